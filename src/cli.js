@@ -6,10 +6,10 @@ import { renderCommand } from './lib/render-command.js'
 
 /** @import { Context } from './verbs/program.js' */
 
-// V8's young generation would grow to 48 MiB, which the kit would take beside what is measured.
+// V8's young generation would grow to 48 MiB: memory that the measured processes would lack.
 setFlagsFromString('--semi-space-growth-factor=1')
 
-// Node opens every module at once, and the kit the counters of every process.
+// Node opens all modules at once, and the kit keeps open the counters of every process.
 const LEAST_OPEN_FILES = 512
 const LIMITS = '/proc/self/limits'
 const [, openFiles] = (existsSync(LIMITS) && /Max open files +(\d+)/.exec(readFileSync(LIMITS, 'utf8'))) || []
@@ -30,7 +30,7 @@ const { readVersion } = await import('./lib/kit.js')
 const { showControls } = await import('./lib/printable.js')
 const { createProgram, exitStatusOf, messageOf } = await import('./verbs/program.js')
 
-/** Writes beside the view of the terminal, while there is one. @type {((line: string) => void) | null} */
+/** Writes a line without breaking the terminal's view; null: there is no such view. @type {((line: string) => void) | null} */
 let sayBeside = null
 const write = (/** @type {string} */ line) => void process.stderr.write(`${showControls(line)}\n`)
 const say = (/** @type {string} */ line) => (sayBeside ?? write)(line)
@@ -40,7 +40,7 @@ const failAtExit = () =>
     process.exitCode ||= EXIT.failed
   })
 
-// stdout and stderr may be closed by their reader (`| head`) or with the terminal: the run goes on to its end.
+// The reader of stdout and stderr may close them (`| head`), or the terminal may go: the run goes on to its end.
 const UNREAD = ['EPIPE', 'EIO']
 for (const stream of [process.stdout, process.stderr]) {
   stream.once('error', (/** @type {NodeJS.ErrnoException} */ error) => {
@@ -52,25 +52,25 @@ for (const stream of [process.stdout, process.stderr]) {
   })
 }
 
-// execa listens to this signal as an end of the process, and leaves it deadly. With a listener here, a file that may not
-// grow (ulimit -f) is an error of its write.
+// A file that may not grow (ulimit -f) sends this signal, and execa's listener for it lets it end the process. With a listener
+// here, the write fails with an error instead.
 process.on('SIGXFSZ', () => {})
 
 const stopping = new AbortController()
-// Everything that waits listens to this signal.
+// Everything that waits listens to this signal: Node would warn of more than ten listeners.
 setMaxListeners(0, stopping.signal)
 
 const STOP_MS = 120_000
 let stoppedAt = 0
 
-/** Stops what runs, in order. @param {Error} reason @param {string} line */
+/** Aborts the run, so that it removes what it started. @param {Error} reason @param {string} line that says why */
 function stop(reason, line) {
   stoppedAt = performance.now()
   say(`${line}: stopping what runs; what was measured is kept`)
   stopping.abort(reason)
 }
 
-// npm passes on the signal that its process group got, too: the second one is nobody's wish.
+// npm passes on a signal that the process group got, too: a second one within this time is a duplicate.
 const SAME_SIGNAL_MS = 1000
 const SIGNALS = {
   SIGINT: EXIT.interrupted,
@@ -93,7 +93,7 @@ process.on('uncaughtException', error => {
   failAtExit()
   if (stopping.signal.aborted) return say(`${messageOf(error)}`)
   stop(new BenchError(error.message, { cause: error }), `${messageOf(error)}`)
-  // The process would wait forever for the part that failed.
+  // The run may wait for the part that failed: end it after a limit.
   setTimeout(() => process.exit(EXIT.failed), STOP_MS).unref()
 })
 
@@ -123,10 +123,10 @@ try {
   const program = await createProgram(context, process.argv.slice(2))
   stopping.signal.throwIfAborted()
   await program.version(readVersion()).parseAsync()
-  // A signal that comes after the last trial is told, too.
+  // A signal after the last trial sets the exit status, too.
   stopping.signal.throwIfAborted()
 } catch (error) {
-  // A signal also ends programs that this one waits for: what they fail with then is no failure.
+  // A signal also ends the programs that this one waits for: their errors then only follow from it.
   process.exitCode = exitStatusOf(stopping.signal.aborted ? stopping.signal.reason : error)
   const message = messageOf(error)
   if (message !== null) say(message)

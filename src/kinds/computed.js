@@ -7,7 +7,7 @@ import { nameBalanceTrial, runBalance, summariseBalance } from './balance/trials
 
 /** @typedef {typeof COMPUTED['balance']} ComputedKind */
 
-/** Kinds that compute alone, by their names: they start no process. Their runs have the files of any, without raw files. */
+/** Kinds that only compute and start no process, by name. Their runs have the files of any run, without raw files. */
 export const COMPUTED = {
   balance: {
     name: 'balance',

@@ -1,23 +1,23 @@
-/** A kind of trials tells its part of a request and of a plan. Pure. @import { Arm, AxisName, Plan, PlaneChoice } from '../model/types.ts' */
+/** The part of a kind of trials in requests and plans. Pure. @import { Arm, AxisName, Plan, PlaneChoice } from '../model/types.ts' */
 
 /** @typedef {{ search: { kind: string } | null, grows: { deadlineSeconds: number } | null, sizesControlOf: number | null,
- *   axes: { sidecars?: unknown[] } }} Asking an experiment */
+ *   axes: { sidecars?: unknown[] } }} Asking the fields of an experiment by which its kind is chosen */
 
 /**
  * @typedef {object} KindPlan
- * @property {Record<string, import('zod').ZodType>} [fields] of an experiment file that it alone reads
- * @property {(experiment: Asking) => boolean} [isRequested] an experiment that says so has its trials; absent: where no other is
- * @property {<E extends Asking>(experiment: E, p99Ms: number) => E} [limit] looks for limits that hold this p99
- * @property {(arms: Arm[], runsControl: (choice: PlaneChoice) => boolean) => string[]} [noteArms] notes of a plan
- * @property {true} [choosesTrials] its trials and arms follow from those before, so a plan has no trials and rounds
- * @property {(plan: Plan) => { planned: string, announced: string, less: string, hasProfile?: false, loop?: string, chooses?: AxisName[] }} [tellTrials] its trials in
- *   words, and options that make them fewer; absent: trials and rounds are counted
- * @property {(seconds: number, ratePerSecond: number) => number} [chooseWindowSeconds] of an open loop
- * @property {(experiment: Asking) => Partial<Plan['settings']>} [settings] of its own
- * @property {true} [hasControlPlane] many sidecars have one, whose name is part of an arm's
- * @property {true} [hasUncontrolled] an arm without a control plane has no conditions of one
- * @property {(experiment: Asking) => boolean} [isAllReal] no sidecar is simulated
+ * @property {Record<string, import('zod').ZodType>} [fields] fields of an experiment file that this kind alone reads
+ * @property {(experiment: Asking) => boolean} [isRequested] true: all trials of the experiment are of this kind; absent: `measure` of the experiment names it
+ * @property {<E extends Asking>(experiment: E, p99Ms: number) => E} [limit] returns the experiment with this p99 as its bound (`--p99`); absent: the kind has none
+ * @property {(arms: Arm[], runsControl: (choice: PlaneChoice) => boolean) => string[]} [noteArms] renders notes about arms for the plan
+ * @property {true} [choosesTrials] each trial depends on the results before it, so a plan has no trials and rounds
+ * @property {(plan: Plan) => { planned: string, announced: string, less: string, hasProfile?: false, loop?: string, chooses?: AxisName[] }} [tellTrials] renders
+ *   its trials, and options that make them fewer (less); chooses: axes whose values they find; absent: trials and rounds are counted
+ * @property {(seconds: number, ratePerSecond: number) => number} [chooseWindowSeconds] lengthens the window of an open loop; absent: as planned
+ * @property {(experiment: Asking) => Partial<Plan['settings']>} [settings] the settings that this kind adds to those of the run
+ * @property {true} [hasControlPlane] a control plane configures the sidecars, and its name is part of an arm's
+ * @property {true} [hasUncontrolled] arms may have no control plane, and then none of its conditions
+ * @property {(experiment: Asking) => boolean} [isAllReal] true: no sidecar may be simulated; absent: they may
  */
 
-// A module of types.
+// This file has types only: the empty export makes it a module.
 export {}

@@ -5,13 +5,13 @@ import { rolloutPart } from './rollout/numbers.js'
 /** The parts of a record that one kind of trial alone has. Pure. @import { TrialRecord } from '../model/types.ts' */
 
 /**
- * A part of a record, from what a file of its name in raw/ says was seen (its schema is read by `verify` alone).
+ * A part of a record, computed from the file of its name in raw/, whose schema `verify` alone reads.
  * @template Observed, Judged
  * @typedef {object} RecordPart
- * @property {(observed: Observed) => Judged} judge
- * @property {boolean} hasWindow a window follows
- * @property {(judged: Judged, textOf: (quantity: string) => string) => string} tell in a line of progress, with values of
- *   the table of quantities
+ * @property {(observed: Observed) => Judged} judge computes the part from the file's content
+ * @property {boolean} hasWindow the trial also has a window
+ * @property {(judged: Judged, textOf: (quantity: string) => string) => string} tell renders it for a line of progress; textOf
+ *   renders a quantity of the record
  */
 
 const PARTS = /** @type {const} */ ({

@@ -11,8 +11,8 @@ import { search } from './search/index.js'
  */
 
 /**
- * A kind of trials, one object in its folder: what runs it and what reports it are loaded when a run, or a report, has such
- * trials.
+ * A kind of trials: one object in its folder. The code that runs its trials, and that reports them, is imported only by a run or a
+ * report that has some.
  * @typedef {KindPlan & { name: TrialKind, loadCourse: () => Promise<Kind>, loadSections: () => Promise<Sections> }} KindOfTrials
  */
 
@@ -25,7 +25,7 @@ export const KIND_NAMES = /** @type {TrialKind[]} */ (Object.keys(KINDS))
 export const KIND_FIELDS = { ...search.fields, ...growth.fields, ...rollout.fields }
 
 /**
- * Lists the kinds of an experiment's trials, in the order in which they are run.
+ * Lists the kinds of an experiment's trials, in the order in which they run: one special kind alone, else those of `measure`.
  * @param {Asking & { measure: ('cost' | 'capacity')[] | null }} experiment @returns {TrialKind[]}
  */
 export function kindsOf(experiment) {

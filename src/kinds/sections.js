@@ -1,20 +1,20 @@
 import { BenchError } from '../lib/errors.js'
 import { KINDS } from './registry.js'
 
-/** Answers and sections of each kind of trial, as data: the formats are the report's. Pure. */
+/** The contract by which each kind of trial answers and reports, as data: the report renders it in its formats. Pure. */
 /** @import { Arm, Manifest, Result, Summary, SummaryArm, TrialKind, TrialRecord } from '../model/types.ts' */
 /** @import { KindAnswer } from '../answer/picture.js' */
 
 /**
- * A result, and what its answer depends on.
+ * A result, and all that its answer depends on.
  * @template {Result} [OfKind=Result]
  * @typedef {object} Answered
  * @property {OfKind} result
  * @property {Summary} summary of the run, with its conditions
- * @property {SummaryArm[]} measured the arms of the result of which a trial was completed
+ * @property {SummaryArm[]} measured the arms of the result with at least one completed trial
  * @property {boolean} isAlone the run measured nothing of another kind
- * @property {{ node?: ReturnType<typeof import('./search/nodes.js').readNode> | null, nodes?: number | null }} [place] node: to fill with sidecars;
- *   nodes: of a fleet, each with one such pod
+ * @property {{ node?: ReturnType<typeof import('./search/nodes.js').readNode> | null, nodes?: number | null }} [place] node: whose free room
+ *   is filled with sidecars; nodes: their number in a fleet, with one such pod each; absent: neither
  */
 
 /**
@@ -25,30 +25,30 @@ import { KINDS } from './registry.js'
 
 /** @typedef {(arm: Pick<SummaryArm, 'plane' | 'variant' | 'profile' | 'hasSidecars'>) => number} ColourFor */
 
-/** form: one of the report's; lines: as that form takes them. */
 /**
+ * form: a form of chart of the report; lines: as that form takes them.
  * @typedef {{ form: 'overShare' | 'overSidecars' | 'overLimit' | 'overAxis', id: string, title: string,
- *   axes?: string[], lines: any[] }} KindChart axes: names of both, where the form has none
+ *   axes?: string[], lines: any[] }} KindChart axes: the names of both axes, if the form has none of its own
  */
 
 /**
- * The part of a kind that summarises and reports its trials, which a run loads when it has trials of the kind.
+ * The part of a kind that summarises and reports its trials.
  * @template {Result} [OfKind=any]
  * @typedef {object} Sections
  * @property {OfKind['kind']} kind
- * @property {(result: OfKind) => string} [heading] where an experiment measures several kinds
+ * @property {(result: OfKind) => string} [heading] renders the heading beside results of other kinds
  * @property {(run: { manifest: Manifest, arms: Arm[], records: TrialRecord[] }) =>
- *   Omit<OfKind, 'kind' | 'arms' | 'comparisons' | 'lines' | 'slopes'>} summarise what results of this kind alone have
+ *   Omit<OfKind, 'kind' | 'arms' | 'comparisons' | 'lines' | 'slopes'>} summarise computes the fields that only results of this kind have
  * @property {(answered: Answered<OfKind>) => KindAnswer | null} answer null: nothing was measured
- * @property {(result: OfKind, summary: Summary) => string[]} [findings] lines beside the tables
+ * @property {(result: OfKind, summary: Summary) => string[]} [findings] renders lines that stand beside the tables
  * @property {(drawn: Drawn<OfKind>) => KindChart[]} [charts]
- * @property {(run: { manifest: Manifest, records: TrialRecord[], result?: OfKind }) => string | null} [tellUnfinished] of
- *   an interrupted run: which parts ended; absent: its trials are counted
- * @property {(result: OfKind) => string | null} [tellNothing] why its trials have shown nothing, if they have not
- * @property {(arm: SummaryArm) => string | null} [boundOf] what bound an arm beside its sidecars
- * @property {false} [hasRounds] absent: rounds are compared, drawn and noted
- * @property {false} [hasWindows] absent: a trial has a window
- * @property {false} [hasSeries] absent: the sidecars of a trial are drawn over its time
+ * @property {(run: { manifest: Manifest, records: TrialRecord[], result?: OfKind }) => string | null} [tellUnfinished]
+ *   renders which parts of an interrupted run ended; absent: its trials are counted
+ * @property {(result: OfKind) => string | null} [tellNothing] renders why its trials have shown nothing; null: they have shown something
+ * @property {(arm: SummaryArm) => string | null} [boundOf] renders what bound an arm; null or absent: `boundBy` of the arm
+ * @property {false} [hasRounds] false: its trials are not repeated in rounds; absent: rounds are compared and drawn
+ * @property {false} [hasWindows] false: its trials have no window
+ * @property {false} [hasSeries] false: its sidecars are not drawn over the time of a trial
  */
 
 /** @type {TrialKind[]} */
@@ -61,7 +61,7 @@ const SECTIONS = new Map(
   ),
 )
 
-/** Finds the sections of what says its kind. @param {{ kind: string }} of an arm, a comparison or a result @throws {BenchError} */
+/** Finds the sections of a kind. @param {{ kind: string }} of an arm, a comparison or a result @throws {BenchError} if this version of the kit has no such kind */
 export function sectionsOf({ kind }) {
   const sections = SECTIONS.get(kind)
   if (sections) return sections
@@ -70,20 +70,20 @@ export function sectionsOf({ kind }) {
   )
 }
 
-/** Lists the sections of each kind of a run's trials. @param {{ arms: { kind: string }[] }} run */
+/** Lists the sections of each kind of trial that a run's arms have, once. @param {{ arms: { kind: string }[] }} run */
 export function listSections({ arms }) {
   return [...new Set(arms.map(sectionsOf))]
 }
 
 /**
- * A result with what renders it.
+ * A result with the sections of its kind.
  * @typedef {object} RenderedResult
  * @property {Result} result
  * @property {Sections} sections
- * @property {string} [heading] beside other results
+ * @property {string} [heading] absent: there is one result, or its kind has no heading
  */
 
-/** Finds what renders each result. @param {Pick<Summary, 'results'>} summary @returns {RenderedResult[]} */
+/** Lists each result with the sections of its kind. @param {Pick<Summary, 'results'>} summary @returns {RenderedResult[]} */
 export function listResults({ results }) {
   return results.map(result => {
     const sections = sectionsOf(result)
@@ -91,12 +91,12 @@ export function listResults({ results }) {
   })
 }
 
-/** Says whether a kind of a summary has something. @param {Summary} summary @param {'hasRounds' | 'hasWindows'} name */
+/** Says whether any kind of a summary has rounds, or windows. @param {Summary} summary @param {'hasRounds' | 'hasWindows'} name */
 export function hasAny(summary, name) {
   return listResults(summary).some(({ sections }) => sections[name] !== false)
 }
 
-/** Renders the findings of each result. @param {Summary} summary */
+/** Renders the findings of all results, as lines. @param {Summary} summary */
 export function renderFindings(summary) {
   return listResults(summary).flatMap(({ sections, result }) => sections.findings?.(result, summary) ?? [])
 }

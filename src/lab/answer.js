@@ -9,7 +9,11 @@ const FUNCTIONS_MOST = 3
 const DEAREST_MOST = 4
 const NOUNS = { instructions: 'instructions', cpu: 'ns of CPU' }
 
-/** @param {LabResults & { conditions?: string[] }} options conditions: of the requests that were counted @returns {Answer} */
+/**
+ * Makes the answer: both sides by sidecar and where they differ, or, of one side alone (isAlone), where its cost is. CPU time is
+ * shown if it was sampled, else instructions.
+ * @param {LabResults & { conditions?: string[] }} options conditions: of the requests that were counted @returns {Answer}
+ */
 export function createLabAnswer({ rows: all, breakdowns, labels, conditions = [], isAlone = false }) {
   const quantity = all.some(row => row.quantity === 'cpu') ? 'cpu' : 'instructions'
   const rows = all.filter(row => row.quantity === quantity)
@@ -57,7 +61,7 @@ export function createLabAnswer({ rows: all, breakdowns, labels, conditions = []
   }
 }
 
-/** @param {Row[]} rows @param {keyof typeof NOUNS} quantity */
+/** Renders the range of the sidecars' changes; `No difference` only if none is above its noise. @param {Row[]} rows @param {keyof typeof NOUNS} quantity */
 function renderVerdict(rows, quantity) {
   if (rows.length === 0) return `Nothing was counted: no sidecar is on both sides (${DEFINITIONS[quantity]}).`
   const changes = rows.map(({ ratio }) => ratio - 1)
@@ -71,15 +75,15 @@ function renderVerdict(rows, quantity) {
   return `A request takes ${range} % ${most > 0 ? 'more' : 'less'} ${NOUNS[quantity]} than before.`
 }
 
-/** Says whether both sides are as near to each other as the counts of one side. @param {Row} row */
+/** Says whether the two sides differ by no more than the counts of one side. @param {Row} row */
 const isWithinNoise = ({ ratio, spread }) => Math.abs(ratio - 1) <= spread
 
-/** Says whether a sidecar costs something else than before: functions of one that does not have changed by chance. @param {Breakdown} breakdown @param {Row[]} rows */
+/** Says whether the cost of a sidecar changed; if it did not, changes of its functions are chance. @param {Breakdown} breakdown @param {Row[]} rows */
 function hasChanged({ link, service }, rows) {
   return rows.some(row => row.link === link && row.service === service && !isWithinNoise(row))
 }
 
-/** Names what a request costs most in one sidecar: purposes, and filters of the script. @param {Breakdown} breakdown @param {string} name */
+/** Renders the dearest purposes and filters of a request in one sidecar, as shares; [] if nothing was counted. @param {Breakdown} breakdown @param {string} name */
 function renderDearest({ groups, filters }, name) {
   const all = groups.reduce((sum, part) => sum + part.new, 0)
   const list = (/** @type {Breakdown['groups']} */ parts) =>
@@ -87,7 +91,7 @@ function renderDearest({ groups, filters }, name) {
   return all === 0 ? [] : [`Most of it in ${name}: ${list(groups).join(', ')}. By filter: ${list(filters).join(', ')}.`]
 }
 
-/** Names the functions with most of a sidecar's change. @param {Breakdown} breakdown @param {string} name */
+/** Renders the functions that changed most in a sidecar, by half a unit at least; [] if none did. @param {Breakdown} breakdown @param {string} name */
 function renderMost({ functions }, name) {
   const changed = functions
     .filter(part => Math.abs(part.new - part.old) >= 0.5)

@@ -9,7 +9,7 @@ import { parseProfile } from './profile.js'
  * @import { ProcessSpec, Tool } from '../model/types.ts'
  */
 
-// A machine with other work takes seconds to write a profile.
+// A busy machine takes seconds to write a profile.
 const ANSWER_SECONDS = 60
 // vgdb waits this long before it interrupts the system call in which an idle sidecar waits; its default is 100 ms.
 const INTERRUPT_MS = 1
@@ -20,7 +20,7 @@ const profileIn = folder => path.join(folder, 'callgrind.out')
 const channelIn = folder => `--vgdb-prefix=${path.join(folder, 'vgdb')}`
 
 /**
- * Puts a process under callgrind. It counts nothing until it is asked to, because counting the start takes long.
+ * Changes the command of a process to run it under callgrind, which counts nothing until it is told to: counting the start takes long.
  * @param {ProcessSpec} spec
  * @param {{ valgrind: Tool, callers: number }} options callers: how many callers tell calls of a function apart
  * @returns {ProcessSpec}
@@ -39,7 +39,8 @@ export function runUnderCallgrind(spec, { valgrind, callers }) {
 }
 
 /**
- * Makes the counter of a process. enter: the words before a command of the user that runs the process, whom alone it answers.
+ * Makes the counter of a process. Its methods throw BenchError if callgrind does not answer. enter: words before the command of vgdb,
+ * by which the user of the process runs it: callgrind answers no other.
  * @param {{ folder: string, valgrind: Tool, enter: string[], signal: AbortSignal }} options
  */
 export function createCounter({ folder, valgrind, enter, signal }) {
@@ -58,7 +59,7 @@ export function createCounter({ folder, valgrind, enter, signal }) {
     start: () => ask(['instrumentation', 'on']),
     /** Drops the counts so far. */
     forget: () => ask(['zero']),
-    /** Takes the counts since the last time. @returns {Promise<ReturnType<typeof parseProfile>>} */
+    /** Takes the counts since the last time, and throws BenchError if callgrind wrote none. @returns {Promise<ReturnType<typeof parseProfile>>} */
     async take() {
       await ask(['dump'])
       const file = `${profileIn(folder)}.${++parts}`

@@ -18,12 +18,12 @@ export const DEFINITIONS = {
   cpu: 'CPU nanoseconds of a sidecar for a request under load, in user space and in the kernel, perf itself included',
 }
 
-// Functions below this share are called now and then, or were sampled by chance.
+// Functions below this share of the old side are called only now and then, or were sampled by chance.
 const GONE_SHARE = { counted: 0.001, sampled: 0.01 }
 
 /**
- * Costs: stacks of a request; samples: absent where all was counted; kinds: system calls a request. Row: spread: largest distance of two counts of one
- * side, as a share. Breakdown: inclusive: new cost of a function with all it calls.
+ * Costs: stacks: of a request; samples: their number, absent if all was counted; kinds: system calls a request. Row: ratio: new over
+ * old; spread: largest distance of two counts of one side, as a share. Breakdown: inclusive: new cost of a function with all it calls.
  * @typedef {keyof typeof QUANTITIES} Quantity
  * @typedef {{ [Name in keyof typeof DEFINITIONS]?: import('./count.js').Count | null }} Counts
  * @typedef {{ link: string, service: string, stacks: import('./profile.js').Stack[], samples?: number,
@@ -50,8 +50,8 @@ export function compareCounts(counts) {
 }
 
 /**
- * Breaks the cost of each sidecar down by group, filter and function. @param {Sides} counts
- * @param {{ functions: number }} options how many of those that changed most, beside those that are gone
+ * Breaks the cost of each sidecar of both sides down by group, filter and function. @param {Sides} counts
+ * @param {{ functions: number }} options how many functions that changed most it has, beside those that are gone
  */
 export function breakDown(counts, { functions }) {
   return pair(counts).map(([old, next]) => {
@@ -82,13 +82,13 @@ function nameCalls({ kinds = [] }) {
   return new Map(kinds.map(({ name, calls }) => [name, calls]))
 }
 
-/** @param {Map<string, number>} old @param {Map<string, number>} next @returns {Part[]} */
+/** Joins costs by name; a name that one side lacks costs 0 there. @param {Map<string, number>} old @param {Map<string, number>} next @returns {Part[]} */
 function join(old, next) {
   const names = [...new Set([...next.keys(), ...old.keys()])]
   return names.map(name => ({ name, old: old.get(name) ?? 0, new: next.get(name) ?? 0 }))
 }
 
-/** @param {Sides} counts @returns {[Costs, Costs][]} */
+/** Pairs the sidecars that both sides have, old first. @param {Sides} counts @returns {[Costs, Costs][]} */
 function pair(counts) {
   return counts.new.flatMap(next => {
     const old = counts.old.find(({ link, service }) => link === next.link && service === next.service)

@@ -22,17 +22,17 @@ import { createCallCounter, PURPOSES, runUnderStrace, sumCalls } from './strace.
 
 // Pools and caches fill in this share of the requests.
 const WARM_UP_SHARE = 0.25
-// callgrind makes a request 50 times as long.
+// Under callgrind a request takes 50 times as long.
 const ANSWER_SECONDS = 120
 // A sidecar in an endless loop takes a CPU for itself, or its share of a busy one; one that waits takes none.
 const HANG_SECONDS = 0.2
 const HANG_SHARE = 0.2
-// Requests at a time: a second, larger burst still opens connections beside those that the first one left.
+// Requests that are sent at once: a second, larger burst still opens connections beside those of the first.
 const BURSTS = [3, 6]
 
 /**
- * Instructions and stacks are of a request. value: mean of the counts; handshake: instructions of a new mTLS connection to
- * or from another sidecar; null: none was counted.
+ * Instructions and stacks are of a request. value: mean of the counts; counts: one for
+ * each half of the requests; handshake: instructions of a new mTLS connection to or from another sidecar, null: none was counted.
  * @typedef {{ value: number, counts: number[] }} Count
  * @typedef {{ link: string, service: string, instructions: Count, handshake: Count | null, stacks: Stack[] }} SidecarCount
  * @typedef {{ testbed: Testbed, arm: Arm, start: number, folder: string, requests: number, signal: AbortSignal }} Counted
@@ -65,7 +65,8 @@ export async function countInstructions({ valgrind, callers, hasHandshakes, ...o
 }
 
 /**
- * Counts the system calls of the sidecars of an arm under strace. kinds: calls a request by name.
+ * Counts the system calls of the sidecars of an arm under strace. kinds: calls a request by name. Throws BenchError if a request is
+ * not answered by the application.
  * @param {Counted & { strace: Tool }} options
  */
 export async function countCalls({ strace, ...options }) {
@@ -92,8 +93,8 @@ export async function countCalls({ strace, ...options }) {
 }
 
 /**
- * Starts the services of an arm, each sidecar under a counter, and counts while requests come. halves: what a counter took
- * after each half of them.
+ * Starts the services of an arm, each sidecar under a counter, and counts while requests come. halves: the counts of each half of
+ * them; bursts: empty without hasBursts.
  * @template {object} Taken
  * @param {Counted & { hasBursts?: boolean, change: (spec: ProcessSpec) => ProcessSpec,
  *   createCounter: (spec: ProcessSpec) => Counter<Taken> }} options
@@ -124,7 +125,7 @@ async function countSidecars({ testbed, requests, hasBursts = false, change, cre
 }
 
 /**
- * Counts while requests that come at once make new connections between the sidecars.
+ * Counts while requests that are sent at once make new connections between the sidecars. connections: how many; taken: by sidecar.
  * @template Taken
  * @param {{ endpoints: import('../model/types.ts').Endpoint[], ask: ReturnType<typeof createAsk>, take: () => Promise<Taken[]> }} options
  */
@@ -134,7 +135,7 @@ async function countBursts({ endpoints, ask, take }) {
   for (const requests of BURSTS) {
     const before = list()
     await ask(requests, requests)
-    // Old connections may have been closed meanwhile.
+    // Some old connections may have closed, so that the number of all says nothing.
     const connections = list().filter(peer => !before.includes(peer)).length
     bursts.push({ requests, connections, taken: await take() })
   }
@@ -142,7 +143,7 @@ async function countBursts({ endpoints, ask, take }) {
 }
 
 /**
- * Finds the instructions of a new connection; null where fewer than two bursts made one.
+ * Finds the instructions of a new connection; null if fewer than two bursts made one.
  * @param {{ requests: number, connections: number, total: number }[]} bursts total: instructions of one sidecar
  * @param {number} perRequest instructions
  */
@@ -153,17 +154,17 @@ export function findHandshake(bursts, perRequest) {
   return toCount(made.map(({ requests, connections, total }) => (total - requests * perRequest) / connections))
 }
 
-/** @param {number[]} counts @returns {Count} */
+/** Makes a count, whose value is the mean. @param {number[]} counts @returns {Count} */
 export function toCount(counts) {
   return { value: counts.reduce((sum, count) => sum + count, 0) / counts.length, counts }
 }
 
-/** Divides the distance of a quantity's counts by their mean. @param {Count} count */
+/** Computes the distance of the lowest and the highest count, as a share of the mean. @param {Count} count */
 export function spreadOf({ value, counts }) {
   return (Math.max(...counts) - Math.min(...counts)) / value
 }
 
-/** @param {Testbed} testbed @param {(spec: ProcessSpec) => ProcessSpec} change of its sidecars @returns {Testbed} */
+/** Copies a testbed, in which planes make changed sidecars. @param {Testbed} testbed @param {(spec: ProcessSpec) => ProcessSpec} change of its sidecars @returns {Testbed} */
 export function withSidecars(testbed, change) {
   /** @type {Record<string, DataPlane>} */
   const planes = {}
@@ -174,7 +175,7 @@ export function withSidecars(testbed, change) {
   return { ...testbed, programs: { ...testbed.programs, planes } }
 }
 
-/** Counts by callgrind. @param {Pick<Counted, 'arm' | 'signal'> & { valgrind: Tool }} options @param {{ callers: number }} how */
+/** Makes the options of `countSidecars` for callgrind. @param {Pick<Counted, 'arm' | 'signal'> & { valgrind: Tool }} options @param {{ callers: number }} how */
 function underCallgrind({ valgrind, arm, signal }, how) {
   // callgrind answers the user that runs the sidecars, and nobody else.
   const enter = arm.conditions.interception === undefined ? [] : AS_SIDECAR
@@ -185,7 +186,7 @@ function underCallgrind({ valgrind, arm, signal }, how) {
 }
 
 /**
- * Makes a function that sends requests through started services, so many at once.
+ * Makes a function that sends requests through started services, `atOnce` at a time.
  * @param {{ testbed: Testbed, arm: Arm, timeoutSeconds: number, signal: AbortSignal } & Pick<Started, 'entry' | 'deployment'>} options
  *   timeoutSeconds: for each answer
  * @returns {(requests: number, atOnce: number, place?: { before?: number, total?: number }) => Promise<void>} throws BenchError for a request that the application did
@@ -225,7 +226,8 @@ export function createAsk({ testbed, arm, entry, deployment, timeoutSeconds, sig
 }
 
 /**
- * Adds to the error of a request without an answer which sidecars hang: nothing asks them any more, and they use CPU.
+ * Adds to the error of a request without an answer which sidecars hang: those that still use CPU, though no request is under way.
+ * Other errors are returned as they are.
  * @template {Error} E @param {E} error
  * @param {{ target: Pick<Target, 'look'>, processes: Pick<Handle, 'spec'>[] }} services
  * @returns {Promise<E | BenchError>}

@@ -10,14 +10,14 @@ import { cutAtFilter } from './groups.js'
  */
 
 const ROW_PIXELS = 18
-// The narrowest box that can be seen, as a share.
+// The narrowest box that can be seen, as a share of the whole.
 const LEAST_SHARE = 0.002
 // Changes below this share of the whole are noise.
 const SHOWN_SHARE = 0.0005
 // Standard deviations of the samples on both sides: one of 400 unchanged boxes is coloured by chance.
 const SHOWN_DEVIATIONS = 3
 
-/** Makes one tree of the stacks of both sides. @param {{ old: Stack[], new: Stack[] }} stacks */
+/** Makes one tree of the stacks of both sides: filter, then functions from the outermost to the innermost. @param {{ old: Stack[], new: Stack[] }} stacks */
 export function growTree(stacks) {
   /** @type {Node} */
   const root = { name: 'all', old: 0, new: 0, children: new Map() }
@@ -37,14 +37,14 @@ export function growTree(stacks) {
   return root
 }
 
-/** Draws a tree. @param {{ title: string, root: Node, grain?: number }} options grain: cost of a sample; 0: all was counted */
+/** Draws a tree as HTML; widths are shares of the new side. @param {{ title: string, root: Node, grain?: number }} options grain: cost of a sample; 0: all was counted */
 export function drawFlames({ title, root, grain = 0 }) {
   const boxes = listBoxes(root)
   const rows = 1 + Math.max(...boxes.map(({ depth }) => depth))
   const share = (/** @type {number} */ cost) => `${((100 * cost) / root.new).toFixed(3)}%`
   const drawn = boxes.map(({ start, depth, node }) => {
     const place = `left: ${share(start)}; width: ${share(node.new)}; bottom: ${ROW_PIXELS * depth}px`
-    // The end of a name tells most.
+    // The last two parts of a C++ name are the specific ones.
     const label = node.name.split('::').slice(-2).join('::')
     return html`<div class="${changeOf(node, { root, grain })}" style="${place}" title="${node.name}">${label}</div>\n`
   })
@@ -52,7 +52,7 @@ export function drawFlames({ title, root, grain = 0 }) {
   return html`<div class="flames" role="img" aria-label="${about}" style="height: ${ROW_PIXELS * rows}px">${drawn}</div>`
 }
 
-/** @param {Node} node @param {{ root: Node, grain: number }} area */
+/** Finds the colour class of a box by the change of its cost. @param {Node} node @param {{ root: Node, grain: number }} area */
 function changeOf(node, { root, grain }) {
   const change = node.new - node.old
   const chance = SHOWN_DEVIATIONS * Math.sqrt((node.old + node.new) * grain)
@@ -60,7 +60,7 @@ function changeOf(node, { root, grain }) {
   return change > 0 ? 'costlier' : 'cheaper'
 }
 
-/** @param {Node} root @returns {Box[]} */
+/** Lists the boxes that can be seen, siblings by name. start: cost to the left; depth: 0 at the bottom. @param {Node} root @returns {Box[]} */
 function listBoxes(root) {
   /** @type {Box[]} */
   const boxes = []

@@ -4,7 +4,7 @@ import { sumSelf } from './profile.js'
 
 /** Names Pipy's functions in the words of a script's author. Pure. @import { Stack } from './profile.js' */
 
-/** Purposes by a function's own name; library code works for its caller. @type {[group: string, pattern: RegExp][]} */
+/** Purposes by the names of functions. A function that no pattern knows works for its caller. @type {[group: string, pattern: RegExp][]} */
 const GROUPS = [
   // Only perf sees the kernel.
   ['kernel', /_\[k\]$/],
@@ -28,7 +28,7 @@ const GROUPS = [
 ]
 const OTHER = 'other'
 
-/** Names the purpose that the innermost known function serves. @param {Pick<Stack, 'frames'>} stack */
+/** Names the purpose of a stack, by its innermost known function; `other` if it has none. @param {Pick<Stack, 'frames'>} stack */
 export function groupOf({ frames }) {
   for (const frame of frames) {
     const group = GROUPS.find(([, pattern]) => pattern.test(frame))?.[0]
@@ -37,7 +37,7 @@ export function groupOf({ frames }) {
   return OTHER
 }
 
-/** The classes of filters, by the names that scripts give them. */
+/** The C++ classes of filters, by the names that filters have in scripts. */
 const CLASSES = {
   demuxHTTP: 'http::Demux Demux DemuxQueue',
   muxHTTP: 'http::Mux Mux MuxBase MuxQueue MuxSession MuxSource',
@@ -53,7 +53,7 @@ const CLASSES = {
   branch: 'Branch BranchBase',
   'throttle…': 'ThrottleBase',
 }
-/** Classes whose filters have their name, but for its first letter. */
+/** Classes whose filters have the same name with a small first letter. */
 const NAMESAKES =
   'Repeat Replay OnStart ReplaceStart ReplaceMessage ReplaceBody Print Dump Link Fork Deposit Wait Produce Tee'
 const FILTERS = new Map([
@@ -64,12 +64,12 @@ const FILTERS = new Map([
 ])
 const FILTER = /^pipy::((?:http2?::|tls::)?\w+)::/
 
-/** Names the innermost filter of a stack. @param {Pick<Stack, 'frames'>} stack */
+/** Names the innermost filter of a stack; `other` if it has none. @param {Pick<Stack, 'frames'>} stack */
 export function filterOf(stack) {
   return cutAtFilter(stack).filter
 }
 
-/** Cuts a stack at its innermost filter, because filters call each other often. @param {Pick<Stack, 'frames'>} stack */
+/** Cuts off the callers of a stack's innermost filter, since filters often call each other; without a filter all frames stay. @param {Pick<Stack, 'frames'>} stack */
 export function cutAtFilter({ frames }) {
   const names = frames.map(frame => FILTERS.get(FILTER.exec(frame)?.[1] ?? ''))
   const at = names.findIndex(name => name !== undefined)
@@ -82,7 +82,7 @@ export function sumBy(stacks, nameOf) {
   return new Map(sums.sort(([, a], [, b]) => b - a))
 }
 
-/** Sums the cost of each function with its callees, once a stack. @param {Stack[]} stacks */
+/** Sums the cost of each function with its callees; a recursive function counts once a stack. @param {Stack[]} stacks */
 export function sumInclusive(stacks) {
   /** @type {Map<string, number>} */
   const sums = new Map()

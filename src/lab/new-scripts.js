@@ -19,8 +19,8 @@ export function copyShortest(folder) {
 }
 
 /**
- * Copies the scripts, with the tests of their pure parts, into a new folder.
- * @param {string} folder @returns {string[]} the tests @throws {UsageError | BenchError}
+ * Copies the kit's scripts, with the tests of their pure parts, into a new folder.
+ * @param {string} folder @returns {string[]} names of the tests @throws {UsageError | BenchError}
  */
 export function copyScripts(folder) {
   return fillFolder(folder, () => {
@@ -35,9 +35,9 @@ export function copyScripts(folder) {
   })
 }
 
-/** Makes a folder and fills it; leaves none where that fails. @template T @param {string} folder @param {() => T} fill */
+/** Makes a folder and fills it; if that fails, removes it and throws BenchError. @template T @param {string} folder @param {() => T} fill */
 function fillFolder(folder, fill) {
-  // A comma parts the planes of --planes.
+  // --planes separates its planes by commas.
   if (folder.includes(',')) throw new UsageError(`lab new ${folder}: bench --planes cannot name a folder with a comma`)
   makeFolder(folder)
   try {
@@ -49,7 +49,7 @@ function fillFolder(folder, fill) {
   }
 }
 
-/** @param {string} folder */
+/** Makes a folder; throws UsageError if it exists, or its parent does not. @param {string} folder */
 function makeFolder(folder) {
   try {
     mkdirSync(folder)

@@ -9,7 +9,7 @@ import { define, tabulateBreakdown, tabulateRows } from './text.js'
  * @import { Costs, Sides } from './comparison.js'
  */
 
-/** Renders the page. @param {import('./text.js').LabResults & { counts: Sides, style: string }} options */
+/** Renders a table of all rows and, for each sidecar, its flame graph (from counts) and its breakdown. style: CSS. @param {import('./text.js').LabResults & { counts: Sides, style: string }} options */
 export function renderLabPage({ counts, style, ...results }) {
   const { labels, breakdowns } = results
   const body = html`<header><h1>Pipeline lab</h1>

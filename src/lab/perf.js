@@ -7,16 +7,16 @@ import { findNoexec } from '../lib/mounts.js'
 import { joinStacks, shortenName } from './profile.js'
 
 /**
- * Samples running processes with perf: https://man7.org/linux/man-pages/man1/perf-record.1.html. perf script prints of a
- * sample a line of the process and the event, then its stack, the innermost function first.
+ * Samples running processes with perf: https://man7.org/linux/man-pages/man1/perf-record.1.html. perf script prints
+ * for each sample a line with the process and the event, then its stack, the innermost function first.
  * @import { ProcessSpec, Tool } from '../model/types.ts' @import { Profile, Stack } from './profile.js'
  */
 
-// A clock of the kernel: virtual machines often lack the counters of a CPU.
+// A timer of the kernel: virtual machines often lack the hardware counters of a CPU.
 const EVENT = 'cpu-clock'
 // A prime number, so that samples do not follow events that repeat a thousand times a second.
 const SAMPLES_PER_SECOND = 499
-// The limit of reading stacks, which takes minutes on a slow machine, and of a perf that does not end.
+// The timeout of perf script, which takes minutes on a slow machine, and of a perf record that does not end.
 const READ_MS = 600_000
 const PARANOID = '/proc/sys/kernel/perf_event_paranoid'
 // The fields that perf script prints for each sample.
@@ -29,10 +29,10 @@ const CUT_OFF = /^f{16}$/
 // Functions on every way into the kernel.
 const ENTRY = /^(entry_|do_syscall_|x64_sys_call$|el0|invoke_syscall|do_el0)/
 
-/** @param {string} folder of the process that writes its id there */
+/** Names the file with a process' id. @param {string} folder of the process that writes its id there */
 const pidFileIn = folder => path.join(folder, 'pid')
 
-/** Makes a process write its id before it starts. @param {ProcessSpec} spec @returns {ProcessSpec} */
+/** Changes the command of a process to write its process id first (`exec` keeps the id). @param {ProcessSpec} spec @returns {ProcessSpec} */
 export function writingPid(spec) {
   const script = 'echo $$ >"$1" && shift && exec "$@"'
   return { ...spec, program: '/bin/sh', argv: ['-c', script, 'sh', pidFileIn(spec.folder), spec.program, ...spec.argv] }
@@ -46,17 +46,17 @@ export async function readPid(folder) {
 /**
  * Samples this process for a moment, to learn early whether the kernel lets perf sample.
  * @param {{ perf: Tool, folder: string, signal: AbortSignal }} options folder: for a file that perf writes
- * @throws {BenchError} where the kernel does not let perf sample
+ * @throws {BenchError} if the kernel does not let perf sample
  */
 export async function assertSamples({ perf, folder, signal }) {
   await samplePids({ perf, pids: [process.pid], seconds: 0.1, file: path.join(folder, 'check.perf'), signal })
 }
 
 /**
- * Samples processes for a time.
+ * Samples processes for a time, 499 times a second of CPU; `profiles` lacks processes without a sample.
  * @param {{ perf: Tool, pids: number[], seconds: number, file: string, signal: AbortSignal }} options file: that perf
  *   writes; it is removed @returns {Promise<ReturnType<typeof parsePerfScript>>}
- * @throws {BenchError} where the kernel does not let it
+ * @throws {BenchError} if the kernel does not let perf sample, or perf cannot read its file
  */
 export async function samplePids({ file, ...options }) {
   try {
@@ -70,7 +70,7 @@ export async function samplePids({ file, ...options }) {
 async function recordPids({ perf, pids, seconds, file, signal }) {
   const run = (/** @type {string[]} */ argv, timeout = READ_MS) =>
     execa(perf.path, argv, { cancelSignal: signal, stdin: 'ignore', maxBuffer: 2 ** 30, reject: false, timeout })
-  // Pipy has no frame pointers, so that perf copies the stack and unwinds it afterwards.
+  // Pipy is built without frame pointers, so that perf copies the stack and unwinds it afterwards.
   const how = ['-e', EVENT, '-F', `${SAMPLES_PER_SECOND}`, '--call-graph', 'dwarf']
   const recorded = await run(
     ['record', ...how, '-o', file, '-p', pids.join(','), '--', 'sleep', `${seconds}`],
@@ -88,8 +88,8 @@ async function recordPids({ perf, pids, seconds, file, signal }) {
 }
 
 /**
- * Explains why perf took no samples. @param {string} stderr @param {string | null} paranoid null: no such file
- * @param {{ isRoot?: boolean, file?: string }} [options] file: that it was to write
+ * Renders why perf took no samples, with advice. @param {string} stderr @param {string | null} paranoid value of the setting; null: no such file
+ * @param {{ isRoot?: boolean, file?: string }} [options] file: that perf was to write
  */
 export function describeRefusal(stderr, paranoid, { isRoot = false, file } = {}) {
   const setting = paranoid === null ? `there is no ${PARANOID}` : `${PARANOID} is ${paranoid.trim()}`
@@ -103,7 +103,7 @@ export function describeRefusal(stderr, paranoid, { isRoot = false, file } = {})
   return `perf cannot sample the sidecars: ${lineOf(stderr)} (${setting}); ${advice}`
 }
 
-/** Finds the first line with words that is no progress of perf. @param {string} text */
+/** Finds the first line of perf's stderr that is neither empty nor progress. @param {string} text */
 function lineOf(text) {
   const line = text
     .split('\n')
@@ -111,7 +111,7 @@ function lineOf(text) {
   return line?.trim().replace(/[.:]$/, '') ?? 'it does not say why'
 }
 
-/** Reads a profile for each process, in samples. @param {string} text */
+/** Parses a profile for each process id, whose costs are numbers of samples; events: names of all sampled events. @param {string} text of perf script */
 export function parsePerfScript(text) {
   const samples = text.split(/\n\s*\n/).flatMap(block => {
     const [head, ...lines] = block.split('\n').filter(line => line.trim() !== '')
@@ -128,7 +128,7 @@ export function parsePerfScript(text) {
   return { events: [...new Set(samples.map(({ event }) => event))], profiles }
 }
 
-/** @param {string[]} lines of one sample @returns {Stack} */
+/** Parses a stack; the frames of the kernel become one, as the innermost. @param {string[]} lines of one sample @returns {Stack} */
 function readStack(lines) {
   const frames = lines.flatMap(line => {
     const [, ip, name, object] = FRAME.exec(line) ?? []
@@ -142,7 +142,7 @@ function readStack(lines) {
   return { frames: user, object: frames[0]?.object ?? '', self: 1 }
 }
 
-/** Names the system call, or another entry into the kernel, marked as in flame graphs. @param {string[]} names */
+/** Names the system call or another entry into the kernel, with the mark `_[k]` of flame graphs. @param {string[]} names */
 function nameKernel(names) {
   const call = names.map(name => SYSTEM_CALL.exec(name)?.[1]).findLast(Boolean)
   return `${call ?? names.findLast(name => !ENTRY.test(name)) ?? names[0]}_[k]`

@@ -7,13 +7,13 @@ import { groupBy } from '../lib/group-by.js'
  *   first; object: the library or program of the function; self: what the function itself took
  */
 
-// Sixteen callers lead from nearly every function to its filter. More take longer: each path is counted apart.
+// Within sixteen callers nearly every function has its filter. More take longer, since callgrind counts each path apart.
 export const CALLERS = 16
 
-// Operators whose names look like brackets.
+// Operators whose names contain brackets, which would look like parameters.
 const SYMBOLS = /operator(<<=?|>>=?|<=>?|>=?|->\*?|<|\(\)|\[\])/g
 
-/** @param {string} text @returns {Profile} */
+/** Parses a profile; stacks without a cost of their own are left out. @param {string} text @returns {Profile} */
 export function parseProfile(text) {
   /** @type {Map<string, Stack>} */
   const stacks = new Map()
@@ -31,7 +31,7 @@ export function parseProfile(text) {
     else if (key === 'calls') isCall = true
     else if (/^[-+*\d]/.test(line)) {
       const cost = Number(line.split(' ')[1] ?? 0)
-      // The line after a call is what was executed below it.
+      // The line after `calls=` has the cost of the callee, which counts itself.
       if (!isCall && current) current.self += cost
       isCall = false
     }
@@ -45,23 +45,23 @@ export function sumSelf(stacks) {
   return stacks.reduce((sum, { self }) => sum + self, 0)
 }
 
-/** Adds up stacks of the same frames. @param {Stack[]} stacks */
+/** Adds up stacks of the same object and frames. @param {Stack[]} stacks */
 export function joinStacks(stacks) {
   const groups = groupBy(stacks, ({ object, frames }) => JSON.stringify([object, ...frames]))
   return [...groups.values()].map(group => ({ ...group[0], self: sumSelf(group) }))
 }
 
-/** A number has its name the first time only. @param {Map<string, string>} known @param {string} value `(12) memcpy` */
+/** Reads a name: callgrind writes it with its number the first time, and the number alone afterwards. @param {Map<string, string>} known @param {string} value `(12) memcpy` */
 function nameOf(known, value) {
   const [, id, name] = /^\((\d+)\)(?: (.*))?$/.exec(value) ?? [null, value, value]
   if (name) known.set(id, name)
   return known.get(id) ?? '???'
 }
 
-/** @param {Map<string, Stack>} stacks @param {{ name: string, object: string }} of */
+/** Finds the stack of a name such as `memcpy'caller'main`, or adds it. @param {Map<string, Stack>} stacks @param {{ name: string, object: string }} of */
 function stackOf(stacks, { name, object }) {
   const key = `${object} ${name}`
-  // A number marks a call within another call of the same function.
+  // A part that is a number marks recursion: a call within another call of the same function.
   const callers = name.split("'").filter(part => !/^\d+$/.test(part))
   const stack = stacks.get(key) ?? { frames: callers.map(shortenName), object, self: 0 }
   stacks.set(key, stack)
@@ -79,7 +79,7 @@ export function shortenName(name) {
   }
   const [kept] = /(operator (new|delete)|thread-local \w+ routine)\b.*/.exec(short) ?? []
   if (kept) return kept
-  // The type of the result stands before the name, a suffix of the compiler or the linker behind it.
+  // Before the name is the type of the result, after it a suffix of the compiler or the linker.
   const plain = short.replace(/ const$/, '').replace(/(\.(isra|constprop|part|cold)(\.\d+)?|@@?[\w.]+)+$/, '')
   return plain.split(' ').at(-1) || name
 }

@@ -13,7 +13,7 @@ import { joinStacks } from './profile.js'
  */
 
 /**
- * Runs a trial and samples its sidecars meanwhile.
+ * Runs a trial and samples its sidecars during the window. Throws BenchError if the trial does not count, or perf cannot sample.
  * @param {{ testbed: Testbed, trial: Trial, start: number, perf: Tool, signal: AbortSignal }} options
  * @returns {Promise<{ record: TrialRecord, profiles: Record<string, Profile>, hasKernel: boolean }>} profiles: in samples,
  *   by service; hasKernel: samples of the kernel are among them
@@ -49,7 +49,7 @@ export async function sampleTrial({ testbed, trial, start, perf, signal }) {
       watch: event => {
         if (event.kind !== 'phase' || event.phase !== 'window') return
         sampling = sample()
-        // The samples are awaited after the trial.
+        // The samples are awaited after the trial: until then a rejection must not end the process as unhandled.
         sampling.catch(() => {})
       },
     })
@@ -64,10 +64,10 @@ export async function sampleTrial({ testbed, trial, start, perf, signal }) {
 }
 
 /**
- * Joins two windows of one sidecar: the kernel accounted the CPU time, and the samples say where it went.
+ * Joins the windows of one sidecar: samples divide the CPU time that the kernel counted among stacks, in ns a request.
  * @param {{ link: string, service: string }} of
  * @param {{ profile: Profile, nanos: number }[]} windows nanos: CPU time a request
- * @throws {BenchError} where a window has no sample
+ * @throws {BenchError} if a window has no sample
  */
 export function joinWindows(of, windows) {
   const total = windows.reduce((sum, { profile }) => sum + profile.total, 0)

@@ -10,10 +10,10 @@ const ANSWER_SECONDS = 1
 const PARTS = 4
 
 /**
- * Starts an arm as it is deployed, without a counter, and sends it as many requests as a count does. Scripts that do not
- * start, listen elsewhere, or fail at a request then say why within seconds; under callgrind that takes minutes.
+ * Starts an arm as it is deployed, without a counter, and sends it as many requests as a count does. Scripts that do not start,
+ * listen elsewhere or fail at a request then show why within seconds; under callgrind that takes minutes. Returns what `look` does.
  * @param {{ testbed: Testbed, arm: Arm, start: number, folder: string, requests: number, signal: AbortSignal,
- *   say: (line: string) => void }} options say: is called where memory grows with the requests
+ *   say: (line: string) => void }} options say: is called if memory grows with the requests
  * @template Found @param {(services: Started) => Promise<Found>} look at the services, after the requests
  * @returns {Promise<Found>}
  * @throws {import('../lib/errors.js').BenchError} with the reason and the last lines that the sidecars logged

@@ -12,13 +12,13 @@ import { findScripts } from '../tools/find-scripts.js'
 const KIT = path.join(ROOT, 'pipy-scripts')
 const GIT = 'git:'
 const MAIN = 'main.js'
-// git may ask a network for what a partial clone lacks.
+// git may fetch over a network what a partial clone lacks.
 const DEADLINE_MS = 120_000
 
 /** @import { Pipeline } from '../model/pipeline.js' */
 /**
- * Scripts: a folder with main.js; profile: of Pipy, that runs them; pipeline: how they are run that do not read the kit's
- * configuration, 'unknown' where no file says it.
+ * scripts: a folder with main.js; profile: of Pipy that runs them, null: they are of no mesh; pipeline: how to run scripts that do not read the kit's
+ * configuration, null: they do, 'unknown': no pipeline.yaml says it.
  * @typedef {{ label: string, scripts: string, profile: string | null, pipeline: Pipeline | 'unknown' | null }} Side
  */
 
@@ -27,12 +27,12 @@ export function isKit(scripts) {
   return path.resolve(scripts) === KIT
 }
 
-/** Chooses the kit's scripts, for those their last commit. @param {string | null} against @param {string} scripts */
+/** Chooses the old side: if the user names none, the kit's scripts, and for these their last commit. @param {string | null} against @param {string} scripts */
 export function chooseAgainst(against, scripts) {
   return against ?? (isKit(scripts) ? `${GIT}HEAD` : KIT)
 }
 
-/** Finds a folder of scripts. @param {string} scripts @returns {Side} @throws {UsageError} where there are none */
+/** Finds how a folder of scripts is run. @param {string} scripts @returns {Side} @throws {UsageError} if it has none */
 export function findSide(scripts) {
   const folder = path.resolve(scripts)
   const label = path.relative('', folder) || folder
@@ -44,7 +44,7 @@ export function findSide(scripts) {
   if (pipeline) return { label, scripts: folder, profile: null, pipeline }
   if (!existsSync(path.join(folder, MAIN)))
     throw new UsageError(`${folder} has no ${MAIN}: name a folder of Pipy scripts such as pipy-scripts`)
-  // Scripts learn from their arguments where the kit's configuration is.
+  // Scripts read the path of the kit's configuration from their arguments: those that read none do not use it.
   const readsArguments = listScripts(folder).some(file => /\bpipy\.argv\b/.test(readFileSync(file, 'utf8')))
   return { label, scripts: folder, profile: null, pipeline: readsArguments ? null : 'unknown' }
 }
@@ -57,12 +57,12 @@ function listScripts(folder) {
   )
 }
 
-/** Takes scripts of a commit. @param {{ ref: string, scripts: string, into: string }} from @returns {Promise<Side>} */
+/** Unpacks the scripts of a commit into a folder; throws UsageError if it has none, or git is missing. @param {{ ref: string, scripts: string, into: string }} from @returns {Promise<Side>} */
 async function takeFromGit({ ref, scripts, into }) {
   const folder = path.resolve(scripts)
   const archive = `${into}.tar`
   mkdirSync(into, { recursive: true })
-  // git archives only the folder in which it is started.
+  // git archives only the folder in which it runs.
   const words = ['-C', folder, 'archive', `--output=${archive}`, '--end-of-options', ref]
   const { failed, stderr, code } = await execa('git', words, { reject: false, timeout: DEADLINE_MS })
   const advice = 'name a commit that has it, or a folder: --against FOLDER'
@@ -77,12 +77,12 @@ async function takeFromGit({ ref, scripts, into }) {
   return { ...findSide(into), label: `${scripts} in ${ref}` }
 }
 
-/** Says where scripts are that were found. @param {{ against: string, into: string }} options */
+/** Finds the folder of the old side's scripts, once `findAgainst` has run. @param {{ against: string, into: string }} options */
 export function locateAgainst({ against, into }) {
   return against.startsWith(GIT) ? into : path.resolve(against)
 }
 
-/** Finds the old side. @param {{ against: string, scripts: string, into: string }} options into: for scripts of git */
+/** Finds the old side: a folder, or `git:COMMIT` of the scripts; throws UsageError. @param {{ against: string, scripts: string, into: string }} options into: folder for scripts of git */
 export async function findAgainst({ against, scripts, into }) {
   return against.startsWith(GIT) ? takeFromGit({ ref: against.slice(GIT.length), scripts, into }) : findSide(against)
 }

@@ -7,7 +7,7 @@ import path from 'node:path'
  */
 
 /**
- * System calls of one name, and bytes: that they sent or received. @typedef {{ calls: number, bytes: number }} Kind
+ * System calls of one name. bytes: that they sent or received. @typedef {{ calls: number, bytes: number }} Kind
  * @typedef {Map<string, Kind>} Kinds by name
  */
 
@@ -26,13 +26,13 @@ const ENDED = /^\d+ +(?:<\.\.\. )?(\w+)(?:\(| resumed).*\) += (-?\w+|\?)/
 /** @param {string} folder of the process */
 const fileIn = folder => path.join(folder, 'strace.out')
 
-/** Puts a process under strace, with all its threads. @param {ProcessSpec} spec @param {Tool} strace @returns {ProcessSpec} */
+/** Changes the command of a process to run it under strace, with all its threads. @param {ProcessSpec} spec @param {Tool} strace @returns {ProcessSpec} */
 export function runUnderStrace(spec, strace) {
   const options = ['-f', '-qq', '-s', '0', '-e', 'signal=none', '-o', fileIn(spec.folder)]
   return { ...spec, program: strace.path, argv: [...options, spec.program, ...spec.argv] }
 }
 
-/** Makes the counter of a process, as callgrind has one. @param {{ folder: string }} spec */
+/** Makes the counter of a process: each `take` reads the whole lines that strace has added since the last time. @param {{ folder: string }} spec */
 export function createCallCounter({ folder }) {
   let position = 0
   const read = async () => {
@@ -45,7 +45,7 @@ export function createCallCounter({ folder }) {
   return { start: async () => {}, forget: read, take: read }
 }
 
-/** Reads what strace wrote. @param {string} text @returns {Kinds} */
+/** Parses finished calls; a failed one (result below 0) has no bytes. @param {string} text of strace @returns {Kinds} */
 export function parseCalls(text) {
   /** @type {Kinds} */
   const kinds = new Map()
@@ -60,7 +60,7 @@ export function parseCalls(text) {
   return kinds
 }
 
-/** Sums calls of a purpose, or of all. @param {Kinds} kinds @param {RegExp} [purpose] */
+/** Sums calls of a purpose. @param {Kinds} kinds @param {RegExp} [purpose] absent: of all */
 export function sumCalls(kinds, purpose = /./) {
   return [...kinds].reduce((sum, [name, { calls }]) => sum + (purpose.test(name) ? calls : 0), 0)
 }

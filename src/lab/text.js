@@ -7,27 +7,27 @@ import { DEFINITIONS } from './comparison.js'
  * @import { Breakdown, Part, Row } from './comparison.js' @import { Table } from '../lib/text-table.js'
  */
 
-/** Quantities of a few a request. @type {Row['quantity'][]} */
+/** Quantities of which a request has few: they have decimals. @type {Row['quantity'][]} */
 const CALLS = ['calls', 'wakeUps']
-// A quantity whose counts are this far apart has one digit that says something.
+// Counts that are this far apart (a share) leave one significant digit.
 const NOISY = 0.05
 const COLUMNS = right('old', 'new', 'difference', 'of the old')
-/** @param {number} value @param {number} [digits] after the point */
+/** Formats a number with blanks between thousands, never as -0. @param {number} value @param {number} [digits] after the point */
 export const formatCount = (value, digits = 0) => {
   const options = { minimumFractionDigits: digits, maximumFractionDigits: digits }
   return (Number(value.toFixed(digits)) || 0).toLocaleString('en-US', options).replaceAll(',', ' ')
 }
-/** @param {number} value @param {number} [digits] */
+/** Formats a difference with its sign. @param {number} value @param {number} [digits] */
 export const signed = (value, digits) => `${Number(value.toFixed(digits)) > 0 ? '+' : ''}${formatCount(value, digits)}`
-/** @param {number} share */
+/** Formats a change as `+1.23 %`. @param {number} share */
 export const showChange = share => `${share > 0 ? '+' : ''}${(100 * share).toFixed(Math.abs(share) < 0.1 ? 2 : 1)} %`
 
 /**
- * Results of the lab; notes: limits of the numbers; isAlone: one side was counted, and stands on both.
+ * Results of the lab. notes: limits of the numbers; isAlone: only one side was counted, and rows have it as old and as new.
  * @typedef {{ rows: Row[], breakdowns: Breakdown[], labels: { old: string, new: string }, notes: string[], isAlone?: boolean }} LabResults
  */
 
-/** @param {LabResults} options */
+/** Renders all tables with their definitions and notes. @param {LabResults} options */
 export function renderLabDetails({ rows, breakdowns, labels, notes, isAlone = false }) {
   const keep = (/** @type {Table} */ table) => (isAlone ? dropOld(table) : table)
   return joinParts([
@@ -50,9 +50,9 @@ function dropOld({ caption, columns, rows }) {
 }
 
 const SAVES_SHOWN = 5
-/** A count after a save. @typedef {{ at: Date, rows: Row[] }} Save */
+/** The rows that were counted after a save of the scripts. @typedef {{ at: Date, rows: Row[] }} Save */
 
-/** Renders the rows that a save has changed by more than two counts are apart. @param {Row[]} rows @param {Row[]} before of the save before */
+/** Renders the rows that a save of the scripts has changed by more than their noise. @param {Row[]} rows @param {Row[]} before rows of the save before */
 export function renderChangedRows(rows, before) {
   const changed = rows.filter(row => {
     const earlier = before.find(o => o.link === row.link && o.service === row.service && o.quantity === row.quantity)
@@ -73,7 +73,7 @@ export function renderChangedRows(rows, before) {
   }).join('\n')
 }
 
-/** Renders the instructions of the last saves, over those of the old side. @param {Save[]} saves at least one */
+/** Renders the instructions of the last five saves: difference from the old side, and ratio to it. @param {Save[]} saves at least one */
 export function renderSaves(saves) {
   const ofInstructions = (/** @type {Save} */ { rows }) => rows.filter(({ quantity }) => quantity === 'instructions')
   const titles = ofInstructions(saves[0]).map(({ link, service }) => `${service} of ${link}`)
@@ -87,7 +87,7 @@ export function renderSaves(saves) {
   return renderTextTable({ caption: '', columns, rows }).join('\n')
 }
 
-/** Says how far two counts of each quantity are apart: the noise of one is not that of another. @param {Row[]} rows */
+/** Renders the noise of each quantity: how far two counts of one side are apart at most. @param {Row[]} rows */
 function sayApart(rows) {
   const parts = [...groupBy(rows, ({ quantity }) => quantity)].map(
     ([name, same]) => `${name} ${renderNoise(Math.max(...same.map(({ spread }) => spread)))}`,
@@ -95,12 +95,12 @@ function sayApart(rows) {
   return `apart: how far two counts of one side are apart, at most ${parts.join(', ')}; a smaller difference of that quantity is none`
 }
 
-/** Renders a distance with the digits that it has. @param {number} spread */
+/** Formats a distance with the digits that mean something. @param {number} spread a share */
 function renderNoise(spread) {
   return `${(100 * spread).toFixed(spread < NOISY ? 3 : 0)} %`
 }
 
-/** Defines the quantities of the rows. @param {Row[]} rows */
+/** Lists the definitions of the quantities that rows have. @param {Row[]} rows */
 export function define(rows) {
   const defined = Object.entries(DEFINITIONS).filter(([name]) => rows.some(({ quantity }) => quantity === name))
   return defined.map(([name, what]) => `${name}: ${what}`)

@@ -8,7 +8,7 @@ import { QUANTITIES } from './comparison.js'
  *   limit: number }} Threshold
  */
 
-/** Parses `new/old handshake@client <= 1`. @param {string} expression @param {string[]} services @returns {Threshold} */
+/** Parses `new/old handshake@client <= 1`; throws UsageError for another form, quantity or sidecar. service: null: each sidecar. @param {string} expression @param {string[]} services @returns {Threshold} */
 export function parseLabThreshold(expression, services) {
   const fail = (/** @type {string} */ why) =>
     new UsageError(`--threshold '${expression}': ${why}; write it as 'new/old instructions <= 1.01'`)
@@ -29,7 +29,7 @@ export function parseLabThreshold(expression, services) {
 
 /** @typedef {'held' | 'crossed' | 'undecided'} Verdict */
 
-/** Sorts the sentences about thresholds by what they say. @param {Threshold[]} thresholds @param {Judged} judged */
+/** Judges thresholds, and sorts a sentence about each sidecar by its verdict. @param {Threshold[]} thresholds @param {Judged} judged */
 export function judgeThresholds(thresholds, judged) {
   const all = thresholds.flatMap(threshold => judgeThreshold(threshold, judged))
   const tell = (/** @type {Verdict} */ verdict) => all.flatMap(one => (one.verdict === verdict ? [one.sentence] : []))
@@ -37,8 +37,8 @@ export function judgeThresholds(thresholds, judged) {
 }
 
 /**
- * Judges a threshold for each sidecar. It is undecided where the ratio was not measured, or is as near to the limit as
- * two counts of one side are apart.
+ * Judges a threshold for each sidecar that it names. It is undecided if the ratio was not measured, or is nearer to the limit than
+ * two counts of one side are to each other.
  * @param {Threshold} threshold @param {Judged} options
  */
 function judgeThreshold({ expression, quantity, a, service, operator, limit }, { rows, breakdowns }) {

@@ -135,7 +135,10 @@ function followTrial(metrics, { arm }) {
   }
 }
 
-/** Makes the function that puts readings of a sidecar into the metrics. Its counters add what is used after the first reading. @param {Metrics} metrics @param {Labels} labels @param {ProcessSpec} spec */
+/**
+ * Makes the function that puts readings of a sidecar into the metrics. Its counters add what is used after the first reading.
+ * @param {Metrics} metrics @param {Labels} labels @param {ProcessSpec} spec
+ */
 function followSidecar(metrics, labels, { cpuLimitCores }) {
   metrics.set('sidecar_cap_cores', labels, cpuLimitCores)
   const addCpu = metrics.follow('sidecar_cpu_seconds_total', labels, Infinity)

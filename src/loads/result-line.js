@@ -2,8 +2,8 @@ import { BenchError } from '../lib/errors.js'
 import { findFault } from '../lib/say-issue.js'
 
 /**
- * Reads a line of what a generator printed. @template T @param {number} number of the line @param {() => T} read
- * @throws {BenchError} with the line, where it is cut off, or has something else where a number belongs
+ * Reads a line of a generator's log, and returns what `read` does. @template T @param {number} number of the line, from 1 @param {() => T} read
+ * @throws {BenchError} with that number if `read` throws: the line is cut off, or no result
  */
 export function atLine(number, read) {
   try {
@@ -14,7 +14,7 @@ export function atLine(number, read) {
   }
 }
 
-/** @template T @param {import('zod').ZodType<T>} schema @param {unknown} value @returns {T} */
+/** @template T @param {import('zod').ZodType<T>} schema @param {unknown} value @returns {T} the value @throws {Error} that names its first fault */
 export function assertWhole(schema, value) {
   const fault = findFault(schema, value)
   if (fault !== null) throw new Error(fault)

@@ -1,11 +1,12 @@
 import { createRandom, shuffle } from '../lib/random.js'
 
-/** The order in which arms get the load. Pure. */
+/** The order in which interleaved arms get the load, a slice of time each. Pure. */
 
+// Orders drawn for each round, of which the most even is taken.
 const TRIED = 8
 
 /**
- * Counts the slices that cover a load, one more than its time takes.
+ * Counts the slices that cover a load and its tail, and adds one.
  * @param {{ warmupSeconds: number, windowSeconds: number }} load @param {{ sliceMs: number, tailMs: number }} options
  */
 export function countSlices({ warmupSeconds, windowSeconds }, { sliceMs, tailMs }) {
@@ -13,9 +14,9 @@ export function countSlices({ warmupSeconds, windowSeconds }, { sliceMs, tailMs 
 }
 
 /**
- * Puts every arm once in each round of slices, in a random order in which each arm follows each other about equally often:
- * the place of the arm of each slice, a digit each. From one round to the next an arm comes at most one place later, so that it
- * is idle for no longer than all arms have a slice: sidecars close connections that are idle for longer.
+ * Puts every arm once in each round of slices, in a random order in which each arm follows each other about equally often.
+ * Returns the place of the arm of each slice, a digit each. From one round to the next an arm comes at most one place later, so
+ * it is idle for at most as many slices as there are arms: sidecars close connections that are idle for longer.
  * @param {{ arms: number, slices: number, seed: number }} options arms: at most ten
  */
 export function orderSlices({ arms, slices, seed }) {
@@ -38,7 +39,7 @@ export function orderSlices({ arms, slices, seed }) {
 }
 
 /**
- * Cuts a round at random, and puts the last arm of each piece first: the others of the piece come one place later.
+ * Cuts a round into pieces at random, and puts the last arm of each first: no other arm then comes more than one place later.
  * @param {number[]} round @param {() => number} random
  */
 function reorder(round, random) {

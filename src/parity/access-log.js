@@ -2,15 +2,15 @@ import { parseJson } from '../lib/json.js'
 import { isInTime } from '../lib/wait.js'
 import { FEATURES, listFeatures } from '../model/features.js'
 
-/** Checks whether sidecars log what they must. */
+/** Checks whether sidecars write the lines of the feature `access-log`. Each check lists the differences in words. */
 /** @import { Rig } from './rig.js' */
 
 const LOG_SECONDS = 20
 const BODY = 'b'.repeat(1000)
-// Characters that JSON escapes, and a header may hold.
+// A quote, a backslash and a tab: JSON must escape them, and a header may hold them.
 const USER_AGENT = 'parity "\\\t"'
 
-/** A request has one line at each sidecar on its way, with all the fields and their values. @param {Rig} rig */
+/** Checks that a request has one line at each sidecar on its way, with all the fields and their values. @param {Rig} rig */
 export async function checkAccessLog(rig) {
   const path = '/logged?x=1'
   const ask = {
@@ -39,10 +39,10 @@ export async function checkAccessLog(rig) {
   ]
 }
 
-/** A request that is tried again has one line. @param {Rig} rig */
+/** Checks that a request which the sidecar tries again has one line. @param {Rig} rig */
 async function checkRetried(rig) {
   const path = '/retried'
-  // One of two in turn is refused at first.
+  // The endpoints of `half` have turns, and one refuses: one of two requests is tried again.
   for (let i = 0; i < 2; i++) await rig.send({ host: 'half', path })
   const lines = await readLines(rig, { service: 'server', path, least: 2 })
   const codes = lines.map(line => line.response_code).join(', ')
@@ -51,7 +51,7 @@ async function checkRetried(rig) {
     : [`${codes || 'no line'} of two requests, one of them tried again, expected 200, 200`]
 }
 
-/** A request that another feature refuses has a line, too, and no upstream. @param {Rig} rig */
+/** Checks that a request which the feature `authorization` refuses has a line, too, without an upstream. @param {Rig} rig */
 async function checkRefused(rig) {
   if (!listFeatures(rig.measured.features).includes('authorization')) return []
   const path = '/refused'
@@ -62,7 +62,7 @@ async function checkRefused(rig) {
 }
 
 /**
- * Reads the lines of a sidecar's log about a path, as soon as there are so many.
+ * Reads the lines of a sidecar's log about a path, as soon as there are at least so many, or after 20 s those that are there.
  * @param {Rig} rig @param {{ service: string, path: string, least?: number }} wanted
  * @returns {Promise<Record<string, unknown>[]>}
  */
@@ -72,7 +72,7 @@ async function readLines({ sidecars, signal }, { service, path, least = 1 }) {
   let lines = []
   const isThere = async () => {
     const log = (await process?.readLog()) ?? ''
-    // A log may hold other lines, too.
+    // Lines that are no JSON, or of other paths, are no part of the check.
     lines = log
       .split('\n')
       .map(parseJson)
@@ -84,7 +84,11 @@ async function readLines({ sidecars, signal }, { service, path, least = 1 }) {
   return lines
 }
 
-/** @param {Record<string, unknown>[]} lines @param {Record<string, unknown>} expected fields whose value is known */
+/**
+ * Lists the differences of a request's log lines from one line with all fields, and no others.
+ * @param {Record<string, unknown>[]} lines @param {Record<string, unknown>} expected fields whose value is known; of the
+ *   others the form is checked. upstream_cluster: `server` stands for the client's sidecar
+ */
 export function describeLines(lines, expected) {
   const at = `at ${expected.upstream_cluster === 'server' ? 'client' : 'server'}`
   if (lines.length !== 1) return [`${lines.length} lines for one request ${at}`]

@@ -21,12 +21,13 @@ import { isWrong } from './verdict/rows.js'
 
 /**
  * Equal-work checks that passed on this machine, each in a file that is named by the SHA-256 of all that it depends on. A
- * file is believed only where nobody else could have written it: a check that is skipped wrongly would hide unequal work.
+ * file is used only if nobody else could have written it: a check that is skipped wrongly would hide unequal work.
  */
 
-/** Entries that are kept. */
+/** The most entries that are kept; the oldest are removed. */
 const KEPT_MOST = 200
 const BYTES_MOST = 1024 * 1024
+// The mode bits by which group or others may write.
 const OTHERS_WRITE = 0o022
 
 const row = z.strictObject({
@@ -40,18 +41,18 @@ const row = z.strictObject({
 const entry = z.strictObject({ key: z.string(), triedAt: z.iso.datetime(), rows: z.array(row) })
 
 /**
- * A row as the check gives it, without the arm that it is for.
+ * Passed: the rows of a check as it made them, without the arm that they are for, and when (ISO 8601).
  * @typedef {import('./gate.js').CheckRow} CheckRow
  * @typedef {{ triedAt: string, rows: CheckRow[] }} Passed
  * @typedef {ReturnType<typeof openParityCache>} ParityCache
  */
 
 /**
- * Says whether a check passed: in the rows that are held equal nothing differs, not even what the plane declares to lack.
- * Other rows are kept as they are. @param {CheckRow[]} rows
+ * Says whether a check passed: in the rows of PARITY_NAMES nothing differs, not even what the plane declares to lack. Other
+ * rows do not count. @param {CheckRow[]} rows
  */
 function hasPassed(rows) {
-  // Nothing was seen: that is no check that passed.
+  // A check without rows has tried nothing.
   if (rows.length === 0) return false
   return rows.every(({ lacks = [], ...result }) => {
     const isEqual = result.differences.length === 0 && lacks.length === 0 && !isWrong(result)
@@ -61,21 +62,21 @@ function hasPassed(rows) {
 
 /**
  * Opens the folder of passed checks; it is made when the first is kept.
- * @param {{ folder: string, isRechecked?: boolean }} options isRechecked: nothing is taken from it
+ * @param {{ folder: string, isRechecked?: boolean }} options isRechecked: no check is found, so that each is made again
  */
 export function openParityCache({ folder, isRechecked = false }) {
   const fileOf = (/** @type {string} */ key) => path.join(folder, `${key}.json`)
   return {
-    /** Finds a check that passed. @param {object} dependencies all that it depends on @returns {Passed | null} */
+    /** Finds a check that passed; null: none is known, or it cannot be trusted. @param {object} dependencies all that it depends on @returns {Passed | null} */
     find(dependencies) {
       const key = keyOf(dependencies)
-      // A file that is damaged or another user's is no error: the check is made again.
+      // If a file is damaged, or another user could write it, the check is made again.
       return isRechecked || !isPrivateFolder(folder) ? null : safely(() => readEntry(fileOf(key), key), null)
     },
-    /** Keeps a check, where it passed. @param {object} dependencies @param {CheckRow[]} rows */
+    /** Keeps a check, if it passed. Does not throw: a run needs no cache. @param {object} dependencies @param {CheckRow[]} rows */
     keep(dependencies, rows) {
       if (!hasPassed(rows)) return
-      // The run goes on without a cache: the disk may be full, or read-only.
+      // The disk may be full, or read-only.
       safely(() => {
         mkdirSync(folder, { recursive: true, mode: 0o700 })
         if (!isPrivateFolder(folder)) return
@@ -95,7 +96,10 @@ function keyOf(dependencies) {
   return hashText(JSON.stringify(dependencies))
 }
 
-/** Reads an entry; throws where it cannot be believed. @param {string} file @param {string} key @returns {Passed | null} */
+/**
+ * Reads an entry; null: another user could have written it, its hash or key is another, or it did not pass. @param {string} file
+ * @param {string} key @returns {Passed | null} @throws if there is no such file, it is a link, or its JSON does not fit the schema
+ */
 function readEntry(file, key) {
   const descriptor = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW)
   try {
@@ -112,7 +116,7 @@ function readEntry(file, key) {
   }
 }
 
-/** Says whether a folder is this user's, and no other can write to it. @param {string} folder */
+/** Says whether a path is a folder (no link) that belongs to this user, and that nobody else can write to. @param {string} folder */
 function isPrivateFolder(folder) {
   const stat = safely(() => lstatSync(folder), null)
   return stat?.isDirectory() === true && isOfUser(stat)

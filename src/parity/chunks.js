@@ -2,7 +2,7 @@ import { BenchError } from '../lib/errors.js'
 import { computeChunksMs, createCheck } from '../model/requests.js'
 
 /**
- * The row of answers in chunks: whether a plane passes the first chunk on before the last is written.
+ * The row `parity-chunks`: whether a plane passes an answer's first chunk on before the application has written the last.
  * @import { Arm } from '../model/types.ts' @import { Testbed } from '../run/kind.js'
  * @import { Started } from '../run/start-services.js' @import { Row } from './beside/probe.js'
  */
@@ -10,15 +10,15 @@ import { computeChunksMs, createCheck } from '../model/requests.js'
 const NAME = 'parity-chunks'
 const PASSED_ON = 'the first passed on before the last was written'
 const KEPT = 'kept until the last was written'
-// A busy machine reads an answer late, and so at once: one answer that came in parts shows that parts are passed on.
+// A busy machine may read all parts of an answer at once: of three tries, one that comes in parts shows that parts are passed on.
 const TRIES = 3
-// Share of the time in which an answer is written, as in the check `streams`.
+// Share of the time in which an answer is written that it must take to come, as in the check `streams`.
 const SPAN_LEAST = 0.5
 
 /**
- * Reads answers of started services as they come, each kind of the load that has chunks.
+ * Sends a request of each kind of the load that has chunks to started services, and times the parts of its answer.
  * @param {{ testbed: Testbed, arm: Arm, services: Pick<Started, 'entry'> }} options @returns {Promise<Row>}
- * @throws {BenchError} where one is not answered whole
+ * @throws {BenchError} if a request fails, or its answer is not 200 with all bytes
  */
 export async function probeChunks({ testbed, arm, services: { entry } }) {
   const { hostname: address, port } = new URL(entry.urls[0])

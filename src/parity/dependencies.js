@@ -14,7 +14,7 @@ import { configurationOf, sizeOf } from './verdict/checks.js'
 
 /**
  * Lists all that an equal-work check depends on: programs, scripts and rendered configurations by their hashes, the kit's
- * own code, and the machine. A check that passed is believed while none of it changes.
+ * own code, and the machine. A check that passed is not made again while none of it changes.
  * @import { Arm, Tool } from '../model/types.ts' @import { Testbed } from '../run/kind.js'
  */
 
@@ -22,7 +22,7 @@ const ELF = Buffer.from('\x7fELF')
 // The packages that the kit imports are as much a part of the check as its own code.
 const PACKAGES = ['package.json', 'package-lock.json']
 
-/** @param {Testbed} testbed */
+/** Creates what lists the dependencies of a run's checks; each folder is hashed once. @param {Testbed} testbed */
 export function createDependencies(testbed) {
   const { programs, layout, settings, folders, site } = testbed
   const common = {
@@ -44,7 +44,7 @@ export function createDependencies(testbed) {
   }
   const isTellable = (/** @type {Arm} */ arm) => {
     const tool = programOf(arm)
-    // The rules of redirected connections are made by programs of the system.
+    // Rules that redirect connections are made by programs of the system, which have no hash here.
     if (isRedirected(arm.conditions) || findPipelineOf(programs, arm)) return false
     return tool === null || isBinary(tool)
   }
@@ -62,13 +62,13 @@ export function createDependencies(testbed) {
     }
   }
   return {
-    /** Lists what the start of an arm and its workers depend on; undefined: not all is known. @param {Arm} arm */
+    /** Lists what the start of an arm and its workers depend on; undefined: not all is known, so the check is not cached. @param {Arm} arm */
     ofStart(arm) {
       if (!isTellable(arm) || !isBinary(programs.appRuntime)) return undefined
       return {
         ...ofArm(arm),
         ...{ check: 'start', size: sizeOf(arm), hasCertificate: arm.load.hasCertificate },
-        // Scripts of the user are asked the requests of their load, and all planes those for answers in chunks.
+        // Scripts of the user are checked with the requests of their load, and all planes with those whose answers have chunks.
         ...((arm.variant !== null || hasChunks(arm.load)) && {
           payloadBytes: arm.load.payloadBytes,
           requests: arm.load.requests,
@@ -77,7 +77,7 @@ export function createDependencies(testbed) {
         echo: hashOnce(folders.echo),
       }
     },
-    /** Lists what the corpus depends on in a configuration; undefined: not all is known. @param {Arm[]} alike arms of it */
+    /** Lists what the corpus depends on in a configuration; undefined: not all is known. @param {Arm[]} alike arms of the configuration */
     ofConfiguration(alike) {
       const [arm] = alike
       if (!isTellable(arm)) return undefined
@@ -96,14 +96,14 @@ export function createDependencies(testbed) {
   }
 }
 
-/** Lists what of a machine may change what a program does; a cache may lie on a disk that several machines share. */
+/** Lists facts of this machine that may change what a program does: a cache may lie on a disk that several machines share. */
 function describeMachine() {
   return {
     id: readIfThere('/etc/machine-id') ?? os.hostname(),
     system: readIfThere('/etc/os-release'),
     kernel: [os.type(), os.release(), os.version()],
     architecture: os.arch(),
-    // It is written anew with each library that is installed.
+    // ldconfig writes this file anew whenever a library is installed.
     libraries: safely(() => statSync('/etc/ld.so.cache').mtimeMs, null),
     versions: process.versions,
   }
@@ -114,7 +114,7 @@ function readIfThere(file) {
   return safely(() => readFileSync(file, 'utf8'), null)
 }
 
-/** Says whether a program is no script: a script starts programs of which its hash tells nothing. @param {Pick<Tool, 'path'>} tool */
+/** Says whether a program is an ELF file. The hash of a script would say nothing of the programs that it starts. @param {Pick<Tool, 'path'>} tool */
 function isBinary({ path: file }) {
   return safely(() => {
     const start = Buffer.alloc(ELF.length)
@@ -128,7 +128,7 @@ function isBinary({ path: file }) {
   }, false)
 }
 
-/** Hashes a file or a folder; null: it is not there. @param {string} file */
+/** Hashes a file or a folder (SHA-256); null: there is none. @param {string} file */
 function hashPath(file) {
   const stat = statSync(file, { throwIfNoEntry: false })
   if (stat === undefined) return null

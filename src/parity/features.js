@@ -5,7 +5,7 @@ import { checkEjection } from './outliers.js'
 import { checkAuthorization, checkBreaker, checkRateLimit, checkRetryBudget } from './refusals.js'
 import { checkMetrics } from './route-metrics.js'
 
-/** Checks whether the sidecars of a plane do what they were given beyond routing and mTLS. */
+/** Checks whether the sidecars of a plane do the work of their features, beyond routing and mTLS. */
 /** @import { FeatureName } from '../model/types.ts' */
 /** @import { Row } from './beside/probe.js' */
 /** @import { Rig } from './rig.js' */
@@ -23,11 +23,11 @@ const CHECKS = {
   'outlier-ejection': checkEjection,
 }
 
-/** @param {Rig} rig @returns {Promise<Row[]>} none of lean sidecars */
+/** Runs the checks of all features of a rig, and makes their row. @param {Rig} rig @returns {Promise<Row[]>} empty: the sidecars have no features */
 export async function probeFeatures(rig) {
   const names = listFeatures(rig.measured.features)
   if (names.length === 0) return []
-  // Checks run at once: each asks for a path or a host of its own, and some wait for seconds.
+  // Checks run at the same time, as some wait for seconds; each has a path or a host of its own.
   const results = await Promise.all(names.map(name => CHECKS[name](rig)))
   const differences = names.flatMap((name, i) => results[i].map(difference => `${name}: ${difference}`))
   const expected = names.join(', ')

@@ -27,13 +27,13 @@ import { holdAgainst, isWrong } from './verdict/rows.js'
 /** @import { Row } from './beside/probe.js' */
 /** @import { Rig } from './rig.js' @import { Slot } from './slots.js' */
 
-// The limit is longer than on one machine: pods take their time, and so do three sidecars on one slow CPU.
+// Longer than a start takes on one machine: pods take their time, and so do three sidecars on one slow CPU.
 const RIG_START_SECONDS = 120
 
-/** The rows of the start of an arm; the others are of the corpus. */
+/** The rows that the start of an arm gives; all others are of the corpus. */
 const OF_START = ['parity-workers', 'parity-load', 'parity-chunks']
 
-/** The row of a pipeline, by which it is not taken for a plane that passed the corpus. */
+/** The row of a pipeline, without which it would look as if it had passed the corpus. */
 const NOT_CONFIGURED = {
   name: 'parity-answers',
   found: 'not tried: its own configuration has no routes of the corpus',
@@ -41,16 +41,17 @@ const NOT_CONFIGURED = {
   differences: [],
 }
 
-/** A row, the links that it is about, and why it falls short. @typedef {Row & Pick<ParityRow, 'links' | 'lacks'>} CheckRow */
+/** A row, with the links that do its work, and the declared reasons why it falls short. @typedef {Row & Pick<ParityRow, 'links' | 'lacks'>} CheckRow */
 /** Arms whose services did not start, or did not answer, and why. @typedef {{ arms: Arm[], error: BenchError }} Failure */
 
 /**
  * Starts each arm once, before any load, counts its workers, and tries each plane with the corpus in every
  * configuration that is measured, on processes of their own that are then ended (a body of 10 MiB leaves its mark on
- * a process). A check that passed before is not made again, where all that it depends on is the same. An arm with sidecars
- * that does not start or does not answer is left out, while another one serves.
+ * a process). A check that passed before is not made again if all that it depends on is the same. An arm with sidecars
+ * that does not start or does not answer goes to `leaveOut`, if another one serves. Returns the rows of all other arms;
+ * A/A repeats are not checked.
  * @type {GateParity}
- * @throws {BenchError} when no arm with sidecars serves, or one without does not
+ * @throws {BenchError} if no arm with sidecars serves, one without does not, or the local ports are used up
  */
 export async function gateParity({ testbed, arms, nextIndex, signal, say, cache, leaveOut, ...machine }) {
   const { findShortage = findPortShortage } = machine
@@ -61,7 +62,7 @@ export async function gateParity({ testbed, arms, nextIndex, signal, say, cache,
   const failures = []
   /** @type {Check[]} */
   const starts = groupAlike(measured, arm => ({ ...configurationOf(arm), ...sizeOf(arm) })).map(alike => {
-    // An arm whose answers come in chunks shows the row of all.
+    // If some arm's answers come in chunks, that arm is started for all: only it gives the row of chunks.
     const arm = alike.find(({ load }) => hasChunks(load)) ?? alike[0]
     return {
       ...{ arm, size: sizeOf(arm), depends: dependencies?.ofStart(arm) },
@@ -80,7 +81,7 @@ export async function gateParity({ testbed, arms, nextIndex, signal, say, cache,
   const passed = checks.map(({ depends }) => (depends && cache ? cache.find(depends) : null))
   const known = passed.filter(rows => rows !== null)
   const untried = checks.filter((_, i) => passed[i] === null)
-  // An arm without sidecars has no part in equal work: do not start it alone, if all others passed before.
+  // An arm without sidecars has no part in equal work: if all others passed before, it is not started.
   const open = known.length > 0 && untried.every(({ arm }) => !arm.hasSidecars) ? [] : untried
   if (open.length > 0) say(`checking ${starts.length} arms, and that the planes do equal work`)
   if (known.length > 0)
@@ -129,7 +130,7 @@ export async function gateParity({ testbed, arms, nextIndex, signal, say, cache,
   return rows
 }
 
-/** Asserts that this machine has local ports left, without which every plane fails. @param {() => string | null} findShortage */
+/** Asserts that this machine has local ports left, without which every plane fails. @param {() => string | null} findShortage @throws {BenchError} */
 function assertPorts(findShortage) {
   const shortage = findShortage()
   if (shortage !== null) throw new BenchError(`it could not be tried whether planes do equal work: ${shortage}`)
@@ -138,13 +139,13 @@ function assertPorts(findShortage) {
 /**
  * @typedef {object} Check the start of an arm, or the corpus in a configuration
  * @property {Arm} arm
- * @property {Arm[]} [alike] arms of the configuration
- * @property {ParityRow['size']} size
- * @property {object} [depends] all that its result depends on
+ * @property {Arm[]} [alike] arms of the configuration; absent: the check is of a start
+ * @property {ParityRow['size']} size null: the rows are of every size
+ * @property {object} [depends] all that its result depends on; absent: it is not cached
  * @property {(options: { index: number, slot: Slot, signal: AbortSignal }) => Promise<CheckRow[]>} run
  */
 
-/** @param {string[]} moments of the checks that are not made @param {number} count of all */
+/** Renders the line about checks that are not made again. @param {string[]} moments when they were made (ISO 8601) @param {number} count of all checks */
 function describeKnown(moments, count) {
   const last = moments.toSorted().at(-1)?.slice(0, 16).replace('T', ' ')
   const which = moments.length === count ? 'passed before' : `passed before in ${moments.length} of ${count} checks`
@@ -152,12 +153,12 @@ function describeKnown(moments, count) {
 }
 
 /**
- * Makes checks, some at the same time where the target has room for their rigs.
+ * Makes checks, as many at the same time as the target has room for rigs. A check that throws aborts all others.
  * @param {Check[]} checks @param {{ testbed: Testbed, nextIndex: () => number, signal: AbortSignal }} options
- * @returns {Promise<Map<Check, CheckRow[]>>} @throws what the first check threw that failed, once all have ended
+ * @returns {Promise<Map<Check, CheckRow[]>>} @throws the error of the first check that failed, once all have ended; the signal's reason
  */
 async function makeChecks(checks, { testbed, nextIndex, signal }) {
-  // Redirected connections have one way into their network namespaces.
+  // There is one way into the network namespaces of redirected connections, so that only one rig fits.
   const isRedirected = checks.some(({ arm }) => arm.conditions.interception !== undefined)
   const rigsMost = isRedirected ? 1 : (testbed.site.target.rigsMost ?? 1)
   const failing = new AbortController()
@@ -183,7 +184,7 @@ async function makeChecks(checks, { testbed, nextIndex, signal }) {
       slot.end()
     }
   }
-  // The starts go on beside the first rigs, where these may be several.
+  // If rigs may be several, the starts go on beside the first of them.
   const batches = rigsMost > 1 ? [] : [[starts]]
   for (let first = 0; first < probes.length; first += rigsMost)
     batches.push(probes.slice(first, first + rigsMost).map(check => [check]))
@@ -198,7 +199,7 @@ async function makeChecks(checks, { testbed, nextIndex, signal }) {
 }
 
 /**
- * Says whether a plane that carries bytes alone stands beside sidecars that parse requests.
+ * Says whether an arm's plane carries bytes alone although its applications speak a protocol of requests.
  * @param {Testbed} testbed @param {Arm} arm
  */
 function isOfRequests({ programs: { planes } }, { plane, conditions: { protocol } }) {
@@ -211,9 +212,9 @@ function modesOf(arm, { layout }) {
 }
 
 /**
- * Starts an arm, counts the workers of its sidecars, and asks those that run scripts of the user.
+ * Starts an arm, counts the workers of its sidecars, and sends requests of their load to those that run scripts of the user.
  * @param {{ testbed: Testbed, arm: Arm, index: number, slot: Slot, signal: AbortSignal, fail: (error: BenchError) => void,
- *   say: (line: string) => void }} options fail: is called where sidecars do not start, or do not answer @returns {Promise<CheckRow[]>}
+ *   say: (line: string) => void }} options fail: is called if sidecars do not start, or do not answer @returns {Promise<CheckRow[]>}
  */
 async function checkStart({ testbed, arm, ...options }) {
   const tried = await tryStart({ testbed, arm, ...options })
@@ -223,6 +224,7 @@ async function checkStart({ testbed, arm, ...options }) {
   // Workers cannot be counted on a target that reads no sockets.
   if (sidecars.length === 0 || sidecars.some(({ sockets }) => sockets === null)) return answers
   const workers = countWorkers(arm, { cpus: testbed.site.cpus, planes: testbed.programs.planes })
+  // A spec says how many sockets stand for the right number of workers: threads may share one.
   const counted = sidecars.map(({ sockets, wanted }) => (sockets === wanted ? workers : sockets))
   const workersPerSidecar = `${[...new Set(counted)].join(' and ')} a sidecar`
   return [
@@ -232,7 +234,8 @@ async function checkStart({ testbed, arm, ...options }) {
 }
 
 /**
- * Starts the sidecars of an arm, and counts the listening sockets of each; scripts of the user are asked as by their load.
+ * Starts the services of an arm, tries them and removes them. null: `fail` was called. sockets: listening, null: they cannot be
+ * counted; wanted: as many as its spec has workers
  * @param {Parameters<typeof checkStart>[0]} options
  */
 async function tryStart({ testbed, arm, index, slot, signal, fail, say }) {
@@ -265,7 +268,7 @@ async function tryStart({ testbed, arm, index, slot, signal, fail, say }) {
 }
 
 /**
- * Tries a plane with the corpus; one that does not serve it falls short of every row.
+ * Tries a plane with the corpus. A plane that does not serve it gets every row of the corpus, each with that reason.
  * @param {Parameters<typeof tryConfiguration>[0]} options @returns {Promise<CheckRow[]>}
  */
 async function probePlane(options) {
@@ -285,8 +288,8 @@ async function probePlane(options) {
 }
 
 /**
- * Says whether a row of a plane as a mesh deploys it is a finding, and no fault: where the plane declares all that it lacks,
- * another difference is one. @param {{ arm: Arm, row: CheckRow, planes: Testbed['programs']['planes'] }} options
+ * Says whether a row's plane is as a mesh deploys it, so that a difference is a finding and no fault. In a profile that declares
+ * all that it lacks, a difference beyond is a fault. @param {{ arm: Arm, row: CheckRow, planes: Testbed['programs']['planes'] }} options
  */
 function isExempt({ arm, row, planes }) {
   const deployed = findDeployed(planes, arm)
@@ -297,7 +300,7 @@ function isExempt({ arm, row, planes }) {
 const PLANE_ROLES = ['sidecar', 'control']
 
 /**
- * Says whether an error may be a plane's, and is not the machine's, or of an application that exited alone.
+ * Says whether an error may be a plane's fault: not that of the machine or the agent, nor of applications alone that exited.
  * @param {unknown} error @returns {error is BenchError}
  */
 function isOfPlane(error) {
@@ -306,10 +309,11 @@ function isOfPlane(error) {
 }
 
 /**
- * Tries the plane of arms of one configuration. lacks: of a row that falls short only of what the plane declares to lack.
+ * Tries the plane of arms of one configuration with the corpus. A row that falls short only of what the plane declares to lack
+ * gets those reasons as `lacks`.
  * @param {{ testbed: Testbed, alike: Arm[], index: number, slot?: Slot, signal: AbortSignal }} options
  * @returns {Promise<CheckRow[]>}
- * @throws {BenchError} where the plane does not serve the corpus
+ * @throws {BenchError} if the plane does not start, or does not serve the corpus
  */
 export async function tryConfiguration({ testbed, alike, ...options }) {
   const [arm] = alike
@@ -322,7 +326,7 @@ export async function tryConfiguration({ testbed, alike, ...options }) {
   })
 }
 
-/** @param {{ testbed: Testbed, arm: Arm, index: number, slot?: Slot, signal: AbortSignal }} options @returns {Promise<Row[]>} */
+/** Probes a plane in a rig of its own. @param {{ testbed: Testbed, arm: Arm, index: number, slot?: Slot, signal: AbortSignal }} options @returns {Promise<Row[]>} */
 async function probeInRig({ testbed, arm, index, slot = createSlots(1)[0], signal }) {
   const plane = testbed.programs.planes[arm.plane]
   const { folders, settings } = testbed
@@ -330,7 +334,7 @@ async function probeInRig({ testbed, arm, index, slot = createSlots(1)[0], signa
   const protocol = plane.carriesBytesOnly ? 'tcp' : arm.conditions.protocol
   const starting = new AbortController()
   const ending = AbortSignal.any([signal, starting.signal])
-  // Each request of a check listens to this signal.
+  // Each request of a check listens to this signal: Node would warn of a leak beyond ten.
   setMaxListeners(0, ending)
   /** @type {NodeJS.Timeout | undefined} */
   let timer
@@ -354,7 +358,7 @@ async function probeInRig({ testbed, arm, index, slot = createSlots(1)[0], signa
     })
   }
   try {
-    // Others that start meanwhile would lengthen the timeouts, which are chosen by how long upstreams take to start.
+    // A rig chooses its timeouts by how long its upstreams take to start: another start meanwhile would lengthen them.
     const rig = await slot.inTurn(start)
     clearTimeout(timer)
     try {
@@ -371,8 +375,9 @@ async function probeInRig({ testbed, arm, index, slot = createSlots(1)[0], signa
 }
 
 /**
- * Probes all that is held equal and does not depend on a link.
- * @param {Rig} rig @param {Slot} [slot] beside checks that go on meanwhile @returns {Promise<Row[]>}
+ * Probes the rows of the corpus: all that is held equal and does not depend on a link.
+ * @param {Rig} rig @param {Slot} [slot] of this check, if others go on at the same time @returns {Promise<Row[]>}
+ * @throws {BenchError} if a sidecar exits
  */
 export async function probeRig(rig, slot = createSlots(1)[0]) {
   const { call, sidecars } = rig
@@ -389,14 +394,14 @@ export async function probeRig(rig, slot = createSlots(1)[0]) {
   const lone = await slot.alone(() => call('probeLoneRetry', undefined))
   await assertAllRun(sidecars.processes, 'parity')
   const common = [lone, ...answers, row]
-  // An access log is tried as a feature.
+  // A plane with an access log may write: its lines are checked as a feature.
   if (listFeatures(rig.measured.features).includes('access-log')) return [...common, ...features]
   const nothing = `nothing for ${requests} requests`
   const written = bytes === 0 ? nothing : `${bytes} bytes for ${requests} requests`
   return [...common, { name: 'parity-logging', found: written, expected: nothing, differences: [] }, ...features]
 }
 
-/** @param {Arm[]} arms @param {(arm: Arm) => object} identityOf */
+/** Groups arms whose identity has the same JSON. @param {Arm[]} arms @param {(arm: Arm) => object} identityOf */
 function groupAlike(arms, identityOf) {
   return [...groupBy(arms, arm => JSON.stringify(identityOf(arm))).values()]
 }

@@ -4,12 +4,12 @@ import { listFeatures } from '../model/features.js'
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const SPAN = '00f067aa0ba902b7'
-// A plane that makes ids of traces from one byte would repeat one among so many.
+// More than 256, so that a plane which draws only one byte of its trace ids must repeat one.
 const TRACES = 300
-// Each plane may sample a trace or not.
+// Either flag is right: a plane may sample a trace or not (W3C Trace Context, trace-flags).
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-0[01]$/
 
-/** A request without a trace gets one of its own; the trace of a request goes on, as another span. @param {Rig} rig */
+/** Checks that a request without a trace gets one of its own, and that a request's trace goes on with a new span. @param {Rig} rig */
 export async function checkTrace(rig) {
   const made = []
   for (let i = 0; i < TRACES; i++) made.push((await sendThrough(rig, {})).got.traceparent)
@@ -17,7 +17,11 @@ export async function checkTrace(rig) {
   return describeTraces({ made, passedOn: got.traceparent, tracestate: got.tracestate })
 }
 
-/** @param {{ made: (string | undefined)[], passedOn: string | undefined, tracestate: string | undefined }} options */
+/**
+ * Lists the differences of trace headers that came to the upstream; undefined stands for a header that did not. made: traceparent
+ * of requests without one; passedOn, tracestate: of the request with the trace TRACE and the state vendor=1
+ * @param {{ made: (string | undefined)[], passedOn: string | undefined, tracestate: string | undefined }} options
+ */
 export function describeTraces({ made, passedOn, tracestate }) {
   const traces = made.map(header => TRACEPARENT.exec(header ?? '')?.[1])
   const [, trace, span] = TRACEPARENT.exec(passedOn ?? '') ?? []
@@ -33,12 +37,12 @@ export function describeTraces({ made, passedOn, tracestate }) {
 }
 
 /**
- * Headers are set and removed, of a request and of its answer, also of one that the sidecar gives itself.
+ * Checks that headers are set and removed, of a request and of its answer, also of an answer that the sidecar makes itself.
  * @param {Rig} rig
  */
 export async function checkRewrite(rig) {
   const { got, answered } = await sendThrough(rig, { 'x-mesh': 'another', 'x-internal': 'yes' })
-  // The answer of one sidecar: the client's would set the header in any answer of the server's.
+  // The permissive sidecar is asked directly: through the client's, that one would set the header in any answer.
   const meshOf = async (/** @type {string} */ host) =>
     (await rig.send({ host }, { endpoint: rig.permissive })).headers['x-mesh']
   const isAuthorised = listFeatures(rig.measured.features).includes('authorization')
@@ -56,8 +60,8 @@ export async function checkRewrite(rig) {
 }
 
 /**
- * @param {Rig} rig
- * @param {Record<string, string>} headers
+ * Sends a request with headers through both sidecars to the upstream's `/headers`, which answers with those that it got.
+ * @param {Rig} rig @param {Record<string, string>} headers
  * @returns {Promise<{ got: Record<string, string | undefined>, answered: Record<string, unknown> }>} got: the headers that
  *   came to the upstream; answered: those that came back
  */

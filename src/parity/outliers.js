@@ -2,30 +2,32 @@ import { sleep } from '../lib/wait.js'
 import { FAILS_PATH } from './beside/corpus.js'
 import { EJECTION } from './rig.js'
 
-/** Checks whether sidecars send nothing to an endpoint that keeps failing. @import { Rig } from './rig.js' */
+/** Checks whether sidecars eject an endpoint that keeps failing, and send nothing to it for a time. @import { Rig } from './rig.js' */
 
 const { consecutiveFailures: FAILURES, baseSeconds: BASE_SECONDS } = EJECTION
-// Envoy's threads tell each other that an endpoint is ejected.
+// Envoy's threads need a moment to tell each other that an endpoint is ejected.
 const SETTLED_MS = 100
-// Envoy looks once a second for endpoints that come back; the rest is for a busy machine.
+// Envoy looks once a second for endpoints whose ejection is over; the rest is for a busy machine.
 const LATE_SECONDS = 3
 const OFTEN_MS = 20
+// Requests that are sent while an endpoint is ejected.
 const OTHERS = 10
 // Each of two endpoints gets at least one of so many requests.
 const TURNS = 4
 
 const NONE_IN_TIME = `no request was answered within the ${BASE_SECONDS} s of an ejection`
 
-/** @typedef {{ status: number, upstream: string | undefined }} Answer upstream: that answered itself */
+/** @typedef {{ status: number, upstream: string | undefined }} Answer upstream: that answered; undefined: the sidecar did */
 
-/** @param {Rig} rig */
+/** Checks the ejection, and lists the differences in words. @param {Rig} rig */
 export async function checkEjection(rig) {
   const differences = await Promise.all([checkTurns(rig), checkBroken(rig), checkLone(rig)])
   return differences.flat()
 }
 
 /**
- * One of two endpoints that fails too often in a row gets no request for a time; the other stays, however it answers.
+ * Checks that one of two endpoints, which fails too often in a row, gets no request for a time, and that the other stays,
+ * however it answers: at most half of a cluster may be ejected.
  * @param {Rig} rig
  */
 async function checkTurns(rig) {
@@ -57,8 +59,9 @@ async function checkTurns(rig) {
 }
 
 /**
- * @param {{ answers: Answer[], backSeconds: number | null }} options answers: just after the ejection of b; backSeconds: after
- *   which b answered again, null: not in time
+ * Lists the differences: all requests go to a, and b is not back before the ejection is over, nor much later.
+ * @param {{ answers: Answer[], backSeconds: number | null }} options answers: while b is ejected; backSeconds: from the ejection
+ *   to the next answer of b, null: none came in time
  */
 export function describeEjection({ answers, backSeconds }) {
   const elsewhere = answers.filter(({ upstream }) => upstream !== 'a')
@@ -72,7 +75,7 @@ export function describeEjection({ answers, backSeconds }) {
   ]
 }
 
-/** An endpoint that breaks connections is ejected like one that answers 5xx. @param {Rig} rig */
+/** Checks that an endpoint which breaks connections is ejected like one that answers 5xx. @param {Rig} rig */
 async function checkBroken(rig) {
   let broken = 0
   let ejectedMs = 0
@@ -84,7 +87,7 @@ async function checkBroken(rig) {
   return describeBroken(broken, await askWhileEjected(() => askOf(rig, 'fragile', '/'), ejectedMs))
 }
 
-/** @param {number} broken connections @param {Answer[]} answers after them */
+/** Lists the differences: after FAILURES broken connections, b serves all requests. @param {number} broken connections @param {Answer[]} answers after them */
 export function describeBroken(broken, answers) {
   if (answers.length === 0) return [NONE_IN_TIME]
   const served = answers.filter(({ upstream }) => upstream === 'b').length
@@ -95,7 +98,7 @@ export function describeBroken(broken, answers) {
 
 /**
  * Collects answers until the endpoint may be back, which on a busy machine is before the last request.
- * @param {(i: number) => Promise<Answer>} ask @param {number} ejectedMs at the earliest
+ * @param {(i: number) => Promise<Answer>} ask @param {number} ejectedMs the earliest moment of the ejection, of performance.now()
  */
 export async function askWhileEjected(ask, ejectedMs) {
   const answers = []
@@ -107,7 +110,7 @@ export async function askWhileEjected(ask, ejectedMs) {
   return answers
 }
 
-/** A lone endpoint is not ejected. @param {Rig} rig */
+/** Checks that a lone endpoint is not ejected. @param {Rig} rig */
 async function checkLone(rig) {
   for (let i = 0; i < 2 * FAILURES; i++) await askOf(rig, 'alone', '/status/500')
   await sleep(SETTLED_MS, rig.signal)

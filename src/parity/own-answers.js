@@ -4,24 +4,24 @@ import { createCheck, renderHeaders } from '../model/requests.js'
 import { findScriptFolder } from '../run/scripts.js'
 
 /**
- * The answers of a user's own scripts to the requests of their load. Two such folders are compared with each other, whatever
- * they lack against the kit's contract.
+ * The row `parity-load`: the answers of a user's own scripts to the requests of their load. Two such folders are compared with
+ * each other by these answers alone, not by the kit's contract.
  * @import { Ask } from '../node/send.js' @import { Arm } from '../model/types.ts' @import { Testbed } from '../run/kind.js'
  * @import { Started } from '../run/start-services.js' @import { Row } from './beside/probe.js'
  */
 
-// Headers that name the program, the moment or the connection: two programs that do the same work differ in them.
+// Headers of the program, the moment or the connection, in which two programs that do the same work differ.
 const OF_PROGRAM = /^(date|server|via|connection|keep-alive|transfer-encoding|content-length|x-envoy-.*|x-request-id)$/
 
-/** Says whether an arm runs a folder of the user's. @param {Testbed} testbed @param {Arm} arm */
+/** Says whether an arm's sidecars run a folder of scripts that the user named as a variant. @param {Testbed} testbed @param {Arm} arm */
 export function runsUserScripts(testbed, arm) {
   return arm.variant !== null && findScriptFolder(testbed, arm) !== testbed.folders.pipyScripts
 }
 
 /**
- * Asks started services as their load will.
- * @param {{ testbed: Testbed, arm: Arm, services: Pick<Started, 'entry'> }} options @returns {Promise<Row>}
- * @throws {BenchError} where one is not answered
+ * Sends started services requests such as their load will, and makes the row of the distinct answers.
+ * @param {{ testbed: Testbed, arm: Arm, services: Pick<Started, 'entry'> }} options @returns {Promise<Row>} expected: null
+ * @throws {BenchError} if one is not answered
  */
 export async function probeLoadAnswers({ testbed, arm, services: { entry } }) {
   const { protocol, hostname: address, port, pathname, search } = new URL(entry.urls[0])
@@ -41,7 +41,7 @@ export async function probeLoadAnswers({ testbed, arm, services: { entry } }) {
 }
 
 /**
- * Lists requests as the load of an arm has them.
+ * Lists requests as the load of an arm has them: the pipeline's own, twice; else one of each kind; else posts of three sizes.
  * @param {{ arm: Arm, entry: Pick<Started['entry'], 'host' | 'request'>, path: string }} options @returns {Ask[]}
  */
 function listAsks({ arm, entry: { host, request }, path }) {
@@ -49,6 +49,7 @@ function listAsks({ arm, entry: { host, request }, path }) {
   const { protocol } = conditions
   if (request) {
     const { method, headers, body } = request
+    // send() takes bytes as latin1: these are the UTF-8 bytes of the body.
     const ask = { host, method, path, headers, body: Buffer.from(body).toString('latin1') }
     return [ask, ask]
   }
@@ -62,7 +63,7 @@ function listAsks({ arm, entry: { host, request }, path }) {
   return bodies.map(body => ({ host, method: 'POST', path, headers: { 'x-nonce': 'own' }, body }))
 }
 
-/** @param {import('../node/send.js').Answer} answer */
+/** Renders status, headers, and the length and hash of the body (bytes as latin1, see send.js). @param {import('../node/send.js').Answer} answer */
 function renderAnswer({ status, headers, body }) {
   const named = Object.entries(headers).filter(([name]) => !OF_PROGRAM.test(name))
   const headerLines = named.sort().map(([name, value]) => `${name}: ${value}`)

@@ -5,7 +5,8 @@ import { findPipelineOf } from '../run/scripts.js'
 /** @import { Started } from '../run/start-services.js' */
 
 /**
- * Lists what is to be known of the TLS of a pipeline, once it has answered.
+ * Lists notes on the TLS of a pipeline that serves: peers that it does not check, keys that it parses again for each
+ * connection (pipeline-findings.js). Empty: the arm has no pipeline, or there is nothing to note.
  * @param {{ testbed: Testbed, arm: Arm, services: Pick<Started, 'entry'> }} options @returns {Promise<string[]>}
  */
 export async function listPipelineTlsNotes({ testbed, arm, services: { entry } }) {

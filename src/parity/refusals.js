@@ -7,6 +7,7 @@ import { NARROW, RETRIES } from './rig.js'
 
 // The check sends this many times the limit: some requests are refused, however long sending them takes.
 const TIMES = 4
+// By then a limit for each second has been filled again.
 const REFILLED_MS = 1500
 const AT_ONCE = 4 * NARROW
 
@@ -22,7 +23,7 @@ export async function checkRateLimit({ send, signal }) {
   return findLimitDifferences(statuses, await ask())
 }
 
-/** Finds how statuses differ from those of a rate limit. @param {number[]} statuses of requests at once @param {number} later */
+/** Lists how statuses differ from those of a rate limit. @param {number[]} statuses of requests at the same time @param {number} later of one after a pause */
 export function findLimitDifferences(statuses, later) {
   const passed = statuses.filter(status => status === 200).length
   const refused = statuses.filter(status => status === 429).length
@@ -67,7 +68,7 @@ export async function checkBreaker({ send }) {
 }
 
 const REQUESTS = 8
-// Each request has its turn, and that of its retry, before the next comes.
+// A request and its retry take their turns of the endpoints before the next request comes.
 const APART_MS = 100
 // A check that fails is tried again: the machine may have been busy just then.
 const TRIES = 3
@@ -103,8 +104,8 @@ async function sendApart({ send, signal }, times) {
 }
 
 /**
- * Finds how statuses differ from those of a retry budget. @param {number[]} many of requests that were under way at a time
- * @param {number[]} few later, not more than may be tried again
+ * Lists how statuses differ from those of a retry budget. @param {number[]} many of REQUESTS requests under way at the same time
+ * @param {number[]} few of later requests, no more than may be retried at a time
  */
 export function findRetryDifferences(many, few) {
   // A request that is tried again takes the turns of both endpoints; of the other requests, every other one is refused.

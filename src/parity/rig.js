@@ -26,25 +26,25 @@ const TOPOLOGY = {
   ],
   entry: { service: 'permissive', listener: 'inbound' },
 }
-// A busy machine takes more than a second for a body of 10 MiB. One that is slower still is told by how long it takes to start
-// the upstreams, a quarter of a second as a rule. The longest is half of ANSWER_SECONDS, after which an answer is late.
+// The request timeout is 16 times what the upstreams take to start, a quarter of a second as a rule, which shows how slow a machine
+// is. A busy one takes over a second for a body of 10 MiB. The longest is half of ANSWER_SECONDS, after which an answer is late.
 const REQUEST_SECONDS = { least: 4, most: 60, timesStart: 16 }
-// Share of the limit of a request: both tries of a connection end well within it.
+// The connect timeout as a share of the request timeout, so that both tries of a connection end well within the latter.
 const CONNECT_SHARE = 1 / 4
 
-/** Requests at a time to the cluster of that name, where circuits are broken. */
+/** The most requests at a time to the cluster `narrow`, if sidecars break circuits. */
 export const NARROW = 2
 
 /** The ejection of clusters whose endpoints fail. */
 export const EJECTION = { consecutiveFailures: 3, baseSeconds: 2, maxShare: 0.5 }
 
-/** Retries at a time to the cluster `crowded`, where they have a budget. */
+/** The most retries at a time to the cluster `crowded`, if sidecars have a retry budget. */
 export const RETRIES = 2
 const CROWDED = { share: 0.2, minConcurrent: RETRIES }
-// This ejection is for an endpoint that refuses and is to stay in turn.
+// The ejection of clusters with an endpoint that refuses connections and must keep its turns.
 const NEVER = { ...EJECTION, consecutiveFailures: 1000 }
 
-/** Routes that list who may call them, by host: one of the two callers, or another, to a cluster of two endpoints. */
+/** The service that a route with authorization lists as its caller, by the route's host; no caller is `stranger`. */
 const CALLER_OF = { allowed: 'client', guest: 'server', denied: 'stranger' }
 
 /** @type {Route[]} */
@@ -60,11 +60,12 @@ const HOSTS = new Set([...AUTHORISED, ...ROUTES].flatMap(({ host }) => host ?? [
  */
 
 /**
+ * A plane's sidecars and the upstreams to try them with. send: rejects if nothing answers in time
  * @typedef {object} Rig
  * @property {Deployment} sidecars of client, server and permissive
  * @property {Target['call']} call
- * @property {(ask: Ask, how?: { endpoint?: Endpoint, timeoutSeconds?: number }) => Promise<Answer>} send to client's, or to another endpoint
- * @property {Endpoint} permissive of the one that takes plaintext, too
+ * @property {(ask: Ask, how?: { endpoint?: Endpoint, timeoutSeconds?: number }) => Promise<Answer>} send to the client's sidecar unless an endpoint is given
+ * @property {Endpoint} permissive of the sidecar that takes plaintext, too
  * @property {Measured} measured
  * @property {DataPlane} plane
  * @property {AbortSignal} signal ends the waits of its checks
@@ -72,32 +73,32 @@ const HOSTS = new Set([...AUTHORISED, ...ROUTES].flatMap(({ host }) => host ?? [
  */
 
 /**
- * Starts three sidecars of a plane and the upstreams to try them with: client's (plaintext outbound) calls server's
- * (strict) as it is measured, which calls upstreams that answer, refuse, reset, hang; and one in permissive mode.
+ * Starts three sidecars of a plane and the upstreams to try them with. The client's (plaintext outbound) calls the server's
+ * (strict) in the measured configuration, which calls upstreams that answer, refuse, reset, hang; the third is permissive.
  * @param {{ target: Target, index: number, plane: DataPlane, tool: Tool, scripts: string, certificates: string, folder: string,
  *   measured: Measured, profile: string | null, interception?: Conditions['interception'], signal: AbortSignal }} options
  *   index: of a start that no other has; certificates: of all key types, as in certificate-files.js
- * @returns {Promise<Rig>}
+ * @returns {Promise<Rig>} @throws if a process does not start or cannot be reached; all is then removed
  */
 export async function createRig({ target, index, plane, folder, measured, signal, ...options }) {
   const { tool, scripts, profile, interception } = options
   const { tunnelPort, routesAtCaller } = plane
-  // One port is all that redirected bytes have: the corpus, which needs more, is tried at the listeners themselves.
+  // Redirected bytes can go to one port only, and the corpus of bytes has a port for each host: they go to the listeners themselves.
   const isRedirected = interception === 'redirect' && measured.protocol !== 'tcp'
   const certificates = certificatesFolder(options.certificates, measured.tls)
   const isOfNode = plane.deployed?.[`${profile}`]?.isOfNode === true
   const names = [...TOPOLOGY.services.map(s => s.name), ...(isOfNode ? [NODE_PROXY, NODE_AGENT] : [])]
   const places = await target.placesFor(index, names, { hasNamespaces: interception !== undefined })
-  // Redirected connections mean the port of the application; those to the client's sidecar mean the sidecar itself.
+  // Redirected connections are opened to the port of the application; only the client's sidecar is called at its own.
   const port = isRedirected ? PORTS.application : PORTS.inbound
-  // Sidecars that forward to the port that is meant are called at that of the application itself.
+  // Sidecars that forward to the port of the connection are called at that of the upstream `a`.
   const portAt = tunnelPort || routesAtCaller ? UPSTREAMS.a : port
   const sidecarsAt = {
     client: { address: places.client.reach, port: PORTS.outbound },
     server: { address: places.server.reach, port: portAt },
     permissive: { address: places.permissive.reach, port: portAt },
   }
-  /** A sidecar that hangs must not keep an interrupted run. @type {Target['call']} */
+  /** Calls a procedure until the signal aborts: a sidecar that hangs must not hold up an interrupted run. @type {Target['call']} */
   const call = (procedure, args) => untilAborted(target.call(procedure, args, index), signal)
   /** @type {Deployment | null} */
   let sidecars = null
@@ -145,7 +146,8 @@ export async function createRig({ target, index, plane, folder, measured, signal
 }
 
 /**
- * @param {SidecarModel[]} direct
+ * Creates the processes of the rig's models: sidecars with their companions, or the one proxy of the node.
+ * @param {SidecarModel[]} direct as before the plane's own way to forward (tunnels.js)
  * @param {{ plane: DataPlane, tool: Tool, profile: string | null, scripts: string, folder: string, locate: Target['locate'],
  *   authorityKeyPath?: string }} options
  * @returns {ProcessSpec[]}
@@ -175,7 +177,8 @@ function createSpecs(direct, { plane, tool, profile, scripts, folder, locate, au
 }
 
 /**
- * Renders the sidecars of a rig at addresses and in folders that are the same each time, to tell whether two rigs differ.
+ * Creates the processes of a rig at addresses and in folders that are the same each time, so that a hash of them changes only if
+ * the configuration does.
  * @param {{ plane: DataPlane, tool: Tool, scripts: string, measured: Measured, profile: string | null,
  *   interception?: Conditions['interception'] }} options
  */
@@ -190,7 +193,8 @@ export function renderRig({ plane, tool, scripts, measured, profile, interceptio
 }
 
 /**
- * Chooses the time for a request, which has room for four connect timeouts.
+ * Chooses the timeouts of a rig's sidecars, in seconds: four connect timeouts fit into that of a request, and an idle connection
+ * outlasts it by a minute.
  * @param {number} startSeconds that the upstreams took to start
  * @returns {SidecarModel['timeouts']}
  */
@@ -201,7 +205,8 @@ export function chooseTimeouts(startSeconds) {
 }
 
 /**
- * Creates the models of the measured configuration, with the corpus's routes and upstreams in place of applications.
+ * Creates the models of the measured configuration (client, server, permissive), with the corpus's routes and upstreams in place of
+ * those of applications.
  * @param {{ places: Record<string, Place>, certificates: string, measured: Measured, timeouts: SidecarModel['timeouts'],
  *   isRedirected: boolean, port: number }} options port: of the servers
  */
@@ -257,12 +262,12 @@ function createModels({ places, certificates, measured, timeouts, isRedirected, 
   return [{ ...client, outbound, clusters }, ...servers.map(model => serveCorpus(model, upstream))]
 }
 
-/** @param {number} first @param {{ host: string, cluster?: string }} to first: port of the listener @returns {Route} */
+/** Makes the route of bytes to a host, which its port selects. @param {number} first port of the listener @param {{ host: string, cluster?: string }} to @returns {Route} */
 function routeBytes(first, { host, cluster = host }) {
   return { ...route(null, {}, [cluster, 1]), port: bytePortOf(first, host) }
 }
 
-/** @param {SidecarModel} model @param {(name: string) => Endpoint} upstream @returns {SidecarModel} */
+/** Gives a server's model the routes and clusters of the corpus of bytes. @param {SidecarModel} model @param {(name: string) => Endpoint} upstream @returns {SidecarModel} */
 function carryCorpus({ inbound, clusters: [application], ...model }, upstream) {
   const endpointsOf = (/** @type {string} */ host) => (BYTE_UPSTREAMS[host] ?? [host]).map(upstream)
   return {
@@ -272,9 +277,9 @@ function carryCorpus({ inbound, clusters: [application], ...model }, upstream) {
   }
 }
 
-/** @param {SidecarModel} model @param {(name: string) => Cluster['endpoints'][number]} upstream */
+/** Gives a server's model the routes and clusters of the corpus of requests. @param {SidecarModel} model @param {(name: string) => Cluster['endpoints'][number]} upstream */
 function serveCorpus({ inbound, clusters: [application], ...model }, upstream) {
-  // Routes can tell two callers apart only where the handshake lets in both.
+  // For routes to tell two callers apart, the handshake must accept both.
   const acceptedIdentities =
     model.features.authorization && inbound?.acceptedIdentities
       ? [...inbound.acceptedIdentities, identityOf(CALLER_OF.guest)]

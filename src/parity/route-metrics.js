@@ -10,13 +10,13 @@ const REQUESTS = 20
 const SCRAPE_SECONDS = 30
 const HOST = 'canary'
 const HEADERS = { 'x-canary': 'yes' }
-/** Few checks ask for this route of the corpus. */
+/** A route of the corpus that no other check calls while this one counts. */
 const ROUTE = nameRoute('inbound', { host: HOST, pathPrefix: '/', headers: HEADERS })
 
 /** @typedef {NonNullable<DataPlane['metrics']>} Names */
 /** @typedef {{ labels: string, value: number }} Sample */
 
-/** The counter and the histogram of a route grow by the requests that it was asked for. @param {Rig} rig */
+/** Checks that the counter and the histogram of a route grow by the requests that are sent to it; lists the differences. @param {Rig} rig */
 export async function checkMetrics({ send, sidecars, plane: { metrics }, signal }) {
   const server = sidecars.processes.find(({ spec }) => spec.service === 'server')
   if (!metrics || !server) return ['the plane names no metrics']
@@ -44,10 +44,11 @@ function describeCounts(before, after) {
 }
 
 /**
- * Reads the metrics of a route.
+ * Reads the metrics of a route, summed over all samples whose labels contain its name; 0 if there are none. durations: the
+ * histogram's count; isCumulative: no bucket has fewer than the one before
  * @param {string} text in Prometheus' text format
  * @param {Names} names
- * @param {string} route what its labels contain
+ * @param {string} route as nameRoute() makes it
  */
 export function readRoute(text, { requests, durations }, route) {
   const samples = (/** @type {string} */ name) => readSamples(text, name).filter(({ labels }) => labels.includes(route))

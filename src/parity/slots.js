@@ -1,14 +1,14 @@
 /**
- * Slots for checks that go on at the same time. Each starts its processes while no other does, and does alone what nothing
- * may go on beside.
+ * The slot of a check among those that go on at the same time. A slot starts its processes while no other does, and has a part
+ * beside which nothing may go on, once.
  * @typedef {object} Slot
- * @property {<T>(act: () => Promise<T>) => Promise<T>} inTurn does something while no other slot does something in turn
- * @property {<T>(act: () => Promise<T>) => Promise<T>} alone the same, once every other slot has come so far or has ended; it
- *   goes on once all have done theirs
- * @property {() => void} end its check has ended
+ * @property {<T>(act: () => Promise<T>) => Promise<T>} inTurn acts when no other slot acts in turn; settles as `act`
+ * @property {<T>(act: () => Promise<T>) => Promise<T>} alone waits until every other slot is here too, or has ended; acts in turn;
+ *   and settles as `act` when all have acted or ended
+ * @property {() => void} end says that the check has ended, so that no other waits for it
  */
 
-/** @param {number} count @returns {Slot[]} */
+/** Creates slots that wait for each other. @param {number} count @returns {Slot[]} */
 export function createSlots(count) {
   const arrival = createBarrier(count)
   const departure = createBarrier(count)
@@ -43,7 +43,7 @@ export function createSlots(count) {
   })
 }
 
-/** Opens once so many have passed. @param {number} count */
+/** Creates a barrier, whose `opened` resolves once `pass` was called so many times. @param {number} count */
 function createBarrier(count) {
   let missing = count
   let open = () => {}

@@ -6,7 +6,7 @@ import { ALL, findLackingFeatures, LEAN } from '../model/features.js'
 import { probeRig } from './gate.js'
 import { createRig } from './rig.js'
 
-/** One plane and the corpus, in every configuration that changes what a sidecar does. */
+/** Tries one plane with the corpus, in every configuration that changes what a sidecar does. */
 /** @import { DataPlane, Lack, MtlsMode, Site, Tool } from '../model/types.ts' */
 /** @import { Row } from './beside/probe.js' */
 /** @import { Measured } from './rig.js' */
@@ -29,6 +29,7 @@ export const CONFIGURATIONS = {
   features: { tls: 'ecdsa-p256', protocol: 'http/1.1', trafficPolicy: 'listed', features: ALL },
 }
 
+// The conditions that no configuration of the corpus varies.
 const USUAL = { services: 1, workers: null, configuredServices: 0, memoryLimitBytes: null, changesPerMinute: null }
 
 /** Lists what a plane declares to lack in a configuration. @param {DataPlane} plane @param {Measured} measured @returns {Lack[]} */
@@ -42,7 +43,7 @@ function modesUnder(tls) {
 }
 
 /**
- * Issues certificates of every key type.
+ * Issues the rig's certificates, of every key type.
  * @param {string} certificates a folder that only this user reads @param {Pick<DataPlane, 'isCertified'>} [plane]
  */
 export function writeParityCertificates(certificates, { isCertified: hasAuthorityKey } = {}) {
@@ -50,10 +51,11 @@ export function writeParityCertificates(certificates, { isCertified: hasAuthorit
 }
 
 /**
+ * Tries a plane in one configuration, in a rig that is started for it and then removed.
  * @param {{ site: Pick<Site, 'target'>, index: number, plane: DataPlane, tool: Tool, scripts: string, certificates: string,
  *   folder: string, measured: Measured, profile: string | null, signal: AbortSignal }} options
  * @returns {Promise<Row[]>}
- * @throws {BenchError} when it does not start
+ * @throws {BenchError} if the plane does not start, or a sidecar exits
  */
 export async function tryPlane({ site, measured, folder, ...options }) {
   const interception = chooseInterception(options.plane, options.profile)
@@ -67,16 +69,17 @@ export async function tryPlane({ site, measured, folder, ...options }) {
   }
 }
 
-/** Chooses redirection for a profile that takes nothing else. @param {DataPlane} plane @param {string | null} profile */
+/** Chooses how connections reach a profile's sidecars: redirected if it takes no others; undefined: directly. @param {DataPlane} plane @param {string | null} profile */
 export function chooseInterception({ deployed, profiles }, profile) {
   return deployed?.[profile ?? profiles[0]]?.isRedirected ? /** @type {const} */ ('redirect') : undefined
 }
 
 /**
+ * Says why a plane cannot be tried in a configuration on this machine.
  * @param {Measured} measured
  * @param {{ plane: DataPlane, tool: Pick<Tool, 'version' | 'library'>, profile?: string | null, interception?: 'redirect',
  *   hasCertificate?: boolean }} options hasCertificate: the load speaks mTLS
- * @returns {string | null} why the plane cannot be tried so; null: it can
+ * @returns {string | null} null: it can be tried
  */
 export function findUntried(measured, { plane, tool, profile = null, hasCertificate = false, ...choices }) {
   const { tls, protocol, features } = measured

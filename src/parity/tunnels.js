@@ -3,7 +3,8 @@ import { PORTS } from '../model/sidecar-contract.js'
 /**
  * Adapts a rig's models to sidecars that forward only to the application at their own address. Sidecars that tunnel bytes call
  * all others at one port; sidecars that route at the caller have no routes at the server. The upstreams and peers of the corpus
- * have other addresses, so rules of the kernel translate them.
+ * have other addresses, so rules of the kernel translate them: a model has addresses at which nothing is, and a translation leads
+ * the connections that a sidecar opens to them to the upstream instead.
  * @import { Cluster, DataPlane, Endpoint, ProcessSpec, SidecarModel } from '../model/types.ts'
  * @typedef {NonNullable<NonNullable<ProcessSpec['redirects']>['translations']>} Translations
  */
@@ -13,9 +14,9 @@ const PEERS = '198.19.0'
 const PEER_PORT = 80
 
 /**
- * Adapts models to what a plane can be given; a plane without such limits gets them unchanged.
+ * Adapts models to how a plane forwards: tunnelled bytes, or routes at the caller. All other planes get them unchanged.
  * @param {SidecarModel[]} models @param {Pick<DataPlane, 'tunnelPort' | 'routesAtCaller'>} plane
- * @returns {{ models: SidecarModel[], translations?: Record<string, Translations> }}
+ * @returns {{ models: SidecarModel[], translations?: Record<string, Translations> }} translations: by service; absent: none are needed
  */
 export function adaptModels(models, { tunnelPort, routesAtCaller }) {
   const carriesBytes = models.some(model => model.carriesBytes)
@@ -25,7 +26,8 @@ export function adaptModels(models, { tunnelPort, routesAtCaller }) {
 }
 
 /**
- * Gives the routes of servers to their callers, and to each endpoint a port of the server, which rules translate.
+ * Moves the routes and clusters of servers to their callers. There each endpoint has the server's address and its own port, which
+ * rules translate at the server.
  * @param {SidecarModel[]} models of requests @returns {{ models: SidecarModel[], translations: Record<string, Translations> }}
  */
 function routeAtCaller(models) {
@@ -79,6 +81,8 @@ function listEndpoints(clusters) {
 }
 
 /**
+ * Gives each cluster endpoints at which the plane can tunnel: a server's own address with the port of the application, and for the
+ * peers and observers, which are no servers of the rig, an address of PEERS.
  * @param {SidecarModel[]} models of bytes @param {{ tunnelPort: number }} plane
  * @returns {{ models: SidecarModel[], translations: Record<string, Translations> }} translations: by service
  */

@@ -8,8 +8,8 @@ import { createApplication } from '../services/applications.js'
 import { createPipeline } from '../tools/find-pipeline.js'
 
 /**
- * Looks how a folder of Pipy scripts is run that has no `pipeline.yaml`: starts it once, reads where it listens, and sends
- * it requests until one is answered.
+ * Finds out how a folder of Pipy scripts without a `pipeline.yaml` is run: starts it once, reads where it listens, and sends it
+ * requests until one is answered.
  * @import { Endpoint, Handle, Site, Tool } from '../model/types.ts' @import { Pipeline } from '../model/pipeline.js'
  * @import { Ask } from '../node/send.js'
  */
@@ -22,14 +22,14 @@ const HOST = 'ratings'
 const NEEDS = 'write a pipeline.yaml (docs/your-pipeline.md)'
 
 /**
- * A request and its answer. status: null: it was not answered, for the reason.
+ * A request and its answer. status: null: no answer came, and `reason` says why; reason: null: one came.
  * @typedef {{ port: number, method: string, path: string, status: number | null, body: string, reason: string | null }} Answered
  */
 
 /**
- * Drafts the pipeline of a folder. Nothing is written.
+ * Drafts the pipeline of a folder; writes nothing into it.
  * @param {{ site: Site, scripts: string, pipy: Tool, folder: string, signal: AbortSignal }} options folder: of its processes
- * @returns {Promise<Pipeline>} @throws {BenchError} where it does not start, listen or answer
+ * @returns {Promise<Pipeline>} @throws {BenchError} if it does not start, listen or answer, or no network namespace can be made
  */
 export async function draftPipeline({ site, scripts, pipy, folder, signal }) {
   const { target } = site
@@ -55,7 +55,7 @@ export async function draftPipeline({ site, scripts, pipy, folder, signal }) {
     files,
     listens: [],
   })
-  // A README says more than what runs.
+  // Ports and paths are read only from code and settings: a README may name others.
   const read = Object.fromEntries(Object.entries(scriptFiles).filter(([name]) => /\.(js|json|ya?ml)$/.test(name)))
   const called = listCalledPorts(read)
   const first = await target.deploy([sidecar], { start: LOOK_START, folder })
@@ -99,7 +99,7 @@ export async function draftPipeline({ site, scripts, pipy, folder, signal }) {
   }
 }
 
-// No start of a run has this number.
+// A number of a start that no run reaches.
 const LOOK_START = 999_999
 const ECHO = path.resolve(import.meta.dirname, '../../echo')
 
@@ -119,16 +119,16 @@ export function renderDraft({ document: { listen, upstream, request } }) {
   ].join('\n')
 }
 
-/** Lists the ports of this host that scripts name as addresses, in their order. @param {Record<string, string>} scriptFiles */
+/** Lists the ports of this host that scripts name as addresses, in their order. @param {Record<string, string>} scriptFiles text by name */
 export function listCalledPorts(scriptFiles) {
-  // A target is written as one text, or as an address and a port beside it.
+  // A target is one text, such as localhost:8080, or a host and a port beside it: { host: 'localhost', port: 8080 }.
   const matches = Object.values(scriptFiles).flatMap(text => [
     ...text.matchAll(/\b(?:localhost|127\.0\.0\.1)(?:["']?[\s,]+["']?port["']?)?\s*:\s*["']?(\d{1,5})\b/gi),
   ])
   return [...new Set(matches.map(([, port]) => Number(port)))]
 }
 
-/** Lists the paths that scripts name, without wildcards. @param {Record<string, string>} scriptFiles */
+/** Lists the paths that scripts name, six at most; one that has a wildcard behind it ends in a slash. @param {Record<string, string>} scriptFiles */
 export function listPaths(scriptFiles) {
   const matches = Object.values(scriptFiles).flatMap(text => [
     ...text.matchAll(/(?:^|["'\s])(\/[a-z][\w/-]*)(\/?\*)?(?=["']|:\s|:$)/gim),
@@ -141,7 +141,7 @@ export function listPaths(scriptFiles) {
 }
 
 /**
- * Orders the ports at which requests may come: first those that the scripts do not call themselves, as they are named.
+ * Orders the ports that may take requests as the scripts name them; those that the scripts call themselves are the last.
  * @param {number[]} ports @param {{ called: number[], scriptFiles: Record<string, string> }} options
  */
 export function orderEntries(ports, { called, scriptFiles }) {
@@ -153,7 +153,10 @@ export function orderEntries(ports, { called, scriptFiles }) {
   return ports.toSorted((a, b) => place(a) - place(b))
 }
 
-/** @param {Handle} process @param {{ name: string, signal: AbortSignal }} options @returns {Promise<number[]>} */
+/**
+ * Waits until two looks find the same ports. @param {Handle} process @param {{ name: string, signal: AbortSignal }} options
+ * @returns {Promise<number[]>} @throws {BenchError} if it ends, or listens nowhere
+ */
 async function awaitListening(process, { name, signal }) {
   const { probe } = /** @type {Handle & { probe: { listListening(): Endpoint[] } }} */ (process)
   /** @type {number[]} */
@@ -210,7 +213,7 @@ async function sendOne({ target, address, port, ask }) {
 /** @param {Answered} answered */
 const isEchoed = ({ method, status, body }) => status === 200 && method === 'POST' && body === BODY
 
-/** Picks an answer that is the body that was posted, else the first with status 200. @param {Answered[]} answers */
+/** Picks the answer that echoes the posted body, else the first to GET with status 200 and a body; null: there is none. @param {Answered[]} answers */
 export function pickServed(answers) {
   const echoed = answers.find(isEchoed)
   if (echoed) return { ...echoed, isEchoed: true }
@@ -220,7 +223,7 @@ export function pickServed(answers) {
 }
 
 /**
- * Renders what the requests got, and what a pipeline.yaml has to say.
+ * Renders the error if no request was served: what was answered, and what a pipeline.yaml must name.
  * @param {{ folderName: string, ports: number[], answers: Answered[], upstreams: number[] }} options
  */
 export function renderUnserved({ folderName, ports, answers, upstreams }) {

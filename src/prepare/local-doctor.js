@@ -12,9 +12,9 @@ import { describePorts, describeRoom } from './room.js'
  */
 
 /**
- * Looks for everything that a default run needs on this machine.
+ * Checks everything that a default run needs on this machine, and lists what it finds.
  * @param {{ specs: ToolSpec[], others: Other[], findTool: Site['findTool'], findBuilt: Site['findTool'], findWay?: typeof findCapWay }} options
- *   others: are measured only where they are named; findBuilt builds nothing; findWay: to cap
+ *   others: only runs that name them need them; findBuilt builds nothing; findWay: finds how to cap CPU
  */
 export async function examineMachine({ specs, others, findTool, findBuilt, findWay = findCapWay }) {
   const { kernel, cpuModel, cpus, memoryBytes, node } = readMachine()
@@ -54,7 +54,7 @@ export async function examineMachine({ specs, others, findTool, findBuilt, findW
   return findings
 }
 
-/** Looks for a quota of this job or container, visible or not. @param {import('../targets/local/cgroups.js').CapWay} way @returns {Finding[]} */
+/** Warns of a CPU quota of this job or container, visible or not; empty: there is none. @param {import('../targets/local/cgroups.js').CapWay} way @returns {Finding[]} */
 function examineQuota(way) {
   const cpus = os.availableParallelism()
   const quota = findQuota(way)

@@ -14,11 +14,11 @@ import { stampNow } from './site.js'
  */
 
 /**
- * Runs what was prepared into a folder, and makes the summary of its records, also of a run that was cut short.
+ * Runs a preparation, writes its records into a folder, and makes their summary, also of a run that is cut short.
  * @param {{ preparation: Preparation, site: Site, out: string | null, execution: Execution, watcher: Watcher,
  *   signal: AbortSignal, finish?: (folder: string, summary: Summary) => Promise<void>, gate?: GateParity }} options out: does not exist or is
- *   empty; null: a new one; finish: is called when there is a summary
- * @returns {Promise<{ folder: string, summary: Summary }>} @throws {UsageError} where another run writes into the folder
+ *   empty; null: a new one below results/; finish: is called with the summary; gate: by default the equal-work check
+ * @returns {Promise<{ folder: string, summary: Summary }>} @throws {UsageError} if another run writes into the folder
  */
 export async function measure({ preparation, site, out, execution, watcher, signal, ...options }) {
   const { finish = async () => {}, gate } = options
@@ -44,11 +44,11 @@ export async function measure({ preparation, site, out, execution, watcher, sign
         gate: gate ?? (await import('../parity/gate.js')).gateParity,
       })
     } catch (error) {
-      // A run that may not be resumed stays as it is.
+      // A run that was refused to be resumed stays as it is.
       const isTouched = !(interrupted && error instanceof UsageError)
       const sayWhy = (/** @type {Error} */ { message }) => watcher.say(`no summary was made of ${folder}: ${message}`)
       if (!existsSync(path.join(folder, 'manifest.json'))) {
-        // The run has measured nothing; files of others stay there.
+        // The run has measured nothing: remove its files. `rmdir` leaves a folder with files of others.
         safely(() => {
           rmdirSync(path.join(folder, 'raw'))
           rmSync(path.join(folder, 'trials.jsonl'))
@@ -64,16 +64,16 @@ export async function measure({ preparation, site, out, execution, watcher, sign
   }
 }
 
-/** Makes the summary. @param {string} folder @param {(folder: string, summary: Summary) => Promise<void>} finish */
+/** Writes summary.json, and calls `finish`. @param {string} folder @param {(folder: string, summary: Summary) => Promise<void>} finish */
 async function finishRun(folder, finish) {
-  // The code that summarises would be in memory beside what is measured.
+  // The code that summarises is loaded after the run, to leave the memory to what is measured.
   const { writeSummary } = await loadAfter(folder, () => import('./write-summary.js'))
   const summary = writeSummary(folder)
   await finish(folder, summary)
   return summary
 }
 
-/** Loads code after the run: it may have been changed meanwhile. @template T @param {string} folder @param {() => Promise<T>} load */
+/** Loads code after a run. @template T @param {string} folder @param {() => Promise<T>} load @throws {BenchError} if it fails: the code may have been changed meanwhile */
 export function loadAfter(folder, load) {
   return load().catch(cause => {
     throw new BenchError(
@@ -83,7 +83,7 @@ export function loadAfter(folder, load) {
   })
 }
 
-/** @returns {Promise<import('../run/stopping.js').Assess>} */
+/** Loads what says whether a run is precise enough. @returns {Promise<import('../run/stopping.js').Assess>} */
 async function loadAssess() {
   const { summarise } = await import('../analysis/summarise.js')
   const { tellPrecision } = await import('../report/notes.js')

@@ -39,12 +39,12 @@ const PROBE_MS = 20_000
  * @import { RequestOptions } from '../model/requests.js'
  * @import { Arm, LoadGenerator, Site, Tool, ToolSpec } from '../model/types.ts' @import { Testbed } from '../run/kind.js'
  * @typedef {{ arms: Record<SideName, Arm[]>, testbeds: Record<SideName, Testbed>, profiler: Tool, strace: Tool | null,
- *   folder: string, nextStart: () => number }} Rig both sides, ready to start; arms: of the same links; strace: counts system
- *   calls, too; folder: the folder of the lab
+ *   folder: string, nextStart: () => number }} Rig both sides, ready to start; arms: of the same links; profiler: valgrind, or perf;
+ *   strace: to count system calls; null: they are not counted; folder: of the lab; nextStart: numbers each start
  */
 
 const SIDES = /** @type {const} */ (['old', 'new'])
-// The load that is sampled is long enough for some thousand samples of each sidecar.
+// The window under load is long enough for some thousand samples of each sidecar.
 const SAMPLED = { rounds: 1, warmupSeconds: 2, windowSeconds: 8 }
 /** The file with the differences of a refused side, a line each. */
 const REFUSED = 'results/lab-refused.txt'
@@ -57,7 +57,8 @@ const TURNS = /** @type {const} */ (['old', 'new', 'new', 'old'])
  * Opens both sides, ready to start.
  * @param {{ site: Site, side: Side, against: string | null, into?: string, link: string[], payload?: number, requestAxes?: RequestOptions, features?: string, pipy: string[],
  *   requests: number, hasHandshakes: boolean, hasCalls: boolean, isSampled?: boolean, isPlaintext?: boolean, signal: AbortSignal }} options side: the
- *   new one; into: for old scripts of git; pipy: paths; isSampled: under load, instead of counted
+ *   new one; against: null: the default; into: folder for old scripts of git; payload: bytes; pipy: paths of programs; isSampled: under
+ *   load, instead of counted @throws {BenchError} if a tool, a side or a network namespace is missing
  */
 export async function openLab({
   site,
@@ -89,7 +90,7 @@ export async function openLab({
   const { scripts } = side
   const isAlone = side.pipeline !== null && against === null && pipy.length < 2
   const from = { against: chooseAgainst(against, scripts), scripts, into: into ?? path.join(labFolder, 'old-scripts') }
-  // Two programs run the same scripts, unless others were named.
+  // Two programs of Pipy are compared with the same scripts, unless --against names others.
   const isOneSide = isAlone || (pipy.length === 2 && against === null)
   const sides = { old: isOneSide ? side : await findAgainst(from), new: side }
   if (sides.old.pipeline === 'unknown')
@@ -165,11 +166,11 @@ export async function openLab({
     isAlone,
     pipeline: side.pipeline,
     labels: { old: labelOf('old'), new: labelOf('new') },
-    /** Tries the profiler, so that a refusal is told before anything starts. @param {AbortSignal} signal */
+    /** Tries perf before anything starts. @param {AbortSignal} signal @throws {BenchError} if the kernel does not let it sample */
     async checkProfiler(signal) {
       if (isSampled) await assertSamples({ perf: profiler, folder: ledger.folder, signal })
     },
-    /** @param {SideName} name @param {AbortSignal} signal @param {(line: string) => void} say */
+    /** Starts a side, whose scripts may have been saved since, and returns its answer on each link. @param {SideName} name @param {AbortSignal} signal @param {(line: string) => void} say */
     assertServes: (name, signal, say) => {
       readAgain(sides[name].pipeline)
       return assertSideServes(rig, { name, requests: counted.requests, signal, say: createSay({ name, isAlone, say }) })
@@ -188,12 +189,12 @@ export async function openLab({
   }
 }
 
-/** Names the side of each line, where there are two. @param {{ name: SideName, isAlone: boolean, say: (line: string) => void }} options */
+/** Creates a `say` that names the side in each line, if there are two. @param {{ name: SideName, isAlone: boolean, say: (line: string) => void }} options */
 export function createSay({ name, isAlone, say }) {
   return isAlone ? say : (/** @type {string} */ line) => say(`${name}: ${line}`)
 }
 
-/** Finds a strace that may trace a process, before a count takes minutes. */
+/** Finds strace and tries it, before a count takes minutes; `missing` says why it is of no use. */
 async function findStrace() {
   const strace = await findTool(straceTool)
   if ('missing' in strace) return strace
@@ -224,7 +225,7 @@ async function assertSideServes({ arms, testbeds, folder: labFolder, nextStart }
   return answers.map(({ found }) => found)
 }
 
-/** @param {Rig} rig @param {{ name: SideName, label: string, signal: AbortSignal }} options @throws {BenchError} for other work */
+/** Runs the equal-work check on a side. @param {Rig} rig @param {{ name: SideName, label: string, signal: AbortSignal }} options @throws {BenchError} if it does other work */
 async function checkParity({ testbeds, arms, nextStart }, { name, label, signal }) {
   // One arm is enough: arms differ in their links, which the corpus does not use; each starts when it is counted.
   const rows = await tryConfiguration({
@@ -264,7 +265,7 @@ async function countSide({ arms, testbeds, profiler, strace, folder: labFolder, 
     const give = () => {
       const start = nextStart()
       const folder = path.join(labFolder, `${start}-${name}-${arm.link}`)
-      // Two halves are counted.
+      // The count is of two halves, so the number is even.
       const requests = 2 * Math.ceil(options.requests / 2)
       return { ...options, requests, testbed: testbeds[name], arm, start, folder }
     }
@@ -277,7 +278,7 @@ async function countSide({ arms, testbeds, profiler, strace, folder: labFolder, 
   return counts
 }
 
-/** Samples both sides under load. notes: what the samples do not say. @param {Rig} rig @param {AbortSignal} signal */
+/** Samples both sides under load. notes: the numbers of samples, and what these lack. @param {Rig} rig @param {AbortSignal} signal */
 async function sampleSides({ arms, testbeds, profiler: perf, nextStart }, signal) {
   /** @type {Sides} */
   const sides = { old: [], new: [] }
@@ -316,7 +317,7 @@ async function sampleSides({ arms, testbeds, profiler: perf, nextStart }, signal
 }
 
 /**
- * Plans an uncapped arm for each profile and link.
+ * Plans an uncapped arm for each profile and link. Throws UsageError if one cannot be measured.
  * @param {{ loads: Record<string, LoadGenerator>, planes: Planes, link: string[], payload?: number, requestAxes?: RequestOptions, features?: string, site: Site, pipy: Tool, profiles: Side['profile'][], isRedirected: boolean, hasNamespaces: boolean, isPlaintext: boolean, hasCertificate: boolean }} options
  */
 function planLab({ loads, planes, link, payload, requestAxes = {}, features, site, pipy, profiles, ...network }) {
@@ -354,7 +355,7 @@ function planLab({ loads, planes, link, payload, requestAxes = {}, features, sit
   return planned
 }
 
-/** Finds the programs that were named, else as the kit does. @param {string[]} paths @returns {Promise<Record<SideName, Tool>>} */
+/** Finds the Pipy of each side: the named programs, else the kit's. @param {string[]} paths none, one or two @returns {Promise<Record<SideName, Tool>>} */
 async function findPipys(paths) {
   if (paths.length > 2)
     throw new UsageError(`--pipy was given ${paths.length} times: give it twice, to compare two versions`)
@@ -369,7 +370,7 @@ async function findPipys(paths) {
   return { old, new: next ?? old }
 }
 
-/** @param {ToolSpec} spec @param {string} lack what is not possible without it @param {Site['findTool']} [look] */
+/** Finds a tool. @param {ToolSpec} spec @param {string} lack what is not possible without it @param {Site['findTool']} [look] @throws {BenchError} if it is missing */
 async function find(spec, lack, look = spec => findTool(spec)) {
   const tool = await look(spec)
   if ('missing' in tool) throw new BenchError(`${lack}: ${tool.missing}`)

@@ -19,8 +19,8 @@ import { readAnyExperiment } from './read-experiment.js'
 import { readTraffic } from './read-traffic.js'
 
 /**
- * The options that several verbs share, and their readers, in one table.
- * SiteOptions say where a run was asked to take place.
+ * The options that several verbs share, and their parsers, in one table.
+ * SiteOptions say where a run takes place.
  * @import { Command } from 'commander' @import { LiveAddress } from '../live/address.js'
  * @import { AxisName, PlaneChoice, SampleSource } from '../model/types.ts'
  * @import { RequestOptions } from '../model/requests.js'
@@ -54,14 +54,16 @@ const AXIS_OPTIONS = [...new Set(/** @type {AxisName[]} */ (['cpuLimitCores', ..
   return [{ name, kinds, option, attribute: option.attributeName() }]
 })
 
-/** Options of what is computed, and measures nothing. */
+/** Options of an experiment that is computed, and measures nothing. */
 export const COMPUTED_OPTIONS = ['seed', 'out', 'json', 'details']
 
-/** The words of constraints for options that have another word here. @type {Record<string, string>} */
+/** Options that the table of constraints knows by another name. @type {Record<string, string>} */
 const CONSTRAINED = { control: 'controls', real: 'realMost', p99: 'p99Ms', burst: 'burstFactor' }
 
+/** Parses a whole number above 0. */
 export const parseCount = asArgument(readCount)
 
+/** Parses a seed: a whole number from 0 on. */
 export const parseSeed = within(seed, text => Number(demand(/^\d+$/.exec(text)?.[0], 'a whole number is needed')))
 
 /** Options that several verbs share. */
@@ -131,7 +133,7 @@ export function withOptions(command, ...names) {
   return command
 }
 
-/** Adds the options of all experiments; help shows those of the kind that is asked for. @param {Command} command */
+/** Adds the options of all experiments; help shows only those that the named experiment takes. @param {Command} command */
 export function withExperiment(command) {
   withOptions(command, 'maxMinutes', 'yes')
     .argument('[experiment]', 'an experiment of bench/experiments, or a file', DEFAULT_EXPERIMENT)
@@ -191,7 +193,7 @@ function visibleOptions(command) {
   return Help.prototype.visibleOptions.call(this, command).filter(option => isTaken(option.attributeName(), experiment))
 }
 
-/** @param {string} attribute of an option @param {ReturnType<typeof readAnyExperiment>} experiment */
+/** Says whether an experiment takes an option. @param {string} attribute of an option @param {ReturnType<typeof readAnyExperiment>} experiment */
 function isTaken(attribute, experiment) {
   if ('kind' in experiment) return ['help', ...COMPUTED_OPTIONS].includes(attribute)
   const axis = AXIS_OPTIONS.find(axis => axis.attribute === attribute)
@@ -200,7 +202,7 @@ function isTaken(attribute, experiment) {
   return isAllowed(axis?.name ?? CONSTRAINED[attribute] ?? attribute, experiment)
 }
 
-/** Reads the experiment whose help is asked for. @param {Command} command @throws {UsageError} when it cannot be read */
+/** Reads the experiment that a command with --help names. @param {Command} command @throws {UsageError} if it cannot be read */
 function readExperimentOfHelp(command) {
   try {
     return readAnyExperiment(nameExperiment(command))
@@ -215,7 +217,7 @@ function readExperimentOfHelp(command) {
 const nameExperiment = command => command.args.find(word => !word.startsWith('-')) ?? DEFAULT_EXPERIMENT
 
 /**
- * Reads the values that were asked for on axes, but for the cap of sidecars. @param {object} options of commander
+ * Reads the values of the axes that options set, except the CPU limit of sidecars, which is `cpu`. @param {object} options of commander
  * @returns {Partial<Record<Exclude<AxisName, 'cpuLimitCores'>, unknown[]>>}
  */
 export function readAxes(options) {
@@ -225,7 +227,7 @@ export function readAxes(options) {
   return Object.fromEntries(axisOptions.map(({ name, attribute }) => [name, [values.get(attribute)].flat()]))
 }
 
-/** Makes the option that names other images (assertImages knows whose). @param {string} where they are used */
+/** Creates the option --image, which may be repeated; `assertImages` checks its tools. @param {string} where words for its help */
 export function createImageOption(where) {
   const option = new Option('--image <tool=image>', `${where}another image, such as pipy=registry/pipy:1.5`)
   return option.default({}).argParser((text, /** @type {Record<string, string>} */ before) => {
@@ -235,7 +237,7 @@ export function createImageOption(where) {
   })
 }
 
-/** Makes the option of one set of features, where a comma would make no other arm. */
+/** Creates the option --features of a verb that takes one set, and no list of sets. */
 export function createFeaturesOption() {
   const help = `of each sidecar: lean, all, or names joined by +, such as access-log+metrics; names: ${FEATURE_NAMES.join(', ')}`
   return new Option('--features <set>', help).argParser(parseOnAxis('features'))
@@ -248,13 +250,13 @@ const REQUEST_OPTIONS = REQUEST_AXES.map(axis => {
   return { axis, option, attribute: option.attributeName() }
 })
 
-/** Adds the options of one request, but for some. @param {Command} command @param {(typeof REQUEST_AXES)[number][]} [except] */
+/** Adds the options of one request, except some. @param {Command} command @param {(typeof REQUEST_AXES)[number][]} [except] */
 export function withRequest(command, except = []) {
   for (const { axis, option } of REQUEST_OPTIONS) if (!except.includes(axis)) command.addOption(option)
   return command
 }
 
-/** Reads the axes of one request that were asked for. @param {object} options of commander @returns {RequestOptions} */
+/** Reads the axes of one request that options set. @param {object} options of commander @returns {RequestOptions} */
 export function readRequest(options) {
   const values = /** @type {Record<string, unknown>} */ (options)
   const requestOptions = REQUEST_OPTIONS.filter(({ attribute }) => values[attribute] !== undefined)
@@ -278,14 +280,14 @@ export function withoutRequest(options) {
   )
 }
 
-/** @param {string} flags @param {string} help @param {readonly string[] | ((text: string) => unknown)} [values] or reader */
+/** Creates an option. @param {string} flags @param {string} help @param {readonly string[] | ((text: string) => unknown)} [values] or parser */
 function word(flags, help, values) {
   const option = new Option(flags, help)
   if (typeof values === 'function') return option.argParser(values)
   return values ? option.choices(values) : option
 }
 
-/** @param {string} text @returns {PlaneChoice[]} each with the absolute path of its variant */
+/** Parses a list of data planes. @param {string} text @returns {PlaneChoice[]} each with the absolute path of its variant @throws {InvalidArgumentError} */
 export function parsePlanes(text) {
   return parseList(text).map(entry => {
     const choice = parseChoice(entry)
@@ -293,7 +295,7 @@ export function parsePlanes(text) {
   })
 }
 
-/** @param {string} text */
+/** Splits a list at its commas. @param {string} text @throws {InvalidArgumentError} if an entry is empty or repeated */
 function parseList(text) {
   const items = text.split(',').map(item => item.trim())
   if (items.includes('')) throw new InvalidArgumentError('an entry of the list is empty')
@@ -301,7 +303,7 @@ function parseList(text) {
   return items
 }
 
-/** Makes a reader of one value of an axis. @param {AxisName} name */
+/** Creates a parser of one value of an axis. @param {AxisName} name */
 export function parseOnAxis(name) {
   const { option, schema } = AXES[name]
   const readFile = FILES[name]
@@ -309,7 +311,7 @@ export function parseOnAxis(name) {
   return within(schema, asArgument(option?.read ?? (text => text)))
 }
 
-/** Makes a reader whose errors commander says with the option. @template T @param {(text: string) => T} read */
+/** Makes a parser's UsageError one that commander prints with the option's name. @template T @param {(text: string) => T} read */
 function asArgument(read) {
   return (/** @type {string} */ text) => {
     try {
@@ -320,7 +322,7 @@ function asArgument(read) {
   }
 }
 
-/** @template T @param {import('zod').ZodType<T>} schema @param {(text: string) => unknown} read what it checks */
+/** Creates a parser of a value that a schema checks. @template T @param {import('zod').ZodType<T>} schema @param {(text: string) => unknown} read */
 function within(schema, read) {
   return (/** @type {string} */ text) => {
     const result = schema.safeParse(read(text))
@@ -334,13 +336,13 @@ function within(schema, read) {
   }
 }
 
-/** @template T @param {T | null | undefined} value @param {string} words said where there is none @returns {T} */
+/** Asserts that a text was parsed. @template T @param {T | null | undefined} value @param {string} words of the error if it was not @returns {T} */
 function demand(value, words) {
   if (value === null || value === undefined) throw new InvalidArgumentError(words)
   return value
 }
 
-/** @param {string} value @param {string[]} before */
+/** Adds a value of an option that may be repeated. @param {string} value @param {string[]} before */
 export function collect(value, before) {
   return [...before, value]
 }

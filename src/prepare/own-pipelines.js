@@ -8,12 +8,12 @@ import { findPipeline } from '../tools/find-pipeline.js'
 import { specOf } from './programs.js'
 
 /**
- * Requests and axes of a run of pipelines, beside their names.
+ * What a run of users' own pipelines (pipeline.yaml) needs beside their names: its axes, requests and network namespaces.
  * @import { Arm, LoadGenerator, PlaneChoice, Tool } from '../model/types.ts' @import { Overrides } from '../request/question.js'
  * @import { Pipeline } from '../model/pipeline.js' @import { Pipelines, Planes } from './programs.js'
  */
 
-/** Reads the pipelines of those that have one. @param {Planes} planes @param {PlaneChoice[]} chosen @returns {Pipelines} @throws {UsageError} */
+/** Reads the pipeline.yaml of each choice that has one. @param {Planes} planes @param {PlaneChoice[]} chosen @returns {Pipelines} @throws {UsageError} if its plane takes none */
 export function findPipelines(planes, chosen) {
   const withPipelines = chosen.flatMap(({ plane, variant }) => {
     const pipeline = variant === null ? null : findPipeline(variant)
@@ -42,10 +42,10 @@ export function assertVersions(planes, { chosen, pipelines, tools }) {
 }
 
 /**
- * Asks for the link and the namespaces that pipelines need; the rest stays as it was asked.
+ * Sets the link, the TLS and the namespaces that pipelines need; all else stays. Without pipelines, returns the same overrides.
  * @param {Overrides} overrides
  * @param {{ pipelines: Pipelines, load: LoadGenerator }} options
- * @returns {Overrides} @throws {import('../lib/errors.js').UsageError} for what a pipeline cannot be asked
+ * @returns {Overrides} @throws {import('../lib/errors.js').UsageError} for an option that a pipeline excludes
  */
 export function askForPipelines(overrides, { pipelines, load }) {
   const documents = Object.values(pipelines)
@@ -77,7 +77,7 @@ export function askForPipelines(overrides, { pipelines, load }) {
   }
 }
 
-/** Chooses the key types of certificates. @param {Pipeline[]} pipelines @param {string[]} [keyTypes] that were asked for */
+/** Chooses the TLS axis: the key types, or plaintext if no pipeline speaks TLS. @param {Pipeline[]} pipelines @param {string[]} [keyTypes] of --tls */
 export function chooseTls(pipelines, keyTypes = ['ecdsa-p256']) {
   return pipelines.some(one => hasServerTls(one) || hasUpstreamTls(one)) ? keyTypes : ['plaintext']
 }
@@ -117,8 +117,8 @@ export function assertPipelineArms(arms, { pipelines, experiment }) {
 }
 
 /**
- * Says what scripts with fixed ports can do where there are no network namespaces.
- * @param {Pipelines | undefined} pipelines @param {Error} error why there are none
+ * Makes the error for scripts with fixed ports, which need network namespaces; without such scripts, returns the error itself.
+ * @param {Pipelines | undefined} pipelines @param {Error} error why there are no namespaces
  */
 export function explainNamespaces(pipelines, error) {
   const fixed = Object.values(pipelines ?? {}).find(hasFixedPorts)

@@ -11,7 +11,7 @@ import { prepare } from './prepare.js'
 import { findLacks } from './programs.js'
 
 /**
- * Turns the words of the command line into a plan, and tells it before it runs.
+ * Turns the words of the command line into a plan, and announces it before it runs.
  * @import { Site } from '../model/types.ts' @import { Experiment } from '../request/experiment.js'
  * @import { Preparation } from '../run/execute.js' @import { Interrupted } from '../run/resume.js'
  * @import { Context } from '../verbs/program.js' @import { RunOptions } from './options.js'
@@ -21,12 +21,13 @@ import { findLacks } from './programs.js'
 const KUBELET_WINDOW_SECONDS = 180
 const CLUSTER_WARMUP_SECONDS = 3
 
+/** Draws a seed of 31 bits. */
 export function chooseSeed() {
   return Math.floor(Math.random() * 2 ** 31)
 }
 
 /**
- * Joins an experiment with what was asked beside it. @param {Experiment} experiment @param {RunOptions} options
+ * Joins an experiment with the options of the command line. @param {Experiment} experiment @param {RunOptions} options
  * @returns {import('./prepare.js').PlanRequest} @throws {UsageError} for options that exclude each other
  */
 export function createPlanRequest(experiment, options) {
@@ -57,7 +58,7 @@ function readOverrides(options) {
     app: options.app ?? 'pipy',
     isPinned: options.pin,
     isLoadElsewhere: options.loadHost !== undefined,
-    // The window is read in the load's log, through the API server.
+    // On a cluster, the kit reads from the load's log, through the API server, when the window begins: that takes a while.
     warmupLeastSeconds: options.target === 'kubernetes' ? CLUSTER_WARMUP_SECONDS : 0,
     target: options.target ?? 'local',
     ...(options.samples && { samples: options.samples }),
@@ -69,7 +70,7 @@ function readOverrides(options) {
 }
 
 /**
- * Prepares what was asked, and says which programs are missing.
+ * Prepares a run, says which programs it lacks, and checks that the site can run it. @throws {BenchError} if it cannot
  * @param {{ experiment: Experiment, options: RunOptions, site: Pick<Site, 'cpus' | 'cores' | 'limits' | 'findTool' | 'loadHost' | 'assertCpuSettings' | 'assertInterception'> }} options
  * @param {Pick<Context, 'say'>} context
  */
@@ -99,16 +100,16 @@ export async function prepareWith({ experiment, options, site }, { say }) {
   return preparation
 }
 
-/** Says what a run lacked, as its last line. @param {Preparation} preparation @param {Pick<Context, 'say'>} context */
+/** Says which programs a run lacked, as its last line. @param {Preparation} preparation @param {Pick<Context, 'say'>} context */
 export function sayLacks(preparation, { say }) {
   for (const { name, lack } of findLacks(preparation))
     say(`${name} was missing, so this run lacks ${lack}; the first line says what to do`)
 }
 
 /**
- * Says what is about to run.
+ * Says what is about to run, and how long it takes.
  * @param {{ plan: Preparation['plan'], options: Pick<RunOptions, 'maxMinutes' | 'yes'>, interrupted?: Interrupted }} planned
- * @param {Pick<Context, 'say'>} context @throws {UsageError} where it takes longer than was agreed to
+ * @param {Pick<Context, 'say'>} context @throws {UsageError} if it takes longer than --max-minutes, without --yes
  */
 export function announce({ plan, options: { maxMinutes, yes }, interrupted }, { say }) {
   const { experiment, parts, notes, notMeasured, trials, settings, precision } = plan

@@ -19,12 +19,13 @@ import { assertKnown, assertRunnable, findQuota, findUnsupported, listControls }
  * @import { Experiment } from '../request/experiment.js' @import { Overrides } from '../request/question.js'
  * @import { Preparation } from '../run/execute.js' @import { ProgramSearch, Planes } from './programs.js'
  * @typedef {{ experiment: Experiment, overrides: Overrides, thresholds?: string[], load?: LoadGenerator }} PlanRequest load: absent: the
- *   generator that is asked for
- * @typedef {{ planes: Planes, loads: Record<string, LoadGenerator> }} Loaded planes: those that are asked for; loads: all
+ *   generator of the overrides
+ * @typedef {{ planes: Planes, loads: Record<string, LoadGenerator> }} Loaded planes: those of the request; loads: all
  */
 
 /**
- * Plans what would run, without looking for programs. holdsWith: whether the plan is the same with these programs.
+ * Plans what would run, without looking for programs. holdsWith: says whether the plan is the same with the programs that were
+ * found. Throws UsageError for a request that cannot be measured.
  * @param {PlanRequest & Loaded & { site: Pick<Site, 'cpus' | 'cores' | 'limits'> } & Partial<ProgramSearch>} options
  * @returns {Pick<Preparation, 'plan' | 'layout'> & { holdsWith: (found: ProgramSearch) => boolean }}
  */
@@ -90,7 +91,7 @@ export function planRun({ planes, loads, experiment, overrides, site, ...request
 /**
  * Plans what would run, and finds the programs that it needs. @param {PlanRequest & { app: 'pipy' | 'node' | null,
  *   site: Pick<Site, 'cpus' | 'cores' | 'limits' | 'findTool'>, say: (line: string) => void }} options
- * @returns {Promise<Preparation>} @throws {import('../lib/errors.js').UsageError} for what cannot be asked
+ * @returns {Promise<Preparation>} @throws {import('../lib/errors.js').UsageError} for a request that cannot be measured
  */
 export async function prepare({ app, site, say, thresholds = [], ...named }) {
   const loaded = await loadRegistries(named)
@@ -106,7 +107,7 @@ export async function prepare({ app, site, say, thresholds = [], ...named }) {
   }
   const { experiment, overrides } = request
   const { findTool } = site
-  // The question is checked before programs are looked for, or fetched.
+  // A draft without programs refuses a wrong request before any program is looked for, or fetched.
   const draft = planRun({ ...request, ...loaded, load, site })
   ofPipelines?.assertPipelineArms(draft.plan.arms, { pipelines, experiment: experiment.name })
   if (thresholds.length > 0) await assertThresholds(thresholds, draft)
@@ -125,7 +126,7 @@ export async function prepare({ app, site, say, thresholds = [], ...named }) {
     : planRun({ ...request, ...loaded, load, site, ...programs })
   const findRuntime = (/** @type {'node' | null} */ only) =>
     findAppRuntime({ app: only ?? app, tools: programs.tools, findTool, say })
-  // Node serves calls of gRPC and answers in chunks, whatever Pipy there is.
+  // Only Node serves gRPC and answers in chunks, even if Pipy serves the other applications.
   const callRuntime = plan.arms.some(isServedByNode) ? await findRuntime('node') : null
   const appRuntime = callRuntime && plan.arms.every(isServedByNode) ? callRuntime : await findRuntime(null)
   const served = appRuntime.name === 'pipy' ? 'pipy' : 'node'
@@ -143,7 +144,7 @@ export async function prepare({ app, site, say, thresholds = [], ...named }) {
   }
 }
 
-/** @param {string[]} thresholds @param {Pick<Preparation, 'plan' | 'layout'>} planned @throws {import('../lib/errors.js').UsageError} */
+/** Refuses a wrong threshold before a run. @param {string[]} thresholds @param {Pick<Preparation, 'plan' | 'layout'>} planned @throws {import('../lib/errors.js').UsageError} */
 async function assertThresholds(thresholds, { plan, layout }) {
   const { parseThreshold } = await import('../analysis/thresholds.js')
   const services = Object.values(layout.topologies).flatMap(topology => topology.services.map(({ name }) => name))
@@ -155,14 +156,14 @@ function chooseLoad(loads, { generator = DEFAULT_GENERATOR }) {
   return loads[generator]
 }
 
-/** Loads the planes that are asked for, and the generators. @param {Pick<PlanRequest, 'experiment' | 'overrides'>} options @returns {Promise<Loaded>} */
+/** Loads the planes of a request, and all generators. @param {Pick<PlanRequest, 'experiment' | 'overrides'>} options @returns {Promise<Loaded>} */
 export async function loadRegistries({ experiment, overrides }) {
   const names = choosePlanes(experiment, overrides).map(({ plane }) => plane)
   const [planes, loads] = await Promise.all([loadPlanes(names), loadGenerators()])
   return { planes, loads }
 }
 
-/** Notes that all of a run shares a CPU quota of this job or container. @param {Arm[]} arms @param {Site['limits']} limits */
+/** Notes a CPU quota of this job or container, if arms have CPU limits; empty: none. @param {Arm[]} arms @param {Site['limits']} limits */
 function noteQuota(arms, limits) {
   const quota = findQuota(limits)
   if (quota === null || arms.every(({ cpuLimitCores }) => cpuLimitCores === null)) return []

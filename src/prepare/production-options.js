@@ -1,12 +1,12 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { readMilliseconds } from '../lib/units.js'
 
-/** The options of `size --from-prometheus`. Whatever obeys them is imported when they are asked for. */
+/** The options of `size --from-prometheus`. The code behind them is imported only if they are used. */
 /** @import { Command } from 'commander' @import { ProductionOptions } from '../verbs/size-production.js' */
 
 /** @typedef {Partial<ProductionOptions>} ProductionWords as they were typed */
 
-/** The formats of workloads: `renderProduction` renders them. */
+/** The formats that `renderProduction` renders. */
 export const PRODUCTION_FORMATS = ['json', 'csv', 'yaml']
 
 /** The names of sidecars in pods: Istio, Linkerd, FSM and osm-edge. */
@@ -16,10 +16,10 @@ const SECONDS = /** @type {Record<string, number>} */ ({ m: 60, h: 3600, d: 86_4
 const SECONDS_LEAST = 600
 const SECONDS_MOST = 90 * 86_400
 const QUERY_TIMEOUT_MS = 60_000
-/** Names of Kubernetes: none has a letter that PromQL would read as a pattern. */
+/** Names of Kubernetes. PromQL would read only the dot as a pattern, and names of containers have none. */
 const NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/
 
-/** @param {Command} command */
+/** Adds the options. @param {Command} command */
 export function addProductionOptions(command) {
   const option = (
     /** @type {string} */ flags,
@@ -41,7 +41,7 @@ export function addProductionOptions(command) {
     .addOption(option('--query-timeout <time>', 'the most that a query may take; default: 60s', parseTimeout))
 }
 
-/** Reads the options, with their defaults. @param {ProductionWords} options @returns {ProductionOptions | null} null: they were not asked for */
+/** Reads the options, with their defaults. @param {ProductionWords} options @returns {ProductionOptions | null} null: --from-prometheus is not among them */
 export function readProductionOptions(options) {
   const { fromPrometheus, namespace = '', container = CONTAINERS, queryTimeout = QUERY_TIMEOUT_MS } = options
   if (fromPrometheus === undefined) return null
@@ -66,7 +66,7 @@ function parseName(text) {
 /** @param {string} text */
 const parseNames = text => text.split(',').map(parseName)
 
-/** @param {string} text */
+/** Parses a time, such as 7d, to its seconds. @param {string} text @throws {InvalidArgumentError} if it is not from 10 min to 90 days */
 function parseRange(text) {
   const [, number, unit] = /^(\d+)([mhdw])$/.exec(text) ?? []
   const seconds = Number(number) * SECONDS[unit]

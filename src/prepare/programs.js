@@ -20,13 +20,13 @@ import { nodeTool } from '../tools/node.js'
 /** @typedef {Record<string, DataPlane>} Planes by name */
 
 /**
- * Findings before a plan runs. missing: planes whose program cannot be had; scripts: their folders, by
- * `plane:profile`; lacks: why programs of control planes, or what a profile needs, cannot be had, by name.
+ * What was found before a plan runs. tools: by name; missing: planes without a program; scripts: folders of a profile's scripts, by
+ * `plane:profile`; lacks: why a control plane's program, or what a profile needs, is missing, by name.
  * @typedef {{ tools: Record<string, Tool>, missing: Plan['notMeasured'], scripts: Record<string, string>,
  *   lacks: Record<string, string> }} ProgramSearch
  */
 
-/** Lists every program that a run may need. @returns {Promise<ToolSpec[]>} */
+/** Lists the programs of all planes and generators, and Node. @returns {Promise<ToolSpec[]>} */
 export async function loadToolSpecs() {
   const [planes, loads] = await Promise.all([loadPlanes(), loadGenerators()])
   return [
@@ -45,7 +45,7 @@ export async function loadControlToolSpecs() {
   ]
 }
 
-/** @param {Record<string, string>} images by the name of a tool @throws {UsageError} for a tool that has none */
+/** Checks the tools of --image. @param {Record<string, string>} images by the name of a tool @throws {UsageError} for a tool that has none */
 export async function assertImages(images) {
   const names = [...(await loadToolSpecs()), ...(await loadControlToolSpecs()), iptablesTool].map(({ name }) => name)
   for (const [tool, image] of Object.entries(images))
@@ -56,8 +56,8 @@ export async function assertImages(images) {
 /**
  * Finds the programs of the load, the planes, and their control planes. @param {{ load: LoadGenerator,
  *   planes: Planes, chosen: PlaneChoice[], pipelines?: Pipelines, isPlaneRequired: boolean, arms: Arm[], findTool: Site['findTool'] }} options
- * @returns {Promise<ProgramSearch>} @throws {MissingPlaneError} for a plane that was asked for; {BrokenToolError} where no program of
- *   those that were asked for runs; {BenchError} for the load
+ * @returns {Promise<ProgramSearch>} @throws {MissingPlaneError} if a plane of --planes has no program; {BrokenToolError} if none of
+ *   these planes' programs runs; {BenchError} if there is no generator
  */
 export async function findPrograms({ load, planes, chosen, pipelines = {}, isPlaneRequired, arms, findTool }) {
   /** @type {ProgramSearch} */
@@ -76,7 +76,7 @@ export async function findPrograms({ load, planes, chosen, pipelines = {}, isPla
   ])
   const broken = founds.flatMap(({ result }) => (result && 'broken' in result ? [result.broken] : []))
   const hasUsable = founds.some(({ result }) => result && !('broken' in result || 'missing' in result))
-  // The others go on without a program that does not run, where there are others.
+  // If another plane can be measured, a program that does not run is only left out.
   if (isPlaneRequired && broken.length > 0 && !hasUsable && !chosen.some(hasNamedProgram)) throw broken[0]
   for (const { name, result } of founds) {
     if (result === null) continue
@@ -122,7 +122,7 @@ export async function findPrograms({ load, planes, chosen, pipelines = {}, isPla
   return { tools, missing, scripts, lacks }
 }
 
-/** Finds the program of a plane. @param {ToolSpec} tool @param {Site['findTool']} findTool @returns broken: it does not run */
+/** Finds the program of a plane. @param {ToolSpec} tool @param {Site['findTool']} findTool @returns broken: the error, if it does not run */
 async function findRunning(tool, findTool) {
   try {
     return await findTool(tool)
@@ -134,7 +134,7 @@ async function findRunning(tool, findTool) {
 
 /**
  * Finds the program of one plane, and the scripts that it runs. @param {{ planes: Planes, choice: PlaneChoice, folders: { pipyScripts: string },
- *   findTool: Site['findTool'] }} options folders: of the kit's scripts @throws {MissingPlaneError}
+ *   findTool: Site['findTool'] }} options folders: of the kit's scripts @throws {MissingPlaneError} if either is missing
  */
 export async function findPlane({ planes, choice, folders, findTool }) {
   const spec = specOf(planes, choice)
@@ -155,7 +155,7 @@ function findPipelineOf(pipelines, { variant }) {
 }
 
 /**
- * Finds the program that a pipeline names; null: that of its plane. @param {Planes} planes @param {Pipeline | undefined} pipeline
+ * Finds the program that a pipeline names; null: it names none. @param {Planes} planes @param {Pipeline | undefined} pipeline
  * @param {PlaneChoice} choice @returns {Promise<ToolSpec | null>}
  */
 async function findProgram(planes, pipeline, { plane }) {
@@ -166,22 +166,22 @@ async function findProgram(planes, pipeline, { plane }) {
   const spec = /** @type {ToolSpec} */ (planes[plane].tool)
   if (planes[plane].pipelines !== 'only') return { ...spec, path: program }
   const programSpec = { ...spec, name: path.basename(program), versionArgv: document.versionArguments }
-  // Another program is looked for in PATH, and never fetched.
+  // A program that the kit does not know is looked for in PATH, and never fetched.
   return program.includes('/') ? { ...programSpec, path: program } : { ...programSpec, package: program }
 }
 
-/** @param {PlaneChoice} choice */
+/** Says whether a choice names a program, as in envoy=/usr/bin/envoy. @param {PlaneChoice} choice */
 function hasProgram({ variant }) {
   return variant !== null && isProgram(variant)
 }
 
-/** Finds a plane's program, as the choice names it. @param {Planes} planes @param {PlaneChoice} choice @returns {ToolSpec} */
+/** Returns the spec of a plane's program, with the path that the choice names. @param {Planes} planes @param {PlaneChoice} choice @returns {ToolSpec} */
 export function specOf(planes, choice) {
   const spec = /** @type {ToolSpec} */ (planes[choice.plane].tool)
   return hasProgram(choice) ? { ...spec, path: `${choice.variant}` } : spec
 }
 
-/** Finds the scripts of profiles. @param {Planes} planes @param {PlaneChoice[]} chosen @param {Pick<ProgramSearch, 'scripts' | 'lacks'>} [into] */
+/** Finds the scripts that profiles run, or why they are missing. @param {Planes} planes @param {PlaneChoice[]} chosen @param {Pick<ProgramSearch, 'scripts' | 'lacks'>} [into] changed */
 function findVariantScripts(planes, chosen, into = { scripts: {}, lacks: {} }) {
   for (const choice of chosen) {
     const spec = findDeployed(planes, choice)?.scripts
@@ -193,8 +193,8 @@ function findVariantScripts(planes, chosen, into = { scripts: {}, lacks: {} }) {
 }
 
 /**
- * Finds what serves the applications: Pipy, else Node, and says so where Node was not asked for. @param {{ app: 'pipy' |
- *   'node' | null, tools: Record<string, Tool>, findTool: Site['findTool'], say: Context['say'] }} options
+ * Finds what serves the applications: Pipy, else Node. app: null: either, and a line says if it is Node. @param {{ app: 'pipy' |
+ *   'node' | null, tools: Record<string, Tool>, findTool: Site['findTool'], say: Context['say'] }} options @throws {BenchError} if it is missing
  */
 export async function findAppRuntime({ app, tools, findTool, say }) {
   const pipy = app === 'node' ? null : (tools.pipy ?? (await findTool(await loadPipyTool())))
@@ -211,7 +211,7 @@ async function loadPipyTool() {
   return /** @type {ToolSpec} */ ((await loadPlanes(['pipy'])).pipy.tool)
 }
 
-/** Lists what a run lacks. @param {Pick<import('../run/execute.js').Preparation, 'plan' | 'programs'>} preparation */
+/** Lists the planes that a run cannot measure for lack of a program, with advice. @param {Pick<import('../run/execute.js').Preparation, 'plan' | 'programs'>} preparation */
 export function findLacks({ plan: { notMeasured }, programs: { planes, tools } }) {
   return Object.values(planes).flatMap(({ name, tool }) => {
     if (!tool?.ifMissing || tool.name in tools || !notMeasured.some(({ plane }) => plane === name)) return []

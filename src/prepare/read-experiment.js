@@ -17,7 +17,7 @@ export function listExperiments() {
   return listNames(EXPERIMENTS)
 }
 
-/** What to type where a verb was named as an experiment. @type {Record<string, () => string>} */
+/** What to type instead, if a verb is named as an experiment. @type {Record<string, () => string>} */
 const VERBS_THAT_MEASURE = {
   size: () => `${renderCommand('size', '--rate 500 --p99 20ms --dry-run')} prints what it would run`,
   lab: () => `${renderCommand('lab', './my-scripts')} counts within seconds, and has no plan`,
@@ -41,13 +41,13 @@ export function readAnyExperiment(name) {
   return /^kind:/m.test(text) ? parseBalance(text, file) : parseExperiment(text, file)
 }
 
-/** Reads the topology of a link. @param {string} link @throws {UsageError} where there is none */
+/** Reads the topology of a link. @param {string} link @throws {UsageError} if there is none, or it is wrong */
 export function readTopology(link) {
   const file = `${TOPOLOGIES}/${link}.yaml`
   return parseTopology(readOrSuggest(path.join(ROOT, file), { name: link, what: 'link', folder: TOPOLOGIES }), file)
 }
 
-/** @param {string} file @param {{ name: string, what: string, folder: string }} options */
+/** Reads a file of the kit or the user. @param {string} file @param {{ name: string, what: string, folder: string }} options @throws {UsageError} with the nearest name */
 function readOrSuggest(file, { name, what, folder }) {
   try {
     return readBounded(file)

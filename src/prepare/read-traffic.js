@@ -6,7 +6,7 @@ import { trafficSchema } from '../model/traffic.js'
 
 /** @import { Traffic } from '../model/traffic.js' */
 
-/** Reads a file of traffic; without a name in it, it is called like the file. @param {string} file @returns {Traffic} @throws {UsageError} */
+/** Reads a file of traffic; without a name in it, the file's name is its name. @param {string} file @returns {Traffic} @throws {UsageError} */
 export function readTraffic(file) {
   const named = path
     .basename(file, path.extname(file))

@@ -3,14 +3,14 @@ import { MIB } from '../lib/units.js'
 import { MORE_PORTS, readPortRange } from '../node/kernel/sockets.js'
 import { readRoomBytes } from '../node/machine.js'
 
-/** The least resident MiB, as measured while planes are checked: docs/sizing.md, "On a small machine". */
+/** The least resident memory in MiB, measured during the equal-work check: docs/sizing.md, "On a small machine". */
 const NEEDED = { 'the kit': 80, 'the parity corpus': 140, 'three sidecars': 60 }
 // The corpus opens some hundred connections to one address, whose ports stay in use for a minute (TIME_WAIT).
 const PORTS_LEAST = 1000
 const PORTS_OF_CHURN = 10_000
 const NEEDED_MIB = Object.values(NEEDED).reduce((a, b) => a + b)
 
-/** Says whether this machine has the memory that the smallest run needs. @param {number} [bytes] that can be had */
+/** Says whether this machine has the memory that the smallest run needs. @param {number} [bytes] available; by default as read */
 export function describeRoom(bytes = readRoomBytes()) {
   const parts = Object.entries(NEEDED).map(([name, mebibytes]) => `${name} ${mebibytes}`)
   const needed = `a run needs at least ${NEEDED_MIB} MiB (${parts.join(', ')})`
@@ -19,7 +19,7 @@ export function describeRoom(bytes = readRoomBytes()) {
 
 /**
  * Says whether this machine has the local ports that the checks for equal work need, and whether a load of new connections.
- * @param {number} [ports] of the range
+ * @param {number} [ports] their number; by default as read
  */
 export function describePorts(ports = countPorts()) {
   const needed = `a run needs at least ${PORTS_LEAST} (net.ipv4.ip_local_port_range), and one of new connections (churn) ${PORTS_OF_CHURN}`
@@ -30,7 +30,7 @@ export function describePorts(ports = countPorts()) {
   }
 }
 
-/** @param {number} [bytes] that can be had @param {number} [ports] @throws {BenchError} where it is too little for any run */
+/** @param {number} [bytes] available @param {number} [ports] @throws {BenchError} if either is too little for any run */
 export function assertRoom(bytes, ports) {
   const local = describePorts(ports)
   if (!local.isEnough) throw new BenchError(local.text)

@@ -9,8 +9,8 @@ import { withSite } from './site.js'
 import { assertKnown } from './supported.js'
 
 /**
- * A run as a verb asks for it. findReusable: trials of earlier runs; writeDocuments: whether it could; report: prints the
- * answer, and returns an exit status; isInterrupted: of what was measured until then; sayWhere: the results are.
+ * A run of a verb. findReusable: finds trials of earlier runs; writeDocuments: false: it could not; report: prints the answer and
+ * returns an exit status; isInterrupted: the answer is of what was measured so far; sayWhere: says where the results are.
  * @import { Site, Summary } from '../model/types.ts' @import { Execution, Preparation } from '../run/execute.js'
  * @import { Context } from '../verbs/program.js'
  * @typedef {{ experiment: import('../request/experiment.js').Experiment, options: import('./options.js').RunOptions,
@@ -21,7 +21,7 @@ import { assertKnown } from './supported.js'
  *   sayWhere: (folder: string, context: Context) => void }} ExperimentRun
  */
 
-/** Opens a site, lets others watch, measures, reports, and closes the site. @param {ExperimentRun} options @param {Context} context */
+/** Opens a site and the views, measures, reports, and closes both, also after an error, which it throws. @param {ExperimentRun} options @param {Context} context */
 export async function runExperiment({ experiment, options, interrupted, ...hooks }, context) {
   const { planes = [], threshold: thresholds, retain, out = null, recheck: isRechecked } = options
   // A wrong name is refused before the machine is examined.
@@ -34,7 +34,7 @@ export async function runExperiment({ experiment, options, interrupted, ...hooks
     try {
       const preparation = await prepareWith({ experiment, options, site }, context)
       announce({ plan: preparation.plan, options, interrupted }, context)
-      // The nodes of a cluster are other machines each time.
+      // On a cluster nothing is cached: its nodes may be other machines in each run.
       const { openParityCache } = await import('../parity/cache.js')
       const parityCache =
         options.target === 'kubernetes'
@@ -64,7 +64,7 @@ export async function runExperiment({ experiment, options, interrupted, ...hooks
       if (context.signal.aborted && documented !== null) {
         await watchers.close()
         const { summary, folder } = /** @type {{ summary: Summary, folder: string }} */ (documented)
-        // The signal decides the exit status.
+        // The status of this report is ignored: the signal sets the exit status.
         if (listArms(summary).some(({ trials }) => trials.completed + trials.invalid > 0))
           await hooks.report({ summary, folder, isInterrupted: true })
         else context.say('interrupted before the first repeat was measured')

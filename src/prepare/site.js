@@ -17,14 +17,16 @@ import { assertRoom } from './room.js'
  * @import { SiteOptions } from './options.js'
  */
 
+/** Renders the current time, UTC, for a name: 20260131-235959. */
 export function stampNow() {
   return new Date().toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-')
 }
 
 /**
- * Does a task on a site, and says what stays; does nothing where this program was started again in a systemd scope.
+ * Calls `task` with a site, closes the site, also after an error, and says what is left running. If this program must run in a
+ * systemd scope, starts it again there instead, and does not call `task`.
  * @param {SiteOptions} options @param {Context} context
- * @param {(site: Site, keep: () => void) => Promise<void>} task keep: leaves running what runs
+ * @param {(site: Site, keep: () => void) => Promise<void>} task keep: leaves the services running @throws {BenchError} if there is no such site
  */
 export async function withSite(options, context, task) {
   const site = await openSite(options, context)
@@ -44,14 +46,14 @@ export async function withSite(options, context, task) {
   }
 }
 
-/** @param {SiteOptions} options @param {Context} context @returns {Promise<Site | null>} */
+/** @param {SiteOptions} options @param {Context} context @returns {Promise<Site | null>} null: this program ran in a scope instead */
 async function openSite(options, context) {
   const { cpu, target, out, generator, loadHost: host, address = null } = options
   const { say, signal } = context
   if (out) assertOut(out)
   assertTogether(SITE_OPTIONS, options)
   const isOnCluster = target === 'kubernetes'
-  // Two sites of one process are two runs.
+  // One process may open two sites in one second, and each is a run: the id needs random bytes.
   const runId = `${stampNow()}-${process.pid}-${randomBytes(2).toString('hex')}${isOnCluster ? '-k8s' : ''}`
   const { findCapWay } = await import('../targets/local/cgroups.js')
   const way = await findCapWay()
@@ -69,7 +71,7 @@ async function openSite(options, context) {
   if (way.how === 'none' && cpu !== 'none') throw new BenchError(`no CPU cap can be set here: ${way.reason}`)
   await makeRoom(way, context)
   assertRoom()
-  // The search ends at an error, but for a program that does not run: the other planes may go on.
+  // An error ends all other searches for programs. One that does not run is no such error: the other planes may go on.
   const failing = new AbortController()
   const ending = AbortSignal.any([signal, failing.signal])
   /** @type {Site['findTool']} */
@@ -85,7 +87,7 @@ async function openSite(options, context) {
   return openLoadHostSite({ site, host, requestedAddress: address, load: await loadGenerator(generator), say, signal })
 }
 
-/** Starts this program again in a scope, and ends as that did. @param {Context} context */
+/** Starts this program again in a scope, and takes its exit status. @param {Context} context @returns null, as no site is open */
 async function startInScope({ signal, end }) {
   const { wrapInSystemdScope } = await import('../targets/local/cgroups.js')
   const [command, ...argv] = wrapInSystemdScope([process.execPath, ...process.argv.slice(1)])
@@ -102,7 +104,7 @@ async function startInScope({ signal, end }) {
 }
 
 /**
- * Removes what killed runs left, and says which run goes on beside this one.
+ * Removes what killed runs left, and says which other runs are in progress here.
  * @param {import('../targets/local/cgroups.js').CapWay} way @param {Pick<Context, 'say'>} context
  */
 async function makeRoom(way, { say }) {

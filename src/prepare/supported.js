@@ -21,7 +21,7 @@ import { findPipelineFile } from '../tools/pipeline-file.js'
  * @import { Planes } from './programs.js'
  */
 
-/** @param {Planes} planes @param {PlaneChoice[]} choices @throws {UsageError} for a plane, profile or variant that the kit does not have */
+/** Checks choices of planes. @param {Planes} planes @param {PlaneChoice[]} choices @throws {UsageError} for a plane, profile or variant that the kit does not have */
 export function assertKnown(planes, choices) {
   for (const choice of choices) {
     const { plane, variant } = choice
@@ -57,7 +57,7 @@ function assertChoice(planes, choice) {
     throw new UsageError(`the plane ${plane} has no profile "${profile}"${suggest(profile, profiles)}`)
 }
 
-/** Checks for a folder of scripts or with a pipeline, or a program. @param {DataPlane | undefined} plane @param {string} variant an absolute path */
+/** Says whether a variant is a folder of scripts or with a pipeline, or a program. @param {DataPlane | undefined} plane @param {string} variant an absolute path */
 function canRun(plane, variant) {
   const hasScripts = plane?.pipelines !== 'only' && existsSync(path.join(variant, 'main.js'))
   return hasScripts || isProgram(variant) || findPipelineFile(variant) !== null
@@ -103,8 +103,8 @@ export function findQuota(limits) {
 }
 
 /**
- * Finds why a plane cannot run an arm; null where it can. topology: of its link; lacks: why programs of control planes, or
- * what profiles need, cannot be had, by name.
+ * Finds why a plane cannot run an arm; null: it can. topology: of its link; lacks: why a control plane's program, or what a
+ * profile needs, is missing, by name.
  * @param {{ planes: Planes, arm: Arm, kind: TrialKind, topology: Topology, tools: Record<string, Tool>, lacks: Record<string, string>, cpus: number,
  *   pinnableCpus: number, limits?: Site['limits'] }} options
  */
@@ -128,13 +128,13 @@ export function findUnsupported({ planes, arm, kind, topology, tools, lacks, cpu
   })
 }
 
-/** @param {{ arm: Arm, control?: Control, workers: number, limits: NonNullable<Site['limits']>, hasMany: boolean }} of */
+/** Finds what many sidecars lack here; null: nothing. @param {{ arm: Arm, control?: Control, workers: number, limits: NonNullable<Site['limits']>, hasMany: boolean }} of */
 function findTooMany({ arm: { hasSidecars, conditions }, control, workers, limits, hasMany }) {
   const { sidecars = 0, simulated = 0, services, pairs, configuredServices } = conditions
   const needs = control?.needsOf?.({ configuredServices, workers })
   // The cluster's scheduler places pods of other experiments, and says which it cannot.
   if (!needs || !hasSidecars || ('node' in limits && !hasMany)) return null
-  // Each sidecar has an application where there is no control plane.
+  // Without a control plane in the experiment, each sidecar has an application.
   const alone = { sidecarBytes: needs.sidecarBytes + APPLICATION_BYTES, controlBytes: 0, inotifyInstances: 0 }
   return findShortage({
     sidecars: hasMany ? sidecars - simulated : pairs === undefined ? services : 2 * pairs,

@@ -18,7 +18,7 @@ import { renderSectionsText } from './section-text.js'
 const LEGEND =
   'A dot is the median of a run, an upright line its 95 % interval. Dashed: something changed from that run on. Grey: the applications, where no sidecar runs.'
 
-/** Makes the document. @param {History} history */
+/** Makes the document of a history: charts, changes, runs that are not comparable, and notes. @param {History} history */
 export function createHistoryDocument(history) {
   const tables = [
     { id: 'changes', name: 'Changes', table: tabulateChanges(history) },
@@ -51,12 +51,12 @@ function createLineSection(history) {
   return { id: 'charts', name: 'Over time', blocks: charts.length > 0 ? blocks : [] }
 }
 
-/** Renders the text for the terminal. @param {HistoryDocument} document */
+/** Renders a history for the terminal. @param {HistoryDocument} document */
 export function renderHistoryText({ title, answer, sections }) {
   return joinParts([[title, ...wrapText(answer)], ...renderSectionsText(sections)])
 }
 
-/** Renders the page. @param {HistoryDocument} document @param {import('./html-page.js').Assets} assets */
+/** Renders a history as a page. @param {HistoryDocument} document @param {import('./html-page.js').Assets} assets */
 export function renderHistoryHtml({ title, answer, sections }, assets) {
   const body = html`<header>
 <h1>${title}</h1>

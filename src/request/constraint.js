@@ -1,22 +1,22 @@
 import { UsageError } from '../lib/errors.js'
 
-/** The contract of a constraint: what cannot be asked together, and what a person reads then. Pure. */
+/** The contract of a constraint: a conflict between parts of a request, and the message for it. Pure. */
 
 /**
  * @template Facts
  * @typedef {object} Constraint
- * @property {string} on the option, axis or field of an experiment file that must be asked for; `always`: checked at every request
- * @property {import('../model/types.ts').TrialKind[]} [kinds] of trials that it is about; absent: all
- * @property {true} [dependsOnOptions] another option allows it: the help of an experiment shows it all the same
+ * @property {string} on the option, axis or field of an experiment file that has this constraint; `always`: every request has it
+ * @property {import('../model/types.ts').TrialKind[]} [kinds] of trials that have this constraint; absent: all
+ * @property {true} [dependsOnOptions] another option can lift it: the help of an experiment still lists the option `on`
  * @property {(facts: Facts) => unknown} conflict false, null or undefined: allowed; the message gets any other value
- * @property {(facts: Facts, conflict: any) => string} message what was asked, why that is impossible, and what to do
+ * @property {(facts: Facts, conflict: any) => string} message says what was requested, why it is impossible, and what to do
  */
 
 /**
- * Finds the first constraint that is broken, and renders its message; null: all hold.
+ * Finds the first constraint that is broken, and returns its message; null: all hold.
  * @template Facts
  * @param {Constraint<Facts>[]} constraints @param {Facts} facts
- * @param {(name: string) => boolean} [isRequested] absent: what is not asked for has no conflict
+ * @param {(name: string) => boolean} [isRequested] says whether to check constraints on a name; absent: all are checked
  */
 export function findConflict(constraints, facts, isRequested = () => true) {
   for (const { on, conflict, message } of constraints) {
@@ -28,8 +28,9 @@ export function findConflict(constraints, facts, isRequested = () => true) {
 }
 
 /**
+ * Asserts that all constraints hold.
  * @template Facts
- * @param {Constraint<Facts>[]} constraints @param {Facts} facts @param {(name: string) => boolean} [isRequested]
+ * @param {Constraint<Facts>[]} constraints @param {Facts} facts @param {(name: string) => boolean} [isRequested] as for findConflict
  * @throws {UsageError} with the message of the first constraint that is broken
  */
 export function assertAllowed(constraints, facts, isRequested) {

@@ -7,8 +7,8 @@ import { REQUESTS } from './constraints/requests.js'
 import { isRequested } from './part-request.js'
 
 /**
- * What cannot be asked together, for options, experiment files and planes alike: tables of constraints, a row each with
- * its message, in the folder `constraints/`. This module judges by them. Pure.
+ * Checks requests against the tables of constraints in the folder `constraints/`, for options, experiment files and planes
+ * alike. Pure.
  * @import { AxisName, TrialKind } from '../model/types.ts' @import { Constraint } from './constraint.js'
  * @import { PartRequest } from './part-request.js' @import { PlacedArm } from './constraints/arms.js'
  */
@@ -17,29 +17,30 @@ const REQUEST_ROWS = [...REQUESTS, ...MANY_SIDECARS]
 const NOTHING = /** @type {PartRequest['overrides']} */ ({ planes: null, cpuLimits: null, axes: {}, rounds: null })
 
 /**
- * Asserts that options of a command, or facts of a plane or a plan, stand beside each other.
+ * Asserts that options of a command, or facts of a plane or a plan, break no constraint.
  * @template Facts
  * @param {Constraint<Facts>[]} constraints @param {Facts} facts
- * @param {object} [options] that were given, where these are not the facts
+ * @param {object} [options] by which constraints are chosen: those on an option that has a value; absent: the facts
  * @throws {import('../lib/errors.js').UsageError}
  */
 export function assertTogether(constraints, facts, options = /** @type {object} */ (facts)) {
   assertAllowed(constraints, facts, name => hasValue(/** @type {Record<string, unknown>} */ (options)[name]))
 }
 
-/** Says whether an option has a value that somebody gave. @param {unknown} value */
+/** Says whether an option has a value: false and an empty list or object are none. @param {unknown} value */
 function hasValue(value) {
   if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0
   return value !== undefined && value !== null && value !== false
 }
 
-/** @param {PartRequest} request @throws {import('../lib/errors.js').UsageError} for what its kind of trials cannot be asked */
+/** Asserts that a request breaks no constraint of its kind of trials. @param {PartRequest} request @throws {import('../lib/errors.js').UsageError} */
 export function assertRequest(request) {
   assertAllowed(listRequestRows(request.kind), request, name => isRequested(request, name))
 }
 
 /**
- * Says whether an experiment takes an option or axis. @param {string} name @param {import('./experiment.js').Experiment} experiment
+ * Says whether some kind of trials of an experiment can have an option or axis, for the help of that experiment. Constraints
+ * that other options can lift do not count. @param {string} name @param {import('./experiment.js').Experiment} experiment
  */
 export function isAllowed(name, experiment) {
   const kinds = kindsOf(experiment)
@@ -55,7 +56,7 @@ export function isAllowed(name, experiment) {
   })
 }
 
-/** @param {TrialKind} kind */
+/** Lists the constraints on requests that a kind of trials has. @param {TrialKind} kind */
 function listRequestRows(kind) {
   return REQUEST_ROWS.filter(({ kinds }) => kinds === undefined || kinds.includes(kind))
 }

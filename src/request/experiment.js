@@ -10,7 +10,7 @@ import { PARITY_NAMES } from '../parity/verdict/checks.js'
 
 /** @import { AxisName } from '../model/types.ts' */
 
-/** hasControl: one arm is run twice (A/A), which shows the noise. */
+/** How long an experiment measures. hasControl: one arm is run twice (A/A), which shows the noise; windowSeconds: without the warm-up. */
 /** @typedef {{ rounds: number, warmupSeconds: number, windowSeconds: number, hasControl: boolean }} Profile */
 
 /** @type {Record<string, Profile>} */
@@ -21,7 +21,7 @@ export const PROFILES = {
   full: { rounds: 6, warmupSeconds: 20, windowSeconds: 50, hasControl: true },
 }
 
-/** Profiles of arms in turns: rounds are deployments, and seconds are of all arms together. @type {typeof PROFILES} */
+/** Profiles of interleaved arms: a round deploys them anew, and its seconds are those of all arms together. @type {typeof PROFILES} */
 export const INTERLEAVED_PROFILES = {
   smoke: { rounds: 1, warmupSeconds: 1, windowSeconds: 3, hasControl: false },
   quick: { rounds: 3, warmupSeconds: 1, windowSeconds: 6, hasControl: false },
@@ -30,7 +30,7 @@ export const INTERLEAVED_PROFILES = {
   full: { rounds: 24, warmupSeconds: 3, windowSeconds: 10, hasControl: true },
 }
 
-// An experiment may set these aside, because they are its axis.
+// Gates and rows of the equal-work check that an experiment may relax, with a reason: it may vary what they check.
 const RELAXABLE = [...GATES.keys(), ...PARITY_NAMES]
 
 const axisName = z.enum(/** @type {[AxisName, ...AxisName[]]} */ (AXIS_NAMES))
@@ -60,22 +60,22 @@ const schema = z.strictObject({
     .strictObject({
       /** null: by the axes, open with a rate and closed without. */
       kind: z.enum(['idle']).nullable().default(null),
-      /** A rate is of the link, or of each copy of its last service. */
+      /** A rate is that of the link, or of each copy of its last service. */
       ratePer: z.enum(['link', 'service']).default('link'),
       hasCertificate: z.boolean().default(false),
       burstFactor: burstFactor.default(5),
     })
     .prefault({}),
-  /** cost: of arms that are interleaved; capacity: what each delivers under its cap, alone. */
+  /** cost: arms are interleaved; capacity: each arm stands alone; null: capacity, unless axes or fields are those of another kind. */
   measure: z
     .array(z.enum(['cost', 'capacity']))
     .min(1)
     .nullable()
     .default(null),
   trafficPolicy: z.enum(['listed', 'open']).default('listed'),
-  /** Start an arm's services once, and keep them through all rounds. */
+  /** Services of an arm are started once and stay through all rounds. */
   keepsServices: z.boolean().default(false),
-  /** First find each plane's capacity, and leave out the rates above this share of it. */
+  /** The capacity of each plane is measured first, and rates above this share of it are left out; null: none is. */
   mostOfCapacity: z.number().positive().max(1).nullable().default(null),
   ...KIND_FIELDS,
   shows: z
@@ -85,13 +85,13 @@ const schema = z.strictObject({
       contrasts: z.array(axisName).default([]),
       hasCpuLine: z.boolean().default(false),
       hasSlopes: z.boolean().default(false),
-      /** Quantities whose plateau is told: the value of the axis `across` beyond which more gains nothing. */
+      /** Quantities whose plateau is reported: the value of the axis `across` beyond which more gains nothing. */
       plateaus: z.array(z.enum(QUANTITY_NAMES)).optional(),
-      /** Quantities of which planes are told from which value of the axis `across` on one takes less than another. */
+      /** Quantities whose crossings are reported: the value of the axis `across` from which one plane takes less than another. */
       crossings: z.array(z.enum(QUANTITY_NAMES)).optional(),
     })
     .prefault({}),
-  /** Files of bench/claims that it can test. */
+  /** Files of bench/claims that a run of it can test. */
   claims: z.array(z.string().regex(/^[\w-]+$/, 'is the name of a file in bench/claims, without .yaml')).default([]),
   targets: z.array(z.enum(['local', 'kubernetes'])).default(['local', 'kubernetes']),
   relaxes: z.array(z.strictObject({ gate: z.enum(RELAXABLE), why: z.string().min(1) })).default([]),
@@ -112,7 +112,7 @@ const schema = z.strictObject({
 
 /** @typedef {z.infer<typeof schema>} Experiment */
 
-/** Reads an experiment; throws UsageError. @param {string} text YAML @param {string} file its name, for errors */
+/** Parses an experiment file, in older words, too. @param {string} text YAML @param {string} file its name, for errors @throws {UsageError} */
 export function parseExperiment(text, file) {
   return parseYaml({ text, file, schema, modernise: moderniseQuestion })
 }

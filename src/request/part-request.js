@@ -1,6 +1,6 @@
 import { AXES } from '../model/arms.js'
 
-/** One part of a request, and readers of what it asks for. Pure. */
+/** One part of a request, and readers of its options and axes. Pure. */
 /** @import { AxisName, PlaneChoice } from '../model/types.ts' @import { Question } from './question.js' */
 
 /**
@@ -10,7 +10,7 @@ import { AXES } from '../model/arms.js'
  */
 
 /**
- * Reads the values of an axis: those of the command line, else those of the experiment.
+ * Reads the values of an axis: those of the command line, else those of the experiment; undefined: neither has any.
  * @param {Pick<PartRequest, 'overrides' | 'axes'>} request @param {AxisName} axis @returns {any[] | undefined}
  */
 export function readValues({ overrides, axes }, axis) {
@@ -23,7 +23,7 @@ export function isOverridden({ overrides }, axis) {
   return overrides.axes[/** @type {'link'} */ (axis)] !== undefined
 }
 
-/** Says whether an option, an axis or a field of the experiment is asked for. @param {PartRequest} request @param {string} name */
+/** Says whether an option or a field of the experiment is set, or an axis differs from its default. @param {PartRequest} request @param {string} name */
 export function isRequested(request, name) {
   if (Object.hasOwn(AXES, name)) {
     const axis = /** @type {AxisName} */ (name)
@@ -34,10 +34,10 @@ export function isRequested(request, name) {
   return [overrides, experiment].some(part => Boolean(/** @type {Record<string, unknown>} */ (part)[name]))
 }
 
-/** Renders where an axis was asked for: its option, or its name in the file. @param {PartRequest} request @param {AxisName} axis */
+/** Renders where the values of an axis come from: its option, or `axes.NAME` in the file. @param {PartRequest} request @param {AxisName} axis */
 export function renderSource(request, axis) {
   const [flag] = AXES[axis].option?.flags.split(' ') ?? []
-  // The verb `size` makes its experiment of options alone.
+  // The experiment of the verb `size` has no file: all its values come from options.
   const isOfSize = ['size', 'services'].includes(request.experiment.search?.kind ?? '')
   return flag && (isOfSize || isOverridden(request, axis)) ? flag : `axes.${axis}`
 }

@@ -4,16 +4,16 @@ import { suggest } from '../lib/nearest.js'
 import { parseChoice } from '../model/arms.js'
 import { INTERLEAVED_PROFILES, PROFILES } from './experiment.js'
 
-/** An experiment in one of its profiles, with what was asked for beside it. Pure. */
+/** An experiment in one of its profiles, with the options of the command line. Pure. */
 /** @import { AxisName, Plan, PlaneChoice, TrialKind } from '../model/types.ts' */
 /** @import { Experiment, Profile } from './experiment.js' */
 
 /**
- * Wishes beside the experiment; null or absent: none.
+ * Options that override the experiment; null or absent: as the experiment has it.
  * @typedef {object} Overrides
  * @property {PlaneChoice[] | null} planes
- * @property {string[] | null} [controls] of those planes that have them
- * @property {number | null} [realMost] sidecars that are real; others are simulated, where a control plane has such
+ * @property {string[] | null} [controls] names of controls, for the planes that have them
+ * @property {number | null} [realMost] the most sidecars that are real; others are simulated, if the control plane can
  * @property {number[] | 'none' | null} cpuLimits
  * @property {Partial<Record<Exclude<AxisName, 'cpuLimitCores'>, any[]>>} axes values instead of the experiment's
  * @property {number | null} rounds
@@ -28,31 +28,33 @@ import { INTERLEAVED_PROFILES, PROFILES } from './experiment.js'
  *   of variants with a pipeline.yaml whose request is not the kit's
  * @property {boolean} [hasCertificate] the load speaks TLS where the experiment's does not
  * @property {boolean} [hasNamespaces] services of all arms have network namespaces of their own
- * @property {number} [sliceMs] in turns: for how long the load goes to one arm
+ * @property {number} [sliceMs] of interleaved arms: for how long the load goes to one of them
  * @property {number} [p99Ms] the limit that a search holds
  * @property {string} [generator] other than the default
  * @property {'local' | 'kubernetes'} [target]
  * @property {'cgroup' | 'kubelet'} [samples]
  * @property {number} [burstFactor] the rate in a burst as a multiple of the rate
- * @property {number} [windowLeastSeconds] where counters come seldom
- * @property {number} [warmupLeastSeconds] where it takes a while to hear of the window
+ * @property {number} [windowLeastSeconds] the shortest window, for counters that come seldom
+ * @property {number} [warmupLeastSeconds] the shortest warm-up, for observers that learn late of the window
  */
 
-/** @typedef {{ plane: string, reason: string, cpuLimitsCores?: number[] }} Missing what is not measured, and why */
+/** @typedef {{ plane: string, reason: string, cpuLimitsCores?: number[] }} Missing a plane that is not measured, or not at some limits, and why */
 
 /**
- * The question to one kind of trials; kinds: of the run; profile, axes: of the experiment in the profile that was asked for.
+ * The part of an experiment that one kind of trials answers. kinds: all of the run; profile: as the options override it; axes:
+ * those of the experiment with those of its profile.
  * @typedef {{ experiment: Experiment, overrides: Overrides, kind: TrialKind, kinds: TrialKind[], profile: Profile,
  *   axes: Experiment['axes'] }} Question
  */
 
-/** Finds the question to each kind; throws UsageError. @param {Experiment} experiment @param {Overrides} overrides */
+/** Makes a question for each kind of trials of the run. @param {Experiment} experiment @param {Overrides} overrides @throws {UsageError} */
 export function resolveQuestions(experiment, overrides) {
   const { axes: ofProfile, ...profile } = findProfile(experiment, overrides)
   const axes = { ...experiment.axes, ...ofProfile }
   const kindsOfExperiment = kindsOf({ ...experiment, axes })
   const measured = overrides.measure ?? kindsOfExperiment
-  // The last of two kinds runs where the load is on another machine (it has one address), the first for a precision.
+  // Of cost and capacity, cost is left out if the load comes from another machine, which sends to one address; capacity is left
+  // out for a precision, which is of ratios of cost.
   const ofTwo = overrides.isLoadElsewhere ? measured.slice(1) : overrides.precision ? measured.slice(0, 1) : measured
   const kinds = measured.length === 1 ? measured : ofTwo
   return kinds.map(kind => ({
@@ -69,20 +71,20 @@ export function resolveQuestions(experiment, overrides) {
   }))
 }
 
-/** @param {TrialKind[]} kinds @param {Pick<Question, 'experiment' | 'overrides'>} question @returns {Profile} */
+/** @param {TrialKind[]} kinds of the experiment @param {Pick<Question, 'experiment' | 'overrides'>} question @returns {Profile} */
 function interleavedProfileOf(kinds, { experiment, overrides: { profile, rounds } }) {
-  // The lengths in an experiment of two kinds are those of the windows.
+  // An experiment of two kinds has lengths for the windows of capacity: for cost, the defaults hold.
   const profileLengths = kinds.join() === 'cost' ? experiment.profiles[/** @type {'quick'} */ (profile)] : {}
   const lengths = { ...INTERLEAVED_PROFILES[profile], ...profileLengths }
   return { ...lengths, rounds: rounds ?? lengths.rounds }
 }
 
-/** Chooses the planes asked for, else the experiment's. @param {Experiment} experiment @param {Overrides} overrides */
+/** Chooses the planes of --planes, else the experiment's. @param {Experiment} experiment @param {Overrides} overrides @throws {UsageError} */
 export function choosePlanes(experiment, overrides) {
   return overrides.planes ?? resolveQuestions(experiment, overrides)[0].axes.plane.map(parseChoice)
 }
 
-/** @param {Experiment} experiment @param {Overrides} overrides */
+/** Merges a profile with the experiment's and --rounds. @param {Experiment} experiment @param {Overrides} overrides @throws {UsageError} */
 function findProfile(experiment, { profile, rounds }) {
   if (!Object.hasOwn(PROFILES, profile))
     throw new UsageError(`unknown profile "${profile}"${suggest(profile, Object.keys(PROFILES))}`)

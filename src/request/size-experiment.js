@@ -30,17 +30,20 @@ const schema = z.strictObject({
     .refine(services => new Set(services.map(s => s.name)).size === services.length, 'two services have the same name'),
 })
 
-/** Shares of the sidecars asked for: an interval of a slope takes six. */
+/** Shares of --sidecars, each a size that is measured: the interval of a slope needs six points. */
 const SIZES = [1 / 8, 1 / 4, 3 / 8, 1 / 2, 3 / 4, 1]
 
-/** The load that a service has to hold; null: it says none. */
+/** The load that a service has to hold; null: the file has none for it. */
 /** @typedef {{ name: string, ratePerSecond: number, p99Ms: number | null, payloadBytes: number | null }} ServiceLoad */
 
-/** The axes that a question sets; null: the axis' own value. */
+/** The axes that options of `size` set; null or absent: the axis has its default. */
 /** @typedef {{ link: string, users: number | null, payloadBytes: number | null, features: string | null,
  *   interception?: string, protocol?: string, tls?: string, neighbourCores?: number, requests?: RequestOptions & { traffic?: Traffic } }} SizeAxes requests: axes of the requests */
 
-/** @param {SizeAxes & { ratePerSecond: number, p99Ms: number, isExtrapolated: boolean }} options */
+/**
+ * Makes the experiment that finds the limits for one rate and p99.
+ * @param {SizeAxes & { ratePerSecond: number, p99Ms: number, isExtrapolated: boolean }} options
+ */
 export function createSizeExperiment({ ratePerSecond, p99Ms, payloadBytes, isExtrapolated, ...options }) {
   return create({
     question: `Which ${nameLimits(options)} holds ${ratePerSecond} requests/s with a p99 of at most ${p99Ms} ms${tellFeatures(options)}?`,
@@ -54,8 +57,9 @@ export function createSizeExperiment({ ratePerSecond, p99Ms, payloadBytes, isExt
 }
 
 /**
- * Makes the experiment of a file of services; throws UsageError for a service without a p99.
- * @param {SizeAxes & { services: ServiceLoad[], p99Ms: number | null }} options p99Ms, payloadBytes: of services that say none
+ * Makes the experiment that finds the limits for each service of a file.
+ * @param {SizeAxes & { services: ServiceLoad[], p99Ms: number | null }} options p99Ms, payloadBytes: of services that have none
+ * @throws {UsageError} for a service without any p99, or with a payload beside options that set the sizes of bodies
  */
 export function createServicesExperiment({ services, p99Ms, payloadBytes, ...options }) {
   const loads = services.map(({ name, ratePerSecond, ...service }) => ({
@@ -82,7 +86,7 @@ export function createServicesExperiment({ services, p99Ms, payloadBytes, ...opt
   })
 }
 
-/** @param {Omit<SizeAxes, 'payloadBytes'>} options */
+/** Makes the axes that both experiments have, of the options that have a value. @param {Omit<SizeAxes, 'payloadBytes'>} options */
 function shareAxes({ link, users, features, interception, protocol, tls, neighbourCores, requests }) {
   const named = Object.entries({ users, features, interception, protocol, tls, neighbourCores }).filter(
     ([, value]) => value,
@@ -100,7 +104,7 @@ function tellFeatures({ features, neighbourCores }) {
   return `${features ? `, in sidecars with ${AXES.features.show(features)}` : ''}${beside}`
 }
 
-/** Makes the experiment of rollouts up to a size; throws UsageError for too few sidecars. @param {number} sidecars */
+/** Makes the experiment of rollouts up to so many sidecars. @param {number} sidecars @throws {UsageError} for fewer than six */
 export function createControlExperiment(sidecars) {
   if (sidecars < SIZES.length)
     throw new UsageError(`--sidecars ${sidecars}: the need is told by a slope: ask for at least ${SIZES.length}`)
@@ -144,7 +148,7 @@ function create({ question, axes, search }) {
   return parseExperiment(JSON.stringify(experiment), 'size')
 }
 
-/** Reads the services; throws UsageError. @param {string} text YAML @param {string} file @returns {ServiceLoad[]} */
+/** Parses a file of services. @param {string} text YAML @param {string} file its name, for errors @returns {ServiceLoad[]} @throws {UsageError} */
 export function parseServices(text, file) {
   return parseYaml({ text, file, schema }).services.map(({ name, requestsPerSecond, p99, payload }) => ({
     name,
@@ -154,7 +158,7 @@ export function parseServices(text, file) {
   }))
 }
 
-/** @param {(text: string) => number | null} read null: it is none @param {string} needed */
+/** Makes the schema of a text. @param {(text: string) => number | null} read null: another form is needed @param {string} needed the message for it */
 function readWith(read, needed) {
   return z.string(needed).transform((text, context) => {
     const value = read(text)

@@ -66,7 +66,7 @@ async function endSidecar({ testbed, signal }, { ending, window, graceMs = GRACE
   const answerSeconds = (answeredMs - Number(successor.startedMs)) / 1000
   return { atSeconds: (beginMs - window.startMs) / 1000, goneSeconds, answerSeconds }
 
-  /** @param {EndingStep} step */
+  /** Waits, or sends a signal or a request to the sidecar. @param {EndingStep} step */
   async function take(step) {
     if (step.kind === 'wait') await waitUntil(Date.now() + step.seconds * 1000, signal)
     else if (step.kind === 'signal') process.signal?.(step.signal)

@@ -25,5 +25,5 @@
  * @typedef {{ say: (line: string) => void, watch?: (event: RunEvent) => void, follow?: (event: RunEvent) => void }} Watcher
  */
 
-// A module of types.
+// This file has types only: the empty export makes it a module.
 export {}

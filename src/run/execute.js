@@ -136,7 +136,7 @@ async function describeRun({ preparation: { plan, programs, layout }, site, scri
 /**
  * Observes the machine for a second before the run, and warns if it is busy. Fractions are of all its CPU time.
  * @param {{ site: Site, say: (line: string) => void, signal: AbortSignal }} options
- * @returns {Promise<{ seconds: number, idleFraction: number, stealFraction: number } | null>} null: it cannot be read here
+ * @returns null: it cannot be read here @throws the signal's reason when it aborts
  */
 async function observeIdle({ site, say, signal }) {
   // The kubelet updates its counters too seldom for a window of a second.

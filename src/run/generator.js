@@ -52,7 +52,7 @@ export async function startGenerator({ testbed, trials, start, folder }, service
   })
 }
 
-/** @param {Load} load */
+/** Chooses for how long the load goes on after the window. @param {Load} load */
 function tailMsOf({ isInterleaved }) {
   return isInterleaved ? TAIL_MS.besideOthers : TAIL_MS.alone
 }

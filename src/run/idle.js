@@ -36,12 +36,12 @@ export async function lookIdle(processes, { loads, look, wait }) {
   return last.map((one, i) => ({ ...one, idleCpuCores: least?.[i] ?? null }))
 }
 
-/** @param {number | null} a @param {number | null} b */
+/** Finds the smaller of two values, or the one that is known; null: neither is. @param {number | null} a @param {number | null} b */
 function findLeast(a, b) {
   return a === null || b === null ? (a ?? b) : Math.min(a, b)
 }
 
-/** @param {number | null} now @param {number | null} least */
+/** Says whether a span agrees with the least before it; true if either is not known. @param {number | null} now @param {number | null} least */
 function isAlike(now, least) {
   return now === null || least === null || Math.abs(now - least) <= Math.max(APART_CORES, APART_SHARE * least)
 }

@@ -52,5 +52,5 @@
  * @typedef {(options: GateOptions) => Promise<import('../model/types.ts').ParityRow[]>} GateParity
  */
 
-// A module of types.
+// This file has types only: the empty export makes it a module.
 export {}

@@ -10,12 +10,12 @@ import { isInTime } from '../lib/wait.js'
 /** Requests that the kit sends to a control plane at the same time. */
 export const LANES = 4
 
-/** Begins a change, and returns a promise for each sidecar's answer, with its name; null: it did not answer. @typedef {() => Promise<Promise<[string, ConfigurationTimes | null]>[]>} Begin */
+/** Begins to ask sidecars; each promise has a sidecar's name and times; null: its start was not seen. @typedef {() => Promise<Promise<[string, ConfigurationTimes | null]>[]>} Begin */
 
 /**
  * Passes a phase: waits until every sidecar has answered, and gives up those that have not at the deadline.
  * @param {PhaseOptions} options @param {Begin} begin @param {Begin} [beginOthers] for sidecars that are asked after the measured phase
- * @returns times: of the sidecars that answered, by name @throws the signal's reason when it aborts, or an error of `begin`
+ * @returns times: by sidecar, of those that were asked; yesMs null: no answer in time @throws the signal's reason when it aborts, or an error of `begin`
  */
 export async function passPhase({ signal, deadlineSeconds, ...watched }, begin, beginOthers) {
   const { asking } = watched

@@ -82,5 +82,5 @@ export function openReusable({ folders, ...now }) {
   }
 }
 
-/** @param {Record<string, any>} machine */
+/** Joins what identifies the load's own machine; undefined: the load runs beside the services. @param {Record<string, any>} machine */
 const nameLoadHost = ({ loadHost }) => loadHost && SAME_LOAD_HOST.map(name => loadHost[name]).join()

@@ -12,7 +12,7 @@ import { createStopping } from './stopping.js'
  * @import { RunTogether } from './run.js' @import { Stopping } from './stopping.js'
  */
 
-// Trials are repeated up to so many rounds' worth; for fewer if the run also has interleaved trials, which give the cost.
+// A run may repeat as many trials as so many rounds have; fewer if it also has interleaved trials, which measure the cost.
 const SPARE_ROUNDS = { alone: 2, besideTurns: 1 }
 // Users still cold after a warm-up this much longer are not slow to start: their sidecars do not serve them. The limit in seconds
 // keeps a run with long warm-ups near its announced length.

@@ -28,7 +28,7 @@ const ALONE = { take: async () => {}, pass: () => {} }
 
 /**
  * Runs a plan: checks that the planes do equal work, then measures kind after kind. The manifest and the records so far stay on
- * disk, with `ended` in the manifest also if it throws.
+ * disk also if it throws; `ended` in the manifest says how it ended.
  * @param {{ plan: Plan, testbed: Omit<Testbed, 'kind'>, kinds: Kind[], manifest: Omit<Manifest, 'parity'>,
  *   execution?: Partial<Execution>, watcher: Watcher, signal: AbortSignal, gate: GateParity }} options kinds: one for each part of the plan, in order;
  *   gate: checks the planes for equal work

@@ -81,7 +81,7 @@ export async function startServices({ testbed, arm, start, folder, isInterleaved
   const scriptFiles = areRead ? readTextFiles(shared.folders.scripts) : {}
   const { specs, controlled, ending } = createSpecs({ ...shared, topology, places, scriptFiles })
   const placement = testbed.layout.placementOf(arm)
-  // Each wait for a process listens to the signal.
+  // Each wait for a process listens to the signal, and Node warns of a leak from 11 listeners on.
   setMaxListeners(0, signal)
   const { deploy: begin, deployment } = createDeployer(target, { start, folder })
   const deploy = async (/** @type {ProcessSpec[]} */ rendered) => {

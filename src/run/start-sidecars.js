@@ -34,7 +34,7 @@ export async function startSidecars({ asking, batches, deploy, arePods, deadline
   const pods = new Map()
   /** @type {Promise<void>[]} */
   const readying = []
-  // Each wait for a pod listens to the signal.
+  // Each wait for a pod listens to the signal, and Node warns of a leak from 11 listeners on.
   setMaxListeners(0, signal)
   const pace = arePods ? null : createBatchPace({ asking, deadlineSeconds, signal })
   /** @param {Handle} process */

@@ -28,19 +28,19 @@ export function createStopping({ precision, mostRounds, recordedRounds, assess, 
     manifest = writeManifest({ rounds, precision: { width: precision.width, mostRounds, ended } })
   }
   return {
-    /** @param {number} round that begins */
+    /** Starts the clock of a round, and writes its number to the manifest. @param {number} round that begins */
     begin(round) {
       beganMs = now()
       rounds = Math.max(rounds, round)
       write(null)
     },
 
-    /** @param {TrialRecord} record of the round that goes on */
+    /** Adds a record for the next assessment. @param {TrialRecord} record of the round that goes on */
     add(record) {
       records.push(record)
     },
 
-    /** Says whether a round was the last: precise, no planes left to compare, or no time for one as long as the longest. @param {number} round */
+    /** Says whether a round was the last: precise, no planes left to compare, the most rounds, or no time for one as long as the longest. @param {number} round */
     isOver(round) {
       longestMs = Math.max(longestMs, now() - beganMs)
       const run = { manifest: { ...manifest, rounds: round }, records }

@@ -1,18 +1,18 @@
 /**
- * Lines of access logs: the default text and JSON of Envoy and Istio, and the combined format of nginx. Queries, values of
- * headers and addresses are left behind here. Pure.
+ * Parses lines of access logs: the default text and JSON of Envoy and Istio, and the combined format of nginx. Drops queries,
+ * values of headers and addresses, which may name persons. Pure.
  */
 
 /**
- * A request that a log tells of.
+ * A request of a log; null: the log does not have that.
  * @typedef {object} LoggedRequest
  * @property {string} method
- * @property {string} path without its query
+ * @property {string} path without query and fragment
  * @property {number | null} atMs epoch milliseconds
- * @property {number | null} requestBytes of the body; null: the log does not tell
+ * @property {number | null} requestBytes of the body
  * @property {number | null} requestHeaderBytes
  * @property {number | null} responseBytes of the body
- * @property {number | null} serviceMs until the application answered
+ * @property {number | null} serviceMs from the request until the application answered
  */
 
 const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
@@ -23,19 +23,19 @@ const ENVOY =
 const COMBINED =
   /^\S+ \S+ .*?\[(\d{2})\/(\w{3})\/(\d{4}):(\d\d:\d\d:\d\d) ([+-]\d\d)(\d\d)\] "([A-Z]+) (\S+)[^"]*" \d{3} (\d+|-)(?: |$)/
 
-/** Reads a line of a log. @param {string} line @returns {LoggedRequest | null} null: it is of no known form */
+/** Parses a line of a log. @param {string} line @returns {LoggedRequest | null} null: it has no known format */
 export function parseLogLine(line) {
   return line.startsWith('{') ? parseJson(line) : (parseEnvoy(line) ?? parseCombined(line))
 }
 
-/** @param {string} line */
+/** Parses a line of the default text format of Envoy or Istio; null: another format. @param {string} line */
 function parseEnvoy(line) {
   const [, time, method, target, , received, sent, , upstream] = ENVOY.exec(line) ?? []
   if (time === undefined) return null
   return createRequest({ method, target, time, received, sent, upstream })
 }
 
-/** @param {string} line */
+/** Parses a line of nginx's combined format, which has no request bytes and no service time; null: another format. @param {string} line */
 function parseCombined(line) {
   const [, day, month, year, clock, hours, minutes, method, target, sent] = COMBINED.exec(line) ?? []
   if (day === undefined || !MONTHS.includes(month)) return null
@@ -43,7 +43,7 @@ function parseCombined(line) {
   return createRequest({ method, target, time: `${date}T${clock}${hours}:${minutes}`, sent })
 }
 
-/** Reads a JSON line with the keys of Istio, or those of Envoy's own examples. @param {string} line */
+/** Parses a JSON line with the keys of Istio, or those of Envoy's examples; null: no JSON, or no method or path. @param {string} line */
 function parseJson(line) {
   /** @type {Record<string, any>} */
   let entry
@@ -59,9 +59,10 @@ function parseJson(line) {
 }
 
 /**
+ * Creates a request of the fields of a line; `-` and missing fields are null.
  * @param {{ method: string, target: string, time?: string, received?: string | number, sent?: string | number,
  *   upstream?: string | number }} fields target: the path with its query, or a whole URL
- * @returns {LoggedRequest | null}
+ * @returns {LoggedRequest | null} null: the target has no path, such as that of CONNECT
  */
 function createRequest({ method, target, time, received, sent, upstream }) {
   const path = findPath(target)
@@ -78,7 +79,10 @@ function createRequest({ method, target, time, received, sent, upstream }) {
   }
 }
 
-/** Finds the path of a target, without query and fragment. @param {string} target @returns {string | null} */
+/**
+ * Finds the path of a request target (RFC 9112, 3.2), without query and fragment.
+ * @param {string} target @returns {string | null} null: it has none, such as `*` or `host:443`
+ */
 export function findPath(target) {
   const path = target.replace(/^https?:\/\/[^/?#]*/i, '').replace(/[?#].*$/s, '')
   if (path === '') return /^https?:/i.test(target) || target.startsWith('?') ? '/' : null

@@ -19,8 +19,8 @@ const schema = z.object({
 })
 
 /**
- * Reads the requests of a HAR; null: an entry that is no request over HTTP.
- * @param {string} text @returns {(LoggedRequest | null)[]} @throws {UsageError}
+ * Parses the requests of a HAR, in the order of its entries. null: an entry that is no request over HTTP, such as of a data URL.
+ * @param {string} text JSON @returns {(LoggedRequest | null)[]} @throws {UsageError} if it is no HAR 1.2
  */
 export function parseHar(text) {
   /** @type {unknown} */
@@ -41,7 +41,6 @@ export function parseHar(text) {
       method: request.method,
       path,
       atMs: Number.isNaN(atMs) ? null : atMs,
-      // -1: the browser does not know.
       requestBytes: known(request.bodySize),
       requestHeaderBytes: known(request.headersSize),
       responseBytes: known(response.bodySize) ?? known(response.content?.size),
@@ -50,5 +49,5 @@ export function parseHar(text) {
   })
 }
 
-/** @param {number} [value] */
+/** @param {number} [value] -1: the browser does not know it (HAR 1.2) */
 const known = value => (value === undefined || value < 0 ? null : value)

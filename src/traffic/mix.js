@@ -2,11 +2,12 @@ import { createRandom } from '../lib/random.js'
 import { METHODS } from '../model/requests.js'
 import { KINDS_MOST } from '../model/traffic.js'
 
-/** A log becomes kinds of requests with weights, sizes and times. Pure. */
+/** Turns the requests of a log into kinds of requests with weights, sizes and times. Pure. */
 /** @import { LoggedRequest } from './access-log.js' @import { Traffic } from '../model/traffic.js' */
 
-// Requests of a kind that are sampled for its medians, uniformly.
+// The most requests of a kind that are kept for its medians.
 const KEPT_MOST = 2000
+// Requests beyond this many kinds count as `/other` of their method: a log may have a path for every request.
 const NAMES_MOST = 10_000
 const MINUTE_MS = 60_000
 const PATH_BYTES_MOST = 200
@@ -20,7 +21,7 @@ const OTHER = '/other'
 
 /** The mix of requests in an access log. @typedef {ReturnType<ReturnType<typeof createMix>['summarise']>} Mix */
 
-/** Counts the requests of a log, of any length, in bounded memory. */
+/** Creates a counter of the requests of a log of any length, in bounded memory. Its sampling is seeded: a log always gives the same mix. */
 export function createMix() {
   const random = createRandom(1)
   /** @type {Map<string, Counted>} */
@@ -30,7 +31,7 @@ export function createMix() {
   /** @type {Map<string, number>} */
   const left = new Map()
   return {
-    /** @param {LoggedRequest} request */
+    /** Counts a request; one of a method that no kind can have is only counted as left out. @param {LoggedRequest} request */
     add(request) {
       const { method, atMs } = request
       if (!METHODS.some(name => name === method)) {
@@ -47,7 +48,10 @@ export function createMix() {
       keep(kind, request, random)
       if (atMs !== null) minutes.set(Math.floor(atMs / MINUTE_MS), (minutes.get(Math.floor(atMs / MINUTE_MS)) ?? 0) + 1)
     },
-    /** @param {string} name of the traffic */
+    /**
+     * Returns the traffic, its rate included if the log has times; the requests counted; the paths; the methods left out, each with
+     * its requests; and sentences on what no request of the log has. @param {string} name of the traffic
+     */
     summarise(name) {
       const counted = mergeRare([...kinds.values()], random)
       return {
@@ -65,7 +69,7 @@ export function createMix() {
   }
 }
 
-/** Keeps a uniform sample (reservoir). @param {Counted} kind @param {LoggedRequest} request @param {() => number} random */
+/** Keeps a uniform sample of a kind's requests (reservoir sampling). @param {Counted} kind @param {LoggedRequest} request @param {() => number} random */
 function keep(kind, request, random) {
   if (kind.kept.length < KEPT_MOST) kind.kept.push(request)
   else {
@@ -75,15 +79,15 @@ function keep(kind, request, random) {
 }
 
 /**
- * Replaces parts of a path that name one thing alone, such as numbers, hashes and addresses, so that requests for many
- * things are one kind and nobody is named. @param {string} path
+ * Replaces parts of a path that name one thing alone, such as numbers, hashes and addresses, by `id`, so that requests for many
+ * things are one kind and nobody is named. Cuts the path at 200 characters. @param {string} path
  */
 export function generalisePath(path) {
   const parts = path.split('/').map(part => (isIdentifier(part) ? 'id' : part))
   return parts.join('/').slice(0, PATH_BYTES_MOST) || '/'
 }
 
-/** @param {string} part of a path */
+/** Says whether a part of a path may name one thing or person: when in doubt it does. @param {string} part */
 function isIdentifier(part) {
   if (part === '') return false
   // A part with other characters may be a name: hide it.
@@ -93,7 +97,10 @@ function isIdentifier(part) {
   return part.length > 16 && /\d/.test(part)
 }
 
-/** Merges kinds beyond the most frequent, by method. @param {Counted[]} kinds @param {() => number} random */
+/**
+ * Merges all but the most frequent kinds into one `/other` a method, so that at most KINDS_MOST are left, the most frequent first.
+ * @param {Counted[]} kinds @param {() => number} random
+ */
 function mergeRare(kinds, random) {
   const order = kinds.toSorted((a, b) => b.count - a.count)
   if (order.length <= KINDS_MOST) return order
@@ -111,7 +118,7 @@ function mergeRare(kinds, random) {
   return [...frequent, ...merged.values()].sort((a, b) => b.count - a.count)
 }
 
-/** @param {Counted} kind */
+/** Makes a kind of a mix with the medians of its requests; a size or time that none of them has is left out. @param {Counted} kind */
 function describeKind({ method, path, count, kept }) {
   const median = (/** @type {TrafficField} */ field, /** @type {number} */ most) => {
     const values = kept.flatMap(request => request[field] ?? []).sort((a, b) => a - b)
@@ -131,7 +138,10 @@ function describeKind({ method, path, count, kept }) {
   }
 }
 
-/** Finds the requests per second of the busiest minute, and of all minutes from the first to the last. @param {Map<number, number>} minutes */
+/**
+ * Computes the requests per second of the busiest minute, and the mean from the first minute to the last; empty: no request had a
+ * time. @param {Map<number, number>} minutes requests by minutes since the epoch
+ */
 function findRate(minutes) {
   if (minutes.size === 0) return {}
   let [first, last, most, count] = [Number.POSITIVE_INFINITY, 0, 0, 0]
@@ -146,7 +156,7 @@ function findRate(minutes) {
   return { requestsPerSecond: { mean: perSecond(count, last - first + 1), peak: perSecond(most, 1) } }
 }
 
-/** Lists what no request of the log told. @param {Counted[]} kinds @returns {string[]} */
+/** Lists the sizes and times that no kept request of the log has, each with the value taken instead. @param {Counted[]} kinds @returns {string[]} */
 function findUntold(kinds) {
   const isKnown = (/** @type {TrafficField} */ field, /** @type {(kind: Counted) => boolean} */ isOf) => {
     const kindsOfMethod = kinds.filter(isOf)

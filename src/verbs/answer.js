@@ -24,10 +24,10 @@ export const RESULTS = 'results'
  * @property {boolean} [hasPage] report.html is in the folder
  * @property {Answered['place']} [place] where the sidecars of `size` are to run
  * @property {string[]} [hints] lines of the verb before the last
- * @property {boolean} [isReport] the verb is `report`, which has --details itself
+ * @property {boolean} [isReport] the verb is `report`, so the hint for more numbers may be "the same with --details"
  */
 
-/** Renders what is printed of a run. @param {Printed} printed */
+/** Renders the answer of a run, or its details. @param {Printed} printed @throws {import('../lib/errors.js').BenchError} if the records cannot be read */
 export function renderRunText({
   summary,
   folder,
@@ -49,7 +49,7 @@ export function renderRunText({
   return renderAnswerText(answer, { more: [...hints, ...renderMore({ folder: where, hasPage, isReport })] })
 }
 
-/** Says where the rest is: on one line, if it fits. @param {{ folder: string, hasPage: boolean, isReport: boolean }} options */
+/** Renders where the report and more numbers are: on one line, if it fits. @param {{ folder: string, hasPage: boolean, isReport: boolean }} options */
 function renderMore({ folder, hasPage, isReport }) {
   const page = hasPage ? `${folder}/report.html` : renderCommand('report', `${folder} --format html`)
   // Without a folder, `report --details` prints the last run.

@@ -11,10 +11,10 @@ import { sayWhere, writeDocuments } from './documents.js'
  * @typedef {RunOptions & { resume?: string, json?: boolean, details?: boolean, requireVerdict?: boolean }} BenchOptions
  */
 
-// Options that may be given again beside `--resume`: they change no number.
+// Options that are allowed beside `--resume`: they change no number.
 const BESIDE_RESUME = ['resume', 'live', 'metrics', 'json', 'details', 'yes', 'maxMinutes', 'retain', 'recheck']
 
-/** Adds `bench`, which runs an experiment, and reports it. @type {import('./program.js').AddVerb} */
+/** Adds `bench`, which runs an experiment and reports it. @type {import('./program.js').AddVerb} */
 export function addBench(verb, context) {
   const { say } = context
   defineBench(verb).action(async (/** @type {string} */ named, /** @type {BenchOptions} */ typedOptions, command) => {
@@ -30,15 +30,15 @@ export function addBench(verb, context) {
   })
 }
 
-/** @param {string} folder of a run that was cut short */
+/** Loads the code of --resume only if it is needed. @param {string} folder of a run that was cut short */
 async function openResumed(folder) {
   const { openInterrupted } = await import('../run/resume.js')
   return openInterrupted(folder)
 }
 
 /**
- * Does what `bench` with these words does. @param {string[]} words @param {Context} context
- * @param {{ relaxes?: { gate: string, why: string }[] }} [options] relaxes: what the experiment sets aside, too
+ * Runs `bench` with the words of a command line. @param {string[]} words @param {Context} context
+ * @param {{ relaxes?: { gate: string, why: string }[] }} [options] relaxes: gates to set aside, beside the experiment's own
  */
 export async function benchWith(words, context, { relaxes = [] } = {}) {
   const command = defineBench(new Command('bench')).parse(words, { from: 'user' })
@@ -48,6 +48,7 @@ export async function benchWith(words, context, { relaxes = [] } = {}) {
 }
 
 /**
+ * Runs an experiment, prints its answer, and sets the exit status.
  * @param {Pick<import('../prepare/run-experiment.js').ExperimentRun, 'experiment' | 'interrupted'> & { options: BenchOptions }} request
  * @param {Context} context
  */
@@ -60,7 +61,7 @@ function runBench(request, context) {
       writeDocuments,
       sayWhere,
       async report({ summary, folder, isInterrupted }) {
-        // The code of the answer is loaded now, so that it is not in memory beside what is measured.
+        // The code of the answer is loaded after the run, to leave the memory to what is measured.
         const { renderRunText } = await loadAfter(folder, () => import('./answer.js'))
         print(json ? JSON.stringify(summary, null, 2) : renderRunText({ summary, folder, details }))
         if (isInterrupted) return EXIT.interrupted
@@ -74,7 +75,7 @@ function runBench(request, context) {
   )
 }
 
-/** @param {Command} command */
+/** Adds the argument and the options of `bench`. @param {Command} command */
 function defineBench(command) {
   const shared = /** @type {const} */ ([
     'precision',
@@ -97,9 +98,9 @@ function defineBench(command) {
 }
 
 /**
- * Reads what a run was asked from its own command line.
+ * Parses the command line of an interrupted run again; options of the resuming command replace its own.
  * @param {import('../run/resume.js').Interrupted} interrupted @param {Command} command that resumes it
- * @returns {{ name: string, options: BenchOptions }} @throws {UsageError} when something else is asked beside
+ * @returns {{ name: string, options: BenchOptions }} @throws {UsageError} if that has an argument, or an option that changes numbers
  */
 function readResumed({ folder, manifest }, command) {
   const typed = Object.keys(command.opts()).filter(name => command.getOptionValueSource(name) === 'cli')

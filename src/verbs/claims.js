@@ -9,7 +9,7 @@ import { createClaimsAnswer, renderClaims } from '../report/claims.js'
 import { withRuns } from './open-runs.js'
 import { findClaims } from './read-claims.js'
 
-/** Adds `claims`: published numbers against runs. @type {import('./program.js').AddVerb} */
+/** Adds `claims`, which compares published numbers with runs. @type {import('./program.js').AddVerb} */
 export function addClaims(verb, { print, say, end }) {
   verb
     .argument('<results...>', 'results folders or bundles, oldest first')

@@ -40,7 +40,7 @@ export function addCleanup(verb, { print }) {
         const [name, server] = held.split(' of ')
         return api ? server === api.server && (await api.readNamespace(name)) === null : clusterGone
       }
-      // Keys of a run on a cluster are here, too.
+      // A run on a cluster leaves keys on this machine, too.
       const { removed, left, failed } = await attemptAll([
         async () => (api ? cleanUpCluster({ api, isAll, run, retained }) : {}),
         async () => cleanUpLocal({ way: await findCapWay(), run, hasRetained, isNamespaceGone }),
@@ -56,14 +56,14 @@ export function addCleanup(verb, { print }) {
     })
 }
 
-/** @param {string} run its id or its results folder */
+/** Finds the id of a run; of a resumed one, that of its last part. @param {string} run its id or its results folder @throws {BenchError} */
 function idOf(run) {
   if (!existsSync(path.join(run, 'manifest.json'))) return run
   const { id, resumed } = readRun(run).manifest.run
   return resumed?.at(-1)?.id ?? id
 }
 
-/** Tries each step, whatever came of the others. @param {(() => Promise<Partial<Cleaned>>)[]} steps */
+/** Runs every step, also after one failed; joins what they removed, left, and failed to remove. @param {(() => Promise<Partial<Cleaned>>)[]} steps */
 async function attemptAll(steps) {
   /** @type {Partial<Cleaned>[]} */
   const done = []

@@ -7,7 +7,7 @@ import { renderAnswerText } from '../report/answer/text.js'
 import { createComparisonAnswer, renderComparisonDetails } from '../report/comparison.js'
 import { withRuns } from './open-runs.js'
 
-/** Adds `compare`: one run against another, as two planes are compared. @type {import('./program.js').AddVerb} */
+/** Adds `compare`, which compares two runs as `bench` compares two planes. @type {import('./program.js').AddVerb} */
 export function addCompare(verb, { print, say, end }) {
   verb
     .argument('<old>', 'a results folder, or a bundle')

@@ -1,13 +1,13 @@
 import { UsageError } from '../lib/errors.js'
 import { quoteWord } from '../lib/quote-word.js'
 
-/** Shell completion, from commander's own table. @import { Command } from 'commander' @import { AddVerb } from './program.js' */
+/** Shell completion, made of commander's own list of verbs and options. @import { Command } from 'commander' @import { AddVerb } from './program.js' */
 
 /** @typedef {{ name: string, does: string, options: [name: string, does: string][] }} Verb */
 
 const PROGRAM = 'sidecar-bench'
 
-/** @type {Record<string, (verbs: Verb[]) => string>} */
+/** Renders the completion script of each shell. @type {Record<string, (verbs: Verb[]) => string>} */
 const SHELLS = {
   bash(verbs) {
     const cases = verbs.map(({ name, options }) => `    ${name}) words='${options.map(([word]) => word).join(' ')}' ;;`)
@@ -49,7 +49,7 @@ compdef _sidecar_bench ${PROGRAM}`
   },
 }
 
-/** Adds `completion`: what a shell reads to complete verbs and options. @type {AddVerb} */
+/** Adds `completion`, which prints a script for a shell to complete verbs and options. @type {AddVerb} */
 export function addCompletion(verb, { print }) {
   verb.argument('<shell>', Object.keys(SHELLS).join(', ')).action((/** @type {string} */ shell) => {
     if (!Object.hasOwn(SHELLS, shell)) throw new UsageError(`"${shell}" is none of ${Object.keys(SHELLS).join(', ')}`)

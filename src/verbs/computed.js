@@ -13,15 +13,16 @@ import { sayWhere } from './documents.js'
 import { answerClaims } from './read-claims.js'
 
 /**
- * Runs that are computed: made by `bench`, read by `report`, `verify` and `claims`.
+ * Runs that are computed instead of measured: `bench` makes them; `report`, `verify` and `claims` read them.
  * @import { Command } from 'commander' @import { ComputedKind } from '../kinds/computed.js'
  * @typedef {ReturnType<ComputedKind['read']>} Run
  */
 
-// Every machine makes the same numbers, unless another seed is given.
+// The default seed is fixed, so that every machine computes the same numbers.
 const FIRST_SEED = 1
 
 /**
+ * Computes a run, writes its folder with all documents, and prints its answer.
  * @param {{ experiment: import('../kinds/balance/experiment.js').BalanceExperiment, command: Command }} options
  * @param {import('./program.js').Context} context @throws {UsageError} for an option that such a run does not have
  */
@@ -62,7 +63,10 @@ export async function benchComputed({ experiment, command }, context) {
   sayWhere(folder, context)
 }
 
-/** Formats of `report`. @type {Record<string, (kind: ComputedKind, run: Run, out: string) => string | Promise<string>>} */
+/**
+ * Formats of `report`: text to print, or the paths of the files written to `out`, which is the run's folder for `text`.
+ * @type {Record<string, (kind: ComputedKind, run: Run, out: string) => string | Promise<string>>}
+ */
 const FORMATS = {
   text(kind, run, folder) {
     const where = path.relative('', folder) || folder
@@ -80,7 +84,7 @@ const FORMATS = {
   json: (kind, run) => JSON.stringify(kind.summarise(run), null, 2),
 }
 
-/** @param {ComputedKind} kind @param {{ folder: string, format: string, out: string }} options @throws {UsageError} */
+/** Renders a run, or writes its files. @param {ComputedKind} kind @param {{ folder: string, format: string, out: string }} options @throws {UsageError} for another format */
 export async function reportComputed(kind, { folder, format, out }) {
   if (Object.hasOwn(FORMATS, format)) return FORMATS[format](kind, kind.read(folder), format === 'text' ? folder : out)
   throw new UsageError(
@@ -90,7 +94,7 @@ export async function reportComputed(kind, { folder, format, out }) {
   )
 }
 
-/** Computes every record again, and the summary from the records. @param {ComputedKind} kind @param {string} folder */
+/** Computes every record again from its seed, and the summary from the records; lists what differs. @param {ComputedKind} kind @param {string} folder */
 export function verifyComputed(kind, folder) {
   const { manifest, trials } = kind.read(folder)
   const again = kind.compute({ form: manifest.form, seed: manifest.run.seed })
@@ -105,7 +109,7 @@ export function verifyComputed(kind, folder) {
   return { agrees, lines: [done, ...differences.map(what => `differs: ${what}`), verdict] }
 }
 
-/** Opens the documents with charts, which take a while to load. @param {ComputedKind} kind @param {Run} run */
+/** Opens the documents of a run; the code of charts takes long to load. @param {ComputedKind} kind @param {Run} run */
 async function openDocuments(kind, run) {
   const { openDocument } = await import('./write-report.js')
   const summary = kind.summarise(run)

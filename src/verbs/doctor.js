@@ -14,10 +14,10 @@ import { examineCluster } from '../targets/kubernetes/doctor.js'
 import { examineLoadHost } from '../targets/load-host/doctor.js'
 import { findTool } from '../tools/find.js'
 
-/** Adds `doctor`: what is here, and what is missing. @type {import('./program.js').AddVerb} */
+/** Adds `doctor`, which lists what a run needs, and what is missing. @type {import('./program.js').AddVerb} */
 export async function addDoctor(verb, { print, say, end, signal }) {
   const dataPlanes = Object.values(await loadPlanes())
-  // The control planes that have a program of their own.
+  // Only control planes with a program of their own need one to be found.
   const withPrograms = dataPlanes
     .flatMap(({ controls = [] }) => controls)
     .flatMap(({ name, tool }) => (tool ? [{ name, tool }] : []))
@@ -40,11 +40,11 @@ export async function addDoctor(verb, { print, say, end, signal }) {
         ),
       )
       const controlTool = withPrograms.find(({ name }) => name === control)?.tool
-      // The program of another control plane is built by the first run that needs it.
+      // Only the program of --control is built here; the first run that needs another one builds that.
       const ofControls = withPrograms
         .filter(({ tool }, i) => withPrograms.findIndex(other => other.tool === tool) === i)
         .map(({ name, tool }) => ({ spec: tool, option: `--control ${name}`, isLater: tool !== controlTool }))
-      // A generator on another machine is needed there.
+      // With --load-host, the other machine needs the generator.
       const generator = loadHost ? [] : [(await loadGenerator()).tool]
       const findings =
         target === 'kubernetes'

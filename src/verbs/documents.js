@@ -5,13 +5,13 @@ import { PAGE } from '../records/files.js'
 
 /** @import { Context } from './program.js' */
 
-/** Loads what draws charts, which is slow. @param {Parameters<typeof import('./write-report.js').openReport>[0]} run */
+/** Opens the documents of a run; the code of charts takes long to load. @param {Parameters<typeof import('./write-report.js').openReport>[0]} run */
 export async function openDocuments(run) {
   const { openReport } = await import('./write-report.js')
   return openReport(run)
 }
 
-/** Writes documents of a run; says whether it could. @param {string} folder @param {Pick<Context, 'say'>} context */
+/** Writes the documents of a run. @param {string} folder @param {Pick<Context, 'say'>} context @returns false, and says why, if one could not be written */
 export async function writeDocuments(folder, { say }) {
   try {
     const { readSummary } = await import('../records/records.js')
@@ -26,7 +26,7 @@ export async function writeDocuments(folder, { say }) {
   }
 }
 
-/** Says where the results are. @param {string} folder of a run @param {Pick<Context, 'say'>} context */
+/** Says where the results are, and the page if there is one. @param {string} folder of a run @param {Pick<Context, 'say'>} context */
 export function sayWhere(folder, { say }) {
   const where = path.relative('', folder) || folder
   const page = path.join(where, PAGE)

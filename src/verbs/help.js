@@ -6,7 +6,7 @@ const ENDED = [EXIT.hangup, EXIT.interrupted, EXIT.quit, EXIT.userSignal, EXIT.t
 const ALL = [done, failed, usage, noResult, planeMissing, thresholdCrossed, ...ENDED]
 
 /**
- * Help of each verb beside its options: what it does, how it ends, and examples, by the words behind the verb.
+ * Help of each verb beside its options: what it does, its exit statuses, and examples, each as the words after the verb.
  * @type {Record<string, { does: string, statuses: (keyof typeof EXIT_MEANINGS)[], examples: [words: string, does: string][] }>}
  */
 export const HELP = {
@@ -109,7 +109,7 @@ export function addHelp(program) {
   for (const command of program.commands) {
     const name = command.name()
     const { does, examples, statuses } = HELP[name]
-    // Examples of completion are lines for a shell.
+    // The examples of completion are whole lines for a shell, with the name of the program in them.
     const typed = (/** @type {string} */ words) => (/sidecar-bench /.test(words) ? words : renderCommand(name, words))
     const exampleLines = examples.flatMap(([words, result]) => [`  ${typed(words)}`, `      ${result}`])
     const ends = statuses.map(status => `  ${`${status}`.padEnd(4)} ${EXIT_MEANINGS[status]}`)

@@ -12,7 +12,7 @@ import { nameBuiltImage, writeImage } from '../tools/image.js'
 const ADS_HELP =
   "build the server of --control ads, and write its image to an archive for nodes of this machine's architecture"
 
-/** Adds `images`: what a node without a registry needs. @type {import('./program.js').AddVerb} */
+/** Adds `images`, which lists the images that a node needs, or writes one to load where no registry is reached. @type {import('./program.js').AddVerb} */
 export function addImages(verb, { print, say, signal }) {
   verb
     .addOption(createImageOption(''))
@@ -25,12 +25,12 @@ export function addImages(verb, { print, say, signal }) {
       print((file === undefined ? listImages({ specs, images }) : await writeAds(file)).join('\n'))
     })
 
-  /** @param {string} file */
+  /** Builds the ADS server, writes its image, and renders how to load it. @param {string} file @throws {BenchError} */
   async function writeAds(file) {
     const { name } = adsTool
     const tool = await findTool(adsTool, { say, signal })
     if ('missing' in tool) throw new BenchError(tool.missing)
-    // The tag names the source in this kit.
+    // The image's tag stands for the source in this kit: another program would have a wrong tag.
     if (!['cache', 'fetched'].includes(tool.source))
       throw new BenchError(
         `${tool.path} (${tool.source}) was not built by this kit: unset ENVOY_ADS, or take it off PATH`,

@@ -6,15 +6,15 @@ import { renderRequestOptions } from '../prepare/options.js'
 import { benchWith } from './bench.js'
 
 /**
- * `lab --time`: the CPU time of both sides, side by side.
+ * `lab --time`: measures the CPU time of both sides, interleaved.
  * @import { RequestOptions } from '../model/requests.js' @import { Side } from '../lab/sides.js' @import { Context } from './program.js'
  * @typedef {{ side: Side, against?: string, link: string[], payload?: number, requestAxes?: RequestOptions, features?: string, pipy: string[], parity: boolean }} Timed
- *   link: the first is measured; pipy: programs; parity: false: work need not be equal
+ *   link: the first is measured; pipy: programs of Pipy; parity: false: the two sides need not do equal work
  */
 
 /**
- * Measures both sides after they were counted.
- * @param {Timed & { count: (into: string) => Promise<unknown> }} timed count: has what git has of the old scripts put there
+ * Counts both sides, then measures them with `bench`.
+ * @param {Timed & { count: (into: string) => Promise<unknown> }} timed count: writes the old scripts, if they are of git, to `into`
  * @param {Context} context
  */
 export async function timeSides({ side, against: named, pipy, count, parity, ...load }, context) {
@@ -22,7 +22,7 @@ export async function timeSides({ side, against: named, pipy, count, parity, ...
     const against = chooseAgainst(named ?? null, side.scripts)
     const into = path.join(folder, against.replace(/[^\w.-]+/g, '-'))
     await count(into)
-    // A verdict says what the first costs beside the second.
+    // A verdict compares the first plane with the second: the new side comes first.
     const old = side.pipeline !== null && named === undefined ? [] : [locateAgainst({ against, into })]
     const sides = pipy.length > 0 ? pipy : [side.scripts, ...old]
     const planes = sides.map(scripts => (isKit(scripts) ? 'pipy' : `pipy=${scripts}`))
@@ -33,7 +33,7 @@ export async function timeSides({ side, against: named, pipy, count, parity, ...
   })
 }
 
-/** Lists the words of the run. @param {Pick<Timed, 'link' | 'payload' | 'requestAxes' | 'features'> & { planes: string[] }} timed */
+/** Lists the words of the command line of `bench`. @param {Pick<Timed, 'link' | 'payload' | 'requestAxes' | 'features'> & { planes: string[] }} timed payload: bytes */
 export function listWords({ planes, link, payload, requestAxes, features }) {
   const words = ['cost', '--planes', planes.join(), '--link', link[0]]
   if (payload !== undefined) words.push('--payload', `${payload}B`)

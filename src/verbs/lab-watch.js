@@ -18,8 +18,8 @@ const LOOK_MS = 100
 const OF_EDITOR = /^[.#]|~$/
 
 /**
- * Counts the new side after every save, and reports the errors of the saved scripts. A save during a count ends it: its
- * numbers would be of two scripts. @param {Watching} watching
+ * Counts the new side after every save, and reports the errors of the saved scripts. A save ends a count that runs, whose numbers
+ * would be of two versions. Ends only by throwing. @param {Watching} watching @throws the signal's reason; an error of the old side
  */
 export async function countSaves({ signal, ...options }) {
   const ending = new AbortController()
@@ -28,13 +28,13 @@ export async function countSaves({ signal, ...options }) {
     const countOld = createOldCount(watching)
     for (;;) await countSave(countOld, watching)
   } finally {
-    // A timer for the next look keeps the process alive.
+    // Otherwise the timer of `awaitSave` would keep the process alive.
     ending.abort()
   }
 }
 
 /**
- * Makes a function that counts the old side, once and no more: it stays as it is.
+ * Creates a function that counts the old side at its first call and returns that count at every other: the old side stays as it is.
  * @param {Watching} watching @returns {CountOld}
  */
 function createOldCount({ lab, signal, say }) {
@@ -52,7 +52,7 @@ function createOldCount({ lab, signal, say }) {
   }
 }
 
-/** The old side failed, which no save can mend. */
+/** The old side failed: no save of the new scripts can mend it. */
 class OldSideError extends Error {
   /** @param {Error} cause */
   constructor(cause) {
@@ -60,7 +60,7 @@ class OldSideError extends Error {
   }
 }
 
-/** Counts the current scripts, and waits until others are saved. @param {CountOld} countOld @param {Watching} watching */
+/** Counts the current scripts, then waits until others are saved. @param {CountOld} countOld @param {Watching} watching @throws as `countSaves` */
 async function countSave(countOld, { lab, hasParity, folder, show, signal, say }) {
   const start = performance.now()
   const counted = hashSaved(folder)
@@ -106,8 +106,8 @@ async function countSave(countOld, { lab, hasParity, folder, show, signal, say }
 }
 
 /**
- * Waits until two looks in a row find the same scripts, which are not those that were counted.
- * @param {string} folder @param {{ counted: string | null, signal: AbortSignal }} options
+ * Waits until two looks in a row find the same scripts, and these are not the counted ones: a save may write several files.
+ * @param {string} folder @param {{ counted: string | null, signal: AbortSignal }} options counted: hash of the scripts
  */
 async function awaitSave(folder, { counted, signal }) {
   let before = counted
@@ -120,8 +120,8 @@ async function awaitSave(folder, { counted, signal }) {
 }
 
 /**
- * Counts the new side and shows the count, then runs the equal-work check. Beside a count the check would take the CPU of
- * the sidecars, and the count its timeouts.
+ * Counts the new side and shows the count, then runs the equal-work check. At the same time, the check would take CPU from the
+ * sidecars, and the count would make requests of the check time out.
  * @param {Counting & { countOld: CountOld, show: Watching['show'] }} counting
  */
 async function countChecked({ lab, hasParity, countOld, show, signal, say }) {
@@ -137,10 +137,10 @@ async function countChecked({ lab, hasParity, countOld, show, signal, say }) {
   say('equal work: passed')
 }
 
-/** @param {string} folder @returns {string | null} null: a file was gone when it was read */
+/** Hashes the scripts of a folder, without files of editors. @param {string} folder @returns {string | null} null: a file was removed before it was read */
 function hashSaved(folder) {
   try {
-    // A broken link is no script.
+    // `existsSync` leaves out a broken link, which is no script.
     return hashFolder(folder, file => !OF_EDITOR.test(path.basename(file)) && existsSync(file))
   } catch (error) {
     if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT') return null

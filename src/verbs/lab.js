@@ -35,19 +35,20 @@ import { readReportFile } from './report-assets.js'
  * @typedef {{ against?: string, link: string[], requests: number, payload?: number, features?: string, pipy: string[], functions: number,
  *   tls?: 'plaintext' | 'ecdsa-p256', parity: boolean, threshold: string[], details?: boolean, watch?: boolean, profile?: boolean, time?: boolean, out?: string, json?: boolean }} LabOptions
  * @typedef {{ site: Site, side: Side, options: LabOptions, thresholds: ReturnType<typeof parseLabThreshold>[],
- *   into?: string }} Comparing into: for old scripts of git
+ *   into?: string }} Comparing into: folder to write the old scripts to, if they are of git
  */
 
 const LINKS = ['pair', 'gateway-ratings']
 /** One sidecar alone. */
 const ALONE = 'ratings'
-/** Few requests, so that a save is answered soon. */
+/** With --watch: few requests, so that a count follows a save soon. */
 const ON_SAVE = { link: ['pair'], requests: 100 }
+/** With --profile. */
 const UNDER_LOAD = { link: ['pair'] }
-/** A pipeline is one proxy alone, and few requests give its first number within seconds. */
+/** For scripts with a pipeline.yaml: a pipeline is one proxy alone, and few requests give its first number within seconds. */
 const OF_PIPELINE = { link: [ALONE], requests: 400 }
 
-/** Adds `lab`: the cost of a changed Pipy pipeline in instructions a request. @type {import('./program.js').AddVerb} */
+/** Adds `lab`, which counts the instructions per request of changed Pipy scripts. @type {import('./program.js').AddVerb} */
 export function addLab(verb, context) {
   addLabNew(verb, context)
   verb
@@ -73,7 +74,7 @@ export function addLab(verb, context) {
     })
     .option('--payload <size>', 'body size, posted and echoed, such as 1KiB', parseOnAxis('payloadBytes'))
     .addOption(createFeaturesOption())
-  // A wait of the application takes no instruction of a sidecar.
+  // serviceTime and chunks are left out: a wait of the application takes no instructions of a sidecar.
   withRequest(verb, ['serviceTime', 'chunks'])
     .addOption(new Option('--tls <tls>', 'between sidecars, and to them').choices(['plaintext', 'ecdsa-p256']))
     .option('--pipy <path>', 'the program; given twice: that of the old side, then that of the new', collect, [])
@@ -118,12 +119,12 @@ export function addLab(verb, context) {
     })
 }
 
-/** @param {import('../model/requests.js').RequestOptions} axes @param {number} [payload] */
+/** Renders the request of a count. @param {import('../model/requests.js').RequestOptions} axes @param {number} [payload] bytes */
 function nameRequest(axes, payload = AXES.payloadBytes.values[0]) {
   return renderRequest({ requests: [createRequestKind(axes, payload)] })
 }
 
-/** @param {Comparing} comparing @param {Context} context */
+/** Counts or samples both sides, prints the comparison, and sets the exit status by its thresholds. @param {Comparing} comparing @param {Context} context */
 async function compareSides({ site, side, options, thresholds, into }, context) {
   const { print, say, end, signal } = context
   const { against = null, link, payload, features, pipy, requests, watch = false, profile: isSampled = false } = options
@@ -154,7 +155,7 @@ async function compareSides({ site, side, options, thresholds, into }, context) 
   const show = async (/** @type {Sides} */ counts, /** @type {string[]} */ notes = []) => {
     const labelled = {
       labels,
-      // Saves are held against the scripts as they were first.
+      // With --watch, saves are compared with the scripts as they were first, so no side is alone.
       ...(lab.isAlone && !watch && { isAlone: true }),
       notes: [...counted, ...notes],
       rows: compareCounts(counts),
@@ -180,7 +181,7 @@ async function compareSides({ site, side, options, thresholds, into }, context) 
     const { held, crossed, undecided } = judgeThresholds(thresholds, labelled)
     for (const line of [...held, ...crossed, ...undecided]) say(line)
     if (watch) {
-      // The scripts that are saved next may hold the claim.
+      // With --watch no status is set: the scripts that are saved next may hold the threshold.
       saves.push({ at: new Date(), rows: labelled.rows })
       print(renderSaves(saves))
     } else if (crossed.length + undecided.length > 0) end(crossed.length > 0 ? EXIT.thresholdCrossed : EXIT.noResult)
@@ -194,7 +195,7 @@ async function compareSides({ site, side, options, thresholds, into }, context) 
       )
     /** @type {Record<string, string[]>} */
     const answers = {}
-    // The new scripts are those that may fail.
+    // The new scripts are tried first: they are the ones that may fail.
     for (const name of lab.isAlone ? /** @type {const} */ (['new']) : /** @type {const} */ (['new', 'old']))
       answers[name] = await lab.assertServes(name, signal, say)
     if (lab.isAlone) {
@@ -223,7 +224,7 @@ async function compareSides({ site, side, options, thresholds, into }, context) 
   }
 }
 
-/** @param {Record<string, string[]>} answers of each side, by link @param {{ old: string, new: string }} labels @throws {BenchError} */
+/** Compares what both sides answered. @param {Record<string, string[]>} answers by side, one per link @param {{ old: string, new: string }} labels @throws {BenchError} if they differ */
 function assertAlike(answers, labels) {
   const [old, next] = [answers.old.join('; '), answers.new.join('; ')]
   if (old === next) return
@@ -232,7 +233,7 @@ function assertAlike(answers, labels) {
   )
 }
 
-/** Adds `lab new`: a copy of the kit's scripts to change. @type {import('./program.js').AddVerb} */
+/** Adds `lab new`, which copies the kit's scripts to be changed, or drafts a pipeline.yaml. @type {import('./program.js').AddVerb} */
 function addLabNew(lab, context) {
   const { print } = context
   lab
@@ -245,7 +246,7 @@ function addLabNew(lab, context) {
     )
     .option('--shortest', 'of the shortest script that does a hop over mTLS, instead of the whole sidecar')
     .action(async (folder, { shortest: isShortest = false, from }) => {
-      // Options of a count are read by `lab`, wherever they stand.
+      // commander gives the options of a count to `lab`, wherever they stand: refuse them here.
       const typed = lab.options.filter(option => lab.getOptionValueSource(option.attributeName()) === 'cli')
       if (typed.length > 0) throw new UsageError(`lab new takes no ${typed[0].long}: leave it out`)
       if (from !== undefined) return await writeDraft(from, context)
@@ -271,7 +272,7 @@ function addLabNew(lab, context) {
     })
 }
 
-/** Looks how a folder of Pipy scripts is run, and writes that into it. @param {string} named @param {Context} context */
+/** Finds out how a folder of Pipy scripts is run, and writes its pipeline.yaml. @param {string} named @param {Context} context @throws {UsageError} if it has one, or no main.js */
 async function writeDraft(named, context) {
   const scripts = path.resolve(named)
   const there = findPipelineFile(scripts)

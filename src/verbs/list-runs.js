@@ -7,11 +7,11 @@ import { findFault, summarySchema } from '../model/schemas.js'
 import { readRun, readSummary } from '../records/records.js'
 import { createAnswer } from '../report/answer/answer.js'
 
-/** @typedef {{ folder: string, startedAt: string, experiment: string, says: string }} ListedRun */
+/** says: its answer, or why there is none; startedAt: empty if it cannot be read. @typedef {{ folder: string, startedAt: string, experiment: string, says: string }} ListedRun */
 
 /**
- * Lists the runs of a folder, or of folders of runs, each with its answer or why it has none, the last one first.
- * @param {string} root @returns {ListedRun[]} @throws {BenchError} where there is no such folder
+ * Lists the runs of a folder, or of folders of runs in it, the latest first; a run that cannot be read is the last.
+ * @param {string} root @returns {ListedRun[]} @throws {BenchError} if there is no such folder
  */
 export function listRuns(root) {
   return findRuns(root)
@@ -28,7 +28,7 @@ export function listRuns(root) {
     .sort((a, b) => b.startedAt.localeCompare(a.startedAt))
 }
 
-/** Finds the runs of a folder. @param {string} folder @param {number} [depth] @returns {string[]} @throws BenchError */
+/** Finds the folders of runs in a folder. @param {string} folder @param {number} [depth] levels to search @returns {string[]} @throws BenchError if it is no folder */
 export function findRuns(folder, depth = 2) {
   if (!existsSync(folder))
     throw new BenchError(`there are no runs in ${folder}/ yet: make one with ${renderCommand('bench')}`)
@@ -42,7 +42,7 @@ export function findRuns(folder, depth = 2) {
   })
 }
 
-/** @param {string} folder @throws {BenchError} where it may not be read */
+/** @param {string} folder @throws {BenchError} if it cannot be read */
 function listInside(folder) {
   try {
     return readdirSync(folder, { withFileTypes: true })
@@ -52,7 +52,7 @@ function listInside(folder) {
   }
 }
 
-/** @param {string} folder of a run */
+/** Reads a run's identity and its answer as one line. @param {string} folder of a run @throws {BenchError} */
 function readAnswer(folder) {
   const computed = findComputed(folder)
   if (computed) {

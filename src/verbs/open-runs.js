@@ -9,14 +9,15 @@ import { unpackBundle } from '../records/bundle.js'
 export const BUNDLE_ENDING = /\.(tar\.gz|tgz)$/
 
 /**
- * Does something with runs: folders, or bundles, which are unpacked into a folder that is removed afterwards.
- * @template T @param {string[]} results
- * @param {(folders: string[], show: (text: string) => string) => T | Promise<T>} use show: names bundles as they were given
+ * Calls `use` with the folders of runs, and returns its result. A bundle is unpacked into a temporary folder, removed afterwards.
+ * @template T @param {string[]} results folders or bundles
+ * @param {(folders: string[], show: (text: string) => string) => T | Promise<T>} use show: puts the bundle's name for its folder in a text
+ * @throws {BenchError} if a bundle cannot be unpacked
  */
 export async function withRuns(results, use) {
   /** @type {Map<string, string>} */
   const bundles = new Map()
-  // A folder of ours is named by its whole path, or from the current folder.
+  // A text may have the temporary folder as a whole path, or relative to the current folder.
   const matchPath = (/** @type {string} */ folder) =>
     new RegExp([path.relative('', folder), folder].map(escapePattern).join('|'), 'g')
   const show = (/** @type {string} */ text) =>
@@ -44,7 +45,7 @@ export async function withRuns(results, use) {
   }
 }
 
-/** Tells whether a run is given as a file, and not as a folder. @param {string} name */
+/** Says whether a run is a file, and not a folder; false: it does not exist. @param {string} name */
 export function isBundle(name) {
   return existsSync(name) && statSync(name).isFile()
 }

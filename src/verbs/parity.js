@@ -20,7 +20,7 @@ import { findDeployed } from '../services/specs.js'
 
 const NAMES = Object.keys(CONFIGURATIONS)
 
-/** Adds `parity`: whether one plane does the work of a sidecar. @type {import('./program.js').AddVerb} */
+/** Adds `parity`, which checks whether one plane does the work of a sidecar. @type {import('./program.js').AddVerb} */
 export function addParity(verb, context) {
   verb
     .argument('<plane>', 'a data plane: name, name:profile or pipy=./folder (scripts like pipy-scripts)')
@@ -41,7 +41,10 @@ export function addParity(verb, context) {
     })
 }
 
-/** @param {{ site: Site, planes: Planes, choice: PlaneChoice, names: string[] }} options names: of configurations @param {Context} context */
+/**
+ * Tries a plane with each configuration and prints what falls short; any shortfall that it does not declare is exit status 1.
+ * @param {{ site: Site, planes: Planes, choice: PlaneChoice, names: string[] }} options names: of configurations @param {Context} context
+ */
 async function tryAll({ site, planes, choice, names }, { print, say, end, signal }) {
   const { plane: name, profile } = choice
   const plane = planes[name]
@@ -67,7 +70,7 @@ async function tryAll({ site, planes, choice, names }, { print, say, end, signal
     }
     const lines = await tryPlane({ ...rigOptions, index, measured })
       .then(rows => renderDifferences(rows, listLacks(plane, measured)))
-      // A plane as a mesh deploys it has work of its own.
+      // The work of a plane as a mesh deploys it is not held equal: its differences are told, and count as known.
       .then(lines => (deployed && !deployed.isHeld ? lines.map(line => ({ ...line, isKnown: true })) : lines))
       .catch(error => {
         signal.throwIfAborted()
@@ -85,7 +88,7 @@ async function tryAll({ site, planes, choice, names }, { print, say, end, signal
 }
 
 /**
- * Renders a line for each thing in which a plane differs from the contract. @param {Row[]} rows of its check
+ * Renders a line for each difference of a plane from the contract. @param {Row[]} rows of its check
  * @param {Lack[]} lacks that it declares @returns {{ isKnown: boolean, text: string }[]} isKnown: the plane declares it
  */
 export function renderDifferences(rows, lacks) {

@@ -13,7 +13,7 @@ import { findQuota } from '../targets/local/quota.js'
 
 /** @import { RunOptions } from '../prepare/options.js' @import { Experiment } from '../request/experiment.js' */
 
-/** Adds `plan`: what a `bench` would run. @type {import('./program.js').AddVerb} */
+/** Adds `plan`, which prints what `bench` would run. @type {import('./program.js').AddVerb} */
 export function addPlan(verb, { print }) {
   const command = withOptions(withExperiment(verb), 'precision', 'loadHost', 'address')
   command.action(async (name, /** @type {RunOptions} */ options) => {
@@ -22,7 +22,7 @@ export function addPlan(verb, { print }) {
   })
 }
 
-/** Renders what an experiment would run here, without looking for programs. @param {Experiment} experiment @param {RunOptions} options */
+/** Renders the plan of an experiment on this machine, and its time; looks for no program. @param {Experiment} experiment @param {RunOptions} options @throws {UsageError} */
 export async function renderPlanned(experiment, options) {
   const isHere = options.target !== 'kubernetes'
   const quota = isHere ? findQuota(await findCapWay()) : null

@@ -5,8 +5,8 @@ import { addHelp } from './help.js'
 /** The command line: every verb, its options, and its help. @import { openWatchers } from './watchers.js' */
 
 /**
- * Context: print: the product, on stdout; say: progress, on stderr; end: sets the exit status; signal: aborts when the
- * program is interrupted; watch: opens the views of a run. AddVerb adds the options of a verb, and what it does.
+ * Context: print: writes the product to stdout; say: writes progress to stderr; end: sets the exit status; signal: aborts when
+ * the program is interrupted; watch: opens the views of a run. AddVerb: adds the options and the action of a verb.
  * @typedef {{ print: (text: string) => void, say: (line: string) => void, end: (status: number) => void,
  *   signal: AbortSignal, watch: (options: Parameters<typeof openWatchers>[0]) => ReturnType<typeof openWatchers> }} Context
  * @typedef {(verb: Command, context: Context) => void | Promise<void>} AddVerb
@@ -31,9 +31,9 @@ const VERBS = {
 }
 
 /**
- * @param {Context} context
- * @param {string[]} [words] of the command line: a verb that is not among them stays without options, and what it imports
- *   is not loaded @returns {Promise<Command>} parsing a command line with it throws, and never ends the process
+ * Creates the command line. @param {Context} context
+ * @param {string[]} [words] of the command line: a verb that is not among them has no options, and its modules are not loaded
+ * @returns {Promise<Command>} it throws if a command line is wrong, and never ends the process
  */
 export async function createProgram(context, words = Object.keys(VERBS)) {
   const withoutLineEnd = (/** @type {string} */ text) => text.replace(/\n$/, '')
@@ -52,7 +52,7 @@ export async function createProgram(context, words = Object.keys(VERBS)) {
       if (word.trim() !== '' && joined === undefined) continue
       const before = args[i - 1] ?? ''
       const what = joined ?? (/^--?[a-z]/.test(before) ? before : `an argument of ${args[0]}`)
-      // No verb has a use for an empty argument, or an empty value of an option.
+      // An empty word is usually an unset variable of a shell; no verb has a use for one.
       throw new UsageError(`${what} is empty: give a value, or leave it out`)
     }
   })
@@ -65,14 +65,14 @@ export async function createProgram(context, words = Object.keys(VERBS)) {
   return program
 }
 
-/** @param {unknown} error what parsing a command line threw */
+/** @param {unknown} error that a verb or its command line threw */
 export function exitStatusOf(error) {
   if (error instanceof BenchError) return error.exitStatus
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage
   return EXIT.failed
 }
 
-/** @param {unknown} error @returns {string | null} null: commander has said it */
+/** Renders an error, with its stack if DEBUG is set. @param {unknown} error @returns {string | null} null: commander has printed it */
 export function messageOf(error) {
   if (error instanceof CommanderError) return null
   const { message, stack } = /** @type {Error} */ (error)

@@ -9,12 +9,12 @@ import { listExperiments } from '../prepare/read-experiment.js'
 /** @import { ClaimsFile } from '../analysis/claims/claims.js' */
 /** @import { BalanceSummary, Summary } from '../model/types.ts' */
 
-/** Reads the published claims that the kit knows. */
+/** Reads the published claims of the kit, bench/claims. @throws {UsageError} as `readClaims` */
 export function findClaims() {
   return readClaims(path.join(ROOT, 'bench/claims'), { experiments: listExperiments() })
 }
 
-/** Answers what an experiment can test. @param {Summary | BalanceSummary} summary @param {ClaimsFile[]} [files] */
+/** Answers the claims that the experiment of a run can test. @param {Summary | BalanceSummary} summary @param {ClaimsFile[]} [files] by default the kit's */
 export function answerClaims(summary, files = findClaims()) {
   const results = evaluateClaims({ files, summaries: [summary] })
   return results.filter(({ experiment }) => experiment === summary.run.experiment)
@@ -23,7 +23,7 @@ export function answerClaims(summary, files = findClaims()) {
 /**
  * Reads all claims of a folder, file by file, sorted by name.
  * @param {string} folder @param {{ experiments: string[] }} known the names of all experiments @returns {ClaimsFile[]}
- * @throws {UsageError} for a file that cannot be followed, and for two claims of one name
+ * @throws {UsageError} for a file that is no valid file of claims, and for two claims of one name
  */
 export function readClaims(folder, known) {
   const names = readdirSync(folder).filter(name => name.endsWith('.yaml'))

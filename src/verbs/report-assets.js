@@ -3,10 +3,10 @@ import { createRequire } from 'node:module'
 import path from 'node:path'
 import { ROOT } from '../lib/paths.js'
 
-// Modules in the order of their imports.
+// Modules of the page, each after those that it imports.
 const MODULES = ['../lib/units.js', 'charts/style.js', 'charts/over-time.js', 'page/page.js']
 
-/** Reads the assets of pages of reports. */
+/** Reads what the pages of reports hold: their style, their scripts in order, and ECharts. */
 export function readAssets() {
   return { style: readReportFile('page/style.css'), scripts: MODULES.map(readReportFile), library: readLibrary() }
 }
@@ -16,7 +16,7 @@ export function readLibrary() {
   return readFileSync(createRequire(import.meta.url).resolve('echarts/dist/echarts.min.js'), 'utf8')
 }
 
-/** @param {string} name of a file under src/report/ */
+/** Reads a file under src/report/ as text. @param {string} name */
 export function readReportFile(name) {
   return readFileSync(path.join(ROOT, 'src/report', name), 'utf8')
 }

@@ -12,7 +12,7 @@ import { readAssets } from './report-assets.js'
 
 /** @import { History } from '../analysis/history.js' */
 
-/** @type {Record<string, (history: History, out: string) => string>} */
+/** Formats of a history: text to print, or the paths of the files written to `out`. @type {Record<string, (history: History, out: string) => string>} */
 export const HISTORY_FORMATS = {
   text: history => renderHistoryText(createHistoryDocument(history)),
   html: (history, out) =>
@@ -27,8 +27,9 @@ export const HISTORY_FORMATS = {
 }
 
 /**
- * Reads all comparable runs over time, with the folder of the runs. @param {string} folder of runs, or a run: then those
- * beside it are held against it @throws {BenchError} where there is no such folder, or the named run cannot be read
+ * Reads the comparable runs of a folder over time. @param {string} folder of runs, or a run: then those beside it are compared with it
+ * @returns root: the folder of the runs; warnings: lines of records that are left out
+ * @throws {BenchError} if there is no such folder, or the named run cannot be read
  */
 export function readHistory(folder) {
   const isRun = existsSync(path.join(folder, 'manifest.json'))

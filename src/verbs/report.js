@@ -18,15 +18,15 @@ import { BUNDLE_ENDING, isBundle, withRuns } from './open-runs.js'
 
 /** @import { Summary } from '../model/types.ts' */
 
-/** The formats that are files. */
+/** Formats that are written as files, and not printed. */
 const FILES = ['html', 'svg', 'page', 'otava']
-/** Formats of a history alone, which other programs read. */
+/** Formats that only a history has, for other programs. */
 const OF_HISTORY = ['benchfmt', 'otava']
 const OF_HISTORIES = ['text', 'html', 'md', 'json', ...OF_HISTORY]
 
 /** @typedef {{ folder: string, out: string, summary: Summary, run: ReturnType<typeof readRun>, details?: boolean }} Reported out: for files; details: of text */
 
-/** Formats that are printed, or written beside the records. @type {Record<string, (run: Reported) => string | Promise<string>>} */
+/** Formats of a run: text to print, or the paths of the files written to `out`. @type {Record<string, (run: Reported) => string | Promise<string>>} */
 const FORMATS = {
   text: ({ folder, summary, run, details }) => renderRunText({ folder, summary, run, details, isReport: true }),
   html: async run => writeOut(run, (await openDocuments(run)).writeHtml),
@@ -38,7 +38,7 @@ const FORMATS = {
   page: async run => writeOut(run, (await openDocuments(run)).writeDecision),
 }
 
-/** Adds `report`: a run from its records, in any format, or all runs. @type {import('./program.js').AddVerb} */
+/** Adds `report`, which renders a run from its records in any format, or lists all runs. @type {import('./program.js').AddVerb} */
 export function addReport(verb, { print, say, end }) {
   verb
     .argument('[results]', 'a results folder, or a bundle')
@@ -89,7 +89,7 @@ export function addReport(verb, { print, say, end }) {
         return print((await bundleRun(folderOrNone, { ...named, keepsNames: keepNames })).join('\n'))
       }
       await withRuns([folderOrNone], async ([folder], show) => {
-        // Beside a bundle there are no records to write to.
+        // A bundle has no folder to write to: files go to a folder of its name here.
         const at = out ?? (isBundle(folderOrNone) ? path.basename(folderOrNone).replace(BUNDLE_ENDING, '') : folder)
         const { text, isEmpty } = await renderRun({ folder, format, out: at, details }, line => say(show(line)))
         print(show(text))
@@ -99,7 +99,8 @@ export function addReport(verb, { print, say, end }) {
 }
 
 /**
- * @param {{ folder: string, format: string, out: string, details?: boolean }} options @param {(line: string) => void} say
+ * Renders a run. @param {{ folder: string, format: string, out: string, details?: boolean }} options @param {(line: string) => void} say warnings
+ * @returns isEmpty: no trial is recorded @throws {BenchError}
  */
 async function renderRun({ folder, format, out, details }, say) {
   const computed = findComputed(folder)
@@ -116,13 +117,13 @@ async function renderRun({ folder, format, out, details }, say) {
   return { text, isEmpty: run.records.length === 0 }
 }
 
-/** @param {string | undefined} out @throws {UsageError} where nothing can be written there */
+/** @param {string | undefined} out @throws {UsageError} if it is no folder */
 function assertFolder(out) {
   if (out !== undefined && existsSync(out) && !statSync(out).isDirectory())
     throw new UsageError(`--out ${out}: it is a file: name a folder, which is made where it is missing`)
 }
 
-/** @param {{ folder: string, format: string, out?: string }} options @param {(line: string) => void} say */
+/** Renders or writes the history of runs, by default into their folder. @param {{ folder: string, format: string, out?: string }} options @param {(line: string) => void} say */
 async function renderHistory({ folder, format, out }, say) {
   const { HISTORY_FORMATS, readHistory } = await import('./report-history.js')
   const { history, root, warnings } = readHistory(folder)
@@ -132,7 +133,7 @@ async function renderHistory({ folder, format, out }, say) {
   )
 }
 
-/** @template T @param {{ out: string, printed?: string }} reported or printed @param {(out: string) => T} write */
+/** Calls `write`; its error says how to print instead. @template T @param {{ out: string, printed?: string }} reported or printed @param {(out: string) => T} write @throws {BenchError} */
 function writeOut({ out, printed = 'text, md, csv, json or junit' }, write) {
   try {
     return write(out)
@@ -142,14 +143,14 @@ function writeOut({ out, printed = 'text, md, csv, json or junit' }, write) {
   }
 }
 
-/** Finds the last run. @param {string} option @throws {UsageError} */
+/** Finds the folder of the last run. @param {string} option that needs one @throws {UsageError} if there is no run */
 function findLast(option) {
   const [last] = listRuns(RESULTS)
   if (last) return last.folder
   throw new UsageError(`report ${option}: there are no runs in ${RESULTS}/: name a folder`)
 }
 
-/** @param {string} root */
+/** Renders all runs of a folder, the latest first. @param {string} root */
 function renderList(root) {
   const runs = listRuns(root).map(({ folder, startedAt, experiment, says }) => {
     const when = startedAt.slice(0, 16).replace('T', ' ')

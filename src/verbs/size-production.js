@@ -10,7 +10,7 @@ import { readRun } from '../records/records.js'
 import { renderAnswerText } from '../report/answer/text.js'
 import { withRuns } from './open-runs.js'
 
-/** `size --from-prometheus`: requests and limits of sidecars from what they used. @import { Context } from './program.js' */
+/** `size --from-prometheus`: requests and limits of running sidecars, by what they used. @import { Context } from './program.js' */
 /** @import { ProductionSize } from '../production/answer.js' @import { WorkloadSize } from '../production/workload-size.js' */
 
 /**
@@ -20,14 +20,14 @@ import { withRuns } from './open-runs.js'
  * @property {string[]} container
  * @property {{ text: string, seconds: number }} for
  * @property {number} queryTimeout milliseconds
- * @property {string} [plane] that would run instead
- * @property {string} [ratios] a results folder
+ * @property {string} [plane] that would replace the running one; absent: the running one is sized
+ * @property {string} [ratios] results folder of a run that compared the two planes; there if `plane` is
  * @property {string} [format]
  * @property {boolean} [json]
  * @property {boolean} [details]
  */
 
-/** @param {ProductionOptions} options @param {Context} context @throws {import('../lib/errors.js').BenchError} where nothing can be read */
+/** Reads the usage of sidecars, and prints their sizes. @param {ProductionOptions} options @param {Context} context @throws {import('../lib/errors.js').BenchError} if nothing can be read */
 export async function sizeProduction(options, { print, signal }) {
   const {
     namespace,
@@ -69,10 +69,10 @@ export async function sizeProduction(options, { print, signal }) {
 }
 
 /**
- * Finds the ratios of the containers for which the run has some, and says why others have none.
+ * Finds the ratios of a run between another plane and each container's; lacks: why a container has none.
  * @param {{ sizes: WorkloadSize[], plane: string, folder: string }} options
  * @returns {Promise<{ ratios: ProductionSize['ratios'], lacks: string[] }>}
- * @throws {UsageError} where it has none at all
+ * @throws {UsageError} if no container has one
  */
 async function readRatios({ sizes, plane, folder }) {
   return withRuns([folder], ([opened]) => {

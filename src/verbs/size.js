@@ -65,7 +65,7 @@ export function addSize(verb, context) {
     const node = place === undefined ? null : readNode(place, reserve)
     if (resolved.sidecars !== undefined) await assertControlled(resolved.planes ?? [])
     const experiment = createRequestedExperiment(resolved)
-    // Options that the experiment already holds are no overrides of it.
+    // The experiment already holds these options: they must not override it.
     const {
       rate,
       users,
@@ -105,7 +105,7 @@ export function addSize(verb, context) {
           const { details } = options
           const [sizes, controlNeeds] = [listSizes(summary), findResult(summary, 'rollout')?.controlNeeds ?? []]
           const hints = sizes.length > 0 ? ['Paste: --format yaml, helm, compose'] : []
-          // The picture has a column for the pods of one service; those of a set share the node.
+          // The answer's chart shows how many pods of one service fit; services of a set share the node, so they need lines of text.
           const isSet = sizes.some(({ services }) => services.length > 0)
           const fit = node && (details || isSet) ? ['', ...renderNodeFit(summary, node)] : []
           const answer = [renderRunText({ summary, folder, details, place: { node, nodes }, hints }), ...fit].join('\n')
@@ -124,7 +124,7 @@ export function addSize(verb, context) {
   })
 }
 
-/** Takes the peak of a log for the rate, where none is named. @param {SizeOptions} options @returns {SizeOptions} */
+/** Sets the rate to the peak of the traffic file, if no option sets a load and the file has one. @param {SizeOptions} options @returns {SizeOptions} */
 function withPeakRate(options) {
   const { rate, file, sidecars, traffic } = options
   const peak = traffic?.requestsPerSecond?.peak
@@ -132,7 +132,7 @@ function withPeakRate(options) {
   return { ...options, rate: Math.max(1, Math.ceil(peak)) }
 }
 
-/** @param {import('commander').Command} verb */
+/** Adds the options of `size`, which also has those of `size --from-prometheus`. @param {import('commander').Command} verb */
 function defineSize(verb) {
   const file = new Option('-f, --file <yaml>', 'instead of --rate: several services with their rates (below)')
   const help = 'instead of --rate: what the control plane of so many sidecars needs (--planes pipy)'
@@ -168,7 +168,7 @@ function defineSize(verb) {
       'beside a process that burns so much CPU, such as 2c: the CPU request without a limit, where the node is full',
       parseOnAxis('neighbourCores'),
     )
-    // These are of bench: their messages say what to run.
+    // These two are options of bench: `size` knows them only to say what to run instead.
     .addOption(new Option('--cpu-request <list>').hideHelp())
     .addOption(new Option('--pod-cpu <list>').hideHelp())
     .option(
@@ -192,7 +192,7 @@ function defineSize(verb) {
     .addHelpText('after', () => `${FILE_HELP}\nKnown nodes, as their makers publish them:\n${listNodes().join('\n')}`)
 }
 
-/** @param {PlaneChoice[]} choices @throws {UsageError} for a plane whose sidecars have no control plane that runs */
+/** @param {PlaneChoice[]} choices @throws {UsageError} for a plane without a control plane that runs as a process here */
 async function assertControlled(choices) {
   const planes = await loadPlanes(choices.map(({ plane }) => plane))
   for (const choice of choices.filter(({ plane }) => Object.hasOwn(planes, plane))) {
@@ -203,7 +203,7 @@ async function assertControlled(choices) {
   }
 }
 
-/** @param {SizeOptions} options @throws {UsageError} */
+/** Creates the experiment of the options: for --sidecars, for a file of services, or for one load. @param {SizeOptions} options @throws {UsageError} */
 function createRequestedExperiment({ file, rate, p99: p99Ms, sidecars, extrapolate = false, ...options }) {
   if (sidecars !== undefined) return createControlExperiment(sidecars)
   const { link, users = null, payload: payloadBytes = null, features = null } = options

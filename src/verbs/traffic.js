@@ -11,9 +11,10 @@ import { createMix } from '../traffic/mix.js'
 
 /** @import { Mix } from '../traffic/mix.js' */
 
+// An error names so many unread lines.
 const NAMED_MOST = 3
 
-/** Adds `traffic`: an access log becomes a file for `--traffic`. @type {import('./program.js').AddVerb} */
+/** Adds `traffic`, which makes a file for `--traffic` of an access log. @type {import('./program.js').AddVerb} */
 export function addTraffic(verb, { print, say, end }) {
   verb
     .argument('<log>', 'an access log of Envoy, Istio or nginx (combined), or a HAR')
@@ -37,9 +38,9 @@ export function addTraffic(verb, { print, say, end }) {
     })
 }
 
-/** Lines that could not be read: how many, and the numbers of the first. @typedef {{ count: number, lines: number[], of: string }} Unread */
+/** Lines or entries that could not be read: how many, and the numbers of the first, from 1 on. @typedef {{ count: number, lines: number[], of: string }} Unread */
 
-/** @param {string} file @param {ReturnType<typeof createMix>} mix @returns {Promise<Unread>} @throws {UsageError} */
+/** Adds the requests of an access log to a mix. @param {string} file @param {ReturnType<typeof createMix>} mix @returns {Promise<Unread>} @throws {UsageError} if it cannot be read */
 async function readLog(file, mix) {
   /** @type {Unread} */
   const unread = { count: 0, lines: [], of: 'line' }
@@ -58,7 +59,7 @@ async function readLog(file, mix) {
   return unread
 }
 
-/** @param {string} file @param {ReturnType<typeof createMix>} mix @returns {Unread} @throws {UsageError} */
+/** Adds the requests of a HAR to a mix. @param {string} file @param {ReturnType<typeof createMix>} mix @returns {Unread} @throws {UsageError} if it cannot be read */
 function readHar(file, mix) {
   /** @type {Unread} */
   const unread = { count: 0, lines: [], of: 'entry' }
@@ -91,7 +92,7 @@ function renderUnread({ count: many, lines, of }) {
   ]
 }
 
-/** @param {Mix} options */
+/** Renders what is in a mix, what was left out, and what the log does not have. @param {Mix} options */
 function renderMix({ traffic: { requestsPerSecond, kinds }, count: requests, paths, left, untold }) {
   return [
     ...left.map(([method, many]) => `left out ${count(many, 'request')} of the method ${method}`),
@@ -107,7 +108,7 @@ function renderMix({ traffic: { requestsPerSecond, kinds }, count: requests, pat
   ]
 }
 
-/** @param {Mix} options @param {string} file */
+/** Renders the YAML for `--traffic`. @param {Mix} options @param {string} file the log's name */
 function renderFile({ traffic, count: requests }, file) {
   const head = [
     `# Kinds of requests in ${path.basename(file)} (${count(requests, 'request')}): medians of sizes and times, without queries and headers.`,

@@ -18,7 +18,7 @@ export function addVerify(verb, { print, end }) {
   )
 }
 
-/** Computes a run again, of any kind. @param {string} folder @returns {Promise<{ lines: string[], agrees: boolean }>} */
+/** Computes every number of a run of any kind again. @param {string} folder @returns {Promise<{ lines: string[], agrees: boolean }>} lines: to print */
 export async function verifyFolder(folder) {
   const computed = findComputed(folder)
   if (computed) return verifyComputed(computed, folder)

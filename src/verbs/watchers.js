@@ -3,34 +3,35 @@ import { createRunState } from '../live/state.js'
 import { readLibrary, readReportFile } from './report-assets.js'
 
 /**
- * Watchers of a run: lines, a terminal, browsers, Prometheus. None of them can end it.
+ * Watchers of a run: lines on stderr, a terminal view, browsers, Prometheus. A failure of one does not end the run.
  * @import { LiveAddress } from '../live/address.js' @import { RunEvent } from '../run/events.js'
  * @typedef {{ publish: (event: RunEvent) => void, close: () => Promise<void> | void }} Watcher
  */
 
-// Modules of the report's charts that the page shows, too.
+// Modules of the report's charts that the live page uses, too.
 const CHARTS = ['style.js', 'rounds.js', 'over-time.js']
 
 /**
- * Opens the views of a run; `say` writes beside the view of the terminal.
- * @param {{ live?: LiveAddress, metrics?: LiveAddress }} addresses
- * @param {{ stream: NodeJS.WriteStream, say: (line: string) => void }} context stream: where progress is said
- * @throws {import('../lib/errors.js').BenchError} where nothing can be served at an address
+ * Opens the views of a run.
+ * @param {{ live?: LiveAddress, metrics?: LiveAddress }} addresses to serve at; undefined: not served
+ * @param {{ stream: NodeJS.WriteStream, say: (line: string) => void }} context stream: of progress
+ * @returns watch: gives an event to all; follow: the same, undefined if there are only lines; say: writes a line beside the terminal view
+ * @throws {import('../lib/errors.js').BenchError} if an address cannot be served
  */
 export async function openWatchers({ live, metrics }, { stream, say }) {
   const state = createRunState()
   /** @type {Watcher[]} */
   const opened = []
-  /** Those that have not failed. @type {Set<Watcher>} */
+  /** The watchers that have not failed. @type {Set<Watcher>} */
   let watchers = new Set()
-  // Watchers that failed are closed, too: a server would keep the process from ending.
+  // Failed watchers are closed, too: an open server would keep the process from ending.
   const close = async () => {
     watchers.clear()
     for (const watcher of opened.splice(0)) await watcher.close()
   }
   let sayBeside = say
   try {
-    // Views that few runs use are loaded for those alone.
+    // Few runs use these views: their code is loaded only then.
     if (live) {
       const { startLiveServer } = await import('../live/server.js')
       const modules = CHARTS.map(name => [`/charts/${name}`, readReportFile(`charts/${name}`)])
@@ -58,7 +59,7 @@ export async function openWatchers({ live, metrics }, { stream, say }) {
     throw error
   }
   watchers = new Set(opened)
-  // The measurement goes before its watchers: one that fails is left out from then on.
+  // A watcher must not disturb the measurement: after a failure it gets no more events.
   const guard = (/** @type {() => void} */ act, /** @type {Iterable<Watcher>} */ failing) => {
     try {
       act()

@@ -13,13 +13,13 @@ import { BUNDLE_ENDING, isBundle } from './open-runs.js'
 import { verifyFolder } from './verify.js'
 
 const SHOWN_MOST = 3
-// Lines of verify that name no fault.
+// Lines of `verify` that name no fault, so an error leaves them out.
 const NO_FAULT = /^(\d+ of|not computed|another version)/
 
 /**
- * Writes a run as one file, once `verify` has accepted what is in it; returns lines that say what it holds.
+ * Writes a run as one file, after `verify` has accepted its content; returns lines that say what it holds.
  * @param {string} folder of the run @param {{ file?: string, keepsNames?: boolean }} options file: by default named after the run
- * @throws {UsageError | BenchError} where the file cannot be one, or `verify` does not accept the run
+ * @throws {UsageError | BenchError} if the file's name is no bundle's, the folder holds no run, or `verify` does not accept it
  */
 export async function bundleRun(
   folder,

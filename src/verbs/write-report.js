@@ -19,7 +19,7 @@ import { readAssets, readReportFile } from './report-assets.js'
  * @import { SidecarSeries } from '../judge/sidecars.js' @import { Document } from '../report/document.js'
  */
 
-// Limits of points of all trials together, so that a run of thousands stays a page that opens.
+// Most points of all trials together, and of one series: a browser must still open the page of thousands of trials.
 const POINTS_MOST = 200_000
 const POINTS_OF_TRIAL_MOST = 400
 const POINTS_OF_TRIAL_LEAST = 20
@@ -27,9 +27,9 @@ const SERIES_OF_SIDECAR = 2
 const DECISION_PAGE = 'decision.html'
 
 /**
- * @param {{ folder: string, summary: Summary, claims?: ClaimsFile[], run?: ReturnType<typeof readRun> }} options
- *   summary: as made of the records; claims: by default all that are known; run: as it was read
- * @throws {BenchError} where the folder holds no run
+ * Makes the document of a run, and functions that render or write it in each format; files go to the run's folder by default.
+ * @param {{ folder: string, summary: Summary, claims?: ClaimsFile[], run?: ReturnType<typeof readRun> }} options summary: of the
+ *   same records; claims: by default the kit's; run: if it was read already @throws {BenchError} if the folder holds no run
  */
 export function openReport({ folder, summary, claims: files, run = readRun(folder) }) {
   const { manifest, records, warnings } = run
@@ -41,7 +41,7 @@ export function openReport({ folder, summary, claims: files, run = readRun(folde
   /** Sidecars over time, thinned, by the trial's id; those without samples are not in it. @type {Map<string, SidecarSeries[]>} */
   const series = new Map()
   const unread = []
-  // Trial after trial, since all samples may not fit.
+  // Trials are read one by one: the samples of all may not fit into memory.
   for (const record of records.filter(r => r.window !== null)) {
     try {
       const samples = readSamples(folder, record.trial.interleaving ?? record.trial.id)
@@ -85,7 +85,7 @@ export function openReport({ folder, summary, claims: files, run = readRun(folde
   }
 }
 
-/** @param {Document} document @param {Record<string, SidecarSeries[]>} series by the trial's id */
+/** Makes functions that render a document, or write it and return the paths. @param {Document} document @param {Record<string, SidecarSeries[]>} series by the trial's id */
 export function openDocument(document, series) {
   return {
     markdown: () => renderMarkdown(document),

@@ -45,7 +45,7 @@ function loadService() {
   return istio.v1.auth.IstioCertificateService
 }
 
-/** Creates the handler of a signing request. It refuses another token, a request that cannot be read, and identities that it does not certify. @param {Options} options @returns {grpc.handleUnaryCall<{ csr: string, validityDuration: number }, { certChain: string[] }>} */
+/** Signs, unless the token, the request or its identity is not accepted. @param {Options} options @returns {grpc.handleUnaryCall<{ csr: string, validityDuration: number }, { certChain: string[] }>} */
 function handle({ authority, authorityPem, certifies, token }) {
   return async ({ metadata, request }, callback) => {
     const refuse = (/** @type {grpc.status} */ code, /** @type {string} */ details) => callback({ code, details })

@@ -1,4 +1,4 @@
-/** Whole responses of HAProxy for an upstream that failed; their status may be another than the one they stand for. */
+/** Whole responses of HAProxy for an upstream that failed; their status may differ from HAProxy's own, which they replace. */
 
 const MARK = 'x-sidecar-bench-failed'
 

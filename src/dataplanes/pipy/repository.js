@@ -60,7 +60,7 @@ export const repository = {
   createSidecar: options => {
     const { control, folder, model, tool } = options
     const { env, files, ...spec } = createSidecar(options)
-    // Without the link of its status, 1.5 would hear of a commit by its poll of 5 s only, or never.
+    // 1.5 hears of commits over the link of its status: without it (--no-status), only by its poll of 5 s, or never.
     const repositoryOptions = isOne(tool.version)
       ? ['--no-graph', '--no-metrics']
       : [`--codebase-dir=${folder}/codebase`]
@@ -71,7 +71,7 @@ export const repository = {
         ...listLogOptions(model.features),
         `http://${control.address}:${control.port}/repo/${model.service}/`,
       ],
-      // Without TLS there is no TLS group to set, and hundreds of sidecars need no folders.
+      // Without TLS there is no group to set, and then hundreds of sidecars need no folders.
       env: speaksTls(model) ? env : {},
       files: speaksTls(model) ? files.filter(({ name }) => name !== CONFIGURATION) : [],
       scripts: [],

@@ -11,7 +11,7 @@ import { tabulateProvenance } from '../../report/provenance.js'
 import { renderSectionsText } from '../../report/section-text.js'
 
 /**
- * Renders a run of `balance` as text, as CSV, and as a document. Pure.
+ * Renders a run of `balance` as text, CSV, an answer and a document. Pure.
  * @import { BalanceManifest, BalanceRow, BalanceSummary, Quantity } from '../../model/types.ts'
  * @import { ClaimResult } from '../../analysis/claims/claims.js' @import { ReportChart } from '../../report/charts/tables.js'
  * @import { Document } from '../../report/document.js' @import { Section } from '../../report/section.js'
@@ -25,13 +25,13 @@ const NOTES = [
   'The weight of the weighted ring hash is ours, since the source gives no formula: its row shows such an algorithm, not theirs.',
 ]
 
-/** Renders the text for the terminal. @param {BalanceSummary} summary @param {ClaimResult[]} claims */
+/** Renders the text for the terminal: the form, a table for each kind of sizes, notes and claims. @param {BalanceSummary} summary @param {ClaimResult[]} claims */
 export function renderBalanceText(summary, claims) {
   const sections = createSections(summary, claims, [])
   return joinParts([[`${summary.run.experiment}: ${describeForm(summary)}`], ...renderSectionsText(sections)])
 }
 
-/** Renders a row for each algorithm and kind of sizes. @param {BalanceSummary} summary */
+/** Renders a CSV row for each algorithm and kind of sizes: each quantity's median, interval, least and most over the seeds. @param {BalanceSummary} summary */
 export function renderBalanceCsv({ form: { items, shards, seeds }, run, rows }) {
   const headers = BALANCE_NAMES.flatMap(name => ['', 'Low', 'High', 'Least', 'Most'].map(end => `${name}${end}`))
   return renderCsv([
@@ -46,7 +46,7 @@ export function renderBalanceCsv({ form: { items, shards, seeds }, run, rows }) 
   ])
 }
 
-/** @param {{ manifest: BalanceManifest, summary: BalanceSummary, claims: ClaimResult[] }} run @returns {Document} */
+/** Makes the document that the report renders as a page: answer, tables, charts, claims, provenance and words. @param {{ manifest: BalanceManifest, summary: BalanceSummary, claims: ClaimResult[] }} run @returns {Document} */
 export function createBalanceDocument({ manifest, summary, claims }) {
   return {
     title: `${summary.run.experiment}, ${describeForm(summary)}`,
@@ -66,7 +66,7 @@ export function createBalanceDocument({ manifest, summary, claims }) {
   }
 }
 
-/** @param {BalanceSummary} summary @param {ClaimResult[]} claims @param {ReportChart[]} charts @returns {Section[]} */
+/** Makes the sections that text and document share. @param {BalanceSummary} summary @param {ClaimResult[]} claims @param {ReportChart[]} charts empty: for text @returns {Section[]} */
 function createSections(summary, claims, charts) {
   return [
     {
@@ -84,7 +84,7 @@ function createSections(summary, claims, charts) {
   ]
 }
 
-/** Answers which algorithm moves least, and which spreads best. @param {BalanceSummary} summary @returns {import('../../report/answer/answer.js').Answer} */
+/** Makes the answer: which algorithm moves fewest items, and which spreads load best, for the first kind of sizes. @param {BalanceSummary} summary @returns {import('../../report/answer/answer.js').Answer} */
 export function answerOfBalance(summary) {
   const { form, rows, run } = summary
   const { items, shards, sizes, seeds } = form
@@ -131,7 +131,7 @@ function describeForm({ form: { items, shards, seeds }, run }) {
   return `${items} items on ${shards} shards, ${seeds} seeds from ${run.seed}`
 }
 
-/** Lists the algorithms. @param {BalanceSummary} summary @param {BalanceRow['sizes']} sizes @returns {Table} */
+/** Makes the table of one kind of sizes: a row for each algorithm, a column for each quantity. @param {BalanceSummary} summary @param {BalanceRow['sizes']} sizes @returns {Table} */
 function tabulateBalance({ rows }, sizes) {
   const show = (/** @type {Quantity} */ { median, values }, /** @type {number} */ digits) => {
     const [least, most] = endsOf(values).map(value => value.toFixed(digits))
@@ -168,7 +168,7 @@ function drawBalance({ form, rows }) {
   )
 }
 
-/** Lists the definitions of algorithms and quantities. @returns {Table[]} */
+/** Makes tables of the definitions of algorithms and quantities. @returns {Table[]} */
 export function tabulateBalanceWords() {
   return [
     {
@@ -184,7 +184,7 @@ export function tabulateBalanceWords() {
   ]
 }
 
-/** Finds the least and the most. @param {(number | null)[]} values */
+/** Finds the least and the most. @param {(number | null)[]} values one a seed, none of them null here */
 function endsOf(values) {
   const numbers = values.map(Number)
   return [Math.min(...numbers), Math.max(...numbers)]

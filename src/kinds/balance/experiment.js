@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { parseYaml } from '../../lib/yaml.js'
 import { balanceForm } from '../../model/balance.js'
 
-/** The experiment file of assignments, which are computed. Pure. */
+/** The experiment file of `balance`, whose assignments are computed. Pure. */
 
 const PLACED_MOST = 100_000
 
@@ -12,7 +12,7 @@ const schema = z
     question: z.string(),
     kind: z.literal('balance'),
     ...balanceForm.shape,
-    /** Files of bench/claims that it can test. */
+    /** Names of the files of bench/claims that a run of it can test. */
     claims: z.array(z.string()).default([]),
   })
   .refine(({ items, seeds }) => items * seeds <= PLACED_MOST, {
@@ -22,7 +22,7 @@ const schema = z
 
 /** @typedef {z.infer<typeof schema>} BalanceExperiment */
 
-/** Reads an experiment of assignments; throws UsageError. @param {string} text YAML @param {string} file its name */
+/** Parses an experiment of `balance`. @param {string} text YAML @param {string} file its name, for errors @throws {UsageError} if the text does not fit the schema */
 export function parseBalance(text, file) {
   return parseYaml({ text, file, schema })
 }

@@ -13,7 +13,7 @@ import { createResultsFolder } from '../../records/write.js'
  * @typedef {{ manifest: BalanceManifest, trials: BalanceTrial[] }} BalanceRun
  */
 
-/** @param {string} folder must not exist, or be empty @param {BalanceRun & { summary: BalanceSummary }} run */
+/** Writes manifest, trials and summary. @param {string} folder must not exist, or be empty @param {BalanceRun & { summary: BalanceSummary }} run @throws {UsageError} otherwise, or if it cannot be written */
 export function writeBalance(folder, { manifest, trials, summary }) {
   createResultsFolder(folder)
   writeDocument(folder, 'manifest.json', manifest)
@@ -21,7 +21,7 @@ export function writeBalance(folder, { manifest, trials, summary }) {
   writeDocument(folder, 'summary.json', summary)
 }
 
-/** @param {string} folder @returns {BalanceRun} @throws {BenchError} where a document is missing or damaged */
+/** Reads and checks manifest and trials. @param {string} folder @returns {BalanceRun} @throws {BenchError} if one is missing or damaged, or not all trials are there */
 export function readBalance(folder) {
   const file = path.join(folder, 'manifest.json')
   const manifest = /** @type {BalanceManifest} */ (parseDocument(file, `${file} is missing`))
@@ -38,7 +38,7 @@ export function readBalance(folder) {
   return { manifest, trials }
 }
 
-/** @param {string} where @param {string | null} fault */
+/** @param {string} where @param {string | null} fault null: none @throws {BenchError} with the fault */
 function assertWhole(where, fault) {
   if (fault === null) return
   throw new BenchError(`${where} is damaged: ${fault}; compute it again: ${renderCommand('bench', 'balance')}`)

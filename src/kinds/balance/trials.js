@@ -3,11 +3,11 @@ import { BALANCE_QUANTITIES } from '../../model/balance-quantities.js'
 import { SCHEMA_VERSION } from '../../model/versions.js'
 import { assignItems, drawItems } from '../../services/assign.js'
 
-/** Experiments that compute assignments by every algorithm and start nothing. Pure. */
+/** Computes the assignments of `balance` by each algorithm; no process is started. Pure. */
 /** @import { BalanceForm, BalanceManifest, BalanceRow, BalanceSummary, BalanceTrial } from '../../model/types.ts' */
 /** @import { Item } from '../../services/assign.js' */
 
-/** Assigns items by every algorithm. @param {{ form: BalanceForm, seed: number }} options @returns {BalanceTrial[]} */
+/** Assigns items by each algorithm, for each seed from the first on and each kind of sizes. @param {{ form: BalanceForm, seed: number }} options @returns {BalanceTrial[]} */
 export function runBalance({ form, seed }) {
   const seeds = Array.from({ length: form.seeds }, (_, i) => seed + i)
   return seeds.flatMap(trialSeed =>
@@ -23,7 +23,7 @@ export function runBalance({ form, seed }) {
   )
 }
 
-/** @param {{ algorithm: BalanceTrial['algorithm'], items: Item[], shards: number }} options */
+/** Measures an assignment, and how many items move with one shard fewer (`removed`) and one more (`added`). @param {{ algorithm: BalanceTrial['algorithm'], items: Item[], shards: number }} options */
 function measureAssignment({ algorithm, items, shards }) {
   const [before, fewer, more] = [shards, shards - 1, shards + 1].map(n => assignItems(algorithm, { items, shards: n }))
   const loads = Array(shards).fill(0)
@@ -42,7 +42,10 @@ function measureAssignment({ algorithm, items, shards }) {
   }
 }
 
-/** Counts items that moved. @param {{ from: Map<string, number>, to: Map<string, number>, kept: number }} options */
+/**
+ * Counts the items on another shard. moves: between shards that both assignments have; own: from the removed or to the added shard,
+ * which must move. kept: shards below this number are in both. @param {{ from: Map<string, number>, to: Map<string, number>, kept: number }} options
+ */
 export function countMoves({ from, to, kept }) {
   let moves = 0
   let movesNeeded = 0
@@ -54,7 +57,7 @@ export function countMoves({ from, to, kept }) {
   return { moves, own: movesNeeded }
 }
 
-/** Names a trial, for those who look for its record. @param {BalanceTrial} trial */
+/** Renders the name of a trial's record for messages of `verify`. @param {BalanceTrial} trial */
 export function nameBalanceTrial({ algorithm, sizes, seed }) {
   return `the record of ${algorithm}, ${sizes} sizes, seed ${seed}`
 }
@@ -64,7 +67,7 @@ function rangeOf(values) {
   return Math.max(...values) - Math.min(...values)
 }
 
-/** Summarises a run. @param {{ manifest: BalanceManifest, trials: BalanceTrial[] }} run @returns {BalanceSummary} */
+/** Summarises each quantity over the seeds, for each kind of sizes and algorithm. @param {{ manifest: BalanceManifest, trials: BalanceTrial[] }} run @returns {BalanceSummary} */
 export function summariseBalance({ manifest: { run, question, form }, trials }) {
   const rows = form.sizes.flatMap(sizes =>
     form.algorithms.map(algorithm => {

@@ -9,7 +9,7 @@ import { listExcluded } from './excluded.js'
 import { renderLoudPairs } from './loud.js'
 import { listOpenQuestions } from './open-questions.js'
 
-/** The answer of windows under load: the cost of a request, and what each proxy delivers. Pure. */
+/** The answer of windows of one arm, under load or idle: the cost of a request, and the rate or latency of each proxy. Pure. */
 /** @import { Answered } from '../sections.js' @import { Cell, Column, KindAnswer } from '../../answer/picture.js' */
 /** @import { ResultOf, SummaryArm } from '../../model/types.ts' */
 
@@ -18,7 +18,7 @@ import { listOpenQuestions } from './open-questions.js'
 const USUAL = ['cpuPerRequest', 'rss']
 const USUAL_OF_IDLE = ['cpuCores', 'rss']
 
-/** @param {AnsweredCapacity} answered @returns {KindAnswer | null} null: nothing was measured */
+/** Draws the proxies, and renders the verdicts, how sure they are, and what was not measured. @param {AnsweredCapacity} answered @returns {KindAnswer | null} null: nothing was measured */
 export function answerCapacity(answered) {
   const { result, summary, measured, isAlone } = answered
   if (measured.length === 0) return null
@@ -26,7 +26,7 @@ export function answerCapacity(answered) {
   const isIdle = arms[0].load.kind === 'idle'
   const primary = isIdle ? 'cpuCores' : 'cpuPerRequest'
   const isUsual = !choosesQuantities(summary)
-  // The question of CPU requests, and of a loud pair, is the p99.
+  // Experiments with CPU requests or a loud pair ask for the p99.
   const ofLatency = [...renderCpuRequests(arms), ...renderLoudPairs(arms)]
   const usual = isIdle ? USUAL_OF_IDLE : ofLatency.length > 0 ? ['p99'] : USUAL
   return {
@@ -44,7 +44,7 @@ export function answerCapacity(answered) {
   }
 }
 
-/** Draws what each proxy costs, and what it delivered. @param {AnsweredCapacity} answered @param {string[]} usual quantities, the primary one first */
+/** Draws the cost and the rate or latency of each proxy, for a run without interleaved trials. @param {AnsweredCapacity} answered @param {string[]} usual quantities, the primary one first */
 function drawAlone({ result: { arms, comparisons }, summary, measured }, usual) {
   const isIdle = arms[0].load.kind === 'idle'
   const hasPoints = findVaried(measured.filter(arm => arm.repeatOf === null)).length > 0
@@ -57,7 +57,7 @@ function drawAlone({ result: { arms, comparisons }, summary, measured }, usual) 
   })
 }
 
-/** Draws what each proxy delivered, where interleaved trials have answered what it costs. @param {AnsweredCapacity} answered */
+/** Draws the rate or latency of each proxy alone: interleaved trials of the same run have answered the cost. @param {AnsweredCapacity} answered */
 function drawBeside({ result: { arms }, measured }) {
   const hasPoints = findVaried(measured.filter(arm => arm.repeatOf === null)).length > 0
   return hasPoints
@@ -65,19 +65,19 @@ function drawBeside({ result: { arms }, measured }) {
     : drawProxies({ arms, comparisons: [], quantities: [], columns: listColumns(measured) })
 }
 
-/** Draws the quantities that the experiment asks for, where interleaved trials have answered the cost. @param {AnsweredCapacity} answered */
+/** Draws the quantities that the experiment names, without those that interleaved trials of the same run have answered. @param {AnsweredCapacity} answered */
 function drawQuantities({ result: { arms }, summary }) {
   const quantities = chooseQuantities(summary, USUAL).filter(name => !USUAL.includes(name))
   return drawProxies({ arms, comparisons: [], quantities })
 }
 
-/** Names the quantity that says what an arm delivers. @param {SummaryArm[]} arms */
+/** Chooses the quantity that arms of one load are judged by: p99 of an open loop; capacity if any arm reached it, else throughput. @param {SummaryArm[]} arms */
 function rateOf(arms) {
   if (arms[0].load.kind === 'open') return 'p99'
   return arms.some(arm => quantityOf(arm, 'capacity').median !== null) ? 'capacity' : 'throughput'
 }
 
-/** Lists the columns of what each proxy delivered. @param {SummaryArm[]} arms that were measured */
+/** Lists the columns of latency (open loop), or of capacity or rate. @param {SummaryArm[]} arms that were measured */
 function listColumns(arms) {
   const sidecars = arms.filter(arm => arm.hasSidecars && arm.repeatOf === null)
   const [arm = arms[0]] = sidecars
@@ -98,7 +98,7 @@ function listColumns(arms) {
   ]
 }
 
-/** @param {string} heading @param {string} name of a quantity */
+/** Makes a column of medians in ms with their intervals; a cell is null without a value. @param {string} heading @param {string} name of a quantity */
 function createColumn(heading, name) {
   return {
     column: /** @type {Column} */ ({ heading }),
@@ -112,8 +112,8 @@ function createColumn(heading, name) {
 }
 
 /**
- * Renders a capacity, or else the rate and how much of its CPU limit the sidecar used.
- * @param {SummaryArm} arm @param {boolean} isCapacity the column is headed so @returns {Cell | null}
+ * Renders a capacity or, if the sidecar did not reach its limit, the rate and the share of the limit that it used.
+ * @param {SummaryArm} arm @param {boolean} isCapacity the heading of the column is `capacity` @returns {Cell | null} null: no rate
  */
 function renderRate(arm, isCapacity) {
   const capacity = quantityOf(arm, 'capacity')
@@ -130,14 +130,14 @@ function renderRate(arm, isCapacity) {
   return { text: `${more}${show(rate)} req/s${used}` }
 }
 
-/** Says the verdict on capacity, or on latency. @param {ResultOf<'capacity'>} result */
+/** Renders the verdict on capacity or, of an open loop, on p99; empty unless exactly one pair was compared and is valid. @param {ResultOf<'capacity'>} result */
 function renderSecond({ comparisons, arms }) {
   const name = arms[0].load.kind === 'open' ? 'p99' : 'capacity'
   const pairs = comparisons.filter(
     c => c.quantity === name && c.service === null && !c.isControl && c.contrast === null && c.ratio.median !== null,
   )
   if (pairs.length !== 1 || pairs[0].verdict === 'invalid') return []
-  // The pair has the limit or rate at which both were measured.
+  // Both arms of a pair have the same limit and rate.
   const [{ load, cpuLimitCores }] = pairs
   const where = name === 'p99' ? `At ${load.ratePerSecond} req/s` : `At ${cpuLimitCores} CPU each`
   const sentence = renderPair(pairs[0])

@@ -6,11 +6,12 @@ import { groupOf, nameOf } from '../../model/arms.js'
 import { toMillicores } from '../../model/container-limits.js'
 import { findExclusion } from './excluded.js'
 
-/** The verdict on CPU requests beside a neighbour: between which the p99 doubles. Pure. @import { SummaryArm } from '../../model/types.ts' */
+/** The verdict on CPU requests beside a neighbour: the two requests between which the p99 doubles. Pure. @import { SummaryArm } from '../../model/types.ts' */
 
+/** The p99 counts as risen at this many times that at the largest request. */
 const DOUBLES = 2
 
-/** Says of each proxy between which requests its p99 becomes twice that at the largest. @param {SummaryArm[]} arms */
+/** Renders for each proxy the requests between which its p99 doubles; empty without a neighbour or with fewer than two requests. @param {SummaryArm[]} arms */
 export function renderCpuRequests(arms) {
   const withRequest = arms.filter(
     ({ repeatOf, conditions }) => repeatOf === null && conditions.cpuRequestCores !== undefined,
@@ -20,7 +21,7 @@ export function renderCpuRequests(arms) {
   return [...groups.values()].flatMap(renderDoubling)
 }
 
-/** @param {SummaryArm[]} group alike but for the request */
+/** Renders a sentence of a group. @param {SummaryArm[]} group arms that differ in the CPU request alone */
 function renderDoubling(group) {
   const points = group
     .map(arm => ({ arm, cores: Number(arm.conditions.cpuRequestCores), p99Ms: quantityOf(arm, 'p99').median }))
@@ -39,9 +40,9 @@ function renderDoubling(group) {
 /** @typedef {{ cores: number, p99Ms: number }} Point */
 
 /**
- * Renders between which requests the p99 doubles: below the first at which it is twice as high, and all smaller ones. Between
- * them noise may have turned the order.
- * @param {Point} largest @param {Point[]} smaller from the largest on
+ * Renders the two requests between which the p99 doubles: the last above the first doubled one, and the largest from which on all
+ * smaller ones are doubled. Noise may have changed the order of those between.
+ * @param {Point} largest the largest request @param {Point[]} smaller requests, falling
  */
 function renderPlace(largest, smaller) {
   const last = smaller.at(-1)
@@ -59,7 +60,7 @@ function renderPlace(largest, smaller) {
   return `the p99 doubles between a CPU request of ${renderRequest(above.cores)} and ${renderRequest(below.cores)}: ${renderMs(above.p99Ms)} and ${renderMs(below.p99Ms)} ms${against}`
 }
 
-/** Says at which requests there is no p99, and why. @param {SummaryArm[]} arms from the largest request on */
+/** Renders the requests without a p99 by reason: the gate that excluded it, or too few requests. @param {SummaryArm[]} arms without one, by falling request */
 function renderMissing(arms) {
   const alike = groupBy(arms, arm => findExclusion([arm], 'latency')?.gate)
   return [...alike.values()].map(same => {
@@ -68,7 +69,7 @@ function renderMissing(arms) {
   })
 }
 
-/** Says how many requests a window lacks for a p99. @param {SummaryArm} arm without a p99 that no check excluded */
+/** Renders how many requests a window has and a p99 needs. @param {SummaryArm} arm without a p99, though no gate excluded it */
 export function renderTooFew({ load: { ratePerSecond = 0, windowSeconds } }) {
   const due = Math.round(ratePerSecond * windowSeconds)
   if (due >= P99_REQUESTS) return 'none was measured'

@@ -5,10 +5,10 @@ import { AXES, describeAxes, findVaried, groupOf, nameOf, nameOfContender } from
 import { GAP_LEAST } from '../../model/bounds.js'
 import { findCrossings, listPoints } from './find-crossings.js'
 
-/** Sentences and pictures of crossings. Pure. @import { Crossing } from './find-crossings.js' */
+/** Sentences and charts of crossings. Pure. @import { Crossing } from './find-crossings.js' */
 /** @import { Result, Summary } from '../../model/types.ts' @import { Drawn, KindChart } from '../sections.js' */
 
-/** @param {Pick<Result, 'arms'>} result @param {Pick<Summary, 'shows'>} summary @returns {string[]} */
+/** Renders a sentence for each crossing; empty if the experiment asks for none. @param {Pick<Result, 'arms'>} result @param {Pick<Summary, 'shows'>} summary @returns {string[]} */
 export function renderCrossings({ arms }, { shows }) {
   const { across } = shows
   if (across === null) return []
@@ -19,7 +19,7 @@ export function renderCrossings({ arms }, { shows }) {
   })
 }
 
-/** @param {Crossing} crossing @param {string} axis */
+/** Renders which plane takes less and from where on, with the values at both ends of the axis. @param {Crossing} crossing @param {string} axis its label */
 function renderCrossing({ quantity, lines, at: { median, low, high }, isOnce, isClear }, axis) {
   const row = QUANTITIES[quantity]
   const [less, more] = lines.map(([{ arm }]) => nameOf(arm))
@@ -35,7 +35,7 @@ function renderCrossing({ quantity, lines, at: { median, low, high }, isOnce, is
   return `${row.label}: ${less} takes less than ${more} from ${median.toFixed(1)}${interval} ${axis} on, and more below ${values}`
 }
 
-/** Draws each quantity over the axis, a line of each plane. @param {Drawn} drawn @returns {KindChart[]} */
+/** Draws a chart for each quantity and each group of arms that are equal but for the axis, with a line for each plane. @param {Drawn} drawn @returns {KindChart[]} */
 export function drawCrossings({ summary, arms, colourFor }) {
   const { across, crossings = [] } = summary.shows
   if (across === null) return []

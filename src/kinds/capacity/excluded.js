@@ -4,15 +4,15 @@ import { QUANTITIES, quantityOf } from '../../judge/quantities.js'
 import { groupBy } from '../../lib/group-by.js'
 
 /**
- * Quantities that checks excluded from all trials of an open loop, and why. Pure.
+ * Quantities that gates excluded from all trials of an open loop, and why. Pure.
  * @import { Result, Summary, SummaryArm, Use } from '../../model/types.ts' @import { NotMeasured } from '../../answer/picture.js'
  */
 
-/** Lists what the experiment asks for, and no proxy has for a check. @param {Pick<Result, 'arms'>} result @param {Pick<Summary, 'shows'>} summary @returns {NotMeasured[]} */
+/** Lists the quantities that the experiment names and no proxy has because of a gate; those with the same reason stand together. @param {Pick<Result, 'arms'>} result @param {Pick<Summary, 'shows'>} summary @returns {NotMeasured[]} */
 export function listExcluded({ arms }, { shows }) {
   const measured = arms
     .filter(arm => arm.repeatOf === null && arm.trials.completed > 0)
-    // A trial that failed explains nothing of those that were completed.
+    // A trial that failed does not explain why those that completed have no value.
     .map(arm => ({ ...arm, spoiled: arm.spoiled.filter(({ gate }) => gate !== 'failed') }))
   if (!choosesQuantities({ shows }) || measured.some(({ load }) => load.kind !== 'open')) return []
   const excluded = shows.quantities.flatMap(name => {
@@ -28,15 +28,15 @@ export function listExcluded({ arms }, { shows }) {
   }))
 }
 
-/** Says whether a check excluded a use of all trials that were completed. @param {SummaryArm} arm @param {Use} use */
+/** Says whether one gate excluded a use of all completed trials. @param {SummaryArm} arm @param {Use} use */
 function isExcluded({ spoiled, trials }, use) {
   return spoiled.some(({ gate, trials: count }) => spoils(gate, use) && count >= trials.completed)
 }
 
-/** A trial that failed has no quantity at all. @param {string} gate @param {Use} use */
+/** Says whether a gate spoils a use; true for a name that is no gate, or one without a list, since that spoils all. @param {string} gate @param {Use} use */
 const spoils = (gate, use) => GATES.get(gate)?.spoils?.includes(use) ?? true
 
-/** Finds the check that excluded a use of the most trials; undefined: none did. @param {SummaryArm[]} arms @param {Use} use */
+/** Finds the gate that excluded a use of the most trials, with the first line of its reason; undefined: none did. @param {SummaryArm[]} arms @param {Use} use */
 export function findExclusion(arms, use) {
   const excluding = arms.flatMap(({ spoiled }) => spoiled).filter(({ gate }) => spoils(gate, use))
   const most = excluding.toSorted((a, b) => b.trials - a.trials).at(0)

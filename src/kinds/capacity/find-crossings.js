@@ -4,21 +4,21 @@ import { summariseValues } from '../../lib/stats.js'
 import { AXES, groupOf, nameOfContender } from '../../model/arms.js'
 import { GAP_LEAST } from '../../model/bounds.js'
 
-/** Values of an axis at which one plane begins to take less of a quantity than another. Pure. */
+/** Crossings: values of an axis from which on one plane takes less of a quantity than another. Pure. */
 /** @import { Quantity, Result, Summary, SummaryArm } from '../../model/types.ts' */
 
 /** @typedef {{ at: number, arm: SummaryArm, quantity: Quantity }} Point of a plane, by rising values of the axis */
 
 /**
- * @typedef {object} Crossing of two planes, where all else is equal
+ * @typedef {object} Crossing of two planes in arms that are equal but for the axis
  * @property {string} quantity
- * @property {[Point[], Point[]]} lines of both, at the values that both were measured at; the first takes less at the last value
- * @property {Quantity} at value of the axis, between measured ones in proportion; its median is null where the first takes less at all values
+ * @property {[Point[], Point[]]} lines of both planes, at the values at which both were measured; the first takes less at the last value
+ * @property {Quantity} at value of the axis, by linear interpolation between the measured ones; median null: the order is the same at all values
  * @property {boolean} isOnce false: the order changes more than once
  * @property {boolean} isClear the medians differ by as much as a verdict needs, at all values
  */
 
-/** Finds them where an experiment asks for them. @param {Pick<Result, 'arms'> & Pick<Summary, 'shows'>} measured @returns {Crossing[]} */
+/** Finds the crossings of each pair of planes, by the quantities that the experiment names; empty: it asks for none. @param {Pick<Result, 'arms'> & Pick<Summary, 'shows'>} measured @returns {Crossing[]} */
 export function findCrossings({ arms, shows }) {
   const { across, crossings = [] } = shows
   if (across === null) return []
@@ -32,7 +32,7 @@ export function findCrossings({ arms, shows }) {
 }
 
 /**
- * Lists the points of one plane. @param {{ group: SummaryArm[], across: NonNullable<Summary['shows']['across']>, quantity: string }} options
+ * Lists the points of one plane that have a value, by rising values of the axis. @param {{ group: SummaryArm[], across: NonNullable<Summary['shows']['across']>, quantity: string }} options
  * @returns {Point[]}
  */
 export function listPoints({ group, across, quantity }) {
@@ -42,7 +42,7 @@ export function listPoints({ group, across, quantity }) {
     .sort((x, y) => x.at - y.at)
 }
 
-/** @param {{ quantity: string, a: Point[], b: Point[] }} options @returns {Crossing[]} none below two common values */
+/** Finds the crossing of two lines, also if they do not cross. @param {{ quantity: string, a: Point[], b: Point[] }} options @returns {Crossing[]} empty below two common values of the axis */
 function findCrossing({ quantity, a, b }) {
   const [inA, inB] = [a.filter(p => b.some(({ at }) => at === p.at)), b.filter(p => a.some(({ at }) => at === p.at))]
   const last = inA.length - 1
@@ -61,7 +61,7 @@ function findCrossing({ quantity, a, b }) {
     const [first, ...others] = listChanges(differencesBy(({ values }) => values[round] ?? null))
     return first === undefined || others.length > 0 ? null : first
   })
-  // An interval of the rounds that cross, alone, is none of all rounds.
+  // If some rounds do not cross exactly once, the others alone would give an interval that is too narrow.
   const { low, high } = byRound.includes(null) ? { low: null, high: null } : summariseValues(byRound)
   const isClear = lines[0].every(
     (p, i) => Math.abs(Number(p.quantity.median) / Number(lines[1][i].quantity.median) - 1) >= GAP_LEAST,
@@ -70,7 +70,7 @@ function findCrossing({ quantity, a, b }) {
   return [{ quantity, lines, at, isOnce: changes.length < 2, isClear }]
 }
 
-/** Lists the values at which differences change their sign. @param {{ at: number, more: number }[]} differences @returns {number[]} */
+/** Lists the values of the axis at which differences change their sign, by linear interpolation. @param {{ at: number, more: number }[]} differences @returns {number[]} */
 function listChanges(differences) {
   return differences.slice(1).flatMap((next, i) => {
     const { at, more } = differences[i]

@@ -4,9 +4,9 @@ import { groupOf, nameOf } from '../../model/arms.js'
 import { renderTooFew } from './cpu-requests.js'
 import { findExclusion } from './excluded.js'
 
-/** The verdict on a loud pair: how the p99 of the others moves beside it. Pure. @import { SummaryArm } from '../../model/types.ts' */
+/** The verdict on a loud pair (`--loud`): the p99 of the quiet pairs beside it. Pure. @import { SummaryArm } from '../../model/types.ts' */
 
-/** Says for each loud rate, the highest first, what p99 the quiet pairs of each proxy have beside it. @param {SummaryArm[]} arms */
+/** Renders for each loud rate, the highest first, the p99 of each proxy's quiet pairs, and how many times that without it. @param {SummaryArm[]} arms */
 export function renderLoudPairs(arms) {
   const measured = arms.filter(({ repeatOf }) => repeatOf === null)
   const loud = measured.filter(({ load }) => load.loudPerSecond !== undefined)
@@ -14,7 +14,7 @@ export function renderLoudPairs(arms) {
   return [...groups.values()].toSorted((a, b) => rateOf(b[0]) - rateOf(a[0])).map(group => renderRate(group, measured))
 }
 
-/** @param {SummaryArm[]} group of one loud rate @param {SummaryArm[]} arms */
+/** Renders the sentence of one loud rate. @param {SummaryArm[]} group of that rate @param {SummaryArm[]} arms all, with those without a loud pair */
 function renderRate(group, arms) {
   const texts = group.map(arm => {
     const keyOf = (/** @type {SummaryArm} */ one) => `${nameOf(one)} ${groupOf(one, 'loudPerSecond')}`
@@ -31,5 +31,5 @@ function renderRate(group, arms) {
   return `Quiet pairs beside ${rateOf(group[0])} requests/s to one: ${[...(parts.length > 0 ? [`p99 ${parts.join(', ')}`] : []), ...lacks].join('; ')}.`
 }
 
-/** @param {SummaryArm} arm */
+/** Reads the rate of the loud pair; 0: there is none. @param {SummaryArm} arm */
 const rateOf = ({ load }) => load.loudPerSecond ?? 0

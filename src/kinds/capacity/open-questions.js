@@ -16,7 +16,7 @@ const DEFAULT_LINK = 'gateway-ratings'
 const DEFAULT_PLANES = ['none', 'pipy', 'envoy']
 const REPEATED = /** @type {const} */ (['tls', 'protocol', 'features'])
 
-/** Bounds of sidecars, in words that follow "capacity". @type {Record<string, string>} */
+/** Why no capacity was reached, by what bound; `%` is the number of users, `@` the generator. @type {Record<string, string>} */
 const WHY = {
   users: 'no sidecar reached its limit with %',
   generator: '@ filled its CPUs before a sidecar reached its limit',
@@ -25,10 +25,10 @@ const WHY = {
   worker: 'a worker thread filled a CPU before its sidecar reached its limit',
 }
 
-// A busy machine: its answer is the same run, later.
+/** The gate of other programs on the machine: the remedy is the same run on a quiet one. */
 const NEIGHBOUR = 'neighbour'
 
-/** Lists open questions. @param {Pick<Summary, 'machine' | 'tools'> & { arms: SummaryArm[] }} measured @returns {NotMeasured[]} */
+/** Lists open questions of a closed loop: the capacity if a sidecar did not reach its limit, and the latency. @param {Pick<Summary, 'machine' | 'tools'> & { arms: SummaryArm[] }} measured @returns {NotMeasured[]} */
 export function listOpenQuestions({ arms: all, machine, tools }) {
   const arms = all.filter(arm => !arm.load.isInterleaved)
   if (arms.length === 0 || arms[0].load.kind !== 'closed') return []
@@ -51,7 +51,7 @@ export function listOpenQuestions({ arms: all, machine, tools }) {
   return [{ what, why, commands }, ...latency]
 }
 
-/** Lists ways to a capacity, the closest to the question first. @param {Pick<Summary, 'machine' | 'tools'> & { arms: SummaryArm[], sidecars: SummaryArm[] }} options @returns {Command[]} */
+/** Lists commands that would measure a capacity, first those that keep this limit and link; empty: none would here. @param {Pick<Summary, 'machine' | 'tools'> & { arms: SummaryArm[], sidecars: SummaryArm[] }} options @returns {Command[]} */
 function listCommands({ arms, sidecars, machine, tools }) {
   const [{ load, link }] = arms
   const again = renderOptions(arms)
@@ -79,7 +79,7 @@ function listCommands({ arms, sidecars, machine, tools }) {
   return commands
 }
 
-/** @param {{ arms: SummaryArm[], sidecars: SummaryArm[] }} options @returns {NotMeasured[]} */
+/** Renders the command that measures latency at a share of the slowest arm's rate; empty if an arm has none. @param {{ arms: SummaryArm[], sidecars: SummaryArm[] }} options @returns {NotMeasured[]} */
 function findLatency({ arms, sidecars }) {
   const slowest = Math.min(...arms.map(arm => quantityOf(arm, 'throughput').median ?? 0))
   if (slowest <= 0) return []
@@ -89,14 +89,14 @@ function findLatency({ arms, sidecars }) {
   return [{ what: 'latency', why: '', commands: [{ command, gives: `p99 of each proxy at ${rate} req/s` }] }]
 }
 
-/** Renders the command that asks for the same link and planes. @param {SummaryArm[]} arms @param {string} options before these */
+/** Renders a command with the same link, planes and conditions. @param {SummaryArm[]} arms @param {string} options to stand before these */
 function renderAgain(arms, options) {
   const [{ link }] = arms
   const on = link === DEFAULT_LINK ? '' : ` --link ${link}`
   return renderCommand('bench', `${options}${on}${renderOptions(arms)}`)
 }
 
-/** Writes the options that ask for the same again, where they are not the defaults. @param {SummaryArm[]} arms */
+/** Renders the options for the same planes, TLS, protocol and features; empty if all are the defaults. @param {SummaryArm[]} arms */
 function renderOptions(arms) {
   const nameWhole = (/** @type {SummaryArm} */ { variant, ...arm }) =>
     `${nameOf({ ...arm, variant: null })}${variant ? `=${variant}` : ''}`

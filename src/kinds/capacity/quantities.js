@@ -3,15 +3,15 @@ import { droppedInWindow } from '../../judge/gates/load.js'
 import { rowsOf, sidecarsOf, sumOf, valueOfRound } from '../../judge/record/measures.js'
 import { MIB } from '../../lib/units.js'
 
-/** Quantities of changes of configuration under load, of idle pairs, and of bursts. Pure. */
+/** Quantities of configuration changes under load, idle pairs, loud pairs, bursts, and sidecars that end. Pure. */
 /** @import { LoadPoint, ProcessRecord, TrialRecord } from '../../model/types.ts' */
 /** @import { QuantityRow } from '../../judge/record/quantity-row.js' */
 
 const milliseconds = rowsOf({ group: 'changes', unit: 'ms', digits: 1, use: 'memory' })
-// A p99 has recovered when it is at most twice as high as before, or higher by no more than a scheduler causes.
+// A p99 has recovered when it is at most twice the highest before, or at most 5 ms, which a scheduler can add, over the lowest.
 const TIMES_MOST = 2
 const MORE_MOST_MS = 5
-// Share of the due requests; with fewer, some waited for a free user.
+// Half seconds with less than this share of the due requests have not recovered: some requests still waited for a free user.
 const RATE_LEAST = 0.95
 
 /** @type {QuantityRow[]} */
@@ -156,20 +156,20 @@ export const ENDING_ROWS = [
   },
 ]
 
-/** @param {TrialRecord} record @param {(p: ProcessRecord) => number | null} of */
+/** Divides a sum over all sidecars by the pairs; null: no pairs, or a sidecar has no value. @param {TrialRecord} record @param {(p: ProcessRecord) => number | null} of */
 function perPair(record, of) {
   const { pairs } = record.trial.arm.conditions
   const sum = sumOf(sidecarsOf(record), of)
   return pairs === undefined || sum === null ? null : sum / pairs
 }
 
-/** @param {TrialRecord['load']} load */
+/** Computes the failed share of the loud pair's requests; null: none was sent. @param {TrialRecord['load']} load */
 function failedOfLoud(load) {
   const { verified = 0, failed = 0 } = load?.loud ?? {}
   return verified + failed > 0 ? failed / (verified + failed) : null
 }
 
-/** Measures the CPU beyond that of the round without changes. @param {TrialRecord} record @param {TrialRecord[]} unchanged */
+/** Computes the milliseconds of CPU a change takes beyond the same round without changes; null: no changes or no such round. @param {TrialRecord} record @param {TrialRecord[]} unchanged */
 function cpuMillisPerChange(record, unchanged) {
   const { changes, window } = record
   const [cores, without] = [coresOf(record), valueOfRound(unchanged, 'memory', coresOf)]
@@ -177,26 +177,26 @@ function cpuMillisPerChange(record, unchanged) {
   return (1000 * (cores - without) * window.seconds) / changes.length
 }
 
-/** Lists the times to effect, rising; null without changes, or where one took no effect. @param {TrialRecord} record */
+/** Lists the times to effect in ms, rising; null without changes, or if one took no effect. @param {TrialRecord} record */
 function listEffectsMs({ changes }) {
   const effects = (changes ?? []).map(c => c.effectSeconds)
   if (effects.length === 0 || effects.includes(null)) return null
   return effects.map(seconds => 1000 * Number(seconds)).sort((a, b) => a - b)
 }
 
-/** @param {TrialRecord} record */
+/** Sums the cores of all sidecars. @param {TrialRecord} record */
 function coresOf(record) {
   return sumOf(sidecarsOf(record), p => p.cpuCores)
 }
 
-/** Counts the requests that were due in a burst and never started. @param {Pick<TrialRecord, 'load'>} record */
+/** Counts the requests that were due in a burst and never started; null: there was no burst. @param {Pick<TrialRecord, 'load'>} record */
 function droppedInBurst({ load }) {
   if (!load?.burst) return null
   const { due, verified, failed } = load.burst
   return Math.min(load.dropped, Math.max(0, due - verified - failed))
 }
 
-/** Measures the seconds from a burst to recovery; null: there was no burst. @param {Pick<TrialRecord, 'trial' | 'load'>} record */
+/** Computes the seconds from a burst's end to recovery; null: there was no burst, or no p99 before it. @param {Pick<TrialRecord, 'trial' | 'load'>} record */
 function recoverySeconds({ trial, load }) {
   const { burst, ratePerSecond = 0 } = trial.arm.load
   const series = load?.series ?? null
@@ -209,12 +209,12 @@ function recoverySeconds({ trial, load }) {
     p99Ms !== null && p99Ms <= limitMs && count >= RATE_LEAST * ratePerSecond * seconds
   const after = series.filter(p => p.atSeconds >= endSeconds)
   const isBad = after.map(p => !isAsBefore(p))
-  // Runs from before bursts were counted keep the numbers that they were published with.
+  // Records of older versions have no counts of the burst: keep the rule by which their numbers were published.
   if (!load?.burst) {
     const recovered = after[isBad.lastIndexOf(true) + 1]
     return recovered ? recovered.atSeconds - endSeconds : null
   }
-  // The p99 of half a second is that of its slowest request: a single bad piece restarts nothing.
+  // The p99 of half a second is its slowest request: only two bad pieces in a row put recovery off.
   const lastBad = isBad.findLastIndex((bad, i) => bad && (isBad[i - 1] ?? true))
   const first = after[lastBad + 1] ?? { atSeconds: endSeconds + after.reduce((sum, p) => sum + p.seconds, 0) }
   return first.atSeconds - endSeconds

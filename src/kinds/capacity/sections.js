@@ -1,7 +1,7 @@
 import { answerCapacity } from './answer.js'
 import { drawCrossings, renderCrossings } from './crossings.js'
 
-/** Windows under load: the cost of planes, and what bound them. Pure. @import { Sections } from '../sections.js' */
+/** Sections of windows under load. Pure. @import { Sections } from '../sections.js' */
 /** @import { ResultOf } from '../../model/types.ts' */
 
 /** @type {Sections<ResultOf<'capacity'>>} */
@@ -17,7 +17,7 @@ export const capacitySections = {
   charts: drawCrossings,
 }
 
-/** @param {ResultOf<'capacity'>} result */
+/** Renders the heading beside results of other kinds: the CPU limits. @param {ResultOf<'capacity'>} result */
 function nameCaps({ arms }) {
   const caps = [...new Set(arms.flatMap(arm => arm.cpuLimitCores ?? []))]
   return caps.length === 0 ? 'One after the other, without a CPU limit' : `At a CPU limit of ${caps.join(' or ')}`

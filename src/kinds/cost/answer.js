@@ -11,7 +11,7 @@ import { computeAxisCosts, drawAxisCosts, renderAxisCosts } from './axis-costs.j
 
 const USUAL = ['cpuPerRequest', 'rss']
 
-/** @param {Answered<ResultOf<'cost'>>} answered @returns {KindAnswer | null} null: nothing was measured */
+/** Draws the cost of each proxy and of each value of an axis, with the verdicts and how sure they are. @param {Answered<ResultOf<'cost'>>} answered @returns {KindAnswer | null} null: nothing was measured */
 export function answerCost({ result, summary, measured }) {
   if (measured.length === 0) return null
   const { arms, comparisons } = result
@@ -30,7 +30,7 @@ export function answerCost({ result, summary, measured }) {
 }
 
 /**
- * Names the condition that a comparison holds for, where the title does not: other parts of the run have other users.
+ * Renders the number of users for which a comparison holds; empty if the title has it, since all parts of the run have the same.
  * @param {ResultOf<'cost'>} result @param {Pick<Summary, 'results'>} summary
  */
 function renderCondition({ arms, comparisons, cpus }, summary) {

@@ -5,8 +5,8 @@ import { summariseValues } from '../../lib/stats.js'
 import { describeAxes, groupOf, nameOf, nameOfContender } from '../../model/arms.js'
 
 /**
- * The cost of each value of an axis, such as a feature, to two proxies: microseconds a request beyond the first value, and
- * whether one pays more of them than the other. Pure.
+ * The cost of each value of an axis, such as a feature, to two proxies: microseconds of CPU a request beyond the first value, and
+ * whether one proxy pays more than the other. Pure.
  * @import { AxisName, Comparison, Quantity, Result, Summary, SummaryArm } from '../../model/types.ts'
  * @import { Picture } from '../../answer/picture.js'
  */
@@ -16,11 +16,11 @@ import { describeAxes, groupOf, nameOf, nameOfContender } from '../../model/arms
  * @property {string} label of the value
  * @property {string} base label of the first value
  * @property {[string, string]} names of the proxies
- * @property {[number, number]} micros beyond the first value: medians of the repeats
- * @property {Quantity} difference of the first proxy's and the second's, by repeat
+ * @property {[number, number]} micros of each proxy beyond the first value: medians of the repeats
+ * @property {Quantity} difference the first proxy's minus the second's, by repeat
  */
 
-/** @param {Pick<Result, 'arms' | 'comparisons'>} result @param {Pick<Summary, 'shows'>} summary @returns {AxisCost[]} */
+/** Computes the costs of each axis that the experiment contrasts; empty unless exactly two proxies were measured. @param {Pick<Result, 'arms' | 'comparisons'>} result @param {Pick<Summary, 'shows'>} summary @returns {AxisCost[]} */
 export function computeAxisCosts({ arms, comparisons }, { shows }) {
   const measured = arms.filter(arm => arm.repeatOf === null && arm.hasSidecars)
   return (shows.contrasts ?? []).flatMap(axis =>
@@ -31,7 +31,7 @@ export function computeAxisCosts({ arms, comparisons }, { shows }) {
   )
 }
 
-/** @param {{ proxies: SummaryArm[][], axis: AxisName, comparisons: Comparison[] }} options proxies: the arms of each */
+/** Computes the cost of each value but the first; leaves out values that one of the two lacks. @param {{ proxies: SummaryArm[][], axis: AxisName, comparisons: Comparison[] }} options proxies: the arms of each */
 function computeCostsOfTwo({ proxies: [first, second], axis, comparisons }) {
   const labelOf = (/** @type {SummaryArm} */ arm) => describeAxes(arm, [axis])
   const base = labelOf(first[0])
@@ -52,8 +52,8 @@ function computeCostsOfTwo({ proxies: [first, second], axis, comparisons }) {
 }
 
 /**
- * Computes the microseconds of an arm beyond the first value, by repeat: its ratios are those of arms that stood together, which
- * vary less than arms of two deployments. Null: it has no verdict, such as one that did other work.
+ * Computes the microseconds of an arm beyond the first value, by repeat: (ratio − 1) × the median of the first. The ratios are of
+ * arms that stood together, which vary less than those of two deployments. Null: no valid comparison, or no median.
  * @param {SummaryArm} arm @param {{ base: SummaryArm, axis: AxisName, comparisons: Comparison[] }} options
  */
 function computeMicros(arm, { base, axis, comparisons }) {
@@ -70,14 +70,14 @@ function computeMicros(arm, { base, axis, comparisons }) {
   return comparison.ratio.values.map(ratio => (ratio === null ? null : (ratio - 1) * median))
 }
 
-/** Subtracts by repeat. @param {(number | null)[]} values @param {(number | null)[]} others */
+/** Subtracts by repeat; null for a repeat without both values. @param {(number | null)[]} values @param {(number | null)[]} others */
 const subtract = (values, others) =>
   values.map((value, round) => {
     const other = others[round] ?? null
     return value === null || other === null ? null : value - other
   })
 
-/** Draws a row for each value. @param {AxisCost[]} costs @returns {Picture[]} */
+/** Draws a row for each value of an axis; empty without costs. @param {AxisCost[]} costs @returns {Picture[]} */
 export function drawAxisCosts(costs) {
   if (costs.length === 0) return []
   const [{ names, base }] = costs
@@ -101,7 +101,7 @@ export function drawAxisCosts(costs) {
   ]
 }
 
-/** Says which values cost the first proxy more microseconds than the second. @param {AxisCost[]} costs @returns {string[]} */
+/** Renders in a sentence which values cost the first proxy more microseconds than the second; empty without any interval. @param {AxisCost[]} costs @returns {string[]} */
 export function renderAxisCosts(costs) {
   if (costs.length === 0) return []
   const [
@@ -120,7 +120,7 @@ export function renderAxisCosts(costs) {
   return isOpen ? [] : [`What each costs ${first}, against ${second}: ${clauses.join('; ')}.`]
 }
 
-/** @param {Quantity} difference */
+/** Renders the verdict of a difference: it holds if the interval is wholly above or below 0. @param {Quantity} difference */
 function renderVerdict({ low, high }) {
   if (low === null || high === null) return 'no interval yet'
   return high < 0 ? 'fewer' : low > 0 ? 'more' : 'no difference shown'
@@ -132,7 +132,7 @@ function renderDifference({ median, low, high }) {
   return `${renderMicros(Number(median))}${interval}`
 }
 
-/** @param {number} micros */
+/** Renders microseconds with their sign; without one if they round to 0. @param {number} micros */
 function renderMicros(micros) {
   const text = Math.abs(micros).toFixed(1)
   return `${text === '0.0' ? '' : micros < 0 ? '−' : '+'}${text}`

@@ -5,7 +5,7 @@ import { nameOf } from '../../model/arms.js'
 import { generatorOf } from '../../model/tools.js'
 import { answerCost } from './answer.js'
 
-/** The cost of interleaved planes. Pure. @import { Sections } from '../sections.js' */
+/** Sections of interleaved planes: the cost of a request. Pure. @import { Sections } from '../sections.js' */
 /** @import { Arm, Manifest, ResultOf, Summary, TrialRecord } from '../../model/types.ts' */
 
 /** @type {Sections<ResultOf<'cost'>>} */
@@ -17,7 +17,7 @@ export const costSections = {
   findings: (result, { tools }) => [`${nameConditions(result, tools)}.`, ...tellConnections(result)],
 }
 
-/** @param {{ manifest: Manifest, arms: Arm[], records: TrialRecord[] }} run @returns {Pick<ResultOf<'cost'>, 'cpus' | 'connections'>} */
+/** Summarises what only interleaved trials have; cpus: null: nothing is pinned; count: a median, null: not known. @param {{ manifest: Manifest, arms: Arm[], records: TrialRecord[] }} run @returns {Pick<ResultOf<'cost'>, 'cpus' | 'connections'>} */
 function summariseInterleaved({ manifest: { placements }, arms, records }) {
   const placement = placements[arms[0].id] ?? null
   return {
@@ -33,7 +33,7 @@ function summariseInterleaved({ manifest: { placements }, arms, records }) {
   }
 }
 
-/** Names the load, its generator and their CPUs: a ratio holds for these. @param {ResultOf<'cost'>} result @param {Summary['tools']} tools */
+/** Renders the conditions for which the ratios hold: the load, its generator and their CPUs. @param {ResultOf<'cost'>} result @param {Summary['tools']} tools */
 function nameConditions({ arms, cpus }, tools) {
   const [{ load }] = arms
   const how =
@@ -47,7 +47,7 @@ function nameConditions({ arms, cpus }, tools) {
   return `Interleaved, without a CPU limit: ${how}; ${generatorOf({ tools })} ${where}`
 }
 
-/** Tells the numbers of connections, since more of them make a request dearer. @param {ResultOf<'cost'>} result */
+/** Renders the numbers of connections, since more of them make a request dearer; empty if none was counted. @param {ResultOf<'cost'>} result */
 function tellConnections({ arms, connections: counted }) {
   const connections = counted.flatMap(({ armId, count }) => {
     const arm = arms.find(({ id }) => id === armId)

@@ -91,7 +91,7 @@ export function hasHeld({ seconds }) {
   return seconds !== null
 }
 
-/** @param {GrowthRecord['steps'][number]} step @param {number} backends @returns {GrowthNumbers['steps'][number]} */
+/** Computes the numbers of a step; seconds: null: not all of its sidecars served. @param {GrowthRecord['steps'][number]} step @param {number} backends that each client must see @returns {GrowthNumbers['steps'][number]} */
 function judgeStep({ sidecars, members, startMs, endMs, host, control, ownCpuSeconds }, backends) {
   const configured = members.flatMap(member => member.told ?? [])
   const had = configured.flatMap(one => one.yesMs ?? [])
@@ -162,7 +162,7 @@ export const GROWTH_ROWS = [
   },
 ]
 
-/** @param {(numbers: NonNullable<TrialRecord['growth']>) => number | null} find @returns {QuantityRow['measure']} */
+/** Makes the measure of a row; null for a record that is no growth. @param {(numbers: NonNullable<TrialRecord['growth']>) => number | null} find @returns {QuantityRow['measure']} */
 function of(find) {
   return ({ record }) => (record.growth ? find(record.growth) : null)
 }

@@ -86,7 +86,7 @@ function renderGrowth(growth, name) {
   ]
 }
 
-/** @param {NonNullable<GrowthFit['memory']>} memory */
+/** Renders the fitted line, its largest residual, and at most ten points. @param {NonNullable<GrowthFit['memory']>} memory */
 function renderMemory({ baseBytes, bytesPerSidecar, low, high, points }) {
   const kB = (/** @type {number} */ bytes) => (bytes / 1000).toFixed(1)
   const interval = low === null || high === null ? '' : ` [${kB(low)}, ${kB(high)}]`

@@ -79,7 +79,7 @@ export function createGrowth({ link, sidecars, ...rest }) {
   }
 }
 
-/** @param {number} sidecars */
+/** Makes the topology of each step. @param {number} sidecars of all steps */
 function listSteps(sidecars) {
   return Array.from({ length: sidecars / STEP_SIDECARS }, (_, i) => createStep(i + 1))
 }

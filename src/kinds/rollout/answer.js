@@ -20,7 +20,7 @@ const COLUMNS = /** @type {const} */ ([
   ['sidecarPss', 'memory of a sidecar'],
 ])
 
-/** @param {Answered<ResultOf<'rollout'>> & { bindingOf: (arm: SummaryArm) => string }} answered bindingOf: what the control plane bound, in words; empty: none runs @returns {KindAnswer | null} null: nothing was measured */
+/** Draws the needs of control planes if they were asked for, else the rollouts, with a sentence for each. @param {Answered<ResultOf<'rollout'>> & { bindingOf: (arm: SummaryArm) => string }} answered bindingOf: what the control plane bound, in words; empty: none runs @returns {KindAnswer | null} null: nothing was measured */
 export function answerRollouts({ result, summary, measured, bindingOf }) {
   const { controlNeeds, comparisons, arms } = result
   if (measured.length === 0) return null
@@ -100,14 +100,14 @@ function within(arm, name, words) {
   return median === null ? [] : [words.replace('%', `${formatValue(QUANTITIES[name], median)} s`)]
 }
 
-/** @param {string} words what the control plane bound; empty: none runs @param {SummaryArm[]} same the arms for which it did @param {SummaryArm[]} all */
+/** Renders for how many arms the control plane bound the same. @param {string} words what it bound; empty: none runs @param {SummaryArm[]} same the arms for which it did @param {SummaryArm[]} all */
 function renderBound(words, same, all) {
   if (words === '') return []
   const where = same.length === all.length ? 'Everywhere' : `In ${same.length} of ${all.length} rows`
   return [`${where} ${words}.`]
 }
 
-/** @param {ControlNeed[]} needs @returns {Picture} */
+/** Draws a row for each control plane; cells are null without limits. @param {ControlNeed[]} needs @returns {Picture} */
 function drawNeeds(needs) {
   return {
     isOfProxies: true,
@@ -132,7 +132,7 @@ function drawNeeds(needs) {
   }
 }
 
-/** @param {ControlNeed} need */
+/** Renders the limits of a control plane, or that there were too few rollouts. @param {ControlNeed} need */
 function renderNeedSentence({ sidecars, measuredMost, limits, ...choice }) {
   const name = nameOf(choice)
   if (limits === null) return `${name}: too few rollouts to say what the control plane of ${sidecars} sidecars needs.`

@@ -96,7 +96,7 @@ async function tryRollout(request, { name, ...other }) {
   return rollout
 }
 
-/** @param {Paced} options @returns {Promise<RolledOut>} */
+/** Runs all phases of one rollout and leaves its processes running; removes them if it throws. @param {Paced} options @returns {Promise<RolledOut>} */
 async function passRollout({ testbed, arm, start, round, folder, leastSeconds, signal, pace }) {
   const { target } = testbed.site
   const rollout = await renderRollout({ testbed, arm, start, round, folder, pace })
@@ -200,7 +200,7 @@ function watchRefusals(control, { parse, falling }) {
   return () => clearInterval(timer)
 }
 
-/** @param {Omit<Paced, 'leastSeconds' | 'signal'>} options */
+/** Gets addresses from the target, and makes the specs of a rollout. @param {Omit<Paced, 'leastSeconds' | 'signal'>} options */
 async function renderRollout({ testbed, arm, start, round, folder, pace }) {
   const { target } = testbed.site
   const topology = topologyOf(arm, testbed.layout.topologies)

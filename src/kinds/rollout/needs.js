@@ -9,7 +9,7 @@ import { renderResources, toLimits } from '../../model/container-limits.js'
 
 /** Limits are these times the measured or predicted use. */
 const ROOM = { ofMemory: 1.25, ofCpu: 1.5 }
-// The kernel refuses a smaller CPU quota.
+// The kernel refuses a CPU quota below 1 ms, which is this share of a period of 100 ms.
 const CORES_LEAST = 0.01
 
 /** @typedef {NonNullable<TrialRecord['rollout']>} Rollout */
@@ -54,7 +54,7 @@ function predictMost({ baseBytes, bytesPerSidecar, high, points }, sidecars) {
   return baseBytes + bytesPerSidecar * sidecars + beyond + above
 }
 
-/** @param {Rollout[]} rollouts @param {(rollout: Rollout) => number | null} of @returns {[number, number][]} sidecars, value */
+/** Lists the rollouts that have a value. @param {Rollout[]} rollouts @param {(rollout: Rollout) => number | null} of @returns {[number, number][]} sidecars, value */
 function listPoints(rollouts, of) {
   return rollouts.flatMap(rollout => {
     const value = of(rollout)
@@ -99,7 +99,7 @@ export function renderNeed(need) {
   return lines
 }
 
-/** @param {ControlNeed['rolloutCpu']} line @param {string} what @param {ControlNeed} need */
+/** Renders a fit of CPU time with its points; empty: there is none. @param {ControlNeed['rolloutCpu']} line @param {string} what the phase in words @param {ControlNeed} need */
 function renderCpu(line, what, { sidecars }) {
   if (line === null) return []
   const { baseSeconds, secondsPerSidecar, low, high, points } = line
@@ -110,7 +110,7 @@ function renderCpu(line, what, { sidecars }) {
   ]
 }
 
-/** @param {(number | null)[]} slope with the ends of its interval @param {number} unit by which all are divided */
+/** Renders a slope with its interval, if it has one. @param {(number | null)[]} slope with the ends of its interval @param {number} unit by which all are divided */
 function renderSlope([slope, low, high], unit) {
   const show = (/** @type {number | null} */ value) => (Number(value) / unit).toFixed(2)
   return `${show(slope)}${low === null || high === null ? ' (too few sizes for an interval)' : ` [${show(low)}, ${show(high)}]`}`

@@ -57,7 +57,7 @@ export function judgeRollout(rollout) {
   }
 }
 
-/** @typedef {{ name: string, seconds: number | null, unknownSeconds: number | null }} Time of a phase. seconds: null: not all had it; unknownSeconds: between a sidecar's last no and its first yes */
+/** @typedef {{ name: string, seconds: number | null, unknownSeconds: number | null }} Time of a phase. seconds: null: too few had it; unknownSeconds: between a sidecar's last no and its first yes */
 
 /** Lists the times of a phase: `all` until the last sidecar has it, and `p50`, `p99` and `max` of each sidecar. @param {RolloutNumbers['first']} phase @returns {Time[]} */
 export function timesOf({ seconds, each, censoredSeconds, lastCensoredSeconds }) {
@@ -126,7 +126,7 @@ export function isFaithful(numbers, resource) {
   return listInfidelities(numbers).every(infidelity => infidelity.resource !== resource)
 }
 
-/** @param {NonNullable<RolloutRecord['fidelity']>} fidelity @returns {RolloutNumbers['fidelity']} */
+/** Computes what the control plane took for as many sidecars, all real and all but one simulated. @param {NonNullable<RolloutRecord['fidelity']>} fidelity @returns {RolloutNumbers['fidelity']} */
 function judgeFidelity(fidelity) {
   const [real, simulated] = [judgeRollout(fidelity.real), judgeRollout(fidelity.simulated)]
   // Compare growth: the memory of an empty control plane is the same in both, and would hide a difference.
@@ -143,7 +143,7 @@ function judgeFidelity(fidelity) {
   }
 }
 
-/** @param {RolloutRecord['members']} members @param {NonNullable<RolloutRecord['removal']>} phase */
+/** Computes the numbers of a shard's removal: times are of the sidecars that moved; silent: others that missed an answer. @param {RolloutRecord['members']} members @param {NonNullable<RolloutRecord['removal']>} phase */
 function judgeRemoval(members, phase) {
   const moved = members.filter(({ movedTo }) => movedTo !== undefined)
   const stayed = members.flatMap(({ name, stayed }) => (stayed ? [{ name, ...stayed }] : []))
@@ -158,7 +158,7 @@ function judgeRemoval(members, phase) {
   }
 }
 
-/** @param {RolloutRecord} options @returns {RolloutNumbers['withdrawal']} */
+/** Computes the numbers of a withdrawal of services; undefined: there was none. @param {RolloutRecord} options @returns {RolloutNumbers['withdrawal']} */
 function judgeWithdrawal({ members, withdrawal: phase }) {
   if (!phase) return undefined
   const { sidecarBytes, controlBytes } = phase
@@ -217,7 +217,7 @@ function judgePods(members) {
   return { ready: ready.length, readySeconds: spreadOf(numericSort(ready)) }
 }
 
-/** @param {number[]} sorted rising @returns nulls if empty */
+/** Computes the median, p99 and maximum. @param {number[]} sorted rising @returns null for each if there are no values */
 function spreadOf(sorted) {
   return { p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99), max: sorted.at(-1) ?? null }
 }

@@ -102,7 +102,7 @@ async function commitChanges({ asking, signal, changes, conditions, sample }) {
   const { commitsAtOnce: lanes = LANES, commitsPerSecond: perSecond } = conditions
   /** @type {Promise<[string, ConfigurationTimes]>[]} */
   const waits = []
-  // Each simulated sidecar has a commit of its own, in the same lanes.
+  // Each simulated sidecar has a commit of its own, so that lanes and pace are those of real ones.
   const items = changes.flatMap(({ member: { name, standsFor }, endpoint, host, commit }) =>
     (standsFor === undefined ? [commit] : commit.map(action => [action])).map((actions, i) => ({
       actions,

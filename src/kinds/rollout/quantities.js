@@ -247,7 +247,7 @@ function timesOfEach({ name, label, definition, timeAt }) {
   })
 }
 
-/** @param {'first' | 'change'} phase @param {string} name @param {string} what the phase in words @returns {QuantityRow} */
+/** Makes the row of the share of a phase in which the control plane was at its limit. @param {'first' | 'change'} phase @param {string} name @param {string} what the phase in words @returns {QuantityRow} */
 function atLimitOf(phase, name, what) {
   return {
     ...shares(name, `control at its limit, ${what}`, `${name}Fraction`),

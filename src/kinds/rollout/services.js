@@ -86,7 +86,7 @@ export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...s
   const application = createApplication({
     service: server.name,
     kind: 'echo',
-    // The routes lead to the port of a sidecar.
+    // Routes lead to the inbound port of a sidecar; the application has none, so it listens there itself.
     listen: { address: places[server.name].listen, port: PORTS.inbound },
     next: null,
     runtime: programs.appRuntime,
@@ -119,7 +119,7 @@ export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...s
       : null,
   }
 
-  /** @param {Member[]} batch @param {string} which */
+  /** Makes the process of a batch, or of the one sidecar of a pod. @param {Member[]} batch @param {string} which a part of its name */
   function createSpec(batch, which) {
     const specs = batch.map(({ spec }) => spec)
     return isBatched
@@ -127,7 +127,7 @@ export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...s
       : { ...specs[0], batchOf: 1 }
   }
 
-  /** @param {NonNullable<Control['simulates']>} simulates */
+  /** Makes the process that stands for all simulated sidecars, as a batch of one member. @param {NonNullable<Control['simulates']>} simulates */
   function createSimulated({ createProcess }) {
     const listen = { address: places[SIMULATED].listen, port: PORTS.outbound }
     const located = { ...locateControl(services, names.controls[0]), folder: locate(`${folders.process}/${SIMULATED}`) }

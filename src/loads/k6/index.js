@@ -8,7 +8,7 @@ import { k6Tool } from './tool.js'
 
 // Metrics are read one by one: the list of all would sort every response time for its quantiles.
 const METRICS = '/v1/metrics/'
-// Answers around a burst are told in pieces of this length.
+// The series around a burst has a point for each piece of this length.
 const PIECE_MS = 500
 // Linux starts no program with an argument of 128 KiB or more (MAX_ARG_STRLEN).
 const ARGUMENT_MOST_BYTES = 128 * 1024 - 1
@@ -63,7 +63,7 @@ export const k6 = {
         'run',
         '--quiet',
         '--no-color',
-        // k6 would tell its makers of every test.
+        // By default k6 reports every test to its makers.
         '--no-usage-report',
         // The REST server of k6 is off, or at an address that nothing else has.
         `--address=${admin ? `${admin.address}:${admin.port}` : ''}`,
@@ -105,7 +105,7 @@ export const k6 = {
   parseResult,
 }
 
-/** @param {(import('../../model/types.ts').OwnRequest | null)[]} requests of each arm @throws {BenchError} */
+/** Renders the requests of pipelines as JSON. @param {(import('../../model/types.ts').OwnRequest | null)[]} requests of each arm @throws {BenchError} */
 function renderPipelineRequests(requests) {
   const text = JSON.stringify(requests)
   const bytes = Buffer.byteLength(`OWN_REQUESTS=${text}`)
@@ -116,12 +116,12 @@ function renderPipelineRequests(requests) {
   return text
 }
 
-/** Finds the largest body that a load sends or is answered by. @param {Load} load */
+/** Finds the bytes of the largest body that a load sends or gets. @param {Load} load */
 function findLargestBody({ payloadBytes = 0, requests = [] }) {
   return Math.max(payloadBytes, ...requests.flatMap(kind => [kind.requestBytes, kind.responseBytes]))
 }
 
-/** Renders the kinds of requests of each arm, as bench/k6/requests.js reads them. @param {Load[]} loads */
+/** Renders the kinds of requests of each arm as JSON, which bench/k6/requests.js reads. @param {Load[]} loads */
 function renderRequests(loads) {
   const render = (/** @type {RequestKind} */ { requestHeaderBytes, serviceTime, chunks, ...kind }) => ({
     ...kind,
@@ -131,14 +131,14 @@ function renderRequests(loads) {
   return JSON.stringify(loads.map(({ requests = [] }) => requests.map(render)))
 }
 
-/** @param {Load} load */
+/** Names the script of bench/k6 that makes a load. @param {Load} load */
 function scriptOf({ kind, isInterleaved }) {
   if (kind === 'interleaved') return 'interleaved'
   return isInterleaved ? 'open-interleaved' : `${kind}-loop`
 }
 
 /**
- * Tells the addresses and the load of each arm, and whose turn it is in each slice.
+ * Makes the variables of the addresses and the load of each arm, and of the order of slices if the load has a slice length.
  * @param {Pick<LoadOptions, 'load' | 'tailMs' | 'urls' | 'arms' | 'seed'>} options
  */
 function describeInterleaved({ load, tailMs, urls, arms = [{ urls, load }], seed = 0 }) {

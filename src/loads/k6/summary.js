@@ -13,15 +13,15 @@ const printed = z.object({
   ownSeconds: z.number().positive().optional().describe('of an arm that took turns'),
 })
 const FAILURES_MOST = 5
-// The same start as in bench/k6/open-loop.js.
+// The start of failures to the loud pair, as bench/k6/open-loop.js writes it.
 const LOUD = 'loud pair: '
 const READ = /^(?:count|avg|passes|matches|p\([\d.]+\))$/
 
 /**
- * Reads the result that the scripts of bench/k6 print when they end. k6 gives handleSummary a metric's numbers under
+ * Parses the result that the scripts of bench/k6 print when they end. k6 gives handleSummary a metric's numbers under
  * `values` (all 1.x), or beside its name and type (the machine-readable summary): both are read.
- * @param {string} log what k6 printed @param {number} [place] of the arm among those that took turns
- * @returns {LoadResult | null} null: it printed no result @throws {BenchError} with the line, where the result is damaged
+ * @param {string} log of k6 @param {number} [place] of the arm among interleaved ones
+ * @returns {LoadResult | null} null: it printed no result @throws {BenchError} with the line if the result is damaged
  */
 export function parseResult(log, place = 0) {
   const lines = log.split('\n')
@@ -77,13 +77,13 @@ function readResult(line) {
   }
 }
 
-/** @param {Record<string, unknown>} metrics @param {(name: string) => number} countOf @returns {Pick<LoadResult, 'kinds'>} */
+/** @param {Record<string, unknown>} metrics @param {(name: string) => number} countOf @returns {Pick<LoadResult, 'kinds'>} empty: no mix */
 function readKinds(metrics, countOf) {
   const names = Object.keys(metrics).filter(name => /^kind_\d+$/.test(name))
   return names.length === 0 ? {} : { kinds: names.map((_, i) => countOf(`kind_${i}`)) }
 }
 
-/** Reads requests to the loud pair, and those to each other pair. @param {Record<string, unknown>} metrics @param {(name: string) => number} countOf */
+/** Counts requests to the loud pair, and to each other pair. @param {Record<string, unknown>} metrics @param {(name: string) => number} countOf */
 function readLoud(metrics, countOf) {
   const quiet = Object.keys(metrics).filter(name => /^quiet_\d+$/.test(name))
   return {
@@ -122,8 +122,8 @@ function readBurst({ valuesOf, countOf }) {
 }
 
 /**
- * Sums the verified requests of an arm by the tenth of a second of the window, or by the second (older kits): each user says
- * its own when it ends, the times of an arm with commas, and the arms with semicolons.
+ * Sums the verified requests of an arm over users, for each tenth of a second of the window (each second in logs of older kits).
+ * Each user logs its counts when it ends: commas part the tenths of an arm, semicolons the arms.
  * @param {string} log @param {number} place of the arm
  */
 function sumOverUsers(log, place) {
@@ -136,7 +136,7 @@ function sumOverUsers(log, place) {
   return log.includes('msg="verified by the tenth ') ? { perTenth: sums } : { perSecond: sums }
 }
 
-/** Picks the numbers of a metric that the kit reads. @param {z.infer<typeof metric>} written */
+/** Picks the numbers of a metric that the kit uses, in either form. @param {z.infer<typeof metric>} written @throws {Error} if one is no number */
 function readNumbers({ values, ...beside }) {
   const read = Object.entries(assertWhole(metric, values ?? beside)).filter(
     ([name, value]) => READ.test(name) && value !== null,
@@ -145,8 +145,8 @@ function readNumbers({ values, ...beside }) {
 }
 
 /**
- * Finds the 99th percentile of how many milliseconds late requests started. k6 does not number the requests that it drops,
- * so after a drop all seem late by as much: the least lateness is subtracted.
+ * Computes the 99th percentile of how late requests started, in milliseconds; null: they were not timed. k6 does not number the
+ * requests that it drops, so after a drop all seem late by as much: the least lateness is subtracted.
  * @param {Record<string, number>} lag @param {number} dropped
  */
 function findLag(lag, dropped) {
@@ -155,6 +155,7 @@ function findLag(lag, dropped) {
 }
 
 /**
+ * Makes a point of each piece of the window.
  * @param {[number, number | null, number | null][]} pieces requests, p50 ms, p99 ms @param {number} seconds of each
  * @returns {LoadPoint[]}
  */
@@ -162,7 +163,10 @@ function parseSeries(pieces, seconds) {
   return pieces.map(([count, p50Ms, p99Ms], i) => ({ atSeconds: i * seconds, seconds, count, p50Ms, p99Ms }))
 }
 
-/** @param {Record<string, number>} values @returns {Distribution | null} */
+/**
+ * Makes the distribution of a metric's quantiles. Those just below another serve to correct it, and are left out.
+ * @param {Record<string, number>} values in ms @returns {Distribution | null} null: no request was counted
+ */
 function parseDistribution(values) {
   if (!values.count) return null
   const all = Object.entries(values).flatMap(([name, ms]) => {
@@ -182,22 +186,22 @@ function parseDistribution(values) {
   return { count: values.count, meanMs: values.avg, grid }
 }
 
-// The same bounds as in bench/k6/common.js.
+// The distance of a quantile to the one just below it, as in bench/k6/common.js.
 const BELOW_PERCENT = 1e-7
-// k6 keeps times to a nanosecond, and two quantiles so near tell their distance to a ten-thousandth of a millisecond.
+// k6 keeps times to a nanosecond: from two quantiles so near, a time is known to a ten-thousandth of a millisecond.
 const DIGITS = 1e4
 
 /**
- * Finds the time at the nearest rank, which a request took. k6 gives a time between the two beside the quantile (its
- * TrendSink.P): where half of the requests take 1 ms and half 100, a p50 that none took. From a quantile just below follows
- * how far the two are apart. @param {{ percent: number, ms: number, belowMs: number, count: number }} of count: of requests
+ * Computes the quantile by nearest rank, which is a time that a request took. k6 interpolates between the two nearest ranks
+ * (TrendSink.P): if half of the requests take 1 ms and half 100, its p50 is a time that none took. The slope down to a quantile
+ * just below gives the distance of the two. @param {{ percent: number, ms: number, belowMs: number, count: number }} of count: of requests
  */
 function findMeasured({ percent, ms, belowMs, count }) {
   const q = percent / 100
   const rank = q * (count - 1)
   const share = rank - Math.floor(rank)
   const step = (BELOW_PERCENT / 100) * (count - 1)
-  // The quantile is a rank itself, or the one below is beyond another rank.
+  // The quantile is at a rank itself, or the one just below it is past another rank: there is nothing to correct by.
   if (share <= step || 1 - share <= step) return ms
   const apartMs = Math.max(0, (ms - belowMs) / step)
   const lowerMs = ms - share * apartMs

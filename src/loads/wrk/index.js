@@ -4,9 +4,9 @@ import { countSlices, orderSlices } from '../slices.js'
 import { parseResult } from './result.js'
 import { wrkTool } from './tool.js'
 
-// Requests in flight get as long to end as with k6, so that the slow ones of the window are counted.
+// Requests in flight get as much time to end as with k6, so that slow ones of the window are counted, too.
 const GRACE_MS = 20_000
-// A payload's first bytes tell users apart; every user holds a payload.
+// The first bytes of a payload identify its user, so it has a least length; each user keeps its payload in memory.
 const PAYLOAD_BYTES = { least: 32, most: 2 ** 20 }
 
 /**
@@ -39,7 +39,7 @@ export const wrk = {
   countCpus: ({ cpus, users }) => countThreads(cpus, users),
 
   createGenerator({ tool, scripts, urls, arms: beside, seed, host, load, tailMs, cpus, folder }) {
-    // In turns, each arm has a thread with all users, and one thread works at a time.
+    // Interleaved, each arm has a thread with all users, and one thread sends at a time.
     const arms = load.kind === 'interleaved' ? (beside ?? [{ urls, load }]) : null
     const threads = arms?.length ?? countThreads(cpus, load.users)
     const warmupMs = Math.round(load.warmupSeconds * 1000)
@@ -59,7 +59,7 @@ export const wrk = {
       argv: [
         `--threads=${threads}`,
         `--connections=${arms ? load.users * arms.length : load.users}`,
-        // The script ends wrk before that, unless a request hangs.
+        // The script ends wrk sooner, unless a request hangs.
         `--duration=${Math.ceil((warmupMs + windowMs + tailMs + GRACE_MS) / 1000)}s`,
         `--script=${scripts}/closed-loop.lua`,
         ...(host ? [`--header=Host: ${host}`] : []),
@@ -90,7 +90,10 @@ export const wrk = {
   parseResult,
 }
 
-/** @param {{ arms: { urls: string[], load: Load }[], load: Load, tailMs: number, seed?: number }} options */
+/**
+ * Makes the variables of interleaved arms: their addresses and payloads, and the order of slices.
+ * @param {{ arms: { urls: string[], load: Load }[], load: Load, tailMs: number, seed?: number }} options
+ */
 function describeInterleaved({ arms, load, tailMs, seed = 0 }) {
   const { sliceMs = 0 } = load
   const slices = countSlices(load, { sliceMs, tailMs })
@@ -107,7 +110,7 @@ function answerBytesOf({ payloadBytes = 0, requests }) {
   return requests ? requests[0].responseBytes : payloadBytes
 }
 
-/** Renders the request of each arm, as the script reads it. @param {Load[]} loads @returns {Record<string, string>} */
+/** Makes the variables of the request of each arm; empty: it is the echoed POST. @param {Load[]} loads @returns {Record<string, string>} */
 function renderRequests(loads) {
   const kinds = loads.flatMap(({ requests = [] }) => requests)
   if (kinds.length === 0) return {}
@@ -121,7 +124,7 @@ function renderRequests(loads) {
   }
 }
 
-/** Counts its threads, a divisor of the users, since wrk gives each thread as many. @param {number} cpus @param {number} users */
+/** Counts the threads, at most one a CPU and a divisor of the users: wrk gives each thread equally many. @param {number} cpus @param {number} users */
 function countThreads(cpus, users) {
   let threads = Math.max(1, Math.min(cpus, users))
   while (users % threads !== 0) threads--

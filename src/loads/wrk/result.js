@@ -30,12 +30,12 @@ const report = z.object({
     .optional()
     .describe('in turns: right answers by the tenth of a second of the window in which they were asked for'),
 })
-/** @typedef {z.infer<typeof report>} ThreadReport what a thread counted */
+/** @typedef {z.infer<typeof report>} ThreadReport the counts of a thread */
 
 /**
- * Reads the result that bench/wrk/closed-loop.lua prints when wrk ends, a line for each thread.
- * @param {string} log what wrk printed @param {number} [place] of the arm among those that took turns
- * @returns {LoadResult | null} null: it printed no result @throws {BenchError} where the result is damaged
+ * Parses the result that bench/wrk/closed-loop.lua prints when wrk ends, a line for each thread.
+ * @param {string} log of wrk @param {number} [place] of the arm among interleaved ones
+ * @returns {LoadResult | null} null: it printed no result @throws {BenchError} if a line is damaged or missing
  */
 export function parseResult(log, place = 0) {
   const all = log.split('\n').flatMap((line, i) => {
@@ -72,7 +72,7 @@ export function parseResult(log, place = 0) {
   }
 }
 
-/** @param {ThreadReport[]} threads @returns {Pick<LoadResult, 'waited'>} */
+/** Sums the service times that the application reported; empty: none. @param {ThreadReport[]} threads @returns {Pick<LoadResult, 'waited'>} */
 function sumWaited(threads) {
   const all = threads.flatMap(({ waited }) => waited ?? [])
   const count = all.reduce((sum, waited) => sum + waited.count, 0)
@@ -90,14 +90,14 @@ function sumWaited(threads) {
   return { waited: { count, meanMs, lateP50Ms: quantile(0.5), lateP99Ms: quantile(0.99) } }
 }
 
-// These quantiles are as fine as k6's.
+// The quantiles that the scripts of k6 report: by 0.01, from 0.99 by 0.001, from 0.999 by 0.0001.
 const QUANTILES = [
   ...Array.from({ length: 99 }, (_, i) => i / 100),
   ...Array.from({ length: 9 }, (_, i) => (990 + i) / 1000),
   ...Array.from({ length: 10 }, (_, i) => (9990 + i) / 10000),
 ]
 
-/** @param {Pick<ThreadReport, 'classes' | 'sumMicros'>} times @returns {Distribution | null} */
+/** Makes the distribution of response times. @param {Pick<ThreadReport, 'classes' | 'sumMicros'>} times @returns {Distribution | null} null: no request */
 function describeTimes({ classes, sumMicros }) {
   const count = classes.reduce((all, [, n]) => all + n, 0)
   if (count === 0) return null

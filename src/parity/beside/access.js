@@ -6,12 +6,12 @@ import { NO_TLS } from './negotiation.js'
 import { PEERS, SERVERS } from './peers.js'
 import { PEER_PATH } from './upstreams.js'
 
-/** The peers that a sidecar accepts, as a server and as a client, by traffic policy. */
+/** Checks which peers a sidecar accepts, as a server and as a client, under a traffic policy. */
 /** @import { Configuration, Probed, Row } from './probe.js' */
 /** @import { Peer } from './peers.js' */
 
-/** @typedef {keyof typeof DIRECTIONS} Direction where a peer meets a sidecar */
-/** One connection. @typedef {{ peer: string, direction: Direction, expected: string, run: (rig: Probed) => Promise<string> }} Attempt run: what is found */
+/** @typedef {keyof typeof DIRECTIONS} Direction the listener or connection at which a peer meets a sidecar */
+/** One connection. @typedef {{ peer: string, direction: Direction, expected: string, run: (rig: Probed) => Promise<string> }} Attempt run: resolves to `accepted`, `refused` or other words */
 /** @typedef {Omit<Attempt, 'run'> & { found: string }} Tried */
 
 const ACCEPTED = 'accepted'
@@ -20,9 +20,9 @@ const ALERT = 'an alert in the handshake'
 // An alert takes less time than this, on a busy machine, too.
 const SILENT_MS = 3000
 const SEND_SECONDS = 10
-// A server may know only some methods by their first bytes.
+// A port that takes plaintext and TLS may tell plaintext by the first bytes of some methods only.
 const METHODS = ['GET', 'DELETE', 'PATCH']
-// Errors of a connection that nobody took, or that this machine could not make.
+// Codes of a connection that nobody accepted, or that this machine could not make: neither is a sidecar's refusal.
 const NOT_REFUSED = /^(ECONNREFUSED|EMFILE|ENFILE|EADDRNOTAVAIL|ETIMEDOUT)$/
 
 /** The row of each direction. */
@@ -33,7 +33,7 @@ const DIRECTIONS = {
 }
 
 /**
- * Says what a configuration accepts, by direction.
+ * Renders what a configuration must refuse and accept in a direction, as a row's `expected`.
  * @param {Pick<Configuration, 'tls' | 'trafficPolicy'>} configuration @param {Direction} direction
  */
 export function describeAccess({ tls, trafficPolicy }, direction) {
@@ -52,7 +52,7 @@ export function describeAccess({ tls, trafficPolicy }, direction) {
 }
 
 /**
- * Lists every peer at an inbound listener of either mode, and as an upstream.
+ * Lists a connection of every peer to an inbound listener of either mode, and as an upstream. Without TLS, only that in plaintext.
  * @param {Pick<Configuration, 'tls' | 'trafficPolicy'>} configuration @returns {Attempt[]}
  */
 export function listAttempts({ tls, trafficPolicy }) {
@@ -80,7 +80,7 @@ export function listAttempts({ tls, trafficPolicy }) {
   ]
 }
 
-/** @param {Probed} rig @returns {Promise<Tried[]>} */
+/** Makes all connections at the same time; one that throws is found as `failed: …`. @param {Probed} rig @returns {Promise<Tried[]>} */
 export function probeAccess(rig) {
   return Promise.all(
     listAttempts(rig.configuration).map(async ({ run, ...attempt }) => ({
@@ -90,7 +90,7 @@ export function probeAccess(rig) {
   )
 }
 
-/** @param {Tried[]} tried */
+/** Lists the connections that ended otherwise than expected, a line each. @param {Tried[]} tried */
 export function listDifferences(tried) {
   return tried
     .filter(({ found, expected }) => found !== expected)
@@ -112,7 +112,7 @@ export async function tryPeers(rig) {
 }
 
 /**
- * Tells which refused peers learn it in the handshake, before they have asked for anything.
+ * Makes the row of handshakes: each refused peer must get an alert in its handshake, before it has sent a request.
  * @param {Probed} rig @returns {Promise<Row>}
  */
 export async function tryHandshakes(rig) {
@@ -131,7 +131,7 @@ export async function tryHandshakes(rig) {
   return { name: 'parity-handshakes', found: differences.length === 0 ? expected : wrong, expected, differences }
 }
 
-/** @param {Probed} rig @param {string} service whose sidecar is called @param {Peer} peer */
+/** Sends a request as a peer, and says in words how it was treated; several in plaintext, a method each. @param {Probed} rig @param {string} service whose sidecar is called @param {Peer} peer */
 async function enter(rig, service, peer) {
   const options = peer.options === null ? undefined : optionsOf(peer, rig.credentials)
   const { protocol, tunnelPort } = rig.configuration
@@ -153,7 +153,7 @@ async function enter(rig, service, peer) {
   return isOne ? first.words : answers.map(({ method, words }) => `${method} ${words}`).join(', ')
 }
 
-/** A connection that the sidecar has ended is a refusal; one that never came about, or stays open, is none. @param {Error & { code?: string }} error */
+/** Says what an error means: a connection that the sidecar has ended is a refusal, not one that never came about or stays open. @param {Error & { code?: string }} error */
 function tellError({ code, message }) {
   if (/no answer within/.test(message)) return `neither answered nor refused within ${SEND_SECONDS} s`
   return NOT_REFUSED.test(code ?? '') ? `failed: ${message}` : REFUSED
@@ -165,8 +165,8 @@ function optionsOf({ credential, options }, credentials) {
 }
 
 /**
- * Tells how a listener ends a connection that asks for nothing: a server of TLS 1.3 looks at a certificate when the client's
- * part of the handshake is over.
+ * Finds how a listener ends a connection over which no request comes, in words. In TLS 1.3 the client ends its part of the
+ * handshake before the server has checked its certificate, so the alert comes after that.
  * @param {import('../../model/types.ts').Endpoint} endpoint @param {tls.ConnectionOptions} options
  * @returns {Promise<string>}
  */
@@ -188,15 +188,16 @@ function shakeHands({ address, port }, options) {
 }
 
 /**
- * The upstream notes what reaches it, and closes: the client's sidecar answers 503, or 504 in HTTP/2 (HAProxy).
+ * Sends a request by way of the client's sidecar to a peer that is an upstream, and says whether the sidecar accepted it. The
+ * upstream notes a connection, and closes it: the sidecar answers 503, or 504 in HTTP/2 (HAProxy).
  * @param {Probed} rig @param {string} upstream @param {Peer} peer
  */
 async function leaveTo(rig, upstream, { options }) {
-  // The scripts of FSM hang up instead.
+  // The scripts of FSM close the connection instead.
   const { status } = await ask(rig, { host: upstream }).catch(() => ({ status: 503 }))
-  // Each of these peers ends its connection without an answer; parity-answers has the status for that.
+  // None of these peers answers. Which 5xx the sidecar gives then is tried in parity-answers.
   if (status < 500) return `answered ${status}`
-  // Without TLS, the sidecar's attempt to begin it is noted, too.
+  // A peer without TLS also notes a sidecar's attempt at a handshake, which is no acceptance.
   return say(rig.observed.some(o => o.observer === upstream && (options !== null || o.tls === NO_TLS)))
 }
 

@@ -10,17 +10,18 @@ import { CALLS, CASES, EARLY_PATH, endpointFor, IGNORED_HEADERS, PASSED_ON, stat
 
 const SPLIT_REQUESTS = 400
 const SPLIT_SHARE = 0.8
-// The limit is that of one degree of freedom at 0.5 % (NIST/SEMATECH e-Handbook, 1.3.6.7.4).
+// The critical value of chi-square for one degree of freedom at 0.5 % (NIST/SEMATECH e-Handbook, 1.3.6.7.4).
 const CHI_SQUARE_MOST = 7.879
-/** An answer is late after this time, which is longer than the sidecars' own timeouts, also on a slow machine. */
+/** The prober waits for an answer this long, longer than the sidecars' own timeouts, also on a slow machine. */
 export const ANSWER_SECONDS = 120
 // A request without a host is malformed (400; RFC 9112, 3.2), or has no route (404).
 const NO_HOST = [400, 404]
-// Connecting takes half of a request's limit, and more on a busy machine; without a limit of its own, all of it.
+// Two connect timeouts take half of a request's time, more on a busy machine; without a connect timeout, connecting takes all of it.
 const CONNECT_SHARE_MOST = 0.9
+// Tries that are expected, and how often the check is repeated: at least, and at most while it counts more.
 const LONE = { tries: 2, times: 3, timesMost: 30 }
 
-/** @typedef {{ name: string, run: (rig: Probed) => Promise<string[]> }} Check run: lists the differences */
+/** @typedef {{ name: string, run: (rig: Probed) => Promise<string[]> }} Check run: lists the differences; empty: it passed */
 
 /** @param {{ name: string, request: Ask, expected: Partial<EchoedRequest> }} row @returns {Check} */
 const checkCase = ({ name, ...row }) => ({
@@ -28,7 +29,7 @@ const checkCase = ({ name, ...row }) => ({
   run: async rig => listDifferences(await ask(rig, row.request), row.expected),
 })
 
-/** Checks of requests and of calls. @type {Check[]} */
+/** Checks that are the same for requests and gRPC calls. @type {Check[]} */
 const COMMON = [
   {
     name: 'headers that another proxy has set, passed on in both directions',
@@ -53,7 +54,7 @@ const COMMON = [
   },
   {
     name: 'a split by weight',
-    // A split is tested again before it is called wrong: one honest sample in 200 is as far off.
+    // A split is tested twice before it is called wrong: one right sample in 200 is as far off.
     run: async rig =>
       (await isSplitRight(rig)) || (await isSplitRight(rig)) ? [] : ['not 80 : 20 (chi-square, 0.5 %)'],
   },
@@ -72,7 +73,7 @@ export const ANSWERS = [
   ...COMMON,
 ]
 
-/** The checks of requests that calls can be, too. */
+/** The checks of requests that gRPC calls can make, too. */
 export const CALLED = [...CALLS.map(checkCase), ...COMMON]
 
 /** @type {Check} */
@@ -88,8 +89,8 @@ export const EARLY_ANSWER = {
 }
 
 /**
- * Both tries of a connection take half of the limit of a request. A plane that has only that limit, be it in the
- * sidecar before, answers no sooner than where the upstream does not answer.
+ * Both tries of a connection take half of the timeout of a request. A plane, or the sidecar before it, that has no connect
+ * timeout answers no sooner for an upstream that cannot be connected than for one that does not answer.
  * @type {Check}
  */
 export const CONNECT_TIMEOUT = {
@@ -112,9 +113,9 @@ export const LONE_RETRY = createLoneRetry(({ sidecars, configuration: { protocol
 )
 
 /**
- * Creates a check that runs alone: the prober's kernel refuses each try by a reset, and other resets are counted with
- * them. So the check is repeated: the fewest resets are the sidecar's own tries.
- * @param {(rig: Probed) => Promise<unknown>} knock asks for the upstream that refuses @returns {Check}
+ * Creates a check of how often a refused connection is tried. The prober's kernel refuses each try by a reset, and counts other
+ * resets with them. So the check must run alone, and is repeated: the fewest resets are the sidecar's own tries.
+ * @param {(rig: Probed) => Promise<unknown>} knock sends to the upstream that refuses @returns {Check}
  */
 export function createLoneRetry(knock) {
   return {
@@ -132,10 +133,11 @@ export function createLoneRetry(knock) {
 }
 
 /**
- * @param {Probed} rig
- * @param {Ask} request to the client's sidecar
- * @param {http.Agent} [agent]
- * @returns {Promise<EchoedRequest & { extraHeaders: string[], localPort: number | undefined }>}
+ * Sends a request to the client's sidecar, and reads what the upstream echoes of it.
+ * @param {Probed} rig @param {Ask} request
+ * @param {http.Agent} [agent] absent: a connection of its own
+ * @returns {Promise<EchoedRequest & { extraHeaders: string[], localPort: number | undefined }>} extraHeaders: names of headers that
+ *   a sidecar added, without those that may differ @throws if no answer comes in time, or the connection breaks
  */
 export async function ask(rig, request, agent) {
   const endpoint = endpointFor(rig, { service: 'client', host: `${request.host}` })
@@ -158,14 +160,14 @@ export async function ask(rig, request, agent) {
   }
 }
 
-/** @template T @param {() => Promise<T>} getAnswer */
+/** Measures how long an answer takes, in seconds. @template T @param {() => Promise<T>} getAnswer */
 async function time(getAnswer) {
   const beganAt = performance.now()
   const answer = await getAnswer()
   return { answer, seconds: (performance.now() - beganAt) / 1000 }
 }
 
-/** @param {Probed} rig */
+/** Says whether the shares of a split's upstreams fit its weights, by a chi-square test. @param {Probed} rig */
 async function isSplitRight(rig) {
   const agent = new http.Agent({ keepAlive: true, maxSockets: 8 })
   const answers = await Promise.all(Array.from({ length: SPLIT_REQUESTS }, () => ask(rig, { host: 'split' }, agent)))
@@ -176,7 +178,7 @@ async function isSplitRight(rig) {
   return chiSquare <= CHI_SQUARE_MOST
 }
 
-/** @param {EchoedRequest & { extraHeaders: string[] }} answer @param {Partial<EchoedRequest>} expected */
+/** Lists the differences of an answer from the expected parts, and a 503 without a reason. @param {EchoedRequest & { extraHeaders: string[] }} answer @param {Partial<EchoedRequest>} expected */
 function listDifferences(answer, expected) {
   const wrong = Object.entries(expected).filter(
     ([name, value]) => answer[/** @type {keyof EchoedRequest} */ (name)] !== value,
@@ -184,7 +186,7 @@ function listDifferences(answer, expected) {
   const isMute = answer.status === 503 && answer.upstream === undefined && answer.body === ''
   return [
     ...wrong.map(([name, value]) => {
-      // An answer to a failure says why.
+      // If a sidecar answers itself, the body says why.
       const why = name === 'status' && answer.upstream === undefined && answer.body
       const text = show(answer[/** @type {keyof EchoedRequest} */ (name)])
       return `${name} ${text}${why ? ` (${why.slice(0, 100)})` : ''}, expected ${show(value)}`
@@ -195,7 +197,7 @@ function listDifferences(answer, expected) {
 }
 
 /**
- * Lists headers that did not arrive; a proxy may have added itself behind a value.
+ * Lists headers that did not arrive with their value; a proxy may have added its own behind a comma.
  * @param {Record<string, string>} sent @param {Record<string, unknown>} got
  */
 function listRemoved(sent, got) {

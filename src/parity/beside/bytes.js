@@ -5,10 +5,10 @@ import { isInTime } from '../../lib/wait.js'
 import { ask, createLoneRetry } from './answers.js'
 import { endpointFor, GREETING } from './corpus.js'
 
-/** Connections that every plane must carry alike where it carries bytes. */
+/** The corpus of bytes: connections that every plane which carries bytes must carry alike. */
 /** @import { Probed } from './probe.js' @import { Check } from './answers.js' */
 
-// An idle connection has more time than this.
+// Shorter than the idle timeout of the rig's sidecars (over 60 s), which therefore closes no connection in this time.
 const CLOSE_SECONDS = 55
 const NOTE_SECONDS = 5
 const LARGE_BYTES = 10 * 1024 * 1024
@@ -16,11 +16,11 @@ const SMALL_BYTES = 4096
 const CONNECTIONS = 20
 
 /**
- * Sends bytes to a host over a connection of its own, and takes what comes until the other half is ended.
+ * Sends bytes to a host over a connection of its own and ends its half, and takes what comes until the other half is ended.
  * @param {Pick<Probed, 'sidecars' | 'configuration'>} rig
- * @param {{ host: string, bytes: Buffer | null, isHeard?: boolean }} options bytes: null: it says and ends nothing; isHeard: sends
- *   when something has come
- * @returns {Promise<{ got: Buffer, fault: string | null }>} fault: why it ended otherwise
+ * @param {{ host: string, bytes: Buffer | null, isHeard?: boolean }} options bytes: null: it sends nothing, and does not end its half;
+ *   isHeard: it sends only when something has come
+ * @returns {Promise<{ got: Buffer, fault: string | null }>} fault: the error, or `still open after …`; null: the other half was ended
  */
 export async function exchange(rig, { host, bytes, isHeard = false }) {
   const { address, port } = endpointFor(rig, { service: 'client', host })
@@ -82,10 +82,10 @@ export const CONNECT_TIMEOUT_OF_BYTES = {
   run: rig => listUnclosed(rig, 'full'),
 }
 
-/** Nothing is sent that a sidecar could refuse by a reset of its own. @type {Check} */
+/** Sends nothing, so that a sidecar has no unread bytes, for which its kernel would send a reset, too. @type {Check} */
 export const LONE_RETRY_OF_BYTES = createLoneRetry(rig => exchange(rig, { host: 'refused', bytes: null }))
 
-/** @param {string} name @param {number} count @returns {Check} */
+/** Makes a check that so many random bytes come back, once they were all sent. @param {string} name @param {number} count @returns {Check} */
 function checkEcho(name, count) {
   return {
     name,
@@ -99,7 +99,7 @@ function checkEcho(name, count) {
   }
 }
 
-/** Lists what is wrong where the connection is to be closed, by an end or a reset, without a byte. @param {Probed} rig @param {string} host */
+/** Lists the differences from a connection that is closed, by an end or a reset, without a byte. @param {Probed} rig @param {string} host */
 async function listUnclosed(rig, host) {
   const { got, fault } = await exchange(rig, { host, bytes: Buffer.from('bytes') })
   return [

@@ -1,11 +1,11 @@
 import https from 'node:https'
 import { send } from '../../node/send.js'
 
-/** Checks whether a sidecar tells its callers apart where requests of theirs are mixed. */
+/** Checks whether a sidecar tells its callers apart if their requests are mixed. */
 /** @import { Probed } from './probe.js' */
 /** @import { Answer } from '../../node/send.js' */
 
-/** The answers of routes to each caller: the corpus's routes of these hosts list the one or the other, or neither. */
+/** The expected statuses by caller and host: the routes of these hosts list one caller, the other, or neither. */
 const STATUSES = {
   client: { allowed: 200, guest: 403, denied: 403 },
   server: { allowed: 403, guest: 200, denied: 403 },
@@ -13,7 +13,8 @@ const STATUSES = {
 const TURNS = 5
 
 /**
- * Keeps one connection of each caller, and asks for every route over each in turn and at once.
+ * Keeps one connection of each caller, both at the same time, and sends requests to every route over it, in turns. Returns the
+ * differences, also if a connection was not kept.
  * @param {Pick<Probed, 'sidecars' | 'credentials'>} rig
  */
 export async function probeCallers({ sidecars, credentials }) {
@@ -37,6 +38,7 @@ export async function probeCallers({ sidecars, credentials }) {
 }
 
 /**
+ * Lists the differences of one caller's answers: other statuses, and more connections than one.
  * @param {{ caller: string, statuses: Record<string, number>,
  *   answers: { host: string, answer: Pick<Answer, 'status' | 'isReused'> }[] }} options
  */

@@ -14,24 +14,24 @@ export const LEFT_OUT = [
   'hop-by-hop headers, and server, date, via, x-envoy-*, x-forwarded-*, x-request-id where a plane adds them',
 ]
 
-/** The upstreams of hosts that are not of that name. @type {Record<string, string[]>} */
+/** The upstreams of hosts of bytes; a host that is not listed has the upstream of its own name. @type {Record<string, string[]>} */
 export const BYTE_UPSTREAMS = { echo: ['a'], half: ['gone', 'a'] }
 
-/** The hosts that bytes can be sent to through both sidecars; the port tells which, the first has that of the listener. */
+/** The hosts to which bytes can be sent through both sidecars. Each has a port of its own, the first that of the listener. */
 export const BYTE_HOSTS = ['echo', 'gone', 'half', 'full', 'rude', 'quiet', 'late', 'greeting']
 /** The upstream `greeting` says this before it ends its half of a connection. */
 export const GREETING = 'hello'
 
 const PORTS_APART = 100
 
-/** Finds the port for bytes to a host. @param {number} first of the listener @param {string} host */
+/** Finds the port for bytes to a host: one of BYTE_HOSTS, or one that only the client's sidecar has. @param {number} first port of the listener @param {string} host */
 export function bytePortOf(first, host) {
   const hosts = [...BYTE_HOSTS, 'refused', 'observed', 'p256', ...SERVERS.map(([name]) => name)]
   return first + PORTS_APART * hosts.indexOf(host)
 }
 
 /**
- * Finds the endpoint of a sidecar for what is meant for a host.
+ * Finds the endpoint of a sidecar to which requests or bytes for a host are sent.
  * @param {{ sidecars: Record<string, Endpoint>, configuration: { protocol: string } }} rig
  * @param {{ service: string, host: string }} to service: of the sidecar
  */
@@ -41,7 +41,7 @@ export function endpointFor({ sidecars, configuration }, { service, host }) {
 }
 
 /**
- * Finds where a sidecar speaks TLS.
+ * Finds the endpoint at which a sidecar speaks TLS: at the tunnel's port, or that of its listener.
  * @param {{ sidecars: Record<string, Endpoint>, configuration: { tunnelPort?: number } }} rig @param {string} service
  */
 export function secureEndpointOf({ sidecars, configuration: { tunnelPort } }, service) {
@@ -49,10 +49,11 @@ export function secureEndpointOf({ sidecars, configuration: { tunnelPort } }, se
   return { address, port: tunnelPort ?? port }
 }
 
+/** Headers in which planes may differ; LEFT_OUT says so. */
 export const IGNORED_HEADERS =
   /^(connection|keep-alive|transfer-encoding|content-length|server|date|via|x-envoy-.*|x-forwarded-.*|x-request-id)$/
 
-/** Headers of a proxy before the caller; the upstream answers with such a `via`, too. A sidecar removes none. */
+/** Headers that a proxy before the caller has set, and that a sidecar must pass on. The upstream answers with this `via`, too. */
 export const PASSED_ON = {
   'x-forwarded-for': '192.0.2.1',
   'x-forwarded-proto': 'https',
@@ -61,10 +62,10 @@ export const PASSED_ON = {
   via: '1.1 another',
 }
 
-/** The limit of the route `limited`. */
+/** Requests a second that the route `limited` lets pass. */
 export const LIMIT_PER_SECOND = 10
 
-/** A path below this one names an upstream of the corpus, which answers 500; the others answer 200. */
+/** The path below this one names an upstream that answers 500 to it, such as /fails/b; the others answer 200. */
 export const FAILS_PATH = '/fails'
 
 /** The path at which an upstream begins its answer before it has the whole request. */
@@ -72,8 +73,8 @@ export const EARLY_PATH = '/early'
 
 /**
  * The routes of the corpus. Clusters: a, b, gone (refused), half (one of two refused), slow, full (cannot be
- * connected), rude (resets), narrow (slow, and takes few requests at a time where circuits are broken), flaky (a and b),
- * fragile (rude and b), alone (b), crowded (gone and slow, with few retries at a time where they have a budget).
+ * connected), rude (resets), quiet (closes), narrow (slow; takes few requests at a time if circuits are broken), flaky (a and b),
+ * fragile (rude and b), alone (b), crowded (gone and slow; few retries at a time if they have a budget).
  * @type {Route[]}
  */
 export const ROUTES = [
@@ -95,12 +96,13 @@ export const ROUTES = [
 ]
 
 /**
- * The parts of an answer that the corpus looks at: who gave it, and what it had got.
+ * The parts of an answer that the corpus looks at: its status and body, the upstream that gave it, and what that got of the
+ * request. upstream: absent: a sidecar answered itself; long: the length of the header x-long
  * @typedef {{ status: number, body: string, upstream?: string, path?: string, method?: string, nonce?: string, long?: number }} EchoedRequest
  */
 
 /**
- * One request each and what must come back, the same from every plane.
+ * Requests, each with what must come back from every plane; parts that are not named may be anything.
  * @type {{ name: string, request: Ask, expected: Partial<EchoedRequest> }[]}
  */
 export const CASES = [
@@ -191,7 +193,7 @@ export const CASES = [
   },
 ]
 
-/** The cases that a unary call can be. */
+/** The cases that a unary call of gRPC can make: posts that are not chunked, with the status that gRPC has for them. */
 export const CALLS = CASES.flatMap(({ name, request, expected }) => {
   const { method = 'POST', path = '/', isChunked } = request
   if (method !== 'POST' || isChunked || path.startsWith('/status/')) return []
@@ -199,13 +201,13 @@ export const CALLS = CASES.flatMap(({ name, request, expected }) => {
   return [{ name, request, expected: { ...expected, ...(status && { status }) } }]
 })
 
-/** Finds the status to expect: gRPC says UNAVAILABLE where HTTP says 503 or 504. @param {number} status @param {{ protocol: string }} configuration */
+/** Finds the HTTP status to expect: for gRPC 503 in place of 504, as UNAVAILABLE stands for both. @param {number} status @param {{ protocol: string }} configuration */
 export function statusOf(status, { protocol }) {
   return protocol === 'grpc' && status === 504 ? 503 : status
 }
 
 /**
- * Makes the check of a body that comes back. The body is made when it is asked for: one of 10 MiB would stay in memory.
+ * Makes the case of a body that comes back. Getters make the body anew for each use, as one of 10 MiB would stay in memory.
  * @param {number} bytes @param {{ isChunked: boolean }} framing
  */
 function echoed(bytes, { isChunked }) {
@@ -221,8 +223,8 @@ function echoed(bytes, { isChunked }) {
 }
 
 /**
- * Makes a route of all paths of a host, but for what else it matches and demands.
- * @param {string | null} host null: any @param {Partial<Route>} more @param {[cluster: string, weight: number][]} split
+ * Makes a route for all paths of a host, unless `more` says otherwise.
+ * @param {string | null} host null: any @param {Partial<Route>} more fields of the route @param {[cluster: string, weight: number][]} split
  * @returns {Route}
  */
 export function route(host, more, ...split) {

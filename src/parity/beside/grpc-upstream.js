@@ -2,29 +2,31 @@ import http2 from 'node:http2'
 import { frameMessage } from '../../node/call.js'
 import { EARLY_PATH, PASSED_ON } from './corpus.js'
 
-/** An upstream of gRPC. Its paths, below which a caller may write what it likes: */
+/** Paths of the gRPC upstream, by what it does there. A caller may add to a path, to tell calls apart. */
 export const GRPC_PATHS = {
-  /** `/code/N` answers the message, and fails then with that code, in trailers. */
+  /** `/code/N` answers the message, and then fails with gRPC's status N, in trailers. */
   code: '/code/',
-  /** `/only/N` answers nothing but that code, in one frame of headers. */
+  /** `/only/N` answers nothing but status N, in one frame of headers. */
   only: '/only/',
   /** Answers nothing. */
   hang: '/hang/',
   /** Resets the stream before an answer. */
   reset: '/reset/',
-  /** Resets the stream when half of the answer is sent. */
+  /** Resets the stream after half of the answer. */
   cut: '/cut/',
 }
-/** This stands before the path of a stream that the caller ended before an answer. */
+/** The prefix of the path that is noted when a caller cancels its stream. */
 export const CANCELLED = '/cancelled'
+/** The grpc-message of each failure. Its blanks and its % must be percent-encoded on the way. */
 export const REASON = 'ends badly: 100 %'
 
 const WINDOW_BYTES = 1024 * 1024
 const { NGHTTP2_INTERNAL_ERROR } = http2.constants
 
 /**
- * Answers the message that it got, and who it is, when it has the whole of it; at EARLY_PATH while it still gets it.
- * @param {string | null} name null: it answers nothing @param {(path: string) => void} note is told each path
+ * Creates an HTTP/2 server that answers with the message that it got, and its name in a header, when it has the whole message;
+ * at EARLY_PATH while it still gets it.
+ * @param {string | null} name null: it answers nothing @param {(path: string) => void} note is called with the path of each stream
  */
 export function serveGrpc(name, note) {
   const server = http2.createServer({ settings: { initialWindowSize: WINDOW_BYTES } })
@@ -44,7 +46,7 @@ export function serveGrpc(name, note) {
   return server
 }
 
-/** @param {http2.ServerHttp2Stream} stream @param {{ name: string, path: string, headers: http2.IncomingHttpHeaders }} request */
+/** Answers one stream, as its path says. @param {http2.ServerHttp2Stream} stream @param {{ name: string, path: string, headers: http2.IncomingHttpHeaders }} request */
 async function answer(stream, { name, path, headers }) {
   if (path.startsWith(GRPC_PATHS.hang)) return void stream.resume()
   const isEarly = path === EARLY_PATH

@@ -6,13 +6,13 @@ import { CODES, call, frameMessage, openChannel } from '../../node/call.js'
 import { ANSWER_SECONDS } from './answers.js'
 import { CANCELLED, GRPC_PATHS, REASON } from './grpc-upstream.js'
 
-/** Unary calls that every plane must carry alike where it carries gRPC. */
+/** The corpus of gRPC: unary calls that every plane which carries gRPC must carry alike. */
 /** @import { Probed } from './probe.js' @import { Check } from './answers.js' @import { Called } from '../../node/call.js' */
 
 const { NGHTTP2_CANCEL } = http2.constants
 const NOTE = { deadlineSeconds: 5, intervalMs: 20 }
 const HELD_MS = 300
-// A client of gRPC takes as much as this unless it is told otherwise.
+// The longest message that a gRPC client accepts by default.
 const LARGE_BYTES = 4 * 1024 * 1024
 const AT_ONCE = 32
 
@@ -32,6 +32,7 @@ export const UNARY = [
     return compare({ code, body }, { code: CODES.permissionDenied, body: REASON })
   }),
   check('a large message, both ways', async ({ ask }) => {
+    // Bodies are bytes as latin1 (call.js), which keeps any byte as it is.
     const sent = randomBytes(LARGE_BYTES).toString('latin1')
     const { code, body } = await ask('/', { body: sent })
     return compare({ code, bytes: body.length, same: body === sent }, { code: 0, bytes: LARGE_BYTES, same: true })
@@ -79,11 +80,11 @@ export const CANCELLATION = check('a call that the client cancels', async rig =>
   return (await isNoted(rig.rig, CANCELLED + path)) ? [] : ['the upstream was not told']
 })
 
-/** Calls the upstream a. @typedef {(path: string, own: { body?: string, nonce?: string,
+/** Calls the upstream `a` over the check's connection; begin: writes the stream itself, in place of a body. @typedef {(path: string, own: { body?: string, nonce?: string,
  *   begin?: (stream: http2.ClientHttp2Stream) => void }) => Promise<Called>} AskOne */
 
 /**
- * Makes a check over one connection to the client's sidecar.
+ * Makes a check whose calls share one connection to the client's sidecar.
  * @param {string} name @param {(own: { ask: AskOne, rig: Probed }) => Promise<string[]>} run @returns {Check}
  */
 function check(name, run) {
@@ -106,7 +107,7 @@ function check(name, run) {
   }
 }
 
-/** Cancels a call that has come to the upstream. @param {{ ask: AskOne, rig: Probed }} options */
+/** Cancels a call once it has come to the upstream. path: of the call; differences: empty: it came, and was not answered. @param {{ ask: AskOne, rig: Probed }} options */
 async function cancel({ ask, rig }) {
   const path = `${GRPC_PATHS.hang}${randomBytes(8).toString('hex')}`
   /** @type {string[]} */
@@ -124,18 +125,18 @@ async function cancel({ ask, rig }) {
   return { path, differences }
 }
 
-/** @param {Probed} rig @param {string} path */
+/** Says whether the upstream notes a path in time. @param {Probed} rig @param {string} path */
 function isNoted(rig, path) {
   return isInTime(() => rig.hasGot(path), NOTE)
 }
 
-/** @param {AskOne} ask */
+/** Lists the differences of one more call over the same connection, which a failed one must leave whole. @param {AskOne} ask */
 async function listWrongAfter(ask) {
   const { code, body } = await ask('/', { body: 'after' })
   return compare({ code, body }, { code: CODES.ok, body: 'after' }).map(line => `after it ${line}`)
 }
 
-/** @param {Record<string, unknown>} actual @param {Record<string, unknown>} expected */
+/** Lists the expected fields in which values differ. @param {Record<string, unknown>} actual @param {Record<string, unknown>} expected */
 function compare(actual, expected) {
   return Object.keys(expected)
     .filter(name => actual[name] !== expected[name])

@@ -2,12 +2,13 @@ import { randomBytes } from 'node:crypto'
 import net from 'node:net'
 
 /**
- * The groups of a key exchange, as the first messages of a handshake say them in plaintext (RFC 8446, 4.1). Node's own TLS
+ * Reads the groups of a key exchange from the first messages of a handshake, which are plaintext (RFC 8446, 4.1). Node's own TLS
  * knows no post-quantum group before OpenSSL 3.5, and none is needed to read what peers choose and offer.
  * @import { Endpoint } from '../../model/types.ts'
  */
 
 const HELLO_MS = 5000
+// Numbers of record types, messages and extensions (RFC 8446: 5.1, 4, 4.2).
 const [ALERT, HANDSHAKE] = [21, 22]
 const [CLIENT_HELLO, SERVER_HELLO] = [1, 2]
 const [SERVER_NAME, GROUPS, SIGNATURES, VERSIONS, KEY_SHARE] = [0, 10, 13, 43, 51]
@@ -17,6 +18,7 @@ const HELLO_HEAD_BYTES = 4
 const TLS_1_2 = 0x0303
 const TLS_1_3 = 0x0304
 const TLS_AES_128_GCM_SHA256 = 0x1301
+// ecdsa_secp256r1_sha256, rsa_pss_rsae_sha256, rsa_pkcs1_sha256 (RFC 8446, 4.2.3).
 const SIGNATURE_SCHEMES = [0x0403, 0x0804, 0x0401]
 
 // IANA's registry of TLS supported groups.
@@ -30,8 +32,9 @@ const NUMBERS = new Map([...NAMES].map(([number, name]) => [name, number]))
 const nameOf = (/** @type {number} */ number) => NAMES.get(number) ?? `group 0x${number.toString(16)}`
 
 /**
- * Reads which of some groups a server chooses: it is given a share of none, and so it names the one that it wants
- * (HelloRetryRequest). @param {Endpoint} endpoint @param {string[]} groups @returns {Promise<string | null>} null: none
+ * Reads which of some groups a server chooses. The hello offers the groups without a key share of any, so the server must name
+ * the one that it wants (HelloRetryRequest). @param {Endpoint} endpoint @param {string[]} groups names of NAMES
+ * @returns {Promise<string | null>} null: an alert, no answer within 5 s, or no group in it
  */
 export function readServerGroup({ address, port }, groups) {
   return new Promise(resolve => {
@@ -53,21 +56,21 @@ export function readServerGroup({ address, port }, groups) {
   })
 }
 
-/** Says whether the first record is there. @param {Buffer} bytes */
+/** Says whether bytes contain the whole of the first record. @param {Buffer} bytes */
 export function isWhole(bytes) {
   return bytes.length >= RECORD_HEAD_BYTES && bytes.length >= RECORD_HEAD_BYTES + bytes.readUInt16BE(3)
 }
 
-/** Parses the group that a server chose, in its first record; null: it is no ServerHello with one. @param {Buffer} record */
+/** Parses the group that a server chose from its first record; null: the record is no ServerHello with a key share. @param {Buffer} record */
 export const parseServerGroup = record => parseSafely(() => readChosenGroup(record))
 
 /**
- * Parses the groups that a client offers, in its order, and those that it sends shares of; null: it is no ClientHello.
+ * Parses a client's first record: the groups that it offers, in its order, and those of its key shares; null: it is no ClientHello.
  * @param {Buffer} record
  */
 export const parseClientGroups = record => parseSafely(() => readOfferedGroups(record))
 
-/** A length that reaches beyond its message makes it none. @template T @param {() => T | null} parse */
+/** Parses, or returns null if a length reaches beyond the message (RangeError, TypeError). @template T @param {() => T | null} parse */
 function parseSafely(parse) {
   try {
     return parse()
@@ -82,7 +85,7 @@ function readChosenGroup(record) {
   const message = openMessage(record, SERVER_HELLO)
   if (message === null) return null
   const session = HELLO_HEAD_BYTES + 2 + RANDOM_BYTES
-  // After the session's name come the suite and the compression.
+  // The session id is followed by the suite (2 bytes) and the compression (1 byte).
   const share = findExtension(message, session + 1 + message[session] + 3, KEY_SHARE)
   return share === null ? null : nameOf(share.readUInt16BE(0))
 }
@@ -108,7 +111,7 @@ function readOfferedGroups(record) {
   }
 }
 
-/** Renders a ClientHello of TLS 1.3 that offers groups and has a share of none. @param {string[]} groups */
+/** Renders the record of a TLS 1.3 ClientHello that offers groups, without a key share. @param {string[]} groups names of NAMES */
 export function renderClientHello(groups) {
   const name = Buffer.from('server')
   const numbers = groups.map(group => /** @type {number} */ (NUMBERS.get(group)))
@@ -131,14 +134,14 @@ export function renderClientHello(groups) {
   return Buffer.concat([Buffer.from([HANDSHAKE]), words([TLS_1_2]), withLength(2, message)])
 }
 
-/** @param {Buffer} record @param {number} kind of its message @returns {Buffer | null} */
+/** Takes the message out of a record. @param {Buffer} record @param {number} kind of its message @returns {Buffer | null} null: it is not whole, or of another kind */
 function openMessage(record, kind) {
   if (record[0] !== HANDSHAKE || !isWhole(record)) return null
   const message = record.subarray(RECORD_HEAD_BYTES, RECORD_HEAD_BYTES + record.readUInt16BE(3))
   return message[0] === kind ? message : null
 }
 
-/** @param {Buffer} message @param {number} at where the extensions begin @param {number} wanted */
+/** Finds the content of an extension; null: there is none. @param {Buffer} message @param {number} at where the extensions begin, with their length @param {number} wanted */
 function findExtension(message, at, wanted) {
   for (let i = at + 2; i + 4 <= message.length; i += 4 + message.readUInt16BE(i + 2)) {
     if (message.readUInt16BE(i) === wanted) return message.subarray(i + 4, i + 4 + message.readUInt16BE(i + 2))
@@ -158,7 +161,7 @@ function words(numbers) {
   return bytes
 }
 
-/** @param {number} size of its length, in bytes @param {Buffer} content */
+/** Puts the length of a content before it. @param {number} size of that length field, in bytes @param {Buffer} content */
 function withLength(size, content) {
   const length = Buffer.alloc(size)
   length.writeUIntBE(content.length, 0, size)

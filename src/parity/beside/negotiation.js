@@ -3,37 +3,37 @@ import { ask } from './answers.js'
 import { exchange } from './bytes.js'
 import { readServerGroup } from './hello.js'
 
-/** The TLS and the HTTP that sidecars speak with each other. */
+/** Finds the TLS and the HTTP that sidecars speak with each other, in words that are equal if the behaviour is. */
 /** @import { X509Certificate } from 'node:crypto' */
 /** @import { Configuration, Probed } from './probe.js' */
 /** @import { Endpoint } from '../../model/types.ts' */
 
 const HANDSHAKE_MS = 5000
-// A peer's preference must not change what the sidecar is pinned to, where there is a choice. The suite is the
-// client's to order: Envoy cannot name its own for TLS 1.3, and as a client puts the pinned one first.
+// A pinned sidecar must not follow its peer's preference of a group, so P-256 stands first. The suite is the client's to
+// order: Envoy has no setting for those of TLS 1.3, and as a client puts the pinned one first, as here.
 const PREFERENCES = { ecdhCurve: 'P-256:X25519', ciphers: 'TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384' }
 
-// This suite is not weak, and yet not the one that sidecars are pinned to.
+// A strong suite, but not the one to which sidecars are pinned.
 const OTHER_SUITE = 'TLS_AES_256_GCM_SHA384'
 const OF_NO_PROTOCOL = 'bytes of no protocol\r\n\r\n'
 export const NO_TLS = 'no TLS'
 const TAKES_OTHERS = 'takes P-256 too'
 
-/** Says what must be negotiated. @param {Configuration} configuration */
+/** Renders what must be negotiated, as the row's `expected`. @param {Configuration} configuration */
 export function describeNegotiation({ tls, suite, group, groups }) {
   if (tls === 'plaintext') return NO_TLS
   const [keyType] = tls.split('+')
   return `TLSv1.3 ${suite} ${group} ${keyType}${hasChoice(groups) ? describeFirst(groups[0]) : ''}`
 }
 
-/** Says whether one group is preferred to another. @param {string[]} groups */
+/** Says whether the configuration prefers one group to another. @param {string[]} groups */
 const hasChoice = groups => groups.length > 1
-// Node itself has the last group alone: the first is read from the hellos of both ends.
+// Node's TLS knows only the last group, so the first is read from the hellos of both ends.
 const describeFirst = (/** @type {string | null | undefined} */ group) => `, ${group ?? 'no group'} first`
 
 /**
- * Tells what the server's sidecar negotiates, offered every group of Node, and whether it takes another; where it has a
- * choice, also which group it chooses, offered both.
+ * Finds what the server's sidecar negotiates as a server, or that it takes P-256, to which it is not pinned. If it has a choice of
+ * groups, also which it chooses when it is offered all.
  * @param {{ endpoint: Endpoint, credentials: tls.ConnectionOptions, configuration: Configuration }} peer
  */
 export async function negotiateAsServer({ endpoint, credentials, configuration: { groups } }) {
@@ -44,7 +44,7 @@ export async function negotiateAsServer({ endpoint, credentials, configuration: 
 }
 
 /**
- * Tells whether the server's sidecar takes another strong suite than the one that it is pinned to.
+ * Makes the row of suites: whether the server's sidecar takes a strong suite other than the one to which it is pinned.
  * @param {{ endpoint: Endpoint, credentials: tls.ConnectionOptions, suite: string }} peer
  * @returns {Promise<import('./probe.js').Row>}
  */
@@ -55,7 +55,10 @@ export async function trySuites({ endpoint, credentials, suite }) {
   return { name: 'parity-suites', found: suites, expected, differences: [] }
 }
 
-/** Tells what the client's sidecar negotiates, whether it takes another group, and its HTTP. @param {Probed} rig */
+/**
+ * Finds what the client's sidecar negotiates as a client, or that it takes P-256, and which HTTP it speaks: by two requests through
+ * it to an observer, and one to an observer that has P-256 alone. @param {Probed} rig
+ */
 export async function negotiateAsClient(rig) {
   const before = rig.observed.length
   const isTcp = rig.configuration.protocol === 'tcp'
@@ -74,14 +77,14 @@ export async function negotiateAsClient(rig) {
   }
 }
 
-/** @param {tls.TLSSocket} socket @param {string} group */
+/** Renders a TLS session: version, suite, group, the peer's key type, and whether it was resumed. @param {tls.TLSSocket} socket @param {string} group of the key exchange */
 export function describeSession(socket, group) {
   const certificate = /** @type {X509Certificate} */ (socket.getPeerX509Certificate())
   const words = [socket.getProtocol(), socket.getCipher().name, group, keyTypeOf(certificate)]
   return [...words, ...(socket.isSessionReused() ? ['resumed'] : [])].join(' ')
 }
 
-/** @param {Endpoint} endpoint @param {tls.ConnectionOptions} options */
+/** Makes a handshake, and renders its session; NO_TLS: it failed, or took over 5 s. @param {Endpoint} endpoint @param {tls.ConnectionOptions} options */
 function handshake({ address, port }, options) {
   return new Promise(resolve => {
     const socket = tls.connect({ host: address, port, servername: 'server', rejectUnauthorized: false, ...options })
@@ -98,7 +101,7 @@ function handshake({ address, port }, options) {
   })
 }
 
-/** @param {X509Certificate} certificate */
+/** Names the type of a certificate's key as in `--tls`. @param {X509Certificate} certificate */
 function keyTypeOf({ publicKey }) {
   const { modulusLength, namedCurve } = publicKey.asymmetricKeyDetails ?? {}
   return modulusLength ? `rsa-${modulusLength}` : `ecdsa-${namedCurve === 'prime256v1' ? 'p256' : namedCurve}`

@@ -1,4 +1,4 @@
-/** Peers that try a sidecar's mTLS. Each differs in one thing from a peer that is accepted. Pure data. */
+/** Peers by which a sidecar's mTLS is tried. Each but the last differs in one thing from the peer that is accepted. Pure data. */
 /** @import { SecureContextOptions } from 'node:tls' */
 /** @import { TrafficPolicy } from '../../model/types.ts' */
 
@@ -12,10 +12,10 @@
  */
 
 const ANY_END = /** @type {Peer['ends']} */ (['client', 'server'])
-// In TLS 1.2 the curve of a certificate is one of the groups, too.
+// In TLS 1.2 the groups limit the curve of a certificate, too: without P-256 the handshake would fail for that.
 const TLS_1_2 = /** @type {const} */ ({ maxVersion: 'TLSv1.2', ecdhCurve: 'X25519:P-256' })
-// BoringSSL has no such suite, and OpenSSL offers it only at security level 0 since 3.2. Node wants a suite of TLS 1.2
-// beside a level.
+// BoringSSL has no such suite, and OpenSSL since 3.2 offers it only at security level 0. Node accepts a level in `ciphers` only
+// beside a suite of TLS 1.2.
 const WEAK_SUITE = /** @type {const} */ ({
   minVersion: 'TLSv1.3',
   ciphers: 'TLS_AES_128_CCM_8_SHA256:ECDHE-ECDSA-AES128-GCM-SHA256:@SECLEVEL=0',
@@ -47,7 +47,7 @@ export const PEERS = {
   },
 }
 
-/** The peers that are upstreams, by name. */
+/** The peers that can be upstreams, each with the name of its upstream. */
 export const SERVERS = Object.entries(PEERS).filter(([, { ends }]) => ends.includes('server'))
 
 /**

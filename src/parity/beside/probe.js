@@ -15,41 +15,42 @@ import { describeNegotiation, negotiateAsClient, negotiateAsServer, trySuites } 
 
 const POOL_CLIENTS = 8
 const POOL_REQUESTS = 10
-// The first passes on to another sidecar over TLS, the second takes plaintext at a port of TLS.
+// The client's sidecar forwards to another over TLS; the permissive one takes plaintext at a port that takes TLS, too.
 const POOL_ENTRIES = ['client', 'permissive']
 
 /**
- * The configuration of the sidecars, and what they are pinned to.
- * tunnelPort: at which sidecars speak TLS, where that is another port than that of the application.
+ * The configuration of the sidecars. suite, group: to which they are pinned; groups: of the key exchange, in order; tunnelPort: at
+ * which they speak TLS, absent: at the port of their listener.
  * @typedef {{ tls: Tls, protocol: Protocol, trafficPolicy: TrafficPolicy, suite: string, group: string, groups: string[], tunnelPort?: number }} Configuration
  */
 
 /**
- * The rig as a check needs it.
+ * The rig as the checks beside the services use it.
  * @typedef {Pick<Upstreams, 'countConnections' | 'observed' | 'hasGot'> & { sidecars: Record<string, Endpoint>,
  *   credentials: Record<string, Credentials>, configuration: Configuration, answered?: string[] }} Probed sidecars: where
- *   each listens, by service; answered: what differed in the answers
+ *   each listens, by service; answered: the differences of the answers, absent: they were not probed yet
  */
 
 /**
- * A row of the table, without the arm that it is for. mode: of a listener, where only links that have one do this work;
- * differences: each `what was tried: what is different`
+ * A row of the parity table, without its arm. mode: only links with a listener of that mode do this work, absent: every link does;
+ * expected: null: rows of planes are compared with each other; differences: each `what was tried: what is different`
  * @typedef {{ name: string, mode?: MtlsMode, found: string, expected: string | null, differences: string[] }} Row
  */
 
-/** @param {Configuration} configuration */
+/** Chooses the checks of the row of answers. @param {Configuration} configuration */
 function checksOf({ protocol }) {
   if (protocol === 'tcp') return BYTES
   return protocol === 'grpc' ? [...CALLED, ...UNARY] : ANSWERS
 }
 
 /**
- * Probes the answers, refusals and negotiation of a rig, and keeps the answers, to which `probeLoneRetry` adds a row.
+ * Probes the answers, refusals and negotiation of a rig. Returns the rows of all but the answers, which `rig.answered` keeps:
+ * `probeLoneRetry` adds a check to them, and makes their row.
  * @param {Probed} rig @returns {Promise<Row[]>}
  */
 export async function probeAnswers(rig) {
   const { configuration, credentials } = rig
-  // The connect timeout is tried while no connection is kept: HAProxy tells it only to a connection's first request.
+  // The connect timeout is tried while no connection is kept: HAProxy answers it only on the first request of a connection.
   const isTcp = configuration.protocol === 'tcp'
   const isGrpc = configuration.protocol === 'grpc'
   const checks = checksOf(configuration)
@@ -57,12 +58,12 @@ export async function probeAnswers(rig) {
   const tryOne = async (/** @type {string} */ name, /** @type {Check} */ check, /** @type {Words} */ words) =>
     createRow(name, await runChecks(rig, [check]), words)
   const timedOut = 'given up by the connect timeout'
-  // This check takes as long as a request may; all others are tried meanwhile.
+  // This check takes as long as the timeout of a request, so the others go on at the same time.
   const connecting = tryOne('parity-connect-timeout', connect, { right: timedOut, wrong: `not ${timedOut}` })
   rig.answered = await runChecks(rig, checks)
   const rows = [await tryOne('parity-early-answers', EARLY_ANSWER, { right: 'passed on whole', wrong: 'cut off' })]
   if (isTcp) {
-    // A refused connection of bytes; that of a request is tried among its answers.
+    // For requests, a refused connection is a check among the answers.
     const words = { right: 'tried at the endpoint that is next', wrong: 'not tried elsewhere' }
     rows.push(await tryOne('parity-next-endpoint', NEXT_ENDPOINT, words))
   } else if (isGrpc) {
@@ -97,8 +98,8 @@ export async function probeAnswers(rig) {
 }
 
 /**
- * Tells what is answered, once `probeAnswers` has, with one check more: it counts the kernel's resets, so that nothing may
- * go on beside it, in this rig or another. @param {Probed} rig @returns {Promise<Row>}
+ * Makes the row of answers from those of `probeAnswers` and one check more, which counts the kernel's resets: nothing may go on
+ * beside it, in this rig or another. @param {Probed} rig @returns {Promise<Row>} @throws if `probeAnswers` was not called before
  */
 export async function probeLoneRetry(rig) {
   const { configuration, answered } = rig
@@ -111,7 +112,7 @@ export async function probeLoneRetry(rig) {
   return createRow('parity-answers', differences, { right: count(0), wrong: count(wrong) })
 }
 
-/** @typedef {{ right: string, wrong: string }} Words what is found, where nothing differs and where something does */
+/** A row's `found` without differences (right), and with some (wrong). @typedef {{ right: string, wrong: string }} Words */
 
 /** @param {string} name @param {string[]} differences @param {Words} words */
 function createRow(name, differences, { right, wrong }) {
@@ -119,9 +120,9 @@ function createRow(name, differences, { right, wrong }) {
 }
 
 /**
- * Tests whether requests reach the upstream over about as many connections as clients, kept on both sides of sidecars.
+ * Makes the row of pooling: whether requests take at most twice as many connections as there are clients, on both sides of sidecars.
  * @param {Probed} rig
- * @returns {Promise<{ row: Row, requests: number }>}
+ * @returns {Promise<{ row: Row, requests: number }>} requests: the number that was sent
  */
 export async function probePooling(rig) {
   const requests = POOL_CLIENTS * POOL_REQUESTS
@@ -137,7 +138,8 @@ export async function probePooling(rig) {
 }
 
 /**
- * Counts the connections on the side of a sidecar that has more.
+ * Sends requests of several clients to a sidecar, and counts the connections on the side that has more: from the clients, or to
+ * the upstream. A request that fails is not counted as one.
  * @param {Probed} rig @param {string} entry the sidecar's service
  */
 async function countOpened(rig, entry) {
@@ -150,7 +152,7 @@ async function countOpened(rig, entry) {
       const open = () => (protocol === 'grpc' ? openChannel(rig.sidecars[entry]) : undefined)
       let channel = open()
       for (let i = 0; i < POOL_REQUESTS; i++) {
-        // An agent connects again where a sidecar has closed its connection.
+        // If a sidecar has closed its connection, an agent connects again by itself; a channel does not.
         if (channel?.closed) channel = open()
         await send(rig.sidecars[entry], { host: 'echo', protocol }, { agent, channel }).then(
           ({ localPort }) => ports.add(localPort),
@@ -164,7 +166,7 @@ async function countOpened(rig, entry) {
   return Math.max(rig.countConnections() - before, ports.size)
 }
 
-/** @param {Probed} rig @param {Check[]} checks @returns {Promise<string[]>} what differs */
+/** Runs checks at the same time; one that throws is a difference, too. @param {Probed} rig @param {Check[]} checks @returns {Promise<string[]>} each `check: difference` */
 async function runChecks(rig, checks) {
   const differences = await Promise.all(
     checks.map(check => check.run(rig).catch(error => [`failed: ${error.message}`])),

@@ -9,23 +9,23 @@ import { isWhole, parseClientGroups } from './hello.js'
 import { describeSession, NO_TLS } from './negotiation.js'
 import { SERVERS } from './peers.js'
 
-/** Upstreams that answer, refuse, reset, hang, and note what was negotiated with them. */
+/** Upstreams that answer, refuse, reset or hang, and observers that note what a sidecar negotiates with them. */
 /** @import { Endpoint, Protocol, Tls } from '../../model/types.ts' */
 
-/** Only peers ask for paths below this one; the upstreams note which came. */
+/** Requests of peers have paths below this one; upstream `a` notes those that it gets. */
 export const PEER_PATH = '/peer'
 
 const FULL_SECONDS = 60
-// Node would close a connection that is idle for 5 s just as a sidecar uses it, between two checks on a slow machine.
+// By default, Node closes a connection that is idle for 5 s. On a slow machine a sidecar would use it at that moment.
 const KEEPING = { keepAliveTimeout: 0 }
 // The first byte of a TLS client's first record (RFC 8446, 5.1).
 const TLS_HANDSHAKE = 22
 
-// Takes no connection: its backlog is filled, and it is stopped before it could accept.
+// The program of `full`: it is stopped before it accepts any connection, so that the kernel takes none when its backlog is full.
 const STOPPED_LISTENER = `require('net').createServer().listen({ host: process.argv[1], port: +process.argv[2], backlog: 1 },
   () => process.kill(process.pid, 'SIGSTOP'))`
 
-/** The upstreams, each at a port of its own; nothing listens at that of `gone`. */
+/** The ports of the upstreams, by name; nothing listens at that of `gone`. */
 export const UPSTREAMS = Object.fromEntries(
   ['a', 'b', 'slow', 'rude', 'quiet', 'late', 'greeting', 'full', 'gone', 'observed', 'p256']
     .concat(SERVERS.map(([name]) => name))
@@ -34,23 +34,28 @@ export const UPSTREAMS = Object.fromEntries(
 
 /** A certificate and its key, PEM. @typedef {{ cert: string, key: string }} Credentials */
 
-/** The beginning of a connection, in words. @typedef {{ observer: string, tls: string, protocol: string, share?: string | null }} Observed share: the first group that a client sends a share of */
+/**
+ * The beginning of a connection, in words. observer: the upstream's name; share: the group of the first key share in a client's hello,
+ * null: it sent none, absent: the hello was not read
+ * @typedef {{ observer: string, tls: string, protocol: string, share?: string | null }} Observed
+ */
 
 /**
  * @typedef {object} Upstreams
  * @property {() => number} countConnections to upstream a, so far
- * @property {Observed[]} observed
- * @property {(path: string) => boolean} hasGot whether a request of a peer came to upstream a
+ * @property {Observed[]} observed grows with each connection to an observer
+ * @property {(path: string) => boolean} hasGot says whether an upstream noted a path: of a peer, a gRPC call, or bytes
  * @property {() => void} close
  */
 
 /**
+ * Starts the upstreams of a configuration, each at its port of UPSTREAMS.
  * @param {{ address: string, ca: string, credentials: Record<string, Credentials>, tls: Tls, protocol: Protocol, group: string }} options
- *   address: to listen at; group: that sidecars are pinned to
- * @returns {Promise<Upstreams>}
+ *   address: to listen at; ca: PEM; group: to which sidecars are pinned
+ * @returns {Promise<Upstreams>} @throws if a port is taken, or `full` does not fill; those that were started are closed
  */
 export async function startUpstreams({ address, ca, credentials, group, protocol, ...options }) {
-  // A client of Go speaks HTTP/2 only where the server has chosen it, and one that tunnels bytes in HTTP/2 speaks nothing else.
+  // A Go client speaks HTTP/2 only if the server chose it by ALPN; a client that tunnels bytes in HTTP/2 speaks nothing else.
   const isGrpc = protocol === 'grpc'
   const ALPNProtocols = protocol !== 'http/1.1' ? ['h2', 'http/1.1'] : ['http/1.1']
   /** @type {(() => unknown)[]} */
@@ -124,6 +129,7 @@ export async function startUpstreams({ address, ca, credentials, group, protocol
       stdio: ['ignore', 'ignore', 'pipe'],
     })
     closers.push(() => full.kill('SIGKILL'))
+    // In a pod, upstreams listen at the wildcard address, which is no address to connect to.
     const at = { address: address === '0.0.0.0' ? '127.0.0.1' : address, port: UPSTREAMS.full }
     closers.push(await fillBacklog(at, awaitEnd(full)))
     return { countConnections: () => connections, observed, hasGot: path => got.has(path), close }
@@ -134,9 +140,9 @@ export async function startUpstreams({ address, ca, credentials, group, protocol
 }
 
 /**
- * Answers what it got, and who it is, when it has the whole request, as the kit's applications do; at EARLY_PATH while it
- * still gets it. `/status/N` answers with that status, `/headers` with the headers that came, FAILS_PATH with 500 where it
- * names this one.
+ * Creates a handler that answers with the body that it got, and its name in a header, when it has the whole request, as the kit's
+ * applications do; at EARLY_PATH while it still gets it. `/status/N` answers with that status, `/headers` with the headers that
+ * came, FAILS_PATH with 500 if it names this upstream.
  * @param {string} name
  * @returns {http.RequestListener}
  */
@@ -167,13 +173,13 @@ function endWith(socket, bytes) {
   socket.end(bytes)
 }
 
-/** Takes one group only, and the suite that the client prefers. @param {tls.TlsOptions} options */
+/** Creates a server that takes the group of the options only, and the suite that the client prefers. @param {tls.TlsOptions} options */
 function createTlsServer(options) {
   return tls.createServer({ ...options, requestCert: true, honorCipherOrder: false }).on('tlsClientError', () => {})
 }
 
 /**
- * Notes what a connection brings first, and ends it without an answer: HTTP/2 would want a whole server.
+ * Notes the first bytes of a connection, and ends it without an answer, for which HTTP/2 would need a whole server.
  * @param {net.Socket} socket @param {(note: Omit<Observed, 'observer'>) => void} note @param {string} group
  */
 function noteFirst(socket, note, group) {
@@ -181,7 +187,7 @@ function noteFirst(socket, note, group) {
   const noteOnce = (/** @type {Buffer} */ chunk) => {
     data = Buffer.concat([data, chunk])
     const isHandshake = !(socket instanceof tls.TLSSocket) && data[0] === TLS_HANDSHAKE
-    // A post-quantum share may not fit into one segment.
+    // A hello with a post-quantum share (over 1 kB) may come in several segments.
     if (isHandshake && !isWhole(data)) return
     socket.off('data', noteOnce)
     const protocol = findProtocol(data.toString('latin1'))
@@ -199,7 +205,7 @@ function noteFirst(socket, note, group) {
   socket.on('error', () => {}).on('data', noteOnce)
 }
 
-/** Finds the protocol that a client speaks. @param {string} text the first bytes of its connection */
+/** Finds the protocol that a client speaks: HTTP/2, HTTP/1.1, or TCP for any other. @param {string} text the first bytes of its connection, as latin1 */
 function findProtocol(text) {
   if (text.startsWith('PRI * HTTP/2')) return 'HTTP/2'
   return / HTTP\/1\.1\r\n/.test(text) ? 'HTTP/1.1' : 'TCP'
@@ -220,8 +226,9 @@ function awaitEnd(child) {
 }
 
 /**
- * Opens connections until the backlog of a listener is full, and returns a function that closes them.
- * @param {Endpoint} endpoint @param {AbortSignal} signal aborts where nothing will listen there
+ * Opens connections until the backlog of a listener is full, so that the last stays unconnected. Returns a function that closes them.
+ * @param {Endpoint} endpoint @param {AbortSignal} signal aborts if the listener's process ends
+ * @throws the signal's reason, or an Error after 60 s
  */
 async function fillBacklog({ address, port }, signal) {
   /** @type {net.Socket[]} */

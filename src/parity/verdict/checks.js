@@ -1,9 +1,9 @@
 import { nameOfContender } from '../../model/arms.js'
 import { LEAN } from '../../model/features.js'
 
-/** The names of checks for equal work, and what of an arm they are about. Pure. @import { Arm } from '../../model/types.ts' */
+/** The names of checks for equal work, and the parts of an arm on which they depend. Pure. @import { Arm } from '../../model/types.ts' */
 
-/** The rows that are held equal before load; each can be an experiment's axis instead. */
+/** The rows that must be equal before load; an experiment may set any aside. */
 export const PARITY_NAMES = [
   'parity-answers',
   'parity-connect-timeout',
@@ -20,7 +20,7 @@ export const PARITY_NAMES = [
   'parity-chunks',
 ]
 
-/** Picks the parts of an arm that change its sidecars' work; the traffic policy is the run's. @param {Arm} arm */
+/** Picks the parts of an arm that change its sidecars' work. The traffic policy is that of the run, and so the same for all. @param {Arm} arm */
 export function configurationOf(arm) {
   const { tls, protocol, features = LEAN, interception } = arm.conditions
   const plane = nameOfContender({ ...arm, repeatOf: null, control: undefined })

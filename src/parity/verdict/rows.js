@@ -7,20 +7,20 @@ import { configurationOf, PARITY_NAMES, sizeOf } from './checks.js'
 /** @import { Table } from '../../lib/text-table.js' */
 /** Judges whether work is equal, row by row, and as a table. Pure. @import { Arm, Lack, ParityRow, Summary } from '../../model/types.ts' */
 
-/** The answers of the user's own scripts to the requests of their load. */
+/** The row of the answers of the user's own scripts to the requests of their load. */
 const LOAD_ROW = 'parity-load'
 const OF_LOAD = [LOAD_ROW, 'parity-chunks']
 
-/** Says whether work is not as expected; null: may differ. @param {{ found: string, expected: string | null }} row */
+/** Says whether a row is not as expected. A row whose `expected` is null is never wrong by itself. @param {{ found: string, expected: string | null }} row */
 export function isWrong({ found, expected }) {
   return expected !== null && found !== expected
 }
 
-/** @typedef {{ arm: Arm, rows: ParityRow[], name?: string }} Judged an arm, and what was found in its run; name: what it is called, else by its plane */
+/** An arm, and the rows of its run. name: in lines about it; absent: its plane's. @typedef {{ arm: Arm, rows: ParityRow[], name?: string }} Judged */
 
-/** @typedef {{ a: Judged, b: Judged, relaxed: string[] }} JudgedPair relaxed: what the experiment sets aside */
+/** @typedef {{ a: Judged, b: Judged, relaxed: string[] }} JudgedPair relaxed: names of the rows that the experiment sets aside */
 
-/** Says why two arms did not do equal work, where neither is as a mesh deploys it. @param {JudgedPair} pair */
+/** Lists why two arms did not do equal work, a line each; rows of a plane as a mesh deploys it are left out. @param {JudgedPair} pair */
 export function findDisparities(pair) {
   return listPairs(pair).flatMap(({ rows: [x, y], check }) => {
     if (x.isDeployed || y.isDeployed || areAlike([x, y])) return []
@@ -32,7 +32,7 @@ export function findDisparities(pair) {
   })
 }
 
-/** Lists in one line the rows in which two arms differ, one of them as a mesh deploys it. @param {JudgedPair} pair */
+/** Lists, in one line or none, the rows in which two arms differ, if one of them is as a mesh deploys it. @param {JudgedPair} pair */
 export function findUnequal(pair) {
   const names = listPairs(pair).flatMap(({ rows: [x, y], check }) =>
     (x.isDeployed || y.isDeployed) && x.found !== y.found ? [check.replace('parity-', '')] : [],
@@ -40,7 +40,7 @@ export function findUnequal(pair) {
   return names.length > 0 ? [`unequal work: ${names.join(', ')}`] : []
 }
 
-/** @param {JudgedPair} pair */
+/** Pairs the rows of two arms, by check; a row that only one of them has is left out. @param {JudgedPair} pair */
 function listPairs({ a, b, relaxed }) {
   return PARITY_NAMES.filter(name => !relaxed.includes(name)).flatMap(check => {
     const [x, y] = [a, b].map(judged => findRow(judged, check))
@@ -48,7 +48,7 @@ function listPairs({ a, b, relaxed }) {
   })
 }
 
-/** Lists what each arm does wrong, by itself. @param {{ judged: Judged[], relaxed: string[] }} options */
+/** Lists the rows that are not as expected, a line each, without those in which all arms fall short alike and declare it. @param {{ judged: Judged[], relaxed: string[] }} options */
 export function findWrong({ judged, relaxed }) {
   const names = PARITY_NAMES.filter(name => !relaxed.includes(name))
   const rows = names.flatMap(check => {
@@ -58,7 +58,7 @@ export function findWrong({ judged, relaxed }) {
   return [...new Set(rows.filter(row => isWrong(row) && !row.isDeployed && !row.isOwn).map(tellWrong))]
 }
 
-/** Names unequal rows; wrong: those not set aside. @param {Pick<Summary, 'parity' | 'results' | 'relaxes'>} summary */
+/** Finds the names of unequal rows of a run. wrong: those that it did not set aside @param {Pick<Summary, 'parity' | 'results' | 'relaxes'>} summary */
 export function findDiffering({ parity, results, relaxes }) {
   const judged = listArms({ results })
     .filter(arm => arm.repeatOf === null)
@@ -73,13 +73,13 @@ export function findDiffering({ parity, results, relaxes }) {
   return { differing, wrong: differing.filter(name => !relaxes.some(({ gate }) => gate === name)) }
 }
 
-/** @param {Judged} judged @param {string} check */
+/** Finds an arm's row of a check, under the arm's name; undefined: the check was not made for it. @param {Judged} judged @param {string} check */
 function findRow({ arm, rows, name }, check) {
   const row = rows.find(r => r.name === check && isOf(r, arm))
   return row && { ...row, plane: name ?? row.plane }
 }
 
-/** Tells whether planes fall short in the same things and declare it: their work is equal. @param {ParityRow[]} rows */
+/** Says whether planes fall short in the same things and declare them, so that their work is equal. @param {ParityRow[]} rows */
 function areAlike(rows) {
   const shortfalls = new Set(rows.map(({ found, differences }) => JSON.stringify([found, differences])))
   return rows.length > 1 && shortfalls.size === 1 && rows.every(({ lacks = [] }) => lacks.length > 0)
@@ -90,7 +90,7 @@ function tellWrong({ name, plane, found, expected, lacks = [] }) {
   return `${name}: ${plane}: ${lacks.length > 0 ? lacks.join('; ') : `${found}, ${expected} is expected`}`
 }
 
-/** @param {ParityRow} row @param {Arm} arm */
+/** Says whether a row is about an arm. @param {ParityRow} row @param {Arm} arm */
 function isOf({ plane, tls, protocol, features = LEAN, interception, size, links }, arm) {
   const configuration = configurationOf(arm)
   if (links && !links.includes(arm.link)) return false
@@ -101,7 +101,7 @@ function isOf({ plane, tls, protocol, features = LEAN, interception, size, links
     features !== configuration.features
   )
     return false
-  // Older versions tried one form for all.
+  // Rows of older versions have no interception: they are about every form of it.
   if (interception !== undefined && interception !== configuration.interception) return false
   const { link, cpuLimitCores, workers } = sizeOf(arm)
   return size === null || (size.link === link && size.cpuLimitCores === cpuLimitCores && size.workers === workers)
@@ -110,10 +110,10 @@ function isOf({ plane, tls, protocol, features = LEAN, interception, size, links
 /** @typedef {{ name: string, found: string, expected: string | null, differences: string[] }} Row */
 
 /**
- * Splits what differs in a row by what the plane declares.
+ * Splits the differences of a row by what the plane declares to lack.
  * @param {Row} row @param {Lack[]} lacks of the plane
- * @returns {{ known: string[], unknown: string[], mended: string[] }} known: reasons; unknown: lines that no reason covers;
- *   mended: reasons for which nothing differs
+ * @returns {{ known: string[], unknown: string[], mended: string[] }} known: declared reasons; unknown: lines that no lack covers;
+ *   mended: declared reasons for which nothing differs
  */
 export function holdAgainst(row, lacks) {
   const wrong = listWrong(row)
@@ -125,7 +125,7 @@ export function holdAgainst(row, lacks) {
   }
 }
 
-/** Joins lines that differ in the same thing. @param {string[]} differences */
+/** Joins lines `name: difference` with the same difference into one, as `name and N more: difference`. @param {string[]} differences */
 export function joinAlike(differences) {
   const parts = differences.map(line => {
     const [name, ...what] = line.split(': ')
@@ -138,20 +138,20 @@ export function joinAlike(differences) {
   })
 }
 
-/** Lists what differs in a row, a line each. @param {Row} row */
+/** Lists the differences of a row, a line each; a row without any is one line itself, if it is not as expected. @param {Row} row */
 function listWrong({ found, expected, differences }) {
   if (differences.length > 0) return differences
   return isWrong({ found, expected }) ? [`${found}, expected ${expected}`] : []
 }
 
-/** @param {Pick<Lack, 'of'>} lack @param {string} line */
+/** Says whether a lack covers a line; a lack without `of` covers all lines of its row. @param {Pick<Lack, 'of'>} lack @param {string} line */
 function isAbout({ of }, line) {
   return of === undefined || of.test(line)
 }
 
 const CONFIGURATION = /** @type {const} */ (['tls', 'protocol', 'features', 'interception'])
 
-/** Tabulates what was found; equal planes share a line. @param {Pick<Summary, 'parity'>} summary @returns {Table} */
+/** Makes the table of results. Planes with the same result share a line; an axis that was varied has a column. @param {Pick<Summary, 'parity'>} summary @returns {Table} */
 export function tabulateParity({ parity }) {
   const varied = CONFIGURATION.filter(axis => new Set(parity.map(row => valueOn(row, axis))).size > 1)
   /** @type {Map<string, { cells: string[], result: string, planes: Set<string> }>} */
@@ -170,7 +170,7 @@ export function tabulateParity({ parity }) {
   }
 }
 
-/** Lists what differs, plane by plane, or why it does where the plane declares that. @param {Pick<Summary, 'parity'>} summary */
+/** Lists the differences as `plane: difference`, each once; if the plane declares why, the reasons in their place. @param {Pick<Summary, 'parity'>} summary */
 export function listDisparities({ parity }) {
   const lines = parity.flatMap(({ plane, differences, lacks }) =>
     (lacks ?? joinAlike(differences)).map(difference => `${plane}: ${difference}`),
@@ -179,7 +179,7 @@ export function listDisparities({ parity }) {
 }
 
 /**
- * Tells of each plane that is as a mesh deploys it in which rows it does other work than is asked of planes.
+ * Renders a line for each plane that is as a mesh deploys it, with the rows in which its work is not as expected.
  * @param {Pick<Summary, 'parity'>} summary
  */
 export function renderScriptWork({ parity }) {
@@ -191,7 +191,8 @@ export function renderScriptWork({ parity }) {
 }
 
 /**
- * Says in one line how folders of the user are compared, and where they fall short of the kit's contract.
+ * Renders, in one line or none, how folders of scripts of the user are compared, and the rows in which they fall short of the kit's
+ * contract.
  * @param {Pick<Summary, 'parity'>} summary
  */
 export function renderScriptNotes({ parity }) {
@@ -200,12 +201,12 @@ export function renderScriptNotes({ parity }) {
   const answers = new Set(scriptRows.filter(({ name }) => name === LOAD_ROW).map(({ found }) => found))
   const planes = [...groupBy(scriptRows, ({ plane }) => plane)]
   const short = planes.flatMap(([plane, rows]) => {
-    // A copy of the kit's scripts also lacks what their plane declares.
+    // Declared lacks are left out: a copy of the kit's scripts has them, too.
     const undeclared = rows.filter(row => isWrong(row) && (row.lacks ?? []).length === 0)
     const names = new Set(undeclared.map(({ name }) => name.replace('parity-', '')))
     return names.size > 0 ? [`${plane} (${[...names].join(', ')})`] : []
   })
-  // Beside a plane of the kit, folders are held to all of its contract.
+  // If a plane of the kit is compared, too, folders are held to its whole contract, and there is nothing to say.
   if (short.length === 0 && scriptRows.length < parity.length) return []
   const alike = planes.length > 1 && answers.size === 1 ? ', and are alike' : ''
   return [
@@ -213,7 +214,7 @@ export function renderScriptNotes({ parity }) {
   ]
 }
 
-/** Names the open policy where it was measured. @param {Pick<Summary, 'parity'>} summary */
+/** Renders a line on the open traffic policy, if the run had it and TLS; else none. @param {Pick<Summary, 'parity'>} summary */
 export function tellPolicy({ parity }) {
   const isOpen = parity.some(row => row.trafficPolicy === 'open' && row.tls !== 'plaintext')
   return isOpen
@@ -221,7 +222,7 @@ export function tellPolicy({ parity }) {
     : []
 }
 
-/** Says which checks an earlier run made. @param {Pick<Summary, 'parity'>} summary */
+/** Renders a line on the checks that an earlier run made, and when; none if this run made all. @param {Pick<Summary, 'parity'>} summary */
 export function tellTried({ parity }) {
   const moments = parity.flatMap(({ triedAt }) => triedAt ?? []).toSorted()
   if (moments.length === 0) return []
@@ -231,7 +232,7 @@ export function tellTried({ parity }) {
   return [`${which} tried ${when} UTC, and all that it depends on is the same: --recheck tries it again.`]
 }
 
-/** @param {ParityRow} row @param {typeof CONFIGURATION[number]} axis */
+/** Finds the value of a row on an axis; a row without one has the axis' default. @param {ParityRow} row @param {typeof CONFIGURATION[number]} axis */
 function valueOn(row, axis) {
   return row[axis] ?? AXES[axis].values[0]
 }

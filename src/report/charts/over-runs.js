@@ -4,17 +4,18 @@ import { colourOf, createAxisBelow, createAxisBeside, createSeries, drawLines, L
 /**
  * Draws one quantity over many runs: each run's median with its interval, and marks where something changed. Pure.
  * @typedef {{ label: string, colour: number, isControl: boolean,
- *   points: ({ median: number, low: number | null, high: number | null } | null)[] }} DrawnLine points: of each run
+ *   points: ({ median: number, low: number | null, high: number | null } | null)[] }} DrawnLine points: one for each run, null: no value
  */
 
 // More labels than this would overlap.
 const LABELS_MOST = 12
 
 /**
- * Draws the chart. @param {{ title: string, unit: string, digits: number, runs: string[], lines: DrawnLine[],
- *   marks: { run: number, label: string }[] }} options
+ * Draws a line for each arm; a control is hollow and dotted. @param {{ title: string, unit: string, digits: number, runs: string[],
+ *   lines: DrawnLine[], marks: { run: number, label: string }[] }} options marks: changes, each at the index of its run
  */
 export function drawOverRuns({ title, unit, digits, runs, lines, marks }) {
+  // `min: undefined` takes back the 0 of createAxisBelow: an axis of categories has no zero.
   const axis = { type: 'category', min: undefined, data: runs, boundaryGap: true, splitLine: { show: false } }
   return drawLines(
     {
@@ -51,7 +52,7 @@ export function drawOverRuns({ title, unit, digits, runs, lines, marks }) {
   )
 }
 
-/** Draws intervals upright. @param {Pick<DrawnLine, 'colour' | 'points'>} line */
+/** Draws the interval of each point as an upright line. @param {Pick<DrawnLine, 'colour' | 'points'>} line */
 function drawSpans({ colour, points }) {
   const lineStyle = { color: colourOf(colour), type: 'solid', width: 1.5, opacity: 0.5 }
   const intervals = points.flatMap((point, i) => {
@@ -69,7 +70,7 @@ function drawMarks(marks) {
     silent: true,
     symbol: 'none',
     lineStyle: { type: 'dashed', width: 1, color: MUTED },
-    // Neighbours are on two lines.
+    // The labels of neighbours are at two heights, so that they do not overlap.
     data: marks.map(({ run, label }, i) => ({
       xAxis: run,
       label: { ...shared, formatter: label, distance: 2 + 12 * (i % 2) },

@@ -15,7 +15,7 @@ const LETTER_PIXELS = 8
 // Two lines have room for so many letters.
 const LABEL_MOST = 40
 
-/** Draws the chart. @param {Rounds} options @returns {import('./style.js').Chart} */
+/** Draws a row for each arm, with its median and interval in numbers on the right. @param {Rounds} options @returns {import('./style.js').Chart} */
 export function drawRounds({ title, unit, digits, rows }) {
   const show = (/** @type {number} */ value) => `${value.toFixed(digits)} ${unit}`
   const longest = Math.max(0, ...rows.map(({ label }) => label.length))
@@ -83,7 +83,7 @@ function drawPoints({ label, colour, isControl = false, quantity }, i, show) {
   )
 }
 
-/** Says a median with its interval. @param {Omit<Quantity, 'values'> | null} quantity @param {number} digits */
+/** Renders `184 [180, 189]`, or the median alone if it has no interval; `-`: no median. @param {Omit<Quantity, 'values'> | null} quantity @param {number} digits */
 export function tellMedian(quantity, digits) {
   if (quantity === null || quantity.median === null) return '-'
   const { median, low, high } = quantity

@@ -9,8 +9,8 @@ import { shorten } from './style.js'
  * The values of each chart as a table. Pure.
  * @import { Table } from '../../lib/text-table.js' @import { SidecarSeries } from '../../judge/sidecars.js'
  * @import { TimesLine } from './distributions.js' @import { LimitLine, MemoryLine, ShareLine } from './forms.js'
- * @typedef {import('./style.js').Chart & { id: string, table: Table, part?: number }} ReportChart a chart with the table of its values; part: of the
- *   run, where it has several kinds of trials
+ * @typedef {import('./style.js').Chart & { id: string, table: Table, part?: number }} ReportChart a chart with the table of its values; part: index
+ *   of its result, if the run has several
  */
 
 const SHARES = [0.25, 0.5, 0.75, 0.95, 1]
@@ -38,7 +38,10 @@ export function tabulateLines({ title, lines }) {
   }
 }
 
-/** Lists the ranges of the series. @param {{ title: string, sidecars: SidecarSeries[] }} options @returns {Table} */
+/**
+ * Lists the least and most of each sidecar's series, and for how many seconds its quota was used up.
+ * @param {{ title: string, sidecars: SidecarSeries[] }} options @returns {Table}
+ */
 export function tabulateSeries({ title, sidecars }) {
   const range = (/** @type {[number, number][]} */ points, scale = 1) => {
     const values = points.map(([, value]) => value / scale)
@@ -84,7 +87,7 @@ export function tabulateOverAxis({ title, axes: [name], lines }) {
 }
 
 /**
- * Makes a row of each place and a column of each line.
+ * Makes a row of each place and a column of each line; `-`: the line has no point there.
  * @param {{ caption: string, name: string, lines: { label: string, points: { at: number, value: string }[] }[] }} options
  *   name: of the places @returns {Table}
  */
@@ -97,7 +100,7 @@ function tabulatePoints({ caption, name, lines }) {
   }
 }
 
-/** Lists when each share was reached. @param {{ title: string, lines: ShareLine[] }} options @returns {Table} */
+/** Lists after how many seconds each share was reached; `-`: it was not. @param {{ title: string, lines: ShareLine[] }} options @returns {Table} */
 export function tabulateShares({ title, lines }) {
   return {
     caption: `${title}, seconds`,

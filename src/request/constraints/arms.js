@@ -1,11 +1,11 @@
 import { isRedirected } from '../../model/arms.js'
 import { findLackingFeatures, listFeatures } from '../../model/features.js'
 
-/** Arms: what a plane, its link and its place cannot have together. A run leaves such an arm out, and says why. Pure. */
+/** Constraints between an arm and its plane, link and place. A run leaves an arm that breaks one out, and reports why. Pure. */
 /** @import { Arm, Control, DataPlane, MtlsMode, Topology } from '../../model/types.ts' */
 /** @import { Constraint } from '../constraint.js' */
 
-/** Two containers of 10m. */
+/** The CPU requests of the two containers of a pod, of 10m each. */
 const NODE_POD_CORES_LEAST = 0.02
 
 /**
@@ -13,7 +13,7 @@ const NODE_POD_CORES_LEAST = 0.02
  * @typedef {object} PlacedArm
  * @property {Arm} arm
  * @property {DataPlane} plane
- * @property {Control | undefined} control what configures its sidecars
+ * @property {Control | undefined} control that configures its sidecars; undefined: none does
  * @property {boolean} hasMany one control plane configures many sidecars
  * @property {boolean} isOnNode of a cluster
  * @property {boolean} isOfNode one proxy serves all pods
@@ -21,10 +21,10 @@ const NODE_POD_CORES_LEAST = 0.02
  * @property {MtlsMode[]} modes of its inbound listeners
  * @property {string} version of the plane's program
  * @property {number} cpus of the machine
- * @property {number} pinnableCpus that processes can have for themselves
+ * @property {number} pinnableCpus to which processes can be pinned
  * @property {{ control?: string, scripts?: string }} lacks why a program of its control plane, or scripts or a program of its profile, are not here
- * @property {() => string | null | undefined} findShortage of the machine for so many sidecars
- * @property {() => string | null} findUnsupported by the plane itself
+ * @property {() => string | null | undefined} findShortage finds what the machine has too little of for so many sidecars
+ * @property {() => string | null} findUnsupported finds why the plane itself cannot have this arm
  */
 
 /** @param {PlacedArm} placed */
@@ -36,7 +36,7 @@ const conditionsOf = ({ arm }) => arm.conditions
 /** @param {PlacedArm} placed */
 const listArmFeatures = ({ arm }) => listFeatures(arm.conditions.features).join(', ')
 
-/** The kit asks a sidecar that changes or ends by an echo. @type {Constraint<PlacedArm>[]} */
+/** The kit probes a sidecar that changes or ends by a POST that the application echoes. @type {Constraint<PlacedArm>[]} */
 const ECHOES = /** @type {const} */ (['changesPerMinute', 'ending']).map(on => ({
   on,
   conflict: ({ arm }) => arm.load.requests,
@@ -165,7 +165,7 @@ const CHANGES = /** @type {Omit<Constraint<PlacedArm>, 'on'>[]} */ ([
   },
 ]).map(row => ({ on: 'changesPerMinute', ...row }))
 
-/** A control plane that is no process has no limits and no shards. @type {Constraint<PlacedArm>[]} */
+/** A control plane without a process, such as one of files, has no limits and no shards. @type {Constraint<PlacedArm>[]} */
 const CONTROL_LIMITS = ['controlCpuLimitCores', 'controlMemoryBytes', 'shards'].map(on => ({
   on,
   conflict: ({ control }) => control?.createProcess === null,

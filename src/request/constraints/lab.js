@@ -1,9 +1,9 @@
-/** Options of `lab` that cannot stand beside each other. Pure. */
+/** Options of `lab` that exclude or need each other. Pure. */
 /** @import { Constraint } from '../constraint.js' */
 
 /**
- * `lab`: `flags` lists the options of the command line, for some have defaults. A side has a label, scripts, and whether
- * they are the kit's or those of a profile.
+ * A command line of `lab`. flags: options that the user wrote, since some have defaults; side: the scripts to count, whether they
+ * are the kit's, and their pipeline.yaml ('unknown': they need one and have none); isSame: both sides would run them.
  * @typedef {{ flags: string[], watch?: boolean, profile?: boolean, time?: boolean, json?: boolean, against?: string, pipy: string[],
  *   side: { label: string, scripts: string, profile: string | null, isKit: boolean, pipeline?: unknown }, isSame: boolean }} LabRequest
  */

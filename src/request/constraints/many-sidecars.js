@@ -4,19 +4,19 @@ import { AXES, AXIS_NAMES, nameOf } from '../../model/arms.js'
 import { OF_CONTROL_PLANE, UNDER_LOAD } from '../../model/axes/axis.js'
 import { isOverridden, readValues, renderSource } from '../part-request.js'
 
-/** Control planes of many sidecars: what these, and services of their own, cannot be asked together. Pure. */
+/** Constraints between the axes and options of control planes of many sidecars, and those of a load. Pure. */
 /** @import { AxisName, TrialKind } from '../../model/types.ts' @import { Constraint } from '../constraint.js' */
 /** @import { PartRequest } from '../part-request.js' */
 
-/** @param {PartRequest} request @param {AxisName} axis @param {number} fallback */
+/** @param {PartRequest} request @param {AxisName} axis @param {number} fallback if the request has no values of the axis */
 const largest = (request, axis, fallback) => Math.max(...(readValues(request, axis) ?? [fallback]))
-/** @param {PartRequest} request @param {AxisName} axis @param {number} fallback */
+/** @param {PartRequest} request @param {AxisName} axis @param {number} fallback if the request has no values of the axis */
 const smallest = (request, axis, fallback) => Math.min(...(readValues(request, axis) ?? [fallback]))
 /** @param {PartRequest} request */
 const isReconfigured = ({ axes }) => axes.changesPerMinute !== undefined
 
 /**
- * Finds an axis that no kind of the run has: each axis lists its kinds.
+ * Finds an axis of the request that no kind of trials of the run can vary, as the axis lists its kinds; undefined: there is none.
  * @param {PartRequest} request
  */
 function findForeignAxis(request) {
@@ -33,7 +33,7 @@ function findForeignAxis(request) {
   })
 }
 
-/** @param {PartRequest} request @param {AxisName} axis */
+/** Renders why the kinds of the run cannot vary an axis, and what to do. @param {PartRequest} request @param {AxisName} axis */
 function renderForeignAxis(request, axis) {
   const { name } = request.experiment
   const source = renderSource(request, axis)
@@ -46,7 +46,7 @@ function renderForeignAxis(request, axis) {
     : `${name} has the axis ${axis}, and no axis sidecars: give it that, too`
 }
 
-/** @param {string} option @param {PartRequest} request */
+/** Renders that an option needs a control plane of many sidecars. @param {string} option @param {PartRequest} request */
 function renderUncontrolled(option, { experiment: { name } }) {
   return `${option} needs an experiment with a control plane of many sidecars, such as rollout: ${name} has none`
 }
@@ -68,7 +68,7 @@ export const MANY_SIDECARS = [
   {
     on: 'controls',
     kinds: UNDER_LOAD,
-    // A sidecar that is changed while it serves has a control, too.
+    // A sidecar whose configuration changes while it serves has a control, too.
     conflict: request => !isReconfigured(request),
     message: request => renderUncontrolled('--control', request),
   },

@@ -1,11 +1,11 @@
 import { AXES } from '../../model/arms.js'
 import { REQUEST_AXES } from '../../model/requests.js'
 
-/** Constraints beside a `pipeline.yaml`, which describes one proxy. Pure. */
+/** Constraints of a run whose plane is a folder with a `pipeline.yaml`, which describes one proxy. Pure. */
 /** @import { Arm, AxisName } from '../../model/types.ts' @import { Overrides } from '../question.js' */
 /** @import { Constraint } from '../constraint.js' */
 
-/** The link of one proxy alone. */
+/** The link that has only one proxy. */
 export const LINK = 'ratings'
 
 /**
@@ -14,19 +14,19 @@ export const LINK = 'ratings'
  * @property {Overrides['axes']} axes
  * @property {string} target
  * @property {boolean} hasTls on either side of the proxy
- * @property {string | null} generator that is not the default
+ * @property {string | null} generator by --generator; null: the default
  * @property {boolean} isLoadElsewhere
  * @property {boolean} isEchoed the answer is the body that was posted
  */
 
-/** @param {'link' | 'features'} axis @param {string} value the only one @param {string} why @returns {Constraint<PipelineRequest>} */
+/** @param {'link' | 'features'} axis @param {string} value the only one that it may have @param {string} why @returns {Constraint<PipelineRequest>} */
 const only = (axis, value, why) => ({
   on: 'always',
   conflict: ({ axes }) => axes[axis]?.find(one => one !== value),
   message: ({ file }, other) => `${file}: --${axis} ${other}: ${why}`,
 })
 
-// Bytes that a proxy passes on are those of HTTP/1.1.
+// The load speaks HTTP/1.1, also through a proxy that passes bytes on.
 const CARRIED = ['http/1.1', 'tcp']
 
 /** @type {Constraint<PipelineRequest>[]} */
@@ -82,10 +82,10 @@ export const PIPELINES = [
  * @typedef {object} PipelineArm
  * @property {string} file the pipeline.yaml
  * @property {string} experiment its name
- * @property {Arm} arm that the experiment and the options make
+ * @property {Arm} arm as the experiment and the options make it
  */
 
-// The kit renders these into its own configuration, which a pipeline does not read.
+// Axes that the kit renders into its own configuration, which a pipeline does not read.
 /** @type {AxisName[]} */
 const OF_CONFIGURATION = [
   .../** @type {const} */ (['protocol', 'features', 'configuredServices', 'changesPerMinute', 'changed']),

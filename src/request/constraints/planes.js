@@ -1,13 +1,13 @@
-/** Planes as they are written on the command line: what cannot stand together in one. Pure. */
+/** Constraints between the parts of one choice of `--planes`: the plane, its profile and its variant. Pure. */
 /** @import { DataPlane, PlaneChoice } from '../../model/types.ts' @import { Constraint } from '../constraint.js' */
 
 /**
- * A choice of a plane that the kit has.
+ * A choice of `--planes`, and its plane.
  * @typedef {object} ChosenPlane
  * @property {PlaneChoice} choice
  * @property {DataPlane} plane
  * @property {boolean} isOfScripts the variant is a folder, and no program
- * @property {string | null} scriptsVariable the variable that names the scripts of the profile
+ * @property {string | null} scriptsVariable the environment variable that names the scripts of the profile; null: it runs none of a mesh
  */
 
 /** @type {Constraint<ChosenPlane>[]} */

@@ -1,17 +1,17 @@
 import { groupOf, nameOf } from '../../model/arms.js'
 
-/** The arms of a plan, beside the generator, the load host and the CPU quota of the place. Pure. */
+/** Constraints between the arms of a plan and the generator, the load host and the CPU quota of the place. Pure. */
 /** @import { Arm, LoadGenerator, PlaneChoice, Site } from '../../model/types.ts' @import { Constraint } from '../constraint.js' */
 
 /**
- * The arms of one part, or before these its planes, each with its control.
+ * The facts about one part of a plan: before it has arms, its planes, each with its control; then the arms.
  * @typedef {object} PlannedPart
  * @property {string} name of the experiment
- * @property {number | null} [realMost] sidecars that are real
+ * @property {number | null} [realMost] the most sidecars that are real (--real); null: not requested
  * @property {PlaneChoice[]} [contenders]
  * @property {boolean} [isSimulable] no axis of the part needs real sidecars
- * @property {(choice: PlaneChoice) => boolean} [simulates]
- * @property {object} [precision]
+ * @property {(choice: PlaneChoice) => boolean} [simulates] says whether the control plane of a choice has simulated sidecars
+ * @property {object} [precision] absent: the number of rounds is fixed
  * @property {Arm[]} [arms]
  * @property {string[]} [contrasts] axes whose values are compared with each other
  */
@@ -43,12 +43,12 @@ export const PARTS = [
  * @property {boolean} keepsServices
  * @property {Arm[]} arms
  * @property {LoadGenerator} load
- * @property {boolean} isDefaultLoad the generator was not asked for
+ * @property {boolean} isDefaultLoad no option named the generator
  * @property {boolean} isLoadElsewhere it runs on another machine
- * @property {NonNullable<Extract<Site['limits'], { quota?: unknown }>['quota']> | null} quota of this job or container
+ * @property {NonNullable<Extract<Site['limits'], { quota?: unknown }>['quota']> | null} quota of this job or container; null: none
  */
 
-/** @param {PlacedPlan} plan */
+/** Finds the first arm whose load the generator cannot make, and why; undefined: it can make all. @param {PlacedPlan} plan */
 function findUnloadable({ arms, load }) {
   return arms
     .filter(arm => arm.load.kind !== 'idle')
@@ -58,7 +58,7 @@ function findUnloadable({ arms, load }) {
     })[0]
 }
 
-/** Renders the quota that all of a run shares. @param {NonNullable<PlacedPlan['quota']>} quota */
+/** Renders the CPU quota that all processes of a run share, as a clause. @param {NonNullable<PlacedPlan['quota']>} quota */
 export function renderQuota({ cores, folder }) {
   return `this job or container may use ${cores} cores in all (the quota of ${folder})`
 }
@@ -105,7 +105,7 @@ export const PLANS_AT_PLACE = [
   },
   {
     on: 'quota',
-    // cgroup v1 refuses a larger limit, and v2 lets it never be reached.
+    // Under this quota, cgroup v1 refuses a larger limit, and v2 accepts it, but it is never reached.
     conflict({ arms, quota }) {
       const cores = arms.flatMap(arm => arm.cpuLimitCores ?? []).find(limit => quota && limit > quota.cores)
       return quota && cores !== undefined && { ...quota, limit: cores }

@@ -1,8 +1,8 @@
-/** Options of `report` that cannot stand beside each other. Pure. */
+/** Options of `report` that exclude or need each other. Pure. */
 /** @import { Constraint } from '../constraint.js' */
 
 /**
- * `report`: its options, and the formats of one run, of a history, of a history alone, and those that are files.
+ * A command line of `report`: its options, and the names of formats of one run, of a history, and of those written as files.
  * @typedef {{ run?: string, format: string, out?: string, history?: boolean, bundle?: string | true, keepNames?: boolean,
  *   formats: Record<'ofRun' | 'ofHistory' | 'files', string[]> }} ReportRequest
  */

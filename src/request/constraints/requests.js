@@ -4,7 +4,7 @@ import { listRequestKinds } from '../../model/traffic.js'
 
 import { isOverridden, readValues, renderSource } from '../part-request.js'
 
-/** Options and experiment files: what one part of a run cannot be asked together. Pure. */
+/** Constraints between the options and the experiment file of one part of a run. Pure. */
 /** @import { Constraint } from '../constraint.js' @import { PartRequest } from '../part-request.js' */
 
 /** @param {PartRequest} request */
@@ -13,7 +13,7 @@ const isIdle = ({ experiment: { load } }) => load.kind === 'idle'
 /** @param {string} option @param {PartRequest} request @param {string} reason */
 const refuse = (option, { experiment: { name } }, reason) => `${option}: ${name} ${reason}: leave it out`
 
-/** Options of a load. @type {Constraint<PartRequest>[]} */
+/** Options of a load, which idle arms do not have. @type {Constraint<PartRequest>[]} */
 const OF_LOAD = /** @type {const} */ ([
   ['ratePerSecond', '--rate'],
   ['users', '--users'],
@@ -31,7 +31,7 @@ const OF_LOAD = /** @type {const} */ ([
   message: request => refuse(option, request, 'has no load'),
 }))
 
-/** A payload is the size of both bodies. @type {Constraint<PartRequest>[]} */
+/** A payload is the size of both bodies, and excludes a size of one of them. @type {Constraint<PartRequest>[]} */
 const SIZES = /** @type {const} */ (['requestBytes', 'responseBytes']).map(on => ({
   on,
   conflict: request => readValues(request, 'payloadBytes'),
@@ -41,7 +41,7 @@ const SIZES = /** @type {const} */ (['requestBytes', 'responseBytes']).map(on =>
       : refuse(renderSource(request, on), request, 'varies the payload, which is the size of both bodies'),
 }))
 
-/** Parts of one request, which a mix has of each kind. @type {Constraint<PartRequest>[]} */
+/** A mix sets the parts of a request for each of its kinds, and excludes options that set them for all. @type {Constraint<PartRequest>[]} */
 const MIXES = /** @type {const} */ (['payloadBytes', ...REQUEST_AXES]).map(axis => ({
   on: 'traffic',
   conflict: request => readValues(request, axis),
@@ -77,7 +77,7 @@ const BODIES = [
 ]
 
 /**
- * Finds requests whose application alone takes as long as the p99 of a search allows.
+ * Finds requests whose application alone takes as long as the p99 of a search allows; undefined: there are none.
  * @param {PartRequest} request @returns {{ source: 'serviceTime' | 'chunks' | 'traffic', p99Ms: number } | undefined}
  */
 function findSlowRequest(request) {
@@ -96,14 +96,14 @@ function findSlowRequest(request) {
     .find(({ p99Ms }) => p99Ms >= findP99Ms(request))
 }
 
-/** Finds the lowest p99 that a search has to meet; without one, any. @param {PartRequest} request */
+/** Finds the lowest p99 that a search has to meet, in milliseconds; infinity: no search, or one without a p99. @param {PartRequest} request */
 function findP99Ms({ experiment: { search } }) {
   if (search === null) return Number.POSITIVE_INFINITY
   if (search.kind === 'services') return Math.min(...search.services.map(({ p99Ms }) => p99Ms))
   return search.p99Ms ?? Number.POSITIVE_INFINITY
 }
 
-/** Parts of a run that have no ratio of CPU per request to make precise. @type {Constraint<PartRequest>[]} */
+/** Parts of a run whose rounds give no ratio of CPU per request, which --precision is of. @type {Constraint<PartRequest>[]} */
 const IMPRECISE = /** @type {[Constraint<PartRequest>['conflict'], string][]} */ ([
   [({ kind }) => KINDS[kind].choosesTrials, 'is a search, and has no rounds'],
   [isIdle, 'has no requests, and so no CPU per request'],
@@ -128,7 +128,7 @@ export const REQUESTS = [
   },
   {
     on: 'measure',
-    // Calibrated rates follow from what each plane reaches alone.
+    // Calibrated rates follow from the capacity of each plane alone, and interleaved arms are not calibrated.
     conflict: request =>
       kindsOf({ ...request.experiment, axes: request.axes }).some(kind => kind !== 'cost' && kind !== 'capacity') ||
       isIdle(request) ||
@@ -151,7 +151,7 @@ export const REQUESTS = [
   },
   {
     on: 'neighbourCores',
-    // A file has a neighbour for any machine, and says where one is too small to fill it; that of `size` is an option.
+    // An experiment file has the same neighbour on every machine, and is not refused on a small one; for `size` it is an option.
     conflict: ({ overrides, axes, experiment, cpus }) =>
       (overrides.axes.neighbourCores ?? (experiment.search ? axes.neighbourCores : undefined))?.find(
         cores => Math.ceil(Number(cores)) > cpus,

@@ -1,7 +1,7 @@
-/** Constraints on the place and the length of a run: options that cannot stand beside each other. Pure. */
+/** Options of the place and the length of a run that exclude or need each other. Pure. */
 /** @import { Constraint } from '../constraint.js' */
 
-/** Options of a cluster, as they are written. */
+/** Options that need a cluster: their names, and their flags. */
 const OF_CLUSTER = [
   ['context', '--context'],
   ['node', '--node'],

@@ -1,9 +1,9 @@
 import { renderCommand } from '../../lib/render-command.js'
 
-/** Options of `size` that cannot stand beside each other. Pure. */
+/** Options of `size` that exclude or need each other. Pure. */
 /** @import { Constraint } from '../constraint.js' */
 
-/** Options of a measured run that have no default. */
+/** Options of a measured run, which --from-prometheus excludes. Those with a default are left out: they always have a value. */
 const MEASURING = [
   ...[
     'rate',
@@ -24,10 +24,10 @@ const MEASURING = [
 ]
 const OF_PRODUCTION = ['namespace', 'container', 'for', 'plane', 'ratios', 'queryTimeout']
 
-/** @param {string} name */
+/** @param {string} name in camel case */
 const toFlag = name => `--${name.replaceAll(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`
 
-/** Renders the rate that was asked for, or an example. @param {Record<string, any>} options */
+/** Renders the --rate of the options, or an example if there is none. @param {Record<string, any>} options */
 const renderRate = ({ rate = 500 }) => `--rate ${rate}`
 
 /** @type {Constraint<Record<string, any>>[]} */

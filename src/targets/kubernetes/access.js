@@ -1,7 +1,7 @@
-/** Requests of a run to the API server: the source of k8s/rbac.yaml, and of the doctor's questions. */
+/** Requests of a run to the API server: the source of k8s/rbac.yaml, and of the doctor's checks. */
 /** @import { Api } from './api.js' */
 
-/** group: '' for the core. @typedef {{ group: string, resource: string, verbs: string[], why: string }} Access */
+/** group: '' for the core; resource: with its subresource, as pods/log; why: the need for it. @typedef {{ group: string, resource: string, verbs: string[], why: string }} Access */
 
 /** The least that a run needs. No single namespace bounds it: every run makes its own. */
 export const ACCESS = table({
@@ -10,7 +10,7 @@ export const ACCESS = table({
     'every run makes two and removes them; cleanup looks for those left behind; rules of redirected connections need another level',
   ],
   nodes: ['list', 'choosing the node, and recording what it is'],
-  // Server-side apply is a patch that also needs `create` where the object is not there yet.
+  // Server-side apply is a patch that also needs `create` if the object is not there yet.
   'deployments.apps': ['create patch delete', 'services with their sidecars, and the prober'],
   'jobs.batch': ['create patch delete', 'the load, and asking images for their versions'],
   'daemonsets.apps': ['create patch', 'the reader on every node of the run; it goes with its namespace'],
@@ -28,7 +28,7 @@ export const ACCESS = table({
 /** The roles of k8s/rbac.yaml by name, each with what it grants. */
 export const ROLES = {
   'sidecar-bench': ACCESS,
-  // This role is for clusters where no reader may run.
+  // This role is for clusters that admit no reader.
   'sidecar-bench-kubelet': table({ 'nodes/proxy': ['get', "the kubelet's counters and configuration"] }),
 }
 
@@ -40,7 +40,7 @@ export async function checkAccess(api) {
     const body = {
       apiVersion: 'authorization.k8s.io/v1',
       kind: 'SelfSubjectAccessReview',
-      // A question without a namespace is about all of them.
+      // Without a namespace, the review is about all of them.
       spec: { resourceAttributes: { group, resource, ...(subresource ? { subresource } : {}), verb } },
     }
     const ask = () => authorization.createSelfSubjectAccessReview({ body })
@@ -56,7 +56,7 @@ export async function checkAccess(api) {
   return checked.filter(({ verbs }) => verbs.length > 0)
 }
 
-/** @param {Record<string, [verbs: string, why: string]>} rows by `resource.group` @returns {Access[]} */
+/** @param {Record<string, [verbs: string, why: string]>} rows by `resource.group`, or the resource alone for the core @returns {Access[]} */
 function table(rows) {
   return Object.entries(rows).map(([name, [verbs, why]]) => {
     const [resource, group = ''] = name.split('.')

@@ -17,10 +17,10 @@ const PINGS = 5
 /** @typedef {Awaited<ReturnType<typeof startAgents>>} Agents */
 
 /**
- * Starts the kit's own pods: the prober beside the services, and a reader on each of their nodes.
+ * Starts the kit's own pods, and waits until they are ready: the prober beside the services, and a reader on each node.
  * @param {{ api: Api, pods: PodWatch, namespace: string, readerNamespace: string | null, labels: Record<string, string>,
  *   image: string, where: Where, loadWhere: Where, hasRecursiveReadOnly: boolean, signal: AbortSignal }} options
- *   readerNamespace: null for no reader
+ *   readerNamespace: null: no reader is started @throws {BenchError} when one does not become ready
  */
 export async function startAgents({ api, pods, namespace, readerNamespace, signal, ...options }) {
   const { labels, image, where, loadWhere, hasRecursiveReadOnly } = options
@@ -43,7 +43,7 @@ export async function startAgents({ api, pods, namespace, readerNamespace, signa
   return {
     proberAddress: () => `${pods.find(PROBER).find(isReady)?.status?.podIP}`,
 
-    /** Opens a conversation with a pod's agent on a node (null: any). @param {string} name @param {string | null} node */
+    /** Returns an open session with the agent on a node (null: any). @param {string} name READER or PROBER @param {string | null} node @throws {BenchError} without a ready pod */
     async session(name, node) {
       const nodePods = pods.find(name).filter(p => node === null || p.spec?.nodeName === node)
       const pod = nodePods.find(isReady)
@@ -91,8 +91,8 @@ async function openSession({ api, namespace, pod, container }) {
 }
 
 /**
- * Measures how many milliseconds a pod's clock is ahead, within half of the round trip: by the question that was
- * answered fastest (as in NTP, RFC 5905, 8). @param {Session} session
+ * Measures how many milliseconds a pod's clock is ahead of ours, to half of a round trip: by the fastest of some answers,
+ * as in NTP (RFC 5905, 8). @param {Session} session
  */
 export async function measureClockOffset(session) {
   let best = { roundTripMs: Number.POSITIVE_INFINITY, offsetMs: 0 }
@@ -106,14 +106,14 @@ export async function measureClockOffset(session) {
 }
 
 /**
- * Asks the sidecars of a rollout from the reader of their node, which sees their processes start.
+ * Has the reader of a node poll the sidecars of a rollout there: it sees their processes start.
  * @param {{ agents: Pick<Agents, 'session'>, node: string }} options node: of all the sidecars
  * @returns {Promise<import('../../model/types.ts').Asking>}
  */
 export async function openAsking({ agents, node }) {
   const session = await agents.session(READER, node)
   await session.call('openAsking', null)
-  /** The node of each sidecar. @type {Map<string, string>} */
+  /** Addresses of the sidecars by name, as the reader has seen them. @type {Map<string, string>} */
   const addresses = new Map()
   let waiting = 0
   /** @type {<T>(answer: Promise<T>) => Promise<T>} */

@@ -52,13 +52,13 @@ const kubeletSummary = z.looseObject({
   pods: many({ podRef, containers: many({ name: text, cpu, memory }) }),
 })
 
-/** @param {unknown} answer @returns {V1Pod} @throws {BenchError} with the member that is not as it must be */
+/** Checks what the kit relies on. @param {unknown} answer @returns {V1Pod} the answer itself @throws {BenchError} with the member that is not as it must be */
 export const readPod = answer => assertAnswer(pod, 'a pod', answer)
 
-/** @param {unknown} answer @returns {V1Node} @throws {BenchError} */
+/** As readPod. @param {unknown} answer @returns {V1Node} @throws {BenchError} */
 export const readNode = answer => assertAnswer(node, 'a node', answer)
 
-/** @param {unknown} answer  @throws {BenchError} */
+/** As readPod, for the kubelet's stats/summary. @param {unknown} answer @throws {BenchError} */
 export const readKubeletSummary = answer => assertAnswer(kubeletSummary, "the kubelet's counters", answer)
 
 /** @param {z.ZodType} schema @param {string} what @param {unknown} answer @returns {any} */

@@ -13,6 +13,7 @@ const FIELD_MANAGER = 'sidecar-bench'
 const LOST_AFTER_SECONDS = 30
 const ANSWER_SECONDS = 10
 const RETRY_MS = 500
+// Errors of connections after which a request is repeated.
 const PASSING =
   /ECONNREFUSED|ECONNRESET|ECONNABORTED|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|socket hang up|no answer within/
 const RBAC = 'k8s/rbac.yaml names the least that a run needs'
@@ -20,9 +21,9 @@ const RBAC = 'k8s/rbac.yaml names the least that a run needs'
 /** @typedef {Awaited<ReturnType<typeof connect>>} Api */
 
 /**
- * Connects to the API server that a kubeconfig names.
- * @param {{ context: string | null, environment?: NodeJS.ProcessEnv, home?: string }} options context null: the current
- * @throws {UsageError} when there is no kubeconfig, or no such context
+ * Makes the client of the API server that a kubeconfig names; it sends nothing yet.
+ * @param {{ context: string | null, environment?: NodeJS.ProcessEnv, home?: string }} options context: null: the current one
+ * @throws {UsageError} when there is no kubeconfig that can be read, or no such context
  */
 export async function connect({ context, environment = process.env, home = homeFolder() }) {
   const k8s = await import('@kubernetes/client-node')
@@ -42,7 +43,7 @@ export async function connect({ context, environment = process.env, home = homeF
   const { server } = cluster
   const request = createRequest(server)
 
-  /** Applies an object. @template {KubernetesObject} T @param {T} object @param {'All'} [dryRun] @returns {Promise<T>} */
+  /** Applies an object on the server, by force: fields of other managers become the kit's. @template {KubernetesObject} T @param {T} object @param {'All'} [dryRun] @returns {Promise<T>} */
   const patch = (object, dryRun) =>
     objects.patch(object, undefined, dryRun, FIELD_MANAGER, true, k8s.PatchStrategy.ServerSideApply)
 
@@ -54,23 +55,23 @@ export async function connect({ context, environment = process.env, home = homeF
     request,
     nameOf: () => config.getCurrentContext(),
 
-    /** @template {KubernetesObject} T @param {T} object */
+    /** Makes or changes an object; resolves with it as the server has it. @template {KubernetesObject} T @param {T} object */
     apply: object => request(`apply ${describe(object)}`, () => patch(object)),
 
-    /** @param {KubernetesObject} object that must not be there yet */
+    /** Creates an object; the error has the code 409 if it is there. @param {KubernetesObject} object */
     create: object =>
       request(`create ${describe(object)}`, () => objects.create(object, undefined, undefined, FIELD_MANAGER)),
 
-    /** Creates an object as a dry run, to learn whether the server accepts it. @param {KubernetesObject} object */
+    /** Applies an object as a dry run, to learn whether the server accepts it. @param {KubernetesObject} object */
     tryApply: object => request(`apply ${describe(object)}`, () => patch(object, 'All')),
 
-    /** Deletes what is there. @param {KubernetesObject} object @param {{ lostAfterSeconds?: number }} [options] */
+    /** Deletes an object, if it is there, and in the background all that it owns. @param {KubernetesObject} object @param {{ lostAfterSeconds?: number }} [options] */
     remove(object, options) {
       const ask = () => objects.delete(object, undefined, undefined, undefined, undefined, 'Background')
       return request(`delete ${describe(object)}`, () => ask().catch(ignoreGone), options)
     },
 
-    /** @param {string} apiVersion @param {string} kind @param {{ namespace?: string, labels?: string }} [where] */
+    /** Lists objects. @param {string} apiVersion @param {string} kind @param {{ namespace?: string, labels?: string }} [where] namespace: absent: all */
     async list(apiVersion, kind, { namespace, labels } = {}) {
       const ask = () => objects.list(apiVersion, kind, namespace, undefined, undefined, undefined, undefined, labels)
       return /** @type {any[]} */ ((await request(`list ${kind.toLowerCase()}s`, ask)).items)
@@ -81,14 +82,14 @@ export async function connect({ context, environment = process.env, home = homeF
 
     /**
      * @param {{ namespace: string, pod: string, container: string, tailLines?: number, isPrevious?: boolean }} options
-     * @returns {Promise<string>} empty when there is none
+     *   isPrevious: of the container before its last restart @returns {Promise<string>} empty when there is none
      */
     readLog: ({ namespace, pod, container, tailLines, isPrevious }) =>
       request(`read the log of ${namespace}/${pod}`, () =>
         core
           .readNamespacedPodLog({ name: pod, namespace, container, tailLines, previous: isPrevious })
           .then(text => text ?? '')
-          // A container that has not started has no log; the client cannot read that answer where no node has the pod.
+          // A container that has not started has no log; the client cannot read that answer if no node has the pod.
           .catch(error => {
             if (![400, 404].includes(error.code) && !/No Content-Type/.test(error.message)) throw error
             return ''
@@ -97,17 +98,17 @@ export async function connect({ context, environment = process.env, home = homeF
   }
 }
 
-/** Makes what asks an API server. @param {string} server */
+/** Makes the function that sends requests to an API server. @param {string} server */
 function createRequest(server) {
   let isLost = false
 
   /**
-   * Asks the API server. While it does not answer, asks again for half a minute.
-   * @template T @param {string} what @param {() => Promise<T>} ask @param {{ lostAfterSeconds?: number }} [options]
-   * @throws {SiteLostError} when it does not answer; {BenchError} when it refuses
+   * Sends a request; while the server does not answer, repeats it for lostAfterSeconds (half a minute by default).
+   * @template T @param {string} what for errors, after "cannot" @param {() => Promise<T>} ask @param {{ lostAfterSeconds?: number }} [options]
+   * @throws {SiteLostError} when it does not answer; {BenchError}, with the HTTP status as its code, when it refuses
    */
   return async function request(what, ask, { lostAfterSeconds = LOST_AFTER_SECONDS } = {}) {
-    // Later requests (removing, closing) do not wait again after a timeout.
+    // After a timeout, later requests (removing, closing) are tried once only.
     const deadline = performance.now() + (isLost ? 0 : lostAfterSeconds * 1000)
     for (;;) {
       try {
@@ -132,11 +133,11 @@ function createRequest(server) {
   }
 }
 
-/** Says an error of the API in words, and whether asking again may help. @param {unknown} error */
+/** Explains an error of the API in words; isPassing: repeating the request may help. @param {unknown} error */
 export function explain(error) {
   const { body, message, cause, ...rest } = /** @type {any} */ (error)
   const text = `${message ?? /** @type {any} */ (error).error?.message ?? error}`
-  // A web socket that is refused says so in words only.
+  // The error of a refused web socket has its status in its text only.
   const refused = /Unexpected server response: (\d+)/.exec(text)?.[1]
   const code = refused ? Number(refused) : rest.code
   if (typeof code === 'number') {
@@ -159,7 +160,7 @@ function describe({ kind, metadata }) {
   return `${kind} ${namespace ? `${namespace}/` : ''}${name}`
 }
 
-/** @param {KubeConfig} config @param {NodeJS.ProcessEnv} environment @param {string} home */
+/** Loads the files of KUBECONFIG, else ~/.kube/config, else the account of this pod. @param {KubeConfig} config @param {NodeJS.ProcessEnv} environment @param {string} home @throws {UsageError} */
 function loadConfig(config, environment, home) {
   const standard = path.join(home, '.kube/config')
   const files = environment.KUBECONFIG?.split(path.delimiter).filter(Boolean) ?? []
@@ -176,7 +177,7 @@ function loadConfig(config, environment, home) {
       reading = file
       const more = new /** @type {any} */ (config).constructor()
       more.loadFromFile(file)
-      // The first file that says something wins, as in kubectl.
+      // The first file that sets a value wins, as in kubectl.
       config.mergeConfig(more, Boolean(config.currentContext))
     }
   } catch (error) {

@@ -6,15 +6,16 @@ import { findObstacle } from './pod-status.js'
 /** @import { PodWatch } from './pod-watch.js' */
 
 const READY_SECONDS = 120
+// An obstacle that can pass by itself may last this long.
 const OBSTACLE_SECONDS = 10
 const LOOK_SECONDS = 2
 
 /**
- * Waits until pods are as `isDone` asks, and gives up once a status says why they will not be.
+ * Waits until `isDone` holds, or a status of the pods says why it will not.
  * @param {{ api: Api, pods: PodWatch, namespace: string, what: string, find: () => V1Pod[], isDone: () => boolean,
  *   maker: string, deadlineSeconds?: number, signal: AbortSignal }} options
- *   what: for errors; maker: how the name of the pods' controller begins
- * @throws {BenchError} with the reason, and the end of the log of the container that ended
+ *   find: the pods so far; what: for errors; maker: how the name of the pods' controller begins
+ * @throws {BenchError} with the reason, and the end of the log of the container that ended; or when the deadline passes
  */
 export async function awaitPods({ api, pods, namespace, what, find, isDone, maker, signal, ...options }) {
   const { deadlineSeconds = READY_SECONDS } = options
@@ -40,7 +41,7 @@ export async function awaitPods({ api, pods, namespace, what, find, isDone, make
       const log = obstacle.container ? await readLastWords({ api, namespace, pod, container: obstacle.container }) : ''
       throw new BenchError(`${what} does not start: ${obstacle.why}${log}`)
     }
-    // The reason that there is no pod is in an event of its controller.
+    // If no pod is made, an event of its controller has the reason.
     if (find().length > 0) continue
     const events = await api.list('v1', 'Event', { namespace })
     const refused = events.findLast(
@@ -52,7 +53,7 @@ export async function awaitPods({ api, pods, namespace, what, find, isDone, make
 }
 
 /**
- * Reads the end of a container's log as the end of a sentence: of the first container where it was started again.
+ * Renders the end of a container's log to end a sentence: of the log before its last restart, if there was one.
  * @param {{ api: Api, namespace: string, pod: V1Pod, container: string }} options
  */
 export async function readLastWords({ api, namespace, pod, container }) {

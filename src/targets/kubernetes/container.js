@@ -12,15 +12,16 @@ import { findContainerId, findContainerStatus, findEnding, isReady } from './pod
 const ADMIN_SECONDS = 5
 
 /**
- * A running container: its id and its ports for a reader, its names for the kubelet.
+ * A container that has an id: id and ports are for a reader, the names for the kubelet.
  * @typedef {{ id: string, node: string, listens: Endpoint[], namespace: string, pod: string, container: string, restarts: number }} Watched
+ * watched: throws a BenchError without a container; saveLog: writes the log, after that of before a restart, to the folder
  * @typedef {Handle & { watched: () => Watched, saveLog: () => Promise<void> }} ContainerHandle
  */
 
 /**
  * Creates the handle of a container, whose pod may not be there yet.
  * @param {{ api: Api, pods: PodWatch, namespace: string, spec: ProcessSpec, start: string, folder: string }} options
- * start: the label of its start; folder: for its log @returns {ContainerHandle}
+ * start: the value of its label; folder: for its log @returns {ContainerHandle}
  */
 export function createHandle({ api, pods, namespace, spec, start, folder }) {
   const container = spec.role
@@ -103,8 +104,9 @@ function countRestarts(pod, container) {
 }
 
 /**
- * Asks a listener on a pod's own loopback, by a forwarded port.
- * @param {{ api: Api, namespace: string, pod: string, port: number, path: string }} options @returns {Promise<string>}
+ * Gets a path from a listener on a pod's own loopback, by a forwarded port.
+ * @param {{ api: Api, namespace: string, pod: string, port: number, path: string }} options @returns {Promise<string>} the body
+ * @throws {BenchError} when it does not answer 200 in time
  */
 async function askThroughForward({ api, namespace, pod, port, path: adminPath }) {
   const [input, output, errors] = [new PassThrough(), new PassThrough(), new PassThrough()]

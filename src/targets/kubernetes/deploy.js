@@ -7,13 +7,14 @@ import { LABELS, renderDeployment, renderJob, renderSidecarPod } from './manifes
 import { RULES } from './pod.js'
 import { findContainerId } from './pod-status.js'
 
-/** Runs processes as pods: services by Deployments, the load by a Job, sidecars of a rollout in pods alone. */
+/** Runs processes as pods: services by Deployments, the load by a Job, sidecars of a rollout in pods without a controller. */
 /** @import { Deployment, Handle, ProcessSpec, Target } from '../../model/types.ts' */
 /** @import { PodWatch } from './pod-watch.js' @import { Api } from './api.js' */
 
 const GONE = { seconds: 60, perProcessSeconds: 1 }
 
 /**
+ * Makes `deploy` of the target. openPods: makes the namespaces when they are first needed; rulesImage: has iptables-restore.
  * @param {import('./index.js').ClusterOptions & { labels: Record<string, string>, files: ReturnType<typeof
  * import('./files.js').createFiles>, openPods: () => Promise<PodWatch>, rulesImage: () => string | undefined }} options
  * @returns {Target['deploy']}
@@ -90,9 +91,10 @@ export function createDeploy({ api, namespace, labels, files, openPods, rulesIma
 }
 
 /**
- * Removes services of a start with their addresses, and waits until their pods are gone; arePods: without controllers.
+ * Saves the logs, removes services of a start with their addresses, and waits until their pods are gone.
  * @param {import('./container.js').ContainerHandle[]} processes
- * @param {{ api: Api, namespace: string, pods: PodWatch, start: number, services: string[], arePods: boolean }} options
+ * @param {{ api: Api, namespace: string, pods: PodWatch, start: number, services: string[], arePods: boolean }} options arePods: no controllers
+ *   made the pods @throws {BenchError} when they are not gone in time
  */
 async function remove(processes, { api, namespace, pods, start, services, arePods }) {
   await Promise.all(processes.map(p => p.saveLog()))

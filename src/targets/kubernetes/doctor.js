@@ -14,15 +14,16 @@ import { NATIVE_SIDECARS_SINCE, readVersion } from './site.js'
 /** @import { ToolSpec } from '../../model/types.ts' @import { Api } from './api.js' */
 /** @import { Where } from './pod.js' @import { V1Node } from '@kubernetes/client-node' */
 
-/** More: further lines, under the first. @typedef {{ level: 'ok' | 'warning' | 'missing', text: string, more?: string[] }} Finding */
+/** more: further lines under the text. @typedef {{ level: 'ok' | 'warning' | 'missing', text: string, more?: string[] }} Finding */
 
 const TRIED_NAME = 'sidecar-bench-doctor'
-// Words of the server where a webhook acts outside of the cluster: it is asked about real objects only.
+// The server's error for an admission webhook with side effects, which is called for real objects only.
 const UNTRIED = /does not support dry run/
 const RBAC = 'k8s/rbac.yaml names all that a run needs: have it applied, and its ClusterRole sidecar-bench bound to you'
 
-// The CPU manager's static policy sets no quota on a container with its own CPUs (DisableCPUQuotaWithExclusiveCPUs).
+// Kubernetes 1.33: the static CPU manager sets no quota on a container with its own CPUs (DisableCPUQuotaWithExclusiveCPUs).
 const NO_QUOTA_SINCE = 33
+// The kubelet's default of nodeStatusMaxImages.
 const LISTED_IMAGES = 50
 const KUBELET_SECONDS = 5
 const IMPORT =
@@ -30,9 +31,9 @@ const IMPORT =
 const READ_BACK = 'every run reads its quotas back from the kernel anyway'
 
 /**
- * Looks for everything that a default run needs on a cluster; it makes nothing there.
+ * Checks all that a default run needs on a cluster, and makes nothing there; a refusal is a finding.
  * @param {{ api: Api, node: Where, loadNode: Where, images: Record<string, string>, specs: ToolSpec[] }} options
- *   as for a run; loadNode null: with the services; images: by the tool's name, instead of its own
+ *   as for a run; loadNode: null: with the services; images: by the tool's name, in place of its default
  */
 export async function examineCluster({ api, node, loadNode, images, specs }) {
   /** @type {Finding[]} */
@@ -52,7 +53,7 @@ export async function examineCluster({ api, node, loadNode, images, specs }) {
       const text = `access: you may not ${verbs.join(', ')} ${resource}${group && `.${group}`} (${why})`
       findings.push({ level: 'missing', text, more: resource === denied?.at(-1)?.resource ? [RBAC] : [] })
     }
-    // A check that is denied would fail again when it is tried.
+    // A request that is denied would only fail, so what needs it is not checked.
     const may = (/** @type {string} */ resource) => !denied?.some(d => d.resource === resource)
     if (may('namespaces') && may('daemonsets')) findings.push(await examineReader(api, images.node ?? nodeTool.image))
     if (may('nodes')) {
@@ -78,7 +79,7 @@ export async function examineCluster({ api, node, loadNode, images, specs }) {
   return findings
 }
 
-/** Tries in a dry run to make the reader. @param {Api} api @param {string} image @returns {Promise<Finding>} */
+/** Tries in a dry run whether the reader would be admitted. @param {Api} api @param {string} image @returns {Promise<Finding>} */
 async function examineReader(api, image) {
   const reader = renderReader({
     name: TRIED_NAME,
@@ -104,7 +105,7 @@ async function examineReader(api, image) {
   }
 }
 
-/** Describes a node. A defect only warns: each place has a sound node. @param {V1Node} node @param {number} minor */
+/** Describes a node. A defect only warns: chooseNode has found a node without one for each place. @param {V1Node} node @param {number} minor */
 function describeNode(node, minor) {
   const { capacity = {}, allocatable = {}, nodeInfo } = node.status ?? {}
   const text = [
@@ -118,7 +119,7 @@ function describeNode(node, minor) {
     : ok(`${text}, ready`)
 }
 
-/** @param {V1Node[]} nodes @param {{ name: string, image: string }[]} chosen @returns {Finding[]} */
+/** Says of each image which nodes lack it; the last warning says how to import images. @param {V1Node[]} nodes @param {{ name: string, image: string }[]} chosen @returns {Finding[]} */
 function describeImages(nodes, chosen) {
   const findings = chosen.map(({ name, image }) => {
     const without = nodes.filter(node => !hasImage(node, image))
@@ -129,7 +130,7 @@ function describeImages(nodes, chosen) {
     const isCut = without.some(({ status }) => (status?.images?.length ?? 0) >= LISTED_IMAGES)
     const cut = isCut ? ` (a node lists its ${LISTED_IMAGES} largest images only: it may be there)` : ''
     const who = `${without.map(nameOf).join(', ')}${cut}`
-    // No registry has this image.
+    // The kit builds this image, so no registry has it.
     if (isBuilt(name) && image === nameBuiltImage(name))
       return warn(`${text} is not on ${who}: ${renderCommand('images', `--${name} FILE`)} writes it`)
     return warn(`${text} will be pulled by ${who}`)

@@ -12,9 +12,9 @@ export const KIT = '/bench/kit'
 // node/ and parity/beside import nothing else (test/architecture.test.js).
 const KIT_FOLDERS = ['src/agent', 'src/node', 'src/parity/beside', 'src/lib']
 
-/** Brings folders to pods. @param {{ api: Api, namespace: string, labels: Record<string, string> }} options */
+/** Makes the functions that bring folders of this machine into pods, as ConfigMaps and Secrets. @param {{ api: Api, namespace: string, labels: Record<string, string> }} options */
 export function createFiles({ api, namespace, labels }) {
-  /** The paths at which processes see folders of this machine. @type {Map<string, string>} */
+  /** The paths at which processes see folders, by the folder of this machine. @type {Map<string, string>} */
   const located = new Map()
   /** @type {Map<string, Promise<unknown>>} */
   const applied = new Map()
@@ -38,7 +38,7 @@ export function createFiles({ api, namespace, labels }) {
   }
 
   return {
-    /** Returns the path at which a process sees a folder: under its own name, and no two at one place. @param {string} source */
+    /** Returns the path at which a process sees a folder: under its own name, or with a number if another has that path. @param {string} source */
     locate(source) {
       const taken = new Set([...located.values(), KIT])
       const base = `/bench/${path.basename(source)}`
@@ -76,7 +76,7 @@ export function createFiles({ api, namespace, labels }) {
   }
 }
 
-/** Reads the kit's own code that runs in pods, by its path in the kit. @returns {Record<string, string>} */
+/** Reads the kit's own code that runs in pods, by its path; package.json has Node read it as modules. @returns {Record<string, string>} */
 export function readAgentCode() {
   const files = KIT_FOLDERS.flatMap(folder =>
     Object.entries(readTextFiles(path.join(ROOT, folder))).map(([name, text]) => [`${folder}/${name}`, text]),

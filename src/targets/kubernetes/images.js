@@ -8,14 +8,14 @@ import { isBuilt } from '../../tools/sources.js'
 
 const ARCHIVE = 'images.tar'
 
-/** @param {Pick<ToolSpec, 'name' | 'image'>} tool @param {Record<string, string>} images as for chooseImages */
+/** Finds a tool's image: the user's, else the one that the kit builds, else its own; null: none. @param {Pick<ToolSpec, 'name' | 'image'>} tool @param {Record<string, string>} images as for chooseImages */
 export function imageOf({ name, image }, images) {
   return images[name] ?? (isBuilt(name) ? nameBuiltImage(name) : image)
 }
 
 /**
  * Chooses the image of each tool; the kit's own pods need Node's in every run.
- * @param {{ specs: ToolSpec[], images: Record<string, string> }} options images: by the tool's name, instead of its own
+ * @param {{ specs: ToolSpec[], images: Record<string, string> }} options images: the user's, by the tool's name
  */
 export function chooseImages({ specs, images }) {
   const distinct = new Map([...specs, nodeTool].map(spec => [spec.name, spec]))
@@ -25,7 +25,7 @@ export function chooseImages({ specs, images }) {
   })
 }
 
-/** Tells how a node without a registry gets what it needs, as lines. @param {Parameters<typeof chooseImages>[0]} options */
+/** Renders, as lines, the images of a run and the commands that bring them to a node without a registry. @param {Parameters<typeof chooseImages>[0]} options */
 export function listImages({ specs, images }) {
   const chosen = chooseImages({ specs, images })
   const built = chosen.filter(({ name }) => isBuilt(name) && !Object.hasOwn(images, name))
@@ -45,7 +45,7 @@ export function listImages({ specs, images }) {
   ]
 }
 
-/** Tells how an archive of images gets to a node, as lines. @param {string} archive */
+/** Renders, as lines, the commands that import an archive of images on a node. @param {string} archive */
 export function listImports(archive) {
   return [
     'Then once for every node of the run, the one that fits:',
@@ -66,7 +66,7 @@ export function isAlwaysPulled(image) {
   return expandImage(image).endsWith(':latest')
 }
 
-/** Completes an image's name as nodes list it: with its registry, and its digest or its tag. @param {string} image */
+/** Completes an image's name as nodes list it: with its registry, and its digest or its tag (`latest` by default). @param {string} image */
 function expandImage(image) {
   const [named, digest] = image.split('@', 2)
   const [first, ...rest] = named.split('/')

@@ -27,7 +27,8 @@ import { watchPods } from './pod-watch.js'
 /**
  * Runs every service in a pod. Its namespaces are made when they are first needed, and `close` removes them.
  * @param {ClusterOptions} options @returns {Target & { open: () => Promise<Opened>, namespace: string,
- *   allowRules: (image: string) => Promise<void> }} allowRules: the image sets rules in pods from now on
+ *   allowRules: (image: string) => Promise<void> }} allowRules: makes the namespace
+ *   privileged, so that the image may set rules in its pods
  */
 export function createKubernetesTarget(options) {
   const { api, ledger, namespace, sampleSource, cpus, node } = options
@@ -119,7 +120,7 @@ function placeAt(reach) {
 }
 
 /**
- * Makes the namespaces with the kit's own pods.
+ * Makes the namespaces with the kit's own pods. created: changed: the names of the namespaces that were made
  * @param {ClusterOptions & Pick<import('./manifests.js').Meta, 'labels'> & { created: string[] }} options
  */
 async function openNamespaces({ nodeImage, created, ...options }) {
@@ -131,7 +132,7 @@ async function openNamespaces({ nodeImage, created, ...options }) {
     try {
       await createNamespace({ api, name, runId: ledger.runId, level })
     } catch (error) {
-      // A refused namespace is not there, or not this run's. An answer that was lost leaves that open.
+      // A refused namespace is not there, or not this run's. Without an answer it may be there, so it stays in the ledger.
       if (!(error instanceof SiteLostError)) ledger.release('namespace', held)
       throw error
     }

@@ -4,19 +4,21 @@ import { sleep, untilAborted } from '../../lib/wait.js'
 import { NOT_OFFERED } from '../../node/kernel/cgroup.js'
 import { readKubeletSummary } from './answers.js'
 
-/** Reads what the kubelet counts, where no pod may see cgroups: CPU time and memory, every 10 to 20 s, with a stamp. */
+/** Reads what the kubelet counts, if no pod may see cgroups: CPU time and memory, every 10 to 20 s, with a stamp. */
 /** @import { Look, Observation, Window, Edge, Reading, Sample } from '../../model/types.ts' */
 /** @import { Api } from './api.js' */
 /** @import { Watched } from './container.js'  */
 
-// The kubelet is asked more often than it counts, so that no counter near an edge is missed.
+// The kubelet is polled more often than it counts, so that no counter near an edge is missed.
 const POLL_MS = 5000
-// Answers are awaited for a second after the window, in which the load goes on.
+// The last answer is awaited this long after the window: the load goes on for longer (TAIL_MS, run/generator.js).
 const LAST_POLL_MS = 500
 
 /** @typedef {{ watched: () => Pick<Watched, 'id' | 'namespace' | 'pod' | 'container' | 'restarts'> }} Container */
 
+// Fraction of the window that lies between the first and the last counter in it.
 const LEAST_COVERED = 0.75
+// The unit of HostCpu is USER_HZ (proc(5)).
 const TICKS_PER_SECOND = 100
 
 /** CPU time so far, and when it was counted. @typedef {{ epochMs: number, cpuSeconds: number }} Counter */
@@ -68,8 +70,8 @@ export async function observeByKubelet({ readSummary, containers, cpus, window, 
     const after = lookByKubelet(containers)
     await Promise.race([poll(), sleep(LAST_POLL_MS, signal)])
     const names = containers.map(c => c.watched()).map(({ pod, container }) => `${container} of the pod ${pod}`)
-    // Edges are found by a line from the first counter of the window to the last, and on. Stamps are whole seconds, so a
-    // rate is right within a second of the time between them.
+    // CPU time at an edge is extrapolated along the line through the first and the last counter in the window. Stamps are
+    // whole seconds, so the time between the two is a second off at most.
     const lines = names.map((name, i) => fitLine({ name, counters: polls.map(p => p.containers[i]), window }))
     const host = fitLine({ name: 'the node', counters: polls.map(p => p.node), window })
     /** @type {(edge: 'start' | 'end', nearest: 'first' | 'last', looks: Look[]) => Edge} */
@@ -100,14 +102,14 @@ export async function observeByKubelet({ readSummary, containers, cpus, window, 
   }
 }
 
-/** Reads what is known of containers outside of the window: their identity. @param {Container[]} containers @returns {Look[]} */
+/** Reads the identity of containers, all that the kubelet offers of a Look. @param {Container[]} containers @returns {Look[]} */
 export function lookByKubelet(containers) {
   const watched = containers.map(c => c.watched())
   return watched.map(({ id, restarts }) => ({ memory: null, identity: [id, `${restarts} restarts`], workers: null }))
 }
 
 /**
- * Finds a container's counters in the kubelet's summary; null where it has none, as in a container's first seconds.
+ * Finds a container's counters in the kubelet's summary; null: it lacks one, as in a container's first seconds.
  * @param {any[] | undefined} pods @param {Pick<Watched, 'namespace' | 'pod' | 'container'>} container
  * @returns {ContainerCounter | null}
  */
@@ -121,7 +123,7 @@ export function findCounter(pods, { namespace, pod, container }) {
   return isWhole ? { ...counter, workingSetBytes, rssBytes } : null
 }
 
-/** @param {any} cpu of a container, or of the node, in the summary @returns {Counter | null} null where it has none */
+/** Reads CPU time so far, and its stamp. @param {any} cpu of a container, or of the node, in the summary @returns {Counter | null} null: there is none yet */
 export function parseCpu(cpu) {
   if (cpu?.usageCoreNanoSeconds === undefined) return null
   return { epochMs: Date.parse(cpu.time), cpuSeconds: cpu.usageCoreNanoSeconds / 1e9 }
@@ -144,9 +146,10 @@ function findSamples(polls) {
 }
 
 /**
- * Finds the first and the last counter in the window, and the rate between them.
+ * Finds the first and the last counter in the window, and the rate between them, in cores.
  * @template {Counter} T
  * @param {{ name: string, counters: (T | null)[], window: Window }} options counters: in the order they were read
+ * @throws {BenchError} when they cover too little of the window, or the CPU time fell
  */
 function fitLine({ name, counters, window: { startMs, endMs } }) {
   const inside = counters.filter(c => c !== null).filter(c => c.epochMs >= startMs && c.epochMs <= endMs)

@@ -3,12 +3,14 @@ import { keyOf, renderKitPod, renderPod, renderVolumes } from './pod.js'
 /** The objects that a run creates in a cluster. Pure. */
 /** @import { Container, Where } from './pod.js' */
 
+/** Labels of the objects of a run; `start` tells the pods of a service's starts apart. */
 export const LABELS = {
   managed: 'app.kubernetes.io/managed-by',
   service: 'app.kubernetes.io/name',
   run: 'sidecar-bench/run',
   start: 'sidecar-bench/start',
 }
+/** The value of LABELS.managed. */
 export const MANAGER = 'sidecar-bench'
 
 const DEPLOYMENT = { apiVersion: 'apps/v1', kind: 'Deployment' }
@@ -20,8 +22,9 @@ const DAEMON_SET = { apiVersion: 'apps/v1', kind: 'DaemonSet' }
 /** A pod of the kit's own. @typedef {Meta & { image: string, folder: Container['folders'][0] }} KitPod */
 
 /**
+ * Renders a namespace of a run.
  * @param {{ name: string, runId: string, level: 'restricted' | 'privileged', annotations?: Record<string, string> }} options
- *   level: of the Pod Security Standards
+ *   level: of the Pod Security Standards that its pods must meet
  */
 export function renderNamespace({ name, runId, level, annotations }) {
   const labels = { [LABELS.managed]: MANAGER, [LABELS.run]: runId, 'pod-security.kubernetes.io/enforce': level }
@@ -29,8 +32,9 @@ export function renderNamespace({ name, runId, level, annotations }) {
 }
 
 /**
+ * Renders a ConfigMap, or a Secret, of files.
  * @param {Meta & { files: Record<string, string>, isSecret?: boolean }} options
- *   files: by path; a key of a ConfigMap has no slashes, so they are put back where it is mounted
+ *   files: by path; a key of a ConfigMap has no slashes, so renderVolumes puts them back
  */
 export function renderFiles({ name, namespace, labels, files, isSecret = false }) {
   const entries = Object.fromEntries(Object.entries(files).map(([file, text]) => [keyOf(file), text]))
@@ -42,7 +46,7 @@ export function renderFiles({ name, namespace, labels, files, isSecret = false }
   }
 }
 
-/** Renders the address of a service, before anything listens there. @param {OfService & { ports: number[] }} options */
+/** Renders a Service: an address is there before anything listens at it. @param {OfService & { ports: number[] }} options */
 export function renderService({ service, name, namespace, labels, ports }) {
   return {
     apiVersion: 'v1',
@@ -86,13 +90,13 @@ export function renderSidecarPod({ service, name, namespace, labels, container, 
   }
 }
 
-/** Renders a process that ends: the load. @param {OfService & { container: Container, where: Where }} options */
+/** Renders a Job for a process that ends: the load. @param {OfService & { container: Container, where: Where }} options */
 export function renderJob({ container, where, ...at }) {
   const pod = { ...renderPod({ containers: [container], where, hasNativeSidecars: false }), restartPolicy: 'Never' }
   return renderController({ type: JOB, at, spec: { backoffLimit: 0 }, pod })
 }
 
-/** Renders a pod of the kit's own, idle until `exec` starts one in it. @param {KitPod & { where: Where }} options */
+/** Renders the prober, a pod that is idle until `exec` starts the agent in it. @param {KitPod & { where: Where }} options */
 export function renderProber({ folder, where, ...meta }) {
   const { volumes, mounts } = renderVolumes([folder])
   const spec = { replicas: 1, selector: { matchLabels: { [LABELS.service]: meta.name } } }
@@ -123,7 +127,7 @@ export function renderReader({ folder, wheres, hasRecursiveReadOnly, ...meta }) 
   return renderKitController({ type: DAEMON_SET, workload: meta, spec, wheres, pod, container })
 }
 
-/** Renders a process that says its version. @param {Meta & { image: string, command: string[], where: Where }} options */
+/** Renders a Job whose command prints a program's version. @param {Meta & { image: string, command: string[], where: Where }} options */
 export function renderVersionJob({ command, where, ...meta }) {
   const pod = { restartPolicy: 'Never' }
   return renderKitController({
@@ -137,7 +141,7 @@ export function renderVersionJob({ command, where, ...meta }) {
 }
 
 /**
- * Renders a pod of the kit's own with what makes it.
+ * Renders a pod of the kit's own with its controller.
  * @param {{ type: typeof JOB, workload: Meta & { image: string }, spec: object } &
  *   Omit<Parameters<typeof renderKitPod>[0], 'name' | 'image'>} options
  */
@@ -147,7 +151,7 @@ function renderKitController({ type, workload: { image, ...meta }, spec, ...of }
 }
 
 /**
- * Renders an object that makes pods: both carry the labels of the service.
+ * Renders a controller of pods; it and its pods carry the labels of the service.
  * @template {object} Spec @template {object} Pod
  * @param {{ type: typeof JOB, at: OfService, spec: Spec, pod: Pod }} options spec: all but the template
  */

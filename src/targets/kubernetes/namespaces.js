@@ -13,9 +13,9 @@ const LOST_SECONDS = 5
 const OWNER = 'sidecar-bench/owner'
 
 /**
- * Makes a namespace.
+ * Makes a namespace, annotated with this process, by which `cleanup` knows whether its run goes on.
  * @param {{ api: Api, name: string, runId: string, level: 'restricted' | 'privileged' }} options
- * @throws {BenchError} where it is there already
+ * @throws {BenchError} when another run has made one of this name
  */
 export async function createNamespace({ api, name, runId, level }) {
   const [host, ...place] = placeHere().split(' ')
@@ -24,7 +24,7 @@ export async function createNamespace({ api, name, runId, level }) {
     await api.create(renderNamespace({ name, runId, level, annotations: { [OWNER]: owner } }))
   } catch (error) {
     if (/** @type {any} */ (error).code !== 409) throw error
-    // An earlier try may have made it, and its answer was lost.
+    // An earlier try of this request may have made it, with its answer lost.
     const there = await api.readNamespace(name)
     if (there?.metadata?.annotations?.[OWNER] === owner && there.metadata.labels?.[LABELS.run] === runId) return
     throw new BenchError(
@@ -54,7 +54,7 @@ export async function removeNamespaces({ api, names }) {
  * Removes the namespaces of runs that have ended. It leaves those of a run that goes on, of a run that was retained,
  * and of runs of other machines, which may go on.
  * @param {{ api: Api, isAll: boolean, run?: string | null, retained?: string[] }} options
- *   isAll: those of other machines, too; run: only its own; retained: ids of runs that were
+ *   isAll: those of other machines, too; run: only its own, even if it was retained; retained: ids of retained runs
  */
 export async function cleanUpCluster({ api, isAll, run = null, retained = [] }) {
   const namespaces = await api.list('v1', 'Namespace', { labels: `${LABELS.managed}=${MANAGER},${LABELS.run}` })
@@ -79,7 +79,7 @@ export async function cleanUpCluster({ api, isAll, run = null, retained = [] }) 
   return { removed: names.map(name => `namespace ${name}`), left }
 }
 
-/** Names this place; two machines, or containers, may have one hostname. */
+/** Names this place by host, boot and pid namespace: machines, or containers, may share a hostname. */
 function placeHere() {
   const { bootId, pidNamespace } = readPlace()
   return [os.hostname(), bootId, pidNamespace].join(' ')

@@ -9,8 +9,9 @@ import { HOST_LABEL, parseWhere } from './pod.js'
 const PREFIXES = 'kMGTPE'
 
 /**
- * Chooses a node. wanted: a node's name, or label=value; null: the first that takes pods.
- * @param {any[]} nodes @param {import('./pod.js').Where} wanted @param {string} option
+ * Chooses the first node that takes pods. wanted: a node's name, or label=value; null: any
+ * @param {any[]} nodes @param {import('./pod.js').Where} wanted @param {string} option for errors
+ * @returns the node, and the place for pods: the label as wanted, else the node's name @throws {BenchError} without such a node
  */
 export function chooseNode(nodes, wanted, option) {
   const { label, value } = wanted === null ? { label: '', value: '' } : parseWhere(wanted)
@@ -65,7 +66,7 @@ export function findLimits({ node: { metadata, status }, pods }) {
     ({ spec, status }) => spec?.nodeName === name && !/Succeeded|Failed/.test(`${status?.phase}`),
   )
   const offered = (/** @type {string} */ what) => parseQuantity(status?.allocatable?.[what] ?? '')
-  // An unknown number counts as nothing: the scheduler's refusal is told when the pod waits.
+  // A number that cannot be read counts as 0: if pods then do not fit, the scheduler refuses them, with a reason.
   const requested = (/** @type {string} */ what) =>
     nodePods
       .flatMap(({ spec }) => [...(spec?.containers ?? []), ...(spec?.initContainers ?? []).filter(isNativeSidecar)])
@@ -84,7 +85,7 @@ export function findLimits({ node: { metadata, status }, pods }) {
 /** @param {import('@kubernetes/client-node').V1Container} container */
 const isNativeSidecar = ({ restartPolicy }) => restartPolicy === 'Always'
 
-/** Reads a number of Kubernetes, such as `2`, `1930m`, `24684092Ki`, `129M` or `129e6`; NaN where it is none. @param {string} text */
+/** Parses a quantity of Kubernetes, such as `2`, `1930m`, `24684092Ki`, `129M` or `129e6`; NaN: it is none. @param {string} text */
 export function parseQuantity(text) {
   const [, number, unit = '', binary] = /^(\d+(?:\.\d+)?(?:e\d+)?)(?:([mkKMGTPE])(i?))?$/.exec(text) ?? []
   if (unit === 'm') return Number(number) / 1000

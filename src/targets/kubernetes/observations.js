@@ -1,14 +1,15 @@
 import { measureClockOffset, READER } from './agents.js'
 
-/** Joins what the readers of several nodes see. */
+/** Joins what the readers of several nodes read, in the order of the processes. */
 /** @import { Handle, Look, Observation, Window } from '../../model/types.ts' @import { Agents } from './agents.js' */
 /** @import { ContainerHandle, Watched } from './container.js' */
 
+// The period of the readers' samples (PERIOD_MS, node/observer.js).
 const TICK_MS = 100
 
 /** Observations of one node's reader. @typedef {Omit<Observation, 'clockOffsetMs'>} NodeObservation */
 
-/** @param {Agents} agents @param {ContainerHandle[]} containers */
+/** Reads containers once, by the readers of their nodes. @param {Agents} agents @param {ContainerHandle[]} containers @returns in their order */
 export async function lookByReaders(agents, containers) {
   /** @type {Look[]} */
   const looks = []
@@ -22,6 +23,7 @@ export async function lookByReaders(agents, containers) {
 }
 
 /**
+ * Observes containers by the readers of their nodes, whose clocks are measured first.
  * @param {Agents} agents @param {ContainerHandle[]} containers @param {{ window: Window, signal: AbortSignal }} options
  */
 export async function observeByReaders(agents, containers, { window, signal }) {
@@ -37,7 +39,7 @@ export async function observeByReaders(agents, containers, { window, signal }) {
   return mergeObservations(observed, { processes: containers })
 }
 
-/** Groups containers by node, with their places among all; of none, any node. @param {ContainerHandle[]} containers */
+/** Groups containers by node, with their places among all; without containers, one group is on any node. @param {ContainerHandle[]} containers */
 function groupByNode(containers) {
   const all = containers.map((container, place) => ({ watched: container.watched(), place }))
   if (all.length === 0) return [{ node: null, watched: /** @type {Watched[]} */ ([]), places: [] }]
@@ -48,8 +50,8 @@ function groupByNode(containers) {
 }
 
 /**
- * Merges observations: samples of a moment are one; the host is that of the first sidecar or application; clocks are
- * compared with the clock of the load's node.
+ * Merges observations: samples of a moment are one, and one that a node lacks is dropped; the host is that of the first sidecar
+ * or application; clockOffsetMs is the largest lead, or lag, of a node's clock over that of the load's node.
  * @param {{ places: number[], offsetMs: number, observation: NodeObservation }[]} observations places: of a node's processes, among all;
  * offsetMs: how far the node's clock is ahead of ours @param {{ processes: Pick<Handle, 'spec'>[] }} options
  * @returns {Observation}
@@ -94,7 +96,7 @@ export function mergeObservations(observations, { processes }) {
   }
 }
 
-/** @param {{ epochMs: number, edge?: string }} sample */
+/** Names the moment of a sample: its edge, or its tick. @param {{ epochMs: number, edge?: string }} sample */
 function tickOf({ epochMs, edge }) {
   return edge ?? Math.round(epochMs / TICK_MS)
 }

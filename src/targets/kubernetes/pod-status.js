@@ -1,11 +1,12 @@
-/** The meaning of a pod's status. Pure. */
+/** Finds in a pod's status whether it is ready, how it ended, and what is in its way. Pure. */
 /** @import { V1Pod } from '@kubernetes/client-node' */
 
+// The kubelet's reasons for an image that it cannot have.
 const PULL = /^(ErrImagePull|ImagePullBackOff|InvalidImageName|ErrImageNeverPull|ImageInspectError)$/
 // Reasons that may pass: the kubelet tries again by itself.
 const PASSING = /^(ErrImagePull|ContainerCreating|PodInitializing)$/
 
-/** Says how a container ended; null: it has not; `status N`: by itself. @param {V1Pod} pod @param {string} container */
+/** Says how a container ended, also one that was restarted; null: it has not; `status N`: by itself. @param {V1Pod} pod @param {string} container */
 export function findEnding(pod, container) {
   const { status, metadata } = pod
   const containerStatus = findContainerStatus(pod, container)
@@ -22,7 +23,7 @@ export function findEnding(pod, container) {
 /**
  * Says why a pod does not become ready; null while there is no reason yet.
  * @param {V1Pod} pod @returns {{ why: string, isFinal: boolean, container: string | null } | null}
- *   final: it will not change by itself; container: whose log may tell more
+ *   isFinal: it will not pass by itself; container: its log may have the reason; null: it has none
  */
 export function findObstacle(pod) {
   const { status, metadata } = pod
@@ -55,13 +56,13 @@ export function findObstacle(pod) {
 /** @param {string} why @param {boolean} isFinal @param {string | null} [container] */
 const obstacle = (why, isFinal, container = null) => ({ why, isFinal, container })
 
-/** @param {V1Pod} pod */
+/** Says whether a pod is ready, and is not being deleted. @param {V1Pod} pod */
 export function isReady({ status, metadata }) {
   const isTrue = status?.conditions?.some(c => c.type === 'Ready' && c.status === 'True') ?? false
   return isTrue && !metadata?.deletionTimestamp
 }
 
-/** @param {V1Pod} pod @param {string} container */
+/** Finds the status of a container, init containers among them; undefined: it has none yet. @param {V1Pod} pod @param {string} container */
 export function findContainerStatus(pod, container) {
   return statusesOf(pod).find(status => status.name === container)
 }

@@ -9,16 +9,17 @@ const AGAIN_MS = 300
 /**
  * The pods of namespaces, kept up to date by a watch.
  * @typedef {object} PodWatch
- * @property {(service: string, start?: string) => V1Pod[]} find
+ * @property {(service: string, start?: string) => V1Pod[]} find start: absent: of every start
  * @property {<T>(look: () => T | null | undefined | false, options: { signal?: AbortSignal, deadlineSeconds: number }) => Promise<T | null>} until
- *   calls look at each change, and once a second; null when the deadline passes
- * @property {(listener: () => void) => () => void} onChange
+ *   calls look at each change, and once a second, until it returns a value; null when the deadline passes
+ * @property {(listener: () => void) => () => void} onChange returns a function that removes the listener
  * @property {() => void} close
  */
 
 /**
+ * Starts to watch the pods of namespaces, until `close`.
  * @param {{ api: import('./api.js').Api, namespaces: string[] }} options @returns {Promise<PodWatch>}
- * @throws {import('../../lib/errors.js').BenchError} when it may not
+ * @throws {import('../../lib/errors.js').BenchError} when they may not be listed
  */
 export async function watchPods({ api, namespaces }) {
   /** @type {Map<string, V1Pod>} */
@@ -76,7 +77,7 @@ export async function watchPods({ api, namespaces }) {
 /**
  * Follows the pods of a namespace until the signal aborts.
  * @param {{ api: import('./api.js').Api, namespace: string, pods: Map<string, V1Pod>, tell: () => void,
- *   signal: AbortSignal }} options pods: changed
+ *   signal: AbortSignal }} options pods: by namespace/name, which this keeps up to date; tell: calls the listeners
  */
 async function follow({ api, namespace, pods, tell, signal }) {
   const watch = new api.k8s.Watch(api.config)

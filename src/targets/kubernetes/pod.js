@@ -43,12 +43,13 @@ const POD_DEFAULTS = {
   enableServiceLinks: false,
   terminationGracePeriodSeconds: GRACE_SECONDS,
 }
-// The kit's own pods hold nothing that could be lost.
+// The kit's own pods hold nothing that could be lost, so they need no grace period.
 const OWN_POD_DEFAULTS = { ...POD_DEFAULTS, terminationGracePeriodSeconds: 0 }
 
 /**
+ * Renders the spec of a pod with a container for each process.
  * @param {{ containers: Container[], where: Where, hasNativeSidecars: boolean, isProbed?: boolean, rulesImage?: string }} options
- *   rulesImage: has iptables-restore
+ *   isProbed: has readiness probes; rulesImage: has iptables-restore
  */
 export function renderPod({ containers, where, hasNativeSidecars, isProbed = true, rulesImage = '' }) {
   const { volumes, mounts } = renderVolumes(containers.flatMap(c => c.folders))
@@ -90,7 +91,7 @@ export function renderPod({ containers, where, hasNativeSidecars, isProbed = tru
       ...(isNative(container) ? { restartPolicy: 'Always' } : {}),
     }
   }
-  // Rules are set before anything runs: a capability that the Pod Security Standards baseline and restricted do not allow.
+  // An init container sets rules first; the Pod Security Standards baseline and restricted forbid its capabilities.
   const capabilities = { drop: ['ALL'], add: ['NET_ADMIN', 'NET_RAW'] }
   const renderRules = (/** @type {Container} */ { spec: { folder } }) => ({
     name: 'rules',
@@ -122,7 +123,7 @@ export function renderPod({ containers, where, hasNativeSidecars, isProbed = tru
 /** @param {number} cores */
 const renderCpu = cores => `${Math.round(cores * 1000)}m`
 
-/** @param {Folder[]} folders */
+/** Renders the volumes and the read-only mounts of folders, each path once. @param {Folder[]} folders */
 export function renderVolumes(folders) {
   const distinct = [...new Map(folders.map(folder => [folder.path, folder])).values()]
   return {
@@ -138,7 +139,7 @@ export function renderVolumes(folders) {
 }
 
 /**
- * Renders a pod of the kit's own, idle until `exec` starts something in it; pod, container: what others do not have.
+ * Renders a pod of the kit's own, idle until `exec` starts something in it; pod, container: its fields beside the defaults.
  * @param {{ name: string, image: string, wheres: Where[], pod?: object, container: any }} options wheres: any of them
  * @returns {any}
  */
@@ -154,7 +155,7 @@ export function renderKitPod({ name, image, wheres, pod, container }) {
   }
 }
 
-/** @param {Where[]} wheres any of which a node must match */
+/** Renders the affinity to nodes; none if one of the places is null. @param {Where[]} wheres any of which a node must match */
 function renderWhere(wheres) {
   const nodeSelectorTerms = wheres.flatMap(where => {
     if (where === null) return []
@@ -165,18 +166,18 @@ function renderWhere(wheres) {
   return { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } } }
 }
 
-/** Finds the label that a place asks of nodes: its own, or that of a node's name. @param {string} where */
+/** Parses a place to the label that a node must have: its own, or that of a node's name. @param {string} where */
 export function parseWhere(where) {
   const [label, value] = where.includes('=') ? where.split('=', 2) : [HOST_LABEL, where]
   return { label, value }
 }
 
-/** @param {string} file */
+/** Makes a key of a ConfigMap or Secret, which has no slashes. @param {string} file */
 export function keyOf(file) {
   return file.replaceAll('/', '__')
 }
 
-/** @param {string} path */
+/** Makes a volume's name of a path: Kubernetes allows a DNS label (a–z, 0–9, hyphens; 63 at most). @param {string} path */
 function volumeOf(path) {
   return (path.toLowerCase().match(/[a-z0-9]+/g) ?? []).join('-')
 }

@@ -19,12 +19,12 @@ const POD_RESOURCES_SINCE = 34
 /** @import { Conditions, Site } from '../../model/types.ts' @import { Where } from './pod.js' */
 
 /**
- * context null: the current one; node: for the services; images: by the tool's name; loadTool: the generator's program
+ * context: null: the current one; node: for the services; images: by the tool's name; loadTool: the generator's program
  * @typedef {{ context: string | null, node: Where, loadNode: Where, namespace: string | null, loadTool: string,
  *   images: Record<string, string>, sampleSource: import('../../model/types.ts').SampleSource, signal: AbortSignal }} ClusterChoice
  */
 
-/** Opens a cluster. @param {ClusterChoice & { runId: string }} options @returns {Promise<Site>} @throws without one */
+/** Opens a cluster as a site; nothing is made there yet. @param {ClusterChoice & { runId: string }} options @returns {Promise<Site>} @throws {BenchError} when it cannot be reached or has no such node */
 export async function openKubernetesSite({ runId, context, node, loadNode, ...options }) {
   const { namespace, images, loadTool, sampleSource, signal } = options
   const api = await connect({ context })
@@ -33,7 +33,7 @@ export async function openKubernetesSite({ runId, context, node, loadNode, ...op
   const where = chooseNode(nodes, node, '--node')
   const machine = describeNode(readNode(where.node))
   const loadWhere = loadNode === null ? where.where : chooseNode(nodes, loadNode, '--load-node').where
-  // Clocks of two nodes could not be compared, so the load is on this one. A refusal is wanted now, before it runs.
+  // By the kubelet's counters, the load is on this node, since clocks of two could not be compared. A refusal must come before the run.
   if (sampleSource === 'kubelet') await readSummary(api, machine.node)
   const oldestMinor = Math.min(minor, Number(machine.kubelet.split('.')[1]))
   const ledger = openLedger({ runId })
@@ -74,7 +74,7 @@ export async function openKubernetesSite({ runId, context, node, loadNode, ...op
 }
 
 /**
- * Asserts that pods may have resources of their own where an arm needs them; requests of containers are part of every pod.
+ * Asserts that pods may have resources of their own if an arm needs that; containers may have requests in any cluster.
  * @param {Conditions[]} conditions of all arms @param {{ minor: number, gitVersion: string, kubelet: string }} versions
  * @throws {BenchError}
  */
@@ -86,7 +86,7 @@ export function assertPodResources(conditions, { minor, gitVersion, kubelet }) {
   )
 }
 
-/** @param {import('./api.js').Api} api */
+/** Reads the version of the API server. @param {import('./api.js').Api} api @throws {BenchError} when it does not answer for 5 s */
 export async function readVersion(api) {
   const version = api.config.makeApiClient(api.k8s.VersionApi)
   const { minor, gitVersion } = await api

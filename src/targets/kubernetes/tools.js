@@ -17,10 +17,10 @@ const ASK_MS = 200
 /** @typedef {ReturnType<typeof import('./index.js').createKubernetesTarget>} ToolTarget */
 
 /**
- * Finds programs in images. Each is started once to say its version: that shows a missing or a wrong image before
+ * Makes the function that finds programs in images. A Job has each print its version: that shows a missing or a wrong image before
  * anything is measured, and pulls a good one.
  * @param {{ api: Api, target: ToolTarget, images: Record<string, string>, whereOf: (name: string) => Where,
- *   signal: AbortSignal }} options images: by the tool's name, instead of its own; whereOf: where a tool will run
+ *   signal: AbortSignal }} options images: the user's, by the tool's name; whereOf: the place of a tool
  * @returns {(spec: ToolSpec) => Promise<Tool | { missing: string }>}
  */
 export function createImageTools({ api, target, images, whereOf, signal }) {

@@ -10,25 +10,25 @@ import { within } from '../../lib/wait.js'
 
 /**
  * A connection to another machine by OpenSSH's own client, with its user's configuration and keys. Everything goes over
- * one connection (ControlMaster, ssh_config(5)); a program there ends it all when the connection ends.
+ * one connection (ControlMaster, ssh_config(5)); a program there (keep.sh) ends everything when the connection ends.
  */
 
 /** @typedef {Awaited<ReturnType<typeof openConnection>>} Connection */
-/** @typedef {{ exitCode: number | undefined, stdout: string, said: string }} Answer said: on stderr, its last lines */
-/** @typedef {{ said: RegExp, why: string, advice: (host: string) => string }} Refusal said: by ssh */
+/** @typedef {{ exitCode: number | undefined, stdout: string, said: string }} Answer said: the last lines on stderr */
+/** @typedef {{ said: RegExp, why: string, advice: (host: string) => string }} Refusal said: matches what ssh prints */
 
 const KEEP = readFileSync(new URL('keep.sh', import.meta.url), 'utf8')
 const RUN = readFileSync(new URL('run.sh', import.meta.url), 'utf8')
 const CONNECT_SECONDS = 10
 const OPEN_SECONDS = 30
 const BEAT_MS = 2000
-// The connection is lost after so many pings without an answer: sooner than the far side ends by itself.
+// The connection is lost after so many pings without an answer: sooner than keep.sh ends by itself, after SILENT_SECONDS.
 const UNANSWERED_MOST = 5
 const SILENT_SECONDS = 20
 const CLOSE_SECONDS = 5
 /** Time until a network that is silently gone is noticed. */
 export const NOTICE_SECONDS = ((UNANSWERED_MOST + 1) * BEAT_MS) / 1000
-// ssh's exit status where the connection breaks, or cannot be made (EXIT STATUS, ssh(1)).
+// ssh's exit status when the connection breaks, or cannot be made (EXIT STATUS, ssh(1)).
 const SSH_FAILED = 255
 // BatchMode: a run must not wait for somebody to type.
 const COMMON = ['-oBatchMode=yes', '-oClearAllForwardings=yes', '-oRemoteCommand=none', '-T']
@@ -73,27 +73,29 @@ const REFUSALS = [
 ]
 
 /**
+ * Connects to another machine, and makes a folder there for the run.
  * @param {{ host: string, folder: string, environment: Record<string, string>, signal: AbortSignal, beatMs?: number }} options
- *   host: as for ssh; folder: of this user alone, for the socket; environment: beside ours; beatMs: from ping to ping
- * @throws {BenchError} where there is none: why, and what to do
+ *   host: as for ssh; folder: of this user alone, for the socket; environment: of ssh, beside ours; signal: ends every command;
+ *   beatMs: from ping to ping
+ * @throws {BenchError} when no connection is made: why, and what to do
  */
 export async function openConnection({ host, folder, environment, signal, beatMs = BEAT_MS }) {
   signal.throwIfAborted()
   const at = ['-S', path.join(folder, 'ssh'), '--', host]
-  // The refusals of ssh are told from each other by their words.
+  // REFUSALS match the messages of ssh in English.
   const env = { ...environment, LC_ALL: 'C' }
   const options = [`-oConnectTimeout=${CONNECT_SECONDS}`, '-oControlMaster=yes', '-oControlPersist=no']
   const holding = commandOf(['/bin/sh', '-c', KEEP, 'keep', `${SILENT_SECONDS}`])
   const master = execa('ssh', [...COMMON, ...options, ...at, holding], { ...OWN_GROUP, ...PIPED, env })
   const kept = await keep(master, { host, signal, beatMs })
-  // ssh must not make a connection of its own where this one is gone.
+  // If this connection is gone, ssh must fail, not make one of its own: a proxy of `false` ends at once.
   const inside = [...COMMON, '-oProxyCommand=false', '-oControlMaster=no', ...at]
   return {
     host,
     ...kept,
 
     /**
-     * Runs a program there to its end; input: its stdin.
+     * Runs a program there to its end, whatever its exit code; input: its stdin. Throws a SiteLostError without a connection.
      * @param {string[]} command @param {{ input?: import('node:stream').Readable }} [options]
      * @returns {Promise<Answer>}
      */
@@ -107,7 +109,7 @@ export async function openConnection({ host, folder, environment, signal, beatMs
       return { exitCode, stdout, said: lastLines(stderr, 3).join(' | ') }
     },
 
-    /** Starts a program that ends with its stdin. @param {{ command: string[], log: number }} options for its output */
+    /** Starts a program that run.sh kills when stdin closes. @param {{ command: string[], log: number }} options log: takes its output; stderr has its readings */
     start({ command, log }) {
       kept.assertOpen()
       const child = execa('ssh', [...inside, commandOf(['/bin/sh', '-c', RUN, 'run', kept.folder, ...command])], {
@@ -124,7 +126,7 @@ export async function openConnection({ host, folder, environment, signal, beatMs
 }
 
 /**
- * Waits until the connection is made, and keeps it.
+ * Waits until the connection is made, and keeps it by pings.
  * @param {Master} master @param {{ host: string, signal: AbortSignal, beatMs: number }} options
  */
 async function keep(master, { host, signal, beatMs }) {
@@ -164,7 +166,7 @@ async function keep(master, { host, signal, beatMs }) {
   }, beatMs)
   beating.unref()
 
-  /** Asks the program there. @param {'ping' | 'time'} word @returns {Promise<string>} */
+  /** Sends a word to keep.sh. @param {'ping' | 'time'} word @returns {Promise<string>} the line that answers it @throws {SiteLostError} */
   async function ask(word) {
     assertOpen()
     const answer = await new Promise(resolve => {
@@ -175,7 +177,7 @@ async function keep(master, { host, signal, beatMs }) {
     return answer
   }
 
-  /** @throws {SiteLostError} */
+  /** @throws {SiteLostError} when the connection has ended by itself */
   function assertOpen() {
     if (isOpen || isClosing) return
     const why = lastLines(said, 2).join(' | ')
@@ -191,7 +193,7 @@ async function keep(master, { host, signal, beatMs }) {
     assertOpen,
 
     /**
-     * A lost connection ends programs, whose end may be told first: only an answer shows that the connection holds.
+     * Pings: a lost connection ends programs, and their end may be reported first, so only an answer shows that it holds.
      * @throws {SiteLostError}
      */
     async assertKept() {
@@ -209,6 +211,7 @@ async function keep(master, { host, signal, beatMs }) {
 }
 
 /**
+ * Waits for the line in which keep.sh names its folder.
  * @param {Master} master @param {{ ended: Promise<unknown>, signal: AbortSignal }} options
  * @returns {Promise<string | null>} the folder there; null: no connection was made
  */
@@ -241,7 +244,7 @@ function describeRefusal(host, said) {
   return `${what}, ${known.why}${quoted}: ${known.advice(host)}`
 }
 
-/** Quotes a command for the shell there. @param {string[]} words */
+/** Renders a command line for the login shell there, which the command replaces. @param {string[]} words */
 export function commandOf(words) {
   return `exec ${words.map(quoteWord).join(' ')}`
 }

@@ -10,7 +10,8 @@ import { chooseAddress, claimAddress } from './site.js'
 /** @import { Finding } from '../kubernetes/doctor.js' */
 
 /**
- * Finds what a run with its load on another machine would be refused for.
+ * Checks all that a run with its load on another machine needs; a failure is a finding. loads: the default is first; findHere:
+ * looks for a program on this machine
  * @param {{ host: string, requestedAddress: string | null, loads: LoadGenerator[], say: (line: string) => void, signal: AbortSignal,
  *   findHere: (spec: ToolSpec) => Promise<Tool | { missing: string }> }} options
  */
@@ -37,7 +38,7 @@ export async function examineLoadHost({ host, requestedAddress, loads, findHere,
       address = chooseAddress({ requestedAddress, clientAddress: loadHost.clientAddress, host })
       claimAddress(ledger, address)
       for (const [i, load] of loads.entries()) {
-        // A run takes the first where none is named.
+        // A run takes the first load if none is named, so only its defects are errors.
         const level = i === 0 ? 'missing' : 'warning'
         try {
           const tool = await loadHost.findTool(load.tool)

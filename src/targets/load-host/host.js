@@ -12,7 +12,7 @@ import { findToolThere } from './tool.js'
 
 const NEEDED = ['date', 'mktemp', 'nproc', 'setsid', 'sha256sum', 'tar']
 
-// Each fact is a line; missing facts have none.
+// Each fact is a line `name=value`; the value is empty if the fact is not known.
 const ASK = `
 echo system=$(uname -s)
 echo kernel=$(uname -sr)
@@ -29,12 +29,13 @@ for name in ${NEEDED.join(' ')}; do command -v $name >/dev/null || echo missing=
 const PINGS = 8
 const APART_MOST_MS = 1000
 
-/** aheadMs: of ours, ± uncertaintyMs. @typedef {{ aheadMs: number, uncertaintyMs: number, roundTripMs: number }} Clock */
+/** aheadMs: lead of the clock there over ours, ± uncertaintyMs. @typedef {{ aheadMs: number, uncertaintyMs: number, roundTripMs: number }} Clock */
 
 /**
+ * Connects to another machine, reads facts about it and measures its clock.
  * @param {Parameters<typeof openConnection>[0] & { findHere: (spec: ToolSpec) => Promise<Tool | { missing: string }>,
  *   say: (line: string) => void }} options findHere: looks for a program on this machine
- * @throws {BenchError} where no load can be made there: why, and what to do
+ * @throws {BenchError} when no load can be made there: why, and what to do
  */
 export async function openLoadHost({ host, folder, environment, signal, findHere, say, beatMs }) {
   const connection = await openConnection({ host, folder, environment, signal, beatMs })
@@ -42,7 +43,7 @@ export async function openLoadHost({ host, folder, environment, signal, findHere
     const { machine, clientAddress } = await readMachineThere(connection)
     const clock = await measureClock(connection)
     assertTogether(clock, host)
-    /** The paths of this machine's folders there. @type {Map<string, string>} */
+    /** Paths there by the folder of this machine. @type {Map<string, string>} */
     const located = new Map()
     /** @type {Map<string, Promise<void>>} */
     const sent = new Map()
@@ -74,7 +75,7 @@ export async function openLoadHost({ host, folder, environment, signal, findHere
       measureClock: () => measureClock(connection),
       close: connection.close,
 
-      /** @param {ToolSpec} spec */
+      /** Finds a program there, once for each name. @param {ToolSpec} spec */
       findTool(spec) {
         const { architecture } = machine
         const finding = fetched.get(spec.name) ?? findToolThere(spec, { connection, architecture, findHere, say })
@@ -82,14 +83,14 @@ export async function openLoadHost({ host, folder, environment, signal, findHere
         return finding
       },
 
-      /** @param {string} source a folder of this machine */
+      /** Returns the path that a folder has there once `start` has sent it. @param {string} source a folder of this machine */
       locate(source) {
         const at = located.get(source) ?? path.posix.join(connection.folder, `${located.size}`, path.basename(source))
         located.set(source, at)
         return at
       },
 
-      /** @param {ProcessSpec} spec @param {string} folder of its log, here */
+      /** Sends scripts and credentials that are not there yet, and starts a process. @param {ProcessSpec} spec @param {string} folder of its log, here */
       async start(spec, folder) {
         connection.assertOpen()
         for (const at of spec.scripts) await sendOnce(at, ['.'])
@@ -106,7 +107,7 @@ export async function openLoadHost({ host, folder, environment, signal, findHere
   }
 }
 
-/** @param {Pick<Connection, 'run' | 'host'>} connection @throws {BenchError} where no load can be made there */
+/** Reads facts about the machine. @param {Pick<Connection, 'run' | 'host'>} connection @throws {BenchError} when no load can be made there */
 async function readMachineThere({ run, host }) {
   const { stdout } = await run(['/bin/sh', '-c', ASK])
   const facts = [...stdout.matchAll(/^(\w+)=(.*)$/gm)].map(([, name, value]) => ({ name, value: value.trim() }))
@@ -130,14 +131,15 @@ async function readMachineThere({ run, host }) {
       memoryBytes: Number(factOf('memoryKib')) * 1024,
       governor: factOf('governor'),
     },
-    /** The address at which it sees this machine. */
+    /** The address of this machine that sshd sees; null: it does not say. */
     clientAddress: factOf('client')?.split(' ')[0] ?? null,
   }
 }
 
 /**
- * Measures the clock of another machine by the question that was answered fastest, as in NTP (RFC 5905, 8).
- * @param {Pick<Connection, 'ask' | 'host'>} connection @throws {BenchError} where it cannot be read
+ * Measures the clock of another machine by the fastest of some answers, as in NTP (RFC 5905, 8). The round trip is that of
+ * a ping: keep.sh starts a program for `time`. @param {Pick<Connection, 'ask' | 'host'>} connection
+ * @throws {BenchError} when the clock cannot be read
  */
 export async function measureClock({ ask, host }) {
   let roundTripMs = Number.POSITIVE_INFINITY
@@ -146,7 +148,7 @@ export async function measureClock({ ask, host }) {
     const began = performance.now()
     await ask('ping')
     roundTripMs = Math.min(roundTripMs, performance.now() - began)
-    // Date.now() is cut to a millisecond.
+    // Date.now() is cut to a millisecond, so it is half of one behind, give or take as much.
     const [sentMs, sentAt] = [Date.now() + 0.5, performance.now()]
     const answer = await ask('time')
     const halfMs = (performance.now() - sentAt) / 2
@@ -161,7 +163,7 @@ export async function measureClock({ ask, host }) {
   return { ...best, roundTripMs }
 }
 
-/** Refuses a clock that nobody sets: a smaller difference is counted out. @param {Clock} clock @param {string} host */
+/** Throws when clocks are over a second apart, which NTP would prevent; a smaller difference is subtracted. @param {Clock} clock @param {string} host */
 function assertTogether({ aheadMs }, host) {
   if (Math.abs(aheadMs) <= APART_MOST_MS) return
   const seconds = (Math.abs(aheadMs) / 1000).toFixed(1)

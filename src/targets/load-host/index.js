@@ -7,6 +7,7 @@ import { findNearest, readAt } from './samples.js'
 /** @import { LoadHost } from './host.js' @import { FarProcess } from './process.js' */
 
 /**
+ * Makes the target that runs services on one target, and their generator on another machine.
  * @param {{ target: Target, loadHost: LoadHost, address: string, ledger: Ledger }} options target: of the services;
  * address: of this machine, at which the entry listens for the load; ledger: holds the address @returns {Target}
  */
@@ -68,7 +69,7 @@ export function createLoadHostTarget({ target, loadHost, address, ledger }) {
         start: completeEdge(observed.start),
         end: completeEdge(observed.end),
         after: observed.after && merge(processes, { here: observed.after, far: lookAt }),
-        // This is the rest of the offset: the window was moved by how far the clock there was ahead.
+        // The rest of the offset: run/generator.js has moved the window by the lead that was measured before the start.
         clockOffsetMs: Math.abs(now.aheadMs - generator.clock.aheadMs) + generator.clock.uncertaintyMs,
         ...(observed.received && { received: merge(processes, { here: observed.received, far: () => null }) }),
         ...(observed.closedConnections && {

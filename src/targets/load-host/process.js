@@ -11,10 +11,11 @@ import { parseFarSample } from './samples.js'
 /** @import { Connection } from './connection.js' @import { FarSample } from './samples.js' */
 
 /**
+ * clock: as it was measured before the start; samples: the readings so far, which grow
  * @typedef {Handle & { clock: Clock, samples: FarSample[], assertConnected: () => void, stop: () => Promise<void> }} FarProcess
  */
 
-// A lost network is reported first: the run can go on later, and the trial has not failed.
+// Longer than a lost network takes to notice, so that it is reported first: the run can be resumed, and the trial has not failed.
 const SAMPLE_SECONDS = NOTICE_SECONDS + 5
 const STOP_SECONDS = 5
 const PRINTED_MOST = 10
@@ -78,9 +79,9 @@ export async function startProcessThere({ spec, folder, connection, clock, hostC
 }
 
 /**
- * Waits until the process was read after a moment, or has ended.
- * @param {FarProcess} process @param {number} epochMs
- * @throws {import('../../lib/errors.js').SiteLostError} where the connection is lost meanwhile
+ * Waits until there is a reading at a moment or after it, or the process has ended.
+ * @param {FarProcess} process @param {number} epochMs by our clock; 0: any reading will do
+ * @throws {import('../../lib/errors.js').SiteLostError} when the connection is lost meanwhile; a TimeoutError without a reading
  */
 export async function awaitSample({ samples, ending, spec, assertConnected }, epochMs) {
   const isRead = () => {

@@ -24,11 +24,11 @@ const LOAD = {
 }
 
 /**
- * Has the generator make a moment of load from the other machine on an echo at the entry's address: it finds what would
- * fail every trial.
+ * Has the generator make a moment of load from the other machine on an echo at the entry's address, port by port: this finds
+ * what would fail every trial.
  * @param {{ loadHost: LoadHost, load: LoadGenerator, tool: Tool, scripts: string, address: string, ports: number[],
  *   folder: string, signal: AbortSignal }} options scripts: of the load, here; folder: of its log
- * @throws {BenchError} where no request comes through: why, and what to do
+ * @throws {BenchError} when no request comes through at one of the ports: why, and what to do
  */
 export async function rehearse({ loadHost, load, tool, scripts, address, ports, folder, signal }) {
   const { host } = loadHost

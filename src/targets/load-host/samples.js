@@ -7,12 +7,14 @@ import { parseHostCpu } from '../../node/kernel/proc-files.js'
 const TICKS_PER_SECOND = 100
 
 /**
- * epochMs: by this machine's clock; atSeconds: since that machine's start
+ * epochMs: by this machine's clock; atSeconds: since that machine's start; cpuSeconds: since the process's start;
+ * identity: its pid and start
  * @typedef {{ epochMs: number, atSeconds: number, cpuSeconds: number, identity: string, isStopped: boolean,
  *   host: import('../../model/types.ts').HostCpu }} FarSample
  */
 
 /**
+ * Parses a line of run.sh.
  * @param {string} line `@ uptime|the first line of /proc/stat|/proc/PID/stat`
  * @param {{ epochMs: number, hostCpus: number }} known @returns {FarSample | null} null: it is something else
  */
@@ -32,7 +34,7 @@ export function parseFarSample(line, { epochMs, hostCpus }) {
   }
 }
 
-/** Estimates what the generator had used at a moment: between two samples, in proportion. @param {FarSample[]} samples @param {number} epochMs */
+/** Interpolates the generator's CPU time at a moment: outside of the samples the nearest; NaN without any. @param {FarSample[]} samples @param {number} epochMs */
 export function readAt(samples, epochMs) {
   // The generator has no cgroup of its own there.
   if (samples.length === 0) return { ...NOT_OFFERED, atSeconds: Number.NaN, cpuSeconds: Number.NaN }

@@ -12,8 +12,8 @@ import { rehearse } from './rehearse.js'
 /**
  * Opens this machine for the services, and another one for their load.
  * @param {{ site: Site, host: string, requestedAddress: string | null, load: LoadGenerator, say: (line: string) => void, signal:
- *   AbortSignal }} options site: this machine, which is closed where there is none; asked: the entry's address
- * @returns {Promise<Site>} @throws {BenchError} where the load cannot be made there: why, and what to do
+ *   AbortSignal }} options site: this machine, whose target is closed on failure; requestedAddress: the entry's; null: that which
+ *   the other machine sees @returns {Promise<Site>} @throws {BenchError} when the load cannot be made there: why, and what to do
  */
 export async function openLoadHostSite({ site, host, requestedAddress, load, say, signal }) {
   const { ledger } = site
@@ -52,10 +52,10 @@ export async function openLoadHostSite({ site, host, requestedAddress, load, say
 }
 
 /**
- * Chooses the address of this machine at which the load reaches the entry: the one asked for, else the one that the
- * other machine sees.
+ * Chooses the address of this machine at which the load reaches the entry: the one of --address, else the one that the
+ * other machine sees (null: unknown).
  * @param {{ requestedAddress: string | null, clientAddress: string | null, host: string, localAddresses?: string[] }} options localAddresses: of this machine
- * @throws {UsageError} where it is none of this machine's
+ * @throws {UsageError} when it is none of this machine's
  */
 export function chooseAddress({ requestedAddress, clientAddress, host, localAddresses = listLocalAddresses() }) {
   if (requestedAddress !== null) {
@@ -70,7 +70,7 @@ export function chooseAddress({ requestedAddress, clientAddress, host, localAddr
   )
 }
 
-/** Keeps an address for this run: ports are free between trials. @param {Ledger} ledger @param {string} address */
+/** Claims an address for this run, since its ports look free between trials. @param {Ledger} ledger @param {string} address @throws {UsageError} when another run has it */
 export function claimAddress(ledger, address) {
   const holder = ledger.claim('addresses', address)
   if (holder === null) return

@@ -2,15 +2,15 @@ import { createReadStream } from 'node:fs'
 import os from 'node:os'
 import { BenchError } from '../../lib/errors.js'
 
-/** The load's program on another machine. */
+/** Finds the load's program on another machine. */
 /** @import { Tool, ToolSpec } from '../../model/types.ts' @import { Connection } from './connection.js' */
 
-// $1: the name. Prints the path and the hash; prints nothing where the program is not there.
+// $1: the name. Prints the path and the hash, or nothing if the program is not there.
 const FIND = 'path=$(command -v "$1") && echo "$path" && sha256sum "$path"'
-// $2: the hash. Runs of other machines may have copied other builds.
+// $2: the hash, which is in the path: runs of other machines may have copied other builds.
 const FIND_COPY =
   'path=$([ -n "$XDG_CACHE_HOME" ] && echo "$XDG_CACHE_HOME" || echo "$HOME/.cache")/sidecar-bench/$1/$2/$1; echo "$path"; sha256sum "$path"'
-// $1: its path; $2: its hash. A copy without that hash gets no name: stdin ends early where this program is ended.
+// $1: its path; $2: its hash. A copy with another hash is removed: stdin ends early if this program is killed.
 const COPY = `
 mkdir -p "$(dirname "$1")" || exit
 cat >"$1.$$" && chmod 755 "$1.$$" && arrived=$(sha256sum <"$1.$$") && echo "$arrived" &&
@@ -18,11 +18,12 @@ cat >"$1.$$" && chmod 755 "$1.$$" && arrived=$(sha256sum <"$1.$$") && echo "$arr
 `
 
 /**
- * Finds a program there as here: on PATH, else the copy of this machine's in the kit's cache there, else copied now.
+ * Finds a program there: on PATH, else a copy of this machine's in the kit's cache there, else copies it. A program that can be
+ * neither found nor copied is `missing`, with the reason.
  * @param {ToolSpec} spec
  * @param {{ connection: Connection, architecture: string | null, findHere: (spec: ToolSpec) => Promise<Tool | {
  * missing: string }>, say: (line: string) => void }} options @returns {Promise<Tool | { missing: string }>}
- * @throws {BenchError} when one is there that cannot be used, or it does not arrive as it was sent
+ * @throws {BenchError} when the program there prints no version or a wrong one, or a copy does not arrive whole
  */
 export async function findToolThere(spec, { connection, architecture, findHere, say }) {
   const { name } = spec
@@ -75,7 +76,7 @@ function inShell(script, ...words) {
   return ['/bin/sh', '-c', script, 'sh', ...words]
 }
 
-/** @param {string} text as sha256sum prints */
+/** Reads a hash; null: none. A backslash precedes it if the path has special characters. @param {string} text as sha256sum prints */
 function hashIn(text) {
   return /^\\?([0-9a-f]{64}) /m.exec(text)?.[1] ?? null
 }

@@ -77,14 +77,15 @@ function renderInbound(model, inbound, isIstios) {
   }
 }
 
-/** @param {number[]} ports */
+/** Renders a match of any port; Envoy refuses an `or_match` of one rule. @param {number[]} ports */
 function renderPorts(ports) {
   const rules = ports.map(port => ({ destination_port_range: { start: port, end: port + 1 } }))
   return rules.length === 1 ? rules[0] : { or_match: { rules } }
 }
 
 /**
- * Renders a listener for a port. Redirected connections come to another listener, which hands them to this one.
+ * Renders the listeners of calls: one for each redirected port, behind one that takes all redirected connections and hands them on;
+ * without redirection a single one.
  * @param {SidecarModel} model @param {NonNullable<SidecarModel['outbound']>} outbound @param {boolean} isIstios
  */
 function renderOutbound(model, outbound, isIstios) {
@@ -139,7 +140,7 @@ function renderManager(model, part) {
       forward_client_cert_details: 'APPEND_FORWARD',
       set_current_client_cert_details: { subject: true, uri: true, dns: true },
     }),
-    // No tracer is named: requests are chosen to be traced, and no span is made.
+    // Requests are sampled as in Istio, but without a provider no span is made.
     tracing: { client_sampling: percent(100), random_sampling: percent(1), overall_sampling: percent(100) },
     route_config: renderRoutes(model, direction),
     ...(isIstios ? {} : { access_log: [renderRequestStats(model, part)] }),
