@@ -18,14 +18,14 @@ export function renderConditions({ run, results, machine, tools }) {
     run.experiment,
     ...(arms.length > 0 ? [`${nameLinks(arms)}: ${renderPath(arms)}`, renderRequests(arms)] : []),
     renderNeighbour(arms),
-    renderMachine(machine),
   ]
   const target = arms[0]?.target ?? 'local'
   const generator = generatorOf({ tools }) ?? DEFAULT_GENERATOR
   if (arms.length > 0 && generator !== DEFAULT_GENERATOR) parts.push(`load by ${generator}`)
   if (machine.loadHost) parts.push(`load from ${machine.loadHost.host}`)
   else if (!['local', 'fake'].includes(target)) parts.push(`on ${target}${machine.node ? ` (${machine.node})` : ''}`)
-  return parts.filter(Boolean)
+  // A screen without room cuts the end of the line, and the machine is what matters least.
+  return [...parts, renderMachine(machine)].filter(Boolean)
 }
 
 /** Renders the values of the neighbour; empty: no arm has one. @param {SummaryArm[]} arms */

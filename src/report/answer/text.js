@@ -20,7 +20,7 @@ const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉']
  * @property {boolean} hasNotes sentences that explain the picture
  * @property {boolean} isParagraph a verdict and what it rests on are one paragraph; of several, each begins a line
  * @property {number} gapsMost empty lines: the first is that before the verdicts, then below the title, then before the end
- * @property {number} titleLinesMost the machine stands in the second line
+ * @property {number} titleLinesMost an ellipsis stands for the rest; the machine goes first, as the last condition
  */
 /** @type {Layout[]} */
 const LAYOUTS = [
@@ -51,7 +51,7 @@ export function renderAnswerText(answer, { more = [] } = {}) {
  */
 function composeScreen(answer, more, { hasNotes, gapsMost, titleLinesMost, ...layout }) {
   const isParagraph = layout.isParagraph && answer.verdicts.length === 1
-  const title = joinConditions(answer.conditions).slice(0, titleLinesMost)
+  const title = cut(joinConditions(answer.conditions), titleLinesMost)
   const sentences = [...answer.basis, ...(hasNotes ? (answer.notes ?? []) : [])]
   const wholeVerdicts = answer.verdicts.flatMap(line => wrapText(line, '  '))
   const verdictLines = isParagraph ? [] : wholeVerdicts
