@@ -116,7 +116,7 @@ export function findWarnings({ old, next }) {
     ...Object.keys(y.tools)
       .filter(name => Object.hasOwn(x.tools, name))
       .flatMap(label => {
-        // The version has changed, or the program of the same version.
+        // Either the version differs, or, with one version, the checksum of the program.
         const tools = { old: x.tools[label], next: y.tools[label] }
         const isSame = tools.old.version === tools.next.version
         return sayFact({ label, of: isSame ? sayTool : tool => tool.version }, tools)

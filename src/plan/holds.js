@@ -12,7 +12,7 @@ const POD_BYTES = 12e6
 const REQUESTED = { bytes: 16 * 2 ** 20, millicores: 10 }
 // The application and two of the kit; shards of the control plane are counted apart.
 const OTHER_PODS = 3
-/** An application beside a sidecar. */
+/** Memory of an application beside a sidecar. */
 export const APPLICATION_BYTES = 6e6
 // Connections to the control plane, from it, and to the application.
 const CONNECTIONS = 3

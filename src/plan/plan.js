@@ -144,7 +144,7 @@ function nameControls({ kind, overrides, axes }, planes, controlsOf) {
  * @param {{ lists: Record<string, any[]>, contenders: PlaneChoice[], realMostOf: (choice: PlaneChoice) => number | null }} options
  */
 function chooseSimulated({ kind, experiment, overrides }, { lists, contenders, realMostOf }) {
-  // Simulated sidecars go at the pace of real ones, and all have one control plane.
+  // Axes that need real sidecars exclude simulated ones, which go at the pace of real ones and have one control plane.
   const isSimulable =
     !KINDS[kind].isAllReal?.(experiment) &&
     AXIS_NAMES.every(name => !AXES[name].needsRealSidecars || lists[name].every(value => value === null))

@@ -8,7 +8,7 @@ import { identityOf, PORTS } from '../../model/sidecar-contract.js'
  * @import { Cluster, Endpoint, Route, SidecarModel } from '../../model/types.ts'
  */
 
-// Nobody has this identity: a cluster that accepts nobody is called as it.
+// Nobody has this identity: it stands for that of a cluster that accepts nobody.
 const NOBODY = 'nobody'
 // Numbers of Linkerd's own control plane: the timeout for detecting a protocol, the initial load of an endpoint, and the weight
 // that counts as 1.

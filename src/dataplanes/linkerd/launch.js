@@ -38,7 +38,7 @@ export function createSidecar(options) {
     // All threads accept at one socket.
     workers: 1,
     redirects: {
-      // A load that calls the sidecar itself means a port for each service, and it listens at one.
+      // A load that calls the sidecar itself uses a port for each service: rules lead all to the one at which it listens.
       inbound: inbound ? into.port : out.port,
       outbound: outbound?.redirectedPorts ? out.port : null,
     },

@@ -9,7 +9,7 @@ import { identityOf } from '../../model/sidecar-contract.js'
  */
 
 export const NAMESPACE = 'bench'
-// Nobody has this identity: a workload that accepts nobody is called as it.
+// Nobody has this identity: it stands for that of a workload that accepts nobody.
 const NOBODY = 'nobody'
 const ANYBODY_IN_IT = { scope: 'Namespace', namespace: NAMESPACE, dryRun: false }
 // A target port of 0 leaves the port to each workload: one that names none is no endpoint of the service.

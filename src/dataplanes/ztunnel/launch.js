@@ -117,7 +117,7 @@ function renderEnvironment({ model: { trust, identity }, folder, workers, isLogg
 /** Chooses the ports to which rules redirect connections; null: none. @param {SidecarModel} model */
 function chooseRedirects({ inbound, outbound }) {
   return {
-    // A load that calls the sidecar itself means a port for each service, and ztunnel listens at one.
+    // A load that calls the sidecar itself uses a port for each service: rules lead all to the one at which ztunnel listens.
     inbound: inbound ? PORTS.plaintext : PORTS.outbound,
     outbound: outbound?.redirectedPorts ? PORTS.outbound : null,
   }
