@@ -366,7 +366,8 @@ export function renderChange({ ratio, verdict }) {
 }
 
 /**
- * Makes the cell `1.24 × [1.20, 1.29]`: how many times as much as the first a proxy uses, with its 95 % interval.
+ * Makes the cell `1.24 × [1.20, 1.29]`: how many times as much as the first a proxy uses, with its 95 % interval (of the inverse
+ * ratio, so the ends swap).
  * @param {Comparison} comparison of the first (`a`) and the proxy @returns {import('./picture.js').Cell | null} null: no verdict
  */
 export function renderRatio({ ratio, verdict }) {

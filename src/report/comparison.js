@@ -131,7 +131,7 @@ export function renderComparisonDetails({ comparisons, controls, refused, warnin
   ])
 }
 
-/** @param {Named} run */
+/** Renders the folder of a run, its experiment, start and kit. @param {Named} run */
 function nameRun({ folder, manifest: { run, kit } }) {
   const version = [kit.version, kit.git].filter(Boolean).join(' ')
   return `${folder} (experiment ${run.experiment}, started ${run.startedAt}, kit ${version})`

@@ -44,7 +44,7 @@ export function renderCsv(rows) {
   return rows.map(cells => `${cells.map(renderCell).join(',')}\r\n`).join('')
 }
 
-/** @param {Cell} cell */
+/** Renders a cell, in quotes if it has a quote, a comma or a line end. @param {Cell} cell */
 function renderCell(cell) {
   const isMissing = cell === null || cell === undefined || Number.isNaN(cell)
   const printable = isMissing ? '' : showControls(`${cell}`)

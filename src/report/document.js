@@ -167,7 +167,7 @@ function createTrialSection(summary, records) {
   }
 }
 
-/** @param {Manifest} manifest @param {TrialRecord[]} records @returns {Section} */
+/** Makes the section of where the numbers are from; a terminal does not have it. @param {Manifest} manifest @param {TrialRecord[]} records @returns {Section} */
 function createProvenanceSection(manifest, records) {
   const setting = describeSetting(manifest, records)
   return {

@@ -41,7 +41,7 @@ export function createHistoryDocument(history) {
   }
 }
 
-/** @param {History} history @returns {Section} */
+/** Makes the section of charts, which is empty if no line has a value. @param {History} history @returns {Section} */
 function createLineSection(history) {
   const charts = drawHistory(history)
   const blocks = /** @type {Section['blocks']} */ ([
@@ -107,7 +107,7 @@ function renderNotes({ lines, runs, reference, nodes, unmatched }) {
   ]
 }
 
-/** @param {History} history @returns {Table} */
+/** Lists each run from which on something changed, and what. @param {History} history @returns {Table} */
 function tabulateChanges({ runs }) {
   return {
     caption: 'Where the kit, a tool, a script or the kernel changed',

@@ -62,7 +62,7 @@ export function renderSections(sections) {
   )
 }
 
-/** @param {Block} block @returns {Markup[]} */
+/** Renders a block; a folded table opens on a click. @param {Block} block @returns {Markup[]} */
 function renderBlock(block) {
   switch (block.type) {
     case 'heading':

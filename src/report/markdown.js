@@ -31,7 +31,7 @@ function renderSections(sections) {
   ])
 }
 
-/** @param {Block} block @returns {string[]} */
+/** Renders a block. Tables of sentences, those of charts, and those with a brief are folded. @param {Block} block @returns {string[]} */
 function renderBlock(block) {
   switch (block.type) {
     case 'heading':

@@ -13,6 +13,7 @@ const CUT_SHORT = 'This run was cut short, or still goes on'
  */
 export function describeUnfinished({ manifest, records, summary }) {
   const { arms, rounds, precision } = manifest
+  // Kinds without a fixed number of trials say by themselves what ended.
   const kinds = [...new Set(arms.map(sectionsOf))].filter(({ tellUnfinished }) => tellUnfinished)
   if (kinds.length > 0)
     return kinds.flatMap(({ kind, tellUnfinished }) => {

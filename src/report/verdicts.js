@@ -35,6 +35,7 @@ function groupVerdicts({ comparisons, arms }, shows) {
   const whole = comparisons.filter(c => c.service === null && c.contrast === null)
   const varied = findVaried(arms)
   const groups = [...groupBy(whole, c => groupOf(c)).values()]
+  // Without an axis across, every quantity is listed but those that an experiment must name.
   const isListed = (/** @type {string} */ quantity) =>
     shows.quantities.includes(quantity) || (shows.across === null && !comparedIn(quantity)?.isOnRequest)
   return groups.map(group => {

@@ -248,7 +248,7 @@ function drawBar(share) {
 /** @param {string} line @param {number} [most] columns */
 const clip = (line, most = COLUMNS_MOST) => (line.length <= most ? line : `${line.slice(0, most - 1).trimEnd()}…`)
 
-/** Keeps the first lines; the last of them ends in … if others are cut. @param {string[]} lines @param {number} most */
+/** Keeps the first lines; the last of them ends in … if others are cut (98 columns leave room for it). @param {string[]} lines @param {number} most */
 function cut(lines, most) {
   return lines.length <= most ? lines : [...lines.slice(0, most - 1), clip(`${lines[most - 1].slice(0, 98)} …`)]
 }

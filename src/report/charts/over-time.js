@@ -70,7 +70,7 @@ export function drawOverTime({ title, sidecars }) {
   }
 }
 
-/** @param {number[]} caps */
+/** Draws a dashed line with a label at each cap. @param {number[]} caps cores */
 function drawCaps(caps) {
   return {
     silent: true,

@@ -70,7 +70,7 @@ function drawInterval({ quantity: { low, high }, colour, isControl }, i) {
   }
 }
 
-/** @param {Row} row a control is drawn hollow @param {number} i @param {(value: number) => string} show */
+/** Draws a point for each round that has a value. @param {Row} row a control is drawn hollow @param {number} i @param {(value: number) => string} show */
 function drawPoints({ label, colour, isControl = false, quantity }, i, show) {
   const color = colourOf(colour)
   const itemStyle = isControl
