@@ -108,7 +108,7 @@ export function findCompareStatus({ comparisons, refused, thresholds }) {
   })
 }
 
-/** @param {{ old: ComparedRun, next: ComparedRun, match: Match, controls: Comparison[] }} options */
+/** Compares an arm in two runs. Its noise is the largest A/A difference of either, or change without sidecars. @param {{ old: ComparedRun, next: ComparedRun, match: Match, controls: Comparison[] }} options */
 function compareMatch({ old, next, match, controls }) {
   const pair = pairOf({ old, next, match })
   const relaxed = relaxedBy(old.manifest).filter(gate => relaxedBy(next.manifest).includes(gate))

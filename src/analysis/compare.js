@@ -66,7 +66,7 @@ function findContrasts(arms, axis) {
   })
 }
 
-/** @param {{ run: Compared, a: Arm, b: Arm, controls: Comparison[], contrast?: AxisName | null }} options */
+/** Compares two arms of a run in every quantity; controls: the A/A pairs that show their noise. @param {{ run: Compared, a: Arm, b: Arm, controls: Comparison[], contrast?: AxisName | null }} options */
 function comparePair({ run, a, b, controls, contrast = null }) {
   const [sideA, sideB] = [a, b].map(arm => ({
     arm,
@@ -258,7 +258,7 @@ function findSpoiled(rounds, row) {
     .map(({ text }) => text)
 }
 
-/** @param {TrialRecord[]} trials of one arm in one round, none of them good @param {QuantityRow} row */
+/** Lists why trials have no value, each reason once. @param {TrialRecord[]} trials of one arm in one round, none of them good @param {QuantityRow} row */
 function wordsFor(trials, row) {
   const use = useOf(row, trials[0].trial.arm.load)
   const words = trials.flatMap(({ outcome, boundBy, gates }) => {

@@ -83,7 +83,7 @@ function findNearest(arm, others) {
   return others.filter(other => other.plane === arm.plane).sort((x, y) => apart(x) - apart(y))[0]
 }
 
-/** @param {{ old?: Arm, next?: Arm }} sides */
+/** Lists the facts in which two arms differ, else their names; a side that is undefined has no such arm. @param {{ old?: Arm, next?: Arm }} sides */
 function sayDifferences({ old, next }) {
   if (!old || !next) return [`not in the ${old ? 'new' : 'old'} run`]
   const differing = PLACE.flatMap(fact => sayFact(fact, { old, next }))

@@ -116,7 +116,7 @@ export function findWarnings({ old, next }) {
     ...Object.keys(y.tools)
       .filter(name => Object.hasOwn(x.tools, name))
       .flatMap(label => {
-        // The version has changed, or the program of the same version.
+        // Either the version differs, or, with one version, the checksum of the program.
         const tools = { old: x.tools[label], next: y.tools[label] }
         const isSame = tools.old.version === tools.next.version
         return sayFact({ label, of: isSame ? sayTool : tool => tool.version }, tools)
@@ -158,7 +158,7 @@ export function sayAnswers(matches, runs) {
 const renderAnswerBytes = ({ records }, { id }) =>
   listAnswerBytes(records.filter(({ trial }) => trial.arm.id === id)).join(' or ')
 
-/** @param {Manifest} manifest @param {'generator' | 'application'} role */
+/** Renders the checksum of a role's scripts; undefined: none was recorded. @param {Manifest} manifest @param {'generator' | 'application'} role */
 function sumOf(manifest, role) {
   const scripts = findRecordedScripts(manifest, { role, plane: null, variant: null })
   return scripts && shorten(scripts.sha256)

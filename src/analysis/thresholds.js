@@ -89,7 +89,7 @@ export function holdThreshold(expression, { arms, tried, notMeasured, comparison
   }))
 }
 
-/** @param {string} expression @param {{ sides: Sides, arms: Pick<Arm, 'load'>[], services?: string[] }} options */
+/** Parses an expression; throws UsageError that says what is wrong with it. @param {string} expression @param {{ sides: Sides, arms: Pick<Arm, 'load'>[], services?: string[] }} options */
 function parseExpression(expression, { sides, arms, services }) {
   const { names, one, many, wantsOpen, wantsClosed } = sides
   const example = `write it as '${sides.example}'`
@@ -126,11 +126,11 @@ function parseExpression(expression, { sides, arms, services }) {
 export function evaluateThreshold({ expression, a, b, quantity, service, operator, limit }, comparisons) {
   const isPair = (/** @type {Comparison} */ c) => (c.a === a && c.b === b) || (c.a === b && c.b === a)
   const all = comparisons.filter(c => c.contrast === null && c.quantity === quantity && isPair(c))
-  // CPU per request is measured best side by side, so that comparisons of such arms are the only ones if there are any.
+  // CPU per request is measured best side by side: if there are comparisons of such arms, only these count.
   const beside = quantity === PRIMARY.name ? all.filter(c => c.load.isInterleaved) : []
   const same = beside.length > 0 ? beside : all
   const ofService = same.filter(c => c.service === service)
-  // A sidecar whose trials failed is in no record, and so in no comparison.
+  // A sidecar whose trials failed is in no comparison: the sums of all sidecars then give the places, untested.
   const isMeasured = ofService.length > 0
   return (isMeasured ? ofService : same.filter(c => c.service === null)).map(c => {
     const median = isMeasured && c.verdict !== 'invalid' ? c.ratio.median : null
@@ -152,7 +152,7 @@ export function evaluateThreshold({ expression, a, b, quantity, service, operato
 function splitPair(pair, names) {
   const parts = pair.split('/')
   for (let i = 1; i < parts.length; i++) {
-    // A variant's path is reduced to its last part.
+    // The name of a variant has only the last part of its path.
     const sides = [parts.slice(0, i), parts.slice(i)].map(side => nameOf(parseChoice(side.join('/'))))
     if (sides.every(side => names.includes(side))) return sides
   }

@@ -17,7 +17,7 @@ import { summarise } from './summarise.js'
 const SHOWN_MOST = 20
 const UNSEEN = 'the times of phases (time to the first answer), changes of configuration, placement, parity'
 const OTHER_KIT = `another version of the kit made this run: only numbers that both versions have in summary.json are compared (${renderCommand('report')} makes it again)`
-// A number of JSON is read as it was written; sums may come out in another order.
+// A share of a number: JSON keeps it exactly, but sums may be added up in another order.
 const ROUNDING = 1e-9
 
 /**

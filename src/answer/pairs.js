@@ -30,7 +30,7 @@ export function renderPairs({ comparisons, primary = PRIMARY.name, others = [MEM
   const contenders = new Set(ofFirst.map(({ b }) => b))
   if (groups.length > 1) return [...groupBy(ofFirst, c => c.b).values()].map(renderPoints)
   if (contenders.size >= EXTREMES_LEAST) return [renderExtremes(ofPrimary)]
-  if (contenders.size > 1) return [renderAgainstFirst(ofFirst)]
+  if (contenders.size > 1) return [renderAgainstFirst(ofPrimary)]
   return ofFirst.map(comparison => {
     const beside = pairs.filter(c => c.a === comparison.a && c.b === comparison.b && others.includes(c.quantity))
     return renderPair(comparison, beside)
@@ -65,10 +65,19 @@ export function renderPair(comparison, others = []) {
   return `${a} ${renderPredicate(comparison)} ${b}${renderSureness(comparison)}${clauses.join('')}.`
 }
 
+/** @param {Comparison} comparison */
+const isMeasured = ({ verdict, ratio }) => ratio.median !== null && verdict !== 'invalid'
+
+/** @param {Comparison} comparison */
+const isOpen = ({ verdict }) => verdict === 'indicative'
+
 /** Says whether a ratio without an interval is within the smallest gap that counts as a difference. @param {Comparison} comparison */
 function isOpenAndSmall({ verdict, ratio, gapLeast }) {
   return verdict === 'indicative' && Math.abs(Number(ratio.median) - 1) < (gapLeast ?? GAP_LEAST)
 }
+
+/** @param {Comparison} comparison that was measured */
+const isAlike = comparison => comparison.verdict === 'no-difference-shown' || isOpenAndSmall(comparison)
 
 /** Renders `uses 57.4 % less CPU per request than`; from twice as much on, `has 2.4 × the CPU per request of`. @param {Comparison} comparison */
 function renderPredicate({ quantity, verdict, ratio, gapLeast }) {
@@ -101,16 +110,35 @@ function renderSureness(comparison) {
 }
 
 /**
- * Renders which proxies the first uses less and more than, each with its multiple of the first.
- * @param {Comparison[]} comparisons of the first (`a`) and each other
+ * Takes the first proxy that has a verdict as the baseline, since one failed repeat of a proxy invalidates all its pairs.
+ * @param {Comparison[]} comparisons of all pairs of several proxies
+ * @returns {{ baseline: string, measured: Comparison[], ofBaseline: Comparison[], lacks: string[] }} measured: pairs with a
+ *   ratio; ofBaseline: those of the baseline; lacks: at most one clause, about the proxies without one
  */
-function renderAgainstFirst(comparisons) {
-  const [{ a, quantity }] = comparisons
+function findBaseline(comparisons) {
+  const measured = comparisons.filter(isMeasured)
+  const [{ a: baseline }] = [...measured, ...comparisons]
+  const ofBaseline = measured.filter(c => c.a === baseline)
+  const names = new Set([baseline, ...ofBaseline.map(({ b }) => b)])
+  const all = [...new Set(comparisons.flatMap(({ a, b }) => [a, b]))]
+  if (measured.length === 0) {
+    const label = labelOfQuantity(comparisons[0].quantity)
+    return { baseline, measured, ofBaseline, lacks: [`no verdict on ${label} of ${joinWords(all)}`] }
+  }
+  const others = all.filter(name => !names.has(name))
+  const hasOtherPairs = measured.some(({ a, b }) => others.includes(a) || others.includes(b))
+  const lacks = `no verdict on ${joinWords(others)}${hasOtherPairs ? ` against ${baseline}` : ''}`
+  return { baseline, measured, ofBaseline, lacks: others.length > 0 ? [lacks] : [] }
+}
+
+/** Renders which proxies the first uses less and more than, each with its multiple of the first. @param {Comparison[]} all of all pairs */
+function renderAgainstFirst(all) {
+  const { baseline: a, ofBaseline: comparisons, lacks } = findBaseline(all)
+  const [{ quantity }] = all
   const label = labelOfQuantity(quantity)
   const list = (/** @type {(c: Comparison) => boolean} */ isOf) =>
     comparisons.filter(isOf).map(c => `${c.b} (${(1 / Number(c.ratio.median)).toFixed(1)} ×)`)
   const names = (/** @type {string} */ verdict) => comparisons.filter(c => c.verdict === verdict).map(({ b }) => b)
-  const isOpen = (/** @type {Comparison} */ c) => c.verdict === 'indicative' && c.ratio.median !== null
   const [less, more, open] = [list(c => c.verdict === 'lower'), list(c => c.verdict === 'higher'), list(isOpen)].map(
     joinWords,
   )
@@ -125,70 +153,144 @@ function renderAgainstFirst(comparisons) {
       : []),
   ]
   const same = joinWords(names('no-difference-shown'))
-  const lacks = joinWords(names('invalid'))
   const differing = clauses.join(', and ')
   const rest = [
     ...(same ? [`${differing ? 'no' : 'No'} difference found between ${a} and ${same}`] : []),
-    ...(lacks ? [`${differing || same ? 'no' : 'No'} verdict on ${lacks}`] : []),
+    ...(differing || same ? lacks : lacks.map(capitalise)),
   ]
   return `${[differing, ...rest].filter(Boolean).join('; ')}.`
 }
 
 /**
- * Renders which of many proxies use the least and which the most, as multiples of the baseline with their intervals. Proxies
- * between which no difference was shown are named together. @param {Comparison[]} comparisons of all pairs; `a` of the first is the baseline
+ * Renders which of many proxies use the least and which the most, as multiples of the baseline with their intervals.
+ * @param {Comparison[]} comparisons of all pairs
  */
 function renderExtremes(comparisons) {
-  const [{ a: baseline, quantity }] = comparisons
-  const label = labelOfQuantity(quantity)
-  const measured = comparisons.filter(c => c.ratio.median !== null && c.verdict !== 'invalid')
-  const ofBaseline = new Map(measured.flatMap(c => (c.a === baseline ? [[c.b, c]] : [])))
-  const absent = comparisons.filter(c => c.a === baseline && !measured.includes(c)).map(({ b }) => b)
-  const noVerdict = absent.length > 0 ? [`no verdict on ${joinWords(absent)}`] : []
-  if (ofBaseline.size === 0) return `${capitalise(noVerdict[0])}.`
-  const names = [baseline, ...ofBaseline.keys()]
+  const { baseline, measured, ofBaseline, lacks } = findBaseline(comparisons)
+  if (ofBaseline.length === 0) return `${capitalise(lacks[0])}.`
   // The ratio of a comparison is that of the baseline to the proxy: the largest belongs to the cheapest.
-  const ratioOf = (/** @type {string} */ name) => Number(ofBaseline.get(name)?.ratio.median ?? 1)
-  const ranked = names.toSorted((x, y) => ratioOf(y) - ratioOf(x))
-  const [least, most] = [ranked[0], ranked[ranked.length - 1]]
-  const findTie = (/** @type {string} */ x, /** @type {string} */ y) =>
-    measured.find(c => c.verdict === 'no-difference-shown' && [c.a, c.b].includes(x) && [c.a, c.b].includes(y))
-  const listTied = (/** @type {string[]} */ [end, ...others]) => {
-    const tied = [end]
-    for (const name of others) if (tied.every(one => findTie(one, name))) tied.push(name)
-    return names.filter(name => tied.includes(name))
-  }
-  const tie = findTie(least, most)
-  if (tie) {
-    const within = `within ${findNoise(tie).toFixed(1)} % of each other`
-    const sentence = `No difference found in ${label}: ${joinWords(names)} are ${within}`
-    return `${[sentence, ...noVerdict].join('; ')}.`
-  }
-  const [cheapest, dearest] = [listTied(ranked), listTied(ranked.toReversed())]
-  const isUse = QUANTITIES[quantity]?.compared?.less.startsWith('uses')
-  const [lowest, highest] = isUse ? ['the least', 'the most'] : ['the lowest', 'the highest']
-  const isOne = cheapest.length === 1
-  const verb = isUse ? `use${isOne ? 's' : ''}` : isOne ? 'has' : 'have'
-  const sureness = isOne ? renderTimes(ofBaseline.get(least)) : ' (no difference found)'
-  return `${[
-    `${joinWords(cheapest)} ${verb} ${lowest} ${label}${sureness}`,
-    `${joinWords(dearest)} ${highest}${renderTimes(ofBaseline.get(most))}`,
-    ...noVerdict,
-  ].join('; ')}.`
+  const ratios = new Map([[baseline, 1], ...ofBaseline.map(c => /** @type {const} */ ([c.b, Number(c.ratio.median)]))])
+  const names = [...ratios.keys()]
+  const ranked = names.toSorted((x, y) => Number(ratios.get(y)) - Number(ratios.get(x)))
+  const pairs = measured.filter(({ a, b }) => ratios.has(a) && ratios.has(b))
+  const apart = pairs.filter(pair => !isAlike(pair))
+  const clauses =
+    apart.length > 0 ? renderEnds({ baseline, names, ranked, pairs, apart }) : [renderAlike({ names, pairs })]
+  return `${[...clauses, ...lacks].join('; ')}.`
 }
 
-/** Renders `, 2.8 × pipy (95 % CI 2.6 to 3.0)`. @param {Comparison} [comparison] of the baseline (`a`) and a proxy; absent: of the baseline itself, empty */
-function renderTimes(comparison) {
-  if (!comparison) return ''
-  const { a, ratio, verdict } = comparison
-  const [times, low, high] = [ratio.median, ratio.high, ratio.low].map(value => (value === null ? null : 1 / value))
+/** Renders that no pair of many proxies differs, and within how much if each pair has an interval. @param {{ names: string[], pairs: Comparison[] }} options */
+function renderAlike({ names, pairs }) {
+  const label = labelOfQuantity(pairs[0].quantity)
+  const open = pairs.filter(isOpen)
+  if (open.length > 0) {
+    const repeats = Math.max(...open.map(countValues))
+    return `No difference in ${label} of ${joinWords(names)} so far (${count(repeats, 'repeat')}: no interval yet)`
+  }
+  if (pairs.length < (names.length * (names.length - 1)) / 2)
+    return `No difference found in ${label} of ${joinWords(names)}`
+  const noise = Math.max(...pairs.map(findNoise)).toFixed(1)
+  return `No difference found in ${label}: ${joinWords(names)} are within ${noise} % of each other`
+}
+
+/**
+ * Finds the groups at both ends, around the pair that is farthest apart. Ties are not transitive: the members of a group tie
+ * with each other, and each differs from each member of the other group.
+ * @param {{ names: string[], ranked: string[], pairs: Comparison[], apart: Comparison[] }} options ranked: names, the cheapest
+ *   first; apart: the pairs that differ, at least one
+ * @returns {{ widest: Comparison, cheapest: string[], dearest: string[], isRanking: boolean, alike: string[] }} isRanking: each
+ *   member differs from each proxy outside its group, as a superlative says; alike: proxies in no group that tie with all
+ */
+function findEnds({ names, ranked, pairs, apart }) {
+  const distanceOf = (/** @type {Comparison} */ { ratio }) => Math.abs(Math.log(Number(ratio.median)))
+  const widest = apart.reduce((best, pair) => (distanceOf(pair) > distanceOf(best) ? pair : best))
+  const [low, high] = orderPair(widest)
+  const isLess = (/** @type {string} */ x, /** @type {string} */ y) => {
+    const pair = findPair(apart, x, y)
+    return pair !== undefined && orderPair(pair)[0] === x
+  }
+  const areAlike = (/** @type {string} */ x, /** @type {string} */ y) => {
+    const pair = findPair(pairs, x, y)
+    return pair !== undefined && isAlike(pair)
+  }
+  const gather = (/** @type {string} */ end, /** @type {string[]} */ candidates) => {
+    const group = [end]
+    for (const name of candidates) if (group.every(member => areAlike(member, name))) group.push(name)
+    return names.filter(name => group.includes(name))
+  }
+  const lessThanHigh = ranked.filter(name => isLess(name, high))
+  const cheapest = gather(low, lessThanHigh)
+  const moreThanCheapest = ranked.toReversed().filter(name => cheapest.every(member => isLess(member, name)))
+  const dearest = gather(high, moreThanCheapest)
+  const [above, below] = [cheapest, dearest].map(group => names.filter(name => !group.includes(name)))
+  return {
+    ...{ widest, cheapest, dearest },
+    isRanking:
+      names.length > 2 &&
+      cheapest.every(member => above.every(name => isLess(member, name))) &&
+      dearest.every(member => below.every(name => isLess(name, member))),
+    alike: above.filter(x => !dearest.includes(x) && names.every(y => x === y || areAlike(x, y))),
+  }
+}
+
+/**
+ * Renders the groups at both ends: as the least and the most, if each differs from all other proxies, else by their gap.
+ * @param {Parameters<typeof findEnds>[0] & { baseline: string }} options @returns {string[]} clauses
+ */
+function renderEnds({ baseline, ...options }) {
+  const { ranked, pairs } = options
+  const { widest, cheapest, dearest, isRanking, alike } = findEnds(options)
+  const label = labelOfQuantity(widest.quantity)
+  const isUse = QUANTITIES[widest.quantity]?.compared?.less.startsWith('uses')
+  const isOne = cheapest.length === 1
+  const verb = isUse ? `use${isOne ? 's' : ''}` : isOne ? 'has' : 'have'
+  const soFar = pairs.some(isOpen) ? ' so far' : ''
+  const noDifference = soFar ? 'no difference so far' : 'no difference found'
+  const prefixOf = (/** @type {string[]} */ group, /** @type {string} */ name) => (group.length > 1 ? `${name} ` : '')
+  if (!isRanking) {
+    const [, high] = orderPair(widest)
+    const { times, sureness } = renderTimes(widest, high)
+    const gap = `(${prefixOf(dearest, high)}${times}, ${sureness})`
+    return [
+      `${joinWords(cheapest)} ${verb} ${isUse ? 'less' : 'a lower'} ${label} than ${joinWords(dearest)}${soFar} ${gap}`,
+      ...(alike.length > 0 ? [`${noDifference} between ${alike.join(' or ')} and the others`] : []),
+    ]
+  }
+  const renderFactor = (/** @type {string[]} */ group, /** @type {string} */ end) => {
+    const pair = group.includes(baseline) ? undefined : findPair(pairs, baseline, end)
+    if (!pair) return ''
+    const { times, sureness } = renderTimes(pair, end)
+    return `, ${prefixOf(group, end)}${times} (${sureness})`
+  }
+  const [lowest, highest] = isUse ? ['the least', 'the most'] : ['the lowest', 'the highest']
+  const sureness = isOne ? soFar : ` (${noDifference})`
+  return [
+    `${joinWords(cheapest)} ${verb} ${lowest} ${label}${sureness}${renderFactor(cheapest, ranked[0])}`,
+    `${joinWords(dearest)} ${highest}${renderFactor(dearest, ranked[ranked.length - 1])}`,
+  ]
+}
+
+/** Finds the comparison of two proxies, in either order. @param {Comparison[]} pairs @param {string} x @param {string} y */
+const findPair = (pairs, x, y) => pairs.find(({ a, b }) => (a === x && b === y) || (a === y && b === x))
+
+/** Orders the proxies of a pair: the one that uses less comes first. @param {Comparison} pair */
+const orderPair = ({ a, b, ratio }) => (Number(ratio.median) < 1 ? [a, b] : [b, a])
+
+/** Renders `2.8 × pipy` and `95 % CI 2.6 to 3.0` of one proxy of a pair. @param {Comparison} pair @param {string} name of the proxy */
+function renderTimes(pair, name) {
+  const { a, b, ratio } = pair
+  const invert = (/** @type {number | null} */ value) => (value === null ? null : 1 / value)
+  const [times, low, high] =
+    name === a ? [ratio.median, ratio.low, ratio.high] : [ratio.median, ratio.high, ratio.low].map(invert)
   const digits = Number(times) >= MULTIPLE_LEAST ? 1 : 2
-  const about = verdict === 'indicative' ? 'about ' : ''
-  const sureness =
-    verdict === 'indicative' || low === null || high === null
-      ? `${count(countValues(comparison), 'repeat')}: no interval yet`
-      : `95 % CI ${low.toFixed(digits)} to ${high.toFixed(digits)}`
-  return `, ${about}${Number(times).toFixed(digits)} × ${a} (${sureness})`
+  const about = isOpen(pair) ? 'about ' : ''
+  return {
+    times: `${about}${Number(times).toFixed(digits)} × ${name === a ? b : a}`,
+    sureness:
+      about || low === null || high === null
+        ? `${count(countValues(pair), 'repeat')}: no interval yet`
+        : `95 % CI ${low.toFixed(digits)} to ${high.toFixed(digits)}`,
+  }
 }
 
 /** Counts the repeats that have a ratio. @param {Comparison} comparison */
@@ -264,7 +366,8 @@ export function renderChange({ ratio, verdict }) {
 }
 
 /**
- * Makes the cell `1.24 × [1.20, 1.29]`: how many times as much as the first a proxy uses, with its 95 % interval.
+ * Makes the cell `1.24 × [1.20, 1.29]`: how many times as much as the first a proxy uses, with its 95 % interval (of the inverse
+ * ratio, so the ends swap).
  * @param {Comparison} comparison of the first (`a`) and the proxy @returns {import('./picture.js').Cell | null} null: no verdict
  */
 export function renderRatio({ ratio, verdict }) {

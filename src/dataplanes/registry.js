@@ -20,9 +20,9 @@ export const PLANE_NAMES = Object.keys(PLANES)
 export const MESHES = { istio: 'envoy:istio', ambient: 'ztunnel:istio', osm: 'envoy:osm-1.1', fsm: 'pipy:fsm' }
 
 /**
- * Loads planes, all where none is named, each once. @param {Iterable<string>} [names] those that the kit does not have are left out
+ * Loads planes, each once. @param {Iterable<string>} [names] absent: all; names that the kit does not have are left out
  * @returns {Promise<Record<string, DataPlane>>} by name, in the order of the registry
- * @throws where a line of the registry loads no plane of its name, as after copying a folder
+ * @throws {Error} if a line of the registry loads no plane of its name, as after copying a folder
  */
 export async function loadPlanes(names = PLANE_NAMES) {
   const chosen = new Set(names)
@@ -32,7 +32,7 @@ export async function loadPlanes(names = PLANE_NAMES) {
   )
 }
 
-/** Asserts that a line of the registry loads the plane of its name. @param {string} name @param {DataPlane | undefined} plane */
+/** Returns the plane that a line of the registry loads; throws Error if its name is not that of the line. @param {string} name @param {DataPlane | undefined} plane */
 export function assertNamed(name, plane) {
   if (plane?.name === name) return plane
   const loaded = plane === undefined ? 'no export of that name' : `a plane with the name "${plane.name}"`

@@ -28,12 +28,12 @@ export const GATES = new Map(
 export function judgeTrial(record, relaxed) {
   const { generatorCpus, host, loadHost, load, trial } = record
   const { kind } = trial.arm.load
-  // Arms that take turns are bound by their turns.
+  // The rate of a closed loop in turns follows from the turns: there is nothing else that bound it.
   const saturated =
     kind === 'idle' || kind === 'interleaved'
       ? null
       : findBound({
-          // A loud pair is to be saturated, and with it a proxy that serves all: the rate is that of the others.
+          // A loud pair may be saturated, and so may a proxy that serves all: the trial has the rate of the other pairs.
           processes: whileUnderLoad(record).filter(p => !servesLoudPair(record, p)),
           generatorCpus,
           idleFraction: host.idleFraction,

@@ -357,7 +357,7 @@ function addedTime(of) {
   }
 }
 
-/** @param {'firstByteMs' | 'longestGapMs'} header @param {string} name @param {Pick<QuantityRow, 'label' | 'definition'>} words @returns {QuantityRow} */
+/** Makes the row of a time of answers in chunks: the median of those that the kit itself read. @param {'firstByteMs' | 'longestGapMs'} header @param {string} name @param {Pick<QuantityRow, 'label' | 'definition'>} words @returns {QuantityRow} */
 function streamed(header, name, words) {
   return {
     ...{ name, header, unit: 'ms', digits: 1, isSparse: true, use: 'latency', ...words },
@@ -367,6 +367,7 @@ function streamed(header, name, words) {
 }
 
 /**
+ * Makes the row of a kind of memory, which is compared if it has `words`.
  * @param {'rss' | 'anon' | 'peak' | 'workingSet' | 'pss'} name
  * @param {Pick<QuantityRow, 'label' | 'short' | 'definition' | 'chart'> & { words?: string, isHeadline?: boolean }} options
  *   words: its name in a comparison

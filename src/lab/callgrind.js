@@ -22,7 +22,7 @@ const channelIn = folder => `--vgdb-prefix=${path.join(folder, 'vgdb')}`
 /**
  * Changes the command of a process to run it under callgrind, which counts nothing until it is told to: counting the start takes long.
  * @param {ProcessSpec} spec
- * @param {{ valgrind: Tool, callers: number }} options callers: how many callers tell calls of a function apart
+ * @param {{ valgrind: Tool, callers: number }} options callers: calls of a function are counted apart by so many callers
  * @returns {ProcessSpec}
  */
 export function runUnderCallgrind(spec, { valgrind, callers }) {

@@ -66,7 +66,7 @@ export async function samplePids({ file, ...options }) {
   }
 }
 
-/** @param {Parameters<typeof samplePids>[0]} options @returns {Promise<string>} what perf script prints */
+/** Records processes into the file, and reads that. @param {Parameters<typeof samplePids>[0]} options @returns {Promise<string>} what perf script prints */
 async function recordPids({ perf, pids, seconds, file, signal }) {
   const run = (/** @type {string[]} */ argv, timeout = READ_MS) =>
     execa(perf.path, argv, { cancelSignal: signal, stdin: 'ignore', maxBuffer: 2 ** 30, reject: false, timeout })

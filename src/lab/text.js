@@ -106,7 +106,7 @@ export function define(rows) {
   return defined.map(([name, what]) => `${name}: ${what}`)
 }
 
-/** @param {Row[]} rows @returns {Table} */
+/** Tabulates the quantities of each sidecar, with fewer digits if they are noisy. @param {Row[]} rows @returns {Table} */
 export function tabulateRows(rows) {
   return {
     caption: '',
@@ -124,7 +124,7 @@ export function tabulateRows(rows) {
   }
 }
 
-/** @param {Breakdown} breakdown @returns {Table[]} */
+/** Tabulates where the cost of a sidecar is: by purpose, filter, system call and function. @param {Breakdown} breakdown @returns {Table[]} */
 export function tabulateBreakdown({ link, service, unit, groups, filters, calls, functions }) {
   const of = `${service} of ${link}, ${unit}`
   return [
@@ -144,7 +144,7 @@ function tabulateParts(caption, parts, digits) {
   return { caption, columns: [...left(''), ...COLUMNS], rows: parts.map(part => [part.name, ...cellsOf(part, digits)]) }
 }
 
-/** @param {Part} part @param {number} [digits] */
+/** Renders old, new, their difference and its share of the old; `new` if there is no old. @param {Part} part @param {number} [digits] */
 function cellsOf(part, digits = 0) {
   const change = Number(part.new.toFixed(digits)) - Number(part.old.toFixed(digits))
   return [

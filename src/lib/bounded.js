@@ -3,7 +3,7 @@
 // A trial can be a soak of hours at ten points a second, and a chart shows no more points than it has pixels.
 export const POINTS_MOST = 2000
 
-/** Appends a point; of more than `most`, drops every second one of the older half. @param {[number, number][]} points @param {[number, number]} point */
+/** Appends a point. If there are more than `most`, drops every second one of the older half. @param {[number, number][]} points @param {[number, number]} point */
 export function appendPoint(points, point, most = POINTS_MOST) {
   points.push(point)
   if (points.length <= most) return
@@ -12,7 +12,7 @@ export function appendPoint(points, point, most = POINTS_MOST) {
 }
 
 /**
- * Appends a stretch of time, or lengthens the last one if the two overlap or touch. Of more than `most`, joins each two of the
+ * Appends a stretch of time, or lengthens the last one if the two overlap or touch. If there are more than `most`, joins each two of the
  * older half, with the gap between them. @param {[number, number][]} stretches [from, to], changed @param {[number, number]} stretch @param {number} [most]
  */
 export function appendStretch(stretches, [from, to], most = POINTS_MOST) {

@@ -4,7 +4,7 @@ export const certificatesFolder = (folder, tls) => (tls === 'rsa-2048' ? `${fold
 /** Names the file of the authority's private key. @param {string} folder of the certificates of a key type */
 export const authorityKeyOf = folder => `${folder}/ca-key.pem`
 
-/** Names a service's second certificate, of the same identity: a rotation changes to it, or back.  @param {string} name */
+/** Names a service's second certificate, of the same identity: a rotation changes to it, or back. @param {string} name */
 export const nextCertificateOf = name => `${name}-next`
 
 /** Names the PEM files of a certificate and its private key. @param {string} name of a service, or of the load @param {string} folder */

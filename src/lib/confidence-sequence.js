@@ -21,7 +21,7 @@ const spendUntil = n => (n <= BEFORE_FIRST ? 0 : ERROR * (1 - Math.sqrt(BEFORE_F
 
 /** The results of `findSequenceDepth` so far, by n. */
 const depths = [0]
-/** The chance that j of n values are below the median, and no interval so far has missed it. @type {Float64Array} */
+/** By j: the chance that j of the n values so far are below the median, and no interval has missed it. @type {Float64Array} */
 let alive = new Float64Array([1])
 let spent = 0
 
@@ -34,6 +34,7 @@ export function findSequenceDepth(n) {
   return depths[n]
 }
 
+/** Computes the depth for one value more, as large as the error allows: the chance to miss the median there is then spent. */
 function addDepth() {
   const n = depths.length
   const next = new Float64Array(n + 1)

@@ -1,7 +1,7 @@
-/** Makes the first letter a capital. @param {string} text */
+/** Makes the first letter upper-case. @param {string} text */
 export const capitalise = text => text.charAt(0).toUpperCase() + text.slice(1)
 
-/** Makes the first letter a small one. @param {string} text */
+/** Makes the first letter lower-case. @param {string} text */
 export const lowerFirst = text => text.charAt(0).toLowerCase() + text.slice(1)
 
 /** Joins words as in a sentence: `a, b and c`. @param {string[]} words */

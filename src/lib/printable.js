@@ -3,7 +3,7 @@
 // Line ends and tabs stay. Format characters can reverse the direction of a line, or are invisible in it.
 const CONTROLS = /(?!\r?\n|\t)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
-/** Shows the control characters of a text: `\u001b` for an escape, as in JSON. @param {string} text */
+/** Shows the control characters of a text, except line ends and tabs: `\u001b` for an escape, as in JSON. @param {string} text */
 export function showControls(text) {
   return text.replace(CONTROLS, character =>
     [...Array(character.length).keys()]

@@ -1,7 +1,7 @@
 import { readFileSync, readlinkSync } from 'node:fs'
 import { safely } from './safely.js'
 
-/** Reads when a process started, in clock ticks since boot (proc(5), stat); null when it has ended. @param {number} pid */
+/** Reads when a process started, in clock ticks since boot (proc(5), stat, field 22); null: it has ended, or is a zombie. @param {number} pid */
 export function processStartTicks(pid) {
   const stat = safely(() => readFileSync(`/proc/${pid}/stat`, 'utf8'), '')
   const [state, ...fields] = stat.replace(/^.*\) /s, '').split(' ')

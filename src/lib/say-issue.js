@@ -1,4 +1,4 @@
-/** Renders an issue of a schema; that of a record's key has another in it, which says more. Pure. @param {Pick<import('zod').core.$ZodIssue, 'message'> & { issues?: import('zod').core.$ZodIssue[] }} issue */
+/** Renders an issue of a schema; that of a record's key holds a better one. Pure. @param {Pick<import('zod').core.$ZodIssue, 'message'> & { issues?: import('zod').core.$ZodIssue[] }} issue */
 export function sayIssue({ message, issues: [ofKey] = [] }) {
   if (ofKey !== undefined) return sayIssue(ofKey)
   return message.replace(/^Invalid input: expected (.*), received undefined$/, 'it is missing: expected $1')

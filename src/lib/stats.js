@@ -16,7 +16,7 @@ const RESAMPLES = 2000
 const TREND_Z = 2.576
 const SLOPE_Z = 1.96
 
-/** Summarises a value per round; from six on, the interval is of order statistics. @param {(number | null)[]} values */
+/** Summarises a value per round; from six on, the interval is of order statistics (`findDepth`). @param {(number | null)[]} values */
 export function summariseValues(values) {
   return summariseAtDepth(values, n => (n >= ROUNDS_LEAST ? findDepth(n) : 0))
 }
@@ -26,7 +26,7 @@ export function summariseSequence(values) {
   return summariseAtDepth(values, findSequenceDepth)
 }
 
-/** @param {(number | null)[]} values @param {(n: number) => number} findDepthOf 0: none @returns {Quantity} */
+/** Summarises values; the interval goes from the depth-th smallest to the depth-th largest. @param {(number | null)[]} values @param {(n: number) => number} findDepthOf 0: none @returns {Quantity} */
 function summariseAtDepth(values, findDepthOf) {
   const sorted = sortPresent(values)
   if (sorted.length === 0) return { median: null, low: null, high: null, values }
@@ -84,7 +84,7 @@ export function findDepth(n) {
   return Math.floor(n / 2)
 }
 
-/** Says whether values rise or fall: Mann's test of trend at 1 %, two-sided (Kendall, Rank Correlation Methods, 4). @param {number[]} values in order of time; below six: false */
+/** Says whether values rise or fall: Mann's test of trend at 1 %, two-sided, with continuity correction (Kendall, Rank Correlation Methods, 4). @param {number[]} values in order of time; below six: false */
 export function hasTrend(values) {
   const n = values.length
   let score = 0

@@ -40,7 +40,7 @@ export async function sleep(ms, signal) {
   }
 }
 
-/** Settles as a promise does, or rejects with the signal's reason if that aborts first. @template T @param {Promise<T>} promise @param {AbortSignal} signal */
+/** Settles as a promise does, or rejects with the signal's reason if the signal aborts first. @template T @param {Promise<T>} promise @param {AbortSignal} signal */
 export function untilAborted(promise, signal) {
   return new Promise((/** @type {(value: T) => void} */ resolve, reject) => {
     const abort = () => reject(signal.reason)

@@ -20,7 +20,7 @@ export function parseYaml({ text, file, schema, modernise = written => written }
   if (document.contents === null) throw new UsageError(`${file}: it is empty`)
   const result = schema.safeParse(modernise(attempt(file, () => document.toJS())))
   if (result.success) return result.data
-  // A name that is unknown explains another that is missing.
+  // A typo makes two issues, a missing name and an unknown one: the unknown name explains both.
   const { issues } = result.error
   const issue = issues.find(i => i.code === 'unrecognized_keys') ?? issues[0]
   const { path, words } = explain(issue, schema, at => document.getIn(at))

@@ -57,7 +57,10 @@ export function renderTrial(record) {
   return `${name} ${served}${isSteady === false ? ', unsteady' : ''}${late}${invalid}`
 }
 
-/** Renders a quantity with its unit, as the report does; `–`: it has no value, or a gate spoiled it. @param {import('../judge/record/quantity-row.js').QuantityRow} row @param {TrialRecord} record */
+/**
+ * Renders a quantity with its unit, as the report does; `–`: it has no value, or a gate spoiled it.
+ * @param {import('../judge/record/quantity-row.js').QuantityRow} row @param {TrialRecord} record
+ */
 function renderValue(row, record) {
   const value = measureRound(row, [record])
   return `${value === null ? '–' : formatValue(row, value)} ${row.unit}`

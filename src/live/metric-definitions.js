@@ -70,6 +70,7 @@ export function declareMetrics(registry) {
       if (isNumber(value)) gauges[name].set(labels, value)
       else gauges[name].remove(labels)
     },
+    /** Removes the series of gauges, by default of all. */
     clear(names = Object.keys(gauges)) {
       for (const name of names) {
         gauges[name].reset()

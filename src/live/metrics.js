@@ -135,7 +135,10 @@ function followTrial(metrics, { arm }) {
   }
 }
 
-/** Makes the function that puts readings of a sidecar into the metrics. Its counters add what is used after the first reading. @param {Metrics} metrics @param {Labels} labels @param {ProcessSpec} spec */
+/**
+ * Makes the function that puts readings of a sidecar into the metrics. Its counters add what is used after the first reading.
+ * @param {Metrics} metrics @param {Labels} labels @param {ProcessSpec} spec
+ */
 function followSidecar(metrics, labels, { cpuLimitCores }) {
   metrics.set('sidecar_cap_cores', labels, cpuLimitCores)
   const addCpu = metrics.follow('sidecar_cpu_seconds_total', labels, Infinity)
@@ -165,7 +168,7 @@ function setQuantities(metrics, record) {
   }
 }
 
-/** @param {Arm} arm @returns {Labels} */
+/** Makes the labels of an arm, without `rate` if its load has none. @param {Arm} arm @returns {Labels} */
 function labelsOf(arm) {
   const rate = arm.load.ratePerSecond
   const shared = { plane: nameOf(arm), link: arm.link, cap_cores: String(arm.cpuLimitCores ?? 'none') }

@@ -36,7 +36,7 @@ export function createSidecarList() {
   }
 }
 
-/** @param {SidecarNow} sidecar */
+/** Makes the item of a sidecar, with a meter if it has a CPU limit. @param {SidecarNow} sidecar */
 function createItem({ service, cpuLimitCores }) {
   const name = createElement('span', { text: service, attributes: { class: 'name' } })
   const words = createElement('span', { attributes: { class: 'words' } })

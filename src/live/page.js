@@ -25,6 +25,7 @@ findElement('live').hidden = false
 listen()
 setInterval(showLeft, 1000)
 
+/** Shows the events of the server until the run ends. The browser reconnects by itself unless it closed the source. */
 function listen() {
   const source = new EventSource('/events')
   const on = (/** @type {string} */ name, /** @type {(event: any) => void} */ show) =>
@@ -73,7 +74,7 @@ function addPoints(points) {
   }
 }
 
-/** @param {import('./state.js').RunSnapshot} snapshot */
+/** Shows the texts, progress and sidecars of a run, and the series of the trial. @param {import('./state.js').RunSnapshot} snapshot */
 function showSnapshot(snapshot) {
   const { runId, experiment, question, phase, progress, done, trials, arm, outcomes, ending } = snapshot
   const trial = sayTrial(snapshot)

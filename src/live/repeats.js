@@ -65,6 +65,7 @@ export function createRepeats() {
   let parts = new Map()
 
   return {
+    /** Forgets the trials and values of a run; its plan stays until the next. */
     clear() {
       kept = new Map()
       parts = new Map()
@@ -182,13 +183,19 @@ function widthOf({ low, high }) {
   return low === null || high === null ? Number.POSITIVE_INFINITY : high - low
 }
 
-/** Lists the trials of an arm for each round, also for rounds without any. @param {Kept} kept @param {{ armId: string, rounds: number }} options @returns {KeptTrial[][]} */
+/**
+ * Lists the trials of an arm for each round, also for rounds without any.
+ * @param {Kept} kept @param {{ armId: string, rounds: number }} options @returns {KeptTrial[][]}
+ */
 function splitByRound(kept, { armId, rounds }) {
   const trials = kept.get(armId) ?? []
   return Array.from({ length: rounds }, (_, i) => trials[i] ?? [])
 }
 
-/** Finds the value of a round as a report does: that of the first counted trial with one; null: none has. @param {KeptTrial[]} trials @param {'cost' | 'ratePerSecond'} name */
+/**
+ * Finds the value of a round as a report does: that of the first counted trial with one; null: none has.
+ * @param {KeptTrial[]} trials @param {'cost' | 'ratePerSecond'} name
+ */
 function firstOf(trials, name) {
   const counted = listCounted(trials, ({ goodUses }) => goodUses)
   return counted.find(trial => trial[name] !== null)?.[name] ?? null

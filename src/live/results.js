@@ -88,6 +88,7 @@ export function createResults() {
         values: mapDrawn(name => measureRound(QUANTITIES[name], [record])),
       })
     },
+    /** Counts the ended trials by outcome, those that were measured again too. */
     countOutcomes() {
       const outcomes = { completed: 0, failed: 0, invalid: 0 }
       for (const { outcome } of results) outcomes[outcome]++

@@ -91,7 +91,7 @@ function isHostOfPage(header, address) {
 /** @param {LiveAddress} address */
 const isEverywhere = ({ host }) => host === '0.0.0.0' || host === '::'
 
-/** @param {LiveAddress} address @param {NodeJS.ErrnoException} error */
+/** Makes the error that says why the server cannot listen, and what to write instead. @param {LiveAddress} address @param {NodeJS.ErrnoException} error */
 function explainFailure({ option, text, host, port }, error) {
   const what = {
     EADDRINUSE: `port ${port} of ${host} is in use by something else: give another`,

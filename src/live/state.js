@@ -114,7 +114,7 @@ export function createRunState() {
   }
 }
 
-/** @returns {Kept} */
+/** Makes the fields as they are before the first event. @returns {Kept} */
 function createKept() {
   const unknown = { runId: null, experiment: null, question: null, startedAtMs: null, phase: null, progress: null }
   return { ...unknown, done: 0, nth: null, trials: null, ending: null }

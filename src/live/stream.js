@@ -39,7 +39,7 @@ export function createStream({ state, intervalMs = 500 }) {
   }
 
   return {
-    /** Adds a browser. @param {ServerResponse} response */
+    /** Sends a browser all so far, and from then on each change until the run ends. @param {ServerResponse} response */
     join(response) {
       // The others get their changes first, because the new one gets everything.
       tell(clients, changes.take())
@@ -65,6 +65,7 @@ export function createStream({ state, intervalMs = 500 }) {
       tell(clients, `${changes.take()}${renderEnd(state)}`)
       endAll()
     },
+    /** Ends all connections; changes since the last tick are not sent. */
     close() {
       clearInterval(timer)
       endAll()

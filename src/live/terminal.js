@@ -133,7 +133,7 @@ export function createTerminalView({ stream, state, intervalMs = 500 }) {
   }
 }
 
-/** @param {import('../judge/sidecars.js').SidecarNow} sidecar */
+/** Renders what a sidecar uses, with a bar if it has a CPU limit; null: not known. @param {import('../judge/sidecars.js').SidecarNow} sidecar */
 function saySidecar(sidecar) {
   const { ofCap, cpuLimitCores } = sidecar
   const full = Math.min(BAR_COLUMNS, Math.floor(BAR_COLUMNS * (ofCap ?? 0)))

@@ -8,7 +8,7 @@ import { count, mib, percent, timeLeft } from '../lib/units.js'
 
 const UNKNOWN = '–'
 
-/** The number of sidecars shown where there is little room. */
+/** The number of sidecars that terminals and charts show: more have no room. */
 export const SIDECARS_SHOWN = 6
 // More do not fit a line of progress.
 const ROWS_MOST = 4

@@ -14,7 +14,7 @@ export function atLine(number, read) {
   }
 }
 
-/** Asserts that a value fits a schema; throws an Error that names the fault. @template T @param {import('zod').ZodType<T>} schema @param {unknown} value @returns {T} */
+/** @template T @param {import('zod').ZodType<T>} schema @param {unknown} value @returns {T} the value @throws {Error} that names its first fault */
 export function assertWhole(schema, value) {
   const fault = findFault(schema, value)
   if (fault !== null) throw new Error(fault)

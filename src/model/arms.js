@@ -21,7 +21,7 @@ export const CONDITION_AXES = {
   sparse: RECORDED.filter(isSparse),
 }
 
-/** @param {AxisName} name */
+/** Says whether arms may lack the condition of an axis: null is its default, and records may be without it. @param {AxisName} name */
 function isSparse(name) {
   const { recorded, values } = AXES[name]
   return values[0] === null && recorded?.safeParse(undefined).success === true

@@ -2,9 +2,9 @@ import { isFlatSummary, splitFlatSummary } from './old-summary.js'
 import { OLD_SCHEMA_VERSIONS, SCHEMA_VERSION } from './versions.js'
 
 /**
- * Reads what older versions wrote, in the words of today: the one place that knows the old ones. Schema version 3 called
- * the kinds `turns` and `load`, said of interleaved arms that they were beside others and shared a deployment, and called
- * a CPU limit a cap; version 4 had a flat summary. Pure.
+ * Converts documents of older versions to the words of today; no other module knows the old ones. Version 3 of the schema called
+ * the kinds `turns` and `load`, interleaved arms `isBesideOthers` with a `deployment`, and a CPU limit a cap; version 4 had a
+ * flat summary. Pure.
  */
 
 // A name of a file may be `constructor` or `__proto__`, which an ordinary object has, too.

@@ -1,5 +1,5 @@
 /**
- * What a load asks for and what the application answers: a POST that is echoed, or requests with a method, sizes and a
+ * The requests of a load and the answers of the application: a POST that is echoed, or requests with a method, sizes and a
  * service time. Pure. @import { Load, Protocol, RequestKind } from './types.ts'
  */
 
@@ -137,6 +137,7 @@ const P99_SHARE = 0.01
  */
 export function computeServiceP99Ms(requests) {
   const weights = requests.reduce((sum, { weight }) => sum + weight, 0)
+  // The share of requests that take longer: after its chunks, a fixed time is over at its mean, an exponential one is exp(-t / mean).
   const shareAbove = (/** @type {number} */ ms) =>
     requests.reduce((sum, kind) => {
       const { meanMs, isExponential } = serviceTimeOf(kind)

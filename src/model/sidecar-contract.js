@@ -8,7 +8,7 @@ export const PORTS = {
   outbound: 15001,
   inbound: 15003,
   control: 6070,
-  // Sidecars ask for configurations at this port, where a control plane takes them at `control`.
+  // Sidecars get their configurations at this port of a control plane that takes them at `control`.
   stream: 6071,
   generator: 6565,
 }

@@ -8,7 +8,7 @@ import { perform } from './perform.js'
 
 /** @import { Asking } from '../model/types.ts' */
 
-/** @returns {Asking} */
+/** Makes the asking of this process; expectFirst takes the start from the handle, else now. @returns {Asking} */
 export function createAsking() {
   const convergence = createConvergence()
   const agent = new http.Agent({ keepAlive: true })

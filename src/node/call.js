@@ -117,6 +117,7 @@ const REFUSED = {
 }
 
 /**
+ * Makes the outcome of a call, but for its local port.
  * @param {{ status: number, headers: http2.IncomingHttpHeaders, trailers: http2.IncomingHttpHeaders }} got
  * @param {{ bytes: Buffer, isCut: boolean }} end isCut: a reset or a broken connection ended the answer
  */

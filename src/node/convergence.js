@@ -2,9 +2,9 @@ import { BenchError, OWN_CODES } from '../lib/errors.js'
 import { sendOnce } from './send-once.js'
 
 /**
- * Asks many sidecars whether they have a configuration yet: by a new connection to the sidecar's own listener, for a host
- * that only this configuration routes. A kept connection lies (Envoy serves it by the old filter chain), and so may an
- * administration page.
+ * Polls many sidecars until they have a configuration: by a new connection to the sidecar's own listener, for a host
+ * that only this configuration routes. A kept connection misleads (Envoy serves it by the old filter chain), and an
+ * administration page may.
  */
 /** @import { Expected, ConfigurationTimes } from '../model/types.ts' @import { Answer } from './send.js' */
 
@@ -13,6 +13,7 @@ export const ASKED_PER_SECOND = 400
 /** The response header with the application's name, if it has one. */
 const SERVED_BY = 'x-served-by'
 const TICK_MS = 5
+// At most this many seconds of unused budget are kept, so that no burst follows a pause.
 const BURST_SECONDS = 0.05
 const ANSWER_SECONDS = 1
 // Poll intervals: short at first, for resolution; longer after that, since each request costs the sidecar CPU, too.
@@ -51,7 +52,7 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce
     }
   }, TICK_MS)
 
-  /** @param {Waiting} one */
+  /** Sends one request, and settles the wait if the answer is by the configuration. @param {Waiting} one */
   async function askOnce(one) {
     const { endpoint, host, name, result, backendNames, backends = 1 } = one
     waiting.delete(one)

@@ -74,7 +74,7 @@ export function openLedger({ runId, root = ledgersFolder() }) {
     /** Strikes an entry; call it when the thing is gone. @param {Kind} kind @param {string} name */
     release(kind, name) {
       held.delete(`${kind} ${name}`)
-      // An entry of what is gone misleads nobody, and a teardown must go on: on a full disk, too.
+      // An entry of a thing that is gone does no harm, and a teardown must go on, even on a full disk.
       safely(() => write('-', kind, name), null)
     },
     /** Reads the ledgers of other runs. */
@@ -140,7 +140,7 @@ function stateOf(owner) {
   return processStartTicks(owner.pid) === owner.startTicks ? 'alive' : 'gone'
 }
 
-/** @param {string} folder */
+/** Reads the entries of a ledger that are not struck. @param {string} folder */
 function readHoldings(folder) {
   /** @type {Map<string, Holding>} */
   const held = new Map()

@@ -71,7 +71,7 @@ export function readLimits() {
     ...ofMachine.filter(Boolean).map(count => ({ threads: Number(count), threadsUsed: running })),
     ...ofContainer,
   ]
-  // Processes of other users do not show their open files, so their inotify instances are not counted.
+  // Only processes that this user may look into show their open files; inotify instances of others are not counted.
   const open = listPids().flatMap(pid => listSafely(`/proc/${pid}/fd`).map(fd => `/proc/${pid}/fd/${fd}`))
   return {
     memoryBytes: readRoomBytes(),

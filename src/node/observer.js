@@ -84,7 +84,7 @@ function takeSample(probes) {
   return { epochMs: Date.now(), readings: probes.map(p => p.read()) }
 }
 
-/** @param {Probe[]} probes @param {'start' | 'end'} edge @returns {Edge} */
+/** Reads everything at an edge of the window. @param {Probe[]} probes @param {'start' | 'end'} edge @returns {Edge} */
 function takeEdge(probes, edge) {
   const sample = { ...takeSample(probes), edge }
   const usage = process.cpuUsage()
@@ -120,7 +120,7 @@ export function resetPeak() {
   safely(() => writeFileSync('/proc/self/clear_refs', '5'), null)
 }
 
-/** Reads the most memory that this process had resident (proc(5), VmHWM), in bytes; null: the kernel does not tell. */
+/** Reads the most memory that this process had resident (proc(5), VmHWM), in bytes; null: the kernel does not show it. */
 export function readPeak() {
   const kibibytes = Number.parseInt(readStatus('self', 'VmHWM'), 10)
   return Number.isNaN(kibibytes) ? null : kibibytes * 1024

@@ -31,7 +31,7 @@ export async function perform(actions, agent) {
   }
 }
 
-/** @param {Extract<ReloadAction, { kind: 'signal' }>} action */
+/** Sends a signal to the sidecar of a pid file. @param {Extract<ReloadAction, { kind: 'signal' }>} action @throws {BenchError} if it does not run */
 async function signalOwner({ pidFile, signal }) {
   const text = await readFile(pidFile, 'utf8').catch(error => {
     throw new BenchError(`cannot send ${signal}: ${error.message}`, { cause: error })

@@ -224,6 +224,7 @@ async function checkStart({ testbed, arm, ...options }) {
   // Workers cannot be counted on a target that reads no sockets.
   if (sidecars.length === 0 || sidecars.some(({ sockets }) => sockets === null)) return answers
   const workers = countWorkers(arm, { cpus: testbed.site.cpus, planes: testbed.programs.planes })
+  // A spec says how many sockets stand for the right number of workers: threads may share one.
   const counted = sidecars.map(({ sockets, wanted }) => (sockets === wanted ? workers : sockets))
   const workersPerSidecar = `${[...new Set(counted)].join(' and ')} a sidecar`
   return [

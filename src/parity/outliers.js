@@ -10,6 +10,7 @@ const SETTLED_MS = 100
 // Envoy looks once a second for endpoints whose ejection is over; the rest is for a busy machine.
 const LATE_SECONDS = 3
 const OFTEN_MS = 20
+// Requests that are sent while an endpoint is ejected.
 const OTHERS = 10
 // Each of two endpoints gets at least one of so many requests.
 const TURNS = 4

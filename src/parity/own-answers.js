@@ -49,6 +49,7 @@ function listAsks({ arm, entry: { host, request }, path }) {
   const { protocol } = conditions
   if (request) {
     const { method, headers, body } = request
+    // send() takes bytes as latin1: these are the UTF-8 bytes of the body.
     const ask = { host, method, path, headers, body: Buffer.from(body).toString('latin1') }
     return [ask, ask]
   }

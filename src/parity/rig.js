@@ -44,7 +44,7 @@ const CROWDED = { share: 0.2, minConcurrent: RETRIES }
 // The ejection of clusters with an endpoint that refuses connections and must keep its turns.
 const NEVER = { ...EJECTION, consecutiveFailures: 1000 }
 
-/** The one service that may call each host of a route with authorization; nobody is `stranger`. */
+/** The service that a route with authorization lists as its caller, by the route's host; no caller is `stranger`. */
 const CALLER_OF = { allowed: 'client', guest: 'server', denied: 'stranger' }
 
 /** @type {Route[]} */
@@ -177,7 +177,8 @@ function createSpecs(direct, { plane, tool, profile, scripts, folder, locate, au
 }
 
 /**
- * Creates the processes of a rig at addresses and in folders that are the same each time, so that their hash tells rigs apart.
+ * Creates the processes of a rig at addresses and in folders that are the same each time, so that a hash of them changes only if
+ * the configuration does.
  * @param {{ plane: DataPlane, tool: Tool, scripts: string, measured: Measured, profile: string | null,
  *   interception?: Conditions['interception'] }} options
  */
@@ -204,7 +205,8 @@ export function chooseTimeouts(startSeconds) {
 }
 
 /**
- * Creates the models of the measured configuration, with the corpus's routes and upstreams in place of applications.
+ * Creates the models of the measured configuration (client, server, permissive), with the corpus's routes and upstreams in place of
+ * those of applications.
  * @param {{ places: Record<string, Place>, certificates: string, measured: Measured, timeouts: SidecarModel['timeouts'],
  *   isRedirected: boolean, port: number }} options port: of the servers
  */

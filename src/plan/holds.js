@@ -12,7 +12,7 @@ const POD_BYTES = 12e6
 const REQUESTED = { bytes: 16 * 2 ** 20, millicores: 10 }
 // The application and two of the kit; shards of the control plane are counted apart.
 const OTHER_PODS = 3
-/** An application beside a sidecar. */
+/** Memory of an application beside a sidecar. */
 export const APPLICATION_BYTES = 6e6
 // Connections to the control plane, from it, and to the application.
 const CONNECTIONS = 3
@@ -48,7 +48,7 @@ export function findShortage({ sidecars, needs, limits, simulated = { count: 0, 
   return `${sidecars} sidecars take ${show(sidecars * one + fixed)} of ${what} (${sidecars} × ${show(one)}${also}), and ${whose} has ${show(offered)}: at most ${most} fit${more ? `; ${more} allows more` : ''}`
 }
 
-/** @param {{ needs: Needs, limits: Limits, simulated: Simulated }} options @returns {Row[]} */
+/** Lists the resources of a machine. @param {{ needs: Needs, limits: Limits, simulated: Simulated }} options @returns {Row[]} */
 function countOfMachine({ needs: { sidecarBytes, controlBytes, threads, inotifyInstances }, limits, simulated }) {
   const { memoryBytes, files, ports } = limits
   return [
@@ -73,7 +73,7 @@ function countOfMachine({ needs: { sidecarBytes, controlBytes, threads, inotifyI
 }
 
 /**
- * Counts as the scheduler does, or by the need of a sidecar where that is more than its pod requests.
+ * Lists the resources of a node, counted as the scheduler does, or by the need of a sidecar if that is more than its pod requests.
  * @param {{ needs: Needs, limits: NodeLimits, simulated: Simulated, conditions: Controlled }} options @returns {Row[]}
  */
 function countOfNode({ needs: { sidecarBytes, controlBytes }, limits, simulated, conditions }) {

@@ -144,7 +144,7 @@ function nameControls({ kind, overrides, axes }, planes, controlsOf) {
  * @param {{ lists: Record<string, any[]>, contenders: PlaneChoice[], realMostOf: (choice: PlaneChoice) => number | null }} options
  */
 function chooseSimulated({ kind, experiment, overrides }, { lists, contenders, realMostOf }) {
-  // Simulated sidecars go at the pace of real ones, and all have one control plane.
+  // Axes that need real sidecars exclude simulated ones, which go at the pace of real ones and have one control plane.
   const isSimulable =
     !KINDS[kind].isAllReal?.(experiment) &&
     AXIS_NAMES.every(name => !AXES[name].needsRealSidecars || lists[name].every(value => value === null))
@@ -158,7 +158,7 @@ function chooseSimulated({ kind, experiment, overrides }, { lists, contenders, r
   }
 }
 
-/** @param {Question[]} questions of one experiment @returns {Plan['settings']} */
+/** Collects the settings of a plan, with those of each kind. @param {Question[]} questions of one experiment @returns {Plan['settings']} */
 function createSettings(questions) {
   const [{ experiment, overrides }] = questions
   const { trafficPolicy, relaxes, keepsServices, shows } = experiment

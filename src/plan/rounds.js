@@ -92,7 +92,7 @@ export function estimateMostSeconds(plan) {
   return most && estimateWith(plan, most)
 }
 
-/** @param {Timed} plan @param {Arm[]} searched arms that a search tries, one a trial */
+/** Adds up the seconds of checks, trials, calibrations and a search. @param {Timed} plan @param {Arm[]} searched arms that a search tries, one a trial */
 function estimateWith({ trials, calibrations, arms }, searched) {
   const measured = arms.filter(arm => arm.repeatOf === null)
   const probes = new Set(measured.filter(arm => arm.hasSidecars).map(arm => JSON.stringify(configurationOf(arm)))).size
@@ -100,7 +100,7 @@ function estimateWith({ trials, calibrations, arms }, searched) {
   return checks + estimateSeconds(trials) + sumSeconds(calibrations) + sumSeconds(searched)
 }
 
-/** @param {Arm[]} arms each tried once */
+/** Adds up warm-ups, windows and overheads, in seconds. @param {Arm[]} arms each tried once */
 function sumSeconds(arms) {
   return arms.reduce((sum, { load, hasSidecars, conditions: { pairs = 0, sidecars = 2 * pairs, simulated = 0 } }) => {
     // Two rollouts of as many sidecars as are real come first: they check that simulated ones cost as much.

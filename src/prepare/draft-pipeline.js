@@ -103,7 +103,7 @@ export async function draftPipeline({ site, scripts, pipy, folder, signal }) {
 const LOOK_START = 999_999
 const ECHO = path.resolve(import.meta.dirname, '../../echo')
 
-/** Renders the draft as a file. @param {Pick<Pipeline, 'document'>} pipeline */
+/** Renders the draft as the text of a pipeline.yaml. @param {Pick<Pipeline, 'document'>} pipeline */
 export function renderDraft({ document: { listen, upstream, request } }) {
   const { method, path: requestPath } = request
   const words = [
@@ -196,7 +196,7 @@ async function sendRequests({ target, address, entries, paths }) {
   return answers
 }
 
-/** @param {{ target: Site['target'], address: string, port: number, ask: Ask }} options @returns {Promise<Pick<Answered, 'status' | 'body' | 'reason'>>} */
+/** Sends a request; a failure is an answer, too. @param {{ target: Site['target'], address: string, port: number, ask: Ask }} options @returns {Promise<Pick<Answered, 'status' | 'body' | 'reason'>>} */
 async function sendOne({ target, address, port, ask }) {
   try {
     const { status, body } = await target.call('send', {
@@ -217,7 +217,7 @@ const isEchoed = ({ method, status, body }) => status === 200 && method === 'POS
 export function pickServed(answers) {
   const echoed = answers.find(isEchoed)
   if (echoed) return { ...echoed, isEchoed: true }
-  // A body that is empty may be what the application answers to GET.
+  // An empty body proves nothing: it may be the application's answer to GET.
   const answered = answers.find(({ status, method, body }) => status === 200 && method === 'GET' && body.length > 0)
   return answered ? { ...answered, isEchoed: false } : null
 }

@@ -44,7 +44,7 @@ export async function measure({ preparation, site, out, execution, watcher, sign
         gate: gate ?? (await import('../parity/gate.js')).gateParity,
       })
     } catch (error) {
-      // A run that was refused to be resumed stays as it is.
+      // A run whose resumption was refused stays as it is.
       const isTouched = !(interrupted && error instanceof UsageError)
       const sayWhy = (/** @type {Error} */ { message }) => watcher.say(`no summary was made of ${folder}: ${message}`)
       if (!existsSync(path.join(folder, 'manifest.json'))) {

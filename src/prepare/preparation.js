@@ -41,7 +41,7 @@ export function createPlanRequest(experiment, options) {
   }
 }
 
-/** @param {RunOptions} options @returns {import('../request/question.js').Overrides} */
+/** Reads what options replace in an experiment; null: they do not. @param {RunOptions} options @returns {import('../request/question.js').Overrides} */
 function readOverrides(options) {
   const { precision: width, maxMinutes, generator } = options
   return {

@@ -18,7 +18,7 @@ export function describeRoom(bytes = readRoomBytes()) {
 }
 
 /**
- * Says whether this machine has the local ports that the checks for equal work need, and whether a load of new connections.
+ * Says whether this machine has enough local ports for the equal-work check, and for a load of new connections.
  * @param {number} [ports] their number; by default as read
  */
 export function describePorts(ports = countPorts()) {
@@ -30,7 +30,7 @@ export function describePorts(ports = countPorts()) {
   }
 }
 
-/** @param {number} [bytes] available @param {number} [ports] @throws {BenchError} if either is too little for any run */
+/** Checks the memory and the local ports. @param {number} [bytes] available @param {number} [ports] @throws {BenchError} if either is too little for any run */
 export function assertRoom(bytes, ports) {
   const local = describePorts(ports)
   if (!local.isEnough) throw new BenchError(local.text)

@@ -33,7 +33,7 @@ export function assertKnown(planes, choices) {
   }
 }
 
-/** @param {Planes} planes @param {PlaneChoice} choice */
+/** Checks the plane, profile and control of a choice, and which may be combined. @param {Planes} planes @param {PlaneChoice} choice @throws {UsageError} */
 function assertChoice(planes, choice) {
   const { plane, profile, variant, control } = choice
   if (Object.hasOwn(MESHES, plane))
@@ -132,7 +132,7 @@ export function findUnsupported({ planes, arm, kind, topology, tools, lacks, cpu
 function findTooMany({ arm: { hasSidecars, conditions }, control, workers, limits, hasMany }) {
   const { sidecars = 0, simulated = 0, services, pairs, configuredServices } = conditions
   const needs = control?.needsOf?.({ configuredServices, workers })
-  // The cluster's scheduler places pods of other experiments, and says which it cannot.
+  // Unless the experiment has a control plane, the cluster's scheduler places the pods, and says which it cannot.
   if (!needs || !hasSidecars || ('node' in limits && !hasMany)) return null
   // Without a control plane in the experiment, each sidecar has an application.
   const alone = { sidecarBytes: needs.sidecarBytes + APPLICATION_BYTES, controlBytes: 0, inotifyInstances: 0 }

@@ -3,35 +3,35 @@ import { toMillicores } from '../model/container-limits.js'
 import { scaleSize } from './ratios.js'
 import { renderRule } from './workload-size.js'
 
-/** The answer of `size --from-prometheus`, as the data that is rendered for a terminal. Pure. */
+/** Makes the short answer of `size --from-prometheus`, as data that is rendered for a terminal. Pure. */
 /** @import { Answer } from '../report/answer/answer.js' @import { Cell } from '../answer/picture.js' */
 /** @import { Production, Resources } from './read-production.js' @import { WorkloadSize } from './workload-size.js' @import { PlaneRatios } from './ratios.js' */
 
 /**
  * @typedef {object} ProductionSize
  * @property {string} namespace
- * @property {string} range as it was asked for, such as 7d
+ * @property {string} range as the user wrote it, such as 7d
  * @property {number} seconds that these are
  * @property {string} address of Prometheus
  * @property {Production} production
  * @property {WorkloadSize[]} sizes those that need a change first
- * @property {string | null} plane that would run instead
- * @property {Map<string, PlaneRatios>} ratios by the name of the container
+ * @property {string | null} plane that would run instead (--plane); null: none
+ * @property {Map<string, PlaneRatios>} ratios by the name of the container; empty without a plane
  * @property {string[]} warnings of the server, and of containers without ratios
  */
 
-/** Share of the range that must have samples; below it, the answer says so. */
+/** Share of the range below which the answer warns that samples are missing. */
 const SHARE_LEAST = 0.9
 const LABEL_MOST = 22
 
-/** Words of states that need a change. @type {Partial<Record<WorkloadSize['state'], string>>} */
+/** The states that need a change, in words. @type {Partial<Record<WorkloadSize['state'], string>>} */
 const NEEDS = {
   throttled: 'throttled',
   'near-memory-limit': 'near their memory limit',
   'too-large': 'at least ten times too large',
 }
 
-/** @param {ProductionSize} size @returns {Answer} */
+/** Makes the answer: a row for each workload, the workloads that need a change, and totals. @param {ProductionSize} size @returns {Answer} */
 export function createProductionAnswer({
   namespace,
   range,
@@ -75,7 +75,7 @@ export function createProductionAnswer({
       },
     ],
     verdicts: [renderNeeds(sizes), ...renderTotals(sizes, { plane, ratios })],
-    // Beside ratios and their conditions, the rule would take the lines of the picture: --details has it.
+    // Ratios and their conditions take the lines that the rule has otherwise: --details has the rule.
     basis: hasPlane ? renderRatios(sizes, { plane, ratios }) : [renderRule(production.steps), renderGrouping(sizes)],
     warnings: [...renderShort({ range, seconds, sizes }), ...production.lacks, ...warnings],
     notMeasured: [],
@@ -101,7 +101,7 @@ function renderState({ state, seconds, throttledFraction, memoryBytes, set, time
 /** @param {string} label */
 const clip = label => (label.length <= LABEL_MOST ? label : `${label.slice(0, LABEL_MOST - 1)}…`)
 
-/** Names a workload; the container is in it where one has several. @param {WorkloadSize} size @param {WorkloadSize[]} sizes */
+/** Labels a workload by its name, and by container and kind if others have that name. @param {WorkloadSize} size @param {WorkloadSize[]} sizes */
 export function labelOf({ workload: { name, kind }, container }, sizes) {
   const alike = sizes.filter(other => other.workload.name === name)
   if (alike.length === 1) return name
@@ -109,15 +109,15 @@ export function labelOf({ workload: { name, kind }, container }, sizes) {
 }
 
 /**
- * Renders a value that is set and the one that was computed: `100m → 104m`. @param {number | null} set @param {number | null} computed @param {(value: number) => string} render
- * @returns {Cell | null}
+ * Renders the value that is set and the computed one: `100m → 104m`. @param {number | null} set null: only the computed one is shown
+ * @param {number | null} computed @param {(value: number) => string} render @returns {Cell | null} null: nothing was computed
  */
 function renderChange(set, computed, render) {
   if (computed === null) return null
   return { text: set === null ? render(computed) : `${render(set)} → ${render(computed)}` }
 }
 
-/** @param {WorkloadSize} size @param {Map<string, PlaneRatios>} ratios @returns {Cell | null} */
+/** @param {WorkloadSize} size @param {Map<string, PlaneRatios>} ratios @returns {Cell | null} null: the container has no ratios */
 function renderScaled(size, ratios) {
   const ratio = ratios.get(size.container)
   if (ratio === undefined) return null
@@ -125,7 +125,7 @@ function renderScaled(size, ratios) {
   return { text: `${renderCores(requestCores)}${bytes === null ? '' : `, ${renderBytes(bytes)}`}` }
 }
 
-/** @param {WorkloadSize[]} sizes */
+/** Renders how many workloads need a change, as a sentence. @param {WorkloadSize[]} sizes */
 function renderNeeds(sizes) {
   const needs = Object.entries(NEEDS).flatMap(([state, words]) => {
     const many = sizes.filter(size => size.state === state).length
@@ -136,7 +136,10 @@ function renderNeeds(sizes) {
     : `Of ${count(sizes.length, 'workload')}, ${needs.join(', ')}.`
 }
 
-/** Sums the requests of all that runs, where they are known. @param {WorkloadSize[]} sizes @param {Pick<ProductionSize, 'plane' | 'ratios'>} options */
+/**
+ * Renders the sums over running pods, a sentence each: of requests today and computed, if known, and with the other plane, if it
+ * has ratios. @param {WorkloadSize[]} sizes @param {Pick<ProductionSize, 'plane' | 'ratios'>} options
+ */
 function renderTotals(sizes, { plane, ratios }) {
   const known = sizes.filter(({ set, pods }) => set.request.cores !== null && pods > 0)
   const today = renderSum(known, ({ set: { request } }) => request)
@@ -155,14 +158,14 @@ function renderTotals(sizes, { plane, ratios }) {
   ]
 }
 
-/** @param {WorkloadSize[]} sizes */
+/** Renders how many sidecars run: `12 sidecars`. @param {WorkloadSize[]} sizes */
 const countPods = sizes =>
   count(
     sizes.reduce((sum, { pods }) => sum + pods, 0),
     'sidecar',
   )
 
-/** @param {WorkloadSize[]} sizes @param {(size: WorkloadSize) => Resources} of each pod */
+/** Renders the sum over pods; memory only if it is known of all. @param {WorkloadSize[]} sizes @param {(size: WorkloadSize) => Resources} of each pod */
 function renderSum(sizes, of) {
   const each = sizes.map(size => ({ pods: size.pods, ...of(size) }))
   const cores = each.reduce((sum, one) => sum + one.pods * Number(one.cores), 0)
@@ -171,7 +174,7 @@ function renderSum(sizes, of) {
   return `${formatSum(cores)} cores and ${formatSum(bytes / GIB)} GiB`
 }
 
-/** Says by which ratios the load was converted, and where they were measured. @param {WorkloadSize[]} sizes @param {Pick<ProductionSize, 'plane' | 'ratios'>} options */
+/** Renders the ratios of each container, and where they were measured. @param {WorkloadSize[]} sizes @param {Pick<ProductionSize, 'plane' | 'ratios'>} options */
 function renderRatios(sizes, { plane, ratios }) {
   return [...ratios].map(([container, { from, cpu, memory, node, folder }]) => {
     const interval =
@@ -186,7 +189,7 @@ function renderRatios(sizes, { plane, ratios }) {
   })
 }
 
-/** Says that less is there than was asked for. @param {Pick<ProductionSize, 'range' | 'seconds' | 'sizes'>} size */
+/** Renders a warning if less than 90 % of the range has samples; else empty. @param {Pick<ProductionSize, 'range' | 'seconds' | 'sizes'>} size */
 function renderShort({ range, seconds, sizes }) {
   const most = Math.max(...sizes.map(size => size.seconds))
   return most >= SHARE_LEAST * seconds
@@ -194,13 +197,13 @@ function renderShort({ range, seconds, sizes }) {
     : [`Only ${renderSeconds(most)} of the ${range} are there: a weekly peak may be missing.`]
 }
 
-/** @param {number} seconds */
+/** Renders a time in minutes below two hours, hours below two days, else days. @param {number} seconds */
 export function renderSeconds(seconds) {
   if (seconds < 7200) return `${Math.round(seconds / 60)} min`
   return seconds < 2 * 86_400 ? `${Math.round(seconds / 3600)} h` : `${(seconds / 86_400).toFixed(1)} d`
 }
 
-/** @param {WorkloadSize[]} sizes */
+/** Renders by which source workloads were found. @param {WorkloadSize[]} sizes */
 function renderGrouping(sizes) {
   const byName = sizes.filter(({ workload }) => !workload.isByOwner).length
   if (byName === 0) return 'Workloads by kube-state-metrics.'
@@ -209,11 +212,11 @@ function renderGrouping(sizes) {
     : `Workloads by kube-state-metrics, ${byName} by names of pods.`
 }
 
-/** @param {number} cores */
+/** Renders cores as Kubernetes writes them, rounded up: `100m`. @param {number} cores */
 export const renderCores = cores => `${toMillicores(cores)}m`
-/** @param {number} bytes */
+/** Renders bytes as Kubernetes writes them, rounded up: `64Mi`. @param {number} bytes */
 export const renderBytes = bytes => `${Math.ceil(bytes / MIB)}Mi`
-/** @param {number} micros */
+/** Renders microseconds, a tenth below ten. @param {number} micros */
 const formatMicros = micros => (micros < 10 ? micros.toFixed(1) : micros.toFixed(0))
 /** @param {number} sum */
 const formatSum = sum => sum.toFixed(sum < 10 ? 2 : sum < 100 ? 1 : 0)

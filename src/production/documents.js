@@ -8,22 +8,22 @@ import { REQUEST_COUNTERS } from './queries.js'
 import { scaleSize } from './ratios.js'
 import { renderRule } from './workload-size.js'
 
-/** Documents of `size --from-prometheus` beside its answer: details, JSON, CSV and YAML. Pure. @import { ProductionSize } from './answer.js' */
+/** Renders `size --from-prometheus` as details, JSON, CSV and YAML; answer.js has its short answer. Pure. @import { ProductionSize } from './answer.js' */
 /** @import { WorkloadSize } from './workload-size.js' */
 
-/** The formats of workloads, which options name. @type {Record<string, (size: ProductionSize) => string>} */
+/** The formats of --format, by name. @type {Record<string, (size: ProductionSize) => string>} */
 const FORMATS = {
   json: size => JSON.stringify(createDocument(size), null, 2),
   csv: size => renderWorkloadsCsv(size).trimEnd(),
   yaml: renderYaml,
 }
 
-/** @param {ProductionSize} size @param {string} format */
+/** Renders all workloads. @param {ProductionSize} size @param {string} format json, csv or yaml */
 export function renderProduction(size, format) {
   return FORMATS[format](size)
 }
 
-/** Makes the document of JSON. @param {ProductionSize} size */
+/** Makes the document that is printed as JSON; withPlane: with the plane of --plane, null without ratios. @param {ProductionSize} size */
 function createDocument({ namespace, range, address, production, sizes, plane, ratios, warnings }) {
   return {
     namespace,
@@ -42,7 +42,7 @@ function createDocument({ namespace, range, address, production, sizes, plane, r
   }
 }
 
-/** Columns of a workload. @type {[header: string, of: (size: WorkloadSize) => string | number | null][]} */
+/** The columns of a CSV row, which is a workload. @type {[header: string, of: (size: WorkloadSize) => string | number | null][]} */
 const COLUMNS = [
   ['workload', ({ workload }) => workload.name],
   ['kind', ({ workload }) => workload.kind],
@@ -68,7 +68,7 @@ const COLUMNS = [
   ['timesTooLarge', ({ timesTooLarge }) => timesTooLarge],
 ]
 
-/** @param {ProductionSize} size */
+/** Renders a row of CSV for each workload; what is not known is empty. @param {ProductionSize} size */
 function renderWorkloadsCsv({ sizes, ratios }) {
   return renderCsv([
     [...COLUMNS.map(([header]) => header), 'planeCpuRequestCores', 'planeMemoryBytes'],
@@ -80,7 +80,7 @@ function renderWorkloadsCsv({ sizes, ratios }) {
   ])
 }
 
-/** Renders the `resources` of each workload's sidecars. @param {ProductionSize} size */
+/** Renders the `resources` of each workload's sidecars as YAML; without memory there is a comment instead. @param {ProductionSize} size */
 function renderYaml({ sizes, production }) {
   const documents = sizes.map(size => {
     const { computed, workload, container, why } = size
@@ -93,7 +93,7 @@ function renderYaml({ sizes, production }) {
   return [`# ${renderRule(production.steps)}`, documents.join('\n---\n')].join('\n')
 }
 
-/** Renders all workloads. @param {ProductionSize} size */
+/** Renders the table of --details, with all numbers of each workload, and notes on how they were read. @param {ProductionSize} size */
 export function renderProductionDetails({ sizes, production, ratios, plane, warnings }) {
   const { scrapeSeconds, rateSeconds, stepSeconds } = production.steps
   const hasPlane = ratios.size > 0
@@ -140,7 +140,7 @@ export function renderProductionDetails({ sizes, production, ratios, plane, warn
   ].join('\n')
 }
 
-/** @param {WorkloadSize} size @param {ProductionSize['ratios']} ratios */
+/** Renders CPU request and memory with the other plane, `-` without ratios. @param {WorkloadSize} size @param {ProductionSize['ratios']} ratios */
 function renderScaled(size, ratios) {
   const ratio = ratios.get(size.container)
   if (ratio === undefined) return '-'

@@ -3,18 +3,18 @@ import { BenchError } from '../lib/errors.js'
 import { parseJson } from '../lib/json.js'
 import { MIB } from '../lib/units.js'
 
-/** A Prometheus that is read: instant queries over its HTTP API, each with a deadline. */
+/** Reads a Prometheus by instant queries over its HTTP API, each with a deadline. */
 
 /** @typedef {{ labels: Record<string, string>, value: number }} Sample @typedef {Awaited<ReturnType<typeof openPrometheus>>} Prometheus */
 
 const BYTES_MOST = 64 * MIB
-/** An hour: timers of Node.js end at 24 days. */
+/** An hour: a timer of Node.js beyond 24 days fires at once. */
 const DEADLINE_MS_MOST = 3_600_000
 const TEXT_MOST = 200
 const QUOTED_MOST = 60
-/** A petabyte, and more than any node has cores. */
+/** A larger value is a fault: a petabyte, and more cores than any node has. */
 const VALUE_MOST = 1e15
-/** A picocore: what is divided by less may overflow. */
+/** A smaller value counts as 0: a picocore, and a division by less may overflow. */
 const VALUE_LEAST = 1e-12
 
 // https://prometheus.io/docs/prometheus/latest/querying/api/
@@ -31,10 +31,11 @@ const answerSchema = z.object({
 })
 
 /**
- * Opens a Prometheus. @param {object} options
+ * Opens a Prometheus; sends nothing yet. Returns its address without credentials, `query`, and the warnings of all its answers.
+ * @param {object} options
  * @param {URL} options.url its base address, with a path prefix where it has one; a user and password in it are sent as basic auth
  * @param {number} options.deadlineSeconds of each query, an hour at most @param {string} [options.token] sent as a bearer token
- * @param {AbortSignal} [options.signal]
+ * @param {AbortSignal} [options.signal] ends queries
  */
 export function openPrometheus({ url, deadlineSeconds, token, signal }) {
   // Prometheus takes whole units, and so do timers.
@@ -46,10 +47,13 @@ export function openPrometheus({ url, deadlineSeconds, token, signal }) {
   base.search = ''
   base.hash = ''
   const address = base.href.replace(/\/$/, '')
-  /** What the server said beside its answers. @type {Set<string>} */
+  /** The distinct warnings of all answers. @type {Set<string>} */
   const warnings = new Set()
 
-  /** @param {string} expression @param {string} what that is asked for, in words @throws {BenchError} */
+  /**
+   * Sends an instant query. Samples whose value is NaN or infinite are left out. @param {string} expression PromQL
+   * @param {string} what it asks for, in words for errors @throws {BenchError} without an answer in time, or for a refusal
+   */
   async function query(expression, what) {
     const url = new URL(`${address}/api/v1/query`)
     url.searchParams.set('query', expression)
@@ -67,7 +71,7 @@ export function openPrometheus({ url, deadlineSeconds, token, signal }) {
     })
   }
 
-  /** @param {URL} url @param {string} what */
+  /** @param {URL} url @param {string} what it asks for @throws {BenchError} without an answer in time, and the abort of the signal */
   async function send(url, what) {
     const deadline = AbortSignal.timeout(deadlineMs)
     try {
@@ -94,7 +98,7 @@ export function openPrometheus({ url, deadlineSeconds, token, signal }) {
 /**
  * Reads the value of a sample, in cores, bytes, seconds or requests per second.
  * @param {string} text @param {{ address: string, what: string }} query @returns {number | null} null: a share of nothing, such as of no periods
- * @throws {BenchError} where no counter and no gauge of a kernel can have it
+ * @throws {BenchError} for a value that no counter or gauge of a kernel can have
  */
 function parseValue(text, { address, what }) {
   if (text === 'NaN' || /^[+-]Inf$/.test(text)) return null
@@ -106,7 +110,7 @@ function parseValue(text, { address, what }) {
   return value < VALUE_LEAST ? 0 : value
 }
 
-/** @param {URL} url @param {string | undefined} token @returns {Record<string, string>} */
+/** Makes the header of the token, else of the user in the URL. @param {URL} url @param {string | undefined} token @returns {Record<string, string>} */
 function createHeaders({ username, password }, token) {
   if (token) return { authorization: `Bearer ${token}` }
   if (username === '') return {}
@@ -114,7 +118,7 @@ function createHeaders({ username, password }, token) {
   return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` }
 }
 
-/** @param {Response} response @param {string} address @throws {BenchError} where it is too long */
+/** Reads the text of an answer. @param {Response} response @param {string} address @throws {BenchError} if it is longer than 64 MiB */
 async function readBody({ body }, address) {
   const chunks = []
   let bytes = 0
@@ -129,14 +133,14 @@ async function readBody({ body }, address) {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** Finds the reason in the causes of an error of `fetch`. @param {unknown} error */
+/** Finds the reason of an error of `fetch`, which has it in its cause: a code such as ECONNREFUSED, else a message. @param {unknown} error */
 function findReason(error) {
   const { cause = error } = /** @type {Error} */ (error)
   const { code, message, errors: [first] = [] } = /** @type {AggregateError & { code?: string }} */ (cause)
   return code ?? (message || first?.message)
 }
 
-/** @param {{ address: string, status: number, text: string }} answer */
+/** Renders that an answer is none of Prometheus' API, and what to do. @param {{ address: string, status: number, text: string }} answer */
 function renderStranger({ address, status, text }) {
   if (status === 401 || status === 403)
     return `${address} answered ${status}: it wants a user and password (https://USER:PASSWORD@HOST) or a token (PROMETHEUS_TOKEN)`
@@ -144,7 +148,7 @@ function renderStranger({ address, status, text }) {
   return `${address} is no Prometheus: it answered ${status} to /api/v1/query, with ${begin ? `"${begin}"` : 'nothing'}; give its base address, with the path prefix where it has one`
 }
 
-/** @param {{ address: string, what: string, status: number, error: string, expression: string }} refusal */
+/** Renders that a query was refused. @param {{ address: string, what: string, status: number, error: string, expression: string }} refusal */
 function renderRefusal({ address, what, status, error, expression }) {
   const advice = /too many samples|timed out|timeout/.test(error)
     ? 'ask for less: --for 1d, or one --container'

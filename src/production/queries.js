@@ -1,26 +1,26 @@
 /**
- * The queries of PromQL that `size --from-prometheus` sends. Pure.
+ * Renders the queries in PromQL that `size --from-prometheus` sends. Pure.
  *
- * Two Prometheus that scrape the same have a series each, which differ in labels such as `prometheus_replica`: each
- * expression takes the highest of those before it sums anything.
+ * Replicas of Prometheus that scrape the same targets have a series each, which differ in labels such as `prometheus_replica`:
+ * each expression takes the highest of them before it sums anything.
  */
 
-/** Labels that tell replicas of Prometheus from each other. */
+/** Labels in which replicas of Prometheus differ. */
 const REPLICA_LABELS = ['prometheus_replica', 'prometheus', 'replica', 'receive_replica']
 /** Labels of the target that a job adds: two jobs that scrape one sidecar have a series each. */
 const TARGET_LABELS = ['job', 'instance', 'endpoint', 'service', 'container']
 
-// Shorter, the rate of a scrape every 30 s has gaps; longer, a peak is averaged away.
+// If shorter, the rate of a scrape every 30 s has gaps; if longer, a peak is averaged away.
 const RATE_SECONDS_LEAST = 120
 const STEP_SECONDS_LEAST = 60
 const SCRAPES_OF_RATE = 4
-/** An hour: a target that is down is found all the same. */
+/** How far back a counter is looked for: a target that has been down for less than an hour still counts. */
 const RECENT = '1h'
 const IDENTITY = 'namespace, pod, container'
 
 /**
- * Counters of requests, those that a sidecar received and those that it sent, with the containers that count them. Envoy's own
- * listeners are left out. FSM scrapes pods as `source_namespace` and `source_pod_name`.
+ * Counters of the requests that a sidecar received and sent, with the containers that count them; a pod may have several, and
+ * the first counts. Envoy's listeners for administration and statistics are left out.
  */
 export const REQUEST_COUNTERS = [
   { metric: 'istio_requests_total', of: 'Istio', containers: ['istio-proxy'], matchers: '' },
@@ -40,6 +40,7 @@ export const REQUEST_COUNTERS = [
   },
 ]
 
+// The labels of a pod: the usual ones, those of some scrape configurations, and those of FSM.
 const POD_LABELS = [
   { namespace: 'namespace', pod: 'pod' },
   { namespace: 'kubernetes_namespace', pod: 'kubernetes_pod_name' },
@@ -47,18 +48,21 @@ const POD_LABELS = [
 ]
 
 /**
- * @typedef {object} Scope of what is asked
+ * @typedef {object} Scope the containers and the time that queries are about
  * @property {string} namespace
  * @property {string[]} containers
  * @property {number} seconds back from now
  */
 
-/** Renders the query for the most samples of a container in twenty minutes. @param {Scope} scope */
+/** Renders the query for the samples of the container that has most of them in the last twenty minutes. @param {Scope} scope */
 export function renderScrapeQuery(scope) {
   return `max(count_over_time(${renderContainer('container_cpu_usage_seconds_total', scope)}[20m]))`
 }
 
-/** Computes the lengths that suit an interval of scrapes. @param {number | null} samples in twenty minutes; null or less than one: none */
+/**
+ * Computes the interval of scrapes, and the window of rates and the step of subqueries that suit it, all in seconds.
+ * @param {number | null} samples in twenty minutes; null, or less than one: none, and an interval of 30 s is taken
+ */
 export function computeSteps(samples) {
   // One sample more or less is within twenty minutes by chance.
   const scrapeSeconds = samples === null || samples < 1 ? 30 : Math.max(5, 5 * Math.round(1200 / samples / 5))
@@ -73,8 +77,8 @@ export function computeSteps(samples) {
 /** @typedef {ReturnType<typeof computeSteps>} Steps */
 
 /**
- * Renders the queries of containers, by what each is. A rate sees resets of its counter; the mean is that of the time in
- * which a container ran. @param {Scope} scope @param {Steps} steps
+ * Renders the queries for the use of containers, by the name of each result. A rate allows for resets of its counter; the mean is
+ * over the time in which a container ran. @param {Scope} scope @param {Steps} steps
  */
 export function renderUsageQueries(scope, { rateSeconds, stepSeconds }) {
   const range = `${scope.seconds}s`
@@ -94,8 +98,8 @@ export function renderUsageQueries(scope, { rateSeconds, stepSeconds }) {
 }
 
 /**
- * Renders the queries of what kube-state-metrics knows. Sidecars that are init containers have metrics of their own. A pod of
- * a StatefulSet keeps its name when its resources change: its older series must not count while it runs.
+ * Renders the queries for resources and owners of pods, from kube-state-metrics. Sidecars that are init containers have metrics
+ * of their own. A pod of a StatefulSet keeps its name when its resources change: its older series must not count while it runs.
  * @param {Scope} scope
  */
 export function renderStateQueries(scope) {
@@ -114,7 +118,7 @@ export function renderStateQueries(scope) {
   }
 }
 
-/** Renders the queries that find which counters of requests there are, by the labels of pods. @param {Scope} scope */
+/** Renders the queries that find the counters of requests of a namespace, one for each form of the labels of a pod. @param {Scope} scope */
 export function renderCounterSearches({ namespace }) {
   const metrics = REQUEST_COUNTERS.map(({ metric }) => metric).join('|')
   return POD_LABELS.map(labels => ({
@@ -124,8 +128,8 @@ export function renderCounterSearches({ namespace }) {
 }
 
 /**
- * Renders the queries of the requests of each pod by one counter, and of the CPU of its sidecars at the same points. A
- * counter begins with the first request: the CPU of an idle week before it is none of those requests'.
+ * Renders the queries for the requests of each pod by one counter, and for the CPU of its sidecars at the same points. A counter
+ * begins with the first request, and the CPU of an idle week before it must not count as that of those requests.
  * @param {object} counter @param {typeof REQUEST_COUNTERS[number]} counter.counter @param {typeof POD_LABELS[number]} counter.labels
  * @param {Scope} counter.scope whose containers count these requests @param {Steps} counter.steps
  */
@@ -144,16 +148,16 @@ export function renderRequestQueries({ counter: { metric, matchers }, labels, sc
   }
 }
 
-/** The containers that have CPU metrics, over all namespaces. */
+/** Finds the containers of all namespaces that have CPU metrics; pause containers (POD) and whole pods are left out. */
 export const CONTAINERS_QUERY =
   'count by (namespace, container) (container_cpu_usage_seconds_total{container!="", container!="POD"})'
 
-/** Any series of cAdvisor, and any at all. */
+/** Count the series of cAdvisor, with or without labels, and the targets that are scraped. */
 export const CADVISOR_QUERY = 'count(container_cpu_usage_seconds_total)'
 export const TARGETS_QUERY = 'count(up)'
 
 /** @param {string} metric @param {Scope} scope */
 const renderContainer = (metric, scope) => `${metric}{${matchContainers(scope)}}`
 
-/** @param {Scope} scope */
+/** Renders the label matchers of a scope, whose containers are alternatives of one pattern. @param {Scope} scope */
 const matchContainers = ({ namespace, containers }) => `namespace="${namespace}", container=~"${containers.join('|')}"`

@@ -3,10 +3,10 @@ import { nameOf } from '../model/arms.js'
 import { listArms, listComparisons } from '../model/results.js'
 import { nameTls, renderPath, renderRequests } from '../report/answer/conditions.js'
 
-/** Estimates of the CPU and memory that a load takes with another plane, by ratios that a run measured. Pure. */
+/** Estimates the CPU and memory that a load takes with another plane, by ratios that a run measured. Pure. */
 /** @import { Comparison, Summary, SummaryArm } from '../model/types.ts' @import { WorkloadSize } from './workload-size.js' */
 
-/** The planes that stand for a sidecar, by the name of its container in a mesh; the first that a run has counts. */
+/** The planes of the kit that stand for a mesh's sidecar, by the name of its container; the first that a run measured counts. */
 const PLANES_OF_CONTAINERS = /** @type {Record<string, string[]>} */ ({
   'istio-proxy': ['envoy:istio', 'envoy'],
   envoy: ['envoy'],
@@ -15,9 +15,9 @@ const PLANES_OF_CONTAINERS = /** @type {Record<string, string[]>} */ ({
 })
 
 /**
- * @typedef {object} Ratio of the other plane to the one that runs
+ * @typedef {object} Ratio of the other plane to the one that runs, with its 95 % interval
  * @property {number} median
- * @property {number | null} low
+ * @property {number | null} low null: too few rounds for an interval
  * @property {number | null} high
  * @property {string} of the quantity
  * @property {string} conditions under which it was measured
@@ -34,10 +34,10 @@ const PLANES_OF_CONTAINERS = /** @type {Record<string, string[]>} */ ({
  */
 
 /**
- * Finds the ratios of a plane to the one that a container is, in a run.
+ * Finds the ratios of CPU per request and memory of a plane to the plane that stands for a container, in a run.
  * @param {Pick<Summary, 'results' | 'machine'>} summary
- * @param {{ container: string, plane: string, folder: string }} options @returns {PlaneRatios | null} null: it is the plane of today
- * @throws {UsageError} where the run compares no such pair
+ * @param {{ container: string, plane: string, folder: string }} options @returns {PlaneRatios | null} null: the plane runs there already
+ * @throws {UsageError} if no plane of the kit stands for the container, or the run does not compare the two
  */
 export function findRatios({ results, machine }, { container, plane, folder }) {
   const standing = PLANES_OF_CONTAINERS[container]
@@ -67,8 +67,9 @@ export function findRatios({ results, machine }, { container, plane, folder }) {
 }
 
 /**
+ * Finds the ratio of the first quantity that the run compared between two planes, by the comparison that is most like production.
  * @param {Pick<Summary, 'results'>} summary
- * @param {{ plane: string, from: string, quantities: string[] }} options the first that was compared counts @returns {Ratio | null}
+ * @param {{ plane: string, from: string, quantities: string[] }} options @returns {Ratio | null} null: it compared none of them
  */
 function findRatio(summary, { plane, from, quantities }) {
   const pairs = listComparisons(summary)
@@ -105,7 +106,7 @@ function findRatio(summary, { plane, from, quantities }) {
 }
 
 /**
- * Creates the plane's arm under the conditions of a comparison.
+ * Creates the plane's arm under the conditions of a comparison, for their text.
  * @param {Comparison} comparison @param {{ arms: SummaryArm[], plane: string }} options
  */
 function createArmOf({ link, cpuLimitCores, load, conditions }, { arms, plane }) {
@@ -114,13 +115,16 @@ function createArmOf({ link, cpuLimitCores, load, conditions }, { arms, plane })
   return { ...arm, link, cpuLimitCores, load, conditions }
 }
 
-/** @param {SummaryArm} arm */
+/** Renders the link, path, requests and CPU limit of an arm. @param {SummaryArm} arm */
 function renderRatioConditions(arm) {
   const limit = arm.cpuLimitCores === null ? [] : [`CPU limit ${arm.cpuLimitCores}`]
   return [arm.link, renderPath([arm]), renderRequests([arm]), ...limit].join(', ')
 }
 
-/** Scales what was computed. @param {WorkloadSize} size @param {PlaneRatios} ratios */
+/**
+ * Scales the computed request and limits by the medians of ratios; bytes null: memory is not known, or was not compared.
+ * @param {WorkloadSize} size @param {PlaneRatios} ratios
+ */
 export function scaleSize({ computed: { requestCores, limitCores, bytes } }, { cpu, memory }) {
   return {
     requestCores: requestCores * cpu.median,

@@ -15,22 +15,22 @@ import {
 import { createWorkloadFinder } from './workloads.js'
 
 /**
- * Reads what the sidecars of a namespace used. @import { Prometheus, Sample } from './prometheus.js'
+ * Reads the CPU, memory and requests of the sidecars of a namespace. @import { Prometheus, Sample } from './prometheus.js'
  * @import { Scope, Steps } from './queries.js'
  */
 
 /**
- * @typedef {object} ContainerUse what one container of a pod used; null: the metric is not there
+ * @typedef {object} ContainerUse the use of one container of a pod; null: Prometheus lacks the metric
  * @property {string} pod
  * @property {string} container
  * @property {number} meanCores over the time that it ran
  * @property {number} p95Cores
  * @property {number} peakCores
- * @property {number} seconds that it was seen
+ * @property {number} seconds in which it has samples
  * @property {number | null} throttledFraction of its CFS periods; null: it has no CPU limit
  * @property {number | null} memoryBytes the highest working set
  * @property {boolean} isRunning now
- * @property {Requests | null} counted
+ * @property {Requests | null} counted its requests
  * @property {Resources} requests
  * @property {Resources} limits
  */
@@ -42,22 +42,25 @@ import { createWorkloadFinder } from './workloads.js'
  * @property {number} seconds of that time
  */
 
-/** @typedef {{ cores: number | null, bytes: number | null }} Resources null: not set, or not known */
+/** @typedef {{ cores: number | null, bytes: number | null }} Resources requests or limits; null: not set, or not known */
 
 /**
  * @typedef {object} Production
  * @property {ContainerUse[]} containers
- * @property {ReturnType<typeof createWorkloadFinder>} findWorkload
+ * @property {ReturnType<typeof createWorkloadFinder>} findWorkload of a pod
  * @property {Steps} steps
- * @property {{ metric: string, of: string }[]} counters of requests
- * @property {string[]} lacks sentences on metrics that are not there
+ * @property {{ metric: string, of: string }[]} counters of requests that were used
+ * @property {string[]} lacks sentences on metrics that Prometheus lacks
  */
 
 /** Queries at a time: Prometheus runs 20 at most by default. */
 const QUERIES_AT_ONCE = 4
 const NAMED_MOST = 8
 
-/** @param {Prometheus} prometheus @param {Scope} scope @returns {Promise<Production>} @throws {BenchError} where there are no sidecars */
+/**
+ * Reads all that the sidecars of a scope used.
+ * @param {Prometheus} prometheus @param {Scope} scope @returns {Promise<Production>} @throws {BenchError} if it knows no such sidecar
+ */
 export async function readProduction(prometheus, scope) {
   const [scraped] = await prometheus.query(renderScrapeQuery(scope), 'interval of scrapes')
   const steps = computeSteps(scraped?.value ?? null)
@@ -76,7 +79,7 @@ export async function readProduction(prometheus, scope) {
 }
 
 /**
- * Sends queries, a few at a time. @template {string} Name @param {Prometheus} prometheus @param {Record<Name, string>} queries
+ * Sends queries, four at a time. @template {string} Name @param {Prometheus} prometheus @param {Record<Name, string>} queries
  * @returns {Promise<Record<Name, Sample[]>>}
  */
 async function queryAll(prometheus, queries) {
@@ -92,7 +95,10 @@ async function queryAll(prometheus, queries) {
   return answers
 }
 
-/** @param {Prometheus} prometheus @param {{ scope: Scope, steps: Steps }} options */
+/**
+ * Reads the requests of each container, by the first counter of REQUEST_COUNTERS that has some.
+ * @param {Prometheus} prometheus @param {{ scope: Scope, steps: Steps }} options
+ */
 async function readRequests(prometheus, { scope, steps }) {
   /** By pod and container. @type {Map<string, Requests>} */
   const requests = new Map()
@@ -103,7 +109,7 @@ async function readRequests(prometheus, { scope, steps }) {
     for (const sample of await prometheus.query(expression, 'counters of requests'))
       scraped.push({ labels, metric: sample.labels.__name__ })
   }
-  // A pod has the counter of its mesh, and Envoy's own beside: the first of the table counts.
+  // A pod may have the counter of its mesh and Envoy's own: the first of the table wins, and requests count once.
   for (const counter of REQUEST_COUNTERS) {
     const { metric, of } = counter
     const containers = scope.containers.filter(container => counter.containers.includes(container))
@@ -125,10 +131,11 @@ async function readRequests(prometheus, { scope, steps }) {
   return { requests, counters: [...counters.values()] }
 }
 
-/** @param {Record<string, string>} labels */
+/** Makes the key of a container, or of one of its resources. @param {Record<string, string>} labels */
 const keyOf = ({ pod, container, resource = '' }) => `${pod}/${container}/${resource}`
 
 /**
+ * Joins the answers into one entry for each container that has CPU.
  * @param {object} read
  * @param {Record<keyof ReturnType<typeof renderUsageQueries>, Sample[]>} read.usage
  * @param {Record<keyof ReturnType<typeof renderStateQueries>, Sample[]>} read.state
@@ -166,7 +173,7 @@ function joinContainers({ usage, state, requests: counted, steps }) {
 }
 
 /**
- * Lists the metrics that are not there, and what is not known without them.
+ * Lists the metrics that Prometheus lacks, and what is unknown without each, a sentence each.
  * @param {Pick<Parameters<typeof joinContainers>[0], 'usage' | 'state'> & { counters: unknown[] }} read
  */
 function listLacks({ usage, state, counters }) {
@@ -195,7 +202,7 @@ function listLacks({ usage, state, counters }) {
   ]
 }
 
-/** Says why there are no sidecars. @param {Prometheus} prometheus @param {Scope} scope */
+/** Makes the error for a scope without sidecars, whose cause further queries find. @param {Prometheus} prometheus @param {Scope} scope */
 async function explainNothing(prometheus, { namespace, containers }) {
   const error = (/** @type {string} */ message) => new BenchError(message, { exitStatus: EXIT.noResult })
   const { address } = prometheus

@@ -1,58 +1,58 @@
 import { percent } from '../lib/units.js'
 import { groupByWorkload } from './workloads.js'
 
-/** Requests and limits of a workload's sidecars from what they used. Pure. */
+/** Computes requests and limits of a workload's sidecars from the CPU and memory that they used. Pure. */
 /** @import { ContainerUse, Production, Requests, Resources } from './read-production.js' @import { Workload } from './workloads.js' */
 
-/** Room above the 95th percentile of CPU; `size` keeps as much above the mean at a rate. */
+/** Factor over the 95th percentile of CPU; `size` takes the same over the mean at a rate. */
 const CPU_REQUEST_ROOM = 1.15
-/** A burst within the minutes of one average is not seen. */
+/** Factor over the peak of CPU, which is one of averages over minutes: a burst within them is higher. */
 const CPU_LIMIT_ROOM = 1.5
-/** As KRR has it: https://github.com/robusta-dev/krr/blob/main/robusta_krr/strategies/simple.py */
+/** Factor over the highest memory, as in KRR: https://github.com/robusta-dev/krr/blob/main/robusta_krr/strategies/simple.py */
 const MEMORY_ROOM = 1.15
 const REQUEST_CORES_LEAST = 0.01
 /** A burst of 10 ms in one period of 100 ms; averages of minutes do not show it. */
 const LIMIT_CORES_LEAST = 0.1
 const BYTES_LEAST = 2 ** 20
-/** A sidecar that waits for CPU in one of 100 periods makes one of 100 requests wait. */
+/** Share of throttled periods from which a workload needs a change: one of 100 periods makes about one of 100 requests wait, the p99. */
 const THROTTLED_LEAST = 0.01
 const NEAR_LIMIT = 0.9
 const TOO_LARGE = 10
-/** KRR's 100 points of 75 s are as long. */
+/** Seconds of samples below which the answer says that they are few: KRR's 100 points of 75 s are about as long. */
 const SECONDS_LEAST = 7200
 
-/** How requests and limits are computed, in a sentence. @param {{ rateSeconds: number }} steps */
+/** Renders how requests and limits are computed, as one line. @param {{ rateSeconds: number }} steps */
 export function renderRule({ rateSeconds }) {
   const room = (/** @type {number} */ factor) => `+ ${percent(factor - 1)}`
   return `CPU request: p95 of the busiest pod's ${rateSeconds / 60} min averages ${room(CPU_REQUEST_ROOM)}; limit: its peak ${room(CPU_LIMIT_ROOM)}, at least ${1000 * LIMIT_CORES_LEAST}m; memory: highest ${room(MEMORY_ROOM)}.`
 }
 
-/** @typedef {'throttled' | 'near-memory-limit' | 'too-large' | 'few-data' | 'fits'} SizeState in this order */
+/** @typedef {'throttled' | 'near-memory-limit' | 'too-large' | 'few-data' | 'fits'} SizeState the first that holds, in this order */
 /** @type {SizeState[]} */
 const ORDER = ['throttled', 'near-memory-limit', 'too-large', 'few-data', 'fits']
 
 /**
- * @typedef {object} WorkloadSize of one container of the pods of a workload
+ * @typedef {object} WorkloadSize of one container of the pods of a workload; null: not known
  * @property {Workload} workload
  * @property {string} container
  * @property {number} pods running now
- * @property {number} podsSeen in all of the time
- * @property {number} seconds of the pod that was seen longest
+ * @property {number} podsSeen in all of the range, with those that run
+ * @property {number} seconds with samples of the pod that has most
  * @property {number} meanCores of a pod
- * @property {number} p95Cores of the busiest pod that was seen for two hours, or of all where none was
+ * @property {number} p95Cores of the busiest pod among those seen for two hours, or among all if none was
  * @property {number} peakCores of the busiest pod
- * @property {number | null} throttledFraction of the pod that was throttled most, of those that run
+ * @property {number | null} throttledFraction of the pod that was throttled most, among those that run, or all if none does
  * @property {number | null} memoryBytes of the largest pod
  * @property {number | null} requestsPerSecond of a pod, on average while they were counted
  * @property {number | null} cpuPerRequestMicros
- * @property {{ request: Resources, limit: Resources }} set today
+ * @property {{ request: Resources, limit: Resources }} set in Kubernetes today: the largest of the pods
  * @property {{ requestCores: number, limitCores: number, bytes: number | null }} computed bytes: request and limit
- * @property {number | null} timesTooLarge the larger of both requests over the computed one
+ * @property {number | null} timesTooLarge the larger of the ratios of today's CPU and memory request to the computed one
  * @property {SizeState} state
- * @property {string} why
+ * @property {string} why it has this state; empty: it fits
  */
 
-/** Computes requests and limits of each workload: those that need a change come first. @param {Production} production */
+/** Computes requests and limits of each workload, and sorts by the need of a change, the most urgent first. @param {Production} production */
 export function computeWorkloadSizes({ containers, findWorkload }) {
   const sizes = groupByWorkload(containers, findWorkload).map(computeWorkloadSize)
   const rank = (/** @type {WorkloadSize} */ { state }) => ORDER.indexOf(state)
@@ -67,7 +67,7 @@ export function computeWorkloadSizes({ containers, findWorkload }) {
   )
 }
 
-/** @param {{ workload: Workload, containers: ContainerUse[] }} group @returns {WorkloadSize} */
+/** Computes the size of a workload from all its pods. @param {{ workload: Workload, containers: ContainerUse[] }} group @returns {WorkloadSize} */
 function computeWorkloadSize({ workload, containers }) {
   const most = (/** @type {(use: ContainerUse) => number | null} */ of, pods = containers) => {
     const values = pods.map(of).filter(value => value !== null)
@@ -105,7 +105,10 @@ function computeWorkloadSize({ workload, containers }) {
   }
 }
 
-/** @param {Pick<WorkloadSize, 'p95Cores' | 'peakCores' | 'throttledFraction' | 'memoryBytes'>} use @param {Resources} limit of today */
+/**
+ * Computes the request and the limits that the use needs; bytes null: the memory that it used is not known.
+ * @param {Pick<WorkloadSize, 'p95Cores' | 'peakCores' | 'throttledFraction' | 'memoryBytes'>} use @param {Resources} limit of today
+ */
 function computeLimits({ p95Cores, peakCores, throttledFraction, memoryBytes }, limit) {
   const requestCores = Math.max(REQUEST_CORES_LEAST, CPU_REQUEST_ROOM * p95Cores)
   // The peak of a throttled sidecar is its limit; its need is higher, and unknown.
@@ -120,7 +123,7 @@ function computeLimits({ p95Cores, peakCores, throttledFraction, memoryBytes }, 
 /** @param {number | null} fraction */
 const isThrottled = fraction => fraction !== null && fraction >= THROTTLED_LEAST
 
-/** Computes how many times too large requests are. @param {Resources} request @param {WorkloadSize['computed']} computed */
+/** Computes the larger ratio of a set request to the computed one; null: none is set. @param {Resources} request @param {WorkloadSize['computed']} computed */
 function computeTimes(request, { requestCores, bytes }) {
   const times = [
     ...(request.cores === null ? [] : [request.cores / requestCores]),
@@ -130,6 +133,7 @@ function computeTimes(request, { requestCores, bytes }) {
 }
 
 /**
+ * Finds the first state that holds, the most urgent first, and why.
  * @param {Pick<WorkloadSize, 'seconds' | 'throttledFraction' | 'memoryBytes' | 'set' | 'timesTooLarge'>} size
  * @returns {{ state: SizeState, why: string }}
  */
@@ -144,7 +148,7 @@ function judge({ seconds, throttledFraction, memoryBytes, set: { limit }, timesT
   return { state: 'fits', why: '' }
 }
 
-/** The larger of what pods have. @param {ContainerUse[]} containers @param {'requests' | 'limits'} name @returns {Resources} */
+/** Finds the largest CPU and the largest memory of pods. @param {ContainerUse[]} containers @param {'requests' | 'limits'} name @returns {Resources} */
 function mostResources(containers, name) {
   const most = (/** @type {keyof Resources} */ unit) => {
     const values = containers.map(use => use[name][unit]).filter(value => value !== null)
@@ -154,7 +158,7 @@ function mostResources(containers, name) {
 }
 
 /**
- * The mean of pods, each weighted by its seconds; null: there are none.
+ * Computes the mean over pods, each weighted by its seconds; null: they have no seconds.
  * @template {{ seconds: number }} Use @param {Use[]} uses @param {(use: Use) => number} of
  */
 function meanOverTime(uses, of) {
@@ -162,7 +166,7 @@ function meanOverTime(uses, of) {
   return seconds === 0 ? null : uses.reduce((sum, use) => sum + use.seconds * of(use), 0) / seconds
 }
 
-/** CPU time over requests, of the time in which requests were counted. @param {Requests[]} requests */
+/** Computes the CPU microseconds per request in the time in which requests were counted; null: none was. @param {Requests[]} requests */
 function computePerRequest(requests) {
   const rate = meanOverTime(requests, ({ perSecond }) => perSecond)
   const cores = meanOverTime(requests, use => use.cores)

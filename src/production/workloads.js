@@ -1,12 +1,12 @@
 import { groupBy } from '../lib/group-by.js'
 
-/** Pods and the workloads that made them. Pure. @import { Sample } from './prometheus.js' */
+/** Finds the workloads that made pods. Pure. @import { Sample } from './prometheus.js' */
 
 /**
  * @typedef {object} Workload
  * @property {string} name
- * @property {string} kind Deployment, StatefulSet, DaemonSet, Job; `pods`: by their names alone
- * @property {boolean} isByOwner false: the name of a pod was cut at its suffix
+ * @property {string} kind Deployment, StatefulSet, DaemonSet, Job; `pods`: not known, the name is that of pods without a suffix
+ * @property {boolean} isByOwner false: the name was cut from that of a pod
  */
 
 // Suffixes that controllers give to pods; they have no vowels: https://github.com/kubernetes/apimachinery/blob/master/pkg/util/rand/rand.go
@@ -15,12 +15,12 @@ const OF_DEPLOYMENT = new RegExp(`^(.+)-${LETTERS}{6,10}-${LETTERS}{5}$`)
 const OF_STATEFUL_SET = /^(.+)-\d+$/
 const OF_DAEMON_SET = new RegExp(`^(.+)-${LETTERS}{5}$`)
 const HASH_OF_REPLICA_SET = /-[a-z0-9]+$/
-/** A CronJob names its jobs by the minute of their time. */
+/** A CronJob appends to the name of a job its time, in minutes since the epoch. */
 const TIME_OF_JOB = /-\d{8,}$/
 
 /**
- * Makes what finds the workload of a pod.
- * @param {{ podOwners: Sample[], replicaSetOwners: Sample[] }} owners of kube-state-metrics; empty: it is not there
+ * Creates a finder of the workload of a pod: by its owners, else by its name.
+ * @param {{ podOwners: Sample[], replicaSetOwners: Sample[] }} owners of kube-state-metrics; empty: it is not scraped
  * @returns {(pod: string) => Workload}
  */
 export function createWorkloadFinder({ podOwners, replicaSetOwners }) {
@@ -28,7 +28,7 @@ export function createWorkloadFinder({ podOwners, replicaSetOwners }) {
   const ofPods = new Map(podOwners.map(({ labels }) => [labels.pod, labels]))
   return pod => {
     const { owner_kind: kind, owner_name: name } = ofPods.get(pod) ?? {}
-    // A pod without an owner has `<none>` for it.
+    // kube-state-metrics writes `<none>` for a pod without an owner.
     if (!kind || !name || kind.startsWith('<')) return parsePodName(pod)
     if (kind !== 'ReplicaSet')
       return { name: kind === 'Job' ? name.replace(TIME_OF_JOB, '') : name, kind, isByOwner: true }
@@ -39,13 +39,13 @@ export function createWorkloadFinder({ podOwners, replicaSetOwners }) {
   }
 }
 
-/** Cuts the suffix of a controller. @param {string} pod @returns {Workload} */
+/** Makes a workload of the name of a pod, without the suffix that a controller gave it. @param {string} pod @returns {Workload} */
 export function parsePodName(pod) {
   const name = [OF_DEPLOYMENT, OF_STATEFUL_SET, OF_DAEMON_SET].map(pattern => pattern.exec(pod)?.[1]).find(Boolean)
   return { name: name ?? pod, kind: 'pods', isByOwner: false }
 }
 
-/** Groups containers by workload. @template {{ pod: string, container: string }} T @param {T[]} containers @param {(pod: string) => Workload} find */
+/** Groups by workload and container. @template {{ pod: string, container: string }} T @param {T[]} containers @param {(pod: string) => Workload} find */
 export function groupByWorkload(containers, find) {
   const ofWorkloads = containers.map(container => ({ container, workload: find(container.pod) }))
   const groups = groupBy(

@@ -64,7 +64,7 @@ export async function unpackBundle(file, folder) {
     unpacked.catch(() => {})
     for await (const entry of entries) {
       const { name, type } = entry.header
-      // A name may be as long as a file.
+      // A name may be very long: an error quotes its beginning.
       const quoted = JSON.stringify(name.slice(0, NAME_SHOWN))
       if (type !== 'file') refuse(`${quoted} in it is a ${type}, and no file`)
       if (!CARRIED.test(name)) refuse(`${quoted} in it is none of the files of a run`)
@@ -107,7 +107,7 @@ async function writeEntry(entry, at) {
 function boundArchive(refuse) {
   return async function* bound(/** @type {AsyncIterable<Buffer>} */ chunks) {
     let total = 0
-    // Bytes of the current file that are still to come, and the header that is being gathered.
+    // left: bytes of the current entry that are still to come; header: what has come of the next one; names: null: no such entry.
     let left = 0
     let header = Buffer.alloc(0)
     /** @type {string | null} */

@@ -71,7 +71,7 @@ export function writeWhole(folder, name, text) {
     writeFlushed(fs.openSync(beside, 'wx'), text)
     fs.renameSync(beside, file)
   } catch (error) {
-    // The first error is the one that is thrown.
+    // An error of this removal must not hide the first one.
     safely(() => fs.rmSync(beside, { force: true }), null)
     throw cannotWrite(file, error)
   }
@@ -155,7 +155,7 @@ function refuseLinks(folder, name) {
   }
 }
 
-/** Writes all of a text, to the disk, and closes the file. @param {number} descriptor @param {string | Uint8Array} text */
+/** Writes a whole text, flushes it to the disk, and closes the file, also after an error. @param {number} descriptor @param {string | Uint8Array} text */
 function writeFlushed(descriptor, text) {
   try {
     fs.writeFileSync(descriptor, text)

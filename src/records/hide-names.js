@@ -10,7 +10,7 @@ const HIDDEN = 'hidden'
 const STRING = /"(?:[^"\\]|\\.)*"(?:\s*:)?/g
 const LINE = /^.*$/gm
 const NUMBER = /^\d+(?:\.\d+)?$/
-// A path begins a string or a word. Paths that the kernel names are the same on every machine.
+// A path begins a string or a word. /proc, /sys and /dev are the same on every machine, so paths in them stay.
 const PATH =
   /(?<=^|[\s"'`=:,;()[\]{}<>|]|\\[nrt])\/(?!(?:proc|sys|dev)\/)(?:[^\s/"'`\\=:,;()[\]{}<>|]+\/)+[^\s/"'`\\=:,;()[\]{}<>|]*/gm
 

@@ -66,7 +66,7 @@ export function readSummary(folder) {
   return /** @type {any} */ (parseDocument(file, `${file} is missing: no summary was written of ${folder}`))
 }
 
-/** @param {string} folder @returns {Manifest} @throws {BenchError} if there is none, or it is one of a run that measured nothing */
+/** Reads and checks the manifest. @param {string} folder @returns {Manifest} @throws {BenchError} if there is none, or it is one of a run that measured nothing */
 function parseManifest(folder) {
   const file = path.join(folder, 'manifest.json')
   const manifest = /** @type {any} */ (parseDocument(file, `${folder} holds no run: ${file} is missing`))

@@ -4,12 +4,12 @@ import { keepColumns, left, right } from '../lib/text-table.js'
 import { AXES, BASELINE_AXES, describeAxes, findVaried, isAlike, isRedirected, nameOf } from '../model/arms.js'
 
 /**
- * Makes tables of arms: a row per plane, cap and link, with a line in it per sidecar; of an experiment about one axis, a
- * column for each of its values, and a row for each quantity and plane. Pure.
+ * Makes tables of arms: a row for each plane, cap and link, with a line for each sidecar; or, if an experiment is about one
+ * axis, a column for each of its values, and a row for each quantity and plane. Pure.
  * @import { AxisName, Result, Shows, SummaryArm } from '../model/types.ts' @import { Table } from '../lib/text-table.js'
  */
 
-/** Columns that only other formats have: a terminal shows the rest in 100 columns. */
+/** Columns that a terminal leaves out, so that the others fit in its 100 columns. */
 export const WIDE_COLUMNS = ['p90', 'p95', 'CPU cores', 'throttled', 'anon']
 
 const OF_ARM = ['throughput', 'p50', 'p90', 'p95', 'p99', 'cpuPerRequest']
@@ -17,7 +17,7 @@ const OF_SIDECAR = ['cpuCores', 'cpuOfCap', 'cpuPerRequest', 'throttled', 'anon'
 const ADDED = ['addedP50', 'addedP99']
 const WITH_INTERVAL = ['throughput', 'cpuPerRequest']
 
-/** @param {Pick<Result, 'arms'>} result @returns {Table} */
+/** Makes a table with a row for each arm but A/A arms, link by link. @param {Pick<Result, 'arms'>} result @returns {Table} */
 export function tabulateArms({ arms }) {
   const links = listLinks(arms)
   const varied = findVaried(arms).filter(name => name !== 'link' && name !== 'cpuLimitCores')
@@ -46,7 +46,7 @@ export function tabulateArms({ arms }) {
 /** @param {string} name of a quantity */
 const headerOf = name => QUANTITIES[name].short ?? QUANTITIES[name].label
 
-/** @param {{ arm: SummaryArm, varied: AxisName[], added: string[] }} options */
+/** Makes the row of an arm, in which a quantity of sidecars has a line for each. @param {{ arm: SummaryArm, varied: AxisName[], added: string[] }} options */
 function tabulateArm({ arm, varied, added }) {
   const lines = (/** @type {(service: string) => string} */ line) =>
     arm.sidecars.map(({ service }) => line(service)).join('\n') || '-'
@@ -62,7 +62,7 @@ function tabulateArm({ arm, varied, added }) {
   ]
 }
 
-/** @param {SummaryArm} arm */
+/** Renders what bound an arm, and how many of its trials failed or are invalid. @param {SummaryArm} arm */
 function boundOf({ boundBy, trials }) {
   return [
     boundBy ?? (trials.completed > 0 ? '-' : 'nothing measured'),
@@ -71,7 +71,7 @@ function boundOf({ boundBy, trials }) {
   ].join('\n')
 }
 
-/** Names the links, and says where connections were redirected. @param {SummaryArm[]} arms */
+/** Names the links, and says whether connections were redirected: in all arms, or in some. @param {SummaryArm[]} arms */
 export function nameLinks(arms) {
   const redirected = arms.filter(({ conditions }) => isRedirected(conditions)).length
   const how =
@@ -84,26 +84,29 @@ function listLinks(arms) {
   return [...new Set(arms.map(arm => arm.link))]
 }
 
-/** @param {SummaryArm} arm @param {string} name of a quantity @param {string} [service] */
+/** Renders a median; `-`: no value. @param {SummaryArm} arm @param {string} name of a quantity @param {string} [service] absent: over all sidecars */
 function show(arm, name, service) {
   const { median } = quantityOf(arm, name, service)
   const { digits, digitsOfOne = digits, ...row } = QUANTITIES[name]
   return median === null ? '-' : formatValue({ ...row, digits: service ? digitsOfOne : digits }, median)
 }
 
-/** @param {SummaryArm} arm @param {string} name of a quantity */
+/** Renders a median over all sidecars, for some quantities with its interval. @param {SummaryArm} arm @param {string} name of a quantity */
 function showWhole(arm, name) {
   const { low, high } = quantityOf(arm, name)
   if (!WITH_INTERVAL.includes(name) || low === null || high === null) return show(arm, name)
   return `${show(arm, name)}\n[${[low, high].map(value => formatValue(QUANTITIES[name], value)).join(', ')}]`
 }
 
-// The quantity that is shown for each sidecar, too.
+// The only quantity that a pivot shows for each sidecar, too.
 const OF_EACH = 'cpuCores'
 const SIDECARS_MOST = 3
 const NOTHING = { median: null, low: null, high: null }
 
-/** Makes a table for every combination of the other axes. @param {Pick<Result, 'arms'>} result @param {Shows} shows @returns {Table[]} */
+/**
+ * Makes a table for each combination of the axes other than `shows.across`, with its baselines.
+ * @param {Pick<Result, 'arms'>} result @param {Shows} shows @returns {Table[]}
+ */
 export function tabulatePivots({ arms }, shows) {
   const measured = arms.filter(arm => arm.repeatOf === null)
   const { across } = shows
@@ -120,7 +123,10 @@ export function tabulatePivots({ arms }, shows) {
   })
 }
 
-/** Makes one column where there is no axis across. @param {SummaryArm[]} arms @param {Shows} shows */
+/**
+ * Makes a row for each quantity and plane, and a column for each value on the axis across, or one if there is no such axis.
+ * @param {SummaryArm[]} arms @param {Shows} shows
+ */
 function tabulatePivot(arms, { across, quantities }) {
   const valueAt = (/** @type {SummaryArm} */ arm) => (across === null ? null : AXES[across].of(arm))
   const withSidecars = arms.filter(arm => arm.sidecars.length > 0)
@@ -163,7 +169,7 @@ function tabulatePivot(arms, { across, quantities }) {
   return { columns, rows }
 }
 
-/** @param {SummaryArm | undefined} arm */
+/** Renders what bound an arm, or that it was not measured, failed or was idle. @param {SummaryArm | undefined} arm */
 function boundAt(arm) {
   if (!arm) return 'not measured'
   const { completed, failed } = arm.trials
@@ -172,7 +178,7 @@ function boundAt(arm) {
   return boundBy ?? (arm.load.kind === 'idle' ? 'idle' : '-')
 }
 
-/** Lists the sidecars by name, without copies; none where there are too many to show. @param {SummaryArm[]} arms */
+/** Lists the sidecars by name, without copies; empty: they are too many to show. @param {SummaryArm[]} arms */
 function listServices(arms) {
   const originals = arms.flatMap(arm => arm.sidecars.filter(s => s.copyOf === null))
   const names = [...new Set(originals.map(s => s.service))]

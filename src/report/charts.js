@@ -18,10 +18,10 @@ import * as tables from './charts/tables.js'
  * @import { SidecarSeries } from '../judge/sidecars.js' @import { ColourFor } from '../kinds/sections.js'
  * @import { Section } from './section.js'
  * @typedef {{ summary: Summary, arms: SummaryArm[], recordsOf: (arm: SummaryArm) => TrialRecord[],
- *   seriesOf: (trialId: string) => SidecarSeries[], colourFor: ColourFor }} ChartInput what is drawn
+ *   seriesOf: (trialId: string) => SidecarSeries[], colourFor: ColourFor }} ChartInput seriesOf: empty without samples
  */
 
-/** Forms of charts that one kind of trial alone has: how each is drawn, and its table. */
+/** Forms of charts that only some kinds of trials have: the functions that draw each and make its table. */
 const FORMS = {
   overShare: { draw: drawOverShare, tabulate: tables.tabulateShares },
   overSidecars: { draw: drawOverSidecars, tabulate: tables.tabulateMemory },
@@ -30,7 +30,8 @@ const FORMS = {
 }
 
 /**
- * Draws the charts. @typedef {'rounds' | 'distributions' | 'overTime' | 'overRate' | keyof typeof FORMS} ChartGroup
+ * Draws all charts of a run, in groups; groups that the run has nothing for are empty.
+ * @typedef {'rounds' | 'distributions' | 'overTime' | 'overRate' | keyof typeof FORMS} ChartGroup
  * @param {{ summary: Summary, records: TrialRecord[], seriesOf: (trialId: string) => SidecarSeries[] }} run
  * @returns {Record<ChartGroup, import('./charts/tables.js').ReportChart[]>}
  */
@@ -45,7 +46,7 @@ export function drawCharts({ summary, records, seriesOf }) {
   )
   const drawForm = (/** @type {keyof typeof FORMS} */ name) =>
     ofKinds.flatMap(({ form, id, ...chart }) => {
-      // A form knows its lines and axes.
+      // Each form has its own type of lines and axes.
       const input = /** @type {any} */ (chart)
       return form === name ? [{ ...FORMS[name].draw(input), id, table: FORMS[name].tabulate(input) }] : []
     })
@@ -63,7 +64,7 @@ export function drawCharts({ summary, records, seriesOf }) {
   }
 }
 
-/** @type {[ChartGroup, id: string, name: string, legend?: string][]} */
+/** Sections of charts, in the order of the page. @type {[ChartGroup, id: string, name: string, legend?: string][]} */
 const CHART_SECTIONS = [
   ['distributions', 'latency', 'Latency'],
   ['overRate', 'over-rate', 'CPU over the rate'],
@@ -99,7 +100,10 @@ export function createChartSections(groups) {
   }))
 }
 
-/** @param {Summary} summary @param {Pick<ChartInput, 'arms' | 'colourFor'>} options */
+/**
+ * Draws the rounds of each result; with several results, `part` is the index of the chart's.
+ * @param {Summary} summary @param {Pick<ChartInput, 'arms' | 'colourFor'>} options
+ */
 function drawKinds(summary, { arms, colourFor }) {
   return listResults(summary).flatMap(({ result: { arms: all }, heading: name }, i) => {
     const ofLoad = arms.filter(arm => all.includes(arm))
@@ -114,7 +118,7 @@ function drawKinds(summary, { arms, colourFor }) {
   })
 }
 
-/** Draws the quantities of a load. @param {SummaryArm[]} arms @param {ColourFor} colourFor */
+/** Draws the rounds of each quantity that has a value and, under the load of the arms, a chart. @param {SummaryArm[]} arms @param {ColourFor} colourFor */
 function drawQuantities(arms, colourFor) {
   if (arms.length === 0) return []
   const varied = findVaried(arms)
@@ -137,7 +141,7 @@ function drawQuantities(arms, colourFor) {
   })
 }
 
-/** Names the rates of a closed loop: capacity only where a sidecar was the limit. @param {SummaryArm[]} arms */
+/** Makes the title of the rates of a closed loop: a rate is a capacity only if the sidecar was the limit. @param {SummaryArm[]} arms */
 function nameThroughput(arms) {
   const sidecars = arms.filter(arm => arm.sidecars.length > 0 && arm.repeatOf === null)
   const bound = sidecars.filter(arm => quantityOf(arm, 'capacity').median !== null)
@@ -152,7 +156,7 @@ function scaleQuantity({ median, low, high, values }, factor) {
   return { median: times(median), low: times(low), high: times(high), values: values.map(times) }
 }
 
-/** Draws one trial of every arm over time. @param {Pick<ChartInput, 'arms' | 'recordsOf' | 'seriesOf'>} options */
+/** Draws a typical trial of each arm over time, if it has samples. @param {Pick<ChartInput, 'arms' | 'recordsOf' | 'seriesOf'>} options */
 function drawTrials({ arms, recordsOf, seriesOf }) {
   const varied = findVaried(arms)
   return arms.flatMap((arm, i) => {
@@ -165,7 +169,10 @@ function drawTrials({ arms, recordsOf, seriesOf }) {
   })
 }
 
-/** Chooses the trial nearest to the median, or the last. @param {SummaryArm} arm @param {TrialRecord[]} records */
+/**
+ * Chooses the trial whose CPU per request is nearest to the median, else the last with a window; undefined: none has.
+ * @param {SummaryArm} arm @param {TrialRecord[]} records
+ */
 function chooseTypical(arm, records) {
   const { median, values } = quantityOf(arm, 'cpuPerRequest')
   const whole = records.filter(r => r.window !== null)
@@ -175,7 +182,7 @@ function chooseTypical(arm, records) {
   return whole.find(r => r.trial.round === round && r.outcome === 'completed') ?? whole.at(-1)
 }
 
-/** Draws CPU over the rate, a chart for all else in which arms differ. @param {Pick<ChartInput, 'summary' | 'arms' | 'colourFor'>} options */
+/** Draws CPU over the rate, if there are two rates: a chart for each combination of the other axes. @param {Pick<ChartInput, 'summary' | 'arms' | 'colourFor'>} options */
 function drawRates({ summary, arms, colourFor }) {
   const open = arms.filter(arm => arm.load.kind === 'open' && arm.sidecars.length > 0 && arm.repeatOf === null)
   const varied = findVaried(arms).filter(name => name !== 'ratePerSecond')
@@ -191,13 +198,16 @@ function drawRates({ summary, arms, colourFor }) {
   })
 }
 
-/** Finds the CPU of an arm at its rate; none where it is not known. @param {SummaryArm} arm */
+/** Finds the point of an arm: its rate and CPU; empty: the CPU is not known. @param {SummaryArm} arm */
 function findPoint(arm) {
   const cores = quantityOf(arm, 'cpuCores').median
   return cores === null ? [] : [{ ratePerSecond: Number(arm.load.ratePerSecond), millicores: 1000 * cores }]
 }
 
-/** @param {Pick<Summary, 'results'>} summary @param {string} name of the plane @param {ReturnType<typeof findPoint>} points */
+/**
+ * Finds the line that was fitted to these points; null: none was.
+ * @param {Pick<Summary, 'results'>} summary @param {string} name of the plane @param {ReturnType<typeof findPoint>} points
+ */
 function findLine({ results }, name, points) {
   const lines = results.flatMap(result => result.lines)
   const isThrough = (/** @type {CpuLine} */ line) =>
@@ -206,7 +216,10 @@ function findLine({ results }, name, points) {
   return lines.find(line => line.service === null && nameOf(line) === name && isThrough(line)) ?? null
 }
 
-/** Draws percentiles of every link, cap and load. @param {Pick<ChartInput, 'arms' | 'recordsOf' | 'colourFor'>} options */
+/**
+ * Draws the percentiles of each link, cap and load: of the sidecars and their baseline, if there are sidecars.
+ * @param {Pick<ChartInput, 'arms' | 'recordsOf' | 'colourFor'>} options
+ */
 function drawPercentiles({ arms, recordsOf, colourFor }) {
   const loaded = arms.filter(arm => arm.load.kind !== 'idle')
   const sidecars = loaded.filter(arm => arm.hasSidecars)
@@ -245,7 +258,10 @@ function findMedianTimes(records, { load }) {
   })
 }
 
-/** Colours arms by name: 0 without sidecars, else from 1 in their order. @param {Parameters<ColourFor>[0][]} [arms] the first */
+/**
+ * Makes the function that gives each arm the index of its colour: 0 without sidecars, else from 1, the same for arms of one name.
+ * @param {Parameters<ColourFor>[0][]} [arms] that take the first colours; later ones take the next as they come
+ */
 export function createColours(arms = []) {
   /** @type {Map<string, number>} */
   const colours = new Map()

@@ -8,7 +8,10 @@ import { left, wrapText } from '../lib/text-table.js'
 const STATUS_WIDTH = 19
 const INDENT = ' '.repeat(2 + STATUS_WIDTH)
 
-/** Renders claims by source, then the counts. @param {ClaimResult[]} results @param {string[]} experiments run here */
+/**
+ * Renders claims by source, then the counts of answers.
+ * @param {ClaimResult[]} results @param {string[]} experiments of the runs: claims on others are only counted together
+ */
 export function renderClaims(results, experiments) {
   const hasRuns = new Set(results.map(result => result.runId).filter(Boolean)).size > 1
   const sources = [...groupBy(results, result => result.file).values()]
@@ -20,7 +23,7 @@ export function renderClaims(results, experiments) {
 
 /**
  * Makes the answer: how many claims of each source the runs reproduce, and which they contradict.
- * @param {ClaimResult[]} results @param {string[]} experiments run here @returns {import('./answer/answer.js').Answer}
+ * @param {ClaimResult[]} results @param {string[]} experiments of the runs @returns {import('./answer/answer.js').Answer}
  */
 export function createClaimsAnswer(results, experiments) {
   const ofExperiments = results.filter(({ experiment }) => experiment !== null && experiments.includes(experiment))
@@ -53,7 +56,7 @@ export function createClaimsAnswer(results, experiments) {
   }
 }
 
-/** Counts claims by their answer, and names the contradicted ones. @param {ClaimResult[]} results */
+/** Renders the number of claims by answer, and the ids of contradicted ones; empty: there are no claims. @param {ClaimResult[]} results */
 export function tellClaims(results) {
   if (results.length === 0) return []
   const contradicted = results.filter(result => result.status === 'contradicted').map(result => result.id)
@@ -63,7 +66,7 @@ export function tellClaims(results) {
   ]
 }
 
-/** Groups claims that could not be tested by the reason. @param {ClaimResult[]} results */
+/** Groups the claims that could not be tested, by the reason. @param {ClaimResult[]} results */
 export function groupUntested(results) {
   const untested = results.filter(result => result.status === NOT_TESTABLE)
   return [...groupBy(untested, result => result.reason)].map(([reason, alike]) => ({
@@ -72,7 +75,7 @@ export function groupUntested(results) {
   }))
 }
 
-/** @param {ClaimResult[]} results of one source @param {boolean} hasRuns names the run of each answer */
+/** Renders the claims of a source. @param {ClaimResult[]} results of one source @param {boolean} hasRuns several runs: each answer names its own */
 function renderSource(results, hasRuns) {
   const [{ source }] = results
   const untested = groupUntested(results)
@@ -89,7 +92,7 @@ function renderSource(results, hasRuns) {
   ]
 }
 
-/** @param {ClaimResult} result @param {boolean} hasRuns */
+/** Renders the status of a claim with its sentence, then both numbers and the reason. @param {ClaimResult} result @param {boolean} hasRuns */
 function renderClaim({ id, says, status, theirs, ours, reason, runId, isDeployed }, hasRuns) {
   const numbers = [theirs && `theirs ${theirs}`, ours && `ours ${ours}`].filter(Boolean).join(', ')
   const run = hasRuns && runId !== null ? ` [${runId}]` : ''

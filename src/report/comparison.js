@@ -16,7 +16,7 @@ import { blocksOfVerdicts, renderVerdict } from './verdicts.js'
  * @typedef {Pick<ComparedRun, 'folder' | 'manifest'>} Named
  */
 
-/** Quantities that the answer tells of each arm, with their headings. @type {[string, string][]} */
+/** Columns of the answer: the name of a quantity, and its heading. @type {[string, string][]} */
 const COLUMNS = [
   [PRIMARY.name, 'CPU per request'],
   ['rss', 'memory'],
@@ -25,9 +25,12 @@ const COLUMNS = [
 ]
 const SENTENCES_MOST = 3
 
-/** Makes the answer. @param {RunComparison} result @param {{ old: Named, new: Named }} runs @returns {import('./answer/answer.js').Answer} */
+/**
+ * Makes the answer of a comparison, new over old: a verdict and a row for each arm.
+ * @param {RunComparison} result @param {{ old: Named, new: Named }} runs @returns {import('./answer/answer.js').Answer}
+ */
 export function createComparisonAnswer({ comparisons, controls, refused, warnings, thresholds }, runs) {
-  // Interleaved trials are the surer ones: windows at a limit beside them are told in the details.
+  // Interleaved trials are surer: only the details have the windows that a run measured beside them.
   const isInterleaved = comparisons.some(({ load }) => load.isInterleaved)
   const whole = comparisons.filter(c => c.service === null && (c.load.isInterleaved ?? false) === isInterleaved)
   const varied = findVaried(whole)
@@ -74,7 +77,7 @@ export function createComparisonAnswer({ comparisons, controls, refused, warning
   }
 }
 
-/** Renders which trials were compared, as a run has interleaved ones and others. @param {Comparison[]} comparisons */
+/** Renders which trials were compared, since a run may have interleaved ones and others; empty: none were. @param {Comparison[]} comparisons */
 function renderHow(comparisons) {
   if (comparisons.length === 0) return []
   const limits = [...new Set(comparisons.map(({ cpuLimitCores }) => cpuLimitCores))]
@@ -82,14 +85,17 @@ function renderHow(comparisons) {
   return [`${comparisons[0].load.isInterleaved ? 'interleaved' : 'one proxy after the other'}${limit}`]
 }
 
-/** Renders arms that were not compared, for one reason. @param {RunComparison['refused']} refused */
+/** Renders arms that were not compared, all for the same reason. @param {RunComparison['refused']} refused */
 function renderRefused(refused) {
   const [{ isInterleaved, differing }] = refused
   const names = joinWords(refused.map(({ arm }) => arm))
   return `Not compared${isInterleaved ? ', interleaved' : ''}: ${names} (${differing.join('; ')}).`
 }
 
-/** @param {Comparison | undefined} comparison @returns {import('../answer/picture.js').Cell | null} */
+/**
+ * Renders a ratio with its interval; null: it was not compared, or is invalid.
+ * @param {Comparison | undefined} comparison @returns {import('../answer/picture.js').Cell | null}
+ */
 function renderChangeCell(comparison) {
   if (comparison === undefined || comparison.ratio.median === null || comparison.verdict === 'invalid') return null
   const { median, low, high } = comparison.ratio
@@ -97,7 +103,10 @@ function renderChangeCell(comparison) {
   return { text: `${median.toFixed(2)}${interval}`, value: median, low, high }
 }
 
-/** Renders every verdict. @param {RunComparison} result @param {{ old: Named, new: Named }} runs */
+/**
+ * Renders the two runs, warnings, arms that were not compared, and every verdict, control and threshold.
+ * @param {RunComparison} result @param {{ old: Named, new: Named }} runs
+ */
 export function renderComparisonDetails({ comparisons, controls, refused, warnings, thresholds }, runs) {
   const sentences = (/** @type {string} */ id, /** @type {string[]} */ lines) =>
     /** @type {Section} */ ({ id, name: capitalise(id), blocks: [{ type: 'sentences', lines }] })
@@ -122,7 +131,7 @@ export function renderComparisonDetails({ comparisons, controls, refused, warnin
   ])
 }
 
-/** @param {Named} run */
+/** Renders the folder of a run, its experiment, start and kit. @param {Named} run */
 function nameRun({ folder, manifest: { run, kit } }) {
   const version = [kit.version, kit.git].filter(Boolean).join(' ')
   return `${folder} (experiment ${run.experiment}, started ${run.startedAt}, kit ${version})`
@@ -147,7 +156,7 @@ function createArmSections(comparisons) {
   })
 }
 
-/** Says how CPU changed without sidecars. @param {Comparison} control @param {Comparison[]} controls */
+/** Renders how the applications' CPU per request changed without sidecars. @param {Comparison} control @param {Comparison[]} controls */
 function renderControl(control, controls) {
   const { ratio, reasons } = control
   const where = describeAxes(control, findVaried(controls))
@@ -158,7 +167,7 @@ function renderControl(control, controls) {
   return `${without} the applications used ${gap} CPU per request in new${notes}`
 }
 
-/** @param {HeldThreshold} threshold */
+/** Renders whether a threshold was met, with the median ratio that it bounds. @param {HeldThreshold} threshold */
 function renderThreshold({ expression, arm, value, held }) {
   if (arm === null) return `Threshold ${expression}: not tested: no arm that has its quantity was compared`
   const result = held === null ? 'not tested: excluded' : `${held ? 'met' : 'NOT met'}: ${value?.toFixed(3)}`

@@ -7,9 +7,12 @@ import { DEFAULT_GENERATOR, generatorOf } from '../model/tools.js'
 /** Sentences on how far a ratio carries. Pure. @import { Summary } from '../model/types.ts' */
 /** @typedef {NonNullable<Summary['carries']>[number]} Band */
 
-/** @param {Pick<Summary, 'carries' | 'tools' | 'results'>} summary */
+/**
+ * Renders the range of each pair's ratio, or that measurements contradict each other; empty: older kits computed none.
+ * @param {Pick<Summary, 'carries' | 'tools' | 'results'>} summary
+ */
 export function renderConditions({ carries = [], ...summary }) {
-  // Method version 4 pinned all interleaved arms, and said so of the run alone.
+  // Method version 4 pinned all interleaved arms, and recorded that for the run, not for each load.
   const hasCpus = findResult(summary, 'cost')?.cpus != null
   const isPinned = hasCpus && carries.every(({ measured }) => measured.every(m => !m.load.placement))
   const pin = (/** @type {Band} */ { measured, ...band }) => ({
@@ -29,7 +32,7 @@ export function renderConditions({ carries = [], ...summary }) {
   })
 }
 
-/** Says that two measurements of one run exclude each other. @param {Band} band */
+/** Renders that the intervals of two measurements exclude each other, with both. @param {Band} band */
 function renderContradiction({ a, b, measured }) {
   const parts = measured.map(
     ({ load, cpuLimitCores, ratio, low, high }) =>
@@ -38,7 +41,7 @@ function renderContradiction({ a, b, measured }) {
   return `CPU per request of ${a} over ${b} is ${parts.join(' and ')}: the intervals exclude each other, so the gap depends on load and limit. Quote each with its condition.`
 }
 
-/** @param {Band} band @param {Band['measured']} interleaved */
+/** Renders the range of the ratio over several conditions. @param {Band} band @param {Band['measured']} interleaved */
 function renderBand({ a, b, link, conditions }, interleaved) {
   const medians = interleaved.map(({ ratio }) => ratio)
   const arms = interleaved.map(({ load, cpuLimitCores }) => ({ link, conditions, load, cpuLimitCores }))
@@ -47,7 +50,7 @@ function renderBand({ a, b, link, conditions }, interleaved) {
   return `${a} against ${b}: ${renderGap(Math.min(...medians), Math.max(...medians))} CPU per request over the ${interleaved.length} conditions of this run (${where}).`
 }
 
-/** @param {Band} band @param {Pick<Summary, 'tools'>} summary */
+/** Renders the only condition under which the ratio was measured. @param {Band} band @param {Pick<Summary, 'tools'>} summary */
 function renderOneCondition({ a, b, measured }, { tools }) {
   const one = /** @type {Band['measured'][number]} */ (measured.find(({ load }) => load.isInterleaved))
   const generator = generatorOf({ tools }) ?? DEFAULT_GENERATOR
@@ -63,7 +66,7 @@ function renderGap(low, high) {
   return `${Math.abs(share(least)).toFixed(0)} to ${render(most)} ${low < 1 ? 'less' : 'more'}`
 }
 
-/** @param {Pick<Band['measured'][number], 'load' | 'cpuLimitCores'>} condition */
+/** Renders `32 users, a limit of 1 CPU, unpinned`. @param {Pick<Band['measured'][number], 'load' | 'cpuLimitCores'>} condition */
 function nameLoad({ load, cpuLimitCores }) {
   const how = load.kind === 'open' ? `${load.ratePerSecond} requests/s` : `${load.users} users`
   const limit =

@@ -23,7 +23,7 @@ const COLUMNS = [
   ['boundBy', arm => arm.boundBy],
 ]
 
-/** Renders a row for each arm: medians and intervals. @param {Summary} summary */
+/** Renders a row for each arm, with the median, low and high of each quantity. @param {Summary} summary */
 export function renderArmsCsv(summary) {
   const arms = listArms(summary)
   const rows = Object.values(QUANTITIES)
@@ -39,12 +39,12 @@ export function renderArmsCsv(summary) {
   ])
 }
 
-/** Renders rows. @param {Cell[][]} rows */
+/** Renders rows as CSV; null, undefined and NaN are empty. @param {Cell[][]} rows */
 export function renderCsv(rows) {
   return rows.map(cells => `${cells.map(renderCell).join(',')}\r\n`).join('')
 }
 
-/** @param {Cell} cell */
+/** Renders a cell, in quotes if it has a quote, a comma or a line end. @param {Cell} cell */
 function renderCell(cell) {
   const isMissing = cell === null || cell === undefined || Number.isNaN(cell)
   const printable = isMissing ? '' : showControls(`${cell}`)

@@ -15,6 +15,7 @@ import { listCharts } from './section.js'
  * @import { Markup } from './markup.js' @import { Picture } from '../answer/picture.js'
  */
 
+// Bounds that keep the page at one of A4: numbers of parts, then characters of a sentence.
 const CHARTS = 2
 const BARS_MOST = 8
 const ROWS_MOST = 8
@@ -29,7 +30,7 @@ const CHART_HEIGHT = 190
 /** Pixels of a chart that takes half of the page's width. */
 const WIDTHS = { width: 340, label: 118, value: 84, letters: 16 }
 
-/** Definitions of words, each printed if the page has the word. @type {[RegExp, string, string][]} */
+/** A pattern, a word and its definition, which is printed if the pattern is on the page: the first eight are. @type {[RegExp, string, string][]} */
 const WORDS = [
   [/sidecar/, 'sidecar', 'a proxy beside each service, through which its requests go'],
   [/\bp99\b/, 'p99', 'the time within which 99 of 100 requests were answered'],
@@ -50,8 +51,9 @@ const WORDS = [
 ]
 
 /**
+ * Renders the page: the headline, a table, two charts, conditions and limits, all cut so that they fit on A4.
  * @param {object} run @param {Document} run.document @param {Summary} run.summary @param {Manifest} run.manifest
- * @param {string} run.style
+ * @param {string} run.style CSS
  */
 export function renderDecisionPage({ document, summary, manifest, style }) {
   const { answer, question, startedAt } = document
@@ -85,7 +87,7 @@ ${words.length > 0 ? html`<p class="words">${words.map(([name, meaning]) => html
   })
 }
 
-/** Keeps the rows that have room. @param {Picture[]} pictures */
+/** Keeps the first rows of all pictures; left: the number of the others. @param {Picture[]} pictures */
 function cutPictures(pictures) {
   /** @type {Picture[]} */
   const fitting = []
@@ -101,7 +103,10 @@ function cutPictures(pictures) {
 /** @param {Picture[]} pictures */
 const sumRows = pictures => pictures.reduce((sum, { rows }) => sum + rows.length, 0)
 
-/** Draws the values of the table, or what the report draws where they are no bars. @param {Document} document @param {SizeResult[]} sizes @returns {Markup[]} */
+/**
+ * Draws the table's values as bars, and charts of the report if bars are too few or too many.
+ * @param {Document} document @param {SizeResult[]} sizes @returns {Markup[]}
+ */
 function drawCharts({ answer, sections }, sizes) {
   const panels = [...listSizePanels(sizes), ...answer.pictures.flatMap(listPanels)]
     .filter(({ bars }) => bars.length > 1 && bars.length <= BARS_MOST)
@@ -119,11 +124,14 @@ function drawCharts({ answer, sections }, sizes) {
   ]
 }
 
-/** @param {string} title of a quantity, of which less is better where it is a cost */
+/** Adds to the title of a cost that less is better. @param {string} title of a quantity */
 const renderTitle = title =>
   `${capitalise(title)}${/^(CPU per request|memory)$/.test(title) ? ' (less is better)' : ''}`
 
-/** Lists what sidecars used, and the limits. @param {SizeResult[]} sizes @returns {ReturnType<typeof listPanels>} */
+/**
+ * Lists panels of what sidecars used beside their limits, in m and Mi; empty: no size has an answer.
+ * @param {SizeResult[]} sizes @returns {ReturnType<typeof listPanels>}
+ */
 function listSizePanels(sizes) {
   const answered = sizes.flatMap(size =>
     size.answer?.limits && size.answer.need ? [{ name: nameOf(size), ...size.answer }] : [],
@@ -185,7 +193,7 @@ function listConditions({ summary, manifest, startedAt }) {
 /** @param {number | null} cores */
 const renderLimit = cores => (cores === null ? 'no limit' : `${count(cores, 'core')} for each sidecar`)
 
-/** @param {Summary['machine']} machine @param {string} target */
+/** Renders what was recorded of the machine, and whether the load shares it. @param {Summary['machine']} machine @param {string} target */
 function renderMachine({ cpuModel, cpus, memoryBytes, kernel, architecture, loadHost }, target) {
   const parts = [
     ...(cpuModel ? [shortenModel(`${cpuModel}`)] : []),
@@ -226,7 +234,7 @@ function listUnsaid({ document: { answer, missing }, summary }) {
   ].slice(0, UNSAID_MOST)
 }
 
-/** Lists the words that stand on the page. @param {string} markup */
+/** Lists the words on the page that need a definition, each with its own. @param {string} markup */
 function listWords(markup) {
   const text = readText(markup)
   const words = WORDS.filter(([pattern]) => pattern.test(text)).slice(0, WORDS_MOST)

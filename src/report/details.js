@@ -12,9 +12,9 @@ import { renderSectionsText } from './section-text.js'
 /** @import { ClaimResult } from '../analysis/claims/claims.js' @import { Summary } from '../model/types.ts' */
 
 /**
- * Renders what was measured, the sections of the run, and where the rest is. @param {Summary} summary
- * @param {{ folder?: string | null, hasPage?: boolean, warnings?: string[], claims?: ClaimResult[] }} [options] hasPage:
- *   report.html is in the folder; warnings: what of the run is missing; claims: on which the run says something
+ * Renders a title, what is missing, the sections of a run, and the commands and files that show more. @param {Summary} summary
+ * @param {{ folder?: string | null, hasPage?: boolean, warnings?: string[], claims?: ClaimResult[] }} [options] folder: of the
+ *   run, as printed; null: its files are not named; hasPage: it has report.html; warnings: sentences on what the run lacks
  */
 export function renderDetailsText(summary, { folder = null, hasPage = true, warnings = [], claims = [] } = {}) {
   const { run, notMeasured } = summary
@@ -32,7 +32,7 @@ export function renderDetailsText(summary, { folder = null, hasPage = true, warn
   ])
 }
 
-/** Names the experiment, its links, windows and place. @param {Summary} summary */
+/** Renders the experiment, its links, the lengths of its windows, and the target or the host of the load. @param {Summary} summary */
 function renderTitle(summary) {
   const { machine, run } = summary
   const arms = listArms(summary)
@@ -51,7 +51,7 @@ function renderNotMeasured(summary) {
   )
 }
 
-/** @param {string} folder @param {{ hasPage: boolean, hasClaims: boolean }} options */
+/** Lists files and commands, each with what it shows. @param {string} folder @param {{ hasPage: boolean, hasClaims: boolean }} options */
 function listMore(folder, { hasPage, hasClaims }) {
   return [
     `${hasPage ? `${folder}/report.html` : renderCommand('report', `${folder} --format html`)}: charts, every trial, where the numbers are from`,

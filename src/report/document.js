@@ -31,30 +31,30 @@ import { CONTRASTS, createVerdictBlocks, tellContrasts } from './verdicts.js'
  * @property {Summary} summary
  * @property {TrialRecord[]} records
  * @property {ClaimResult[]} claims
- * @property {string[]} warnings parts of the run that could not be read
- * @property {(trialId: string) => import('../judge/sidecars.js').SidecarSeries[]} seriesOf
+ * @property {string[]} warnings sentences on parts of the run that could not be read
+ * @property {(trialId: string) => import('../judge/sidecars.js').SidecarSeries[]} seriesOf empty: the trial has no samples
  */
 
 /**
  * @typedef {object} Document
  * @property {string} title
- * @property {string} question that the experiment asks
- * @property {string} startedAt
+ * @property {string} question that the experiment asks; empty: the manifest has none
+ * @property {string} startedAt ISO 8601
  * @property {Answer} answer
- * @property {string[]} missing what of the run is not there
+ * @property {string[]} missing sentences on what the run lacks
  * @property {Section[]} sections
  */
 
-// Reports leave out the figure, which differs on every machine.
+// Reports name a command instead of a figure, because the figure differs on every machine.
 const SHARING =
   'The load generator shares the CPUs of the sidecars, and is part of their CPU per request: npm run bench:self -- generator measures what k6 adds here beside wrk. Planes of one run share it alike.'
 
-// A trial's row lists at most so many sidecars, and the sum of more.
+// A trial's row lists up to so many sidecars; of more, it has only the sum.
 const LISTED_MOST = 12
 const DOTS =
   'A dot is a round, a bar the median, a band its 95 % interval. Hollow: the same plane measured again (A/A); grey: no sidecars.'
 
-/** @param {Run} run @returns {Document} */
+/** Makes the document of a run; formats leave out its empty sections. @param {Run} run @returns {Document} */
 export function createDocument(run) {
   const { manifest, summary, records, warnings, claims } = run
   const charts = drawCharts(run)
@@ -93,7 +93,7 @@ export function createSummarySections(summary, claims) {
   ]
 }
 
-/** Makes a section for each result. @param {Summary} summary @param {ReportChart[]} rounds @returns {Section[]} */
+/** Makes a section for each result: verdicts, a table of arms, and its charts of rounds. @param {Summary} summary @param {ReportChart[]} rounds @returns {Section[]} */
 function createResultSections(summary, rounds) {
   const { shows } = summary
   const isPivot = shows.across !== null || listArms(summary).some(arm => arm.load.kind === 'idle')
@@ -111,7 +111,7 @@ function createResultSections(summary, rounds) {
   }))
 }
 
-/** @param {ReportChart[]} charts @param {string} [legend] @returns {Block[]} */
+/** Makes the blocks of charts with a legend, for the page alone; none without charts. @param {ReportChart[]} charts @param {string} [legend] @returns {Block[]} */
 export function createRoundBlocks(charts, legend = DOTS) {
   if (charts.length === 0) return []
   return [
@@ -131,7 +131,7 @@ function createFindingSection(summary) {
   return { id: 'findings', name: 'Findings', blocks: findings.map(lines => ({ type: 'columns', lines })) }
 }
 
-/** @param {Summary} summary @param {string[]} [more] notes of the run @returns {Section} */
+/** Makes the section of thresholds, and of notes if a result compares rounds. @param {Summary} summary @param {string[]} [more] notes of the run @returns {Section} */
 function createNoteSection(summary, more = []) {
   const notes = listResults(summary).some(comparesRounds)
     ? [...renderNotes(summary), ...tellDeviations(summary), ...more]
@@ -143,7 +143,7 @@ function createNoteSection(summary, more = []) {
   }
 }
 
-/** Says whether the load generator has no CPUs and no machine for itself. @param {Pick<Run, 'manifest' | 'summary'>} run */
+/** Says whether the load generator shares the CPUs of the sidecars: it has neither CPUs nor a machine for itself. @param {Pick<Run, 'manifest' | 'summary'>} run */
 function isGeneratorShared({ manifest: { target, machine, placements }, summary }) {
   const isApart = machine.loadHost !== undefined || Object.values(placements).every(placement => placement !== null)
   return target === 'local' && !isApart && listArms(summary)[0]?.load.kind !== 'idle'
@@ -152,7 +152,7 @@ function isGeneratorShared({ manifest: { target, machine, placements }, summary 
 /** @param {RenderedResult} result */
 const comparesRounds = ({ sections }) => sections.hasRounds !== false
 
-/** @param {Summary} summary @param {TrialRecord[]} records @returns {Section} */
+/** Makes the section of gates that fired, which a terminal has as lines, and of trials. @param {Summary} summary @param {TrialRecord[]} records @returns {Section} */
 function createTrialSection(summary, records) {
   const brief = listResults(summary).some(comparesRounds)
     ? renderFired(summary).flatMap(line => wrapText(line, '', '  '))
@@ -167,7 +167,7 @@ function createTrialSection(summary, records) {
   }
 }
 
-/** @param {Manifest} manifest @param {TrialRecord[]} records @returns {Section} */
+/** Makes the section of where the numbers are from; a terminal does not have it. @param {Manifest} manifest @param {TrialRecord[]} records @returns {Section} */
 function createProvenanceSection(manifest, records) {
   const setting = describeSetting(manifest, records)
   return {
@@ -180,7 +180,7 @@ function createProvenanceSection(manifest, records) {
   }
 }
 
-/** @param {Table[]} tables @returns {Section} */
+/** Makes the section of definitions, for the page alone. @param {Table[]} tables @returns {Section} */
 export function createWordSection(tables) {
   return {
     id: 'words',
@@ -199,7 +199,7 @@ export function findSeconds({ manifest, records }) {
   return Number.isFinite(seconds) && seconds > 0 ? seconds : null
 }
 
-/** Lists the gates that spoiled something. @param {Summary} summary @returns {Table} */
+/** Lists the gates that spoiled a quantity of some trial. @param {Summary} summary @returns {Table} */
 function tabulateGates(summary) {
   return {
     caption: 'Checks that excluded something, and trials that failed',
@@ -210,7 +210,7 @@ function tabulateGates(summary) {
   }
 }
 
-/** @param {TrialRecord[]} records @returns {Table} */
+/** Lists every trial with its rate and the CPU of its sidecars; `-`: not measured. @param {TrialRecord[]} records @returns {Table} */
 function tabulateTrials(records) {
   const show = (/** @type {number | null} */ value, digits = 0) => (value === null ? '-' : value.toFixed(digits))
   return {

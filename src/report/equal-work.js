@@ -10,7 +10,7 @@ import {
 
 /** The section on the check for equal work. Pure. @import { Summary } from '../model/types.ts' @import { Section } from './section.js' */
 
-/** @param {Pick<Summary, 'parity' | 'results' | 'relaxes'>} summary @returns {Section} */
+/** Makes the section, without blocks if nothing was checked. @param {Pick<Summary, 'parity' | 'results' | 'relaxes'>} summary @returns {Section} */
 export function createEqualWorkSection(summary) {
   if (summary.parity.length === 0) return { id: 'parity', name: 'Equal work', blocks: [] }
   return {
@@ -23,7 +23,10 @@ export function createEqualWorkSection(summary) {
   }
 }
 
-/** Says that work was equal, or where it differs. @param {Pick<Summary, 'parity' | 'results' | 'relaxes'>} summary */
+/**
+ * Renders for a terminal that work was equal, or the checks in which it differs; empty: nothing was checked.
+ * @param {Pick<Summary, 'parity' | 'results' | 'relaxes'>} summary
+ */
 export function renderParity({ parity, results, relaxes }) {
   if (parity.length === 0) return []
   const { differing, wrong } = findDiffering({ parity, results, relaxes })

@@ -9,7 +9,7 @@ import { listArms } from '../model/results.js'
 /** Renders fitted lines with their points, and plateaus. Pure. @import { Plateau } from '../analysis/fits.js' */
 /** @import { CpuLine, Slope, Summary } from '../model/types.ts' */
 
-/** Renders CPU over the rate. @param {Pick<Summary, 'results'>} summary */
+/** Renders each fitted line of CPU over the rate, with its points; empty: no line was fitted. @param {Pick<Summary, 'results'>} summary */
 export function renderCpuLines({ results }) {
   const lines = results.flatMap(result => result.lines)
   return lines.length === 0
@@ -20,7 +20,7 @@ export function renderCpuLines({ results }) {
       ]
 }
 
-/** @param {CpuLine} line */
+/** Renders a fitted line with its largest residual, then its points, each with its own. @param {CpuLine} line */
 function renderLine(line) {
   const { baseMillicores: base, slopeMillicoresPerRequestPerSecond: slope, points, service, services } = line
   const whose = `${nameOf(line)}, ${service ? `${service}'s sidecar` : 'all sidecars'}${services > 1 ? `, ${services} services` : ''}`
@@ -31,7 +31,7 @@ function renderLine(line) {
   ]
 }
 
-/** Renders slopes over time. @param {Pick<Summary, 'results'>} summary */
+/** Renders how much each followed quantity changes in an hour of the run; empty: no slope was fitted. @param {Pick<Summary, 'results'>} summary */
 export function renderSlopes({ results }) {
   const slopes = results.flatMap(result => result.slopes)
   return slopes.length === 0
@@ -39,7 +39,7 @@ export function renderSlopes({ results }) {
     : ['Over the time of the run, an hour [95 % interval]:', ...slopes.map(slope => `  ${renderSlope(slope)}`)]
 }
 
-/** @param {Slope} slope */
+/** Renders the change in an hour, and whether its interval excludes 0. @param {Slope} slope */
 function renderSlope({ armId, quantity, perHour, low, high, rounds }) {
   const row = { ...QUANTITIES[quantity], digits: 2 }
   const show = (/** @type {number} */ value) => formatValue(row, value)
@@ -50,7 +50,7 @@ function renderSlope({ armId, quantity, perHour, low, high, rounds }) {
   return `${armId}: ${row.label} ${perHour >= 0 ? '+' : ''}${show(perHour)}${interval}${words}`
 }
 
-/** @param {Pick<Summary, 'results' | 'shows' | 'run'>} summary */
+/** Renders from which value on a quantity is near its least; empty: the experiment asks for no plateaus. @param {Pick<Summary, 'results' | 'shows' | 'run'>} summary */
 export function renderPlateaus({ results, shows, run }) {
   const plateaus = findPlateaus({ results, shows, run })
   const varied = findVaried(listArms({ results })).filter(name => name !== shows.across)
@@ -65,7 +65,10 @@ export function renderPlateaus({ results, shows, run }) {
       ]
 }
 
-/** @param {Plateau} plateau @param {import('../model/types.ts').Summary['shows']['across']} across */
+/**
+ * Renders at which value a quantity is least, where its plateau begins, and how sure that is.
+ * @param {Plateau} plateau @param {import('../model/types.ts').Summary['shows']['across']} across
+ */
 function renderPlateau({ quantity, best, from, last, ratio, nearest, isSure, missing }, across) {
   const row = QUANTITIES[quantity]
   const label = across === null ? '' : AXES[across].label

@@ -15,9 +15,10 @@ import { createColours } from './charts.js'
  * @import { Table } from '../lib/text-table.js'
  */
 
+/** The quantities of a history, by name: CONTROL is that of the applications without sidecars. */
 export const ROWS = { ...QUANTITIES, [CONTROL.name]: CONTROL }
 
-/** Draws every quantity of the arms that are measured alike. @param {History} history @returns {ReportChart[]} */
+/** Draws a chart for each quantity and group of arms; the control stands in that of the primary quantity. @param {History} history @returns {ReportChart[]} */
 export function drawHistory({ lines, runs }) {
   const colourFor = createColours(lines.filter(line => !line.isControl).map(line => line.arm))
   const varied = findVaried(lines.filter(line => !line.isControl).map(line => line.arm))
@@ -46,6 +47,7 @@ export function drawHistory({ lines, runs }) {
 }
 
 /**
+ * Lists the values of each line, run by run.
  * @param {{ title: string, row: QuantityRow, runs: History['runs'],
  *   drawn: { label: string, points: ReturnType<typeof scaleValue>[] }[] }} options @returns {Table}
  */
@@ -61,17 +63,17 @@ function tabulateRuns({ title, row, runs, drawn }) {
   }
 }
 
-/** @param {import('../model/types.ts').Quantity} quantity @param {QuantityRow} row */
+/** Puts a quantity into the unit in which it is shown; null: it has no median. @param {import('../model/types.ts').Quantity} quantity @param {QuantityRow} row */
 export function scaleValue({ median, low, high }, { scale = 1 }) {
   return median === null ? null : { median: median / scale, low: low && low / scale, high: high && high / scale }
 }
 
-/** @param {QuantityRow} row */
+/** Finds the decimal digits of a quantity in a history: those with which one sidecar is shown. @param {QuantityRow} row */
 export function digitsOf({ digits, digitsOfOne = digits }) {
   return digitsOfOne
 }
 
-/** Names a run by its time, to the minute. @param {{ startedAt: string }} run */
+/** Names a run by the minute of its start, `2026-01-31 12:30`. @param {{ startedAt: string }} run */
 export function nameRun({ startedAt }) {
   return startedAt.slice(0, 16).replace('T', ' ')
 }

@@ -8,7 +8,7 @@ import { describeAxes, findVaried } from '../model/arms.js'
  * A history for programs that look for changes: Apache Otava, which finds change points, and benchstat, which compares
  * runs. Pure.
  * @import { History, HistoryRun, Line } from '../analysis/history.js'
- * @typedef {{ unit: string, scale?: number, better: 'lower' | 'higher' }} Unit scale: one of it in that of the quantity
+ * @typedef {{ unit: string, scale?: number, better: 'lower' | 'higher' }} Unit scale: how many of the quantity's unit are one
  * @typedef {Line & { name: string }} NamedLine name: of the arm, in one word
  */
 
@@ -32,14 +32,14 @@ export function renderBenchfmt({ runs, lines }) {
   const rounds = runs.flatMap((run, i) => [
     '',
     `run: ${run.folder}`,
-    // Tools part results by each key of the configuration: only the run is one.
+    // benchstat splits results by each key of the configuration, so only the run is a key.
     `# started ${run.startedAt}, kit ${run.kit}`,
     ...[...groupBy(named, ({ name }) => name).values()].flatMap(ofArm => renderRounds(ofArm, i)),
   ])
   return [...[...units].map(([unit, better]) => `Unit ${unit} better=${better}`), ...rounds].join('\n')
 }
 
-/** @param {NamedLine[]} lines of one arm @param {number} run */
+/** Renders a line for each round with a value: name, iterations (always 1), values with units. @param {NamedLine[]} lines of one arm @param {number} run its index */
 function renderRounds(lines, run) {
   const count = Math.max(...lines.map(({ values }) => values[run].values.length))
   return Array.from({ length: count }, (_, round) =>
@@ -97,7 +97,7 @@ function nameLines(lines) {
       .filter(Boolean)
       .join(' ')
       .replace(/[^\p{L}\p{N}.@:=+]+/gu, '_')
-    // A number behind a minus would be GOMAXPROCS to Go's tools, and a slash another key: neither is left.
+    // Go's tools read a number behind a minus as GOMAXPROCS, and a slash as the next key, so neither is kept.
     return { ...line, name }
   })
 }

@@ -18,7 +18,7 @@ import { renderSectionsText } from './section-text.js'
 const LEGEND =
   'A dot is the median of a run, an upright line its 95 % interval. Dashed: something changed from that run on. Grey: the applications, where no sidecar runs.'
 
-/** Makes the document. @param {History} history */
+/** Makes the document of a history: charts, changes, runs that are not comparable, and notes. @param {History} history */
 export function createHistoryDocument(history) {
   const tables = [
     { id: 'changes', name: 'Changes', table: tabulateChanges(history) },
@@ -41,7 +41,7 @@ export function createHistoryDocument(history) {
   }
 }
 
-/** @param {History} history @returns {Section} */
+/** Makes the section of charts, which is empty if no line has a value. @param {History} history @returns {Section} */
 function createLineSection(history) {
   const charts = drawHistory(history)
   const blocks = /** @type {Section['blocks']} */ ([
@@ -51,12 +51,12 @@ function createLineSection(history) {
   return { id: 'charts', name: 'Over time', blocks: charts.length > 0 ? blocks : [] }
 }
 
-/** Renders the text for the terminal. @param {HistoryDocument} document */
+/** Renders a history for the terminal. @param {HistoryDocument} document */
 export function renderHistoryText({ title, answer, sections }) {
   return joinParts([[title, ...wrapText(answer)], ...renderSectionsText(sections)])
 }
 
-/** Renders the page. @param {HistoryDocument} document @param {import('./html-page.js').Assets} assets */
+/** Renders a history as a page. @param {HistoryDocument} document @param {import('./html-page.js').Assets} assets */
 export function renderHistoryHtml({ title, answer, sections }, assets) {
   const body = html`<header>
 <h1>${title}</h1>
@@ -76,7 +76,7 @@ function renderAnswer({ runs, lines }) {
   return `${count(runs.length, 'run')}, first and last: ${ends.join('; ')}.`
 }
 
-/** @param {Line} line */
+/** Renders the first and the last known value of a line. @param {Line} line */
 function renderEnds({ label, quantity, values }) {
   const row = ROWS[quantity]
   const known = values.filter(({ median }) => median !== null)
@@ -86,7 +86,7 @@ function renderEnds({ label, quantity, values }) {
   return `${label} ${first} and ${last} ${row.unit}`
 }
 
-/** @param {History} history */
+/** Renders how to read the lines, and which arms have none. @param {History} history */
 function renderNotes({ lines, runs, reference, nodes, unmatched }) {
   const controls = new Set(lines.flatMap(line => (line.isControl ? [line.group] : [])))
   const without = lines.some(line => !line.isControl && !controls.has(line.group) && line.arm.load.kind !== 'idle')
@@ -107,7 +107,7 @@ function renderNotes({ lines, runs, reference, nodes, unmatched }) {
   ]
 }
 
-/** @param {History} history @returns {Table} */
+/** Lists each run from which on something changed, and what. @param {History} history @returns {Table} */
 function tabulateChanges({ runs }) {
   return {
     caption: 'Where the kit, a tool, a script or the kernel changed',

@@ -10,12 +10,13 @@ import { selectSections } from './section.js'
  * @import { ReportChart } from './charts/tables.js' @import { SidecarSeries } from '../judge/sidecars.js'
  * @import { Block, Section } from './section.js'
  * @import { Markup } from './markup.js' @import { Table } from '../lib/text-table.js'
- * @typedef {{ style: string, scripts: string[], library: string }} Assets scripts: imports first; library: ECharts
+ * @typedef {{ style: string, scripts: string[], library: string }} Assets style: CSS; scripts: modules, each after those that it
+ *   imports; library: the script of ECharts
  */
 
 /**
- * Renders a page. @param {{ title: string, body: Markup, charts: Omit<ReportChart, 'table'>[],
- *   series?: Record<string, SidecarSeries[]>, assets: Assets }} options series: of trials that can be chosen
+ * Renders a page with its scripts and the options of its charts. @param {{ title: string, body: Markup, charts: Omit<ReportChart, 'table'>[],
+ *   series?: Record<string, SidecarSeries[]>, assets: Assets }} options series: by the ids of the trials that a reader can choose
  */
 export function renderPage({ title, body, charts, series = {}, assets }) {
   const data = { charts: Object.fromEntries(charts.map(({ id, option, height }) => [id, { option, height }])), series }
@@ -53,7 +54,7 @@ ${body}
 `.markup
 }
 
-/** Renders sections. @param {Section[]} sections */
+/** Renders the sections of a page, without empty ones. @param {Section[]} sections */
 export function renderSections(sections) {
   return selectSections(sections, 'page').map(
     ({ id, name, blocks }) =>
@@ -61,7 +62,7 @@ export function renderSections(sections) {
   )
 }
 
-/** @param {Block} block @returns {Markup[]} */
+/** Renders a block; a folded table opens on a click. @param {Block} block @returns {Markup[]} */
 function renderBlock(block) {
   switch (block.type) {
     case 'heading':
@@ -96,7 +97,7 @@ function renderCharts(charts) {
 // Many arms have many charts of trials: the page's script draws those beyond this number.
 const DRAWN_MOST = 24
 
-/** Renders a fold for each chart of a trial, and a choice of any other trial. @param {ReportChart[]} charts @returns {Markup[]} */
+/** Renders a fold for each chart of a trial, and a choice of any trial, which the page's script fills and shows. @param {ReportChart[]} charts @returns {Markup[]} */
 function renderTrialCharts(charts) {
   return [
     ...charts.map(
@@ -107,7 +108,7 @@ function renderTrialCharts(charts) {
   ]
 }
 
-/** @param {Omit<ReportChart, 'table'>} chart @param {{ isDrawn: boolean, body: Markup }} options */
+/** @param {Omit<ReportChart, 'table'>} chart @param {{ isDrawn: boolean, body: Markup }} options isDrawn: `false`: by the page's script alone */
 function renderFigure(chart, { isDrawn, body }) {
   const { id, title, description, height } = chart
   const drawing = isDrawn
@@ -116,7 +117,7 @@ function renderFigure(chart, { isDrawn, body }) {
   return html`<figure><figcaption>${title}</figcaption><div class="chart" style="height: ${height}px" data-chart="${id}" role="img" aria-label="${description}">${drawing}</div>${body}</figure>`
 }
 
-/** @param {Table} table @param {string} [kind] a class */
+/** Renders a table that scrolls sideways; one without rows says `none`. @param {Table} table @param {string} [kind] a CSS class */
 export function renderTable({ caption, columns, rows }, kind = '') {
   const width = columns.length
   return html`<div class="scroll" role="group" tabindex="0" aria-label="${caption || 'table'}"><table class="${kind}"><caption>${caption}</caption>
@@ -124,7 +125,7 @@ export function renderTable({ caption, columns, rows }, kind = '') {
 <tbody>${rows.map(cells => html`<tr>${cells.map((cell, i) => renderCell(cell, columns[i]?.[1] ?? 'left'))}</tr>\n`)}${rows.length === 0 ? html`<tr><td colspan="${width}">none</td></tr>` : null}</tbody></table></div>`
 }
 
-/** @param {Table['columns'][0]} column a header without words is none */
+/** @param {Table['columns'][0]} column an empty name makes an empty cell, no header */
 function renderHead([name, align]) {
   return name ? html`<th scope="col" class="${align}">${name}</th>` : html`<td></td>`
 }
@@ -140,7 +141,7 @@ function renderDetails(table, kind) {
   return html`<details><summary>${table.caption} (${table.rows.length} rows)</summary>${renderTable(table, kind)}</details>`
 }
 
-/** @param {string[]} lines @param {string} [heading] @returns {Markup[]} */
+/** Renders a list below its heading; empty without lines. @param {string[]} lines @param {string} [heading] @returns {Markup[]} */
 export function renderList(lines, heading) {
   if (lines.length === 0) return []
   return [html`${heading ? html`<p>${heading}:</p>` : null}<ul>${lines.map(line => html`<li>${line}</li>`)}</ul>`]
@@ -149,12 +150,12 @@ export function renderList(lines, heading) {
 /** Renders JSON that cannot end its script element. @param {unknown} value */
 const renderJson = value => JSON.stringify(value).replaceAll('<', '\\u003c')
 
-/** Makes a module a part of one script, where all names share a scope. @param {string} source */
+/** Removes the relative imports and exports of a module, so that modules can be joined to one script with one scope. @param {string} source */
 function joinModule(source) {
   return source.replace(/^import .* from '\.[^']*'$/gm, '').replace(/^export (?=const|function|class)/gm, '')
 }
 
-/** Draws an SVG in light colours. @param {Chart} options @param {{ isStandalone?: boolean }} [options] */
+/** Draws an SVG in light colours. @param {Chart} options @param {{ isStandalone?: boolean }} [options] isStandalone: for a file, with a background and a description */
 export function drawSvg({ title, description, height, option }, { isStandalone = false } = {}) {
   const chart = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height })
   try {

@@ -9,7 +9,10 @@ import { listCharts, selectSections } from './section.js'
  * @import { Assets } from './html-page.js'
  */
 
-/** Renders the page. @param {Document} document @param {{ series: Record<string, SidecarSeries[]>, assets: Assets }} options */
+/**
+ * Renders the page: the answer, then all sections.
+ * @param {Document} document @param {{ series: Record<string, SidecarSeries[]>, assets: Assets }} options series: by trial id
+ */
 export function renderHtml({ title, question, answer, startedAt, missing, sections }, { series, assets }) {
   const first = renderAnswerHtml(answer)
   const body = html`${first.header}
@@ -23,7 +26,7 @@ ${renderSections(sections)}
   return renderPage({ title: `${title}: ${first.title}`, body, charts: listCharts(sections), series, assets })
 }
 
-/** Lists what could not be read or drawn of the run. @param {string[]} lines */
+/** Lists what could not be read or drawn of the run; null: nothing. @param {string[]} lines */
 function renderLacks(lines) {
   return lines.length === 0
     ? null

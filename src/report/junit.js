@@ -6,10 +6,13 @@ import { nameOfGate } from './missing.js'
 /**
  * Renders thresholds and gates as JUnit XML, which CI shows as test results. Pure.
  * @import { Summary } from '../model/types.ts'
- * @typedef {{ name: string, failure?: string, skipped?: string }} Case neither where it passed
+ * @typedef {{ name: string, failure?: string, skipped?: string }} Case failure, skipped: the reason; it passed if both are absent
  */
 
-/** Renders cases: a crossed threshold fails, spoiled ones and gated arms are skipped. @param {Summary} summary */
+/**
+ * Renders a case for each threshold and each arm: a crossed threshold fails; a threshold without a value is skipped, and an arm
+ * that a gate spoiled, or of which nothing was measured. @param {Summary} summary
+ */
 export function renderJunit({ run, results, thresholds }) {
   const arms = listArms({ results })
   const varied = findVaried(arms)
@@ -36,7 +39,7 @@ export function renderJunit({ run, results, thresholds }) {
   return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="${escapeXml(run.id)}">\n${suites.join('')}</testsuites>\n`
 }
 
-/** @param {string} name @param {Case[]} cases */
+/** Renders a suite; `errors` is 0, since a case either fails or is skipped. @param {string} name @param {Case[]} cases */
 function renderSuite(name, cases) {
   const failures = cases.filter(c => c.failure !== undefined).length
   const skipped = cases.filter(c => c.skipped !== undefined).length
@@ -50,7 +53,7 @@ function renderSuite(name, cases) {
   return `  <testsuite name="${escapeXml(name)}" tests="${cases.length}" failures="${failures}" errors="0" skipped="${skipped}">\n${lines.join('')}  </testsuite>\n`
 }
 
-/** Leaves out characters that XML 1.0 cannot hold, even escaped. @param {string} text */
+/** Escapes a text, without the characters that XML 1.0 cannot hold even if they are escaped. @param {string} text */
 function escapeXml(text) {
   const allowed = [...text]
     .filter(c => /[\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/u.test(c))

@@ -14,7 +14,10 @@ import { listSizes } from '../model/results.js'
  * @typedef {{ service: string | null, limits: Limits }} Entry limits of a sidecar; service: null: any
  */
 
-/** Makers of the documents of each format. @type {Record<string, (entries: Entry[]) => object[]>} */
+/**
+ * Functions that make the documents of each format: a document for each sidecar in `yaml`, one for all in the others.
+ * @type {Record<string, (entries: Entry[]) => object[]>}
+ */
 const SHAPES = {
   yaml: entries => entries.map(({ limits }) => ({ resources: toResources(limits) })),
   helm: entries => {
@@ -44,10 +47,13 @@ const SHAPES = {
   ],
 }
 
-/** The formats of printed limits: of a container in Kubernetes, values of a Helm chart, a Compose file. */
+/** The names of the formats: `yaml` for a container in Kubernetes, `helm` for values of a chart, `compose` for a Compose file. */
 export const FORMATS = Object.keys(SHAPES)
 
-/** Renders documents, of Kubernetes one a sidecar. @param {SizeResult[]} sizes @param {string} format */
+/**
+ * Renders the limits of each plane as YAML documents, below comments on the loads that they hold. A plane without limits has
+ * a comment that says why. @param {SizeResult[]} sizes @param {string} format one of FORMATS
+ */
 export function renderLimits(sizes, format) {
   const documents = [...groupBy(sizes, nameOf).values()].flatMap(alike => {
     const known = alike.flatMap(size => {
@@ -66,7 +72,7 @@ export function renderLimits(sizes, format) {
   return documents.join('\n---\n')
 }
 
-/** @param {SizeResult} size */
+/** Finds the CPU request of a size; empty: it is the limit. @param {SizeResult} size */
 function findRequest({ answer }) {
   return answer?.requestCores ? { requestMillicores: toMillicores(answer.requestCores) } : {}
 }
@@ -77,14 +83,14 @@ function sayNoLimits(size) {
   return `# ${whose}: no limits for ${size.ratePerSecond} requests/s: ${(size.answer?.why ?? size.cpu.why).replaceAll('\n', ' ')}`
 }
 
-/** @param {{ service: string | null, size: SizeResult }[]} entries of a plane */
+/** Renders the comment above a document: the plane, the link, and the load of each entry. @param {{ service: string | null, size: SizeResult }[]} entries of a plane */
 function describe(entries) {
   const [{ size }] = entries
   const head = `# ${nameOf(size)}, for each sidecar of the link ${size.cpu.link}`
   return `${[head, ...entries.map(entry => `#   ${sayLoad(entry)}`)].join('\n')}\n`
 }
 
-/** @param {{ service: string | null, size: SizeResult }} entry */
+/** Renders the load that limits hold, and what trials showed of that. @param {{ service: string | null, size: SizeResult }} entry */
 function sayLoad({ service, size: { ratePerSecond, p99Ms, p99LimitMs, isChecked, answer, neighbourCores } }) {
   const name = service === null ? '' : `${service}: `
   if (answer) {
@@ -98,7 +104,10 @@ function sayLoad({ service, size: { ratePerSecond, p99Ms, p99LimitMs, isChecked,
   return `${name}${ratePerSecond} requests/s${p99}; ${proof}`
 }
 
-/** Renders answers. @param {Pick<Summary, 'results' | 'machine'>} summary @param {ReturnType<typeof readNode>} node */
+/**
+ * Renders how many sidecars of each plane fit on a node, and what is not converted; empty: no limits were found.
+ * @param {Pick<Summary, 'results' | 'machine'>} summary @param {ReturnType<typeof readNode>} node
+ */
 export function renderNodeFit({ results, machine }, node) {
   const sizes = listSizes({ results })
   if (!sizes.some(size => limitsOf(size) !== null)) return []
@@ -106,7 +115,7 @@ export function renderNodeFit({ results, machine }, node) {
   return [sayNode(node), ...planes.map(plane => `  ${renderFit(plane, node)}`), saySpeed(node, machine)]
 }
 
-/** Sums the limits of the sidecars of all services; null: some have none. @param {SizeResult[]} sizes of a plane @returns {Limits | null} */
+/** Sums the limits of the sidecars of all services; null: one of them has no limits. @param {SizeResult[]} sizes of a plane @returns {Limits | null} */
 function sumLimits(sizes) {
   if (sizes.some(size => limitsOf(size) === null)) return null
   const sum = (/** @type {'millicores' | 'mebibytes'} */ name) =>
@@ -114,7 +123,10 @@ function sumLimits(sizes) {
   return { millicores: sum('millicores'), mebibytes: sum('mebibytes') }
 }
 
-/** @param {SizeResult[]} sizes of a plane: of one load, or of all services @param {ReturnType<typeof readNode>} node */
+/**
+ * Renders how many times the limits fit, by CPU and by memory.
+ * @param {SizeResult[]} sizes of a plane: of one load, or of all services @param {ReturnType<typeof readNode>} node
+ */
 function renderFit(sizes, { left }) {
   const name = nameOf(sizes[0])
   const lack = sizes.find(size => limitsOf(size) === null)
@@ -129,7 +141,7 @@ function renderFit(sizes, { left }) {
   return `${name}: ${what}, by ${limit} (CPU ${cpu}; memory ${memory})${unproven}`
 }
 
-/** @param {ReturnType<typeof readNode>} node */
+/** Renders the size of a node, and what is left of it for sidecars. @param {ReturnType<typeof readNode>} node */
 function sayNode({ name, cores, bytes, left }) {
   const show = (/** @type {{ cores: number, bytes: number }} */ of) => `${of.cores} cores and ${of.bytes / MIB} MiB`
   const isWhole = left.cores === cores && left.bytes === bytes

@@ -5,7 +5,7 @@ import { selectSections } from './section.js'
 /** Renders runs and histories for a pull request or a CI job. Pure. */
 /** @import { Table } from '../lib/text-table.js' @import { Block, Section } from './section.js' */
 
-/** Renders a run. @param {import('./document.js').Document} document */
+/** Renders a run: its verdicts, pictures, warnings and conditions, then its sections. @param {import('./document.js').Document} document */
 export function renderMarkdown({ answer, missing, sections }) {
   return joinParts([
     `**${answer.verdicts.map(escapeText).join('**<br>\n**')}**`,
@@ -18,7 +18,7 @@ export function renderMarkdown({ answer, missing, sections }) {
   ])
 }
 
-/** Renders a history. @param {import('./history.js').HistoryDocument} history */
+/** Renders a history: its title, answer and sections. @param {import('./history.js').HistoryDocument} history */
 export function renderHistoryMarkdown({ title, answer, sections }) {
   return joinParts([`## ${escapeText(title)}`, `**${escapeText(answer)}**`, ...renderSections(sections)])
 }
@@ -31,7 +31,7 @@ function renderSections(sections) {
   ])
 }
 
-/** @param {Block} block @returns {string[]} */
+/** Renders a block. Tables of sentences, those of charts, and those with a brief are folded. @param {Block} block @returns {string[]} */
 function renderBlock(block) {
   switch (block.type) {
     case 'heading':
@@ -53,7 +53,7 @@ function renderBlock(block) {
 /** @param {string[]} parts */
 const joinParts = parts => `${parts.filter(Boolean).join('\n\n')}\n`
 
-/** @param {Table} table */
+/** Renders a table. Markdown has no cells over several columns: empty cells follow the content of one. @param {Table} table */
 function renderTable({ caption, columns, rows }) {
   const line = (/** @type {string[]} */ cells) => `| ${cells.join(' | ')} |`
   const show = (/** @type {Table['rows'][0][0]} */ cell) => {
@@ -68,7 +68,7 @@ function renderTable({ caption, columns, rows }) {
   ].join('\n')
 }
 
-/** @param {Table} table */
+/** Folds a table: GitHub shows its caption, and the rest on a click. @param {Table} table */
 function fold(table) {
   return `<details><summary>${escapeText(table.caption)}</summary>\n\n${renderTable({ ...table, caption: '' })}\n\n</details>`
 }
@@ -76,14 +76,14 @@ function fold(table) {
 /** @param {string[]} lines */
 const list = lines => lines.map(line => `- ${escapeText(line)}`).join('\n')
 
-/** @param {string[]} lines */
+/** Renders lines as they are, in a fence that is longer than any run of backticks in them. @param {string[]} lines */
 function fence(lines) {
   const longest = Math.max(2, ...lines.flatMap(line => [...line.matchAll(/`+/g)].map(([ticks]) => ticks.length)))
   const ticks = '`'.repeat(longest + 1)
   return [ticks, ...lines.map(showControls), ticks].join('\n')
 }
 
-/** Escapes both kinds of markup. @param {string} text */
+/** Escapes a text as HTML and as Markdown, which may contain HTML; line ends become spaces. @param {string} text */
 function escapeText(text) {
   return showControls(text)
     .replace(/&/g, '&amp;')

@@ -9,17 +9,17 @@ const ESCAPES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&
 
 /** @typedef {string | number | null | Markup | Markup[]} Value null: nothing */
 
-/** Makes HTML. @param {TemplateStringsArray} strings @param {Value[]} values @returns {Markup} */
+/** Makes HTML of a template: text is escaped, and Markup is inserted as it is. @param {TemplateStringsArray} strings @param {Value[]} values @returns {Markup} */
 export function html(strings, ...values) {
   return { markup: String.raw({ raw: strings }, ...values.map(renderValue)) }
 }
 
-/** Takes text as markup: of our own files and charts only. @param {string} markup @returns {Markup} */
+/** Makes Markup of a text without escaping: only for files of the kit and charts that it drew. @param {string} markup @returns {Markup} */
 export function trust(markup) {
   return { markup }
 }
 
-/** @param {string} text */
+/** Escapes a text for HTML and XML, in attributes too, and shows its control characters. @param {string} text */
 export function escapeMarkup(text) {
   return showControls(text).replace(/[&<>"']/g, character => ESCAPES[character])
 }

@@ -3,16 +3,17 @@ import { groupBy } from '../lib/group-by.js'
 import { findVaried, labelOf } from '../model/arms.js'
 import { findResult, listArms } from '../model/results.js'
 
-/** Says which trials a run lacks, and which gates fired. Pure. @import { Manifest, Summary, SummaryArm, TrialRecord } from '../model/types.ts' */
+/** Sentences on the trials that a run lacks, and the gates that fired. Pure. @import { Manifest, Summary, SummaryArm, TrialRecord } from '../model/types.ts' */
 
 const CUT_SHORT = 'This run was cut short, or still goes on'
 
 /**
- * Says where a run was cut short, still goes on, or has trials that failed.
+ * Renders whether a run was cut short, still goes on, or has failed trials; empty: it is complete.
  * @param {{ manifest: Manifest, records: TrialRecord[], summary: Pick<Summary, 'results'> }} run
  */
 export function describeUnfinished({ manifest, records, summary }) {
   const { arms, rounds, precision } = manifest
+  // Kinds without a fixed number of trials say by themselves what ended.
   const kinds = [...new Set(arms.map(sectionsOf))].filter(({ tellUnfinished }) => tellUnfinished)
   if (kinds.length > 0)
     return kinds.flatMap(({ kind, tellUnfinished }) => {
@@ -21,7 +22,7 @@ export function describeUnfinished({ manifest, records, summary }) {
       return unfinished === null ? [] : [`${CUT_SHORT}: ${unfinished}.`]
     })
   const planned = arms.reduce((sum, arm) => sum + (arm.rounds ?? rounds), 0)
-  // Trials that find the capacity are of other arms.
+  // Trials that find the capacity belong to arms outside of the plan.
   const ofArms = records.filter(r => r.trial.repeats === null && arms.some(arm => arm.id === r.trial.arm.id))
   // A baseline may stand in several deployments of a round.
   const countDistinct = (/** @type {TrialRecord[]} */ some) =>
@@ -40,7 +41,7 @@ export function describeUnfinished({ manifest, records, summary }) {
 }
 
 /**
- * Counts the repeats of interleaved arms and of the others, where there are both.
+ * Renders how many repeats ended: `2 of 6 repeats`. Those of interleaved arms and of the others are counted apart.
  * @param {Pick<Manifest, 'arms' | 'rounds'> & { records: TrialRecord[] }} run
  */
 function describeRepeats({ arms, rounds, records }) {
@@ -56,7 +57,7 @@ function describeRepeats({ arms, rounds, records }) {
       planned,
     }
   })
-  // The part that was going on is the last with a repeat, or the first.
+  // The part that was interrupted is the last one with an ended repeat, or the first.
   const last = Math.max(
     0,
     parts.findLastIndex(({ ended }) => ended > 0),
@@ -67,7 +68,7 @@ function describeRepeats({ arms, rounds, records }) {
     .join(', and ')
 }
 
-/** Says which arms were not measured, each reason once. @param {{ plane: string, reason: string }[]} notMeasured */
+/** Renders which planes were not measured, in a sentence for each reason. @param {{ plane: string, reason: string }[]} notMeasured */
 export function describeNotMeasured(notMeasured) {
   return [...groupBy(notMeasured, n => n.reason)].map(
     ([reason, rows]) => `Not measured: ${rows.map(n => n.plane).join(', ')}: ${reason}`,
@@ -76,7 +77,7 @@ export function describeNotMeasured(notMeasured) {
 
 /** A gate that fired; arms: `pipy 6/6, envoy 2/6` trials. @typedef {{ gate: string, name: string, arms: string, reason: string }} Fired */
 
-/** Lists the gates that fired. @param {Pick<Summary, 'results'>} summary @returns {Fired[]} */
+/** Lists the gates that fired, each with all its arms and the reason of the first. @param {Pick<Summary, 'results'>} summary @returns {Fired[]} */
 export function listFired(summary) {
   const arms = listArms(summary)
   const varied = findVaried(arms)
@@ -98,7 +99,7 @@ export function nameOfGate({ gate, part }) {
   return part ? `${gate} of the ${part}` : gate
 }
 
-/** Renders a line for every gate. @param {Pick<Summary, 'results'>} summary */
+/** Renders a line for each gate that fired. @param {Pick<Summary, 'results'>} summary */
 export function renderFired(summary) {
   return listFired(summary).map(({ name, arms, reason }) => `Check ${name} (${arms} trials): ${reason}`)
 }

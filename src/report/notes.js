@@ -14,7 +14,7 @@ import { renderConditions } from './conditions.js'
 
 const COST = 'µs/req is CPU time per verified request: of all sidecars, then of each.'
 
-/** Tells how the numbers were made, and what limits them; the gates that fired are listed apart. @param {Summary} summary */
+/** Renders how the numbers were made, and what limits them; `renderFired` has the gates. @param {Summary} summary */
 export function renderNotes(summary) {
   const { relaxes, parity, tools, precision, deployed = [] } = summary
   const arms = listArms(summary)
@@ -39,7 +39,10 @@ export function renderNotes(summary) {
   return notes
 }
 
-/** @param {RenderedResult} rendered @param {{ summary: Pick<Summary, 'precision' | 'shows'>, place: number }} run place: of the result in it */
+/**
+ * Renders the notes on one result; empty: it has no values.
+ * @param {RenderedResult} rendered @param {{ summary: Pick<Summary, 'precision' | 'shows'>, place: number }} run place: index of the result
+ */
 function noteKind({ result: { arms }, heading }, { summary: { precision, shows }, place }) {
   const [{ load }] = arms
   const names = ['throughput', 'cpuPerRequest', ...shows.quantities]
@@ -61,7 +64,7 @@ function noteKind({ result: { arms }, heading }, { summary: { precision, shows }
   ]
 }
 
-/** @param {SummaryArm[]} arms of one kind */
+/** Says what the rate or the times of a load are, and are not. @param {SummaryArm[]} arms of one kind */
 function tellTimes(arms) {
   const [{ load }] = arms
   const users = [...new Set(arms.map(a => a.load.users))].join(' or ')
@@ -71,7 +74,7 @@ function tellTimes(arms) {
   return `p50 to p99 are response times of ${users} users at saturation, not latencies: they follow from req/s.`
 }
 
-/** @param {SummaryArm[]} arms of a closed loop */
+/** Says which arms of a closed loop reached their capacity. @param {SummaryArm[]} arms */
 function noteCapacities(arms) {
   const bound = arms.filter(a => a.repeatOf === null && quantityOf(a, 'capacity').median !== null).map(nameOf)
   const why = arms.some(a => a.boundBy === 'sidecar') ? 'No capacity was shown' : 'No sidecar was the limit'
@@ -80,14 +83,14 @@ function noteCapacities(arms) {
     : `${why}: req/s is throughput, not capacity.`
 }
 
-/** Tells what planes do otherwise than the mesh that deploys them so. @param {Pick<Summary, 'deployed'>} summary */
+/** Renders in which points planes differ from the deployment of the mesh that they are taken from. @param {Pick<Summary, 'deployed'>} summary */
 export function tellDeviations({ deployed = [] }) {
   return deployed.flatMap(({ plane, deviations }) =>
     deviations.map(deviation => `${plane}, otherwise than deployed: ${deviation}.`),
   )
 }
 
-/** @param {Pick<Summary, 'thresholds'>} summary */
+/** Renders each threshold with the median ratio: met, not met, or excluded. @param {Pick<Summary, 'thresholds'>} summary */
 export function renderThresholds({ thresholds }) {
   return thresholds.map(({ expression, link, cpuLimitCores, value, held }) => {
     const result = held === null ? 'not tested: excluded' : `${held ? 'met' : 'NOT met'}: ${value?.toFixed(3)}`
@@ -95,7 +98,7 @@ export function renderThresholds({ thresholds }) {
   })
 }
 
-/** Tells the pair with the widest interval, and the rounds that are still needed. @param {Precision} precision */
+/** Renders the pair with the widest interval; roundsMore: the most that a pair still needs, null: not known, or no pair is left. @param {Precision} precision */
 export function tellPrecision({ width: wanted, rounds, isReached, pairs }) {
   const after = `after ${count(rounds, 'round')}`
   if (pairs.length === 0)
@@ -122,7 +125,7 @@ export function tellPrecision({ width: wanted, rounds, isReached, pairs }) {
   return { isReached, hasPairs: true, roundsMore, sentence }
 }
 
-/** Says why a run ended whose rounds were not fixed. @param {{ precision?: Precision }} summary */
+/** Renders why a run ended whose rounds its precision decided; empty: their number was fixed. @param {{ precision?: Precision }} summary */
 function renderPrecision({ precision }) {
   if (!precision) return []
   const { rounds, mostRounds, ended } = precision

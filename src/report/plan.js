@@ -9,7 +9,7 @@ import { describeNotMeasured } from './missing.js'
 
 /** Renders the plan of a run for the terminal. Pure. @import { Arm, AxisName, Plan } from '../model/types.ts' */
 
-/** Axes of every load, whose shared values are said once. @type {AxisName[]} */
+/** Axes whose values are printed once if all arms share them. @type {AxisName[]} */
 const SHARED = [
   'link',
   'interception',
@@ -22,8 +22,9 @@ const SHARED = [
 ]
 
 /**
+ * Renders the trials, arms and conditions of a plan, and how long it takes.
  * @param {Plan & { notes: string[] }} plan @param {number} seconds estimated
- * @param {number | null} [mostSeconds] that a busy machine may make of them
+ * @param {number | null} [mostSeconds] on a busy machine; null: not estimated
  */
 export function renderPlan(plan, seconds, mostSeconds = null) {
   const { experiment, question, trials, rounds, arms, notes, notMeasured, seed } = plan
@@ -58,7 +59,10 @@ export function renderPlan(plan, seconds, mostSeconds = null) {
   return lines.flatMap(line => wrapText(line, /^ */.exec(line)?.[0], '  ')).join('\n')
 }
 
-/** @param {Arm[]} arms of one kind @param {{ loop?: string, chooses?: AxisName[] }} [words] chooses: axes whose values the trials find */
+/**
+ * Renders the shared conditions of arms, then a line for each combination of the others.
+ * @param {Arm[]} arms of one kind @param {{ loop?: string, chooses?: AxisName[] }} [words] chooses: axes whose values the trials find
+ */
 function tellArms(arms, { loop, chooses = [] } = {}) {
   const varied = findVaried(arms)
   const who = arms[0].load.isInterleaved ? 'Interleaved arms' : 'Arms'
@@ -79,7 +83,7 @@ function sayShared(arms, { varied, loop: loopName }) {
     SHARED.filter(name => !varied.includes(name) && !(AXES[name].isUnsaidWhenNull && AXES[name].of(arm) === null)),
   )
   const loop = loopName ?? `${kind} loop${rate}`
-  // A small CPU request beside a neighbour takes a longer one.
+  // A small CPU request beside a neighbour takes a longer warm-up.
   const warmups = arms.map(({ load }) => Number(load.warmupSeconds.toFixed(2)))
   const warmup = [...new Set([Math.min(...warmups), Math.max(...warmups)])].join(' to ')
   if (kind === 'interleaved')

@@ -9,7 +9,7 @@ import { mib, percent } from '../lib/units.js'
 
 const SETTINGS = /** @type {const} */ (['profile', 'trafficPolicy', 'app', 'isPinned', 'keepsServices'])
 
-/** @param {Manifest | BalanceManifest} manifest @param {string[][]} [more] rows @returns {Table} */
+/** Tabulates which run, command and kit the numbers are from. @param {Manifest | BalanceManifest} manifest @param {string[][]} [more] last rows @returns {Table} */
 export function tabulateProvenance({ run, command, kit, schemaVersion, ...manifest }, more = []) {
   const method = 'methodVersion' in manifest ? `, method version ${manifest.methodVersion}` : ''
   return {
@@ -26,7 +26,7 @@ export function tabulateProvenance({ run, command, kit, schemaVersion, ...manife
   }
 }
 
-/** Lists the machine, tools and settings of a run. @param {Manifest} manifest @param {TrialRecord[]} records */
+/** Lists the machine, tools and settings of a run, each as a name and a value. @param {Manifest} manifest @param {TrialRecord[]} records */
 export function describeSetting({ target, machine, tools, settings }, records) {
   const { before, ...facts } = machine
   const peaks = records.flatMap(record => record.orchestratorPeakBytes ?? [])

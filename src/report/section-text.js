@@ -4,10 +4,10 @@ import { selectSections } from './section.js'
 /** Renders sections for a terminal of 100 columns. Pure. */
 /** @import { Block, Section } from './section.js' @import { Table } from '../lib/text-table.js' */
 
-// More runs fill a screen; the page and Markdown have all.
+// A table of more runs would fill the screen; the page and Markdown have all.
 const RUNS_MOST = 12
 
-/** Renders parts, which an empty line separates. @param {Section[]} sections @returns {string[][]} */
+/** Renders sections as parts, each a list of lines; `joinParts` puts empty lines between them. @param {Section[]} sections @returns {string[][]} */
 export function renderSectionsText(sections) {
   return selectSections(sections, 'text').flatMap(({ name, isNamed = false, blocks }) => {
     /** @type {string[][]} */
@@ -28,7 +28,7 @@ export function renderSectionsText(sections) {
 const isApart = ({ type }) => type === 'table' || type === 'charts' || type === 'columns' || type === 'heading'
 
 /**
- * @param {Block} block @param {{ isNamed: boolean, hasCaptions: boolean }} section isNamed: the name is printed
+ * @param {Block} block @param {{ isNamed: boolean, hasCaptions: boolean }} section isNamed: its name is printed above
  * @returns {string[][]} one part, or several
  */
 function renderBlock(block, { isNamed, hasCaptions }) {
@@ -57,7 +57,7 @@ function renderList({ lines, heading }, isNamed) {
   ]
 }
 
-/** @param {Extract<Block, { type: 'table' }>} block @param {boolean} hasCaption */
+/** Renders a table without its wide columns, or rows of sentences as wrapped lines. @param {Extract<Block, { type: 'table' }>} block @param {boolean} hasCaption */
 function renderTable({ table, form, wideColumns = [] }, hasCaption) {
   if (table.rows.length === 0) return []
   const { caption, columns } = table

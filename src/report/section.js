@@ -8,9 +8,9 @@
 
 /** Sentences, a paragraph each. @typedef {{ type: 'sentences', lines: string[], tone?: 'strong' | 'muted' }} Sentences */
 
-/** @typedef {{ type: 'list', lines: string[], heading?: string }} List */
+/** A line for each item, below the heading. @typedef {{ type: 'list', lines: string[], heading?: string }} List */
 
-/** Lines whose columns are fitted by spaces. @typedef {{ type: 'columns', lines: string[] }} Columns */
+/** Lines whose columns are aligned by spaces: formats keep the spaces. @typedef {{ type: 'columns', lines: string[] }} Columns */
 
 /**
  * @typedef {object} TableBlock
@@ -32,16 +32,16 @@
 
 /**
  * @typedef {{ on?: 'documents' | 'page' } & (Heading | Sentences | List | Columns | TableBlock | Charts)} Block
- *   on: documents: the page and Markdown; page: the page alone; absent: a terminal, too
+ *   on: the formats that have it: `documents`: the page and Markdown; `page`: the page alone; absent: all, a terminal too
  * @typedef {{ id: string, name: string, isNamed?: boolean, blocks: Block[] }} Section isNamed: a terminal and Markdown
  *   print its name, too
  * @typedef {'text' | 'markdown' | 'page'} Format
  */
 
-/** @type {Record<Format, (string | undefined)[]>} */
+/** The values of a block's `on` that each format renders. @type {Record<Format, (string | undefined)[]>} */
 const PLACES = { text: [undefined], markdown: [undefined, 'documents'], page: [undefined, 'documents', 'page'] }
 
-/** Selects what a format renders, without sections and blocks that have nothing. @param {Section[]} sections @param {Format} format */
+/** Selects the sections and blocks that a format renders, without empty ones. @param {Section[]} sections @param {Format} format */
 export function selectSections(sections, format) {
   return sections
     .map(section => ({

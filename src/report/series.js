@@ -2,11 +2,14 @@ import { createSidecars } from '../judge/sidecars.js'
 
 /** Series of sidecars, from samples. Pure. @import { Reading, SampleLine, TrialRecord } from '../model/types.ts' */
 
-/** @param {{ record: Pick<TrialRecord, 'window' | 'processes'>, samples: SampleLine[] }} trial a series per sidecar */
+/**
+ * Makes a series for each sidecar of a trial, in seconds from the start of its window; empty without one.
+ * @param {{ record: Pick<TrialRecord, 'window' | 'processes'>, samples: SampleLine[] }} trial
+ */
 export function describeSeries({ record: { window, processes }, samples }) {
   if (window === null) return []
   const specs = processes.map(({ service, role, cpuLimitCores }) => ({ service, role, cpuLimitCores }))
-  // The samples of arms side by side have the processes of all.
+  // Interleaved arms share one file of samples, which has the processes of all.
   const names = processes.map(({ armId, service, role }) => [armId, service, role].filter(Boolean).join('-'))
   const sidecars = createSidecars({ most: Number.POSITIVE_INFINITY })
   for (const { epochMs, processes: read } of samples) {
@@ -18,8 +21,8 @@ export function describeSeries({ record: { window, processes }, samples }) {
 }
 
 /**
- * Thins a series so that it looks the same: of each stretch, the lowest and the highest point stay.
- * @param {[number, number][]} points @param {number} most at least 4 @returns {[number, number][]}
+ * Thins a series so that it looks the same: both ends stay, and the lowest and highest point of each stretch between them.
+ * @param {[number, number][]} points @param {number} most points that may stay, at least 4 @returns {[number, number][]}
  */
 export function thinSeries(points, most) {
   if (points.length <= most) return points

@@ -13,14 +13,14 @@ const SECONDARY = 'Secondary, not adjusted for multiple comparisons'
 export const CONTRASTS = 'Each plane against itself'
 
 /**
- * Makes the verdicts on planes, in groups of one link, cap and load, the primary quantity apart.
+ * Makes the blocks of the verdicts on planes, in groups of one link, cap and load, the primary quantity apart.
  * @param {Pick<Result, 'arms' | 'comparisons'>} result @param {Shows} shows @returns {Block[]}
  */
 export function createVerdictBlocks(result, shows) {
   return groupVerdicts(result, shows).flatMap(blocksOfVerdicts)
 }
 
-/** @param {{ heading?: string, primary: string[], secondary: string[], noise?: string }} group @returns {Block[]} */
+/** Makes the blocks of one group. @param {{ heading?: string, primary: string[], secondary: string[], noise?: string }} group of sentences @returns {Block[]} */
 export function blocksOfVerdicts({ heading = '', primary, secondary, noise = '' }) {
   return [
     .../** @type {Block[]} */ (heading ? [{ type: 'heading', text: heading }] : []),
@@ -30,11 +30,12 @@ export function blocksOfVerdicts({ heading = '', primary, secondary, noise = '' 
   ]
 }
 
-/** @param {Pick<Result, 'arms' | 'comparisons'>} result @param {Shows} shows */
+/** Renders the verdicts over all sidecars, group by group, without contrasts. @param {Pick<Result, 'arms' | 'comparisons'>} result @param {Shows} shows */
 function groupVerdicts({ comparisons, arms }, shows) {
   const whole = comparisons.filter(c => c.service === null && c.contrast === null)
   const varied = findVaried(arms)
   const groups = [...groupBy(whole, c => groupOf(c)).values()]
+  // Without an axis across, every quantity is listed but those that an experiment must name.
   const isListed = (/** @type {string} */ quantity) =>
     shows.quantities.includes(quantity) || (shows.across === null && !comparedIn(quantity)?.isOnRequest)
   return groups.map(group => {
@@ -80,7 +81,7 @@ function renderWithoutVerdict(group, isReasonKnown) {
   return `${names.join(', ')} of ${a} and ${b}: ${verdict === 'invalid' ? 'no verdict' : 'no interval yet'}${why}`
 }
 
-/** Tells the effect of an axis on each plane. @param {Pick<Summary, 'results' | 'shows'>} summary */
+/** Renders the effect of each contrast's axis on each plane, in the headline quantities that the experiment shows. @param {Pick<Summary, 'results' | 'shows'>} summary */
 export function tellContrasts({ results, shows }) {
   const varied = findVaried(listArms({ results }))
   const verdicts = listComparisons({ results })
@@ -98,7 +99,7 @@ export function tellContrasts({ results, shows }) {
   })
 }
 
-/** Renders several arms against the same, all indicative for one reason. @param {Comparison[]} comparisons */
+/** Renders several arms against one baseline, all without an interval for the same reason. @param {Comparison[]} comparisons */
 function renderIndicative(comparisons) {
   const [{ quantity, b, reasons }] = comparisons
   const say = (/** @type {number | null} */ median) => (median === null ? 'unknown' : `${median.toFixed(2)} : 1`)
@@ -107,7 +108,7 @@ function renderIndicative(comparisons) {
   return `${comparedIn(quantity)?.label} against ${b}, no interval yet${notes}: ${ratios.join(', ')}`
 }
 
-/** Renders `pipy uses 48 % less CPU per request than envoy [46, 50], 6 rounds`. @param {Comparison} comparison */
+/** Renders `pipy uses 48 % less CPU per request than envoy [46, 50], 6 repeats`, or why there is no verdict, interval or difference. @param {Comparison} comparison */
 export function renderVerdict(comparison) {
   const { a, b, quantity, service, ratio, verdict, reasons, gapLeast, load } = comparison
   const compared = comparedIn(quantity)
@@ -131,7 +132,7 @@ export function renderVerdict(comparison) {
   return `${a} ${words}${whose} than ${b} [${ends.join(', ')}], ${rounds} ${unit}${notes}`
 }
 
-/** Tells the noise of the run: an arm against itself. @param {Comparison[]} comparisons of A/A pairs, in one group */
+/** Renders the noise of the run, how far an arm is from itself; empty: no A/A pair. @param {Comparison[]} comparisons of A/A pairs, in one group */
 function renderNoise(comparisons) {
   const parts = comparisons.flatMap(({ quantity, ratio: { median } }) => {
     return median === null ? [] : [`${comparedIn(quantity)?.label} ${percent(Math.abs(median - 1), 1)}`]

@@ -23,7 +23,7 @@ export function isOverridden({ overrides }, axis) {
   return overrides.axes[/** @type {'link'} */ (axis)] !== undefined
 }
 
-/** Says whether an option or a field of the experiment is set, or an axis differs from its default. @param {PartRequest} request @param {string} name */
+/** Says whether an option, a field of the experiment or an axis is set; a file's default is not. @param {PartRequest} request @param {string} name */
 export function isRequested(request, name) {
   if (Object.hasOwn(AXES, name)) {
     const axis = /** @type {AxisName} */ (name)

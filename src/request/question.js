@@ -71,7 +71,7 @@ export function resolveQuestions(experiment, overrides) {
   }))
 }
 
-/** @param {TrialKind[]} kinds of the experiment @param {Pick<Question, 'experiment' | 'overrides'>} question @returns {Profile} */
+/** @param {TrialKind[]} kinds of the experiment @param {Pick<Question, 'experiment' | 'overrides'>} question @returns {Profile} of cost */
 function interleavedProfileOf(kinds, { experiment, overrides: { profile, rounds } }) {
   // An experiment of two kinds has lengths for the windows of capacity: for cost, the defaults hold.
   const profileLengths = kinds.join() === 'cost' ? experiment.profiles[/** @type {'quick'} */ (profile)] : {}

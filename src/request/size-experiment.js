@@ -98,7 +98,7 @@ function shareAxes({ link, users, features, interception, protocol, tls, neighbo
 /** @param {Pick<SizeAxes, 'neighbourCores'>} options */
 const nameLimits = ({ neighbourCores }) => (neighbourCores ? 'CPU request and memory limit' : 'CPU and memory limit')
 
-/** @param {Pick<SizeAxes, 'features' | 'neighbourCores'>} options */
+/** Renders the end of a question: features and a neighbour, empty without both. @param {Pick<SizeAxes, 'features' | 'neighbourCores'>} options */
 function tellFeatures({ features, neighbourCores }) {
   const beside = neighbourCores ? `, beside a ${AXES.neighbourCores.show(neighbourCores)}` : ''
   return `${features ? `, in sidecars with ${AXES.features.show(features)}` : ''}${beside}`
@@ -128,12 +128,12 @@ export function createControlExperiment(sidecars) {
   return parseExperiment(JSON.stringify(experiment), 'size')
 }
 
-/** @param {string} name @returns {never} */
+/** @param {string} name of a service @returns {never} @throws {UsageError} that it has no p99 */
 function refuseWithout(name) {
   throw new UsageError(`the service ${name} has no p99: add one such as p99: 20ms, or --p99 for all that have none`)
 }
 
-/** @param {{ question: string, axes: Record<string, unknown[]>, search: Record<string, unknown> }} options */
+/** Makes an experiment with a search. @param {{ question: string, axes: Record<string, unknown[]>, search: Record<string, unknown> }} options */
 function create({ question, axes, search }) {
   const experiment = {
     name: 'size',

@@ -48,7 +48,7 @@ export function createApplication({
   })
 }
 
-/** Renders a kind of request as the scripts of `echo/` read it: times in ms, zeros left out. @param {RequestKind} kind */
+/** Renders a kind of request as the scripts of `echo/` read it; `waitMs` is the mean service time, absent: none. @param {RequestKind} kind */
 function renderKind({ method, path, requestBytes, responseBytes, chunks, ...kind }) {
   const { meanMs, isExponential } = serviceTimeOf(kind)
   return {

@@ -200,7 +200,7 @@ function createApplicationSpec(service, { arm, places, programs, folders, locate
   const hasTls = pipeline !== undefined && hasUpstreamTls(pipeline)
   const certificates = locate(certificatesFolder(folders.certificates, arm.conditions.tls))
   const address = places[name][hasSidecars ? 'inside' : 'listen']
-  // Scripts that fix ports mean this host: in a network namespace of their own that is where the application is.
+  // Scripts with fixed upstream ports call 127.0.0.1: the application listens there, in the same network namespace.
   const [listen = { address, port: PORTS.application }, ...others] =
     pipeline?.document.upstream?.ports?.map(port => ({ address: '127.0.0.1', port })) ?? []
   return createApplication({
@@ -218,7 +218,7 @@ function createApplicationSpec(service, { arm, places, programs, folders, locate
   })
 }
 
-/** Says whether the applications of an arm are served by Node: Pipy writes an answer at once, and crashes where calls are cancelled. @param {Pick<Arm, 'load' | 'conditions'>} arm */
+/** Says whether Node serves an arm's applications: Pipy writes no answer in chunks, and crashes if a call of gRPC is cancelled. @param {Pick<Arm, 'load' | 'conditions'>} arm */
 export function isServedByNode({ load, conditions }) {
   return conditions.protocol === 'grpc' || hasChunks(load)
 }

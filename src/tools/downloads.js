@@ -5,7 +5,7 @@ import { makeFolder } from '../lib/folders.js'
 import { cacheFolder } from '../lib/paths.js'
 import { hasOwnerEnded, makeOwnedFolder } from '../lib/temporary-folder.js'
 
-/** The folders of downloads. Each says in its name which process made it, when that started, and where its id counts. */
+/** The folders of downloads. A name says which process made the folder, when that started, and in which boot and pid namespace. */
 
 const OWNED = /^\.[a-z0-9]+-(\d+)-(\d+)-(\w+)-\w{6}$/
 // Earlier versions of the kit named folders so, without their process.

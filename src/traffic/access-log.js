@@ -89,7 +89,7 @@ export function findPath(target) {
   return path.startsWith('/') ? path : null
 }
 
-/** @param {unknown} value @returns {number | null} */
+/** @param {unknown} value of a field @returns {number | null} null: it is missing, `-`, or no number from 0 on */
 function readNumber(value) {
   if (value === undefined || value === null || value === '' || value === '-') return null
   const number = Number(value)

@@ -120,6 +120,7 @@ function mergeRare(kinds, random) {
 
 /** Makes a kind of a mix with the medians of its requests; a size or time that none of them has is left out. @param {Counted} kind */
 function describeKind({ method, path, count, kept }) {
+  // The lower median of the requests that have the field, at most the bound of a mix; undefined: none has it.
   const median = (/** @type {TrafficField} */ field, /** @type {number} */ most) => {
     const values = kept.flatMap(request => request[field] ?? []).sort((a, b) => a - b)
     return values.length === 0 ? undefined : Math.min(most, Math.round(values[Math.floor((values.length - 1) / 2)]))

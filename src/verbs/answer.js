@@ -13,6 +13,7 @@ import { answerClaims } from './read-claims.js'
 /** The text of a run on a terminal: `bench` and `size` print it at the end, and `report` for its folder. @import { Summary } from '../model/types.ts' */
 /** @import { Answered } from '../kinds/sections.js' */
 
+/** The folder of all runs, in the current folder. */
 export const RESULTS = 'results'
 
 /**
@@ -20,10 +21,10 @@ export const RESULTS = 'results'
  * @property {Summary} summary
  * @property {string} folder of the run
  * @property {boolean} [details] every quantity, check and definition instead of the answer
- * @property {Pick<ReturnType<typeof readRun>, 'manifest' | 'records'>} [run] its records, where they were read already
+ * @property {Pick<ReturnType<typeof readRun>, 'manifest' | 'records'>} [run] if it was read already
  * @property {boolean} [hasPage] report.html is in the folder
- * @property {Answered['place']} [place] where the sidecars of `size` are to run
- * @property {string[]} [hints] lines of the verb before the last
+ * @property {Answered['place']} [place] the nodes that the sidecars of `size` will run on
+ * @property {string[]} [hints] lines of the verb, before those that say where the report is
  * @property {boolean} [isReport] the verb is `report`, so the hint for more numbers may be "the same with --details"
  */
 

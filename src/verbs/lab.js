@@ -39,7 +39,7 @@ import { readReportFile } from './report-assets.js'
  */
 
 const LINKS = ['pair', 'gateway-ratings']
-/** One sidecar alone. */
+/** The link with one sidecar alone. */
 const ALONE = 'ratings'
 /** With --watch: few requests, so that a count follows a save soon. */
 const ON_SAVE = { link: ['pair'], requests: 100 }

@@ -42,7 +42,7 @@ export function findRuns(folder, depth = 2) {
   })
 }
 
-/** @param {string} folder @throws {BenchError} if it cannot be read */
+/** Lists the entries of a folder. @param {string} folder @throws {BenchError} if it cannot be read */
 function listInside(folder) {
   try {
     return readdirSync(folder, { withFileTypes: true })

@@ -70,7 +70,7 @@ async function tryAll({ site, planes, choice, names }, { print, say, end, signal
     }
     const lines = await tryPlane({ ...rigOptions, index, measured })
       .then(rows => renderDifferences(rows, listLacks(plane, measured)))
-      // The work of a plane as a mesh deploys it is not held equal: its differences are told, and count as known.
+      // The work of a plane as a mesh deploys it is not held equal: its differences are printed as known.
       .then(lines => (deployed && !deployed.isHeld ? lines.map(line => ({ ...line, isKnown: true })) : lines))
       .catch(error => {
         signal.throwIfAborted()

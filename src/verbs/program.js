@@ -65,7 +65,7 @@ export async function createProgram(context, words = Object.keys(VERBS)) {
   return program
 }
 
-/** @param {unknown} error that a verb or its command line threw */
+/** Finds the exit status of an error. @param {unknown} error that a verb or its command line threw */
 export function exitStatusOf(error) {
   if (error instanceof BenchError) return error.exitStatus
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage

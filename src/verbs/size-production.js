@@ -15,14 +15,14 @@ import { withRuns } from './open-runs.js'
 
 /**
  * @typedef {object} ProductionOptions
- * @property {string} fromPrometheus
- * @property {string} namespace
- * @property {string[]} container
- * @property {{ text: string, seconds: number }} for
+ * @property {string} fromPrometheus URL
+ * @property {string} namespace of the workloads
+ * @property {string[]} container names of the sidecars' containers
+ * @property {{ text: string, seconds: number }} for how far back to read
  * @property {number} queryTimeout milliseconds
  * @property {string} [plane] that would replace the running one; absent: the running one is sized
  * @property {string} [ratios] results folder of a run that compared the two planes; there if `plane` is
- * @property {string} [format]
+ * @property {string} [format] to print instead of the answer
  * @property {boolean} [json]
  * @property {boolean} [details]
  */

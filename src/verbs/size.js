@@ -50,7 +50,7 @@ A file of services (-f); p99 and payload are those of --p99 and --payload where 
     - { name: images, requestsPerSecond: 40, p99: 50ms, payload: 64KiB }
 `
 
-/** Adds `size`: the smallest limits for a load, or what a control plane needs. @type {import('./program.js').AddVerb} */
+/** Adds `size`, which finds the smallest limits for a load, or what a control plane needs. @type {import('./program.js').AddVerb} */
 export function addSize(verb, context) {
   const { print, say } = context
   defineSize(verb).action(async (/** @type {SizeOptions} */ typedOptions) => {
@@ -192,7 +192,7 @@ function defineSize(verb) {
     .addHelpText('after', () => `${FILE_HELP}\nKnown nodes, as their makers publish them:\n${listNodes().join('\n')}`)
 }
 
-/** @param {PlaneChoice[]} choices @throws {UsageError} for a plane without a control plane that runs as a process here */
+/** Checks the planes of --sidecars. @param {PlaneChoice[]} choices @throws {UsageError} for a plane without a control plane that runs as a process here */
 async function assertControlled(choices) {
   const planes = await loadPlanes(choices.map(({ plane }) => plane))
   for (const choice of choices.filter(({ plane }) => Object.hasOwn(planes, plane))) {

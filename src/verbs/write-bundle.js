@@ -32,7 +32,7 @@ export async function bundleRun(
   const files = readCarried(folder)
   const { hideIn, kept } = createHiding(files, {
     folders: [folder, '.', ROOT, cacheFolder(), homeFolder()].map(at => path.resolve(at)),
-    // A user may have no entry in passwd(5).
+    // A user may have no entry in passwd(5). `root` names nobody.
     names: [os.hostname(), safely(() => os.userInfo().username, '')].filter(name => name !== 'root'),
   })
   const carried = keepsNames

@@ -33,6 +33,30 @@ const memory = (/** @type {Parameters<typeof compare>[0]} */ fields = {}) =>
   compare({ quantity: 'rss', median: 0.25, spread: 0.001, ...fields })
 const render = (/** @type {Comparison[]} */ ...comparisons) => renderPairs({ comparisons })
 
+/**
+ * Compares each pair of proxies by their cost, with an interval that is wide for a noisy one.
+ * @param {Record<string, number>} costs
+ * @param {{ tie?: number, noise?: Record<string, number>, invalid?: (a: string, b: string) => boolean, repeats?: number,
+ *   quantity?: string }} [options] tie: the largest gap without a difference; noise: half of the interval of a proxy's ratios
+ */
+function compareAll(costs, { tie = 0.01, noise = {}, invalid = () => false, repeats = 12, quantity } = {}) {
+  const names = Object.keys(costs)
+  return names.flatMap((a, i) =>
+    names.slice(i + 1).map(b => {
+      const median = costs[a] / costs[b]
+      const gap = Math.abs(median - 1)
+      const spread = noise[a] ?? noise[b] ?? 0.01
+      const isTie = gap < tie || gap <= (noise[a] ?? noise[b] ?? 0)
+      const verdict = repeats < 6 ? 'indicative' : isTie ? 'no-difference-shown' : median < 1 ? 'lower' : 'higher'
+      const fields = { a, b, spread, repeats, ...(quantity && { quantity }) }
+      return invalid(a, b)
+        ? compare({ ...fields, median: null, verdict: 'invalid' })
+        : compare({ ...fields, median, verdict: /** @type {Comparison['verdict']} */ (verdict) })
+    }),
+  )
+}
+const renderAll = (/** @type {Parameters<typeof compareAll>} */ ...args) => render(...compareAll(...args))
+
 describe('the verdict on a pair', () => {
   it('names no gap of so few repeats where it is smaller than one that counts', () => {
     const few = { verdict: /** @type {const} */ ('indicative'), repeats: 3 }
@@ -98,50 +122,106 @@ describe('the verdict on a pair', () => {
   })
 
   it('names the cheapest and the dearest of many proxies, and no other: the picture has their ratios', () => {
-    const ofPipy = [
-      compare({ b: 'envoy', median: 0.5 }),
-      compare({ b: 'envoy:istio', median: 0.385, spread: 0.01 }),
-      compare({ b: 'haproxy', median: 0.8 }),
-    ]
-    expect(render(...ofPipy)).toEqual([
+    const costs = { pipy: 1, envoy: 2, 'envoy:istio': 2.6, haproxy: 1.25 }
+    expect(renderAll(costs)).toEqual([
       'pipy uses the least CPU per request; envoy:istio the most, 2.6 × pipy (95 % CI 2.5 to 2.7).',
     ])
-    expect(render(...ofPipy, compare({ b: 'nginx', median: 1.25, verdict: 'higher' }))).toEqual([
-      'nginx uses the least CPU per request, 0.80 × pipy (95 % CI 0.80 to 0.80); envoy:istio the most, 2.6 × pipy (95 % CI 2.5 to 2.7).',
+    expect(renderAll({ ...costs, nginx: 0.8 })).toEqual([
+      'nginx uses the least CPU per request, 0.80 × pipy (95 % CI 0.79 to 0.81); envoy:istio the most, 2.6 × pipy (95 % CI 2.5 to 2.7).',
     ])
-    expect(render(...ofPipy.map(c => ({ ...c, verdict: /** @type {const} */ ('invalid') })))).toEqual([
-      'No verdict on envoy, envoy:istio and haproxy.',
+    expect(renderAll(costs, { invalid: a => a === 'pipy' || a === 'envoy' || a === 'envoy:istio' })).toEqual([
+      'No verdict on CPU per request of pipy, envoy, envoy:istio and haproxy.',
     ])
-    expect(
-      render(
-        ...['envoy', 'nginx', 'caddy'].map((b, i) =>
-          compare({ b, median: 0.5 + i / 10, verdict: 'indicative', repeats: 3 }),
-        ),
-      ),
-    ).toEqual(['pipy uses the least CPU per request; envoy the most, about 2.0 × pipy (3 repeats: no interval yet).'])
   })
 
   it('names together those between which no difference was found, and the proxies without a verdict', () => {
-    const tie = { verdict: /** @type {const} */ ('no-difference-shown') }
-    const comparisons = [
-      compare({ b: 'envoy', median: 0.4 }),
-      compare({ b: 'envoy:istio', median: 0.385, spread: 0.01 }),
-      compare({ b: 'ztunnel', median: 1.01, spread: 0.02, ...tie }),
-      compare({ b: 'caddy', median: null, verdict: 'invalid' }),
-    ]
-    const alike = compare({ a: 'envoy', b: 'envoy:istio', median: 0.96, spread: 0.05, ...tie })
-    expect(render(...comparisons, alike)).toEqual([
-      'pipy and ztunnel use the least CPU per request (no difference found); envoy and envoy:istio the most, 2.6 × pipy (95 % CI 2.5 to 2.7); no verdict on caddy.',
+    const options = { tie: 0.05, invalid: (/** @type {string} */ _, /** @type {string} */ b) => b === 'caddy' }
+    const costs = { pipy: 1, envoy: 2.5, 'envoy:istio': 2.6, ztunnel: 0.99, caddy: 1 }
+    // The interval is that of one of the two: it is named.
+    expect(renderAll(costs, options)).toEqual([
+      'pipy and ztunnel use the least CPU per request (no difference found); envoy and envoy:istio the most, envoy:istio 2.6 × pipy (95 % CI 2.5 to 2.7); no verdict on caddy.',
     ])
-    expect(render(...['envoy', 'nginx', 'caddy'].map(b => compare({ b, median: 1, ...tie })))).toEqual([
+    expect(renderAll({ pipy: 1, envoy: 1, nginx: 1, caddy: 1 })).toEqual([
       'No difference found in CPU per request: pipy, envoy, nginx and caddy are within 1.0 % of each other.',
     ])
   })
 
+  it('denies no difference that was found between others than the ends, one of which is noisy', () => {
+    const costs = { pipy: 0.94, envoy: 0.99, nginx: 0.965, noisy: 1 }
+    const options = { tie: 0.04, noise: { noisy: 0.15 } }
+    expect(renderAll(costs, options)).toEqual([
+      'pipy uses less CPU per request than envoy (1.05 × pipy, 95 % CI 1.04 to 1.06); no difference found between nginx or noisy and the others.',
+    ])
+    // Without any difference, the noise is that of the widest interval of all pairs, not of the ends.
+    expect(renderAll({ ...costs, noisy: 0.95 }, { ...options, tie: 0.06 })).toEqual([
+      'No difference found in CPU per request: pipy, envoy, nginx and noisy are within 19.2 % of each other.',
+    ])
+    expect(renderAll(costs, { ...options, tie: 0.06, invalid: a => a === 'nginx' })).toEqual([
+      'No difference found in CPU per request of pipy, envoy, nginx and noisy.',
+    ])
+  })
+
+  it('names no proxy in both groups where each ties with its neighbours', () => {
+    expect(renderAll({ A: 1, B: 1.01, C: 1.02, D: 1.04 }, { tie: 0.025 })).toEqual([
+      'A and B use less CPU per request than D (1.04 × A, 95 % CI 1.03 to 1.05); no difference found between C and the others.',
+    ])
+    expect(renderAll({ A: 1, B: 1.005, C: 1.02, D: 1.035, E: 1.04 }, { tie: 0.025 })).toEqual([
+      'A and B use less CPU per request than D and E (E 1.04 × A, 95 % CI 1.03 to 1.05); no difference found between C and the others.',
+    ])
+    expect(renderAll({ A: 1, B: 1.02, C: 1.04, D: 1.06 }, { tie: 0.025 })).toEqual([
+      'A and B use less CPU per request than D (1.06 × A, 95 % CI 1.05 to 1.07).',
+    ])
+  })
+
+  it('names a cheapest and a dearest so far, or none, until each pair has an interval', () => {
+    expect(renderAll({ pipy: 1, envoy: 2, nginx: 1.5, caddy: 1.2 }, { repeats: 3 })).toEqual([
+      'pipy uses the least CPU per request so far; envoy the most, about 2.0 × pipy (3 repeats: no interval yet).',
+    ])
+    expect(renderAll({ pipy: 1, envoy: 1.004, nginx: 1.002, caddy: 1.001 }, { repeats: 2 })).toEqual([
+      'No difference in CPU per request of pipy, envoy, nginx and caddy so far (2 repeats: no interval yet).',
+    ])
+    expect(renderAll({ pipy: 1, envoy: 2, nginx: 1.5, caddy: 1.004 }, { repeats: 3 })).toEqual([
+      'pipy and caddy use the least CPU per request (no difference so far); envoy the most, about 2.0 × pipy (3 repeats: no interval yet).',
+    ])
+  })
+
+  it('names no cheapest that has no verdict against the second', () => {
+    const costs = { pipy: 1, envoy: 2, nginx: 0.8, caddy: 0.9 }
+    expect(renderAll(costs, { invalid: (a, b) => a === 'nginx' && b === 'caddy' })).toEqual([
+      'nginx uses less CPU per request than envoy (2.5 × nginx, 95 % CI 2.5 to 2.5).',
+    ])
+  })
+
+  it('compares the others where the first proxy has no verdict', () => {
+    const invalid = (/** @type {string} */ a) => a === 'pipy'
+    expect(renderAll({ pipy: 1, envoy: 2, nginx: 1.5, caddy: 3, linkerd: 4 }, { invalid })).toEqual([
+      'nginx uses the least CPU per request, 0.75 × envoy (95 % CI 0.74 to 0.76); linkerd the most, 2.0 × envoy (95 % CI 2.0 to 2.0); no verdict on pipy.',
+    ])
+    expect(renderAll({ pipy: 1, envoy: 2, nginx: 4 }, { invalid })).toEqual([
+      'envoy uses less CPU per request than nginx (2.0 ×); no verdict on pipy.',
+    ])
+    // The rest has verdicts among itself: only those against the first are missing.
+    expect(
+      renderAll(
+        { pipy: 1, 'pipy:fsm': 2, envoy: 2, nginx: 3 },
+        { invalid: (a, b) => a === 'pipy' && b !== 'pipy:fsm' },
+      ),
+    ).toEqual([
+      'pipy uses less CPU per request than pipy:fsm (2.0 × pipy, 95 % CI 2.0 to 2.0); no verdict on envoy and nginx against pipy.',
+    ])
+  })
+
   it('has the words of a quantity that nobody uses', () => {
-    const times = [0.5, 0.6, 0.7].map((median, i) => compare({ b: `envoy:${i}`, quantity: 'startSeconds', median }))
-    expect(renderPairs({ comparisons: times, primary: 'startSeconds' })[0]).toMatch(
-      /^pipy has the lowest time to the first answer; envoy:0 the highest, 2\.0 × pipy /,
+    const render = (/** @type {Record<string, number>} */ costs) =>
+      renderPairs({
+        comparisons: compareAll(costs, { quantity: 'startSeconds', tie: 0.025 }),
+        primary: 'startSeconds',
+      })[0]
+    expect(render({ pipy: 1, A: 2, B: 1.5, C: 1.2 })).toMatch(
+      /^pipy has the lowest time to the first answer; A the highest, 2\.0 × pipy /,
+    )
+    expect(render({ pipy: 1, A: 1.02, B: 1.04, C: 1.06 })).toMatch(
+      /^pipy and A have a lower time to the first answer than C \(1\.06 × pipy, 95 % CI 1\.05 to 1\.07\)\.$/,
     )
   })
 

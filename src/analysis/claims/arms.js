@@ -140,13 +140,13 @@ function best(items, rank) {
   })[0]
 }
 
-/** @param {Selector} selector */
+/** Renders the plane and the conditions of a selector, without its CPU limit. @param {Selector} selector */
 export function describeSelector({ plane, service, cpuLimitCores, ...axes }) {
   const conditions = Object.entries(axes).map(([name, value]) => AXES[/** @type {AxisName} */ (name)].show(value))
   return [plane ?? 'any plane', ...conditions].join(', ')
 }
 
-/** @param {SummaryArm[]} arms @param {Selector[]} selectors */
+/** Says that the published CPU limits are not those of the arms here. @param {SummaryArm[]} arms @param {Selector[]} selectors */
 function sayCaps(arms, ...selectors) {
   const caps = new Set(selectors.map(s => s.cpuLimitCores).filter(cap => cap !== undefined))
   const here = new Set(arms.map(arm => arm.cpuLimitCores).filter(cap => cap !== null))

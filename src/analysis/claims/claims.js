@@ -107,7 +107,7 @@ function sayTheirs({ ratio, shape, plateau, balance, growth }, read) {
   return `${shape.shape} over ${shape.over === 'plane' ? 'the planes' : AXES[shape.over].label}${brackets}`
 }
 
-/** @param {NonNullable<Relation['growth']>} growth */
+/** Renders published times of steps, or a size or the number at which it fails with the tolerance. @param {NonNullable<Relation['growth']>} growth */
 function sayGrowth({ failsAt, reason, quantity: name, value, steps, tolerance }) {
   if (steps) return steps.map(s => `${s.leastSeconds} to ${s.mostSeconds} s at ${s.sidecars} sidecars`).join(', ')
   const theirs =

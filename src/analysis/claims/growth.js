@@ -9,7 +9,7 @@ import { describeSelector, isMeant } from './arms.js'
 /** @import { GrowthFit, Summary, SummaryArm } from '../../model/types.ts' @import { Answer } from './answers.js' */
 /** @import { GrowthClaim } from './schema.js' */
 
-/** Slopes, whose sign says something: above 0 memory rises with the sidecars. A size has no direction. */
+/** Slopes, whose sign is a direction: above 0 memory rises with the sidecars. A size has none. */
 const SLOPES = ['grownPerSidecar']
 
 /**

@@ -150,7 +150,7 @@ function medianOf({ values }) {
 
 /**
  * Tests a ratio. Reproduced: clearly on the same side of 1, the median within the tolerance. Direction only: outside
- * of the tolerance, or at another cap where only the direction carries over. Contradicted: clearly on the other side.
+ * of the tolerance, or at another cap if only the direction carries over. Contradicted: clearly on the other side.
  * @param {Ratio} relation @param {Summary} summary @returns {Answer}
  */
 export function testRatio({ quantity, toQuantity = quantity, of, to, ratio: theirs, tolerance, otherCaps }, summary) {

@@ -18,7 +18,7 @@ export const apiControl = createFileControl({
   ],
 })
 
-/** Creates a sidecar that takes configurations. @param {SidecarOptions} options */
+/** Creates a sidecar with an open administration port, which takes configurations while it serves. @param {SidecarOptions} options */
 function createOpen(options) {
   return createSidecar(options, { hasAdmin: true })
 }

@@ -7,6 +7,7 @@ import { ABORT, renderRoutes } from './routes.js'
 const MOST_HEADER_BYTES = 64 * 1024
 
 /**
+ * Renders the configuration, an object of Caddy's JSON.
  * @param {SidecarModel} model
  * @param {{ hasAdmin?: boolean }} [options] hasAdmin: it takes another configuration while it serves
  */
@@ -14,11 +15,11 @@ export function renderConfig(model, { hasAdmin = false } = {}) {
   const { inbound, outbound, admin, trust } = model
   return {
     admin: {
-      // The administration port is asked under its address alone.
+      // The administration port accepts requests that name its address as their host, and no others.
       ...(hasAdmin ? { listen: `${admin.address}:${admin.port}`, origins: [admin.address] } : { disabled: true }),
       config: { persist: false },
     },
-    // An error of a request has its answer; only what Caddy says of itself is logged.
+    // The errors of requests are in their answers: the log has only Caddy's own.
     logging: { logs: { default: { level: 'ERROR', exclude: ['http.log.error'] } } },
     apps: {
       http: {
@@ -39,6 +40,7 @@ export function renderConfig(model, { hasAdmin = false } = {}) {
 }
 
 /**
+ * Renders the server of a listener.
  * @param {'inbound' | 'outbound'} name
  * @param {{ model: SidecarModel, listener: NonNullable<SidecarModel['inbound' | 'outbound']> }} options
  */
@@ -69,17 +71,17 @@ function renderServer(name, { model, listener: { address, port, routes } }) {
   }
 }
 
-/** @param {SidecarModel['inbound']} inbound null: its listener is the outbound one @param {SidecarModel} model */
+/** Lists the protocols of a listener: HTTP/1.1, and HTTP/2 if it may be spoken there. @param {SidecarModel['inbound']} inbound null: the listener is the outbound one @param {SidecarModel} model */
 function listProtocols(inbound, { carriesGrpc }) {
   if (!carriesGrpc && inbound?.protocol !== 'http/2') return ['h1']
   return ['h1', inbound?.mtls === 'strict' ? 'h2' : 'h2c']
 }
 
-/** @param {SidecarModel} model */
+/** Renders the mTLS of a strict listener. @param {SidecarModel} model */
 function renderTls({ trust, tls, inbound, identity }) {
   const name = identity.slice(identity.lastIndexOf('/') + 1)
   return {
-    // Go would answer plaintext with 400. This wrapper closes it: every head is longer than 1 byte.
+    // Go would answer plaintext with 400. The first wrapper closes such a connection, since every head is longer than its 1 byte.
     listener_wrappers: [{ wrapper: 'http_redirect', max_header_bytes: 1 }, { wrapper: 'tls' }],
     strict_sni_host: false,
     tls_connection_policies: [
@@ -88,7 +90,7 @@ function renderTls({ trust, tls, inbound, identity }) {
         protocol_min: 'tls1.3',
         curves: tls.groups.map(group => group.toLowerCase()),
         client_authentication: { mode: 'require_and_verify', ca: { provider: 'file', pem_files: [trust.caPath] } },
-        // Caddy shows its one certificate also where a caller names no server, or one that it does not know.
+        // Caddy shows its one certificate also to a caller that names no server, or an unknown one.
         default_sni: name,
         fallback_sni: name,
       },
@@ -111,7 +113,7 @@ function renderAccepted(identities) {
   ]
 }
 
-/** Answers for an upstream that failed: Caddy says 502 where it cannot connect, in time or not, and where a connection broke. */
+/** Answers for an upstream that failed: Caddy's own status is 502 if a connect timed out, was refused, or the connection broke. */
 const ERRORS = [
   {
     match: [

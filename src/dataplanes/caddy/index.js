@@ -69,7 +69,7 @@ function findLacks({ tls, trafficPolicy, modes }) {
   }
   return [
     suites,
-    // With ECDSA, Go takes no certificate in TLS 1.2 whose curve is not among the groups that it is given.
+    // With ECDSA, Go takes no certificate in TLS 1.2 whose curve is not among its configured groups.
     ...(tls === 'rsa-2048' ? [older] : []),
     ...(trafficPolicy === 'listed' ? [unlisted, late] : []),
     ...(modes.includes('permissive') ? [plaintextOnly] : []),

@@ -5,7 +5,7 @@ import { renderConfig } from './config.js'
 
 const HERE = '/proc/self/cwd'
 
-/** @param {SidecarOptions} options @param {{ hasAdmin?: boolean }} [config] @returns {ProcessSpec} */
+/** Creates a Caddy that reads its configuration from a file. @param {SidecarOptions} options @param {{ hasAdmin?: boolean }} [config] of renderConfig @returns {ProcessSpec} */
 export function createSidecar(options, config) {
   const { model, folder } = options
   return createSidecarProcess(options, {

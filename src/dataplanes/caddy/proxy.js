@@ -5,7 +5,7 @@ const MOST_IDLE = 65_536
 // No certificate has this name.
 const NOBODY = 'nobody.invalid'
 
-/** @param {Cluster} cluster @param {SidecarModel} model */
+/** Renders the handler that sends requests to a cluster. @param {Cluster} cluster @param {SidecarModel} model */
 export function renderProxy(cluster, { timeouts, retries, trust, tls }) {
   const { endpoints, balancing, mtls, protocol } = cluster
   const [connect, request] = [timeouts.connectSeconds, timeouts.requestSeconds].map(nanoseconds)
@@ -15,12 +15,12 @@ export function renderProxy(cluster, { timeouts, retries, trust, tls }) {
     load_balancing: {
       selection_policy: { policy: balancing === 'least-requests' ? 'least_conn' : 'round_robin' },
       retries,
-      // A request is sent again only where the connection was refused: no method is called NONE.
+      // A request is sent again only if the connection was refused: no request matches the method NONE.
       retry_match: [{ method: ['NONE'] }],
     },
-    // Caddy adds itself to what a proxy before it has set, and removes nothing.
+    // Caddy keeps the forwarding headers of a trusted proxy before it, and adds itself.
     trusted_proxies: ['0.0.0.0/0'],
-    // Over TLS, Caddy would name the endpoint.
+    // Over TLS, Caddy would replace the host of the request by that of the endpoint.
     ...(mtls && { headers: { request: { set: { Host: ['{http.request.hostport}'] } } } }),
     transport: {
       protocol: 'http',
@@ -36,7 +36,7 @@ export function renderProxy(cluster, { timeouts, retries, trust, tls }) {
           ca: { provider: 'file', pem_files: [trust.caPath] },
           client_certificate_file: trust.certificatePath,
           client_certificate_key_file: trust.keyPath,
-          // Caddy compares this name and no identity: of listed identities, it can heed only that there are none.
+          // Caddy compares this name and no identity: all it can do with a list of identities is to accept nobody if that is empty.
           server_name: mtls.acceptedIdentities?.length === 0 ? NOBODY : mtls.serverName,
           curves: tls.groups.map(group => group.toLowerCase()),
           handshake_timeout: connect,
@@ -46,7 +46,7 @@ export function renderProxy(cluster, { timeouts, retries, trust, tls }) {
   }
 }
 
-/** @param {number} seconds */
+/** Converts seconds to nanoseconds, the unit of Caddy's durations. @param {number} seconds */
 export function nanoseconds(seconds) {
   return Math.round(seconds * 1e9)
 }

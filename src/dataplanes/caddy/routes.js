@@ -9,12 +9,12 @@ export const ABORT = { handler: 'static_response', abort: true }
 const NO_ROUTE = { handle: [{ handler: 'static_response', status_code: 404, body: 'no route matches' }] }
 const SHARES = 256
 
-/** @param {Route[]} routes @returns {object[]} of a server whose named routes are the clusters */
+/** Renders routes in their order, and at last a 404. @param {Route[]} routes @returns {object[]} of a server whose named routes are the clusters */
 export function renderRoutes(routes) {
   return [...routes.flatMap(renderRoute), NO_ROUTE]
 }
 
-/** @param {Route} route @returns as many as it has clusters: the first by their shares, the last what is left */
+/** Renders a route for each cluster of one. @param {Route} route @returns the first by their shares, added up; the last takes what is left */
 function renderRoute({ host, pathPrefix, headers, split }) {
   const values = Object.entries(headers).map(([name, value]) => [name, { pattern: `^${escapePattern(value)}$` }])
   const match = {
@@ -36,7 +36,7 @@ function renderRoute({ host, pathPrefix, headers, split }) {
   })
 }
 
-/** Matches a share by the first two digits of a request's id, which Caddy makes once. @param {number} share */
+/** Matches a share of requests, in 256ths, by the first two hexadecimal digits of the id that Caddy makes once a request. @param {number} share */
 function renderShare(share) {
   const end = Math.round(share * SHARES)
   const [high, low] = [Math.floor(end / 16), end % 16]

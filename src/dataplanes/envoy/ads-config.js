@@ -15,6 +15,7 @@ const CLUSTER = 'control-plane'
 const FROM_ADS = { resource_api_version: 'V3', ads: {} }
 
 /**
+ * Renders a bootstrap that knows the control plane alone, from which listeners and clusters come.
  * @param {SidecarModel} model
  * @param {{ server: Endpoint, apiType: 'GRPC' | 'DELTA_GRPC' }} options server: where gRPC is spoken
  */
@@ -25,7 +26,7 @@ export function renderAdsBootstrap(model, { server, apiType }) {
       ads_config: {
         api_type: apiType,
         transport_api_version: 'V3',
-        // The node, with its 500 extensions, is 61 KB.
+        // The node, with its 500 extensions, is 61 KB: one request of a stream is enough for it.
         set_node_on_first_message_only: true,
         grpc_services: [{ envoy_grpc: { cluster_name: CLUSTER } }],
       },
@@ -48,7 +49,7 @@ export function renderAdsBootstrap(model, { server, apiType }) {
   }
 }
 
-/** @param {SidecarModel} model @param {string | null} profile one of PROFILES; null: the first */
+/** Renders the resources by type, as ads/main.go reads them. @param {SidecarModel} model @param {string | null} profile one of PROFILES; null: the first */
 export function renderAdsResources(model, profile) {
   const clusters = model.clusters.map(cluster => renderCluster(model, cluster))
   const directions = /** @type {const} */ (['inbound', 'outbound']).filter(direction => model[direction] !== null)

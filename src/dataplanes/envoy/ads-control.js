@@ -5,15 +5,16 @@ import { needsOf } from './file-control.js'
 import { createSidecar } from './launch.js'
 
 /**
- * A control plane of many Envoys on go-control-plane (ads/ beside this file), which they ask by ADS: state of the world, or
- * what has changed alone (delta). A configuration is parsed when it is staged, and given to its Envoy when it is committed.
+ * A control plane of many Envoys on go-control-plane (ads/ beside this file), which speaks ADS: state of the world, or only what
+ * has changed (delta). It parses a configuration when that is staged, and sends it to its Envoy when it is committed.
  * @import { Control, ControlOptions, Endpoint, ReloadAction, SidecarOptions, ToolSpec } from '../../model/types.ts'
  */
 
+// Begins a line of ads/main.go about a resource that an Envoy refused.
 const REFUSED = 'refused '
 // Each sidecar's share includes the fixed memory of the server: Go, its protobuf types and an empty cache.
 const BYTES = { each: 300e3, perService: 15e3 }
-// A machine of two CPUs starts 400 Envoys within a quarter of a minute; of more, only the start would be seen.
+// A machine of two CPUs starts 400 Envoys within a quarter of a minute; with more, a rollout would show only their start.
 const SIMULATED = { realMost: 400, bytes: 200e3 }
 
 /** @type {ToolSpec} */
@@ -30,7 +31,7 @@ export const adsTool = {
 /** @type {Control[]} */
 export const adsControls = [createAdsControl('ads'), createAdsControl('ads-delta', { isDelta: true })]
 
-/** @param {string} name @param {{ isDelta?: boolean }} [options] @returns {Control} */
+/** Creates a control of one variant of ADS. @param {string} name @param {{ isDelta?: boolean }} [options] @returns {Control} */
 function createAdsControl(name, { isDelta = false } = {}) {
   const apiType = isDelta ? 'DELTA_GRPC' : 'GRPC'
   return {
@@ -85,13 +86,13 @@ function createAdsControl(name, { isDelta = false } = {}) {
   }
 }
 
-/** @param {SidecarOptions & ControlOptions} options @returns {ReloadAction} */
+/** Makes the request that parses a configuration, which its Envoy does not get yet. @param {SidecarOptions & ControlOptions} options @returns {ReloadAction} */
 function stage({ control, model, profile }) {
   const body = JSON.stringify(renderAdsResources(model, profile))
   return { kind: 'request', endpoint: control, method: 'PUT', path: `/nodes/${model.service}`, body }
 }
 
-/** @param {SidecarOptions & ControlOptions} options @returns {ReloadAction} */
+/** Makes the request that sends it to its Envoy. @param {SidecarOptions & ControlOptions} options @returns {ReloadAction} */
 function commit({ control, model }) {
   return { kind: 'request', endpoint: control, method: 'POST', path: `/nodes/${model.service}/commit`, body: '' }
 }

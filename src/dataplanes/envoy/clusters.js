@@ -6,7 +6,7 @@ import { renderTls, renderTransport } from './tls.js'
 
 const UNLIMITED = 1_000_000_000
 
-/** @param {SidecarModel} model @param {Cluster} cluster @param {unknown} [source] of its certificate */
+/** Renders a cluster with its endpoints. @param {SidecarModel} model @param {Cluster} cluster @param {unknown} [source] of its certificate; absent: files */
 export function renderCluster(model, cluster, source) {
   const { name, endpoints, balancing, mtls, protocol, maxRequests } = cluster
   const breaker = model.features['circuit-breaker']

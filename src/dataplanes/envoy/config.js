@@ -12,9 +12,10 @@ import { socketAddress } from './shared.js'
 export const PROFILES = ['lean', OSM, ISTIO]
 
 /**
+ * Renders a bootstrap of the profiles lean and osm-1.1, with all listeners and clusters in it; Istio's is in istio/config.js.
  * @param {SidecarModel} model
  * @param {string | null} profile one of PROFILES; null: the first
- * @param {Sources} [sources]
+ * @param {Sources} [sources] of what is not in it
  */
 export function renderBootstrap(model, profile, sources = {}) {
   return {

@@ -4,10 +4,10 @@ import { extension, TYPE } from './shared.js'
 /** Envoy's configuration for the features of a model; an absent feature adds nothing. */
 /** @import { Cluster, Features, Route, SidecarModel } from '../../model/types.ts' */
 
-/** A logged line can be read within this time; Envoy's own 10 s would hold it longer than any check waits. */
+/** Within this time Envoy writes a line of its log; its default of 10 s is longer than any check waits for one. */
 export const FLUSH_MS = 1000
 
-/** @type {Record<string, string>} */
+/** Envoy's command operators, by the field of the access log. @type {Record<string, string>} */
 const OPERATORS = {
   start_time: '%START_TIME%',
   method: '%REQ(:METHOD)%',
@@ -26,7 +26,7 @@ const OPERATORS = {
   request_id: '%REQ(X-REQUEST-ID)%',
 }
 
-/** Logs to the stream: in a pod, a user other than root may not open /dev/stdout. @param {Features} features */
+/** Renders an access log to the stream, since in a pod a user other than root may not open /dev/stdout; [] without the feature. @param {Features} features */
 export function renderAccessLogs({ 'access-log': log }) {
   if (!log) return []
   return [
@@ -36,25 +36,25 @@ export function renderAccessLogs({ 'access-log': log }) {
   ]
 }
 
-/** Renders histograms with the buckets that both planes are given. @param {Features} features */
+/** Renders histograms with the buckets (ms) of the feature. @param {Features} features */
 export function renderStatsConfig({ metrics }) {
   if (!metrics) return {}
   const setting = { match: { suffix: 'upstream_rq_time' }, buckets: metrics.bucketsMs }
   return { stats_config: { histogram_bucket_settings: [setting] } }
 }
 
-// The tracer wants the name of a collector, and looks for it only when it reports a span.
+// The tracer needs the name of a collector, and resolves it only when it reports a span.
 const NO_COLLECTOR = { cluster: 'no-collector', uri: 'http://no-collector.test/v1/traces', timeout: '1s' }
 
 /**
- * Envoy makes spans by a tracer only: OpenTelemetry's writes the W3C header, and reports nothing unsampled.
+ * Renders a tracer, without which Envoy makes no spans: OpenTelemetry's writes the W3C header, and reports nothing unsampled.
  * @param {SidecarModel} model
  */
 export function renderTracing({ features, service }) {
   if (!features['trace-headers']) return {}
   return {
     tracing: {
-      // No trace is sampled, not even one that came in sampled.
+      // No trace is sampled, not even one that a caller sampled.
       random_sampling: { value: 0 },
       provider: extension('envoy.tracers.opentelemetry', 'envoy.config.trace.v3.OpenTelemetryConfig', {
         service_name: service,
@@ -71,7 +71,7 @@ const RATE_LIMIT = 'envoy.filters.http.local_ratelimit'
 /** Renders the filters before the router. @param {Features} features @param {Route[]} routes of the direction */
 export function renderFilters(features, routes) {
   const isAuthorised = features.authorization && routes.some(route => route.allowedIdentities)
-  // The routes have the rules and limits of these filters.
+  // These filters do nothing by themselves: rules and limits are on the routes.
   return [
     ...(isAuthorised ? [extension(RBAC, `${RBAC_TYPE}.RBAC`)] : []),
     ...(features['rate-limit'] ? [{ name: RATE_LIMIT, typed_config: describeRateLimit('none') }] : []),
@@ -79,7 +79,7 @@ export function renderFilters(features, routes) {
 }
 
 /**
- * Renders what a route has beside its clusters.
+ * Renders what a route has beside its clusters: the name of its statistics, rules, limits and changed headers.
  * @param {Features} features @param {{ route: Route, direction: 'inbound' | 'outbound' }} options
  */
 export function renderRouteFeatures(features, { route, direction }) {
@@ -107,7 +107,7 @@ export function renderRouteFeatures(features, { route, direction }) {
 // An endpoint comes back at most this long after its time.
 const RETURN_INTERVAL = '1s'
 
-/** Renders ejection by failures in a row, and nothing else. @param {Features} features @param {Cluster} cluster */
+/** Renders ejection by failures in a row, and by nothing else; a cluster's own setting goes before that of all (every). @param {Features} features @param {Cluster} cluster */
 export function renderOutlierDetection({ 'outlier-ejection': every }, { ejection = every }) {
   if (!ejection || !every) return {}
   const baseTime = `${ejection.baseSeconds}s`
@@ -121,12 +121,12 @@ export function renderOutlierDetection({ 'outlier-ejection': every }, { ejection
       max_ejection_time: baseTime,
       max_ejection_percent: Math.round(ejection.maxShare * 100),
     },
-    // Otherwise Envoy would send to ejected endpoints, too, where fewer than half are left.
+    // Otherwise Envoy would send to ejected endpoints, too, if fewer than half are left.
     common_lb_config: { healthy_panic_threshold: { value: 0 } },
   }
 }
 
-/** Renders a budget among a cluster's thresholds. @param {Features} features @param {Cluster} cluster */
+/** Renders a retry budget, a share of a cluster's requests; the cluster's own goes before that of all (every). @param {Features} features @param {Cluster} cluster */
 export function renderRetryBudget({ 'retry-budget': every }, { retryBudget = every }) {
   if (!retryBudget || !every) return {}
   const { share, minConcurrent } = retryBudget
@@ -141,7 +141,7 @@ function renderHeaders(headers) {
   }))
 }
 
-/** @param {string} name of its statistics @param {number} [perSecond] absent: no limit */
+/** Renders a limit that refills once a second. @param {string} name of its statistics @param {number} [perSecond] absent: no limit */
 function describeRateLimit(name, perSecond) {
   const always = { default_value: { numerator: 100, denominator: 'HUNDRED' } }
   return {
@@ -155,7 +155,7 @@ function describeRateLimit(name, perSecond) {
   }
 }
 
-/** Renders the rules that take the requests of these identities alone. @param {string[]} identities */
+/** Renders the rules that allow the requests of these identities alone; []: nobody's. @param {string[]} identities */
 export function renderRules(identities) {
   const principals = identities.map(exact => ({ authenticated: { principal_name: { exact } } }))
   return {

@@ -5,7 +5,7 @@ import { renderRouteConfig } from './routes.js'
 import { TYPE } from './shared.js'
 import { OWN_SECRET, renderCertificate } from './tls.js'
 
-/** Envoy watches a folder, and takes what a file says that is moved there, not what is written in place. */
+/** Envoy watches a folder, and reads a file that is moved there; it does not see what is written in place. */
 /** @import { Control, SidecarOptions } from '../../model/types.ts' */
 
 const FOLDER = 'routes'
@@ -36,7 +36,7 @@ export const fileControl = createFileControl({
 })
 
 /**
- * Estimates needs by private memory, which workers share: measured with 1.40.0 and one worker at 0 and 1000 routes.
+ * Estimates the needs of a sidecar. Private memory, which its workers share, was measured with 1.40.0 and one worker at 0 and 1000 routes.
  * @type {NonNullable<Control['needsOf']>}
  */
 export function needsOf({ configuredServices, workers }) {
@@ -48,7 +48,7 @@ function nameFile({ isRotated }) {
   return `${FOLDER}/${isRotated ? 'certificate' : 'outbound'}.json`
 }
 
-/** Renders routes or, of a rotated sidecar, the certificate. @param {SidecarOptions} options @param {number} version */
+/** Renders the routes or, for a sidecar whose certificate is rotated, that certificate. @param {SidecarOptions} options @param {number} version */
 function renderFile({ model, isRotated }, version) {
   const resource = isRotated
     ? {

@@ -40,7 +40,7 @@ export const envoy = {
     requests: 'envoy_vhost_route_upstream_rq_completed',
     durations: 'envoy_vhost_route_upstream_rq_time',
   },
-  // OSM 1.1 gave no --concurrency: Envoy has as many workers as the node has CPUs, whatever the cap.
+  // OSM 1.1 set no --concurrency: Envoy then has as many workers as the node has CPUs, whatever the cap.
   countWorkers: ({ profile, cpus }) => (profile === OSM ? cpus : profile === ISTIO ? ISTIO_WORKERS : null),
   // Profiles of meshes name no time, and Envoy's own is an hour (core.HttpProtocolOptions.idle_timeout).
   keepsIdleSeconds: ({ profile, timeouts }) =>
@@ -65,7 +65,7 @@ function findUnsupported({ conditions, profile = null, version }) {
     return `the profile ${profile} has features of its own: give features to envoy alone`
   if (profile === ISTIO && (changesPerMinute !== null || sidecars !== undefined))
     return "its configuration changes by Istio's own control plane, which the kit does not have"
-  // Before programs are looked for, there is no version.
+  // There is no version before the kit has looked for programs.
   if (profile === ISTIO && version && !isAtLeast(version, '1.37'))
     return `the statistics of Istio need an access logger that Envoy has since 1.37: this is ${version}`
   return null

@@ -7,10 +7,10 @@ import { hasIstioFilters, ISTIO, ISTIO_ARGV } from './istio/index.js'
 
 /** @import { DataPlane, ProcessSpec, SidecarOptions } from '../../model/types.ts' */
 
-// Connections are closed behind their next answer for a second longer than listeners are open.
+// Envoy closes connections behind their next answer for a second longer than its listeners are open.
 const DRAIN = { seconds: 2, moreSeconds: 1 }
 
-/** @param {SidecarOptions} options @returns {ProcessSpec} */
+/** Creates an Envoy with the bootstrap of its profile. @param {SidecarOptions} options @returns {ProcessSpec} */
 export function createSidecar(options) {
   const { model, folder, profile, tool } = options
   const flush = model.features['access-log'] ? ['--file-flush-interval-msec', `${FLUSH_MS}`] : []
@@ -29,7 +29,7 @@ export function createSidecar(options) {
   })
 }
 
-/** @type {NonNullable<DataPlane['endGracefully']>} */
+/** Drains the listeners, waits until that is over, and quits, all by the administration port. @type {NonNullable<DataPlane['endGracefully']>} */
 export function endGracefully(spec) {
   const endpoint = /** @type {NonNullable<ProcessSpec['admin']>} */ (spec.admin)
   const post = (/** @type {string} */ path) => ({

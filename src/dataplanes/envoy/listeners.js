@@ -11,7 +11,7 @@ import { renderTls, renderTransport } from './tls.js'
 /** @typedef {Partial<Record<'inbound' | 'outbound' | 'certificate', unknown>>} Sources where the routes of a listener, and the certificate, come from; absent: they are in it */
 
 const MANAGER = 'envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager'
-// Envoy answers 503 where the connect timeout ran out; both planes answer 504 here.
+// Envoy's own answer is 503 if a connect timed out; here it is 504, as with other planes.
 const CONNECT_TIMEOUT_IS_504 = {
   filter: {
     extension_filter: extension(
@@ -24,6 +24,7 @@ const CONNECT_TIMEOUT_IS_504 = {
 }
 
 /**
+ * Renders the listeners of a model: of requests, one for each direction that it has; of bytes, one for each route.
  * @param {SidecarModel} model
  * @param {string | null} profile one of PROFILES; null: the first
  * @param {Sources} sources
@@ -70,7 +71,7 @@ function renderExit(filter) {
 }
 
 /**
- * Renders the filter chains of an inbound listener: for peers with TLS, without, or both, by its mTLS mode.
+ * Renders the filter chains of an inbound listener: for peers with TLS (strict), without (disabled), or for both (permissive).
  * @param {SidecarModel} model @param {object} filter @param {unknown} [source] of its certificate
  */
 function renderEntry(model, filter, source) {
@@ -102,8 +103,8 @@ function renderEntry(model, filter, source) {
 }
 
 /**
- * Has a listener ask for the address that each redirected connection meant, and close those that mean another port than it
- * serves.
+ * Makes a listener ask the kernel for the address that each redirected connection meant, and close connections to other ports
+ * than its own. A listener without redirected ports stays as it is.
  * @param {{ filter_chains: { filter_chain_match?: object, filters: object[] }[], listener_filters?: object[] }} listener
  * @param {{ redirectedPorts?: number[] }} model
  */

@@ -1,4 +1,4 @@
-/** The profile osm-1.1: what OSM 1.1 asked of its Envoy (docs of openservicemesh/osm v1.1, pkg/envoy/lds). */
+/** The profile osm-1.1: the configuration that OSM 1.1 gave its Envoy (docs of openservicemesh/osm v1.1, pkg/envoy/lds). */
 
 import { extension } from './shared.js'
 
@@ -18,8 +18,10 @@ export const OSM_DEPLOYED = {
   ],
 }
 
-// OSM's Wasm stats filter cannot be had; a second Lua script that reads the same headers stands for it.
-/** @param {SidecarModel} model */
+/**
+ * Renders OSM's filters. Its Wasm filter of statistics is not available: a second Lua script that reads the same headers stands for it.
+ * @param {SidecarModel} model
+ */
 export function renderOsmFilters({ service }) {
   const add = ['namespace', 'kind', 'name', 'pod'].map(key => `h:add('osm-stats-${key}', '${service}')`).join(' ')
   const drop = ['namespace', 'kind', 'name', 'pod'].map(key => `h:get('osm-stats-${key}') h:remove('osm-stats-${key}')`)
@@ -40,7 +42,7 @@ function luaFilter(code) {
   })
 }
 
-// OSM logs to stdout; the lines are formatted and written here too, and thrown away.
+// OSM logs to stdout. Here the lines are formatted and written, too, but to /dev/null.
 export const OSM_ACCESS_LOG = extension(
   'envoy.access_loggers.file',
   'envoy.extensions.access_loggers.file.v3.FileAccessLog',

@@ -6,14 +6,14 @@ import { seconds } from './shared.js'
 
 const RETRY_INTERVAL = '0.001s'
 
-/** @param {SidecarModel} model @param {'inbound' | 'outbound'} direction */
+/** Renders the routes of a direction, by whose name a listener finds them. @param {SidecarModel} model @param {'inbound' | 'outbound'} direction */
 export function renderRouteConfig(model, direction) {
   const virtual_hosts = renderHosts(model, direction)
   return { name: direction, ignore_port_in_host_matching: true, virtual_hosts }
 }
 
 /**
- * Renders a virtual host per name and one for any: a thousand services cost one look-up, and the first match wins.
+ * Renders a virtual host for each host name, and one for any: a thousand services cost one look-up. In a host the first match wins.
  * @param {SidecarModel} model @param {'inbound' | 'outbound'} direction
  */
 function renderHosts(model, direction) {

@@ -1,7 +1,7 @@
 /** The beginning of the type of every message. */
 export const TYPE = 'type.googleapis.com/'
 export const BUFFER_BYTES = 1024 * 1024
-// Both planes are given Pipy's windows: Envoy's own are 16 and 24 MiB.
+// The windows of Pipy, for equal work: Envoy's own are 16 and 24 MiB.
 export const HTTP2_OPTIONS = { initial_stream_window_size: 1024 * 1024, initial_connection_window_size: 1024 * 1024 }
 
 /** Renders an extension with its configuration. @param {string} name @param {string} type @param {object} [config] */
@@ -9,14 +9,14 @@ export function extension(name, type, config) {
   return { name, typed_config: { '@type': `${TYPE}${type}`, ...config } }
 }
 
-/** Renders the HTTP that is spoken to a cluster. @param {object} options */
+/** Renders the HTTP protocol options of a cluster. @param {object} options */
 export function renderUpstreamHttp(options) {
   const type = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions'
   return { typed_extension_protocol_options: { [type]: { '@type': `${TYPE}${type}`, ...options } } }
 }
 
 /**
- * Has chains take the redirected connections that mean one of these ports, and no others.
+ * Copies chains for each port: they take redirected connections that meant one of these ports, and no others.
  * @param {{ filter_chain_match?: object, filters: object[] }[]} chains @param {number[]} ports
  */
 export function matchPorts(chains, ports) {

@@ -5,13 +5,14 @@ import { extension } from './shared.js'
 export const OWN_SECRET = 'own'
 const NOBODY = 'spiffe://sidecar-bench/nobody'
 
-/** Renders the TLS of one end of connections. @param {'Upstream' | 'Downstream'} end @param {object} context */
+/** Renders the transport socket of connections to upstreams or from downstreams. @param {'Upstream' | 'Downstream'} end @param {object} context */
 export function renderTransport(end, context) {
   return extension('envoy.transport_sockets.tls', `envoy.extensions.transport_sockets.tls.v3.${end}TlsContext`, context)
 }
 
 /**
- * @param {SidecarModel} model @param {string[] | null} acceptedIdentities
+ * Renders a TLS context: TLS 1.3 alone, peers with a certificate of the authority.
+ * @param {SidecarModel} model @param {string[] | null} acceptedIdentities null: any
  * @param {unknown} [source] of its certificate; absent: files that are read once
  */
 export function renderTls({ tls, trust }, acceptedIdentities, source) {
@@ -37,7 +38,7 @@ export function renderCertificate({ certificatePath, keyPath }) {
 }
 
 /**
- * An empty list would accept everybody: to accept nobody, it names an identity that nobody has.
+ * Renders matchers of identities. An empty list would accept everybody: to accept nobody, it gets an identity that nobody has.
  * @param {string[]} identities
  */
 function renderAccepted(identities) {

@@ -10,7 +10,7 @@ const HTTP2_WINDOW_BYTES = 1024 * 1024
 // HAProxy's default follows from its limit of open files, which in a container can be a thousand million.
 const MOST_CONNECTIONS = 9000
 
-/** @param {SidecarModel} model @param {string} folder where its files will be @returns {ProcessSpec['files']} */
+/** Renders haproxy.cfg, and for requests the maps and error files that it names. @param {SidecarModel} model @param {string} folder where its files will be @returns {ProcessSpec['files']} */
 export function renderFiles(model, folder) {
   const { inbound, outbound, admin, carriesBytes } = model
   const sections = [
@@ -84,17 +84,17 @@ function renderDefaults({ timeouts, retries, streamsAnswers }, folder) {
     `timeout client ${milliseconds(timeouts.idleSeconds)}`,
     `timeout server ${milliseconds(timeouts.requestSeconds)}`,
     `retries ${retries}`,
-    // Without it, HAProxy lets the kernel wait for more of an answer before a chunk is sent.
+    // Without this option, HAProxy lets the kernel wait for more of an answer before it sends a chunk.
     ...(streamsAnswers ? ['option http-no-delay'] : []),
-    // The one more try goes to the next endpoint.
+    // The retry goes to the next endpoint.
     'option redispatch 1',
     ...ERROR_FILES.map(({ name, replaces }) => `errorfile ${replaces} ${quoteWord(`${folder}/${name}`)}`),
   ]
 }
 
 /**
- * HAProxy says 503 where a connection was refused and where it timed out, and not which it was. A try that
- * times out takes its whole time, the last one too; one that is refused, at most the pause before the next.
+ * Renders the change of 503 to 504 for connects that timed out. HAProxy answers 503 to refused ones, too, so that time tells them apart:
+ * a try that times out takes its whole time, the last one too; one that is refused, at most the pause before the next.
  * @param {SidecarModel} model
  */
 function renderTimes({ timeouts, retries }) {

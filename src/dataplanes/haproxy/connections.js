@@ -1,7 +1,7 @@
 /** Connections in and out, whether they carry requests or bytes. */
 /** @import { Cluster, SidecarModel } from '../../model/types.ts' */
 
-/** A section, its head first. @typedef {string[]} Section */
+/** The lines of a section, its head first. @typedef {string[]} Section */
 
 const INSPECT_SECONDS = 5
 const NOBODY = 'spiffe://sidecar-bench/nobody'
@@ -10,8 +10,8 @@ const NOBODY = 'spiffe://sidecar-bench/nobody'
  * Renders a frontend for each way in. HAProxy has no listener of both TLS and plaintext: a permissive one looks at the
  * first bytes, serves plaintext, and hands TLS to a listener in the same process.
  * @param {SidecarModel} model
- * @param {{ name: string, port: number, way: string[], alpn?: string, plaintext?: string[] }} options way: where what has come
- *   in goes; plaintext: lines of a permissive listener for what is no TLS
+ * @param {{ name: string, port: number, way: string[], alpn?: string, plaintext?: string[] }} options way: lines that
+ *   route what has come in; plaintext: lines of a permissive listener for connections without TLS
  * @returns {Section[]}
  */
 export function renderEntry(model, { name, port, way, alpn, plaintext = [] }) {
@@ -48,8 +48,9 @@ export function renderEntry(model, { name, port, way, alpn, plaintext = [] }) {
 }
 
 /**
+ * Renders the backend of a cluster.
  * @param {SidecarModel} model @param {Cluster} cluster
- * @param {{ serverOptions?: string[], alpn?: string }} options serverOptions: of each
+ * @param {{ serverOptions?: string[], alpn?: string }} options serverOptions: of each endpoint; alpn: absent: none is offered
  * @returns {Section}
  */
 export function renderBackend(model, { name, endpoints, balancing, mtls }, { serverOptions: lines = [], alpn }) {
@@ -65,14 +66,14 @@ export function renderBackend(model, { name, endpoints, balancing, mtls }, { ser
   return [
     `backend ${name}`,
     `balance ${balancing === 'least-requests' ? 'leastconn' : 'roundrobin'}`,
-    // Quoted for kustomize, which finds addresses between quotation marks.
+    // The address is quoted for kustomize, which finds addresses between quotation marks.
     ...endpoints.map(({ address, port }, i) => `server s${i + 1} "${address}":${port} ${options}`.trimEnd()),
   ]
 }
 
 /**
- * Binds a socket for each thread. HAProxy asks by itself which address a redirected connection meant (sock_inet_get_dst in
- * its src/sock_inet.c).
+ * Renders the lines of a listener with a socket for each thread. HAProxy asks the kernel by itself which address a redirected
+ * connection meant (sock_inet_get_dst in its src/sock_inet.c); other ports than the redirected ones are rejected.
  * @param {{ address: string, port: number, redirectedPorts?: number[] }} listener @param {string} [tls]
  */
 export function listenAt({ address, port, redirectedPorts }, tls) {
@@ -82,7 +83,7 @@ export function listenAt({ address, port, redirectedPorts }, tls) {
   return [[`bind ${address}:${port} shards by-thread`, ...(tls ? [tls] : [])].join(' '), ...meant]
 }
 
-/** Quotes a word with a blank in it; results folders have no other sign that HAProxy takes for its own. @param {string} word */
+/** Quotes a word with a blank; paths of results have no other character that means something to HAProxy. @param {string} word */
 export function quoteWord(word) {
   return word.includes(' ') ? `"${word}"` : word
 }
@@ -93,8 +94,8 @@ export function milliseconds(seconds) {
 }
 
 /**
- * Refuses identities once a connection, by the common name: HAProxy shows no URI names.
- * @param {string[] | null} identities
+ * Rejects identities that are not listed, once a connection and by the common name: HAProxy shows no URI names.
+ * @param {string[] | null} identities null: any of the authority
  */
 function renderAccepted(identities) {
   if (identities === null) return []
@@ -102,8 +103,8 @@ function renderAccepted(identities) {
 }
 
 /**
- * HAProxy compares a server's DNS names and common name with the server name that it sends, or with another where it sends
- * none: an identity that is listed leaves no place for a server name.
+ * Renders which name a server must have. HAProxy compares its DNS names and common name with the server name (SNI) that it sends,
+ * or with `verifyhost` if it sends none: a listed identity takes that place. Throws Error for several identities.
  * @param {string} cluster
  * @param {NonNullable<Cluster['mtls']>} mtls
  */

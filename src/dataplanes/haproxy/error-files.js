@@ -1,8 +1,8 @@
-/** Whole responses of HAProxy for an upstream that failed; their status may be another than the one they stand for. */
+/** Whole responses of HAProxy for an upstream that failed; their status may differ from HAProxy's own, which they replace. */
 
 const MARK = 'x-sidecar-bench-failed'
 
-/** A header tells HAProxy's own 503 from an application's, and is removed before anybody sees it. */
+/** A header marks HAProxy's own 503, not an application's, and is removed before the answer leaves. */
 export const MARK_FAILED = `res.hdr(${MARK}) -m found`
 export const UNMARK_FAILED = `del-header ${MARK}`
 
@@ -14,6 +14,7 @@ export const ERROR_FILES = [
 ]
 
 /**
+ * Makes the file of a response.
  * @param {number} replaces HAProxy's own status
  * @param {string} status
  * @param {string} reason

@@ -2,7 +2,7 @@ import { createFileControl } from '../../model/file-control.js'
 import { renderFiles } from './config.js'
 import { createSidecar } from './launch.js'
 
-/** At SIGUSR2 HAProxy's master starts a worker that is handed the listening sockets (Management Guide, 4). */
+/** At SIGUSR2 HAProxy's master starts a new worker and hands it the listening sockets (Management Guide, 4). */
 export const fileControl = createFileControl({
   createSidecar: options => {
     const spec = createSidecar(options)

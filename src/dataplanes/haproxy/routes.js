@@ -9,7 +9,7 @@ export const NO_ROUTE = 'no_route'
 
 const HOST = 'req.hdr(host),host_only,lower'
 
-/** @param {Route[]} routes @param {string} mapFile where renderMap's will be @returns {string[]} lines of a frontend */
+/** Renders how a frontend finds a backend. @param {Route[]} routes @param {string} mapFile path of the file that renderMap renders @returns {string[]} lines of a frontend */
 export function renderRoutes(routes, mapFile) {
   const hosts = nameBackends(routes)
   const any = hosts.find(({ host }) => host === null)?.backend ?? NO_ROUTE
@@ -24,7 +24,7 @@ export function renderRoutes(routes, mapFile) {
   ]
 }
 
-/** Renders a line of each host: its name, and its backend or what its rules call it. @param {Route[]} routes */
+/** Renders a line for each host: its name, and its backend or the name by which its rules know it. @param {Route[]} routes */
 export function renderMap(routes) {
   return nameBackends(routes)
     .filter(({ host }) => host !== null)
@@ -34,7 +34,7 @@ export function renderMap(routes) {
 
 /**
  * Names the backend of each host, and of all others, with rules in order. A host whose first route has no condition and
- * one cluster has that cluster's backend; otherwise the name is one that no backend has.
+ * one cluster has that cluster's backend; otherwise the name is of no backend, and the rules choose one.
  * @param {Route[]} routes
  */
 function nameBackends(routes) {
@@ -48,9 +48,10 @@ function nameBackends(routes) {
 }
 
 /**
+ * Renders the rule of a route.
  * @param {string} hostCondition
  * @param {Route} route
- * @returns {string[]} as many lines as it has clusters, each of what is left of the weights
+ * @returns {string[]} a line for each cluster, which takes its share of what the lines before it leave
  */
 function renderRule(hostCondition, { pathPrefix, headers, split }) {
   const conditions = [

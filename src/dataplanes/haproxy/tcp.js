@@ -4,7 +4,7 @@ import { listenAt, milliseconds, renderBackend, renderEntry } from './connection
 /** The sections of a sidecar that carries bytes. */
 /** @import { SidecarModel } from '../../model/types.ts' @import { Section } from './connections.js' */
 
-/** @param {SidecarModel} model @returns {Section[]} */
+/** Renders defaults, the frontends of each route and a backend for each cluster. @param {SidecarModel} model @returns {Section[]} */
 export function renderTcpSections(model) {
   const { clusters, retries, timeouts } = model
   const idle = milliseconds(timeouts.idleSeconds)

@@ -2,31 +2,31 @@ import { listByteListeners } from '../../model/byte-listeners.js'
 import { identityOf, PORTS } from '../../model/sidecar-contract.js'
 
 /**
- * The sidecar model as what Linkerd's control plane tells a proxy: policies of the connections of its application, the
- * endpoints of the services that it calls, and who may come in. Routes are the caller's: a server forwards to the port that
- * its client meant, and takes what its own routes match.
+ * The sidecar model as what Linkerd's control plane sends a proxy: policies for the connections that its application opens, the
+ * endpoints of the services that it calls, and who may come in. The caller's proxy routes: that of a server forwards to the port
+ * that its client meant, and accepts what its own routes match.
  * @import { Cluster, Endpoint, Route, SidecarModel } from '../../model/types.ts'
  */
 
-// Nobody has this identity: a cluster that accepts nobody is called as it.
+// Nobody has this identity: it stands for that of a cluster that accepts nobody.
 const NOBODY = 'nobody'
-// Numbers of Linkerd's own control plane: the time to find out a protocol, the load of an endpoint nobody has called, and the
-// weight that counts as 1.
+// Numbers of Linkerd's own control plane: the timeout for detecting a protocol, the initial load of an endpoint, and the weight
+// that counts as 1.
 const DETECT = { seconds: 10 }
 const PEAK_EWMA = { defaultRtt: { nanos: 30_000_000 }, decay: { seconds: 10 } }
 const WEIGHT = 10_000
 // The queue that Linkerd's policy controller gives each backend by itself (linkerd2, policy-controller/grpc, DEFAULT_QUEUE_CONFIG).
 const DEPLOYED_QUEUE = { capacity: 100, failfastTimeout: { seconds: 3 } }
-// Lean: no request of a load is refused for the length of a queue.
+// Lean: no request of a load is refused because a queue is full.
 const QUEUE_CAPACITY = 10_000
 const ANYWHERE = [{ net: { ip: { ipv4: 0 }, prefixLen: 0 } }]
 const CLOSED = nameMessage('closed')
 
 /**
- * Renders the tables of its control plane.
+ * Renders the tables from which the kit's control plane answers a proxy.
  * @param {SidecarModel} model
- * @param {{ isDeployed: boolean }} options isDeployed: as its own control plane does by itself: HTTP/1.1 is carried in HTTP/2
- *   between proxies, queues are short, and no request has a timeout
+ * @param {{ isDeployed: boolean }} options isDeployed: by the defaults of Linkerd's own control plane: HTTP/1.1 is
+ *   carried in HTTP/2 between proxies, queues are short, and no request has a timeout
  */
 export function renderTables(model, options) {
   return {
@@ -47,7 +47,7 @@ function listCalled({ outbound, clusters }) {
   return clusters.filter(({ name }) => called.has(name))
 }
 
-/** @param {Endpoint} endpoint @param {Cluster} cluster @param {{ isDeployed: boolean }} options */
+/** Renders an endpoint; Linkerd expects one identity of it: the first that is accepted. @param {Endpoint} endpoint @param {Cluster} cluster @param {{ isDeployed: boolean }} options */
 function renderEndpoint({ address, port }, { mtls, protocol }, { isDeployed }) {
   const isHttp2 = protocol === 'http/2' || (isDeployed && protocol === 'http/1.1')
   const identity = mtls && ((mtls.acceptedIdentities ?? [identityOf(mtls.serverName)])[0] ?? identityOf(NOBODY))
@@ -56,14 +56,14 @@ function renderEndpoint({ address, port }, { mtls, protocol }, { isDeployed }) {
     weight: WEIGHT,
     ...(mtls && { tlsIdentity: { uriLikeIdentity: { uri: identity }, serverName: { name: mtls.serverName } } }),
     ...(isHttp2 && { protocolHint: { h2: {} } }),
-    // Its server takes bytes over mTLS at its own port alone, behind a header that names the port that is meant.
+    // A server's proxy takes bytes over mTLS only at its own port, behind a header with the port that is meant.
     ...(mtls &&
       protocol === 'tcp' && { protocolHint: { opaque: {}, opaqueTransport: { inboundPort: PORTS.inbound } } }),
   }
 }
 
 /**
- * Renders policies of what an application opens, by the address and the port that it meant.
+ * Renders policies for the connections that an application opens, by the address and port that they mean; any other is closed.
  * @param {SidecarModel} model @param {{ isDeployed: boolean }} options
  */
 function renderOutbound(model, options) {
@@ -132,7 +132,7 @@ function renderRoute(route, { name, ...options }) {
   }
 }
 
-/** @param {string} cluster @param {{ model: SidecarModel, isDeployed: boolean }} options */
+/** Renders the balancer and the queue of a cluster. @param {string} cluster @param {{ model: SidecarModel, isDeployed: boolean }} options */
 function renderBackend(cluster, { model: { timeouts }, isDeployed }) {
   return {
     metadata: nameMessage(cluster),
@@ -143,7 +143,7 @@ function renderBackend(cluster, { model: { timeouts }, isDeployed }) {
   }
 }
 
-/** Renders who may come in, by the port that a client meant. @param {SidecarModel} model */
+/** Renders who may come in, by the port that a client meant; any other port is closed. @param {SidecarModel} model */
 function renderInbound(model) {
   const { inbound, carriesBytes } = model
   const closed = {
@@ -165,11 +165,11 @@ function renderInbound(model) {
   }))
   const server = {
     protocol: carriesBytes ? { opaque: {} } : { detect: { timeout: DETECT, httpRoutes } },
-    // Each route permits whatever its server does.
+    // A route also permits whatever its server does: rules of routes need a server that permits nobody.
     authorizations: isAuthorised ? [] : admitted,
     labels: { name: 'inbound', kind: 'default' },
   }
-  // The administration port is one of the ports that a proxy asks for.
+  // A proxy asks for the policy of its administration port, too.
   return [...[...listInboundPorts(model), PORTS.admin].map(port => ({ port, server })), closed]
 }
 
@@ -182,9 +182,9 @@ export function listInboundPorts({ inbound, carriesBytes, clusters }) {
   return [...new Set(endpoints.map(({ port }) => port))]
 }
 
-/** @param {string} name @param {Pick<NonNullable<SidecarModel['inbound']>, 'mtls' | 'acceptedIdentities'>} inbound */
+/** Renders who may call. @param {string} name @param {Pick<NonNullable<SidecarModel['inbound']>, 'mtls' | 'acceptedIdentities'>} inbound */
 function renderAuthorization(name, { mtls, acceptedIdentities }) {
-  // An authorization of plaintext permits every peer. Any SPIFFE identity has no name here: TLS alone is asked for.
+  // `unauthenticated` permits every peer. There is no match for any SPIFFE identity: without a list, TLS alone is required.
   const clients = acceptedIdentities
     ? { identities: { identities: acceptedIdentities.map(name => ({ name })) } }
     : { unauthenticated: {} }
@@ -197,7 +197,7 @@ function renderHosts({ host }) {
   return host === null ? { hosts: [] } : { hosts: [{ exact: host }] }
 }
 
-/** @param {Route} route */
+/** Renders the conditions of a route; protobuf's JSON has bytes, such as values of headers, in base64. @param {Route} route */
 function renderMatch({ pathPrefix, headers }) {
   const exact = (/** @type {string} */ text) => Buffer.from(text).toString('base64')
   return {
@@ -206,17 +206,17 @@ function renderMatch({ pathPrefix, headers }) {
   }
 }
 
-/** Names a destination, which has a port: it need not be that of its endpoints. @param {string} cluster */
+/** Makes the name of a destination; its port may be another than that of its endpoints. @param {string} cluster */
 function pathOf(cluster) {
   return `${cluster}:${PORTS.application}`
 }
 
-/** Names a message, as each has to be. @param {string} name */
+/** Makes the metadata that every message must have. @param {string} name */
 function nameMessage(name) {
   return { default: name }
 }
 
-/** @param {string} address */
+/** Encodes an IPv4 address as a number of 32 bits. @param {string} address */
 function encodeAddress(address) {
   return address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0)
 }

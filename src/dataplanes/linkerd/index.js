@@ -39,9 +39,9 @@ export const linkerd = {
     name: 'linkerd2-proxy',
     variable: 'LINKERD2_PROXY',
     image: null,
-    // It has no option for it, and says it in its first line, before it misses its configuration.
+    // It has no such option, but prints its version in its first line, before it fails for lack of a configuration.
     versionArgv: ['--version'],
-    // A build that is no release has the hash of its commit.
+    // A build that is no release is known by the hash of its commit.
     parseVersion: text => {
       const [, version, hash] = /linkerd2_proxy: \w+ (\S+) \(([0-9a-f]{7,})\)/.exec(text) ?? []
       return version && !version.startsWith('0.0.0') ? version : (hash ?? null)

@@ -1,4 +1,4 @@
-/** Differences between Linkerd's proxy and what the corpus asks: a trial of it names them. Pure. */
+/** Checks of parity that Linkerd's proxy fails, with the reasons, which a report names. Pure. */
 /** @import { DataPlane, Lack } from '../../model/types.ts' */
 
 const IDENTITY_REFUSED = /identity.*: refused, expected accepted$/

@@ -5,16 +5,16 @@ import { listInboundPorts, renderTables } from './config.js'
 /** @import { Endpoint, ProcessSpec, SidecarOptions } from '../../model/types.ts' */
 
 export const DEPLOYED = 'deployed'
-// Its control plane listens where nobody but the processes of its own namespace reaches it: a proxy asks it in plaintext
-// only at such an address.
+// Its control plane listens at loopback, which only processes of its own namespace reach: a proxy speaks plaintext to it only
+// at such an address.
 const CONTROL = { address: '127.0.0.1', port: 8086 }
 const SOCKET = 'workload.sock'
 const NOWHERE = '127.0.0.1'
 const HTTP2_WINDOW_BYTES = 1024 * 1024
-// The trust anchors are in its environment, as text: Linkerd's own image has such a launcher, too.
+// The proxy reads the trust anchors from its environment, as text: Linkerd's own image has such a launcher, too.
 const LAUNCHER = 'LINKERD2_PROXY_IDENTITY_TRUST_ANCHORS=$(cat "$1") exec "$0"'
 
-/** @param {SidecarOptions} options @returns {ProcessSpec} */
+/** Creates a proxy, whose control plane (createCompanions) has a folder beside its own. @param {SidecarOptions} options @returns {ProcessSpec} */
 export function createSidecar(options) {
   const { model, folder, profile, tool } = options
   const { inbound, outbound, trust } = model
@@ -38,7 +38,7 @@ export function createSidecar(options) {
     // All threads accept at one socket.
     workers: 1,
     redirects: {
-      // A load that calls the sidecar itself means a port for each service, and it listens at one.
+      // A load that calls the sidecar itself uses a port for each service: rules lead all to the one at which it listens.
       inbound: inbound ? into.port : out.port,
       outbound: outbound?.redirectedPorts ? out.port : null,
     },
@@ -46,9 +46,9 @@ export function createSidecar(options) {
 }
 
 /**
- * Renders its environment, which is all of its own configuration.
+ * Renders the environment of a proxy, which is all of its own configuration.
  * @param {SidecarOptions} options
- * @param {{ into: Endpoint, out: Endpoint, socket: string, isLean: boolean }} options
+ * @param {{ into: Endpoint, out: Endpoint, socket: string, isLean: boolean }} options isLean: with the kit's timeouts and windows
  * @returns {Record<string, string>}
  */
 function renderEnvironment({ model }, { into, out, socket, isLean }) {
@@ -76,7 +76,7 @@ function renderEnvironment({ model }, { into, out, socket, isLean }) {
     CORES: `${workers}`,
     CORES_MAX: `${workers}`,
     DESTINATION_SVC_ADDR: control,
-    // Profiles would be looked up beside policies, which have the routes here.
+    // Without networks no profiles are looked up: policies have the routes here.
     ...(isLean ? { DESTINATION_PROFILE_NETWORKS: '' } : { DESTINATION_PROFILE_NETWORKS: '10.0.0.0/8' }),
     POLICY_SVC_ADDR: control,
     POLICY_WORKLOAD: service,
@@ -87,7 +87,7 @@ function renderEnvironment({ model }, { into, out, socket, isLean }) {
     OUTBOUND_LISTEN_ADDR: render(out),
     ADMIN_LISTEN_ADDR: render(admin),
     INBOUND_DEFAULT_POLICY: 'deny',
-    // It asks for the policies of these ports before it is ready.
+    // The proxy is ready only once it has the policies of these ports.
     INBOUND_PORTS: listInboundPorts(model).join(','),
     // Only its own address: it takes another one for its own application's, and sends plaintext there.
     INBOUND_IPS: model.inbound ? into.address : out.address,
@@ -96,7 +96,7 @@ function renderEnvironment({ model }, { into, out, socket, isLean }) {
   return Object.fromEntries(Object.entries(environment).map(([name, value]) => [`LINKERD2_PROXY_${name}`, value]))
 }
 
-/** Creates its control plane, which it asks for all that is not in its environment. @param {SidecarOptions} options @returns {ProcessSpec[]} */
+/** Creates a proxy's control plane, which has all that is not in its environment. @param {SidecarOptions} options @returns {ProcessSpec[]} */
 export function createCompanions({ model, folder, profile }) {
   const { service, identity, trust } = model
   const controlFolder = `${folder}-control`

@@ -14,7 +14,7 @@ const MOST_IDLE = { ofAll: 65_536, ofOne: 1024, least: 16 }
 // By default nginx closes a connection after 1000 requests, or an hour.
 const FOREVER = { requests: 1_000_000_000, time: '1d' }
 
-/** @param {SidecarModel} model @returns {string} nginx.conf */
+/** Renders nginx.conf. Bytes and permissive ports need nginx's stream module. @param {SidecarModel} model @returns {string} nginx.conf */
 export function renderConfig(model) {
   const { inbound, outbound, admin, clusters, carriesBytes } = model
   const passage = inbound?.mtls === 'permissive' && !carriesBytes ? renderPassage(inbound, model) : null
@@ -42,7 +42,7 @@ export function renderConfig(model) {
   ])
 }
 
-/** @param {SidecarModel} model */
+/** Renders what all servers share. @param {SidecarModel} model */
 function renderDefaults({ timeouts, retries, clusters, carriesGrpc, streamsAnswers, ...model }) {
   const by = carriesGrpc ? 'grpc' : 'proxy'
   const routes = [model.inbound, model.outbound].flatMap(listener => listener?.routes ?? [])
@@ -53,7 +53,7 @@ function renderDefaults({ timeouts, retries, clusters, carriesGrpc, streamsAnswe
     ...['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(of => `${of}_temp_path ${HERE}/temp`),
     `map_hash_max_size ${2048 + 2 * (routes.length + clusters.length)}`,
     'map_hash_bucket_size 512',
-    // Requests are taken as they come, of any size; nginx sends a body on when it has all of the body.
+    // Requests may have any size and names of headers; nginx sends a body on once it has all of it.
     ...[`client_header_timeout ${idle}`, `client_body_timeout ${idle}`, `send_timeout ${idle}`],
     ...[`keepalive_timeout ${idle}`, `keepalive_requests ${FOREVER.requests}`, `keepalive_time ${FOREVER.time}`],
     ...['client_max_body_size 0', 'client_body_buffer_size 16m', 'large_client_header_buffers 4 16k'],
@@ -71,7 +71,7 @@ function renderDefaults({ timeouts, retries, clusters, carriesGrpc, streamsAnswe
     ...(carriesGrpc ? [] : ['proxy_buffers 8 16k', 'proxy_max_temp_file_size 0', 'proxy_redirect off']),
     ...['Server', 'Date'].map(header => `${by}_pass_header ${header}`),
     `${by}_ignore_headers X-Accel-Redirect${carriesGrpc ? '' : ' X-Accel-Limit-Rate X-Accel-Buffering'} X-Accel-Charset`,
-    // The window of a stream is what nginx reads of a body before anybody asks for it.
+    // This is the window of a stream: what nginx reads of a body before it processes the request.
     ...(carriesGrpc ? ['http2_body_preread_size 1m'] : []),
   ]
 }

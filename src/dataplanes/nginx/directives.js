@@ -8,12 +8,12 @@
 /** nginx writes where it runs: the folder of its configuration may be read-only. */
 export const HERE = '/proc/self/cwd'
 
-/** @param {number} seconds */
+/** Formats a time in ms. @param {number} seconds */
 export function time(seconds) {
   return `${Math.round(seconds * 1000)}ms`
 }
 
-/** @param {Directive[]} directives @returns {string} */
+/** Renders directives, a line each; blocks are indented. @param {Directive[]} directives @returns {string} */
 export function renderLines(directives, indent = '') {
   return directives
     .map(directive => {

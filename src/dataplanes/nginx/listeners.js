@@ -9,8 +9,9 @@ const CLOSED = 'return 444'
 const NOBODY = 'nobody.invalid'
 
 /**
+ * Renders the server of a listener, with the maps that it uses.
  * @param {'inbound' | 'outbound'} name
- * @param {{ model: SidecarModel, listens?: string[] }} options listens: instead of its address
+ * @param {{ model: SidecarModel, listens?: string[] }} options listens: `listen` lines, instead of that of its address
  * @returns {Directive[]} of `http`
  */
 export function renderListener(name, { model, listens }) {
@@ -51,18 +52,18 @@ export function listenAt({ address, port }) {
 }
 
 /**
- * Renders who may come in. nginx ends the handshake with a refused peer, and closes the connection without an answer.
+ * Renders who may come in. nginx completes the handshake with a refused peer, and closes the connection without an answer.
  * @param {NonNullable<SidecarModel['inbound']>} inbound
  * @param {SidecarModel} model
  */
 function renderEntry({ acceptedIdentities }, { trust, tls }) {
-  // Patterns heed case. nginx shows the subject, and no URI names; a permissive listener's plaintext has no subject.
+  // `~` heeds case. nginx shows the subject of a certificate, but no URI names; plaintext of a permissive listener has no subject.
   const accepted = acceptedIdentities?.map(identity => `"~^on:CN=${escapeText(identity)}\\z" ""`)
   return {
     maps: accepted ? [['map "$https:$ssl_client_s_dn" $is_refused', 'default 1', '":" ""', ...accepted]] : [],
     directives: [
       ...renderServerTls({ trust, tls }),
-      // A certificate is wrong (495) or missing (496), or there is no TLS at all (497).
+      // nginx's own statuses: a certificate is wrong (495) or missing (496), or there is no TLS at all (497).
       ...['error_page 495 496 497 = @refused', ['location @refused', CLOSED]],
       ...(accepted ? [['if ($is_refused)', CLOSED]] : []),
     ],
@@ -70,8 +71,8 @@ function renderEntry({ acceptedIdentities }, { trust, tls }) {
 }
 
 /**
- * Renders how upstreams are called. nginx compares their DNS name and no other: of listed identities, it can heed
- * only that there are none.
+ * Renders how upstreams are called. nginx compares their DNS name and no other: all it can do with a list of identities is to
+ * accept nobody if that is empty.
  * @param {string} name
  * @param {{ model: SidecarModel, clusters: Cluster[], target: string }} options
  */
@@ -86,7 +87,7 @@ function renderExit(name, { model: { trust, tls, carriesGrpc }, clusters, target
   }
 }
 
-/** @param {Pick<SidecarModel, 'trust' | 'tls'>} model */
+/** Renders the mTLS of a listener. @param {Pick<SidecarModel, 'trust' | 'tls'>} model */
 export function renderServerTls({ trust, tls }) {
   return [
     `ssl_certificate ${trust.certificatePath}`,
@@ -96,12 +97,13 @@ export function renderServerTls({ trust, tls }) {
     'ssl_protocols TLSv1.3',
     `ssl_conf_command Ciphersuites ${tls.suite}`,
     `ssl_ecdh_curve ${tls.groups.join(':')}`,
-    // Without tickets of its own, OpenSSL sends two that name a session.
+    // Even without tickets that hold a session, OpenSSL sends two that name one.
     ...['ssl_session_cache off', 'ssl_session_tickets off', 'ssl_conf_command NumTickets 0'],
   ]
 }
 
 /**
+ * Renders the mTLS of calls to upstreams.
  * @param {Pick<SidecarModel, 'trust' | 'tls'>} model @param {string} name the DNS name of the upstream, or a variable
  * @param {'proxy' | 'grpc'} [by] the module that calls it
  */
@@ -120,7 +122,7 @@ export function renderClientTls({ trust, tls }, name, by = 'proxy') {
   ].map(directive => `${by}_ssl_${directive}`)
 }
 
-/** Finds the name that the certificate of an upstream must have. @param {NonNullable<Cluster['mtls']>} mtls */
+/** Finds the DNS name that the certificate of an upstream must have; if nobody is accepted, one that none has. @param {NonNullable<Cluster['mtls']>} mtls */
 export function nameWanted({ serverName, acceptedIdentities }) {
   return acceptedIdentities?.length === 0 ? NOBODY : serverName
 }

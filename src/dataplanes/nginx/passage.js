@@ -9,9 +9,10 @@ export const STREAM_MODULE = '/etc/nginx/modules-enabled/*-mod-stream.conf'
 export const INSPECT_SECONDS = 5
 
 /**
+ * Renders a permissive port. main: blocks beside `http`; listens: `listen` lines for the two kinds of connections.
  * @param {NonNullable<SidecarModel['inbound']>} inbound
  * @param {SidecarModel} model
- * @returns {{ main: Directive[], listens: string[] }} listens: where the connections are handed to
+ * @returns {{ main: Directive[], listens: string[] }}
  */
 export function renderPassage({ address, port }, { timeouts, carriesGrpc }) {
   const speaks = carriesGrpc ? ' http2' : ''

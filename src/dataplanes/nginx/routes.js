@@ -3,15 +3,16 @@ import { groupByHost, isUnconditional } from '../../model/routes.js'
 /** The upstream of a request: a look-up of the host, and patterns in order for hosts whose routes have conditions. */
 /** @import { Cluster, Route } from '../../model/types.ts' */
 
-// Words that a map reserves.
+// Words with a meaning in a map: as a host they need a backslash.
 const RESERVED = /^(default|hostnames|include|volatile)$/
 export const NO_ROUTE = ''
 
 /**
+ * Renders how a listener finds the upstream of a request.
  * @param {string} name of the listener
  * @param {{ routes: Route[], clusters: Cluster[], carriesGrpc?: boolean }} options
- * @returns {{ maps: string[][], target: string, isPartial: boolean }} maps: blocks of `http`; target: where `proxy_pass`
- *   goes; isPartial: it may be empty, where no route matches
+ * @returns {{ maps: string[][], target: string, isPartial: boolean }} maps: blocks of `http`; target: of
+ *   `proxy_pass`, a URL or a variable; isPartial: it may be empty, as no route may match
  */
 export function renderRoutes(name, { routes, clusters, carriesGrpc }) {
   const urls = Object.fromEntries(clusters.map(cluster => [cluster.name, urlOf(cluster, carriesGrpc)]))
@@ -26,12 +27,13 @@ export function renderRoutes(name, { routes, clusters, carriesGrpc }) {
   return { maps: [...maps, [`map $host $${name}_to`, ...lines]], target: `$${name}_to`, isPartial }
 }
 
-/** @param {Cluster} cluster @param {boolean} [carriesGrpc] */
+/** Makes the URL by which `proxy_pass` or `grpc_pass` calls a cluster. @param {Cluster} cluster @param {boolean} [carriesGrpc] */
 export function urlOf({ name, mtls }, carriesGrpc = false) {
   return `${carriesGrpc ? 'grpc' : 'http'}${mtls ? 's' : ''}://${name}`
 }
 
 /**
+ * Renders the routes of a host up to the first without conditions, since it takes all that is left.
  * @param {string} name of its variables
  * @param {{ routes: Route[], urls: Record<string, string> }} options routes: those of one host, in order; urls: by cluster
  */
@@ -52,7 +54,7 @@ function renderHost(name, { routes, urls }) {
 // nginx reads this in quotation marks as a line break, which no header and no path can hold.
 const SEPARATOR = '\\n'
 
-/** @param {Route} route @param {string[]} headers that the key of the map begins with */
+/** Renders the pattern of a route: the headers of the key in order, then the prefix of the path. @param {Route} route @param {string[]} headers that the key of the map begins with */
 function renderPattern(route, headers) {
   const values = headers.map(header =>
     header in route.headers ? escapeText(route.headers[header]) : `[^${SEPARATOR}]*`,
@@ -60,7 +62,7 @@ function renderPattern(route, headers) {
   return `^${[...values, escapeText(route.pathPrefix)].join(SEPARATOR)}`
 }
 
-/** @param {string} name of its variable @param {{ route: Route, urls: Record<string, string> }} options */
+/** Renders the target of a route: a URL or, with several clusters, a variable by their shares. @param {string} name of its variable @param {{ route: Route, urls: Record<string, string> }} options */
 function renderSplit(name, { route: { split }, urls }) {
   if (split.length === 1) return { maps: [], target: urls[split[0].cluster] }
   const sum = split.reduce((total, { weight }) => total + weight, 0)
@@ -71,7 +73,7 @@ function renderSplit(name, { route: { split }, urls }) {
   return { maps: [[`split_clients $request_id $${name}`, ...lines]], target: `$${name}` }
 }
 
-/** @param {string | null} host null: any */
+/** Renders a host as a key of a map. @param {string | null} host null: any */
 function renderHostKey(host) {
   if (host === null) return 'default'
   return quote(RESERVED.test(host) ? `\\\\${host}` : host)

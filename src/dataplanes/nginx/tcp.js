@@ -9,10 +9,10 @@ import { renderUpstream } from './upstream.js'
 /** @import { SidecarModel } from '../../model/types.ts' @import { ByteListener } from '../../model/byte-listeners.js' */
 /** @import { Directive } from './directives.js' */
 
-// Nothing listens there: the stream module can refuse an identity in no other way than by where its connection goes.
+// Nothing listens there: the stream module can refuse an identity only by sending its connection nowhere.
 const NOWHERE = 'nowhere'
 
-/** @param {SidecarModel} model @returns {Directive[]} */
+/** Renders the blocks beside `http` that carry bytes. @param {SidecarModel} model @returns {Directive[]} */
 export function renderStream(model) {
   const { timeouts, retries, clusters } = model
   return [
@@ -39,7 +39,7 @@ function renderExit(model, { cluster: { name, mtls }, ...listener }) {
   return [['server', `${listenAt(listener)} reuseport`, ...tls, `proxy_pass ${name}`]]
 }
 
-/** @param {SidecarModel} model @param {ByteListener} listener @returns {Directive[]} */
+/** Renders the servers of an inbound listener; a permissive one hands TLS to a second. @param {SidecarModel} model @param {ByteListener} listener @returns {Directive[]} */
 function renderEntry(model, { name, cluster, ...listener }) {
   const { mtls, acceptedIdentities } = /** @type {NonNullable<SidecarModel['inbound']>} */ (model.inbound)
   const listen = `${listenAt(listener)} reuseport`

@@ -1,7 +1,7 @@
 /** The command line of Pipy. Pure. @import { Features } from '../../model/types.ts' */
 
 /**
- * Makes the command line of a Pipy that runs a script quietly. Pipy 2.0 rejects the flags that it dropped.
+ * Makes the command line of a Pipy that runs a script and logs errors only. Pipy 2.0 rejects flags of 1.5 that it dropped.
  * @param {{ version: string, threads: number, script: string, args: string[], features?: Features }} options
  */
 export function createPipyArgv({ version, threads, script, args, features = {} }) {
@@ -11,14 +11,14 @@ export function createPipyArgv({ version, threads, script, args, features = {} }
 }
 
 /**
- * Keeps Pipy from sending log lines to its main thread, which keeps the last MiB of them.
+ * Lists the option by which workers do not send log lines to the main thread, which keeps the last MiB of them; [] without an access log.
  * @param {Features} features
  */
 export function listLogOptions(features) {
   return features['access-log'] ? ['--log-history-limit=0'] : []
 }
 
-/** @param {string} version 1.5, or 2.0 */
+/** Says whether a Pipy is of version 1. @param {string} version such as 1.5.18 */
 export function isOne(version) {
   return version.startsWith('1.')
 }

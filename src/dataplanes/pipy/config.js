@@ -1,8 +1,8 @@
 import { nameRoute } from '../../model/routes.js'
 
 /**
- * Renders the model as pipy-scripts/config.js reads it: the model itself, with a name for each route where something is
- * counted by route. JSON, because Pipy's YAML gives every scalar as a string.
+ * Renders the model as pipy-scripts/config.js reads it: the model itself, with a name for each route if something is counted by
+ * route. It becomes JSON, because Pipy's YAML parser makes every scalar a string.
  * @import { SidecarModel } from '../../model/types.ts'
  * @param {SidecarModel} model
  */
@@ -16,7 +16,7 @@ export function renderConfig(model) {
   }
 }
 
-/** Tells whether a sidecar speaks TLS, as a server or as a client. @param {SidecarModel} model */
+/** Says whether a sidecar speaks TLS, as a server or as a client. @param {SidecarModel} model */
 export function speaksTls({ inbound, clusters }) {
   return (inbound !== null && inbound.mtls !== 'disabled') || clusters.some(({ mtls }) => mtls !== null)
 }

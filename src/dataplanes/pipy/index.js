@@ -47,7 +47,7 @@ export const pipy = {
   findUnsupported,
   findLacks,
   createSidecar,
-  // Each connection is closed behind its next answer, and the process ends when none is left.
+  // At SIGINT, Pipy closes each connection behind its next answer, and ends when none is left.
   endGracefully: spec => ({ spec, steps: [{ kind: 'signal', signal: 'SIGINT' }] }),
   controls: [repository],
   parseOverflows: null,

@@ -7,7 +7,7 @@ import { createFsmSidecar, FSM } from './fsm/index.js'
 
 /** @import { ProcessSpec, SidecarOptions } from '../../model/types.ts' */
 
-/** @param {SidecarOptions} options @returns {ProcessSpec} */
+/** Creates a Pipy with the kit's scripts, with those of FSM (profile), or with a user's (pipeline). @param {SidecarOptions} options @returns {ProcessSpec} */
 export function createSidecar(options) {
   if (options.profile === FSM) return createFsmSidecar(options)
   if (options.pipeline) return createScriptSidecar({ ...options, pipeline: options.pipeline })
@@ -30,7 +30,7 @@ export function createSidecar(options) {
   })
 }
 
-/** @param {SidecarOptions & { pipeline: NonNullable<SidecarOptions['pipeline']> }} options */
+/** Creates a Pipy with a user's scripts; without arguments it runs main.js. @param {SidecarOptions & { pipeline: NonNullable<SidecarOptions['pipeline']> }} options */
 function createScriptSidecar(options) {
   const { version } = options.tool
   return createPipelineSidecar(options, ({ argv: [script = `${options.folder}/main.js`, ...args], workers }) => ({

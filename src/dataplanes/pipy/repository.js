@@ -5,7 +5,7 @@ import { createSidecar } from './launch.js'
 
 /**
  * Pipy's own repository as a control plane: a base codebase holds the scripts, and a codebase derived from it holds each
- * sidecar's configuration. 1.5 is told of a commit at once, over the link by which a sidecar reports its status, and goes
+ * sidecar's configuration. 1.5 hears of a commit at once, over the link by which a sidecar reports its status, and goes
  * on as the same process; 2.0 asks every 5 s and starts another process, a second after it has ended the one before
  * (measured with 1.5.18 and 2.0.2).
  * @import { Control, ControlOptions, ReloadAction, SidecarModel, SidecarOptions } from '../../model/types.ts'
@@ -60,7 +60,7 @@ export const repository = {
   createSidecar: options => {
     const { control, folder, model, tool } = options
     const { env, files, ...spec } = createSidecar(options)
-    // Without the link of its status, 1.5 would hear of a commit by its poll of 5 s only, or never.
+    // 1.5 hears of commits over the link of its status: without it (--no-status), only by its poll of 5 s, or never.
     const repositoryOptions = isOne(tool.version)
       ? ['--no-graph', '--no-metrics']
       : [`--codebase-dir=${folder}/codebase`]
@@ -71,7 +71,7 @@ export const repository = {
         ...listLogOptions(model.features),
         `http://${control.address}:${control.port}/repo/${model.service}/`,
       ],
-      // Without TLS there is no TLS group to set, and hundreds of sidecars need no folders.
+      // Without TLS there is no group to set, and then hundreds of sidecars need no folders.
       env: speaksTls(model) ? env : {},
       files: speaksTls(model) ? files.filter(({ name }) => name !== CONFIGURATION) : [],
       scripts: [],
@@ -88,7 +88,7 @@ function writeConfiguration(options) {
   return request(options, 'POST', `repo-files/${options.model.service}/${CONFIGURATION}`, content)
 }
 
-/** @param {SidecarOptions & ControlOptions} options @param {number} version */
+/** Publishes the files of a sidecar's codebase. @param {SidecarOptions & ControlOptions} options @param {number} version of the configuration, from 0 */
 function commit(options, version) {
   return request(options, 'PATCH', `repo/${options.model.service}`, `{"version":"${version + FIRST_VERSION}"}`)
 }

@@ -4,18 +4,18 @@ import { identityOf } from '../../model/sidecar-contract.js'
 
 /**
  * The sidecar model as ztunnel's local configuration (LOCAL_XDS_PATH): what Istio's control plane would send it. Services
- * say which workload a connection is for, by the address and the port that its client meant; policies, who may come in.
+ * lead a connection to a workload, by the address and the port that its client meant; policies say who may come in.
  * @import { Cluster, Endpoint, SidecarModel } from '../../model/types.ts'
  */
 
 export const NAMESPACE = 'bench'
-// Nobody has this identity: a workload that accepts nobody is called as it.
+// Nobody has this identity: it stands for that of a workload that accepts nobody.
 const NOBODY = 'nobody'
 const ANYBODY_IN_IT = { scope: 'Namespace', namespace: NAMESPACE, dryRun: false }
-// A port of 0 is one that only the workloads name: those that do not are none of its endpoints.
+// A target port of 0 leaves the port to each workload: one that names none is no endpoint of the service.
 const NAMED_BY_WORKLOAD = 0
 
-/** @param {SidecarModel} model @returns {string} YAML */
+/** Renders the configuration of a proxy of one workload. @param {SidecarModel} model @returns {string} YAML */
 export function renderConfig(model) {
   const { services, workloads } = renderCalled(model)
   const policies = renderPolicies(model)
@@ -54,7 +54,7 @@ function renderDocument(configuration) {
   return new Document(configuration).toString({ lineWidth: 0 })
 }
 
-/** @param {SidecarModel} model */
+/** Renders the workload of the sidecar itself. @param {SidecarModel} model */
 function renderLocalWorkload({ service, identity, inbound }) {
   return {
     ...renderIdentity(identity),
@@ -69,8 +69,8 @@ function renderLocalWorkload({ service, identity, inbound }) {
 }
 
 /**
- * Renders the services that this one calls. Connections that its application opens mean the address of the first endpoint;
- * those of a load that calls the sidecar itself mean the sidecar's own address, and a port for each service.
+ * Renders the services that this one calls, and their workloads. Connections that its application opens mean the address of the
+ * first endpoint; those of a load that calls the sidecar itself mean the sidecar's own address, and a port for each service.
  * @param {SidecarModel} model
  */
 function renderCalled(model) {
@@ -107,6 +107,7 @@ function renderCalled(model) {
 }
 
 /**
+ * Renders an endpoint of a cluster as a workload; its services are added by the caller.
  * @param {Cluster} cluster @param {Endpoint} endpoint
  * @returns {ReturnType<typeof renderIdentity> & { uid: string, workloadIps: string[],
  *   services: Record<string, Map<number, number>> }}
@@ -126,7 +127,7 @@ function renderWorkload({ name, mtls }, { address }) {
   }
 }
 
-/** @param {SidecarModel} model */
+/** Renders policies: one against plaintext if mTLS is strict, one for listed identities; [] if neither applies. @param {SidecarModel} model */
 function renderPolicies({ inbound }) {
   if (inbound === null || inbound.mtls === 'disabled') return []
   const { mtls, acceptedIdentities } = inbound
@@ -151,14 +152,14 @@ function renderPolicies({ inbound }) {
   ]
 }
 
-/** Tags a value, as ztunnel wants the kind of a match. @param {string} name @param {unknown} value */
+/** Gives a value the YAML tag by which ztunnel knows the kind of a match. @param {string} name @param {unknown} value */
 function tag(name, value) {
   const node = Array.isArray(value) ? new Document(value).contents : new Scalar(value)
   if (node) node.tag = name
   return node
 }
 
-/** @param {string} identity a SPIFFE URI as Kubernetes has them */
+/** Splits an identity into the fields of a workload. @param {string} identity a SPIFFE URI of the form of Kubernetes */
 export function renderIdentity(identity) {
   const [, trustDomain, namespace, serviceAccount] = /** @type {RegExpExecArray} */ (
     /^spiffe:\/\/([^/]+)\/ns\/([^/]+)\/sa\/([^/]+)$/.exec(identity)

@@ -8,7 +8,7 @@ const LEAN = 'lean'
 // The program's own default (DEFAULT_WORKER_THREADS in src/config.rs of istio/ztunnel 1.30.3).
 const ISTIO_WORKERS = 2
 
-// DEFAULT_POOL_UNUSED_RELEASE_TIMEOUT (src/config.rs): of its tunnels; connections in them it closes with those of the application.
+// DEFAULT_POOL_UNUSED_RELEASE_TIMEOUT (src/config.rs) of its tunnels; a connection in one is closed with that of the application.
 const POOL_IDLE_SECONDS = 300
 
 const CONFIGURED = 'Its configuration is in a file, where Istio has xDS; the kit is its certificate authority'
@@ -17,7 +17,7 @@ const COMMON = [
   CONFIGURED,
 ]
 
-/** Runs what hands it the namespaces of pods: Node passes no file descriptors. @type {ToolSpec} */
+/** Runs the agent that hands ztunnel the namespaces of pods: Node.js cannot pass file descriptors. @type {ToolSpec} */
 const PYTHON = {
   name: 'python3',
   variable: 'PYTHON',
@@ -25,7 +25,7 @@ const PYTHON = {
   package: 'python3',
   versionArgv: ['--version'],
   parseVersion: text => /^Python (\d+\.\d+\.\d+)/m.exec(text)?.[1] ?? null,
-  // The first with socket.send_fds.
+  // The first version with socket.send_fds.
   wanted: '>= 3.9',
   isAccepted: version => isAtLeast(version, '3.9'),
 }
@@ -92,7 +92,7 @@ export const ztunnel = {
     variable: 'ZTUNNEL',
     image: null,
     versionArgv: ['version'],
-    // A build that is no release has the hash of its commit.
+    // A build that is no release is known by the hash of its commit.
     parseVersion: text => /Version:"v?(\d+\.\d+\.\d+|[0-9a-f]{8}|unknown)/m.exec(text)?.[1] ?? null,
     wanted: 'of Istio 1.24 or newer',
     isAccepted: () => true,

@@ -10,17 +10,17 @@ export const NODE = 'node'
 /** The port at which ztunnel takes bytes in HTTP/2 CONNECT over mTLS (HBONE). Its ports are fixed. */
 export const HBONE_PORT = 15008
 const PORTS = { outbound: 15001, plaintext: 15006, hbone: HBONE_PORT }
-// The authority listens where nobody but the processes of its own namespace reaches it.
+// The authority listens at loopback, which only processes of its own namespace reach.
 const AUTHORITY = { address: '127.0.0.1', port: 15012 }
 // A token that is a secret would protect nothing: who reaches the authority is in the namespace of its proxy.
 const TOKEN = 'of-this-proxy'
-// In the folder in which it runs: the path of a Unix socket has at most 107 bytes.
+// A relative path, in the folder in which it runs: the path of a Unix socket has at most 107 bytes.
 const SOCKET = 'pods.sock'
-// Open once the proxy has taken every pod.
+// The agent opens this port once the proxy has taken every pod.
 const HANDED = { address: '127.0.0.1', port: 15030 }
 const READINESS_PORT = 15021
 
-/** @param {SidecarOptions} options @returns {ProcessSpec} */
+/** Creates a ztunnel of one workload (dedicated mode). @param {SidecarOptions} options @returns {ProcessSpec} */
 export function createSidecar(options) {
   const { model, folder, profile } = options
   const { trust, service, identity, workers } = model
@@ -42,13 +42,13 @@ export function createSidecar(options) {
   })
 }
 
-/** Creates its certificate authority, which ztunnel asks for a certificate: it takes none from files. @param {SidecarOptions} options @returns {ProcessSpec[]} */
+/** Creates the authority from which a ztunnel gets its certificate: it takes none from files. @param {SidecarOptions} options @returns {ProcessSpec[]} */
 export function createCompanions(options) {
   return [createAuthority(options.model.service, [options], `${options.folder}-authority`)]
 }
 
 /**
- * Creates the one proxy of a node, its authority, and what hands it the namespaces of pods as Istio's CNI agent does.
+ * Creates the one proxy of a node, its authority, and the agent that hands it the namespaces of pods, as Istio's CNI agent does.
  * @param {SidecarOptions[]} options of each pod @param {string} folder
  * @returns {ProcessSpec[]}
  */
@@ -95,7 +95,7 @@ export function createNodeProxy(options, folder) {
   ]
 }
 
-/** @param {{ model: SidecarModel, folder: string, workers: number, isLogged: boolean }} options */
+/** Renders the environment that both modes share. @param {{ model: SidecarModel, folder: string, workers: number, isLogged: boolean }} options */
 function renderEnvironment({ model: { trust, identity }, folder, workers, isLogged }) {
   return {
     XDS_ADDRESS: '',
@@ -106,24 +106,24 @@ function renderEnvironment({ model: { trust, identity }, folder, workers, isLogg
     AUTH_TOKEN: TOKEN,
     ISTIO_META_DNS_CAPTURE: 'false',
     IPV6_ENABLED: 'false',
-    // It runs as a user that may not bind the addresses of clients.
+    // ztunnel runs as a user that may not bind the addresses of clients.
     ENABLE_ORIG_SRC: 'false',
     ZTUNNEL_WORKER_THREADS: `${workers}`,
-    // By its default it logs each connection.
+    // By default ztunnel logs each connection.
     ...(isLogged ? {} : { RUST_LOG: 'error,access=off' }),
   }
 }
 
-/** @param {SidecarModel} model */
+/** Chooses the ports to which rules redirect connections; null: none. @param {SidecarModel} model */
 function chooseRedirects({ inbound, outbound }) {
   return {
-    // A load that calls the sidecar itself means a port for each service, and ztunnel listens at one.
+    // A load that calls the sidecar itself uses a port for each service: rules lead all to the one at which ztunnel listens.
     inbound: inbound ? PORTS.plaintext : PORTS.outbound,
     outbound: outbound?.redirectedPorts ? PORTS.outbound : null,
   }
 }
 
-/** @param {string} service @param {SidecarOptions[]} options of the proxies that it certifies @param {string} folder */
+/** Creates the kit's certificate authority. @param {string} service @param {SidecarOptions[]} options of the proxies that it certifies @param {string} folder */
 function createAuthority(service, options, folder) {
   const [{ model, authorityKeyPath = '' }] = options
   const { trust } = model

@@ -47,7 +47,7 @@ export function listPods(processes) {
 
 /**
  * Splits processes or pods into those of the loud pair and those of the others, with the load that each side has. The loud pair
- * is the first of the link, of which the others are copies. One group where no pair is loud.
+ * is the first of the link, of which the others are copies. One group if no pair is loud.
  * @template {Pick<ProcessRecord, 'copyOf'>} P @param {Pick<TrialRecord, 'trial'> & { load: LoadResult }} record @param {P[]} members
  */
 export function splitLoud({ load, trial }, members) {

@@ -23,7 +23,7 @@ export function createDeaths() {
       for (const id of dead) deathsByArm.set(id, (deathsByArm.get(id) ?? 0) + 1)
       return dead.length < records.length ? dead.filter(id => deathsByArm.get(id) === DEATHS_MOST) : []
     },
-    /** Lists the trials of a deployment that are still run. @template {Pick<Trial, 'arm'>} T @param {T[]} trials @returns {T[]} */
+    /** Lists the trials of a deployment that still run: those of arms that did not die too often or, if all did, all. @template {Pick<Trial, 'arm'>} T @param {T[]} trials @returns {T[]} */
     leaveOut(trials) {
       const others = trials.filter(({ arm }) => (deathsByArm.get(arm.id) ?? 0) < DEATHS_MOST)
       // Arms of a deployment in which all died go on together.

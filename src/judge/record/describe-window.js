@@ -146,6 +146,7 @@ export function describeProcess({
   return {
     ...facts,
     ...(pods && { pods }),
+    // The edge that does not have the cap, if there is one, for the gate `cap`.
     cpuLimitReadBackCores:
       start.state.cpuLimitCores === facts.cpuLimitCores ? end.state.cpuLimitCores : start.state.cpuLimitCores,
     workers: end.look.workers,

@@ -31,7 +31,7 @@ export function countGoodUses(record) {
 }
 
 /**
- * Lists the trials of a round whose numbers count: where it was measured again, the one that is good for the most uses, and
+ * Lists the trials of a round whose numbers count: if it was measured again, the one that is good for the most uses, and
  * of those the first. The rate of one trial says nothing beside the CPU time of another. Older kits took each number from
  * the first trial that had it.
  * @template {{ trial: Pick<TrialRecord['trial'], 'isExclusive'> }} T
@@ -64,7 +64,7 @@ export function sidecarsOf({ processes }, service = null) {
   return processes.filter(p => p.role === 'sidecar' && (service === null || p.service === service))
 }
 
-/** Lists the sidecars that a window measures: none where one ended in it. @param {TrialRecord} record @param {string | null} [service] */
+/** Lists the sidecars that a window measures; [] if one ends in it. @param {TrialRecord} record @param {string | null} [service] */
 export function countedOf(record, service) {
   return record.trial.arm.conditions.ending ? [] : sidecarsOf(record, service)
 }

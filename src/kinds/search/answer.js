@@ -11,7 +11,7 @@ import { isAnswered } from './trial-rows.js'
 /** @import { ResultOf, SearchResult, SizeResult, SummaryArm } from '../../model/types.ts' @import { Answered as AnsweredResult } from '../sections.js' */
 /** @import { Cell, KindAnswer, Picture } from '../../answer/picture.js' */
 
-/** Words of each search: its headings, and the failure of the trial that was tried next. */
+/** Headings of each search: of the value that held, and of the nearest one that failed. */
 const SEARCHES = {
   knee: { heading: 'highest rate within the p99', next: 'not at' },
   cpu: { heading: 'smallest CPU limit', next: 'not with' },
@@ -20,7 +20,7 @@ const SEARCHES = {
 
 /** @typedef {NonNullable<AnsweredResult['place']>} Place @typedef {import('./trial-rows.js').Answered} Answered */
 
-/** @param {AnsweredResult<ResultOf<'search'>>} answered @returns {KindAnswer | null} null: nothing was found */
+/** Makes the answer of a run's searches. @param {AnsweredResult<ResultOf<'search'>>} answered @returns {KindAnswer | null} null: there is no result */
 export function answerSearches({ result: { sizes, searches, arms }, summary: { machine }, place = {} }) {
   if (sizes.length + searches.length === 0) return null
   const answered = sizes.filter(isAnswered)
@@ -43,13 +43,13 @@ export function answerSearches({ result: { sizes, searches, arms }, summary: { m
   }
 }
 
-/** @param {SummaryArm[]} arms */
+/** Says how much of the p99 is service time of the application; empty: none. @param {SummaryArm[]} arms */
 function renderServiceTime(arms) {
   const times = arms.flatMap(({ load }) => {
     const meanMs = computeServiceMs(load)
     if (meanMs === 0) return []
     const p99Ms = computeServiceP99Ms(load.requests ?? [])
-    // A constant time is its own p99, but for how finely that is computed.
+    // A constant time equals its p99, which is computed to 0.1 ms.
     const isConstant = Math.abs(p99Ms - meanMs) < 0.1
     return [isConstant ? `${meanMs} ms` : `${Number(meanMs.toFixed(1))} ms on average and ${p99Ms} ms at its own p99`]
   })
@@ -57,7 +57,7 @@ function renderServiceTime(arms) {
   return distinct === '' ? [] : [`The p99 includes the service time of the application, ${distinct}.`]
 }
 
-/** Says how CPU requests were tried, and where they decided little. @param {Answered[]} sizes @param {number} cpus */
+/** Says how CPU requests were tried, and if the neighbour left so much CPU that they decided little. @param {Answered[]} sizes @param {number} cpus of this machine */
 function renderRequests(sizes, cpus) {
   const [neighbourCores] = sizes.flatMap(size => size.neighbourCores ?? [])
   if (neighbourCores === undefined) return []
@@ -79,7 +79,7 @@ function renderMemory(sizes) {
   ]
 }
 
-/** Draws requests and limits, and how often they met the p99. @param {Answered[]} sizes @param {Place} place @returns {Picture[]} */
+/** Draws requests and limits, and in how many trials they met the p99. @param {Answered[]} sizes @param {Place} place @returns {Picture[]} */
 function drawAnswered(sizes, { node = null }) {
   if (sizes.length === 0) return []
   const isSet = sizes.some(({ services }) => services.length > 0)
@@ -112,7 +112,7 @@ function drawAnswered(sizes, { node = null }) {
   ]
 }
 
-/** @param {Answered} size @param {boolean} isSameLimit @returns {(Cell | null)[]} */
+/** Draws request, limits, p99 and trials that met it; null: an empty cell. @param {Answered} size @param {boolean} isSameLimit all sizes have one p99 limit @returns {(Cell | null)[]} */
 function drawCells({ answer, p99LimitMs, neighbourCores }, isSameLimit) {
   const { limits, requestCores, p99Ms, met, missed, notJudged } = answer
   if (limits === null) return [null, null, null, null, cell(`0 of ${missed}`)]
@@ -126,7 +126,7 @@ function drawCells({ answer, p99LimitMs, neighbourCores }, isSameLimit) {
   ]
 }
 
-/** Says what the first proxy needs less than each other, or its limits where it is alone. @param {Answered[]} sizes @param {Place} place */
+/** Compares what the first proxy needs with each other, or renders its limits if it is alone; of services, counts those confirmed. @param {Answered[]} sizes @param {Place} place */
 function renderAnswered(sizes, { nodes = null }) {
   const known = sizes.flatMap(size =>
     size.answer.limits && size.services.length === 0 ? [{ size, limits: toLimits(size.answer.limits) }] : [],
@@ -157,7 +157,7 @@ function renderAnswered(sizes, { nodes = null }) {
 /** @param {number} less @param {string} unit */
 const renderLess = (less, unit) => `${Math.abs(less)}${unit} ${less < 0 ? 'more' : 'less'}`
 
-/** @param {{ millicores: number, mebibytes: number }} less @param {number} nodes */
+/** Renders savings over nodes; negative ones are more. @param {{ millicores: number, mebibytes: number }} less a pod @param {number} nodes */
 function renderSaved(less, nodes) {
   const { cores, gibibytes } = sumFleet(less, nodes)
   const wordOf = (/** @type {number} */ value) => (value < 0 ? 'more' : 'less')
@@ -173,7 +173,7 @@ function renderFleet(limits, nodes) {
   return `${cores} and ${gibibytes}`
 }
 
-/** Sums limits over nodes, with units and without signs. @param {{ millicores: number, mebibytes: number }} limits @param {number} nodes */
+/** Renders limits times nodes, with units and without signs. @param {{ millicores: number, mebibytes: number }} limits @param {number} nodes */
 function sumFleet({ millicores, mebibytes }, nodes) {
   const cores = (Math.abs(millicores) * nodes) / 1000
   const gibibytes = (Math.abs(mebibytes) * nodes * MIB) / GIB
@@ -192,7 +192,7 @@ function warnOfAnswered(size) {
   return [`${nameOf(size)}: ${answer.state === 'none' ? 'no limits' : answer.state}: ${answer.why}.`]
 }
 
-/** @param {SizeResult[]} sizes @returns {Picture[]} */
+/** Draws the limits of older searches, which have no `answer`. @param {SizeResult[]} sizes @returns {Picture[]} */
 function drawSizes(sizes) {
   if (sizes.length === 0) return []
   const isOfServices = sizes.some(({ services }) => services.length > 0)
@@ -226,7 +226,7 @@ function drawSizes(sizes) {
 /** @param {string} text @returns {Cell} */
 const cell = text => ({ text })
 
-/** @param {SizeResult[]} sizes */
+/** Counts the trials that checked the limits of older searches. @param {SizeResult[]} sizes */
 function renderChecks(sizes) {
   const checked = sizes.filter(({ isChecked }) => isChecked)
   if (checked.length === 0) return []
@@ -241,7 +241,7 @@ function renderChecks(sizes) {
   ]
 }
 
-/** Says what the first proxy needs less than each other. @param {SizeResult[]} sizes */
+/** Compares what the first proxy needs with each other, by older searches. @param {SizeResult[]} sizes */
 function renderSavings(sizes) {
   const [first, ...others] = sizes.filter(({ services }) => services.length === 0)
   const firstLimits = first && limitsOf(first)
@@ -257,7 +257,7 @@ function renderSavings(sizes) {
   })
 }
 
-/** @param {SizeResult} size */
+/** Says why an older search has no limits, or none that passed their check. @param {SizeResult} size */
 function warnOfSize(size) {
   const { cpu, memory, isChecked, extrapolated } = size
   const name = nameOf(size)
@@ -273,7 +273,7 @@ function warnOfSize(size) {
   return isChecked ? [] : [`${name}: these limits did NOT pass their own check.`]
 }
 
-/** @param {SearchResult[]} searches @returns {Picture[]} */
+/** Draws the value that each search found, with a bar, and the one that failed. @param {SearchResult[]} searches @returns {Picture[]} */
 function drawSearches(searches) {
   if (searches.length === 0) return []
   const [{ looksFor }] = searches
@@ -295,7 +295,7 @@ function drawSearches(searches) {
   ]
 }
 
-/** Says who is better among those that were found, without a claim of chance. @param {SearchResult[]} searches */
+/** Compares the value of the first search with each other; one search each has no interval, so chance is not ruled out. @param {SearchResult[]} searches */
 function renderSearches(searches) {
   const answered = searches.filter(({ isFound, held }) => isFound && held !== null)
   if (answered.length === 0) return []
@@ -318,7 +318,7 @@ function renderSearches(searches) {
   })
 }
 
-/** @param {SearchResult} search */
+/** Says why a search found no limit; empty: it did. @param {SearchResult} search */
 function warnOfSearch(search) {
   if (search.isFound) return []
   const isJudged = search.steps.every(step => step.held !== null)

@@ -2,12 +2,12 @@ import { groupBy } from '../../lib/group-by.js'
 
 /**
  * The distinct loads of services. Pure. @import { Arm, SearchSpec } from '../../model/types.ts'
- * @typedef {{ ratePerSecond: number, p99Ms: number, names: string[] }} Cell services with the same load: the strictest p99 is held for all
+ * @typedef {{ ratePerSecond: number, p99Ms: number, names: string[] }} Cell services with the same load; p99Ms: the strictest of theirs
  */
 
 /** Lists the cells of a template by rising rate. @param {Pick<Extract<SearchSpec, { kind: 'services' }>, 'services'>} spec @param {Arm} template @returns {Cell[]} */
 export function listCells({ services }, { load: { payloadBytes, requests } }) {
-  // Requests that are answered are those of all services.
+  // Requests that options define are those of all services, whatever their payload.
   const servicesOfPayload = services.filter(s => requests !== undefined || s.payloadBytes === payloadBytes)
   const cells = [...groupBy(servicesOfPayload, s => s.ratePerSecond)].map(([ratePerSecond, same]) => {
     return { ratePerSecond, p99Ms: Math.min(...same.map(s => s.p99Ms)), names: same.map(s => s.name) }
@@ -15,7 +15,7 @@ export function listCells({ services }, { load: { payloadBytes, requests } }) {
   return cells.sort((a, b) => a.ratePerSecond - b.ratePerSecond)
 }
 
-/** Lists the lowest and the highest rate. @param {Cell[]} cells */
+/** Lists the lowest and the highest rate, once if they are the same. @param {Cell[]} cells */
 export function listEndRates(cells) {
   return [...new Set([...cells.slice(0, 1), ...cells.slice(-1)])].map(({ ratePerSecond }) => ratePerSecond)
 }

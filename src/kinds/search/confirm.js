@@ -6,14 +6,15 @@ import { TRIALS } from './trial-counts.js'
  * @import { Outcome } from './outcome.js'
  */
 
+/** The rule in the words of reports. */
 export const RULE = `confirmed: all trials at these limits met the p99, at least ${TRIALS.least}, and the next will by its 95 % prediction bound`
 
-// Quantiles of Student's t at 95 %, by degrees of freedom from 1 on (NIST/SEMATECH e-Handbook, 1.3.6.7.2).
+// Quantiles of Student's t at 95 %, by degrees of freedom from 1 on (NIST/SEMATECH e-Handbook, 1.3.6.7.2); the last serves for more.
 const STUDENT = [6.314, 2.92, 2.353, 2.132, 2.015, 1.943, 1.895, 1.86, 1.833, 1.812]
 
 /**
  * Predicts the p99 that the next trial stays below, with 95 % (Hahn and Meeker, Statistical Intervals, 4.7).
- * @param {number[]} p99s milliseconds, of trials under the same limits @returns {number | null} null below three trials
+ * @param {number[]} p99s milliseconds, of trials under the same limits @returns {number | null} milliseconds; null: below three trials
  */
 export function predictP99Ms(p99s) {
   const n = p99s.length
@@ -26,7 +27,9 @@ export function predictP99Ms(p99s) {
 }
 
 /**
- * Judges limits by all trials at them. @param {Outcome[]} outcomes @param {number} p99LimitMs
+ * Judges limits by all trials at them. met, missed, notJudged: numbers of trials; p99Ms: the highest (null: none was measured);
+ * boundMs: what the next trial stays below (null: fewer than three met it); why: undefined: there is nothing to say.
+ * @param {Outcome[]} outcomes @param {number} p99LimitMs
  */
 export function judgeLimits(outcomes, p99LimitMs) {
   const met = outcomes.filter(({ held }) => held === true)

@@ -11,7 +11,7 @@ import { isAnswered, renderLimits } from './trial-rows.js'
 /** @type {import('../../run/kind.js').Kind} */
 export const kind = { name: 'search', start: startServices, measure: measureSearches }
 
-/** Searches for the limit of each arm: a first answer of all comes first, then each search to its end. @param {Pass} pass */
+/** Searches for the limit of each arm: every search comes to a first answer before any goes on to its end. @param {Pass} pass */
 export async function measureSearches({ plan, cpus, reusable, isRecorded, run, adopt, turns, say, signal }) {
   const spec = /** @type {SearchSpec} */ (plan.search)
   const timeLeft = createTimeLeft({ spec, templates: plan.arms, estimateSeconds })
@@ -24,7 +24,8 @@ export async function measureSearches({ plan, cpus, reusable, isRecorded, run, a
 }
 
 /**
- * Creates a search, which takes trials of an earlier run. findFirst goes on, trial by trial, to a first answer.
+ * Creates the search of an arm, which takes matching trials of earlier runs instead of measuring them. findFirst: goes on to a first
+ * answer, if the search has one; finish: goes on to the end.
  * @param {SearchOptions & Pick<Pass, 'reusable' | 'isRecorded' | 'run' | 'adopt' | 'say' | 'signal'> &
  *   { timeLeft: ReturnType<typeof createTimeLeft> }} options
  */
@@ -62,7 +63,7 @@ function createSearch({ template, spec, cpus, reusable, isRecorded, run, adopt, 
       say(`${which}, ${whose}: ${renderLimits(size)}; ${size.answer.state}: ${size.answer.why}`)
     }
   }
-  // A trial without limits shows what the load takes, and so what limits it may need.
+  // The first trials have no memory limit: they show what the load takes, and so suggest its limits.
   const isWhole = () => !step.done && /** @type {Arm} */ (step.value).conditions.memoryLimitBytes === null
   return {
     async findFirst() {

@@ -3,12 +3,12 @@ import { describeSearch, tryStep, withCpu, withoutOutcomes } from './step.js'
 /** @import { Arm, SearchResult, SearchStep } from '../../model/types.ts' */
 /** @import { Search, TriedStep } from './step.js' */
 
-/** Each CPU limit of the grid is 15 % above the one before. */
+/** Cores: each CPU limit of the grid is 15 % above the one before. */
 const CPU_GRID = { least: 0.02, factor: 1.15 }
 
 /**
- * Finds the smallest CPU limit of the grid that holds: from what the sidecar uses when it has all, in growing steps to
- * both sides, then by halves. known: steps by their place on the grid, at first all of the machine; filled.
+ * Finds the smallest CPU limit of the grid that holds. It begins just above what the sidecar uses with all the CPU, goes up or down
+ * in growing steps, then by halves. known: steps by their place on the grid, which it adds to; empty: all the CPU is tried first.
  * @param {{ template: Arm, cpus: number, known: Map<number, TriedStep> }} options @returns {Search<SearchResult>}
  */
 export function* findCpu({ template, cpus, known }) {
@@ -60,12 +60,12 @@ export function* findCpu({ template, cpus, known }) {
   }
 }
 
-/** @param {number} index */
+/** Computes the CPU limit at a place on the grid, in cores. @param {number} index */
 export function capAt(index) {
   return Number((CPU_GRID.least * CPU_GRID.factor ** index).toFixed(4))
 }
 
-/** Finds the place on the grid at a CPU limit, or just above it. @param {number} cores */
+/** Finds the place on the grid at a CPU limit, with a tolerance for the rounding of `capAt`, or just above it. @param {number} cores */
 export function indexOf(cores) {
   return Math.max(0, Math.ceil(Math.log(cores / CPU_GRID.least) / Math.log(CPU_GRID.factor) - 0.01))
 }

@@ -8,16 +8,17 @@ import { TRIALS } from './trial-counts.js'
 import { bytesOf, findNeed, ofWhole } from './whole.js'
 
 /**
- * The answer of `size` from the trials of a load, as many as there are: a search that was cut short, or whose trials were
- * spoiled, has one, too, with its state. Pure.
+ * The answer of `size` from the trials of a load, however many there are: a search that was cut short, or whose trials were
+ * spoiled, has an answer, too, whose state says so. Pure.
  * @import { Arm, SizeResult } from '../../model/types.ts' @import { Outcome } from './outcome.js' @import { Tried } from './whole.js'
  * @typedef {NonNullable<SizeResult['answer']>} Answer
  * @typedef {{ cores: number, bytes: number, outcomes: Outcome[] } & ReturnType<typeof judgeLimits>} Judged
  */
 
 /**
- * @param {{ template: Arm, cpus: number, p99Ms: number, tried: Tried[], isOver: boolean, services?: string[],
- *   line?: SizeResult['line'] }} options template: with the rate
+ * Makes the result of `size` for one load. @param {{ template: Arm, cpus: number, p99Ms: number, tried: Tried[], isOver: boolean, services?: string[],
+ *   line?: SizeResult['line'] }} options template: with the rate; isOver: the search came to its end; services: with this load; line:
+ *   of the CPU over the rate
  * @returns {SizeResult}
  */
 export function describeSize({ template, cpus, p99Ms, tried, isOver, services = [], line = null }) {
@@ -63,7 +64,7 @@ export function describeSize({ template, cpus, p99Ms, tried, isOver, services = 
   }
 }
 
-/** @param {Answer} answer */
+/** Says whether all judged trials met the p99; null: none was judged. @param {Answer} answer */
 const isHeld = ({ met, missed }) => (missed > 0 ? false : met > 0 ? true : null)
 
 /** Lists each trial with its limits, and what became of it. @param {Tried[]} tried @returns {NonNullable<SizeResult['trials']>} */
@@ -79,7 +80,7 @@ function listTrials(tried) {
   }))
 }
 
-/** Groups trials with both limits. @param {Tried[]} tried @param {number} p99Ms @returns {Judged[]} */
+/** Groups the trials that had both limits by these, and judges each group. @param {Tried[]} tried @param {number} p99Ms @returns {Judged[]} */
 function groupByLimits(tried, p99Ms) {
   const limited = tried.filter(({ arm }) => arm.conditions.memoryLimitBytes !== null && cpuOf(arm) !== null)
   const groups = groupBy(limited, ({ arm }) => `${cpuOf(arm)} ${arm.conditions.memoryLimitBytes}`)
@@ -92,8 +93,8 @@ function groupByLimits(tried, p99Ms) {
 }
 
 /**
- * Finds the limits to give: the smallest that are confirmed; without any, the smallest that no trial refutes; without a
- * trial at limits, those that the CPU and memory of the load suggest.
+ * Finds the limits to give: the smallest that are confirmed; else the smallest that no trial refutes; if no trial had limits, those
+ * that the CPU and memory of the load suggest; else none, with the state `none`.
  * @param {{ template: Arm, cpus: number, p99Ms: number, tried: Tried[], groups: Judged[], isOver: boolean }} options
  * @returns {Answer}
  */
@@ -131,7 +132,7 @@ function findAnswer({ template, cpus, p99Ms, tried, groups, isOver }) {
 /** @template {{ cores: number, bytes: number }} T @param {T[]} groups */
 const pickSmallest = groups => groups.toSorted((a, b) => a.cores - b.cores || a.bytes - b.bytes).at(0)
 
-/** Picks the smallest limits of which no trial missed the p99, and none at limits above them. @param {Judged[]} groups */
+/** Picks the smallest limits at which no trial missed the p99, nor at larger limits; those that a trial met come first. @param {Judged[]} groups */
 function pickUnrefuted(groups) {
   const missed = groups.filter(group => group.missed > 0)
   const left = groups.filter(({ cores, bytes }) => !missed.some(other => other.cores >= cores && other.bytes >= bytes))
@@ -139,7 +140,7 @@ function pickUnrefuted(groups) {
   return pickSmallest(met.length > 0 ? met : left)
 }
 
-/** Says why limits are not confirmed. @param {Judged} judged @param {boolean} isOver */
+/** Renders why limits are not confirmed. @param {Judged} judged @param {boolean} isOver false: the search was cut short */
 function sayLack({ met, boundMs, outcomes }, isOver) {
   const lost = outcomes.filter(o => o.held === null)
   const cause = findMostFrequentCause(lost)
@@ -154,14 +155,14 @@ function sayLack({ met, boundMs, outcomes }, isOver) {
   return cause === null ? count : `${count}: ${cause}`
 }
 
-/** Finds the last cause of the kind that spoiled the most trials: its words but for numbers. @param {Outcome[]} lost */
+/** Finds the most frequent cause, causes that differ only in numbers being one; returns its last words; null: there is none. @param {Outcome[]} lost */
 function findMostFrequentCause(lost) {
   const causes = lost.map(({ cause, why }) => cause ?? why)
   const kinds = [...groupBy(causes, text => text.replaceAll(/[\d.]+/g, '')).values()]
   return kinds.toSorted((a, b) => b.length - a.length)[0]?.at(-1) ?? null
 }
 
-/** @param {{ template: Arm, judged: Judged, whole: Outcome[], why: string | null }} options why: not confirmed @returns {Answer} */
+/** Makes the answer of limits. @param {{ template: Arm, judged: Judged, whole: Outcome[], why: string | null }} options why: they are not confirmed; null: they are @returns {Answer} */
 function describeAnswer({ template, judged, whole, why }) {
   const { cores, bytes, outcomes, met, missed, notJudged, p99Ms, boundMs } = judged
   const measured = outcomes.filter(o => o.held && o.isNeedSeen)

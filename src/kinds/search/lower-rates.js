@@ -3,14 +3,15 @@ import { withRate } from './step.js'
 import { ofWhole, tryWhole } from './whole.js'
 
 /**
- * The CPU of a rate that this machine cannot show, by a line through lower rates. Pure.
+ * The CPU of a rate that this machine cannot serve, extrapolated by a line through lower rates. Pure.
  * @import { Arm, SizeResult } from '../../model/types.ts' @import { Tried, Trials } from './whole.js'
  */
 
+// Rates through which the line is drawn; none is far below a fiftieth of the rate.
 const POINTS = { most: 5, least: 3 }
 const REACH = 50
 
-/** Tries lower rates with all the CPU, until enough were met. @param {{ template: Arm, cpus: number, tried: Tried[] }} options @returns {Trials} */
+/** Tries lower rates with all the CPU, until five were met. @param {{ template: Arm, cpus: number, tried: Tried[] }} options @returns {Trials} */
 export function* tryLowerRates({ template, cpus, tried }) {
   for (const rate of listRates(template)) {
     yield* tryWhole({ template: withRate(template, rate), cpus, tried })
@@ -18,14 +19,14 @@ export function* tryLowerRates({ template, cpus, tried }) {
   }
 }
 
-/** Fits the line; null: fewer than three rates were met. @param {{ template: Arm, cpus: number, tried: Tried[] }} options @returns {SizeResult['extrapolated']} */
+/** Extrapolates the CPU of the template's rate; null: fewer than three lower rates were met. @param {{ template: Arm, cpus: number, tried: Tried[] }} options @returns {SizeResult['extrapolated']} */
 export function extrapolate({ template, cpus, tried }) {
   return fitCpu(findPoints({ template, cpus, tried }), rateOf(template))
 }
 
 /**
  * Fits the CPU of a rate by a line through measured rates; null: there are fewer than three.
- * @param {[number, number][]} measured a rate, and millicores @param {number} rate @returns {SizeResult['extrapolated']}
+ * @param {[number, number][]} measured a rate, and millicores of the busiest sidecar @param {number} rate @returns {SizeResult['extrapolated']}
  */
 export function fitCpu(measured, rate) {
   if (measured.length < POINTS.least) return null
@@ -46,7 +47,7 @@ export function fitCpu(measured, rate) {
 /** @param {Arm} template */
 const rateOf = template => template.load.ratePerSecond ?? 0
 
-/** Lists half the rate, and from there two thirds each time. @param {Arm} template */
+/** Lists rates that fall: half the rate first, then two thirds of the one before. @param {Arm} template */
 function listRates(template) {
   const rates = []
   for (let rate = Math.floor(rateOf(template) / 2); rate >= 1; rate = Math.floor(rate / 1.5)) {
@@ -56,7 +57,7 @@ function listRates(template) {
   return [...new Set(rates)]
 }
 
-/** @param {{ template: Arm, cpus: number, tried: Tried[] }} options @returns {[number, number][]} a rate, and millicores */
+/** Lists the lower rates that were met. @param {{ template: Arm, cpus: number, tried: Tried[] }} options @returns {[number, number][]} a rate, and millicores */
 function findPoints({ template, cpus, tried }) {
   return listRates(template).flatMap(rate => {
     const met = ofWhole({ template: withRate(template, rate), cpus, tried }).filter(o => o.held)

@@ -6,11 +6,12 @@ import { describeSearch, tryStep, withMemory, withoutOutcomes } from './step.js'
 /** @import { Search, SearchOptions } from './step.js' */
 
 const MEMORY_STEP_BYTES = 256 * 1024
+// A sidecar that fails with more than so many times what it took without a limit lacks something else.
 const UNLIMITED_TIMES = 4
 
 /**
- * Finds the smallest memory limit under which sidecars survive the load: without one first, then by halves below what
- * that took. unlimited: outcomes without a limit, where they are known.
+ * Finds the smallest memory limit under which sidecars survive the load: tries without a limit first, then from 10 % above what
+ * that took by halves. unlimited: outcomes without a limit, if they are known.
  * @param {SearchOptions & { unlimited?: Outcome[] }} options @returns {Search<SearchResult>}
  */
 export function* findMemoryFloor({ template, spec, unlimited = [] }) {
@@ -28,9 +29,9 @@ export function* findMemoryFloor({ template, spec, unlimited = [] }) {
 }
 
 /**
- * Goes on below a limit that turned out to be enough: failures above it were chance.
+ * Goes on below a limit that turned out to be enough, though a larger one had failed: by chance.
  * @param {Pick<SearchOptions, 'template' | 'spec'> & { memory: SearchResult, survived: SearchStep }}
- *   options memory: found before
+ *   options memory: the result so far; survived: the step below it that held
  * @returns {Search<SearchResult>}
  */
 export function* findLowerMemoryFloor({ template, spec, memory, survived }) {
@@ -41,7 +42,8 @@ export function* findLowerMemoryFloor({ template, spec, memory, survived }) {
 }
 
 /**
- * Halves the range of memory limits. most: above it the sidecar lacks something else; held: the least known to hold.
+ * Halves the range of memory limits, in bytes. from: the first to try; most: if it fails above, the sidecar lacks something else;
+ * held: the smallest that is known to hold; null: none is. isFound: false: a limit could not be judged, or none held.
  * @param {Pick<SearchOptions, 'template' | 'spec'> & Pick<SearchResult, 'steps' | 'unchargedBytes'> &
  *   { from: number, most: number, held?: number | null }} options
  * @returns {Search<SearchResult>}
@@ -65,21 +67,21 @@ function* bisect({ template, spec, unchargedBytes, steps, from, most, held = nul
   return end({ held, failed: failed || null, why, isFound: true })
 }
 
-/** Recommends a limit above all kills, with file pages. @param {Pick<SearchResult, 'held' | 'steps' | 'unchargedBytes'>} memory */
+/** Computes the limit to recommend: the smallest that held above all that failed, and uncharged file pages. @param {Pick<SearchResult, 'held' | 'steps' | 'unchargedBytes'>} memory @returns bytes */
 export function recommendedBytes({ held, steps, unchargedBytes }) {
   const killed = Math.max(0, ...steps.filter(s => s.held === false).map(s => s.value))
   const safe = steps.filter(s => s.held && s.value > killed).map(s => s.value)
   return roundUp(Math.max(Number(held), safe.length > 0 ? Math.min(...safe) : 0) + (unchargedBytes ?? 0))
 }
 
-/** Rounds limits up; null: none was found. @param {Pick<SizeResult, 'cpu' | 'memory' | 'neighbourCores'>} size @returns {Limits | null} */
+/** Returns the limits that were found in whole units, rounded up; null: none were. @param {Pick<SizeResult, 'cpu' | 'memory' | 'neighbourCores'>} size @returns {Limits | null} */
 export function limitsOf({ cpu, memory, neighbourCores }) {
   if (!cpu.isFound || cpu.held === null || !memory?.isFound) return null
   const limits = toLimits({ cores: cpu.held, bytes: recommendedBytes(memory) })
   return neighbourCores === undefined ? limits : { ...limits, isRequest: true }
 }
 
-/** @param {number} bytes to whole steps, as a limit is a number of pages */
+/** Rounds up to a multiple of 256 KiB, since the kernel counts a limit in whole pages. @param {number} bytes */
 export function roundUp(bytes) {
   return Math.ceil(bytes / MEMORY_STEP_BYTES) * MEMORY_STEP_BYTES
 }

@@ -33,7 +33,7 @@ export function listNodes() {
   )
 }
 
-/** @param {string} text a known node, or cores and GiB such as 2c4g @returns {Node} @throws {UsageError} */
+/** Parses --node. @param {string} text a known node, or cores and GiB such as 2c4g @returns {Node} @throws {UsageError} if it is neither */
 export function parseNode(text) {
   if (Object.hasOwn(KNOWN, text)) {
     const { cores, gibibytes, cpu } = KNOWN[text]
@@ -48,7 +48,7 @@ export function parseNode(text) {
   )
 }
 
-/** Reads cores, memory, or both, that are not for sidecars: 0.5c,512m. @param {string} text @throws {UsageError} */
+/** Parses --reserve: cores, memory, or both, that are not for sidecars, such as 0.5c,512m. @param {string} text @throws {UsageError} */
 export function parseReserve(text) {
   const reserve = { cores: 0, bytes: 0 }
   for (const part of text.split(',')) {
@@ -64,7 +64,7 @@ export function parseReserve(text) {
   return reserve
 }
 
-/** Reads a node and what is left of it; throws UsageError. @param {string} text @param {string | null} reserved */
+/** Parses a node, and computes what is left of it. @param {string} text @param {string | null} reserved null: nothing @throws {UsageError} if nothing is left */
 export function readNode(text, reserved) {
   const node = parseNode(text)
   const reserve = reserved === null ? { cores: 0, bytes: 0 } : parseReserve(reserved)
@@ -76,7 +76,7 @@ export function readNode(text, reserved) {
 }
 
 /**
- * Counts how many times limits fit into what is left of a node; byCpu, byMemory: by that alone.
+ * Counts how many times limits fit into what is left of a node. limit: what bounds the count; byCpu, byMemory: by that alone, not rounded.
  * @param {Limits} limits of one sidecar, or of several together @param {{ cores: number, bytes: number }} left
  * @returns {{ count: number, limit: 'CPU' | 'memory', byCpu: number, byMemory: number }}
  */

@@ -18,22 +18,21 @@ const OWN_GATES = ['answers', 'errors', 'hung-users', 'overflow', 'oom', 'drops'
  * @property {boolean | null} held null: something else than the sidecar spoiled it
  * @property {boolean | null} survived nothing was killed for memory; null: not known
  * @property {boolean} isClear no second trial is needed
- * @property {string} why
- * @property {string} [cause] of a trial that is not judged, where it is another than the first of its reasons
- * @property {boolean} isNeedSeen what it used was read, and is what the rate takes
+ * @property {string} why the reason, for reports
+ * @property {string} [cause] of a trial that is not judged; `why` may be only an effect of it
+ * @property {boolean} isNeedSeen its CPU and memory were read, and are what the whole rate takes
  * @property {number | null} p99Ms null: too few requests, or none
  * @property {number} coresMost CPU of the busiest sidecar
- * @property {number} peakBytesMost of the sidecar with the most
- * @property {number} rssBytesMost likewise
- * @property {SidecarMemory} [memory] of the sidecar with the most
+ * @property {number} peakBytesMost peak of the sidecar with the most; 0: not read
+ * @property {number} rssBytesMost resident memory of the sidecar with the most; 0: not read
+ * @property {SidecarMemory} [memory] of the largest sidecar
  * @property {number} unchargedBytes resident file pages of a sidecar that its cgroup was not charged for
  */
 
 /**
  * Says whether a trial held the rate, without drops, with errors below 0.1 %, the p99 within the limit, and no kill for
- * memory. Trials beside other programs do not count, or limits would come out too small; but a sidecar that used up its
- * own cap far below the rate has failed there, too.
- * @param {TrialRecord} record @param {number | null} p99Ms null: only survival is asked @returns {Outcome}
+ * memory. A trial that other programs disturbed is not judged, unless the sidecar used up its own cap far below the rate: then it
+ * has failed. @param {TrialRecord} record @param {number | null} p99Ms null: no p99 is required @returns {Outcome}
  */
 export function judgeOutcome(record, p99Ms) {
   const sidecars = sidecarsOf(record)
@@ -83,7 +82,7 @@ export function judgeOutcome(record, p99Ms) {
   const foreign = gates.filter(
     g => !OWN_GATES.includes(g.gate) && g.spoils.includes('latency') && !(g.gate === 'knee' && isKneeOfProxy),
   )
-  // A neighbour is the cause of what else a busy machine spoils.
+  // If the `neighbour` gate fired, the other gates are effects of it.
   const cause = foreign.find(g => g.gate === 'neighbour') ?? foreign[0]
   if (cause) return { ...end(null, foreign[0].reason), cause: cause.reason }
   const missedByGate = gates.find(g => OWN_GATES.includes(g.gate) || g.gate === 'knee')
@@ -94,7 +93,7 @@ export function judgeOutcome(record, p99Ms) {
   return end(true, p99 === null ? 'held' : `held: p99 ${p99.toFixed(1)} ms`)
 }
 
-/** Describes the memory of the largest sidecar. @param {ProcessRecord[]} sidecars @returns {SidecarMemory | undefined} */
+/** Returns the memory of the largest sidecar; undefined: there is none. @param {ProcessRecord[]} sidecars @returns {SidecarMemory | undefined} */
 function describeMemory(sidecars) {
   const sizeOf = (/** @type {ProcessRecord} */ { memory }) => Math.max(memory.peakBytes ?? 0, memory.rssBytes ?? 0)
   const largest = sidecars.toSorted((a, b) => sizeOf(b) - sizeOf(a)).at(0)

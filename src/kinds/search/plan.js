@@ -4,12 +4,14 @@ import { LOAD_AXES } from '../../model/axes/load.js'
 import { p99Ms } from '../../model/bounds.js'
 import { listUsualTrials, TRIALS, USUAL } from './trial-counts.js'
 
-/** The plan of searches, and what they can be asked. Pure. @import { Plan } from '../../model/types.ts' */
+/** The plan of searches, and their part of an experiment file. Pure. @import { Plan } from '../../model/types.ts' */
 /** @import { Arm } from '../../model/types.ts' @import { KindPlan } from '../kind.js' */
 
 const ratePerSecond = LOAD_AXES.ratePerSecond.schema
+// Width of the final bracket, as a fraction of its lower end.
 const PRECISION = { default: 0.05, smoke: 0.5 }
 
+/** The field `search` of an experiment. */
 export const searchSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('size'), p99Ms, isExtrapolated: z.boolean() }),
   z.strictObject({
@@ -25,7 +27,7 @@ export const searchSchema = z.discriminatedUnion('kind', [
 /** @type {KindPlan} */
 export const searchPlan = {
   isRequested: ({ search }) => search !== null,
-  // Each service of a file has a p99 of its own.
+  // --p99 sets no limit for a file of services: each service has its own.
   limit: (experiment, p99Ms) =>
     experiment.search?.kind === 'services' ? experiment : { ...experiment, search: { ...experiment.search, p99Ms } },
   choosesTrials: true,
@@ -42,13 +44,13 @@ export const searchPlan = {
     ...((search?.kind === 'size' || search?.kind === 'services') && { hasProfile: false }),
     less: 'a higher --rate, --planes',
     ...((search?.kind === 'size' || search?.kind === 'services') && { chooses: ['cpuLimitCores'] }),
-    // A knee search begins without a rate of its own.
+    // A search for a knee has no rate of its own: it tries rates.
     ...(search?.kind === 'knee' && { loop: 'open loop at the rates that the search tries' }),
   }),
   chooseWindowSeconds: (seconds, ratePerSecond) => Math.max(seconds, P99_REQUESTS / ratePerSecond),
 }
 
-/** Renders why windows are long: a low rate takes long for the requests of which a p99 is one. @param {Arm[]} arms */
+/** Renders why windows are long: at a low rate, enough requests for a p99 take long; empty: they are not. @param {Arm[]} arms */
 function renderWindows(arms) {
   const seconds = Math.max(0, ...arms.map(({ load }) => load.windowSeconds))
   const isLongForP99 = arms.some(
@@ -58,7 +60,7 @@ function renderWindows(arms) {
   return isLongForP99 ? ` of ${Math.ceil(seconds)} s (a p99 needs ${P99_REQUESTS} requests)` : ''
 }
 
-/** Adds the precision of a profile. @param {z.infer<typeof searchSchema> | null} search @param {string} profile */
+/** Adds the precision of a profile, and how many trials confirm limits. @param {z.infer<typeof searchSchema> | null} search null: there is none @param {string} profile */
 export function specifySearch(search, profile) {
   if (search === null) return null
   const precision = profile === 'smoke' ? PRECISION.smoke : PRECISION.default

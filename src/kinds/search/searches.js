@@ -8,29 +8,30 @@ import { describeServices, p99LimitOf, tryServices } from './services.js'
 import { trySize } from './size.js'
 import { describeSearch, tryStep, withoutOutcomes, withRate } from './step.js'
 
-/** Searches as generators, which get the outcome of each arm that they yield. Pure: records give the same again. */
+/** Searches as generators: they yield the arm to try, and get its outcome. Pure: the same records give the same answer again. */
 /** @import { Arm, Manifest, SearchResult, SearchSpec, SizeResult, TrialRecord } from '../../model/types.ts' */
 /** @import { Tried } from './whole.js' */
 /** @import { Search, SearchOptions } from './step.js' */
 
+// A knee is looked for up to a million requests/s, and down to a twentieth of the rate at the start.
 const RATES_MOST = 1e6
 const RATES_BELOW_MOST = 20
 
-/** @param {SearchOptions} options @returns {Search<SearchResult | SizeResult | SizeResult[]>} */
+/** Starts the search of an arm. @param {SearchOptions} options @returns {Search<SearchResult | SizeResult | SizeResult[]>} a list: of a file of services */
 export function startSearch({ template, spec, cpus }) {
   if (spec.kind === 'knee') return findKnee({ template, spec, cpus })
   if (spec.kind === 'memory-floor') return findMemoryFloor({ template, spec, cpus })
   if (isOfTrials(spec)) return searchByTrials({ template, spec, cpus, tried: [] })
-  // The search of before reads runs that were recorded before all trials at a limit had to confirm it.
+  // The searches of before/ answer runs that were recorded before all trials at limits had to confirm them.
   return spec.kind === 'services' ? findServices({ template, spec, cpus }) : findSize({ template, spec, cpus })
 }
 
 /** @typedef {Extract<SearchSpec, { kind: 'size' | 'services' }> & { trialsToConfirm: number }} SizeSpec */
-/** @param {SearchSpec} spec @returns {spec is SizeSpec} its answer is that of its trials, however many there are */
+/** Says whether a search is one of `size` by this version. @param {SearchSpec} spec @returns {spec is SizeSpec} its answer follows from its trials, however many there are */
 export const isOfTrials = spec =>
   (spec.kind === 'size' || spec.kind === 'services') && spec.trialsToConfirm !== undefined
 
-/** @param {Pick<SearchOptions, 'template' | 'cpus'> & { spec: SizeSpec, tried: Tried[] }} options @returns {Search<SizeResult | SizeResult[]>} */
+/** Makes the trials of a search, and collects their outcomes. @param {Pick<SearchOptions, 'template' | 'cpus'> & { spec: SizeSpec, tried: Tried[] }} options @returns {Search<SizeResult | SizeResult[]>} */
 function* searchByTrials({ template, spec, cpus, tried }) {
   const trials =
     spec.kind === 'size' ? trySize({ template, spec, cpus, tried }) : tryServices({ template, spec, cpus, tried })
@@ -42,22 +43,22 @@ function* searchByTrials({ template, spec, cpus, tried }) {
   return describeTrials({ template, spec, cpus, tried, isOver: true })
 }
 
-/** Describes what trials show. @param {Pick<SearchOptions, 'template' | 'cpus'> & { spec: SizeSpec, tried: Tried[], isOver: boolean }} options @returns {SizeResult | SizeResult[]} */
+/** Makes the result of the trials so far; a list: of a file of services. @param {Pick<SearchOptions, 'template' | 'cpus'> & { spec: SizeSpec, tried: Tried[], isOver: boolean }} options @returns {SizeResult | SizeResult[]} */
 export function describeTrials({ template, spec, cpus, tried, isOver }) {
   return spec.kind === 'size'
     ? describeSize({ template, cpus, p99Ms: spec.p99Ms, tried, isOver })
     : describeServices({ template, spec, cpus, tried, isOver })
 }
 
-/** Judges a trial of a search. @param {SearchSpec} spec @param {TrialRecord} record */
+/** Judges a trial by the p99 of its search or, for a file of services, of its load. @param {SearchSpec} spec @param {TrialRecord} record */
 export function judgeSearchTrial(spec, record) {
   return judgeOutcome(record, spec.kind === 'services' ? p99LimitOf(spec, record.trial.arm) : spec.p99Ms)
 }
 
 /**
- * Computes the answer of a search from its records in order; null: it was cut short, and has none yet. Throws BenchError for trials of
- * other arms: from trials of another version this search would come to an answer that it never gave.
- * @param {SearchOptions} options @param {TrialRecord[]} records
+ * Computes the answer of a search from its records in order; null: it was cut short, and has none yet. @param {SearchOptions} options
+ * @param {TrialRecord[]} records @throws {BenchError} if a trial is of another arm than this version would try: the answer would be
+ *   one that the run never gave
  */
 export function replaySearch({ template, spec, cpus }, records) {
   const search = startSearch({ template, spec, cpus })
@@ -80,7 +81,7 @@ export function replaySearch({ template, spec, cpus }, records) {
 }
 
 /**
- * Computes the results of a run's searches, without those that were cut short and have none yet; throws as replaySearch.
+ * Computes the results of a run's searches, except those that were cut short and have none yet. Throws as `replaySearch` does.
  * @param {{ manifest: Pick<Manifest, 'search' | 'arms' | 'machine'>, records: TrialRecord[] }} run
  */
 export function replaySearches({ manifest: { search, arms, machine }, records }) {
@@ -92,7 +93,8 @@ export function replaySearches({ manifest: { search, arms, machine }, records })
 }
 
 /**
- * Finds the highest rate that holds: twice as high while it holds, then by halves down to 5 %.
+ * Finds the highest rate that holds: doubles it while it holds, or halves it until it does, then narrows the bracket at its geometric
+ * mean down to the precision. isFound: false: a rate could not be judged, or none held or failed.
  * @param {SearchOptions & { spec: Extract<SearchSpec, { kind: 'knee' }> }} options @returns {Search<SearchResult>}
  */
 export function* findKnee({ template, spec }) {

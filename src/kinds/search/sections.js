@@ -45,7 +45,7 @@ export const searchSections = {
   },
 }
 
-/** @param {Manifest['arms']} arms @param {{ ratePerSecond: number, payloadBytes: number }[]} services */
+/** Counts the results of a file of services, one per plane and load. @param {Manifest['arms']} arms @param {{ ratePerSecond: number, payloadBytes: number }[]} services */
 function countLoads(arms, services) {
   const loads = new Set(services.map(({ ratePerSecond, payloadBytes }) => `${ratePerSecond} ${payloadBytes}`))
   return new Set(arms.map(nameOf)).size * loads.size
@@ -57,7 +57,7 @@ function renderAnswered(sizes) {
   return [...lines, ...listTrialRows(sizes)]
 }
 
-/** @param {SizeResult} size of a file of services */
+/** Renders the result of an older search for a load of services. @param {SizeResult} size */
 function renderService(size) {
   const { services, ratePerSecond, p99LimitMs, line, cpu, checks } = size
   const head = `${services.join(', ')}, ${nameOf(size)}: ${ratePerSecond} requests/s with a p99 of at most ${p99LimitMs} ms`
@@ -74,7 +74,7 @@ function renderService(size) {
   ]
 }
 
-/** @param {SizeResult} size */
+/** Renders the result of an older search, with its checks and the resources to paste. @param {SizeResult} size */
 function renderSize(size) {
   const { cpu, memory, checks, isChecked } = size
   const lines = [...renderSearch(cpu), ...renderExtrapolation(size)]
@@ -104,7 +104,7 @@ function renderCheck({ what, mustHold, held, why, trials }) {
   return `  checked ${what}: ${verdict}${isRight} (${why}; ${trials.length} trials)`
 }
 
-/** @param {SizeResult} size */
+/** Renders the line through lower rates; empty: there is none. @param {SizeResult} size */
 function renderExtrapolation({ extrapolated }) {
   if (extrapolated === null) return []
   const { cores, baseMillicores, slopeMillicoresPerRequestPerSecond: slope, points } = extrapolated
@@ -114,7 +114,7 @@ function renderExtrapolation({ extrapolated }) {
   ]
 }
 
-/** @param {SearchResult} result */
+/** Renders what a search found, or why not, and each of its steps. @param {SearchResult} result */
 function renderSearch(result) {
   const { looksFor, held, failed, why, isFound, steps, link } = result
   const show = (/** @type {number | null} */ value) => (value === null ? 'nothing' : formatValue(value, result))
@@ -139,7 +139,7 @@ function formatValue(value, { unit }) {
   return unit === 'cores' ? count(value, 'core') : `${value} requests/s`
 }
 
-/** Draws the rates of a sizing's trials over the CPU limit. @param {Drawn<ResultOf<'search'>>} drawn @returns {KindChart[]} */
+/** Draws the rates of a sizing's trials over their CPU, and the answers; empty: no trial was judged. @param {Drawn<ResultOf<'search'>>} drawn @returns {KindChart[]} */
 function drawLimits({ result: { sizes }, records, colourFor }) {
   const lines = [...groupBy(sizes, nameOf)].map(([label, sizesOfPlane]) => {
     const held = new Set(sizesOfPlane.flatMap(size => listSteps(size, true)))
@@ -162,7 +162,7 @@ function drawLimits({ result: { sizes }, records, colourFor }) {
   return [{ form: 'overLimit', id: 'over-limit', title, lines }]
 }
 
-/** Lists the trials of the CPU whose steps held, or failed. @param {SizeResult} size @param {boolean} isHeld */
+/** Lists the trials at CPU limits that held, or failed. @param {SizeResult} size @param {boolean} isHeld */
 function listSteps({ cpu, checks }, isHeld) {
   return [...cpu.steps, ...checks].filter(step => step.held === isHeld).flatMap(step => step.trials)
 }

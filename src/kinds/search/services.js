@@ -10,7 +10,10 @@ import { findNeed, ofWhole, tryWhole } from './whole.js'
 /** @import { Cell } from './cells.js' @typedef {Extract<SearchSpec, { kind: 'services' }>} ServicesSpec */
 /** @typedef {{ ratePerSecond: number, need: Need }} End */
 
-/** @param {{ template: Arm, spec: ServicesSpec, cpus: number, tried: Tried[] }} options template: of a plane and a payload @returns {Trials} */
+/**
+ * Tries the lowest and the highest rate with all the CPU, then each rate at limits that these suggest.
+ * @param {{ template: Arm, spec: ServicesSpec, cpus: number, tried: Tried[] }} options template: of a plane and a payload @returns {Trials}
+ */
 export function* tryServices({ template, spec, cpus, tried }) {
   const cells = listCells(spec, template)
   for (const ratePerSecond of listEndRates(cells))
@@ -23,13 +26,13 @@ export function* tryServices({ template, spec, cpus, tried }) {
   }
 }
 
-/** A rate that was missed with all the CPU has no limits. @param {{ cell: Arm, cpus: number, tried: Tried[] }} options */
+/** Says whether a rate was missed even with all the CPU, so that no limits can hold it. @param {{ cell: Arm, cpus: number, tried: Tried[] }} options */
 function isOutOfReach({ cell, cpus, tried }) {
   const whole = ofWhole({ template: cell, cpus, tried })
   return whole.length > 0 && findNeed(whole) === null
 }
 
-/** @param {{ template: Arm, spec: ServicesSpec, cpus: number, tried: Tried[], isOver: boolean }} options @returns {SizeResult[]} */
+/** Makes a result for each distinct load. @param {{ template: Arm, spec: ServicesSpec, cpus: number, tried: Tried[], isOver: boolean }} options @returns {SizeResult[]} */
 export function describeServices({ template, spec, cpus, tried, isOver }) {
   const cells = listCells(spec, template)
   const ends = findEnds({ template, cells, cpus, tried })
@@ -42,7 +45,7 @@ export function describeServices({ template, spec, cpus, tried, isOver }) {
   )
 }
 
-/** Finds the p99 that a trial of these services has to meet. @param {ServicesSpec} spec @param {Arm} arm */
+/** Finds the p99 that a trial of these services has to meet, in milliseconds; null: no service has its rate. @param {ServicesSpec} spec @param {Arm} arm */
 export function p99LimitOf(spec, arm) {
   return listCells(spec, arm).find(cell => cell.ratePerSecond === arm.load.ratePerSecond)?.p99Ms ?? null
 }
@@ -61,7 +64,7 @@ function fitNeed(ends) {
   return { baseMillicores: base, slopeMillicoresPerRequestPerSecond: slope }
 }
 
-/** @param {{ ends: End[], ratePerSecond: number }} options @returns {Need | null} null: nothing shows it */
+/** Estimates what a rate takes, by the line or in proportion to one end. @param {{ ends: End[], ratePerSecond: number }} options @returns {Need | null} null: there is no end */
 function estimateNeed({ ends, ratePerSecond }) {
   if (ends.length === 0) return null
   const bytes = Math.max(...ends.map(({ need }) => need.bytes))

@@ -8,17 +8,18 @@ import { findNeed, ofWhole, tryWhole } from './whole.js'
 
 /**
  * The trials that `size` makes of a load: some with all the CPU of the machine, which show what sidecars take, and then some
- * at the limits that this suggests, down to the smallest that are confirmed. What they show is told by describe-size.js.
+ * at the limits that this suggests, down to the smallest that are confirmed. describe-size.js makes their result.
  * @import { Arm, SearchSpec } from '../../model/types.ts' @import { Need, Tried, Trials } from './whole.js'
  */
 
-/** Room above the mean: requests come in bursts, the quota is counted in periods of 100 ms, and memory grows with what waits. */
+/** Room above the mean, in places of the CPU grid and as factors: requests come in bursts, the quota is counted in periods of 100 ms, and memory grows with what waits. */
 export const ROOM = { places: 2, ofMemory: 1.5, ofRequest: 1.15 }
-// Other users of a shared machine may spoil one trial in three: four in a row say that it is busy.
+// Other users of a shared machine may spoil one trial in three: after four in a row it is too busy to go on.
 const LOST_MOST = 4
 
 /**
- * @param {{ template: Arm, spec: Extract<SearchSpec, { kind: 'size' }>, cpus: number, tried: Tried[] }} options tried: grows with each trial
+ * Tries a load with all the CPU, then at limits; if it cannot be met, at lower rates for a line, if that was requested.
+ * @param {{ template: Arm, spec: Extract<SearchSpec, { kind: 'size' }>, cpus: number, tried: Tried[] }} options tried: the caller adds each trial
  * @returns {Trials}
  */
 export function* trySize({ template, spec: { p99Ms, isExtrapolated }, cpus, tried }) {
@@ -28,7 +29,7 @@ export function* trySize({ template, spec: { p99Ms, isExtrapolated }, cpus, trie
   else if (isExtrapolated) yield* tryLowerRates({ template, cpus, tried })
 }
 
-/** Suggests limits with room. @param {{ need: Need, cpus: number }} options */
+/** Suggests limits with room above what sidecars take; place: on the CPU grid. @param {{ need: Need, cpus: number }} options */
 export function suggestLimits({ need, cpus }) {
   const place = Math.min(indexOf(cpus), indexOf(need.cores) + ROOM.places)
   return { place, cores: coresAt(place, cpus), bytes: roundUp(need.bytes * ROOM.ofMemory) }
@@ -38,9 +39,9 @@ export function suggestLimits({ need, cpus }) {
 const coresAt = (place, cpus) => Math.min(cpus, capAt(place))
 
 /**
- * Tries limits: where one trial misses the p99, more CPU in growing steps, or more memory where the kernel killed for it; and,
- * for the smallest, half way back to those that missed it after each that met it. Ends with limits that are confirmed, or
- * that cannot be.
+ * Tries limits. After a trial that misses the p99 it adds CPU in growing steps, or memory if the kernel killed for it; for the
+ * smallest limits, after a trial that meets it, it goes half way back to those that missed. Ends with limits that are confirmed,
+ * when all the CPU is too little, after 24 trials, or on a machine that is too busy.
  * @param {{ template: Arm, cpus: number, p99Ms: number, tried: Tried[], need: Need, isSmallest: boolean }} options
  * @returns {Trials}
  */

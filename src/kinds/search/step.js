@@ -6,8 +6,9 @@ import { computeUsersLeast } from '../../model/requests.js'
 /** @import { Arm, SearchResult, SearchSpec, SearchStep } from '../../model/types.ts' */
 /** @import { Outcome } from './outcome.js' */
 
+// Trials that must agree.
 const WINS = 2
-// Other users of a shared machine may spoil one trial in three.
+// Other users of a shared machine may spoil one trial in three: a step with so many is not judged.
 const SPOILED_MOST = 6
 
 /** @typedef {SearchStep & { outcomes: Outcome[] }} TriedStep */
@@ -15,7 +16,8 @@ const SPOILED_MOST = 6
 /** @typedef {{ template: Arm, spec: SearchSpec, cpus: number }} SearchOptions */
 
 /**
- * Tries an arm until it has held or failed `wins` times, or failed clearly; by survived: only memory is asked.
+ * Tries an arm until it has held or failed `wins` times, failed clearly, or been spoiled too often (held: null). by: `survived`
+ * asks only whether the memory sufficed. value: of the arm, for the result.
  * @param {Arm} arm @param {number} value @param {{ by?: 'held' | 'survived', wins?: number }} [options]
  * @returns {Search<TriedStep>}
  */
@@ -35,13 +37,13 @@ export function* tryStep(arm, value, { by = 'held', wins = WINS } = {}) {
   }
 }
 
-/** @param {TriedStep} step */
+/** Leaves out what a result does not record. @param {TriedStep} step */
 export function withoutOutcomes({ value, held, why, trials }) {
   return { value, held, why, trials }
 }
 
 /**
- * @param {Pick<SearchResult, 'looksFor'> & Partial<SearchResult> & { template: Arm }} options by default: nothing
+ * Makes the result of a search. @param {Pick<SearchResult, 'looksFor'> & Partial<SearchResult> & { template: Arm }} options by default, nothing was found
  * @returns {SearchResult}
  */
 export function describeSearch({ template, looksFor, held = null, isFound = false, ...fields }) {
@@ -61,7 +63,7 @@ export function describeSearch({ template, looksFor, held = null, isFound = fals
   }
 }
 
-/** @type {(arm: Arm, ratePerSecond: number) => Arm} */
+/** Makes an arm at a rate, with a window that is long enough for a p99. @type {(arm: Arm, ratePerSecond: number) => Arm} */
 export const withRate = (arm, ratePerSecond) => ({
   ...arm,
   id: `${arm.id}@${ratePerSecond}rps`,
@@ -69,16 +71,16 @@ export const withRate = (arm, ratePerSecond) => ({
     ...arm.load,
     kind: 'open',
     ratePerSecond,
-    // A slow application has more requests under way, or its users would be what is found.
+    // A slow application has more requests under way: with too few users, these would bound the rate.
     users: Math.max(arm.load.users, computeUsersLeast(arm.load, ratePerSecond)),
     windowSeconds: Math.max(arm.load.windowSeconds, P99_REQUESTS / ratePerSecond),
   },
 })
 /** Says whether the CPU of an arm is a request without a limit: beside a neighbour, on a full node. @param {Pick<Arm, 'conditions'>} arm */
 export const isByRequest = ({ conditions }) => conditions.neighbourCores !== undefined
-/** Finds the CPU of an arm: its limit, or its request. @param {Arm} arm */
+/** Returns the cores of an arm: its CPU limit, or its request beside a neighbour; null: it has none. @param {Arm} arm */
 export const cpuOf = arm => (isByRequest(arm) ? (arm.conditions.cpuRequestCores ?? null) : arm.cpuLimitCores)
-/** @type {(arm: Arm, cores: number) => Arm} */
+/** Makes an arm with a CPU limit, or beside a neighbour with a CPU request. @type {(arm: Arm, cores: number) => Arm} */
 export const withCpu = (arm, cores) =>
   isByRequest(arm)
     ? {
@@ -88,7 +90,7 @@ export const withCpu = (arm, cores) =>
         conditions: { ...arm.conditions, cpuRequestCores: cores },
       }
     : { ...arm, id: `${arm.id}@${cores}cores`, cpuLimitCores: cores }
-/** @type {(arm: Arm, memoryLimitBytes: number | null) => Arm} */
+/** Makes an arm with a memory limit; null: without one. @type {(arm: Arm, memoryLimitBytes: number | null) => Arm} */
 export const withMemory = (arm, memoryLimitBytes) => ({
   ...arm,
   id: `${arm.id}@${memoryLimitBytes === null ? 'unlimited' : `${Math.round(memoryLimitBytes / 1024)}KiB`}`,

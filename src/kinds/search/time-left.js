@@ -6,7 +6,7 @@ import { listUsualTrials } from './trial-counts.js'
 const STEP_SECONDS = 10
 
 /**
- * Estimates the seconds left: those of the usual trials, at the pace so far, and of one trial for each search that goes on after them.
+ * Creates an estimate of the seconds left: of the usual trials to come, or of one for a search that goes on after them, at the pace so far.
  * @param {{ spec: SearchSpec, templates: Arm[], estimateSeconds: (trials: { arm: Arm }[]) => number }} options templates: of a search each
  */
 export function createTimeLeft({ spec, templates, estimateSeconds }) {

@@ -4,29 +4,29 @@ import { withRate } from './step.js'
 /** Numbers of trials that searches take, from which the time of a run is estimated. Pure. */
 /** @import { Arm, Plan } from '../../model/types.ts' @typedef {NonNullable<Plan['search']>} Search */
 
-/** Judged trials that confirm limits: so many at least, and where their p99s are too far apart, so many at most. */
+/** Trials that must meet the p99 to confirm limits: three, or up to five if their p99s are too far apart. */
 export const TRIALS = { least: 3, most: 5 }
 /** Trials at limits after which a search ends without confirmed ones. */
 export const AT_LIMITS_MOST = 24
-/** Trials with all the CPU that end this step: missed ones, those that a busy machine spoiled, and lost ones. */
+/** Trials with all the CPU that end this step: that missed the p99; that a busy machine spoiled, but show what sidecars take; that were not judged. */
 export const WHOLE = { missedMost: 2, busyMost: 2, lostMost: 6 }
 const WHOLE_MOST = WHOLE.missedMost - 1 + WHOLE.lostMost
 /**
  * Trials of a search of one arm on a quiet machine. A size takes one with all the CPU, one or two on the way down, three at
- * the limits, and one more where their p99s are far apart; the others are medians of sidecars with random needs.
+ * the limits, and one more if their p99s are far apart; the others are medians over sidecars with random needs.
  */
 export const USUAL = { size: 6, knee: 20, 'memory-floor': 12 }
 
-/** Lists the trials that a search usually takes on a quiet machine: arms with the rate of each. @param {Search} search @param {Arm[]} arms */
+/** Lists the arms of the trials that a search usually takes on a quiet machine, each with its rate. @param {Search} search @param {Arm[]} arms */
 export function listUsualTrials(search, arms) {
   const ofOne = search.kind === 'services' ? 0 : USUAL[search.kind]
   return arms.flatMap(arm => listTrials(search, arm, { whole: 1, limits: TRIALS.least, ofOne }))
 }
 
-/** Lists the most trials that a search for limits takes; null: other searches have no such bound. @param {Search} search @param {Arm[]} arms */
+/** Lists the arms of the most trials that a search for limits takes; null: it has no such bound. @param {Search} search @param {Arm[]} arms */
 export function listMostTrials(search, arms) {
   if (search.kind !== 'size' && search.kind !== 'services') return null
-  // A load that is too high is tried at lower rates.
+  // --extrapolate also tries lower rates.
   if (search.kind === 'size' && search.isExtrapolated) return null
   const counts = { whole: WHOLE_MOST, limits: AT_LIMITS_MOST, ofOne: WHOLE_MOST + AT_LIMITS_MOST }
   return arms.flatMap(arm => listTrials(search, arm, counts))

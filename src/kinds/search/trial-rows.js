@@ -20,10 +20,10 @@ const REQUEST = {
     'CPU: the request of each sidecar, without a CPU limit, beside the neighbour. None below what the busiest sidecar used on average is tried.',
 }
 
-/** @param {SizeResult} size @returns {size is Answered} results of older searches have none */
+/** Says whether a result has an answer: those of older searches have none. @param {SizeResult} size @returns {size is Answered} */
 export const isAnswered = size => size.answer !== undefined
 
-/** Renders limits as they are pasted. @param {Answered} size */
+/** Renders the limits of an answer, or the CPU request beside a neighbour, in one line. @param {Answered} size */
 export function renderLimits({ answer: { limits, requestCores }, neighbourCores }) {
   if (limits === null) return 'no limits'
   const { millicores, mebibytes } = toLimits(limits)
@@ -32,7 +32,7 @@ export function renderLimits({ answer: { limits, requestCores }, neighbourCores 
   return `${request}CPU limit ${millicores}m, memory limit ${mebibytes}Mi`
 }
 
-/** Lists every trial of each plane: limits, state, p99 and why. @param {Answered[]} sizes */
+/** Renders a table of every trial of each plane, with what its sidecars used, and the rules below; empty: no sizes. @param {Answered[]} sizes */
 export function listTrialRows(sizes) {
   if (sizes.length === 0) return []
   const rows = [...groupBy(sizes, nameOf)].flatMap(([name, sizesOfPlane]) => [
@@ -62,7 +62,7 @@ function renderTrial({ trial, ratePerSecond, cpuCores, memoryBytes, state, p99Ms
   ]
 }
 
-/** @param {NonNullable<SizeAnswer['need']>} need */
+/** Renders what sidecars used, in each measure of memory that was read. @param {NonNullable<SizeAnswer['need']>} need */
 function renderNeed({ cores, bytes, memory }) {
   const mib = (/** @type {number | null} */ value) => (value === null ? '-' : (value / MIB).toFixed(1))
   const used = `  the busiest sidecar used ${(1000 * cores).toFixed(0)}m, and the largest ${mib(bytes)} MiB`

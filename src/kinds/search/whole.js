@@ -9,19 +9,19 @@ import { WHOLE } from './trial-counts.js'
  * @typedef {{ cores: number, bytes: number }} Need CPU of the busiest sidecar, and memory of the largest
  */
 
-/** Tries a load with all the CPU until it was met, or surely is not. @param {{ template: Arm, cpus: number, tried: Tried[] }} options @returns {Trials} */
+/** Tries a load with all the CPU until it was met, missed twice, or spoiled too often. @param {{ template: Arm, cpus: number, tried: Tried[] }} options @returns {Trials} */
 export function* tryWhole({ template, cpus, tried }) {
   for (;;) {
     yield wholeOf(template, cpus)
     const outcomes = ofWhole({ template, cpus, tried })
     const count = (/** @type {boolean | null} */ held) => outcomes.filter(o => o.held === held).length
     if (count(true) > 0 || count(false) >= WHOLE.missedMost || count(null) >= WHOLE.lostMost) return
-    // A busy machine spoils the p99, and not what sidecars take.
+    // A busy machine spoils the p99, but not what sidecars take: that is enough to go on.
     if (outcomes.filter(o => o.held === null && o.isNeedSeen).length >= WHOLE.busyMost) return
   }
 }
 
-/** @param {{ template: Arm, cpus: number, tried: Tried[] }} options */
+/** Lists the outcomes of a load with all the CPU. @param {{ template: Arm, cpus: number, tried: Tried[] }} options */
 export function ofWhole({ template, cpus, tried }) {
   const { id } = wholeOf(template, cpus)
   return tried.filter(({ arm }) => arm.id === id).map(({ outcome }) => outcome)
@@ -37,7 +37,7 @@ export function findNeed(whole) {
   return measured.length === 0 ? null : { cores: Math.max(...measured.map(o => o.coresMost)), bytes: bytesOf(measured) }
 }
 
-/** Resident memory includes pages of the program that were not charged to its cgroup. @param {Outcome[]} outcomes */
+/** Computes the memory of the largest sidecar, with the pages of its program that its cgroup was not charged for. @param {Outcome[]} outcomes */
 export function bytesOf(outcomes) {
   return Math.max(0, ...outcomes.map(o => Math.max(o.peakBytesMost + o.unchargedBytes, o.rssBytesMost)))
 }

@@ -6,7 +6,7 @@ import { countSlices, orderSlices } from '../slices.js'
 import { parseResult } from './summary.js'
 import { k6Tool } from './tool.js'
 
-// Metrics are read one by one: the list of all would sort every response time for its quantiles.
+// The path of k6's REST API. Metrics are read one by one: the list of all would sort every response time for its quantiles.
 const METRICS = '/v1/metrics/'
 // The series around a burst has a point for each piece of this length.
 const PIECE_MS = 500

@@ -39,7 +39,10 @@ export function parseResult(log, place = 0) {
   })
 }
 
-/** @param {string} line @returns {Omit<LoadResult, 'failures' | 'loud'> & { loud?: ReturnType<typeof readLoud>, ownSeconds?: number }} */
+/**
+ * Reads a result but for its failures, which are in other lines. ownSeconds: of the window, an interleaved arm's.
+ * @param {string} line JSON @returns {Omit<LoadResult, 'failures' | 'loud'> & { loud?: ReturnType<typeof readLoud>, ownSeconds?: number }}
+ */
 function readResult(line) {
   const { metrics, pieceMs = 0, pieces = [], ownSeconds } = assertWhole(printed, JSON.parse(line))
   const valuesOf = (/** @type {string} */ name) => readNumbers(metrics[name] ?? {})
@@ -94,12 +97,12 @@ function readLoud(metrics, countOf) {
   }
 }
 
-/** @param {(name: string) => number} countOf @returns {NonNullable<LoadResult['wire']>} */
+/** Reads the bytes at the sockets of k6. @param {(name: string) => number} countOf @returns {NonNullable<LoadResult['wire']>} */
 function readWire(countOf) {
   return { sentBytes: countOf('data_sent'), receivedBytes: countOf('data_received'), requests: countOf('http_reqs') }
 }
 
-/** @param {(name: string) => Record<string, number>} valuesOf @returns {NonNullable<LoadResult['waited']>} */
+/** Reads the service times that were drawn. @param {(name: string) => Record<string, number>} valuesOf @returns {NonNullable<LoadResult['waited']>} */
 function readWaited(valuesOf) {
   const { count, avg: meanMs } = valuesOf('waited_0')
   const { 'p(50)': lateP50Ms, 'p(99)': lateP99Ms } = valuesOf('late_0')
@@ -107,6 +110,7 @@ function readWaited(valuesOf) {
 }
 
 /**
+ * Reads the requests in a burst; p99Ms null: none was answered. Of the metrics of response times, the last that the load has wins.
  * @param {{ valuesOf: (name: string) => Record<string, number>, countOf: (name: string) => number }} metrics
  * @returns {NonNullable<LoadResult['burst']>}
  */

@@ -78,6 +78,7 @@ function sumWaited(threads) {
   const count = all.reduce((sum, waited) => sum + waited.count, 0)
   if (count === 0) return {}
   const late = all.flatMap(waited => waited.late).toSorted((a, b) => a[0] - b[0])
+  // The value at the nearest rank.
   const quantile = (/** @type {number} */ q) => {
     let rank = Math.ceil(q * count)
     for (const [ms, many] of late) {

@@ -34,13 +34,13 @@ export interface DeployedProfile {
   deviations: string[]
   /** It takes redirected connections only. */
   isRedirected?: true
-  /** One process serves all pods of a node, where others have a sidecar in each. */
+  /** One process serves all pods of a node, in place of a sidecar in each. */
   isOfNode?: true
   /** All that it does otherwise in the corpus is declared as lacks of its plane. */
   isHeld?: true
-  /** The program that runs a script of the kit beside it; absent: none is needed. */
+  /** The program that runs a script of the kit, which the profile needs as another process; absent: it needs none. */
   runtime?: ToolSpec
-  /** The scripts of that mesh, which the user names: the variable with a folder, where in it they may be, and a file of them. */
+  /** The scripts of that mesh, which the user has: the variable that names a folder, the folders in it to look in, and a file of them. */
   scripts?: { variable: string; folders: string[]; file: string; what: string }
 }
 
@@ -142,11 +142,11 @@ export interface DataPlane {
   profiles: string[]
   /** Those of its profiles that are as a mesh deploys it, the first included. */
   deployed?: Record<string, DeployedProfile>
-  /** The features of features.js that it can be given; absent: none. */
+  /** The features of features.js that it can have; absent: none. */
   features?: FeatureName[]
   /** The path of the metrics of routes at its administration port, and their names; absent: it has none. */
   metrics?: { path: string; requests: string; durations: string }
-  /** Workers of a sidecar where the experiment asks for no number; null: as many as its cap can use. */
+  /** Counts the workers of a sidecar if the experiment has no number; null: as many as its CPU limit can use. */
   countWorkers(options: { profile: string | null; cpus: number; cpuLimitCores?: number | null }): number | null
   /** Finds why it cannot have these conditions on so many CPUs, on a link of this entrance; null: it can. */
   findUnsupported(options: {
@@ -156,7 +156,7 @@ export interface DataPlane {
     /** The workers of the sidecar, whether the experiment or `countWorkers` chose them. */
     sidecarWorkers?: number
     version: string
-    /** The TLS library of the program, where it is no part of it. */
+    /** The TLS library of the program; absent: it is a part of the program. */
     library?: string
     cpus: number
   }): string | null
@@ -167,7 +167,7 @@ export interface DataPlane {
   findLacks?(configuration: { tls: Tls; protocol: Protocol; trafficPolicy: TrafficPolicy; modes: MtlsMode[] }): Lack[]
   /** null: this plane has no sidecars. */
   createSidecar: ((options: SidecarOptions) => ProcessSpec) | null
-  /** Processes that a sidecar needs beside it, such as its authority; they are no part of what is measured. Absent: none. */
+  /** Makes the other processes that a sidecar needs, such as its authority; they are not measured. Absent: it needs none. */
   createCompanions?(options: SidecarOptions): ProcessSpec[]
   /**
    * For how long its sidecars keep a connection, to either side, that carries nothing; timeouts: those of the model. Absent:

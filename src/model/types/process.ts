@@ -4,7 +4,7 @@ import type { Role } from './documents.ts'
 
 export interface ProcessSpec {
   service: string
-  /** The service that this one is a copy of; absent where it is none. */
+  /** The service that this one is a copy of; absent: it is no copy. */
   copyOf?: string
   /**
    * Number of sidecars, counted together: a batch that the program starts, or 1 of many that are a pod each; absent: it is
@@ -17,7 +17,7 @@ export interface ProcessSpec {
   program: string
   argv: string[]
   env: Record<string, string>
-  /** The folder of its files, which a pod may only read; it runs where it may write: here, or in a pod in /tmp. */
+  /** The folder of its files, in which it runs; a pod may only read it, so there a process runs in /tmp. */
   folder: string
   /** latin1: the content is bytes, a character each; absent: it is text. */
   files: { name: string; content: string; encoding?: 'latin1' }[]
@@ -26,7 +26,7 @@ export interface ProcessSpec {
   /** Paths of the certificates and keys that it reads. */
   credentials: string[]
   listens: Endpoint[]
-  /** Listening sockets expected on each address: one a worker, or one where threads share it and are set in another way. */
+  /** Listening sockets expected on each address: one for each worker, or one if the threads of the program share it. */
   workers: number
   /** null: no cap. */
   cpuLimitCores: number | null
@@ -44,7 +44,7 @@ export interface ProcessSpec {
   redirects?: {
     inbound: number | null
     outbound: number | null
-    /** Addresses at which nothing is, and where connections that the sidecar opens to them go instead. */
+    /** Addresses at which nothing listens, each with the one to which connections that the sidecar opens there go instead. */
     translations?: { from: Endpoint; to: Endpoint }[]
   }
   /** Pods whose namespaces it enters, and whose connections rules redirect to it: one proxy for all of them. Absent: none. */
@@ -79,7 +79,7 @@ export interface ToolSpec {
   variable: string
   /** The project's own image that carries it, pinned; null: there is none. */
   image: string | null
-  /** The Debian packages that carry it, where the kit does not fetch it. */
+  /** The Debian packages that carry it, for the advice if it is missing; absent: the kit fetches it, or there are none. */
   package?: string
   /** Where a user gets it, if neither a package nor the kit carries it. */
   source?: string
@@ -91,9 +91,9 @@ export interface ToolSpec {
   /** The path that somebody named for one arm; absent: it is looked for. */
   path?: string
   versionArgv: string[]
-  /** The version in what it printed, or null. */
+  /** Finds the version in what `versionArgv` prints; null: it is not there. */
   parseVersion(output: string): string | null
-  /** The TLS library that it runs with, in what it printed, or null. Absent: a part of the program, as its version says. */
+  /** Finds the TLS library in the same; null: it is not there. Absent: the library is a part of the program. */
   parseLibrary?(output: string): string | null
   wanted: string
   isAccepted(version: string): boolean
@@ -103,15 +103,15 @@ export interface ToolSpec {
 
 export interface Handle {
   spec: ProcessSpec
-  /** The start, in epoch milliseconds; absent where another machine starts it. */
+  /** The start, in epoch milliseconds; absent: another machine starts it. */
   startedMs?: number
-  /** The pod, if the kit made it itself: its id, and when it was asked for, in epoch milliseconds. */
+  /** The pod, if the kit made it itself: its id, and when the kit created it, in epoch milliseconds. */
   pod?: { uid: string; createdMs: number }
   /** Resolves when it has ended, to its exit status or signal in words. */
   exited: Promise<string>
   /** Returns its exit status or signal; null while it runs. */
   ending(): string | null
-  /** True where the kernel killed it, or a process of it, for memory. */
+  /** True if the kernel killed it, or a process of it, for memory (OOM). */
   isOutOfMemory(): boolean
   /** Finds the limit of its machine, not one of its spec, that it has reached, in words; null or absent: none is known. */
   findHostLimit?(): string | null
@@ -119,7 +119,7 @@ export interface Handle {
   isStopped(): boolean
   /** Lead of its machine's clock over ours; absent: its machine is that of the services. */
   clockAheadMs?: number
-  /** Sends a signal; absent where it cannot. */
+  /** Sends a signal; absent: its target cannot. */
   signal?(name: 'SIGTERM' | 'SIGINT' | 'SIGKILL'): void
   /** Reads its administration port, at the path of its spec or another; null: it has none. */
   readAdmin(path?: string): Promise<string | null>

@@ -34,6 +34,6 @@ export interface Observation {
   clockOffsetMs: number
   /** The processes that ran on the host of the edges, by their place; absent: all. */
   onHost?: number[]
-  /** The machine of the load, where that is another one than `onHost` is about. */
+  /** The machine of the load; absent: the load is made on the host of the edges. */
   loadHost?: z.infer<typeof S.loadHostObservation>
 }

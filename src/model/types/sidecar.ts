@@ -9,7 +9,7 @@ export interface Route {
   /** Header names in lower case, exact values. */
   headers: Record<string, string>
   split: { cluster: string; weight: number }[]
-  /** Callers whose requests it takes, where peers are authorised; absent: anybody. */
+  /** Identities of callers whose requests it takes, with the feature authorization; absent: all. */
   allowedIdentities?: string[]
   /** The route's own limit, instead of that of the feature rate-limit (processes.js has the bounds). */
   limitPerSecond?: number
@@ -31,8 +31,8 @@ export interface Cluster {
 }
 
 /**
- * The ports that clients mean where rules redirect their connections to this listener; those that mean another port are
- * closed. Absent: clients connect to the listener itself.
+ * The destination ports of connections that rules redirect to this listener; connections to other ports are closed. Absent:
+ * clients connect to the listener itself.
  */
 interface Redirected {
   redirectedPorts?: number[]
@@ -48,7 +48,7 @@ export interface SidecarModel {
   streamsAnswers?: true
   identity: string
   workers: number
-  /** The port of a plane that counts what it refuses; the others have none. */
+  /** The administration port, which has counters; not every plane opens it. */
   admin: Endpoint
   /** Number of tries after a refused connection. */
   retries: 0 | 1

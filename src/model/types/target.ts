@@ -69,7 +69,7 @@ export interface Target {
   ): Promise<Deployment>
   /** Rigs of the equal-work check that may stand at the same time; absent: one. */
   rigsMost?: number
-  /** Runs a procedure of src/node/prober.js where the services can be reached; rig: the number of the rig, where several stand at once. */
+  /** Runs a procedure of src/node/prober.js in a place that reaches the services; rig: its number, if several stand at the same time. */
   call<Name extends keyof Prober>(
     procedure: Name,
     args: Parameters<Prober[Name]>[0],
@@ -122,7 +122,7 @@ export interface NodeLimits {
   cpusRequested: number
 }
 
-/** A target, and what a run needs to know of the machines behind it. */
+/** A target, and the facts about its machines that a run needs. */
 export interface Site {
   target: Target
   runId: string

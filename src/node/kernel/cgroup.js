@@ -90,6 +90,7 @@ export function readQuotaV2(folder) {
 }
 
 /**
+ * Opens the counters of a cgroup, whose versions differ in names and units.
  * @param {{ folder: string, folders: string[], paths: { usage: string, cpu?: string, stat?: string, current?: string, peak?:
  *   string, events?: string }, parseUsage: (text: string) => number, throttled: { name: string, perSecond: number }, prefix: string,
  *   anon: string, quotaFile: string, readQuota: (folder: string) => number }} version folder: has the quota; folders: one a
@@ -180,7 +181,7 @@ export function numberAfter(text, name) {
   return at < 0 ? Number.NaN : Number.parseInt(text.slice(at + name.length + 2, at + name.length + 24), 10)
 }
 
-/** Finds where cgroups are mounted, v1 by controller: the first mount of each, as one of a chroot may go. @param {string} mountinfo as of proc(5) */
+/** Finds where cgroups are mounted, v1 by controller: the first mount of each counts, as those of a chroot may go. @param {string} mountinfo as of proc(5) */
 export function parseMounts(mountinfo) {
   const v1 = new Map()
   /** @type {string | null} */

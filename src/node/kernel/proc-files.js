@@ -48,7 +48,7 @@ export function readHostCpu() {
   return parseHostCpu(readFileSync('/proc/stat', 'utf8'))
 }
 
-/** @param {string} stat the text of /proc/stat @returns {HostCpu} NaN: it cannot be read */
+/** Parses the ticks of all CPUs together. @param {string} stat the text of /proc/stat @returns {HostCpu} NaN: it cannot be read */
 export function parseHostCpu(stat) {
   const lines = stat.split('\n')
   const ticks = (/^cpu\s+(.*)$/.exec(lines[0])?.[1] ?? '').split(/\s+/).map(numberOf)

@@ -15,7 +15,7 @@ export function listListeners(pid = 'self') {
   return parseListeners({ tcp: readSafely(`/proc/${pid}/net/tcp`), tcp6: readSafely(`/proc/${pid}/net/tcp6`) })
 }
 
-/** @param {{ tcp: string, tcp6: string }} texts of /proc/PID/net/tcp and tcp6, proc(5) */
+/** Lists the sockets that listen. @param {{ tcp: string, tcp6: string }} texts of /proc/PID/net/tcp and tcp6, proc(5) */
 export function parseListeners({ tcp, tcp6 }) {
   return [...parse(tcp), ...parse(tcp6)].map(({ address, port, inode }) => ({ address, port, inode }))
 }
@@ -104,7 +104,7 @@ export function countResets() {
   return parseResets(readFileSync('/proc/net/snmp', 'utf8'))
 }
 
-/** @param {string} text of /proc/net/snmp: a line of names and one of values for each protocol */
+/** Reads the resets sent. @param {string} text of /proc/net/snmp: a line of names and one of values for each protocol */
 export function parseResets(text) {
   const [names, values] = text.split('\n').flatMap(line => (line.startsWith('Tcp: ') ? [line.split(' ')] : []))
   return Number(values[names.indexOf('OutRsts')])

@@ -73,8 +73,8 @@ export const EARLY_PATH = '/early'
 
 /**
  * The routes of the corpus. Clusters: a, b, gone (refused), half (one of two refused), slow, full (cannot be
- * connected), rude (resets), narrow (slow, and takes few requests at a time where circuits are broken), flaky (a and b),
- * fragile (rude and b), alone (b), crowded (gone and slow, with few retries at a time where they have a budget).
+ * connected), rude (resets), quiet (closes), narrow (slow; takes few requests at a time if circuits are broken), flaky (a and b),
+ * fragile (rude and b), alone (b), crowded (gone and slow; few retries at a time if they have a budget).
  * @type {Route[]}
  */
 export const ROUTES = [

@@ -6,7 +6,7 @@ import { CODES, call, frameMessage, openChannel } from '../../node/call.js'
 import { ANSWER_SECONDS } from './answers.js'
 import { CANCELLED, GRPC_PATHS, REASON } from './grpc-upstream.js'
 
-/** Unary calls that every plane must carry alike where it carries gRPC. */
+/** The corpus of gRPC: unary calls that every plane which carries gRPC must carry alike. */
 /** @import { Probed } from './probe.js' @import { Check } from './answers.js' @import { Called } from '../../node/call.js' */
 
 const { NGHTTP2_CANCEL } = http2.constants
@@ -32,6 +32,7 @@ export const UNARY = [
     return compare({ code, body }, { code: CODES.permissionDenied, body: REASON })
   }),
   check('a large message, both ways', async ({ ask }) => {
+    // Bodies are bytes as latin1 (call.js), which keeps any byte as it is.
     const sent = randomBytes(LARGE_BYTES).toString('latin1')
     const { code, body } = await ask('/', { body: sent })
     return compare({ code, bytes: body.length, same: body === sent }, { code: 0, bytes: LARGE_BYTES, same: true })

@@ -152,7 +152,7 @@ async function countOpened(rig, entry) {
       const open = () => (protocol === 'grpc' ? openChannel(rig.sidecars[entry]) : undefined)
       let channel = open()
       for (let i = 0; i < POOL_REQUESTS; i++) {
-        // An agent connects again where a sidecar has closed its connection.
+        // If a sidecar has closed its connection, an agent connects again by itself; a channel does not.
         if (channel?.closed) channel = open()
         await send(rig.sidecars[entry], { host: 'echo', protocol }, { agent, channel }).then(
           ({ localPort }) => ports.add(localPort),

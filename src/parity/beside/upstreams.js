@@ -129,6 +129,7 @@ export async function startUpstreams({ address, ca, credentials, group, protocol
       stdio: ['ignore', 'ignore', 'pipe'],
     })
     closers.push(() => full.kill('SIGKILL'))
+    // In a pod, upstreams listen at the wildcard address, which is no address to connect to.
     const at = { address: address === '0.0.0.0' ? '127.0.0.1' : address, port: UPSTREAMS.full }
     closers.push(await fillBacklog(at, awaitEnd(full)))
     return { countConnections: () => connections, observed, hasGot: path => got.has(path), close }

@@ -32,7 +32,7 @@ export function findDisparities(pair) {
   })
 }
 
-/** Lists, in one line or none, the rows in which two arms differ of which one is as a mesh deploys it. @param {JudgedPair} pair */
+/** Lists, in one line or none, the rows in which two arms differ, if one of them is as a mesh deploys it. @param {JudgedPair} pair */
 export function findUnequal(pair) {
   const names = listPairs(pair).flatMap(({ rows: [x, y], check }) =>
     (x.isDeployed || y.isDeployed) && x.found !== y.found ? [check.replace('parity-', '')] : [],

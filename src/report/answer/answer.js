@@ -27,10 +27,10 @@ import { listWarnings } from './warnings.js'
  */
 
 /**
- * Makes the answer of a run.
+ * Makes the answer of a run. It has at least one verdict, if only that nothing was measured.
  * @param {Summary} summary
- * @param {{ seconds?: number | null, unfinished?: string[], place?: Answered['place'] }} [run] seconds: that it took; unfinished:
- *   sentences on what it lacks, where it was cut short; place: where its sidecars are to run
+ * @param {{ seconds?: number | null, unfinished?: string[], place?: Answered['place'] }} [run] seconds: its duration; null: not
+ *   printed; unfinished: sentences on what it lacks if it was cut short; place: where its sidecars are to run
  * @returns {Answer}
  */
 export function createAnswer(summary, { seconds = null, unfinished = [], place } = {}) {
@@ -64,7 +64,10 @@ function renderNothing(summary) {
   return proxies.size === 1 ? 'One proxy was measured: there is nothing to compare it with.' : 'There is no verdict.'
 }
 
-/** @param {Pick<Summary, 'parity' | 'results' | 'relaxes'>} summary */
+/**
+ * Renders that work was equal; empty: it was not checked, is not equal (a warning says so), or a plane is as deployed.
+ * @param {Pick<Summary, 'parity' | 'results' | 'relaxes'>} summary
+ */
 function renderEqualWork({ parity, results, relaxes }) {
   if (parity.length === 0) return []
   const { differing, wrong } = findDiffering({ parity, results, relaxes })
@@ -76,7 +79,7 @@ function renderEqualWork({ parity, results, relaxes }) {
   return parity.some(row => row.isDeployed) ? [] : ['Equal work: passed.']
 }
 
-/** Adds the duration to the number of repeats. @param {string[]} basis @param {number | null} seconds */
+/** Adds the duration to a last sentence on repeats, or as a sentence; nothing below 1 s. @param {string[]} basis @param {number | null} seconds */
 function withDuration(basis, seconds) {
   if (seconds === null || seconds < 1) return basis
   const last = basis.at(-1)
@@ -85,7 +88,7 @@ function withDuration(basis, seconds) {
   return [...basis.slice(0, -1), `${last.slice(0, -1)}, ${duration}.`]
 }
 
-/** Renders `3 min 6 s`. @param {number} seconds */
+/** Renders `3 min 6 s`; from an hour on, `2 h 5 min`. @param {number} seconds */
 function renderDuration(seconds) {
   const whole = Math.round(seconds)
   if (whole < 60) return `${whole} s`
@@ -101,9 +104,12 @@ function renderThresholds({ thresholds }) {
   })
 }
 
-/** Lists proxies that could not be measured, or failed whenever they were. @param {Pick<Summary, 'notMeasured' | 'results'>} summary @returns {NotMeasured[]} */
+/**
+ * Lists proxies that could not be measured, or whose every trial failed, an entry for each reason.
+ * @param {Pick<Summary, 'notMeasured' | 'results'>} summary @returns {NotMeasured[]}
+ */
 function listAbsent({ notMeasured, results }) {
-  // A machine that is too small lacks no program.
+  // On a machine that is too small no program is missing, so `doctor` is no help.
   const [limits, planes] = [true, false].map(is => notMeasured.filter(row => (row.cpuLimitsCores !== undefined) === is))
   const proxies = groupBy(
     listArms({ results }).filter(arm => arm.hasSidecars && arm.repeatOf === null),

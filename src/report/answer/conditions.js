@@ -8,24 +8,27 @@ import { DEFAULT_GENERATOR, generatorOf } from '../../model/tools.js'
 
 const MODEL_LENGTH_MOST = 24
 
-/** @param {Summary} summary @returns {string[]} parts of a line */
+/**
+ * Renders the experiment, links, requests and machine, and a neighbour, generator or target if they are not the default.
+ * @param {Summary} summary @returns {string[]} parts of a line
+ */
 export function renderConditions({ run, results, machine, tools }) {
   const arms = listArms({ results })
   const parts = [
     run.experiment,
     ...(arms.length > 0 ? [`${nameLinks(arms)}: ${renderPath(arms)}`, renderRequests(arms)] : []),
     renderNeighbour(arms),
-    renderMachine(machine),
   ]
   const target = arms[0]?.target ?? 'local'
   const generator = generatorOf({ tools }) ?? DEFAULT_GENERATOR
   if (arms.length > 0 && generator !== DEFAULT_GENERATOR) parts.push(`load by ${generator}`)
   if (machine.loadHost) parts.push(`load from ${machine.loadHost.host}`)
   else if (!['local', 'fake'].includes(target)) parts.push(`on ${target}${machine.node ? ` (${machine.node})` : ''}`)
-  return parts.filter(Boolean)
+  // A screen without room cuts the end of the line, and the machine is what matters least.
+  return [...parts, renderMachine(machine)].filter(Boolean)
 }
 
-/** @param {SummaryArm[]} arms */
+/** Renders the values of the neighbour; empty: no arm has one. @param {SummaryArm[]} arms */
 function renderNeighbour(arms) {
   const { of, show } = AXES.neighbourCores
   return [...new Set(arms.map(of))].some(value => value !== null)
@@ -36,7 +39,7 @@ function renderNeighbour(arms) {
 /** @param {SummaryArm[]} arms */
 const nameLinks = arms => [...new Set(arms.map(({ link }) => link))].join(' and ')
 
-/** Renders the sidecars on the way of a request, and what is between them. @param {SummaryArm[]} arms */
+/** Renders the sidecars on the way of a request, their TLS, and the protocol and features if all arms share one. @param {SummaryArm[]} arms */
 export function renderPath(arms) {
   const withSidecars = arms.filter(arm => arm.hasSidecars)
   if (withSidecars.length === 0) return 'no sidecars'
@@ -60,14 +63,14 @@ export function renderPath(arms) {
   return parts.join(', ')
 }
 
-/** Names TLS between sidecars, which one sidecar alone has only with the client. @param {SummaryArm} arm */
+/** Names the TLS of an arm: a single sidecar speaks mTLS only with a client that has a certificate. @param {SummaryArm} arm */
 export function nameTls({ conditions: { tls }, load, sidecars }) {
   if (tls === 'plaintext') return 'plaintext'
   const isAlone = sidecars.length === 1 && sidecars[0].pods === undefined
   return isAlone && !load.hasCertificate ? 'plaintext' : 'mTLS'
 }
 
-/** Renders the requests, and how many. @param {SummaryArm[]} arms */
+/** Renders the requests, and their rate or users if all arms share one. @param {SummaryArm[]} arms at least one */
 export function renderRequests(arms) {
   const [{ load }] = arms
   if (load.kind === 'idle') return 'no load'
@@ -87,13 +90,13 @@ export function renderRequests(arms) {
   return parts.join(', ')
 }
 
-/** @param {Summary['machine']} machine */
+/** Renders `8 CPUs Intel Xeon Platinum`; empty: the number of CPUs was not recorded. @param {Summary['machine']} machine */
 function renderMachine({ cpus, cpuModel }) {
   if (cpus === undefined) return ''
   return `${cpus} CPU${Number(cpus) === 1 ? '' : 's'}${cpuModel ? ` ${shortenModel(`${cpuModel}`)}` : ''}`
 }
 
-/** Shortens `Intel(R) Xeon(R) Platinum 8370C CPU @ 2.80GHz`. @param {string} model */
+/** Shortens `Intel(R) Xeon(R) Platinum 8370C CPU @ 2.80GHz` to at most 24 characters, at a word: `Intel Xeon Platinum`. @param {string} model */
 export function shortenModel(model) {
   const words = model
     .replace(/\((R|TM|C)\)/gi, '')

@@ -8,14 +8,22 @@ import { escapeMarkup, html, trust } from '../markup.js'
 
 const PANELS_MOST = 2
 const BARS_MOST = 12
+// Colours of planes, as in charts/style.js: series0 is that of arms without sidecars.
 const SERIES = 6
+// Pixels of a row with its bar, and of the title above the rows.
 const ROW = 30
 const TOP = 28
-/** Widths of a panel in pixels: of all, of what is before a bar, and behind it. @typedef {{ width: number, label: number, value: number, letters: number }} Widths */
+/**
+ * Pixels of a panel: in all, before a bar, and behind it; letters: the most that a label has.
+ * @typedef {{ width: number, label: number, value: number, letters: number }} Widths
+ */
 /** @type {Widths} */
 const WIDTHS = { width: 560, label: 150, value: 150, letters: 20 }
 
-/** @param {Answer} answer @returns {{ title: string, header: Markup, body: Markup }} */
+/**
+ * Renders the sentences as a header, and pictures, commands and conditions as a body.
+ * @param {Answer} answer @returns {{ title: string, header: Markup, body: Markup }} title: the first verdict
+ */
 export function renderAnswerHtml({ conditions, pictures, verdicts, basis, notes = [], warnings, notMeasured }) {
   const [headline, ...others] = verdicts
   return {
@@ -34,7 +42,7 @@ ${renderNotMeasured(notMeasured)}
   }
 }
 
-/** @param {Picture} picture */
+/** Renders a picture as a table, below up to two panels of its bars. @param {Picture} picture */
 function renderPicture(picture) {
   const panels = listPanels(picture)
   const drawn = panels.filter(({ bars }) => bars.length > 0 && bars.length <= BARS_MOST).slice(0, PANELS_MOST)
@@ -42,7 +50,10 @@ function renderPicture(picture) {
 ${renderTable(picture)}`
 }
 
-/** Lists the quantities whose values can be drawn. @param {Picture} picture @returns {Panel[]} */
+/**
+ * Lists a panel for each column or group of columns, with a bar for each value; without values, it has no bars.
+ * @param {Picture} picture @returns {Panel[]} colour: -1 without sidecars
+ */
 export function listPanels({ columns, rows }) {
   const groups = [...new Set(columns.map(({ group, heading }) => group ?? heading))]
   const proxies = rows.filter(({ isBaseline }) => !isBaseline)
@@ -67,7 +78,7 @@ export function listPanels({ columns, rows }) {
   }))
 }
 
-/** Draws bars with their intervals. @param {Panel} panel @param {Widths} [widths] */
+/** Draws bars with their intervals as an SVG, in the colours of the page's CSS variables. @param {Panel} panel @param {Widths} [widths] */
 export function drawPanel({ title, bars }, { width: all, label: before, value: behind, letters } = WIDTHS) {
   const most = Math.max(...bars.map(({ cell }) => Math.max(Number(cell.value), cell.high ?? 0)))
   const scale = (/** @type {number} */ value) => ((all - before - behind) * value) / most
@@ -91,7 +102,7 @@ export function drawPanel({ title, bars }, { width: all, label: before, value: b
 const shorten = (/** @type {string} */ label, /** @type {number} */ most) =>
   label.length > most ? `${label.slice(0, most - 1)}…` : label
 
-/** @param {Picture} picture */
+/** Renders a picture as a table; columns of one group share a heading. @param {Picture} picture */
 export function renderTable({ columns, rows }) {
   const groups = columns.map(({ group = '' }) => group)
   const spans = groups.flatMap((group, i) =>
@@ -99,6 +110,7 @@ export function renderTable({ columns, rows }) {
       ? []
       : [{ group, width: group === '' ? 1 : groups.slice(i).findIndex(other => other !== group) }],
   )
+  // The width of a group that ends with the last column is -1: findIndex finds no other group.
   const widthOf = (/** @type {number} */ width, /** @type {number} */ i) =>
     width > 0 ? width : groups.length - groups.indexOf(spans[i].group)
   return html`<div class="scroll" role="group" tabindex="0" aria-label="The answer as a table"><table class="answer-table">
@@ -109,7 +121,7 @@ export function renderTable({ columns, rows }) {
 /** @param {Cell | null} cell */
 const renderCell = cell => cell?.text ?? '–'
 
-/** @param {Answer['notMeasured']} notMeasured */
+/** Renders what was not measured, with the commands that measure it; null: nothing. @param {Answer['notMeasured']} notMeasured */
 function renderNotMeasured(notMeasured) {
   if (notMeasured.length === 0) return null
   return html`<section id="limits" aria-labelledby="limits-name"><h2 id="limits-name">Not measured</h2><ul>${notMeasured.map(

@@ -6,7 +6,7 @@ export function tabulatePictures({ pictures }) {
   return pictures.map(tabulatePicture)
 }
 
-/** @param {Picture} picture @returns {Table} */
+/** Makes the table of a picture, in which values that other formats draw as bars have their interval. @param {Picture} picture @returns {Table} */
 function tabulatePicture({ columns, rows }) {
   return {
     caption: '',
@@ -23,7 +23,7 @@ function tabulatePicture({ columns, rows }) {
   }
 }
 
-/** @param {import('../../answer/picture.js').Cell} cell */
+/** Renders an interval with the digits of the value; empty: none. @param {import('../../answer/picture.js').Cell} cell */
 function renderInterval({ text, low = null, high = null }) {
   if (low === null || high === null) return ''
   const digits = /\.(\d+)/.exec(text)?.[1].length ?? 0

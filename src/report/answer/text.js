@@ -15,12 +15,12 @@ const GAP = '   '
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉']
 
 /**
- * What a screen gives up until each row of its pictures has a line. What the picture repeats or explains goes first.
+ * Parts that a screen leaves out so that each row of its pictures has a line. Those that repeat or explain the picture go first.
  * @typedef {object} Layout
  * @property {boolean} hasNotes sentences that explain the picture
  * @property {boolean} isParagraph a verdict and what it rests on are one paragraph; of several, each begins a line
  * @property {number} gapsMost empty lines: the first is that before the verdicts, then below the title, then before the end
- * @property {number} titleLinesMost the machine stands in the second line
+ * @property {number} titleLinesMost an ellipsis stands for the rest; the machine goes first, as the last condition
  */
 /** @type {Layout[]} */
 const LAYOUTS = [
@@ -31,11 +31,11 @@ const LAYOUTS = [
   { hasNotes: false, isParagraph: true, gapsMost: 1, titleLinesMost: 2 },
   { hasNotes: false, isParagraph: true, gapsMost: 1, titleLinesMost: 1 },
 ]
-/** Without empty lines a screen is hard to read: where no layout has room for all rows, they stay. */
+/** If no layout has room for all rows, empty lines stay: a screen without them is hard to read. */
 const LAYOUT_OF_MANY_ROWS = LAYOUTS[2]
 
 /**
- * Renders the answer.
+ * Renders the answer by the first layout that has room for all rows and for the sentences on how sure they are.
  * @param {Answer} answer @param {{ more?: string[] }} [options] more: lines at the end, such as the path of the report
  */
 export function renderAnswerText(answer, { more = [] } = {}) {
@@ -47,11 +47,11 @@ export function renderAnswerText(answer, { more = [] } = {}) {
 /**
  * Composes the lines of one layout.
  * @param {Answer} answer @param {string[]} more @param {Layout} layout
- * @returns {{ lines: string[], isWhole: boolean }} isWhole: no row and no word of what the numbers rest on is left out
+ * @returns {{ lines: string[], isWhole: boolean }} isWhole: it has every row, and each sentence on how sure the numbers are
  */
 function composeScreen(answer, more, { hasNotes, gapsMost, titleLinesMost, ...layout }) {
   const isParagraph = layout.isParagraph && answer.verdicts.length === 1
-  const title = joinConditions(answer.conditions).slice(0, titleLinesMost)
+  const title = cut(joinConditions(answer.conditions), titleLinesMost)
   const sentences = [...answer.basis, ...(hasNotes ? (answer.notes ?? []) : [])]
   const wholeVerdicts = answer.verdicts.flatMap(line => wrapText(line, '  '))
   const verdictLines = isParagraph ? [] : wholeVerdicts
@@ -63,10 +63,10 @@ function composeScreen(answer, more, { hasNotes, gapsMost, titleLinesMost, ...la
   const wanted = answer.pictures.reduce((sum, picture) => sum + countLines(picture), 0)
   const isOpen = { sentences: gapsMost >= 1, picture: gapsMost >= 2, end: gapsMost >= 3 }
   const gaps = [isOpen.sentences, isOpen.picture && wanted > 0, isOpen.end && head.length + ends.length > 0]
-  // Rows, warnings and commands share what the rest leaves.
+  // Rows, warnings and commands share the lines that the rest leaves.
   const others = title.length + head.length + ends.length + gaps.filter(Boolean).length
   const shared = LINES_MOST - others - Math.min(1, commands.length) - Math.min(1, warnings.length)
-  // The picture is the answer: it goes before the end of the verdicts, and before what the numbers rest on.
+  // The picture is the answer: its first rows have lines before the last verdicts and before the basis.
   const [first] = answer.pictures
   const drawnLeast = first ? renderRows(first, Math.min(ROWS_LEAST, first.rows.length)).length : 0
   const verdictsLeast = isParagraph ? Math.min(VERDICT_LINES_MOST, wholeVerdicts.length) : 0
@@ -94,7 +94,7 @@ function composeScreen(answer, more, { hasNotes, gapsMost, titleLinesMost, ...la
 /** Puts an empty line before a part that has lines. @param {string[]} lines @param {boolean} isOpen */
 const setApart = (lines, isOpen) => (isOpen && lines.length > 0 ? ['', ...lines] : lines)
 
-/** Joins the conditions, on two lines where one is too short. @param {string[]} conditions */
+/** Joins the conditions to lines of at most 100 columns; all but the first are indented. @param {string[]} conditions */
 function joinConditions(conditions) {
   /** @type {string[]} */
   const lines = []
@@ -107,7 +107,7 @@ function joinConditions(conditions) {
   return lines
 }
 
-/** @param {Answer} answer */
+/** Renders what was not measured in at most two lines, and a line for each command. @param {Answer} answer */
 function renderNotMeasured({ notMeasured }) {
   if (notMeasured.length === 0) return { head: [], commands: [] }
   const [{ what: only, why: reason, commands: ways }] = notMeasured
@@ -132,7 +132,7 @@ function renderNotMeasured({ notMeasured }) {
 /** @param {Picture} picture */
 const countLines = picture => renderRows(picture, picture.rows.length).length
 
-/** @param {Picture[]} pictures @param {number} most lines */
+/** Draws the pictures that fit; the last one may end with the number of its other rows. @param {Picture[]} pictures @param {number} most lines */
 function drawPictures(pictures, most) {
   /** @type {string[]} */
   const lines = []
@@ -148,7 +148,7 @@ function drawPictures(pictures, most) {
   return lines
 }
 
-/** @param {Picture} picture @param {number} count of its rows */
+/** Renders headings and the first rows; columns are as wide as all rows need. @param {Picture} picture @param {number} count of its rows */
 function renderRows(picture, count) {
   const fitted = fitColumns(picture)
   const { columns, rows } = fitted
@@ -179,7 +179,7 @@ function renderRows(picture, count) {
       line(
         label,
         columns.map(({ isBar }, i) => {
-          // A bar alone has nothing to be held against.
+          // A single bar has no other to be compared with.
           if (!isBar || rows.length < 2) return place(texts[r][i], i)
           const value = cells[i]?.value ?? null
           return place(
@@ -195,14 +195,17 @@ function renderRows(picture, count) {
 /** @param {Picture['rows'][0]['cells'][0]} cell */
 const textOf = cell => cell?.text ?? '-'
 
-/** Lists columns that share a heading. @param {Picture['columns']} columns @returns {{ group: string, from: number, to: number }[]} */
+/**
+ * Lists the columns that share a group's heading, or have none: from the first to before `to`.
+ * @param {Picture['columns']} columns @returns {{ group: string, from: number, to: number }[]}
+ */
 function listSpans(columns) {
   const groups = columns.map(({ group = '' }) => group)
   const starts = groups.flatMap((group, i) => (i > 0 && group !== '' && group === groups[i - 1] ? [] : [i]))
   return starts.map((from, n) => ({ group: groups[from], from, to: starts[n + 1] ?? groups.length }))
 }
 
-/** @param {number[]} widths @param {number} from @param {number} to */
+/** Adds the widths of columns and of the gaps between them. @param {number[]} widths @param {number} from @param {number} to the column after the last */
 function spanWidth(widths, from, to) {
   return widths.slice(from, to).reduce((sum, width) => sum + width, 0) + GAP.length * (to - from - 1)
 }
@@ -218,7 +221,7 @@ function computeWidths({ columns, rows }) {
   return widths
 }
 
-/** Leaves out the last columns, and then cuts labels, where a line is too long. @param {Picture} picture @returns {Picture} */
+/** Leaves out the last columns, and then cuts labels, if a line is too long: 4 columns are indent and gap. @param {Picture} picture @returns {Picture} */
 function fitColumns(picture) {
   const keep = (/** @type {number} */ count) => ({
     ...picture,
@@ -236,7 +239,7 @@ function fitColumns(picture) {
   return { ...first, rows: first.rows.map(row => ({ ...row, label: clip(row.label, room) })) }
 }
 
-/** @param {number} share of the longest bar */
+/** Draws a bar in eighths of a column, at least one. @param {number} share of the longest bar */
 function drawBar(share) {
   const eighths = Math.max(1, Math.round(8 * BAR_WIDTH * share))
   return '█'.repeat(Math.floor(eighths / 8)) + EIGHTHS[eighths % 8]
@@ -245,7 +248,7 @@ function drawBar(share) {
 /** @param {string} line @param {number} [most] columns */
 const clip = (line, most = COLUMNS_MOST) => (line.length <= most ? line : `${line.slice(0, most - 1).trimEnd()}…`)
 
-/** Keeps the first lines. @param {string[]} lines @param {number} most */
+/** Keeps the first lines; the last of them ends in … if others are cut (98 columns leave room for it). @param {string[]} lines @param {number} most */
 function cut(lines, most) {
   return lines.length <= most ? lines : [...lines.slice(0, most - 1), clip(`${lines[most - 1].slice(0, 98)} …`)]
 }

@@ -12,9 +12,10 @@ import { findDiffering, isWrong } from '../../parity/verdict/rows.js'
 
 /** A check that excluded a smaller share of an arm's trials is left to the report. */
 const SHARE_LEAST = 1 / 3
+/** A machine that was less idle before the run was busy with something else. */
 const IDLE_LEAST = 0.8
 
-/** @param {Summary} summary @returns {string[]} */
+/** Lists the warnings of a run as sentences, the worst first. @param {Summary} summary @returns {string[]} */
 export function listWarnings(summary) {
   return [
     ...renderUnequal(summary),
@@ -30,7 +31,7 @@ export function listWarnings(summary) {
   ]
 }
 
-/** @param {Summary} summary */
+/** Names the checks in which proxies did not do equal work, but for those that the experiment sets aside. @param {Summary} summary */
 function renderUnequal(summary) {
   const wrong = findDiffering(summary).wrong.map(name => name.replace('parity-', ''))
   return wrong.length === 0
@@ -38,7 +39,7 @@ function renderUnequal(summary) {
     : [`UNEQUAL WORK (${wrong.join(', ')}): what these proxies cost cannot be compared. The report says what differs.`]
 }
 
-/** Says that a CPU request decided nothing, for not all CPUs were in use. @param {Summary} summary */
+/** Renders that CPU requests decided little, because not all CPUs were in use. @param {Summary} summary */
 function renderSpare({ results, machine }) {
   const spare = listArms({ results }).filter(arm => arm.spoiled.some(({ gate }) => gate === 'spare-cpu'))
   if (spare.length === 0) return []
@@ -48,7 +49,7 @@ function renderSpare({ results, machine }) {
   ]
 }
 
-/** Names the proxies that keep an answer until its last chunk: they write it at once, which costs less. @param {Summary} summary */
+/** Names the proxies that keep an answer until its last chunk: to write it at once costs less. @param {Summary} summary */
 function renderKept(summary) {
   const arms = listArms(summary)
   const keeping = arms.filter(arm => arm.hasSidecars && arm.spoiled.some(({ gate }) => gate === 'streams'))
@@ -60,7 +61,7 @@ function renderKept(summary) {
 }
 
 /**
- * Renders in a sentence that two measurements of one run exclude each other; the report has their intervals.
+ * Renders that the intervals of two measurements exclude each other; the report has the intervals.
  * @param {NonNullable<Summary['carries']>[number]} band
  */
 function renderGaps({ a, b, measured }) {
@@ -77,7 +78,7 @@ function renderGaps({ a, b, measured }) {
   return `${a} uses ${gaps.join(', but ')}.`
 }
 
-/** Tells the checks that excluded much of what is shown; a search goes on until it has what it needs. @param {Summary} summary */
+/** Renders the checks that excluded much of what is shown, but not of a search with an outcome: it went on until it had enough. @param {Summary} summary */
 function renderChecks({ results }) {
   const fired = listArms({ results: results.filter(result => !hasOutcome(result)) }).flatMap(arm => {
     const trials = arm.trials.completed + arm.trials.failed + arm.trials.invalid
@@ -101,10 +102,10 @@ function renderChecks({ results }) {
     .map(({ text }) => text)
 }
 
-/** Says whether a search has come to something. @param {Result} result */
+/** Says whether a result is that of a search that has an answer. @param {Result} result */
 const hasOutcome = result => result.kind === 'search' && result.searches.length + result.sizes.length > 0
 
-/** Names the sidecars that keep memory of requests. @param {Summary} summary */
+/** Renders by how much the memory of sidecars grew with the requests. @param {Summary} summary */
 function renderGrowing(summary) {
   return listArms(summary)
     .filter(({ repeatOf }) => repeatOf === null)
@@ -125,13 +126,13 @@ function isOfAnswer(name, { load }) {
   return uses.some(use => spoils.includes(use))
 }
 
-/** Names proxies that parse no request, where others do. @param {Summary} summary */
+/** Names the proxies that carry bytes and parse no requests. @param {Summary} summary */
 function renderBytes({ parity }) {
   const planes = [...new Set(parity.filter(({ carriesBytes }) => carriesBytes).map(({ plane }) => plane))]
   return planes.map(plane => `${plane} carries bytes: routes, retries and metrics by request are not its work.`)
 }
 
-/** Names what proxies do otherwise because a mesh deploys them so. @param {Summary} summary */
+/** Names the checks in which proxies do other work because a mesh deploys them so. @param {Summary} summary */
 function renderDeployed({ parity }) {
   const rows = parity.filter(row => row.isDeployed && isWrong(row))
   const planes = [...groupBy(rows, ({ plane }) => plane)].map(([plane, rowsOfPlane]) => {
@@ -140,7 +141,7 @@ function renderDeployed({ parity }) {
   return planes.length > 0 ? [`Unequal work, as meshes deploy it, is part of the cost: ${planes.join(', ')}.`] : []
 }
 
-/** @param {Summary} summary */
+/** Renders the first pair of planes whose ratio drifted over the run. @param {Summary} summary */
 function renderDrift(summary) {
   const drifts = listComparisons(summary).flatMap(({ a, b, quantity, service, isControl, reasons }) => {
     const drift = reasons.find(reason => reason.startsWith('the ratio drifted'))
@@ -149,7 +150,7 @@ function renderDrift(summary) {
   return drifts.slice(0, 1)
 }
 
-/** @param {Summary} summary */
+/** Renders that the machine was busy before the run; empty: it was idle, or that was not measured. @param {Summary} summary */
 function renderBusy({ machine }) {
   const idle = machine.before?.idleFraction
   if (typeof idle !== 'number' || idle >= IDLE_LEAST) return []

@@ -6,6 +6,7 @@ import { createAxis, createAxisBelow, createSeries, dashOf, drawLines, GRID, MUT
  */
 
 const PERCENTILES = [0.5, 0.9, 0.99, 0.999]
+/** Times that differ by more than this factor have a logarithmic axis: on a linear one, short times are one line. */
 const LOGARITHMIC_FROM = 20
 
 /** Counts the nines of a quantile: 0.99 has two. @param {number} quantile */
@@ -14,7 +15,7 @@ const ninesOf = quantile => shorten(-Math.log10(1 - quantile))
 /** @param {number} quantile */
 const nameOf = quantile => `p${Number((100 * quantile).toFixed(2))}`
 
-/** @param {number} a @param {number} b */
+/** Compares quantiles, whose last bits differ after arithmetic. @param {number} a @param {number} b */
 const isSame = (a, b) => Math.abs(a - b) < 1e-9
 
 // Named percentiles stand in place of the axis's own labels.
@@ -28,7 +29,7 @@ const MARKS = {
   })),
 }
 
-/** Draws the chart. @param {{ title: string, name: string, lines: TimesLine[] }} options name: of the times */
+/** Draws a line for each grid, up to p99.9. @param {{ title: string, name: string, lines: TimesLine[] }} options name: of the times */
 export function drawDistributions({ title, name, lines }) {
   const most = PERCENTILES.at(-1) ?? 1
   const drawn = lines.map(line => ({ ...line, grid: line.grid.filter(([q]) => q > 0 && q <= most + 1e-9) }))
@@ -65,12 +66,12 @@ export function drawDistributions({ title, name, lines }) {
   )
 }
 
-/** Finds the time of a quantile, in milliseconds. @param {TimesLine['grid']} grid @param {number} quantile */
+/** Finds the time of a quantile, in milliseconds; undefined: the grid lacks it. @param {TimesLine['grid']} grid @param {number} quantile */
 export function findMs(grid, quantile) {
   return grid.find(([q]) => isSame(q, quantile))?.[1]
 }
 
-/** @param {TimesLine} line */
+/** Describes a line in words: its times at the named percentiles. @param {TimesLine} line */
 function sayLine({ label, grid }) {
   const sentences = PERCENTILES.flatMap(quantile => {
     const ms = findMs(grid, quantile)

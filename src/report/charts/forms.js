@@ -2,8 +2,8 @@ import { MIB } from '../../lib/units.js'
 import { createAxis, createAxisBelow, createAxisBeside, createSeries, dashOf, drawLines, shorten } from './style.js'
 
 /**
- * Draws lines of planes over something else than rounds or time. LimitLine: points: trials; ShareLine: curve: [seconds,
- * share]. Pure.
+ * Draws lines of planes over something else than rounds or time. LimitLine: each point is a trial; ShareLine: curve: [seconds,
+ * fraction]. Pure.
  * @typedef {{ label: string, colour: number, points: { cores: number, ratePerSecond: number, isHeld: boolean }[],
  *   answers: { cores: number, ratePerSecond: number, p99Ms: number | null }[] }} LimitLine
  * @typedef {{ label: string, colour: number, points: { ratePerSecond: number, millicores: number }[],
@@ -15,7 +15,7 @@ import { createAxis, createAxisBelow, createAxisBeside, createSeries, dashOf, dr
  */
 
 /**
- * Draws the rate that sidecars answered at each CPU limit of a sizing: a point is a trial, filled where it held; a diamond
+ * Draws the rate that sidecars answered at each CPU limit of a sizing: a point is a trial, filled if it held; a diamond
  * is an answer. @param {{ title: string, lines: LimitLine[] }} options
  */
 export function drawOverLimit({ title, lines }) {
@@ -47,7 +47,7 @@ export function drawOverLimit({ title, lines }) {
   )
 }
 
-/** Draws the CPU of all sidecars over the rate. @param {{ title: string, lines: RateLine[] }} options */
+/** Draws the CPU of all sidecars over the rate, with the fitted lines. @param {{ title: string, lines: RateLine[] }} options */
 export function drawOverRate({ title, lines }) {
   const fitted = lines.map(({ label, colour, points, fit }) => ({
     label,
@@ -61,7 +61,7 @@ export function drawOverRate({ title, lines }) {
   return drawFitted({ title, axes: ['requests/s', 'millicores of all sidecars'], symbolSize: 9, lines: fitted })
 }
 
-/** Draws the memory of a control plane over its sidecars. @param {{ title: string, lines: MemoryLine[] }} options */
+/** Draws the memory of a control plane over the number of its sidecars, with the fitted lines. @param {{ title: string, lines: MemoryLine[] }} options */
 export function drawOverSidecars({ title, lines }) {
   const fitted = lines.map(({ label, colour, memory: { points, baseBytes, bytesPerSidecar } }) => {
     const last = points[points.length - 1]
@@ -103,7 +103,7 @@ export function drawOverAxis({ title, axes: [below, beside], lines }) {
 }
 
 /**
- * Draws points, and the line through them where there is one.
+ * Draws points, and the fitted line from the first to the last of them; `said` describes a line in words.
  * @param {{ title: string, axes: [string, string], symbolSize: number, lines: { label: string, colour: number, said: string,
  *   points: { at: number, value: number, name: string }[], heightAt: ((at: number) => number) | null }[] }} options
  */
@@ -126,7 +126,7 @@ function drawFitted({ title, axes: [below, beside], symbolSize, lines }) {
   )
 }
 
-/** Draws the share of the real sidecars that have a configuration. @param {{ title: string, lines: ShareLine[] }} options */
+/** Draws, over seconds, the share of the real sidecars that have a configuration. @param {{ title: string, lines: ShareLine[] }} options */
 export function drawOverShare({ title, lines }) {
   const say = (/** @type {ShareLine} */ { label, curve }) => {
     const last = curve.at(-1)

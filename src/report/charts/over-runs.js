@@ -2,19 +2,20 @@ import { tellMedian } from './rounds.js'
 import { colourOf, createAxisBelow, createAxisBeside, createSeries, drawLines, LIMIT, MUTED, shorten } from './style.js'
 
 /**
- * Draws one quantity over many runs: each run's median with its interval, and marks where something changed. Pure.
+ * Draws one quantity over many runs: each run's median with its interval, and a mark if something changed from that run on. Pure.
  * @typedef {{ label: string, colour: number, isControl: boolean,
- *   points: ({ median: number, low: number | null, high: number | null } | null)[] }} DrawnLine points: of each run
+ *   points: ({ median: number, low: number | null, high: number | null } | null)[] }} DrawnLine points: one for each run, null: no value
  */
 
 // More labels than this would overlap.
 const LABELS_MOST = 12
 
 /**
- * Draws the chart. @param {{ title: string, unit: string, digits: number, runs: string[], lines: DrawnLine[],
- *   marks: { run: number, label: string }[] }} options
+ * Draws a line for each arm; a control is hollow and dotted. @param {{ title: string, unit: string, digits: number, runs: string[],
+ *   lines: DrawnLine[], marks: { run: number, label: string }[] }} options marks: changes, each at the index of its run
  */
 export function drawOverRuns({ title, unit, digits, runs, lines, marks }) {
+  // `min: undefined` takes back the 0 of createAxisBelow: an axis of categories has no zero.
   const axis = { type: 'category', min: undefined, data: runs, boundaryGap: true, splitLine: { show: false } }
   return drawLines(
     {
@@ -51,7 +52,7 @@ export function drawOverRuns({ title, unit, digits, runs, lines, marks }) {
   )
 }
 
-/** Draws intervals upright. @param {Pick<DrawnLine, 'colour' | 'points'>} line */
+/** Draws the interval of each point as an upright line. @param {Pick<DrawnLine, 'colour' | 'points'>} line */
 function drawSpans({ colour, points }) {
   const lineStyle = { color: colourOf(colour), type: 'solid', width: 1.5, opacity: 0.5 }
   const intervals = points.flatMap((point, i) => {
@@ -62,14 +63,14 @@ function drawSpans({ colour, points }) {
   return { silent: true, symbol: 'none', label: { show: false }, data: intervals }
 }
 
-/** @param {{ run: number, label: string }[]} marks */
+/** Draws an upright line at each run from which on something changed; many have no labels. @param {{ run: number, label: string }[]} marks */
 function drawMarks(marks) {
   const shared = { show: marks.length <= LABELS_MOST, color: LIMIT, fontSize: 11 }
   return {
     silent: true,
     symbol: 'none',
     lineStyle: { type: 'dashed', width: 1, color: MUTED },
-    // Neighbours are on two lines.
+    // The labels of neighbours are at two heights, so that they do not overlap.
     data: marks.map(({ run, label }, i) => ({
       xAxis: run,
       label: { ...shared, formatter: label, distance: 2 + 12 * (i % 2) },
@@ -77,7 +78,7 @@ function drawMarks(marks) {
   }
 }
 
-/** @param {DrawnLine} line @param {{ unit: string, digits: number }} quantity */
+/** Describes a line in words: its first and last value. @param {DrawnLine} line @param {{ unit: string, digits: number }} quantity */
 function sayLine({ label, points }, { unit, digits }) {
   const values = points.filter(point => point !== null)
   if (values.length === 0) return `${label}: no value`

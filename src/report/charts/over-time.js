@@ -7,14 +7,14 @@ import { colourOf, createAxis, createLegend, createOption, createSeries, dashOf,
  * @import { SidecarSeries } from '../../judge/sidecars.js' @import { Chart } from './style.js'
  */
 
-// The ends of the axis are no round numbers.
+// The axis ends at the first and last sample, which are no round numbers: they have no labels.
 const ENDS = { showMinLabel: false, showMaxLabel: false }
 
-/** Draws the chart. @param {{ title: string, sidecars: SidecarSeries[] }} options @returns {Chart} */
+/** Draws CPU, and below it anonymous memory, with a line for each sidecar. @param {{ title: string, sidecars: SidecarSeries[] }} options @returns {Chart} */
 export function drawOverTime({ title, sidecars }) {
   const caps = [...new Set(sidecars.flatMap(({ cpuLimitCores }) => cpuLimitCores ?? []))]
   const names = sidecars.map(({ service }) => service)
-  // A cap that nobody reached is shown, too.
+  // The axis must reach up to a cap that no sidecar reached.
   const most = Math.max(...caps, ...sidecars.flatMap(({ cores }) => cores.map(([, v]) => v)))
   const isUnreached = caps.includes(most)
   const whole = { min: 'dataMin', max: 'dataMax' }
@@ -70,7 +70,7 @@ export function drawOverTime({ title, sidecars }) {
   }
 }
 
-/** @param {number[]} caps */
+/** Draws a dashed line with a label at each cap. @param {number[]} caps cores */
 function drawCaps(caps) {
   return {
     silent: true,
@@ -88,7 +88,7 @@ export function sumSeconds(stretches) {
   return stretches.reduce((sum, [from, to]) => sum + to - from, 0)
 }
 
-/** @param {SidecarSeries} sidecar */
+/** Describes a sidecar in words: the most that it used, its cap, and the time without quota. @param {SidecarSeries} sidecar */
 function saySidecar({ service, cpuLimitCores, cores, anonBytes, throttled }) {
   const most = (/** @type {[number, number][]} */ points) => points.reduce((high, [, v]) => Math.max(high, v), 0)
   return [

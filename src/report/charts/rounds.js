@@ -15,7 +15,7 @@ const LETTER_PIXELS = 8
 // Two lines have room for so many letters.
 const LABEL_MOST = 40
 
-/** Draws the chart. @param {Rounds} options @returns {import('./style.js').Chart} */
+/** Draws a row for each arm, with its median and interval in numbers on the right. @param {Rounds} options @returns {import('./style.js').Chart} */
 export function drawRounds({ title, unit, digits, rows }) {
   const show = (/** @type {number} */ value) => `${value.toFixed(digits)} ${unit}`
   const longest = Math.max(0, ...rows.map(({ label }) => label.length))
@@ -51,14 +51,14 @@ export function drawRounds({ title, unit, digits, rows }) {
         ...rows.map(drawInterval),
         { type: 'scatter', symbolSize: 7, data: rows.flatMap((row, i) => drawPoints(row, i, show)) },
         { type: 'scatter', symbol: 'rect', symbolSize: [3, 16], data: medians, z: 3 },
-        // ECharts draws an axis only where a series uses it.
+        // ECharts draws the axis on the right only if a series uses it.
         { type: 'scatter', yAxisIndex: 1, data: [] },
       ],
     }),
   }
 }
 
-/** @param {Row} row @param {number} i */
+/** Draws the interval of a row, without points if it has none. @param {Row} row @param {number} i */
 function drawInterval({ quantity: { low, high }, colour, isControl }, i) {
   const ends = low === null || high === null ? [] : [low, high]
   return {
@@ -70,7 +70,7 @@ function drawInterval({ quantity: { low, high }, colour, isControl }, i) {
   }
 }
 
-/** @param {Row} row a control is drawn hollow @param {number} i @param {(value: number) => string} show */
+/** Draws a point for each round that has a value. @param {Row} row a control is drawn hollow @param {number} i @param {(value: number) => string} show */
 function drawPoints({ label, colour, isControl = false, quantity }, i, show) {
   const color = colourOf(colour)
   const itemStyle = isControl
@@ -83,7 +83,7 @@ function drawPoints({ label, colour, isControl = false, quantity }, i, show) {
   )
 }
 
-/** Says a median with its interval. @param {Omit<Quantity, 'values'> | null} quantity @param {number} digits */
+/** Renders `184 [180, 189]`, or the median alone if it has no interval; `-`: no median. @param {Omit<Quantity, 'values'> | null} quantity @param {number} digits */
 export function tellMedian(quantity, digits) {
   if (quantity === null || quantity.median === null) return '-'
   const { median, low, high } = quantity
@@ -91,7 +91,7 @@ export function tellMedian(quantity, digits) {
   return `${median.toFixed(digits)}${interval}`
 }
 
-/** @param {Row} row @param {(value: number) => string} show */
+/** Describes a row in words: its median, interval, and number of rounds. @param {Row} row @param {(value: number) => string} show */
 function sayRow({ label, quantity: { median, low, high, values } }, show) {
   const rounds = values.filter(value => value !== null).length
   if (median === null) return `${label}: no value`

@@ -5,7 +5,7 @@
  * @typedef {{ title: string, description: string, height: number, option: Record<string, any> }} Chart
  */
 
-/** @type {Record<string, { light: string, dark: string }>} each light colour stands once */
+/** @type {Record<string, { light: string, dark: string }>} each light colour differs from all others, as it is the key to its name */
 const COLOURS = {
   text: { light: '#1f2328', dark: '#e6edf3' },
   muted: { light: '#59636e', dark: '#9198a1' },
@@ -25,10 +25,11 @@ const SERIES = Object.keys(COLOURS).filter(name => name.startsWith('series'))
 export const [TEXT, MUTED, GRID, BACKGROUND, LIMIT] = Object.values(COLOURS).map(({ light }) => light)
 
 const FONT = 'system-ui, sans-serif'
+/** The width in pixels of a chart that is drawn without a browser. */
 export const WIDTH = 580
 const AXIS_FONT_SIZE = 12
 
-/** Makes an option of ECharts. @param {Record<string, any>} option */
+/** Adds to an option of ECharts what all charts share. @param {Record<string, any>} option */
 export function createOption(option) {
   return {
     animation: false,
@@ -39,7 +40,8 @@ export function createOption(option) {
 }
 
 /**
- * Draws a chart of labelled lines with a legend above them. about: begins the description; top, bottom: pixels.
+ * Draws a chart of labelled lines with a legend above them. about: begins the description; say: describes a line; height, top,
+ * bottom: pixels.
  * @template {{ label: string }} Line
  * @param {{ title: string, about?: string, lines: Line[], say: (line: Line) => string, height?: number }} options
  * @param {{ top?: number, bottom?: number } & Record<string, any>} option @returns {Chart}
@@ -58,7 +60,10 @@ export function drawLines({ title, about = title, lines, say, height = 340 }, { 
   }
 }
 
-/** @param {'line' | 'scatter'} type @param {{ label: string, colour: number } & Record<string, any>} line */
+/**
+ * Makes a series of ECharts; all but label and colour are its own options.
+ * @param {'line' | 'scatter'} type @param {{ label: string, colour: number } & Record<string, any>} line
+ */
 export function createSeries(type, { label, colour, ...overrides }) {
   return { type, name: label, color: colourOf(colour), ...overrides }
 }
@@ -68,7 +73,7 @@ export function dashOf(index) {
   return ['solid', 'dashed', 'dotted'][index % 3]
 }
 
-/** Makes an axis, of values unless it says otherwise. @param {Record<string, any>} options */
+/** Makes an axis of ECharts, of type `value` unless the options override it. @param {Record<string, any>} options */
 export function createAxis({ axisLabel = {}, ...overrides }) {
   return {
     type: 'value',
@@ -92,23 +97,23 @@ export function createAxisBeside(name, axis) {
   return createAxis({ min: 0, name, nameGap: 46, ...axis })
 }
 
-/** Makes the legend. @param {string[]} names */
+/** Makes the legend above a chart, which has arrows if names do not fit. @param {string[]} names */
 export function createLegend(names) {
   return { data: names, top: 0, left: 0, type: 'scroll', textStyle: { color: TEXT, fontSize: AXIS_FONT_SIZE } }
 }
 
-/** Rounds to the digits that can be read off a chart, which keeps its file small. @param {number} value */
+/** Rounds to four digits: a chart shows no more, and its file stays small. @param {number} value */
 export function shorten(value) {
   return Number(value.toPrecision(4))
 }
 
-/** @param {number} index 0: no mesh; from 1: planes, round and round */
+/** Finds the light colour of an index. @param {number} index 0: without sidecars; from 1: planes, which share colours beyond the sixth */
 export function colourOf(index) {
   const name = SERIES[index === 0 ? 0 : 1 + ((index - 1) % (SERIES.length - 1))]
   return COLOURS[name].light
 }
 
-/** Puts an option into the colours of a theme. @template T @param {T} option @param {boolean} isDark @returns {T} */
+/** Replaces the light colours of an option by those of a theme. @template T @param {T} option @param {boolean} isDark @returns {T} */
 export function withPalette(option, isDark) {
   return isDark ? JSON.parse(replaceColours(JSON.stringify(option), name => COLOURS[name].dark)) : option
 }
@@ -125,7 +130,7 @@ export function renderVariables(theme) {
     .join(' ')
 }
 
-/** @param {string} text @param {(name: string) => string} colourFor */
+/** Replaces each light colour in a text; other colours stay. @param {string} text @param {(name: string) => string} colourFor */
 function replaceColours(text, colourFor) {
   const names = new Map(Object.entries(COLOURS).map(([name, { light }]) => [light, name]))
   return text.replace(/#[0-9a-f]{6}\b/g, hex => {

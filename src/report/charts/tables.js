@@ -9,13 +9,13 @@ import { shorten } from './style.js'
  * The values of each chart as a table. Pure.
  * @import { Table } from '../../lib/text-table.js' @import { SidecarSeries } from '../../judge/sidecars.js'
  * @import { TimesLine } from './distributions.js' @import { LimitLine, MemoryLine, ShareLine } from './forms.js'
- * @typedef {import('./style.js').Chart & { id: string, table: Table, part?: number }} ReportChart a chart with the table of its values; part: of the
- *   run, where it has several kinds of trials
+ * @typedef {import('./style.js').Chart & { id: string, table: Table, part?: number }} ReportChart a chart with the table of its values; part: index
+ *   of its result, if the run has several
  */
 
 const SHARES = [0.25, 0.5, 0.75, 0.95, 1]
 
-/** Lists medians, intervals and rounds. @param {import('./rounds.js').Rounds} options @returns {Table} */
+/** Lists the median, the interval and every round of each arm; `-`: no value. @param {import('./rounds.js').Rounds} options @returns {Table} */
 export function tabulateRounds({ title, unit, digits, rows }) {
   const show = (/** @type {number | null} */ value) => (value === null ? '-' : value.toFixed(digits))
   return {
@@ -28,7 +28,7 @@ export function tabulateRounds({ title, unit, digits, rows }) {
   }
 }
 
-/** Lists times by percentile. @param {{ title: string, lines: TimesLine[] }} options @returns {Table} */
+/** Lists the times of each line, in ms, at the usual percentiles; `-`: its grid lacks one. @param {{ title: string, lines: TimesLine[] }} options @returns {Table} */
 export function tabulateLines({ title, lines }) {
   const quantiles = Object.values(QUANTILES)
   return {
@@ -38,7 +38,10 @@ export function tabulateLines({ title, lines }) {
   }
 }
 
-/** Lists the ranges of the series. @param {{ title: string, sidecars: SidecarSeries[] }} options @returns {Table} */
+/**
+ * Lists the least and most of each sidecar's series, and for how many seconds its quota was used up.
+ * @param {{ title: string, sidecars: SidecarSeries[] }} options @returns {Table}
+ */
 export function tabulateSeries({ title, sidecars }) {
   const range = (/** @type {[number, number][]} */ points, scale = 1) => {
     const values = points.map(([, value]) => value / scale)
@@ -56,7 +59,7 @@ export function tabulateSeries({ title, sidecars }) {
   }
 }
 
-/** Lists CPU by rate. @param {{ title: string, lines: import('./forms.js').RateLine[] }} options */
+/** Lists the millicores of each line at each rate. @param {{ title: string, lines: import('./forms.js').RateLine[] }} options */
 export function tabulateRates({ title, lines }) {
   const points = lines.map(({ label, points }) => ({
     label,
@@ -65,7 +68,7 @@ export function tabulateRates({ title, lines }) {
   return tabulatePoints({ caption: `${title}, millicores of all sidecars`, name: 'requests/s', lines: points })
 }
 
-/** Lists memory by the number of sidecars. @param {{ title: string, lines: MemoryLine[] }} options */
+/** Lists the MiB of each line at each number of sidecars. @param {{ title: string, lines: MemoryLine[] }} options */
 export function tabulateMemory({ title, lines }) {
   const points = lines.map(({ label, memory }) => ({
     label,
@@ -84,7 +87,7 @@ export function tabulateOverAxis({ title, axes: [name], lines }) {
 }
 
 /**
- * Makes a row of each place and a column of each line.
+ * Makes a row of each place and a column of each line; `-`: the line has no point there.
  * @param {{ caption: string, name: string, lines: { label: string, points: { at: number, value: string }[] }[] }} options
  *   name: of the places @returns {Table}
  */
@@ -97,7 +100,7 @@ function tabulatePoints({ caption, name, lines }) {
   }
 }
 
-/** Lists when each share was reached. @param {{ title: string, lines: ShareLine[] }} options @returns {Table} */
+/** Lists after how many seconds each share was reached; `-`: it was not. @param {{ title: string, lines: ShareLine[] }} options @returns {Table} */
 export function tabulateShares({ title, lines }) {
   return {
     caption: `${title}, seconds`,
@@ -109,7 +112,7 @@ export function tabulateShares({ title, lines }) {
   }
 }
 
-/** Lists trials by limit, then the answers. @param {{ title: string, lines: LimitLine[] }} options @returns {Table} */
+/** Lists the trials of each line, from the lowest CPU limit on, then its answers. @param {{ title: string, lines: LimitLine[] }} options @returns {Table} */
 export function tabulateLimits({ title, lines }) {
   return {
     caption: title,

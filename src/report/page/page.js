@@ -8,7 +8,10 @@ const dark = matchMedia('(prefers-color-scheme: dark)')
 /** @type {Map<HTMLElement, { instance: any, option: any }>} */
 const drawn = new Map()
 
-/** @param {HTMLElement} at @param {{ option: any, height: number }} chart */
+/**
+ * Draws a chart, or another in its place: `true` keeps nothing of the option before.
+ * @param {HTMLElement} at @param {{ option: any, height: number }} chart height: pixels
+ */
 function draw(at, { option, height }) {
   at.style.height = `${height}px`
   let entry = drawn.get(at)

@@ -10,7 +10,7 @@ export const ACCESS = table({
     'every run makes two and removes them; cleanup looks for those left behind; rules of redirected connections need another level',
   ],
   nodes: ['list', 'choosing the node, and recording what it is'],
-  // Server-side apply is a patch that also needs `create` where the object is not there yet.
+  // Server-side apply is a patch that also needs `create` if the object is not there yet.
   'deployments.apps': ['create patch delete', 'services with their sidecars, and the prober'],
   'jobs.batch': ['create patch delete', 'the load, and asking images for their versions'],
   'daemonsets.apps': ['create patch', 'the reader on every node of the run; it goes with its namespace'],
@@ -28,7 +28,7 @@ export const ACCESS = table({
 /** The roles of k8s/rbac.yaml by name, each with what it grants. */
 export const ROLES = {
   'sidecar-bench': ACCESS,
-  // This role is for clusters where no reader may run.
+  // This role is for clusters that admit no reader.
   'sidecar-bench-kubelet': table({ 'nodes/proxy': ['get', "the kubelet's counters and configuration"] }),
 }
 

@@ -106,7 +106,7 @@ export async function measureClockOffset(session) {
 }
 
 /**
- * Has the reader of their node poll the sidecars of a rollout: it sees their processes start.
+ * Has the reader of a node poll the sidecars of a rollout there: it sees their processes start.
  * @param {{ agents: Pick<Agents, 'session'>, node: string }} options node: of all the sidecars
  * @returns {Promise<import('../../model/types.ts').Asking>}
  */

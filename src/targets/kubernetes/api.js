@@ -13,6 +13,7 @@ const FIELD_MANAGER = 'sidecar-bench'
 const LOST_AFTER_SECONDS = 30
 const ANSWER_SECONDS = 10
 const RETRY_MS = 500
+// Errors of connections after which a request is repeated.
 const PASSING =
   /ECONNREFUSED|ECONNRESET|ECONNABORTED|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|socket hang up|no answer within/
 const RBAC = 'k8s/rbac.yaml names the least that a run needs'
@@ -88,7 +89,7 @@ export async function connect({ context, environment = process.env, home = homeF
         core
           .readNamespacedPodLog({ name: pod, namespace, container, tailLines, previous: isPrevious })
           .then(text => text ?? '')
-          // A container that has not started has no log; the client cannot read that answer where no node has the pod.
+          // A container that has not started has no log; the client cannot read that answer if no node has the pod.
           .catch(error => {
             if (![400, 404].includes(error.code) && !/No Content-Type/.test(error.message)) throw error
             return ''

@@ -6,7 +6,7 @@ import { findObstacle } from './pod-status.js'
 /** @import { PodWatch } from './pod-watch.js' */
 
 const READY_SECONDS = 120
-// Time that an obstacle may last which can pass by itself.
+// An obstacle that can pass by itself may last this long.
 const OBSTACLE_SECONDS = 10
 const LOOK_SECONDS = 2
 

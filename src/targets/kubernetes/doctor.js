@@ -23,6 +23,7 @@ const RBAC = 'k8s/rbac.yaml names all that a run needs: have it applied, and its
 
 // Kubernetes 1.33: the static CPU manager sets no quota on a container with its own CPUs (DisableCPUQuotaWithExclusiveCPUs).
 const NO_QUOTA_SINCE = 33
+// The kubelet's default of nodeStatusMaxImages.
 const LISTED_IMAGES = 50
 const KUBELET_SECONDS = 5
 const IMPORT =
@@ -118,7 +119,7 @@ function describeNode(node, minor) {
     : ok(`${text}, ready`)
 }
 
-/** @param {V1Node[]} nodes @param {{ name: string, image: string }[]} chosen @returns {Finding[]} */
+/** Says of each image which nodes lack it; the last warning says how to import images. @param {V1Node[]} nodes @param {{ name: string, image: string }[]} chosen @returns {Finding[]} */
 function describeImages(nodes, chosen) {
   const findings = chosen.map(({ name, image }) => {
     const without = nodes.filter(node => !hasImage(node, image))

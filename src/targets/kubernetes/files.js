@@ -38,7 +38,7 @@ export function createFiles({ api, namespace, labels }) {
   }
 
   return {
-    /** Returns the path at which a process sees a folder: under its own name, and no two at one place. @param {string} source */
+    /** Returns the path at which a process sees a folder: under its own name, or with a number if another has that path. @param {string} source */
     locate(source) {
       const taken = new Set([...located.values(), KIT])
       const base = `/bench/${path.basename(source)}`

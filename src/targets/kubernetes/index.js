@@ -132,7 +132,7 @@ async function openNamespaces({ nodeImage, created, ...options }) {
     try {
       await createNamespace({ api, name, runId: ledger.runId, level })
     } catch (error) {
-      // A refused namespace is not there, or not this run's. An answer that was lost leaves that open.
+      // A refused namespace is not there, or not this run's. Without an answer it may be there, so it stays in the ledger.
       if (!(error instanceof SiteLostError)) ledger.release('namespace', held)
       throw error
     }

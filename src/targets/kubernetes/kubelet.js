@@ -9,7 +9,7 @@ import { readKubeletSummary } from './answers.js'
 /** @import { Api } from './api.js' */
 /** @import { Watched } from './container.js'  */
 
-// The kubelet is asked more often than it counts, so that no counter near an edge is missed.
+// The kubelet is polled more often than it counts, so that no counter near an edge is missed.
 const POLL_MS = 5000
 // The last answer is awaited this long after the window: the load goes on for longer (TAIL_MS, run/generator.js).
 const LAST_POLL_MS = 500
@@ -70,8 +70,8 @@ export async function observeByKubelet({ readSummary, containers, cpus, window, 
     const after = lookByKubelet(containers)
     await Promise.race([poll(), sleep(LAST_POLL_MS, signal)])
     const names = containers.map(c => c.watched()).map(({ pod, container }) => `${container} of the pod ${pod}`)
-    // Edges are found by a line from the first counter of the window to the last, and on. Stamps are whole seconds, so a
-    // rate is right within a second of the time between them.
+    // CPU time at an edge is extrapolated along the line through the first and the last counter in the window. Stamps are
+    // whole seconds, so the time between the two is a second off at most.
     const lines = names.map((name, i) => fitLine({ name, counters: polls.map(p => p.containers[i]), window }))
     const host = fitLine({ name: 'the node', counters: polls.map(p => p.node), window })
     /** @type {(edge: 'start' | 'end', nearest: 'first' | 'last', looks: Look[]) => Edge} */
@@ -123,7 +123,7 @@ export function findCounter(pods, { namespace, pod, container }) {
   return isWhole ? { ...counter, workingSetBytes, rssBytes } : null
 }
 
-/** @param {any} cpu of a container, or of the node, in the summary @returns {Counter | null} null: there is none yet */
+/** Reads CPU time so far, and its stamp. @param {any} cpu of a container, or of the node, in the summary @returns {Counter | null} null: there is none yet */
 export function parseCpu(cpu) {
   if (cpu?.usageCoreNanoSeconds === undefined) return null
   return { epochMs: Date.parse(cpu.time), cpuSeconds: cpu.usageCoreNanoSeconds / 1e9 }

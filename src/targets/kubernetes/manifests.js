@@ -3,12 +3,14 @@ import { keyOf, renderKitPod, renderPod, renderVolumes } from './pod.js'
 /** The objects that a run creates in a cluster. Pure. */
 /** @import { Container, Where } from './pod.js' */
 
+/** Labels of the objects of a run; `start` tells the pods of a service's starts apart. */
 export const LABELS = {
   managed: 'app.kubernetes.io/managed-by',
   service: 'app.kubernetes.io/name',
   run: 'sidecar-bench/run',
   start: 'sidecar-bench/start',
 }
+/** The value of LABELS.managed. */
 export const MANAGER = 'sidecar-bench'
 
 const DEPLOYMENT = { apiVersion: 'apps/v1', kind: 'Deployment' }
@@ -20,6 +22,7 @@ const DAEMON_SET = { apiVersion: 'apps/v1', kind: 'DaemonSet' }
 /** A pod of the kit's own. @typedef {Meta & { image: string, folder: Container['folders'][0] }} KitPod */
 
 /**
+ * Renders a namespace of a run.
  * @param {{ name: string, runId: string, level: 'restricted' | 'privileged', annotations?: Record<string, string> }} options
  *   level: of the Pod Security Standards that its pods must meet
  */
@@ -29,8 +32,9 @@ export function renderNamespace({ name, runId, level, annotations }) {
 }
 
 /**
+ * Renders a ConfigMap, or a Secret, of files.
  * @param {Meta & { files: Record<string, string>, isSecret?: boolean }} options
- *   files: by path; a key of a ConfigMap has no slashes, so they are put back where it is mounted
+ *   files: by path; a key of a ConfigMap has no slashes, so renderVolumes puts them back
  */
 export function renderFiles({ name, namespace, labels, files, isSecret = false }) {
   const entries = Object.fromEntries(Object.entries(files).map(([file, text]) => [keyOf(file), text]))
@@ -86,7 +90,7 @@ export function renderSidecarPod({ service, name, namespace, labels, container, 
   }
 }
 
-/** Renders a process that ends: the load. @param {OfService & { container: Container, where: Where }} options */
+/** Renders a Job for a process that ends: the load. @param {OfService & { container: Container, where: Where }} options */
 export function renderJob({ container, where, ...at }) {
   const pod = { ...renderPod({ containers: [container], where, hasNativeSidecars: false }), restartPolicy: 'Never' }
   return renderController({ type: JOB, at, spec: { backoffLimit: 0 }, pod })

@@ -85,7 +85,7 @@ export function findLimits({ node: { metadata, status }, pods }) {
 /** @param {import('@kubernetes/client-node').V1Container} container */
 const isNativeSidecar = ({ restartPolicy }) => restartPolicy === 'Always'
 
-/** Reads a number of Kubernetes, such as `2`, `1930m`, `24684092Ki`, `129M` or `129e6`; NaN where it is none. @param {string} text */
+/** Parses a quantity of Kubernetes, such as `2`, `1930m`, `24684092Ki`, `129M` or `129e6`; NaN: it is none. @param {string} text */
 export function parseQuantity(text) {
   const [, number, unit = '', binary] = /^(\d+(?:\.\d+)?(?:e\d+)?)(?:([mkKMGTPE])(i?))?$/.exec(text) ?? []
   if (unit === 'm') return Number(number) / 1000

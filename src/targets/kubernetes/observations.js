@@ -1,9 +1,10 @@
 import { measureClockOffset, READER } from './agents.js'
 
-/** Joins what the readers of several nodes see. */
+/** Joins what the readers of several nodes read, in the order of the processes. */
 /** @import { Handle, Look, Observation, Window } from '../../model/types.ts' @import { Agents } from './agents.js' */
 /** @import { ContainerHandle, Watched } from './container.js' */
 
+// The period of the readers' samples (PERIOD_MS, node/observer.js).
 const TICK_MS = 100
 
 /** Observations of one node's reader. @typedef {Omit<Observation, 'clockOffsetMs'>} NodeObservation */

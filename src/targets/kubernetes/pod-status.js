@@ -1,6 +1,7 @@
 /** Finds in a pod's status whether it is ready, how it ended, and what is in its way. Pure. */
 /** @import { V1Pod } from '@kubernetes/client-node' */
 
+// The kubelet's reasons for an image that it cannot have.
 const PULL = /^(ErrImagePull|ImagePullBackOff|InvalidImageName|ErrImageNeverPull|ImageInspectError)$/
 // Reasons that may pass: the kubelet tries again by itself.
 const PASSING = /^(ErrImagePull|ContainerCreating|PodInitializing)$/
@@ -61,7 +62,7 @@ export function isReady({ status, metadata }) {
   return isTrue && !metadata?.deletionTimestamp
 }
 
-/** @param {V1Pod} pod @param {string} container */
+/** Finds the status of a container, init containers among them; undefined: it has none yet. @param {V1Pod} pod @param {string} container */
 export function findContainerStatus(pod, container) {
   return statusesOf(pod).find(status => status.name === container)
 }

@@ -43,7 +43,7 @@ const POD_DEFAULTS = {
   enableServiceLinks: false,
   terminationGracePeriodSeconds: GRACE_SECONDS,
 }
-// The kit's own pods hold nothing that could be lost.
+// The kit's own pods hold nothing that could be lost, so they need no grace period.
 const OWN_POD_DEFAULTS = { ...POD_DEFAULTS, terminationGracePeriodSeconds: 0 }
 
 /**

@@ -177,7 +177,7 @@ async function keep(master, { host, signal, beatMs }) {
     return answer
   }
 
-  /** @throws {SiteLostError} when the connection has ended and nobody closes it */
+  /** @throws {SiteLostError} when the connection has ended by itself */
   function assertOpen() {
     if (isOpen || isClosing) return
     const why = lastLines(said, 2).join(' | ')

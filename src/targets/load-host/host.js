@@ -163,7 +163,7 @@ export async function measureClock({ ask, host }) {
   return { ...best, roundTripMs }
 }
 
-/** Throws when clocks are over a second apart, as if nobody sets them; a smaller difference is subtracted. @param {Clock} clock @param {string} host */
+/** Throws when clocks are over a second apart, which NTP would prevent; a smaller difference is subtracted. @param {Clock} clock @param {string} host */
 function assertTogether({ aheadMs }, host) {
   if (Math.abs(aheadMs) <= APART_MOST_MS) return
   const seconds = (Math.abs(aheadMs) / 1000).toFixed(1)

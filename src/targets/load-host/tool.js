@@ -23,7 +23,7 @@ cat >"$1.$$" && chmod 755 "$1.$$" && arrived=$(sha256sum <"$1.$$") && echo "$arr
  * @param {ToolSpec} spec
  * @param {{ connection: Connection, architecture: string | null, findHere: (spec: ToolSpec) => Promise<Tool | {
  * missing: string }>, say: (line: string) => void }} options @returns {Promise<Tool | { missing: string }>}
- * @throws {BenchError} when the program there tells no version or a wrong one, or a copy does not arrive whole
+ * @throws {BenchError} when the program there prints no version or a wrong one, or a copy does not arrive whole
  */
 export async function findToolThere(spec, { connection, architecture, findHere, say }) {
   const { name } = spec

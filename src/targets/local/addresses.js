@@ -10,6 +10,7 @@ import { findOwner, listListeners } from '../../node/kernel/sockets.js'
 
 // Other programs take addresses in 127.0 and 127.1.
 const BLOCKS = Array.from({ length: 253 }, (_, i) => `127.${i + 2}`)
+// The last two bytes of the last address: all ones would be the broadcast address of a /16.
 const LAST = 0xfffe
 
 /**

@@ -10,6 +10,7 @@ import { findLargestQuota } from './quota.js'
 
 /** @import { CgroupTree, Limits, TreeWay } from './cgroups.js' */
 
+// The kernel's default period of a quota.
 const PERIOD_US = 100_000
 const REMOVE_SECONDS = 30
 // Killed processes take a moment to go; this process may be out of file descriptors for a moment.
@@ -18,8 +19,8 @@ const GONE = ['ENOENT', 'ENODEV']
 
 /**
  * Makes a subtree in each hierarchy of cpu, cpuacct and memory, some of which may share a mount: in v2 all do.
- * @param {{ way: TreeWay, name: string }} options name: of the subtree, below `way.parents`, where v2
- *   must have the controllers on
+ * @param {{ way: TreeWay, name: string }} options name: of the subtree, below `way.parents`, in which v2 must have the
+ *   controllers on
  * @returns {Promise<CgroupTree['create']>} which throws a BenchError when a limit cannot be set
  */
 export async function createFolders({ way, name }) {
@@ -117,7 +118,7 @@ export async function removeCgroup(folder) {
   await waitFor(() => tryRemove(folder), { what, deadlineSeconds: REMOVE_SECONDS, intervalMs: 5 })
 }
 
-/** @param {string} folder @returns {Promise<boolean>} whether it is gone; false: try again */
+/** Kills and removes what it can. @param {string} folder @returns {Promise<boolean>} whether it is gone; false: try again */
 async function tryRemove(folder) {
   try {
     const children = readdirSync(folder, { withFileTypes: true }).filter(entry => entry.isDirectory())

@@ -30,7 +30,7 @@ export async function cleanUpLocal({ way, run = null, hasRetained = false, isNam
   if (distrust !== null) cleaned.failed.push(distrust)
   const ledgers = new Map(readLedgers(root).map(ledger => [ledger.runId, ledger]))
   const processes = groupBy(listMarked(), ({ runId }) => runId)
-  // Cgroups are searched where this way of capping makes them, and where ledgers name them.
+  // Cgroups of runs are in the folders of this way of capping, or their ledgers name them.
   const here = treeParents(way).flatMap(parent => readdirSync(parent).map(name => path.join(parent, name)))
   const named = [...ledgers.values()].flatMap(({ holdings }) =>
     holdings.flatMap(({ kind, name }) => (kind === 'cgroup' ? [name] : [])),

@@ -2,6 +2,7 @@ import { listSafely } from '../../node/kernel/proc-files.js'
 
 /** The names of network namespaces, by which `cleanup` finds those of ended runs. */
 
+// The bridge's namespace has the run's id after it; the others have `.SERVICE` or `.START.SERVICE` after that.
 export const PREFIX = 'sidecar-bench.'
 // The folder of `ip netns`.
 export const FOLDER = '/run/netns'

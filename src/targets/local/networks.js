@@ -174,7 +174,7 @@ function createHub({ ledger, common, run, iptables }) {
   return { name: hub, open, isOpen: () => opening !== null, make, rehearse, close }
 }
 
-// A module that is missing, as iptables words it with the older rules of the kernel and with nf_tables.
+// Messages of iptables, legacy and nf_tables, for a kernel module that is missing.
 const LACKS_MODULE =
   /no chain\/target\/match|missing kernel module|table does not exist|insmod|rule_append failed|couldn't load (?:match|target)|extension \w+ /i
 

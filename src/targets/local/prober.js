@@ -59,7 +59,7 @@ export function createLocalProber({ runId, enter = () => null }) {
     try {
       return /** @type {any} */ (await answer)
     } catch (error) {
-      // A lost agent says nothing of a plane, so the run ends.
+      // The loss of an agent is no result of a plane, so the run ends.
       if (!isOpen()) throw new SiteLostError(/** @type {Error} */ (error).message, { cause: error })
       if (procedure === 'open') await end(rig)
       throw error

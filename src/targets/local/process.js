@@ -17,7 +17,7 @@ import { renderMarks } from './marks.js'
 /** @import { Endpoint, Handle, Probe, ProcessSpec, Target } from '../../model/types.ts' */
 /** @import { CgroupTree } from './cgroups.js' */
 
-/** @typedef {Handle & { probe: Probe, pids: () => number[], podNetworks: string[], boundLog: () => Promise<boolean>, stop: () => Promise<void>, unref: () => void }} RunningProcess */
+/** boundLog: bounds the log, and resolves with whether it was too large; stop: kills all in its cgroup. @typedef {Handle & { probe: Probe, pids: () => number[], podNetworks: string[], boundLog: () => Promise<boolean>, stop: () => Promise<void>, unref: () => void }} RunningProcess */
 
 // As long as on a cluster: it only guards against a process that hangs.
 const READY_SECONDS = 120
@@ -162,7 +162,7 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
     },
     async boundLog() {
       if (spec.role !== 'generator') return boundLog(logFile)
-      // The log of a generator is its result, and is needed whole: it is not cut, but the generator is killed.
+      // The log of a generator is its result, which a cut would spoil: the generator is killed.
       if (!isLarge(logFile)) return false
       isFlooding = true
       child.kill('SIGKILL')

@@ -6,6 +6,7 @@ import { readQuotaV1, readQuotaV2 } from '../../node/kernel/cgroup.js'
 /** The CPU quota that a job, a container or a service of systemd has on this kit and all that it starts. */
 /** @import { Limits } from '../../model/types.ts' @import { CapWay } from './cgroups.js' */
 
+// The kernel's default period of a quota.
 const PERIOD_US = 100_000
 // The least quota that a kernel takes is 1 ms.
 const STEP_US = 1000

@@ -64,7 +64,7 @@ export function countReceived(processes, { window, signal }) {
   }
 }
 
-/** @param {(Counted | null)[]} processes @returns {Promise<AtEdge[][]>} of each process in its own namespace and in its pods */
+/** Reads the connections of processes, each namespace once. @param {(Counted | null)[]} processes @returns {Promise<AtEdge[][]>} of each process in its own namespace and in its pods */
 async function readConnections(processes) {
   const sockets = processes.map(process => {
     const pids = process?.pids() ?? []
@@ -96,7 +96,7 @@ async function readConnections(processes) {
   )
 }
 
-/** @param {string} network @param {string} file of its namespace @returns {Promise<Omit<AtEdge, 'connections'>>} */
+/** Reads the connections of all processes in a namespace. @param {string} network @param {string} file of its namespace @returns {Promise<Omit<AtEdge, 'connections'>>} */
 async function readNamespace(network, file) {
   const isHere = network === readLinkSafely('/proc/self/ns/net')
   const run = async (/** @type {string[]} */ ...command) => {
@@ -131,7 +131,7 @@ export function parseConnections(text) {
   )
 }
 
-/** @param {string} text of /proc/net/snmp (RFC 4022, tcpPassiveOpens and tcpActiveOpens) @returns {ClosedConnections} */
+/** Reads the numbers of connections opened so far. @param {string} text of /proc/net/snmp (RFC 4022, tcpPassiveOpens and tcpActiveOpens) @returns {ClosedConnections} */
 export function parseOpened(text) {
   const [names, values] = text.split('\n').flatMap(line => (line.startsWith('Tcp: ') ? [line.split(' ')] : []))
   const read = (/** @type {string} */ name) => Number(values[names.indexOf(name)])

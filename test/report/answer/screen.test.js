@@ -85,6 +85,31 @@ describe('the answer on a screen', () => {
     expect(renderAnswerText(few, { more })).toMatch(/Picture: the median of each proxy\.$/m)
   })
 
+  it('marks conditions that have no line, of which the machine is the last', () => {
+    const answer = {
+      conditions: [
+        'as-deployed',
+        'a link '.repeat(12).trim(),
+        'a load '.repeat(12).trim(),
+        'a third line of conditions',
+      ],
+      pictures: [],
+      verdicts: ['pipy uses less.'],
+      basis: [],
+      warnings: [],
+      notMeasured: [],
+    }
+    const [first, second, third] = renderAnswerText(answer).split('\n')
+    expect(first).toBe(`as-deployed · ${answer.conditions[1]}`)
+    expect(second).toBe(`  ${answer.conditions[2]} …`)
+    expect(third).toBe('')
+    const [title] = renderAnswerText({ ...answer, conditions: answer.conditions.slice(0, 2) }).split('\n')
+    expect(title).not.toContain('…')
+    const summary = summarise(readRun(path.join(FIXTURES, 'load')))
+    const remote = { ...summary.machine, cpus: 2, cpuModel: 'A', loadHost: { host: 'far', cpus: 2, cpuModel: 'A' } }
+    expect(createAnswer({ ...summary, machine: remote }).conditions.slice(-2)).toEqual(['load from far', '2 CPUs A'])
+  })
+
   it('has its picture, however many lines its conditions, verdicts and ends take', () => {
     const text = renderAnswerText(
       {

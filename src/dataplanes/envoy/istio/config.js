@@ -9,10 +9,10 @@ import { renderContext, TLS_VERSIONS } from './tls.js'
 /** @import { Cluster, SidecarModel } from '../../../model/types.ts' */
 
 const MOST = 4_294_967_295
-// From this address a proxy calls its own application, or its rules would redirect the connection back to it.
+// A proxy calls its own application from this address: from another one, its rules would redirect the connection back to it.
 const OWN_SOURCE = '127.0.0.6'
 
-/** @param {SidecarModel} model @param {{ isIstios: boolean }} options isIstios: the build has Istio's own filters */
+/** Renders a bootstrap with all listeners and clusters in it. @param {SidecarModel} model @param {{ isIstios: boolean }} options isIstios: the build has Istio's own filters */
 export function renderIstioBootstrap(model, { isIstios }) {
   const { service, clusters, admin } = model
   return {
@@ -57,7 +57,7 @@ export function renderIstioBootstrap(model, { isIstios }) {
   }
 }
 
-/** Lists the statistics that the agent lets its proxy keep (pkg/bootstrap/config.go). */
+/** Lists matchers of the statistics that Istio's agent lets its proxy keep (pkg/bootstrap/config.go). */
 function listIncluded() {
   const prefixes = ['reporter=', 'cluster_manager', 'listener_manager', 'server', 'cluster.xds-grpc', 'wasm']
   const suffixes = ['rbac.allowed', 'rbac.denied', 'shadow_allowed', 'shadow_denied']

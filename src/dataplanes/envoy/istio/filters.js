@@ -11,12 +11,12 @@ const PEER = ['x-envoy-peer-metadata-id', 'x-envoy-peer-metadata']
 const ALPN = { HTTP11: ['istio-http/1.1', 'istio', 'http/1.1'], HTTP2: ['istio-h2', 'istio', 'h2'] }
 
 /**
- * The part of a proxy that handles requests. isIstios: the build has Istio's own filters; isFromProxy: a proxy is at the
- * other end, in a mesh; allowed: identities, where a policy lists them.
+ * A chain of a proxy that handles requests. isIstios: the build has Istio's own filters; isFromProxy: the peer is another proxy
+ * of the mesh; allowed: identities that a policy lists, null: no policy.
  * @typedef {{ direction: Direction, isIstios: boolean, isFromProxy: boolean, allowed: string[] | null }} Part
  */
 
-/** @param {SidecarModel} model @param {Part} part */
+/** Renders the filters in order; without Istio's own, with their stand-ins. @param {SidecarModel} model @param {Part} part */
 export function renderFilters({ service }, { direction, isIstios, isFromProxy, allowed }) {
   const isOutbound = direction === 'outbound'
   return [
@@ -57,7 +57,7 @@ function renderAlpn() {
 }
 
 /**
- * Stands for the metadata exchange: adds the headers of this pod, and takes those of the peer off.
+ * Renders the stand-in for istio.metadata_exchange: adds the headers of this pod, and moves those of the peer into metadata.
  * @param {string} service @param {Direction} direction
  */
 function renderPeerHeaders(service, direction) {
@@ -79,13 +79,13 @@ function renderPeerHeaders(service, direction) {
   ]
 }
 
-/** Renders a filter whose configuration Envoy's API lacks. @param {string} name @param {string} type @param {object} value */
+/** Renders a filter whose configuration has no type in Envoy's API. @param {string} name @param {string} type @param {object} value */
 function typed(name, type, value) {
   return extension(name, 'udpa.type.v1.TypedStruct', { type_url: `type.googleapis.com/${type}`, value })
 }
 
 /**
- * Stands for istio.stats: its four statistics of a request, with its labels.
+ * Renders the stand-in for istio.stats, an access logger: its four statistics of a request, with its labels.
  * @param {SidecarModel} model @param {Part} part
  */
 export function renderRequestStats({ service, clusters }, { direction, isFromProxy }) {
@@ -128,7 +128,7 @@ export function renderRequestStats({ service, clusters }, { direction, isFromPro
   })
 }
 
-/** @param {string} end @param {string} workload @param {string} principal */
+/** Renders the labels of one end. @param {string} end @param {string} workload @param {string} principal */
 function labelEnd(end, workload, principal) {
   const names = ['workload', 'canonical_service', 'app']
   return {

@@ -1,4 +1,4 @@
-/** The profile istio: what Istio 1.30.3 (istio/istio 56df41f) asks of its Envoy, as far as a stock build can do it. */
+/** The profile istio: the configuration that Istio 1.30.3 (istio/istio 56df41f) gives its Envoy, as far as a stock build can do it. */
 /** @import { DeployedProfile, Tool } from '../../../model/types.ts' */
 
 export const ISTIO = 'istio'
@@ -26,7 +26,7 @@ export const ISTIO_DEPLOYED = {
   ],
 }
 
-/** Tells whether a build has Istio's filters: developers' builds may, and its proxy is one. @param {Pick<Tool, 'version'>} tool */
+/** Says whether a build may have Istio's own filters: its proxy is a developers' build, and so ends in -dev. @param {Pick<Tool, 'version'>} tool */
 export function hasIstioFilters({ version }) {
   return version.endsWith('-dev')
 }

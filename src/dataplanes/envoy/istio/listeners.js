@@ -17,7 +17,7 @@ const CIPHERS = [
 ]
 const MTLS_ALPN = ['istio', 'istio-peer-exchange', 'istio-http/1.0', 'istio-http/1.1', 'istio-h2']
 
-/** @param {SidecarModel} model @param {boolean} isIstios the build has Istio's own filters */
+/** Renders the listeners of the directions that a model has. @param {SidecarModel} model @param {boolean} isIstios the build has Istio's own filters */
 export function renderListeners(model, isIstios) {
   const { inbound, outbound } = model
   return [
@@ -26,7 +26,7 @@ export function renderListeners(model, isIstios) {
   ]
 }
 
-/** @param {SidecarModel} model @param {NonNullable<SidecarModel['inbound']>} inbound @param {boolean} isIstios */
+/** Renders the one listener of all inbound ports, with chains by the mTLS mode. @param {SidecarModel} model @param {NonNullable<SidecarModel['inbound']>} inbound @param {boolean} isIstios */
 function renderInbound(model, inbound, isIstios) {
   const { mtls, acceptedIdentities, redirectedPorts } = inbound
   const allowed = mtls === 'strict' ? acceptedIdentities : null
@@ -77,14 +77,15 @@ function renderInbound(model, inbound, isIstios) {
   }
 }
 
-/** @param {number[]} ports */
+/** Renders a match of any port; Envoy refuses an `or_match` of one rule. @param {number[]} ports */
 function renderPorts(ports) {
   const rules = ports.map(port => ({ destination_port_range: { start: port, end: port + 1 } }))
   return rules.length === 1 ? rules[0] : { or_match: { rules } }
 }
 
 /**
- * Renders a listener for a port. Redirected connections come to another listener, which hands them to this one.
+ * Renders the listeners of calls: one for each redirected port, behind one that takes all redirected connections and hands them on;
+ * without redirection a single one.
  * @param {SidecarModel} model @param {NonNullable<SidecarModel['outbound']>} outbound @param {boolean} isIstios
  */
 function renderOutbound(model, outbound, isIstios) {
@@ -139,7 +140,7 @@ function renderManager(model, part) {
       forward_client_cert_details: 'APPEND_FORWARD',
       set_current_client_cert_details: { subject: true, uri: true, dns: true },
     }),
-    // No tracer is named: requests are chosen to be traced, and no span is made.
+    // Requests are sampled as in Istio, but without a provider no span is made.
     tracing: { client_sampling: percent(100), random_sampling: percent(1), overall_sampling: percent(100) },
     route_config: renderRoutes(model, direction),
     ...(isIstios ? {} : { access_log: [renderRequestStats(model, part)] }),
@@ -147,7 +148,7 @@ function renderManager(model, part) {
   })
 }
 
-/** @param {SidecarModel} model @param {Direction} direction */
+/** Renders the lean routes with Istio's retries and names, and without a route's own features. @param {SidecarModel} model @param {Direction} direction */
 function renderRoutes(model, direction) {
   const { virtual_hosts, ...config } = renderRouteConfig(model, direction)
   const isOutbound = direction === 'outbound'

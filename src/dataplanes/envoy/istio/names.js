@@ -14,7 +14,7 @@ export function nameSni(service) {
   return `outbound_.${PORTS.application}_._.${nameHost(service)}`
 }
 
-/** Makes the header values that tell another proxy of a pod, as large and encoded as Istio's. @param {string} service */
+/** Makes the header values by which a proxy describes its pod to another, of the size and encoding of Istio's. @param {string} service */
 export function describePeer(service) {
   const workload = {
     NAME: `${service}-7d4f8b9c6d-x2x4z`,

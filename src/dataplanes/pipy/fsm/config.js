@@ -27,14 +27,14 @@ const WEIGHT = 100
 
 /** isForebear: the scripts are those of osm-edge, which read some members in another form. @typedef {{ isForebear: boolean }} Dialect */
 
-/** @param {SidecarModel} model @param {Dialect} dialect */
+/** Renders a PipyConf, to be written as JSON. @param {SidecarModel} model @param {Dialect} dialect */
 export function renderFsmConfig(model, dialect) {
   const { identity, timeouts, inbound, outbound } = model
   return {
     Spec: {
       ...(dialect.isForebear ? {} : { ServiceIdentity: renderIdentity(identity) }),
       SidecarLogLevel: 'error',
-      // This limits connecting, reading, writing, idling alike: 60 s with the request limit of a run, as in the chart.
+      // One timeout in seconds for connecting, reading, writing and idling: with the kit's request timeout it is the 60 of the chart.
       SidecarTimeout: 4 * timeouts.requestSeconds,
       Traffic: { EnableEgress: true, HTTP1PerRequestLoadBalancing: false, HTTP2PerRequestLoadBalancing: true },
       FeatureFlags: { EnableSidecarActiveHealthChecks: false, EnableAutoDefaultRoute: false },
@@ -77,7 +77,7 @@ function renderInbound(
   const service = splitIdentity(identity).name
   const match = {
     Protocol: 'http',
-    // FSM tells callers without mTLS by their address, and has one set of routes for all of them.
+    // FSM knows callers without mTLS by their address, and has one set of routes for all of them.
     ...(isIngress
       ? {
           SourceIPRanges: { [ANYWHERE]: null },
@@ -99,7 +99,7 @@ function renderInbound(
 /** @param {SidecarModel} model @param {NonNullable<SidecarModel['outbound']>} outbound @param {Dialect} dialect */
 function renderOutbound({ identity, clusters }, { port, routes }, dialect) {
   const caller = dialect.isForebear ? { ServiceIdentity: renderIdentity(identity) } : {}
-  // A host that no route names is refused.
+  // FSM refuses a host that no route names, so that routes for any host are left out.
   const services = groupByHost(routes).flatMap(group =>
     group.host === null ? [] : [{ ...nameService(group.host, identity), rules: group.routes.map(renderRoute), caller }],
   )
@@ -121,7 +121,8 @@ function renderOutbound({ identity, clusters }, { port, routes }, dialect) {
 }
 
 /**
- * @param {{ name: string, hosts: string[], rules: object[], caller?: object }[]} services caller: what the forebear says of it
+ * Renders the services of a port, by host and by name.
+ * @param {{ name: string, hosts: string[], rules: object[], caller?: object }[]} services caller: what osm-edge has beside its rules
  * @param {Dialect} dialect
  */
 function renderServices(services, { isForebear }) {
@@ -133,7 +134,7 @@ function renderServices(services, { isForebear }) {
   }
 }
 
-/** @param {Route} route */
+/** Renders a rule; values of headers become patterns. @param {Route} route */
 function renderRoute(route) {
   const { pathPrefix, headers, split } = route
   const exact = Object.entries(headers).map(([name, value]) => [name, `^${value.replaceAll(/[^\w-]/g, '\\$&')}$`])
@@ -166,7 +167,7 @@ function renderIdentity(identity) {
   return `${name}.${namespace}`
 }
 
-/** @param {string} identity a SPIFFE URI as Kubernetes has them */
+/** Splits an identity into its namespace and service account (name). @param {string} identity a SPIFFE URI of the form of Kubernetes */
 export function splitIdentity(identity) {
   const [, namespace, name] = /** @type {RegExpExecArray} */ (/\/ns\/([^/]+)\/sa\/([^/]+)$/.exec(identity))
   return { namespace, name }

@@ -6,7 +6,7 @@ import { renderFsmConfig, splitIdentity } from './config.js'
 /** @import { Conditions, DeployedProfile, Entrance, ProcessSpec, SidecarOptions } from '../../../model/types.ts' */
 
 export const FSM = 'fsm'
-// FSM's Prometheus listener asks this port for the metrics of Pipy itself.
+// FSM's Prometheus listener reads the metrics of Pipy itself from this port.
 const ADMIN_PORT = 6060
 
 /** @type {DeployedProfile} */
@@ -29,7 +29,7 @@ export const FSM_DEPLOYED = {
   },
 }
 
-// This script reads the PEM files that the configuration names; fsm-config.js, FSM's own script, reads that.
+// This script puts the text of the PEM files into the configuration, which FSM's own script (fsm-config.js) reads.
 const CONFIG_SCRIPT = `((
   config = pipy.solve('fsm-config.js'),
 ) => (
@@ -41,8 +41,9 @@ const CONFIG_SCRIPT = `((
 `
 
 /**
+ * Finds why FSM's sidecar cannot have these conditions; null: it can.
  * @param {{ conditions: Conditions, entrance: Entrance, version: string }} options
- * @returns {string | null} why FSM's sidecar cannot be given these conditions
+ * @returns {string | null}
  */
 export function findUnsupportedFsm({ conditions, entrance: { modes, hasCertificate }, version }) {
   const { protocol, features, interception, changesPerMinute, sidecars } = conditions
@@ -74,7 +75,7 @@ export function createFsmSidecar(options) {
   return createSidecarProcess(options, {
     argv: [
       ...['--log-level=error', `--admin-port=${ADMIN_PORT}`],
-      // The entry point of FSM's image adds these options where the limit is 2 CPUs or more.
+      // The entry point of FSM's image adds these options if the limit is 2 CPUs or more.
       ...(workers > 1 ? [`--threads=${workers}`, '--reuse-port'] : []),
       `${folder}/main.js`,
     ],
@@ -92,7 +93,7 @@ export function createFsmSidecar(options) {
       ...Object.entries(scripts).map(([name, content]) => ({ name, content })),
     ],
     listens: [inbound, outbound].flatMap(listener => (listener ? [{ address: '0.0.0.0', port: listener.port }] : [])),
-    // Rules are set even if clients connect to the listener itself: without them, the kernel tells no original port.
+    // Rules are set even if clients connect to the listener itself: without them, the kernel has no original port to return.
     redirects: { inbound: inbound?.port ?? null, outbound: outbound?.port ?? null },
     admin: null,
   })

@@ -3,7 +3,7 @@ import { roundUp } from '../memory-floor.js'
 import { tryStep, withCpu, withMemory } from '../step.js'
 
 /**
- * Estimates limits with room from what sidecars take with all the CPU: in a few trials, where the smallest limits take dozens.
+ * Estimates limits with room from what sidecars take with all the CPU. That takes a few trials; the smallest limits take dozens.
  * @import { Arm } from '../../../model/types.ts' @import { Outcome } from '../outcome.js'
  * @import { TriedStep } from '../step.js'
  */
@@ -24,14 +24,14 @@ export function needOf({ outcomes }) {
 /**
  * Facts about a load for which no limits have held twice.
  * @typedef {object} Unconfirmed
- * @property {string} why
- * @property {{ limits: Need, trials: number, coresLeast: number, need: Need } | null} estimate limits: that have not failed;
- *   trials: that show what sidecars take at the rate, and what that was; null: they failed, or none shows it
+ * @property {string} why they have not held
+ * @property {{ limits: Need, trials: number, coresLeast: number, need: Need } | null} estimate limits: that have not failed; trials:
+ *   how many show what sidecars take at the rate; coresLeast, need: the least and the most of it; null: limits failed, or no trial shows it
  */
 
 /**
- * @param {{ whole: TriedStep, cpus: number, step?: TriedStep, tried?: Need }} options whole: the step with all the CPU; step: the
- *   last one, which has not held; tried: its limits
+ * Describes a load without confirmed limits. @param {{ whole: TriedStep, cpus: number, step?: TriedStep, tried?: Need }} options whole: the
+ *   step with all the CPU; step: the last one, which has not held; tried: its limits
  * @returns {Unconfirmed}
  */
 export function describeUnconfirmed({ whole, cpus, step = whole, tried }) {
@@ -44,7 +44,7 @@ export function describeUnconfirmed({ whole, cpus, step = whole, tried }) {
   return { why: step.why, estimate: { limits, trials: outcomes.length, coresLeast, need } }
 }
 
-/** Adds room to what sidecars take. @param {{ need: Need, cpus: number }} options */
+/** Adds room to what sidecars take. place: on the CPU grid. @param {{ need: Need, cpus: number }} options */
 function limitsAbove({ need, cpus }) {
   const place = Math.min(indexOf(cpus), indexOf(need.cores) + ROOM.places)
   return { place, bytes: roundUp(need.bytes * ROOM.ofMemory) }
@@ -52,10 +52,10 @@ function limitsAbove({ need, cpus }) {
 
 /**
  * Finds the first limits from an estimate upwards that hold: each try has two places of the grid more CPU, or half
- * as much memory again where the kernel killed for it.
+ * as much memory again if the kernel killed for it.
  * @param {{ template: Arm, cpus: number, need: Need }} options need: estimated
- * @returns {Generator<Arm, { limits: Need | null, tried: Need, last: TriedStep, steps: TriedStep[] }, Outcome>} limits: null
- *   where none that was tried held; tried: the last ones; steps: of the CPU
+ * @returns {Generator<Arm, { limits: Need | null, tried: Need, last: TriedStep, steps: TriedStep[] }, Outcome>} limits: null:
+ *   none that was tried held; tried: the last ones; steps: of the CPU
  */
 export function* findFirst({ template, cpus, need }) {
   const most = indexOf(cpus)
@@ -76,7 +76,7 @@ export function* findFirst({ template, cpus, need }) {
   }
 }
 
-/** Finds the p99 at limits that held: the highest of the trials. @param {TriedStep} step */
+/** Finds the highest p99 of the trials of a step that held, in milliseconds; null: none has one. @param {TriedStep} step */
 export function p99Of({ outcomes }) {
   const known = outcomes.flatMap(o => (o.held && o.p99Ms !== null ? [o.p99Ms] : []))
   return known.length > 0 ? Math.max(...known) : null

@@ -16,8 +16,8 @@ const LINE_POINTS = 5
 const LINE_REACH = 50
 
 /**
- * Finds the smallest CPU and memory limit at which the load holds, and proves them: it holds again there, and not with
- * 0.7 of either. A limit that its own proof refutes is looked for again.
+ * Finds the smallest CPU and memory limit at which the load holds, and checks them: the load must hold there again, and must not
+ * with 0.7 of either. A limit that fails its check is looked for again, in four rounds at most.
  * @param {SearchOptions & { spec: Extract<SearchSpec, { kind: 'size' }> }} options @returns {Search<SizeResult>}
  */
 export function* findSize({ template, spec, cpus }) {
@@ -57,7 +57,7 @@ export function* findSize({ template, spec, cpus }) {
     size = { ...size, checks: [again, less] }
     const place = indexOf(LESS * cpu.held)
     if (less.held === true && place < indexOf(cpu.held)) {
-      // The CPU did not cause the failures there or above.
+      // The load holds with less CPU: the failures there and above had another cause.
       for (const [i, step] of known) if (i >= place && !step.held) known.delete(i)
       const { why, trials } = less
       known.set(place, { value: capAt(place), held: true, why: `with less: ${why}`, trials, outcomes: [] })
@@ -87,7 +87,7 @@ export function* findSize({ template, spec, cpus }) {
 }
 
 /**
- * Tries all the CPU, and where that held, limits with room; known: steps by their place on the grid.
+ * Tries all the CPU and, if that held, limits with room. known: steps by their place on the grid.
  * @param {Pick<SearchOptions, 'template' | 'cpus'>} options
  * @returns {Search<{ known: Map<number, TriedStep>, first: FirstAnswer }>}
  */
@@ -102,8 +102,8 @@ export function* startSize({ template, cpus }) {
 }
 
 /**
- * Looks for a floor of which 0.7 does not hold: a failure may be chance, since a sidecar takes more when
- * more waits in it. less: the check; null: no floor was found.
+ * Looks for a memory floor of which 0.7 does not hold: a limit above may have failed by chance, since a sidecar takes more when
+ * more requests wait in it. less: the check; null: no floor was found.
  * @param {Pick<SearchOptions, 'template' | 'spec'> & { memory: SearchResult }} options
  * @returns {Search<{ memory: SearchResult, less: SizeResult['checks'][0] | null }>}
  */
@@ -135,14 +135,14 @@ function* extrapolate({ template, cpus }) {
   return fitCpu(points, fullRate)
 }
 
-/** @param {Arm} arm @returns {Search<SizeResult['checks'][0] & { p99Ms: number | null }>} */
+/** Checks that the answer holds. @param {Arm} arm @returns {Search<SizeResult['checks'][0] & { p99Ms: number | null }>} */
 function* checkAnswer(arm) {
   const step = yield* tryStep({ ...arm, id: `${arm.id}-check` }, 0)
   const { held, why, trials } = step
   return { what: 'at the answer', mustHold: true, held, why, trials, p99Ms: p99Of(step) }
 }
 
-/** @param {Arm} arm @param {string} what @param {boolean} mustHold @returns {Search<SizeResult['checks'][0]>} */
+/** Checks whether an arm holds. @param {Arm} arm @param {string} what words of the check @param {boolean} mustHold @returns {Search<SizeResult['checks'][0]>} */
 function* check(arm, what, mustHold) {
   const { held, why, trials } = yield* tryStep({ ...arm, id: `${arm.id}-check` }, 0)
   return { what, mustHold, held, why, trials }
