@@ -24,6 +24,7 @@ const NOTHING = summariseValues([])
  * @property {(number | null)[]} [cpuPerRequest] microseconds, of the arm
  * @property {(number | null)[]} [cores] of its only sidecar, the gateway's
  * @property {(number | null)[]} [p99] milliseconds
+ * @property {(number | null)[]} [loudThroughput] requests/s of the loud pair
  */
 
 /** Each without values, by its header. @type {Record<string, Quantity>} */
@@ -31,7 +32,17 @@ const EVERY_QUANTITY = Object.fromEntries(Object.values(QUANTITIES).map(({ heade
 
 /** @param {Given} given @returns {SummaryArm} */
 export function createSummaryArm({ plane, link = 'pair', cpuLimitCores = plane === 'none' ? null : 1, ...given }) {
-  const { load = {}, conditions = {}, fields = {}, throughput, capacity, cpuPerRequest, cores, p99 } = given
+  const {
+    load = {},
+    conditions = {},
+    fields = {},
+    throughput,
+    capacity,
+    cpuPerRequest,
+    cores,
+    p99,
+    loudThroughput,
+  } = given
   const quantity = (/** @type {(number | null)[] | undefined} */ values) => (values ? summariseValues(values) : NOTHING)
   const isOpen = load.ratePerSecond !== undefined
   /** @type {'open' | 'closed'} */
@@ -53,6 +64,7 @@ export function createSummaryArm({ plane, link = 'pair', cpuLimitCores = plane =
       cpuCores: quantity(cores),
       p90Ms: quantity(p99),
       p99Ms: quantity(p99),
+      loudThroughputPerSecond: quantity(loudThroughput),
     }),
     sidecars: plane === 'none' ? [] : [{ service: 'gateway', copyOf: null, ...nest({ cpuCores: quantity(cores) }) }],
     ...fields,

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { findBound } from '../../src/judge/gates/gate.js'
 import { findGates, isSteady, judgeTrial, USES } from '../../src/judge/gates.js'
+import { QUANTITIES } from '../../src/judge/quantities.js'
 import { createRequestKind } from '../../src/model/requests.js'
+import { loadResult } from '../../src/model/schemas/load-result.js'
 import { createRecord, describeFakeProcess } from '../fakes/fake-records.js'
 
 const bound = (
@@ -73,7 +75,6 @@ describe('a loud pair', () => {
     for (const busy of /** @type {any[]} */ ([
       { busiestThreadCores: 0.99 },
       { cpuLimitCores: 0.25, cpuLimitReadBackCores: 0.25, cpuCores: 0.25 },
-      { role: 'application', busiestThreadCores: 0.95 },
     ])) {
       const { boundBy, gates } = judge([inPair(1, busy), ...quiet])
       expect(boundBy).toBe('rate')
@@ -128,10 +129,49 @@ describe('a loud pair', () => {
     )
     expect(judge(processes, { loud: { ...LOUD, verified: 1900 } }).gates).toEqual([])
     const [, ...quiet] = processes
-    for (const verified of [1899, 400])
+    for (const verified of [1899, 501])
       expect(gatesOf(judge([inPair(1, { busiestThreadCores: 1 }), ...quiet], { loud: { ...LOUD, verified } }))).toEqual(
         ['loud-saturated'],
       )
+  })
+
+  it('is excused by no application of the kit that is saturated: that is no work of a proxy', () => {
+    const application = inPair(1, { role: 'application', busiestThreadCores: 0.95 })
+    const gates = (/** @type {number} */ verified) =>
+      judge([application, inPair(1), inPair(2), inPair(3)], { loud: { ...LOUD, verified } }).gates
+    expect(gates(2000)).toEqual([])
+    expect(gates(1500)).toMatchObject([{ gate: 'loud', spoils: ['latency'] }])
+    expect(gates(900).map(({ gate }) => gate)).toEqual(['not-loud'])
+  })
+
+  it('that is saturated must still get more than a quiet pair', () => {
+    // 1000 requests to two quiet pairs.
+    const processes = [inPair(1, { busiestThreadCores: 1 }), inPair(2), inPair(3)]
+    expect(judge(processes, { loud: { ...LOUD, verified: 500 } })).toMatchObject({
+      outcome: 'invalid',
+      reasons: expect.arrayContaining([
+        'not-loud: the loud pair answered 500 of 2000 requests that were due, and 0 failed: nothing was loud beside the others, which answered 500 each',
+      ]),
+    })
+  })
+
+  it('is judged without its failed requests where an older kit did not count them', () => {
+    const processes = [1, 2, 3].map(pair => inPair(pair))
+    const counted = { due: 2000, verified: 1899 }
+    expect(loadResult.shape.loud.parse(counted)).toEqual(counted)
+    expect(judge(processes, { loud: counted }).reasons).toEqual([
+      'loud: the loud pair answered 1899 of 2000 requests that were due: give a smaller --loud',
+    ])
+    expect(QUANTITIES.loudFailed.measure({ record: createRecord({ load: { loud: counted } }) })).toBe(null)
+  })
+
+  it('and a proxy of all pods may refuse requests to it, if none of the others failed', () => {
+    const shared = inPair(1, { service: 'node-proxy', overflows: 60, pods: podsOf([4e6, 2e6, 2e6]) })
+    const gates = (/** @type {number} */ failed, result = {}) =>
+      gatesOf(judge([shared], { loud: { ...LOUD, verified: 2000 - failed, failed }, load: { result } }))
+    expect(gates(40)).toEqual(['loud-errors'])
+    expect(gates(0)).toEqual(['overflow'])
+    expect(gates(40, { failed: 1 })).toEqual(['overflow', 'loud-errors'])
   })
 
   it('whose requests fail has no CPU per request, and what the others measure stays', () => {

@@ -36,7 +36,14 @@ it('measures idle sidecars after the work of their start', async () => {
 
 it('takes two spans where they agree, and the least of six where they never do', async () => {
   expect(await look([0.002])).toEqual({ seconds: 2, idle: expect.closeTo(0.002, 9) })
-  expect(await look([0.32, 0.16, 0.08, 0.04, 0.02, 0.01])).toEqual({ seconds: 6, idle: expect.closeTo(0.01, 9) })
+  expect(await look([0.32, 0.16, 0.08, 0.04, 0.02, 0.005])).toEqual({ seconds: 6, idle: expect.closeTo(0.005, 9) })
+})
+
+it('takes no work of the start for idle, though a CPU limit holds it to the same in each span', async () => {
+  expect(await look([0.1, 0.1, 0.1, 0.002])).toEqual({ seconds: 5, idle: expect.closeTo(0.002, 9) })
+  expect(await look([0.3, 0.25, 0.001])).toEqual({ seconds: 4, idle: expect.closeTo(0.001, 9) })
+  // No idle CPU is known of a sidecar that still works after six spans.
+  expect(await look([0.1])).toEqual({ seconds: 6, idle: null })
 })
 
 it('waits for nothing where the check needs no idle CPU', async () => {

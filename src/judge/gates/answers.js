@@ -14,7 +14,7 @@ const POD_REQUESTS_LEAST = 20
 // The least CPU time of a request on a new connection: accepting one and opening another costs the kernel alone more.
 const CONNECTION_LEAST_SECONDS = 1e-5
 // More cores than any sidecar here uses when idle.
-const IDLE_CORES_MOST = 0.01
+export const IDLE_CORES_MOST = 0.01
 
 // Shares of the time in which an answer is written, and of the answers.
 const SPAN_LEAST = 0.5

@@ -25,7 +25,8 @@ const LATE_P99_MOST_MS = 5
 const EDGE_FRACTION = 0.002
 /** The share of its rate from which an open loop counts as kept. */
 export const RATE_LEAST = 0.99
-const LOUD_LEAST = 0.95
+/** The share of its rate from which a loud pair counts as served. */
+export const LOUD_LEAST = 0.95
 const NOT_LOUD_BELOW = 0.5
 const QUIET_LEAST = 0.5
 const QUIET_REQUESTS_LEAST = 20
@@ -39,14 +40,14 @@ const CONNECTIONS_SHARE = 0.1
 export const LOAD_GATES = [
   {
     name: 'overflow',
-    finds: 'requests that a sidecar refused by a limit of its own',
+    finds:
+      'requests that a sidecar refused by a limit of its own, but for those of a loud pair (`--loud`), which are among its failed ones',
     words: 'overflow',
-    // Those of a loud pair are among its failed requests.
-    find: ({ processes, trial }) =>
-      processes.map(
+    find: record =>
+      record.processes.map(
         p =>
           (p.overflows ?? 0) > 0 &&
-          !isInLoudPair({ trial }, p) &&
+          !areOfLoudPair(record, p) &&
           `${nameOf(p)} answered ${p.overflows} requests itself, for overflow`,
       ),
   },
@@ -135,7 +136,7 @@ export const LOAD_GATES = [
   {
     name: 'not-loud',
     finds:
-      'a loud pair (`--loud`) none of whose requests were answered, or fewer than half where nothing was saturated; nobody counted them',
+      'a loud pair (`--loud`) none of whose requests were answered, fewer than half where no proxy was saturated, or no more than those of another pair where one was; nobody counted them',
     isOfLoad: true,
     words: 'no loud pair',
     find: record => {
@@ -143,13 +144,16 @@ export const LOAD_GATES = [
       const { loud } = record.load
       if (loudPerSecond === undefined) return []
       if (!loud) return [`--loud ${loudPerSecond}: the generator counted no requests to the loud pair`]
-      return [isNotLoud(record, loud) && `${describeLoud(loud)}: nothing was loud beside the others`]
+      return [
+        isNotLoud(record, loud) &&
+          `${renderLoud(loud)}: nothing was loud beside the others, which answered ${Math.round(countQuiet(record))} each`,
+      ]
     },
   },
   {
     name: 'loud',
     finds:
-      'a loud pair (`--loud`) that answered less than 95 % of its requests, and nothing was saturated: the others had less beside them than asked',
+      'a loud pair (`--loud`) that answered less than 95 % of its requests with no proxy saturated (an application of the kit may be): the others had less beside them than asked',
     isOfLoad: true,
     words: 'loud pair not served',
     spoils: ['latency'],
@@ -160,7 +164,7 @@ export const LOAD_GATES = [
           !isNotLoud(record, loud) &&
           loud.verified < LOUD_LEAST * loud.due &&
           findLoudBound(record) === null &&
-          `${describeLoud(loud)}: give a smaller --loud`,
+          `${renderLoud(loud)}: give a smaller --loud`,
       ]
     },
   },
@@ -168,7 +172,7 @@ export const LOAD_GATES = [
     // Saturation of the loud pair is intended: the question is how long the others wait for a proxy that serves all.
     name: 'loud-saturated',
     finds:
-      'a loud pair (`--loud`), or the one proxy of all pods beside it, that was saturated: how long the others wait then is the answer; it spoils nothing',
+      'a sidecar of the loud pair (`--loud`), or the one proxy of all pods, that was saturated: how long the others wait then is the answer; it spoils nothing',
     isOfLoad: true,
     words: 'loud pair saturated',
     spoils: [],
@@ -177,7 +181,7 @@ export const LOAD_GATES = [
       const bound = loud === undefined ? null : findLoudBound(record)
       if (loud === undefined || bound === null) return []
       const shared = record.processes.some(p => p.pods && servesLoudPair(record, p))
-      return [`${shared ? 'the proxy of all pods' : 'the loud pair'} was saturated (${bound}): ${describeLoud(loud)}`]
+      return [`${shared ? 'the proxy of all pods' : 'the loud pair'} was saturated (${bound}): ${renderLoud(loud)}`]
     },
   },
   {
@@ -188,9 +192,9 @@ export const LOAD_GATES = [
     words: 'failing requests of the loud pair',
     spoils: ['cpuPerRequest'],
     find: ({ load: { loud } }) => [
-      loud !== undefined &&
+      loud?.failed !== undefined &&
         loud.failed > ERRORS_MOST * (loud.verified + loud.failed) &&
-        `${loud.failed} requests to the loud pair failed (${percent(loud.failed / (loud.verified + loud.failed))}, at most 0.1 %): ${loud.failures.join('; ') || 'no message'}`,
+        `${loud.failed} requests to the loud pair failed (${percent(loud.failed / (loud.verified + loud.failed))}, at most 0.1 %): ${loud.failures?.join('; ') || 'no message'}`,
     ],
   },
   {
@@ -300,17 +304,24 @@ export const LOAD_GATES = [
   },
 ]
 
-/** @param {NonNullable<Measured['load']['loud']>} loud */
-function describeLoud({ due, verified, failed }) {
-  return `the loud pair answered ${verified} of ${due} requests that were due, and ${failed} failed`
+/** Renders what the loud pair got; older kits did not count failed requests. @param {NonNullable<Measured['load']['loud']>} loud */
+function renderLoud({ due, verified, failed }) {
+  const failures = failed === undefined ? '' : `, and ${failed} failed`
+  return `the loud pair answered ${verified} of ${due} requests that were due${failures}`
 }
 
-/** Says whether the loud pair was quiet, and not for lack of CPU. @param {Measured} record @param {NonNullable<Measured['load']['loud']>} loud */
+/** Says whether the loud pair was quiet: a saturated one must get more than another pair. @param {Measured} record @param {NonNullable<Measured['load']['loud']>} loud */
 function isNotLoud(record, { due, verified }) {
-  return verified === 0 || (verified < NOT_LOUD_BELOW * due && findLoudBound(record) === null)
+  if (verified === 0) return true
+  return findLoudBound(record) === null ? verified < NOT_LOUD_BELOW * due : verified <= countQuiet(record)
 }
 
-/** Finds what was saturated of the loud pair and of a proxy that serves all pods; null: nothing. @param {Measured} record */
+/** Counts the requests that a pair beside the loud one answered, on average. @param {Measured} record */
+function countQuiet({ load, trial }) {
+  return load.verified / Math.max(1, (trial.arm.conditions.pairs ?? 1) - 1)
+}
+
+/** Finds how the proxy of the loud pair, or the one that serves all pods, was saturated; null: it was not, or only the kit's own application. @param {Measured} record */
 function findLoudBound(record) {
   const { processes, generatorCpus, trial } = record
   const bound = findBound({
@@ -321,12 +332,22 @@ function findLoudBound(record) {
     kind: 'open',
     podCpuCores: trial.arm.conditions.podCpuCores,
   })
-  return bound === 'rate' ? null : bound
+  return bound === 'rate' || bound === 'application' ? null : bound
 }
 
 /** Says whether a process is of the loud pair and serves no other. @param {Pick<Measured, 'trial'>} record @param {import('../../model/types.ts').ProcessRecord} process */
 function isInLoudPair(record, process) {
   return servesLoudPair(record, process) && !process.pods
+}
+
+/**
+ * Says whether all overflows of a process were requests to the loud pair, which are among its failed requests. Those of a proxy of
+ * all pods are where no other request failed: overflows are counted from its start and failed requests in the window, so their
+ * numbers cannot be compared. @param {Measured} record @param {import('../../model/types.ts').ProcessRecord} process
+ */
+function areOfLoudPair(record, process) {
+  if (!process.pods || !servesLoudPair(record, process)) return isInLoudPair(record, process)
+  return record.load.failed === 0 && (record.load.loud?.failed ?? 0) > 0
 }
 
 /** Counts due requests of an open loop that did not start in the window; 0: no more than its edges explain (tolerance). @param {Measured} record @param {number} [tolerance] */

@@ -1,35 +1,68 @@
+import { LOUD_LEAST } from '../../judge/gates/load.js'
 import { formatValue, QUANTITIES, quantityOf } from '../../judge/quantities.js'
 import { groupBy } from '../../lib/group-by.js'
-import { groupOf, nameOf } from '../../model/arms.js'
+import { describeVaried, findVaried, groupOf, nameOf } from '../../model/arms.js'
 import { renderTooFew } from './cpu-requests.js'
 import { findExclusion } from './excluded.js'
 
-/** The verdict on a loud pair (`--loud`): the p99 of the quiet pairs beside it. Pure. @import { SummaryArm } from '../../model/types.ts' */
+/** The verdict on a loud pair (`--loud`): the p99 of the quiet pairs beside it. Pure. @import { AxisName, SummaryArm } from '../../model/types.ts' */
 
 /** Renders for each loud rate, the highest first, the p99 of each proxy's quiet pairs, and how many times that without it. @param {SummaryArm[]} arms */
 export function renderLoudPairs(arms) {
   const measured = arms.filter(({ repeatOf }) => repeatOf === null)
   const loud = measured.filter(({ load }) => load.loudPerSecond !== undefined)
+  const varied = findVaried(loud).filter(name => name !== 'loudPerSecond')
   const groups = groupBy(loud, arm => groupOf(arm))
-  return [...groups.values()].toSorted((a, b) => rateOf(b[0]) - rateOf(a[0])).map(group => renderRate(group, measured))
+  return [...groups.values()]
+    .toSorted((a, b) => rateOf(b[0]) - rateOf(a[0]))
+    .map(group => renderRate(group, { measured, varied }))
 }
 
-/** Renders the sentence of one loud rate. @param {SummaryArm[]} group of that rate @param {SummaryArm[]} arms all, with those without a loud pair */
-function renderRate(group, arms) {
-  const texts = group.map(arm => {
-    const keyOf = (/** @type {SummaryArm} */ one) => `${nameOf(one)} ${groupOf(one, 'loudPerSecond')}`
-    const quiet = arms.find(other => rateOf(other) === 0 && keyOf(other) === keyOf(arm))
-    const [beside, without] = [arm, quiet].map(one => (one ? quantityOf(one, 'p99').median : null))
-    if (beside === null) return { missing: findExclusion([arm], 'latency')?.reason ?? renderTooFew(arm) }
-    const times = without === null ? '' : ` (${(beside / without).toFixed(1)} × that without)`
-    return { text: `${nameOf(arm)} ${formatValue(QUANTITIES.p99, beside)} ms${times}` }
+/**
+ * Renders the sentence of one loud rate.
+ * @param {SummaryArm[]} group arms that differ in the plane alone
+ * @param {{ measured: SummaryArm[], varied: AxisName[] }} options measured: also those without a loud pair; varied: axes in which groups differ
+ */
+function renderRate(group, { measured, varied }) {
+  const withP99 = group.filter(arm => p99Of(arm) !== null)
+  const place = describeVaried(group[0], varied)
+  const start = `Quiet pairs beside ${rateOf(group[0])} requests/s to one${place ? ` (${place})` : ''}`
+  const p99s = withP99.map(arm => {
+    const remarks = [...renderTimes(arm, measured), ...renderDelivered(arm)]
+    const remark = remarks.length > 0 ? ` (${remarks.join('; ')})` : ''
+    return `${nameOf(arm)} ${formatValue(QUANTITIES.p99, Number(p99Of(arm)))} ms${remark}`
   })
-  const [lack] = texts.flatMap(({ missing }) => missing ?? [])
-  const parts = texts.flatMap(({ text }) => text ?? [])
-  const names = group.filter((_, i) => texts[i].missing !== undefined).map(nameOf)
-  const lacks = lack === undefined ? [] : [`no p99 of ${names.join(', ')}: ${lack}`]
-  return `Quiet pairs beside ${rateOf(group[0])} requests/s to one: ${[...(parts.length > 0 ? [`p99 ${parts.join(', ')}`] : []), ...lacks].join('; ')}.`
+  const lacks = renderMissing(group.filter(arm => !withP99.includes(arm)))
+  return `${start}: ${[...(p99s.length > 0 ? [`p99 ${p99s.join(', ')}`] : []), ...lacks].join('; ')}.`
 }
+
+/** Renders how many times the p99 without a loud pair a p99 is; empty if no such arm was run. @param {SummaryArm} arm @param {SummaryArm[]} measured */
+function renderTimes(arm, measured) {
+  const keyOf = (/** @type {SummaryArm} */ one) => `${nameOf(one)} ${groupOf(one, 'loudPerSecond')}`
+  const quiet = measured.find(other => rateOf(other) === 0 && keyOf(other) === keyOf(arm))
+  if (!quiet) return []
+  const without = p99Of(quiet)
+  return [without === null ? 'no p99 without it' : `${(Number(p99Of(arm)) / without).toFixed(1)} × that without`]
+}
+
+/** Renders the rate that the loud pair got, if it is not the one of the sentence. @param {SummaryArm} arm */
+function renderDelivered(arm) {
+  const perSecond = quantityOf(arm, 'loudThroughput').median
+  if (perSecond === null || perSecond >= LOUD_LEAST * rateOf(arm)) return []
+  const isSaturated = arm.spoiled.some(({ gate }) => gate === 'loud-saturated')
+  return [`${Math.round(perSecond)} of the ${rateOf(arm)} requests/s were answered${isSaturated ? ': saturated' : ''}`]
+}
+
+/** Renders the proxies without a p99 by reason: the gate that excluded it, or too few requests. @param {SummaryArm[]} arms */
+function renderMissing(arms) {
+  return [...groupBy(arms, arm => findExclusion([arm], 'latency')?.gate).values()].map(same => {
+    const reason = findExclusion([same[0]], 'latency')?.reason ?? renderTooFew(same[0])
+    return `no p99 of ${same.map(nameOf).join(', ')}: ${reason}`
+  })
+}
+
+/** @param {SummaryArm} arm */
+const p99Of = arm => quantityOf(arm, 'p99').median
 
 /** Reads the rate of the loud pair; 0: there is none. @param {SummaryArm} arm */
 const rateOf = ({ load }) => load.loudPerSecond ?? 0

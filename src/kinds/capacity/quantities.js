@@ -163,10 +163,10 @@ function perPair(record, of) {
   return pairs === undefined || sum === null ? null : sum / pairs
 }
 
-/** Computes the failed share of the loud pair's requests; null: none was sent. @param {TrialRecord['load']} load */
+/** Computes the failed share of the loud pair's requests; null: none was sent, or nobody counted. @param {TrialRecord['load']} load */
 function failedOfLoud(load) {
-  const { verified = 0, failed = 0 } = load?.loud ?? {}
-  return verified + failed > 0 ? failed / (verified + failed) : null
+  const { verified = 0, failed } = load?.loud ?? {}
+  return failed !== undefined && verified + failed > 0 ? failed / (verified + failed) : null
 }
 
 /** Computes the milliseconds of CPU a change takes beyond the same round without changes; null: no changes or no such round. @param {TrialRecord} record @param {TrialRecord[]} unchanged */

@@ -49,9 +49,12 @@ export const loadResult = z.object({
     .object({
       due: count,
       verified: count,
-      failed: count,
-      failures: z.array(z.string()),
-      quiet: z.array(count).describe('requests of the window to each of the other pairs'),
+      failed: count.optional().describe('absent: not counted, in results of older kits'),
+      failures: z.array(z.string()).optional(),
+      quiet: z
+        .array(count)
+        .optional()
+        .describe('requests of the window to each of the other pairs; absent: not counted'),
     })
     .optional()
     .describe('requests of the window to the loud pair, which no other number here counts; absent: no pair is loud'),

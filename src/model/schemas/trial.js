@@ -55,7 +55,7 @@ export const overflows = count
 export const idleCpuCores = nullable
   .optional()
   .describe(
-    'CPU before the load, when nothing was asked of it and the work of its start was over; absent, or null: not measured',
+    'CPU before the load, when nothing was asked of it and the work of its start was over; absent, or null: not measured, or above what an idle one uses',
   )
 
 export const closedConnections = z
