@@ -23,7 +23,10 @@ const say = (/** @type {object} */ message) => process.stdout.write(`${encode(me
 
 const input = createInterface({ input: process.stdin })
 input.on('line', async line => {
-  const { id, procedure, args, cancel } = decode(line)
+  const message = decode(line)
+  // A line that is no message asks for nothing: a shell or a login may print before it.
+  if (message === null) return
+  const { id, procedure, args, cancel } = message
   if (cancel) {
     running.get(id)?.abort()
     return

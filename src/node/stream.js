@@ -16,7 +16,7 @@ export function readStream(
 ) {
   const { timeoutSeconds = 15 } = options
   return new Promise((resolve, reject) => {
-    const length = body === '' ? {} : { 'content-length': `${body.length}` }
+    const length = body === '' ? {} : { 'content-length': `${Buffer.byteLength(body)}` }
     const request = http.request({
       ...{ host: address, port, path, method, agent: false, timeout: timeoutSeconds * 1000 },
       headers: { ...headers, ...length, ...(host === null ? {} : { host }) },

@@ -29,3 +29,13 @@ it('fails where the connection breaks before the end', async () => {
   )
   await expect(readStream(endpoint, { host: 'x' })).rejects.toThrow()
 })
+
+it('sends as many bytes as it says, where a character takes two', async () => {
+  const server = http.createServer(async (request, response) => {
+    let body = ''
+    for await (const chunk of request.setEncoding('utf8')) body += chunk
+    response.end(`${request.headers['content-length']} ${body}`)
+  })
+  const { bytes } = await readStream(await listenInTest(server), { host: 'x', method: 'POST', body: 'é' })
+  expect(bytes).toBe(Buffer.byteLength('2 é'))
+})
