@@ -17,6 +17,7 @@ import { createPipeline } from '../tools/find-pipeline.js'
 const LISTEN_SECONDS = 3
 const ANSWER_SECONDS = 2
 const PATHS_MOST = 6
+const PORT_MOST = 65_535
 const BODY = 'sidecar-bench looks'
 const HOST = 'ratings'
 const NEEDS = 'write a pipeline.yaml (docs/your-pipeline.md)'
@@ -83,7 +84,7 @@ export async function draftPipeline({ site, scripts, pipy, folder, signal }) {
     const answers = await sendRequests({ target, address: places[service].reach, entries, paths: listPaths(read) })
     const served = pickServed(answers)
     if (served === null)
-      throw new BenchError(await process.describeFailure(renderUnserved({ folderName, ports, answers, upstreams })))
+      throw new BenchError(await process.describeFailure(renderUnserved({ folderName, ports, answers, called })))
     const request = {
       ...(served.isEchoed ? {} : { method: served.method }),
       ...(served.path !== '/' && { path: served.path }),
@@ -119,13 +120,18 @@ export function renderDraft({ document: { listen, upstream, request } }) {
   ].join('\n')
 }
 
-/** Lists the ports of this host that scripts name as addresses, in their order. @param {Record<string, string>} scriptFiles text by name */
+// An address of this host: one text, such as localhost:8080, or a host and a port beside it: { host: 'localhost', port: 8080 }.
+const ADDRESS = String.raw`\b(?:localhost|127\.0\.0\.1)(?::|["']?[\s,]+["']?port["']?\s*:\s*)["']?(\d{1,5})\b["']?`
+const ADDRESS_KEY = String.raw`(?:["']?(?:ip|host|hostname|addr|address)["']?\s*:\s*)?["']?`
+// `listen: { ip: 127.0.0.1, port: 8000 }`, or a list of such.
+const LISTENED = new RegExp(String.raw`\blisten\w*["']?\s*[:=(](?:[\s[{}(,-]*${ADDRESS_KEY}${ADDRESS})+`, 'gi')
+
+/** Lists the ports of this host that scripts name as addresses, in their order, but for those at which they say to listen. @param {Record<string, string>} scriptFiles text by name */
 export function listCalledPorts(scriptFiles) {
-  // A target is one text, such as localhost:8080, or a host and a port beside it: { host: 'localhost', port: 8080 }.
   const matches = Object.values(scriptFiles).flatMap(text => [
-    ...text.matchAll(/\b(?:localhost|127\.0\.0\.1)(?:["']?[\s,]+["']?port["']?)?\s*:\s*["']?(\d{1,5})\b/gi),
+    ...text.replaceAll(LISTENED, '').matchAll(new RegExp(ADDRESS, 'gi')),
   ])
-  return [...new Set(matches.map(([, port]) => Number(port)))]
+  return [...new Set(matches.map(([, port]) => Number(port)))].filter(port => port >= 1 && port <= PORT_MOST)
 }
 
 /** Lists the paths that scripts name, six at most; one that has a wildcard behind it ends in a slash. @param {Record<string, string>} scriptFiles */
@@ -224,15 +230,21 @@ export function pickServed(answers) {
 
 /**
  * Renders the error if no request was served: what was answered, and what a pipeline.yaml must name.
- * @param {{ folderName: string, ports: number[], answers: Answered[], upstreams: number[] }} options
+ * @param {{ folderName: string, ports: number[], answers: Answered[], called: number[] }} options ports: at which the scripts listen
  */
-export function renderUnserved({ folderName, ports, answers, upstreams }) {
-  const [first] = answers.toSorted((a, b) => Number(a.status === null) - Number(b.status === null))
+export function renderUnserved({ folderName, ports, answers, called }) {
+  const answered = answers.find(({ status }) => status === 200) ?? answers.find(({ status }) => status !== null)
+  const first = answered ?? answers[0]
   const got = first.status === null ? `not answered (${first.reason})` : `answered with ${first.status}`
+  const lacking =
+    first.status === 200 ? 'no POST with the body that was posted, and no GET with a body' : 'no request with 200'
+  const upstreams = called.filter(port => !ports.includes(port))
   const application =
     upstreams.length > 0
       ? `an application served ${upstreams.join(', ')}, which they call`
-      : 'no application ran, since they name no port as 127.0.0.1:PORT or localhost:PORT'
+      : called.length > 0
+        ? `no application ran, since they listen themselves at every port that they call (${called.join(', ')})`
+        : 'no application ran, since they name no port as 127.0.0.1:PORT, localhost:PORT or { ip: 127.0.0.1, port: PORT }'
   const lacks = upstreams.length > 0 ? 'the request that they serve' : 'the ports that they call, and the request'
-  return `${folderName} listens at ${ports.join(', ')}, and its scripts answer no request with 200: ${first.method} ${first.path} to port ${first.port} with the header "host: ${HOST}" was ${got}, and ${application}: name ${lacks} in a pipeline.yaml, such as "upstream: { ports: [8080] }" and "request: { path: /hi, headers: { host: localhost } }" (docs/your-pipeline.md)`
+  return `${folderName} listens at ${ports.join(', ')}, and its scripts answer ${lacking}: ${first.method} ${first.path} to port ${first.port} with the header "host: ${HOST}" was ${got}, and ${application}: name ${lacks} in a pipeline.yaml, such as "upstream: { ports: [8080] }" and "request: { path: /hi, headers: { host: localhost } }" (docs/your-pipeline.md)`
 }

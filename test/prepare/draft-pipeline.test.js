@@ -29,6 +29,24 @@ describe('a look at scripts', () => {
     expect(listCalledPorts({ file: "{ host: 'localhost' }, { ip: '10.0.0.1', port: 9003 }" })).toEqual([])
   })
 
+  it.each([
+    ['JSON', '{ "listen": { "ip": "127.0.0.1", "port": 8000 }, "targets": ["127.0.0.1:9000"] }'],
+    ['YAML', 'listen:\n  ip: 127.0.0.1\n  port: 8000\ntargets:\n  - 127.0.0.1:9000\n'],
+    [
+      'a list',
+      'listeners:\n  - ip: 127.0.0.1\n    port: 8000\n  - ip: 127.0.0.1\n    port: 8002\ntarget: localhost:9000',
+    ],
+    ['a script', "pipy.listen('127.0.0.1:8000', $=>$.connect('localhost:9000'))"],
+  ])('finds none at which %s says to listen', (_, text) => {
+    expect(listCalledPorts({ file: text })).toEqual([9000])
+  })
+
+  it('takes no weight of a host, and no number above 65535, for a port', () => {
+    expect(listCalledPorts({ file: 'weights:\n  localhost: 3\n  127.0.0.1: 1\n' })).toEqual([])
+    expect(listCalledPorts({ file: "['localhost:0', 'localhost:65535', 'localhost:65536']" })).toEqual([65535])
+    expect(listCalledPorts({ file: "{ host: 'localhost', port : 9001 }" })).toEqual([9001])
+  })
+
   const answered = { port: 8000, method: 'POST', path: '/', status: 404, body: 'not found', reason: null }
 
   it('takes an answer that is the body that was posted before others, and none with another status', () => {
@@ -42,11 +60,28 @@ describe('a look at scripts', () => {
   it('says what a request got, and what a pipeline.yaml has to say', () => {
     const options = { folderName: './gateway', ports: [8000] }
     const lost = { ...answered, status: null, reason: 'socket hang up' }
-    expect(renderUnserved({ ...options, answers: [lost, answered], upstreams: [] })).toMatch(
+    expect(renderUnserved({ ...options, answers: [lost, answered], called: [] })).toMatch(
       /POST \/ to port 8000 with the header "host: ratings" was answered with 404, and no application ran.*name the ports that they call/,
     )
-    expect(renderUnserved({ ...options, answers: [lost], upstreams: [8080] })).toMatch(
+    expect(renderUnserved({ ...options, answers: [lost], called: [8000, 8080] })).toMatch(
       /was not answered \(socket hang up\), and an application served 8080, which they call: name the request/,
+    )
+  })
+
+  it('says that an answer had no body where it had status 200', () => {
+    const empty = { ...answered, method: 'GET', path: '/hi', status: 200, body: '' }
+    expect(renderUnserved({ folderName: './gateway', ports: [8000], answers: [answered, empty], called: [] })).toMatch(
+      /its scripts answer no POST with the body that was posted, and no GET with a body: GET \/hi to port 8000 .* was answered with 200/,
+    )
+  })
+
+  it('says that scripts call only ports at which they listen, and in which forms ports are read', () => {
+    const options = { folderName: './gateway', answers: [answered] }
+    expect(renderUnserved({ ...options, ports: [8000, 8001], called: [8001] })).toContain(
+      'no application ran, since they listen themselves at every port that they call (8001): name the ports',
+    )
+    expect(renderUnserved({ ...options, ports: [8000], called: [] })).toContain(
+      'they name no port as 127.0.0.1:PORT, localhost:PORT or { ip: 127.0.0.1, port: PORT }: name the ports',
     )
   })
 
