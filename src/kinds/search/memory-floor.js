@@ -51,20 +51,23 @@ export function* findLowerMemoryFloor({ template, spec, memory, survived }) {
 function* bisect({ template, spec, unchargedBytes, steps, from, most, held = null }) {
   const end = (/** @type {{ held: number | null, failed: number | null, why: string, isFound: boolean }} */ result) =>
     describeSearch({ template, looksFor: 'memory', unchargedBytes, steps, ...result })
-  let failed = 0
+  /** @type {number | null} */
+  let failed = null
   for (let bytes = from; ; ) {
     const step = yield* tryStep(withMemory(template, bytes), bytes, { by: 'survived' })
     steps.push(withoutOutcomes(step))
-    if (step.held === null) return end({ held, failed: failed || null, why: step.why, isFound: false })
+    if (step.held === null) return end({ held, failed, why: step.why, isFound: false })
     if (step.held) held = bytes
     else failed = bytes
-    if (held !== null && (held / Math.max(1, failed) <= 1 + spec.precision || held - failed <= MEMORY_STEP_BYTES)) break
+    // Both are whole steps, so a range that is wider than a step has a middle to try.
+    const least = failed ?? 0
+    if (held !== null && (held / Math.max(1, least) <= 1 + spec.precision || held - least <= MEMORY_STEP_BYTES)) break
     if (held === null && bytes > most) return end({ held, failed, why: step.why, isFound: false })
-    bytes = held === null ? roundUp(bytes * 1.5) : roundUp((held + failed) / 2)
-    if (bytes === held) break
+    // Until a limit holds, each try has half as much memory again: to double it would leave twice the range to halve.
+    bytes = held === null ? roundUp(bytes * 1.5) : roundUp((held + least) / 2)
   }
   const why = steps.findLast(s => s.held === false)?.why ?? 'nothing failed'
-  return end({ held, failed: failed || null, why, isFound: true })
+  return end({ held, failed, why, isFound: true })
 }
 
 /** Computes the limit to recommend: the smallest that held above all that failed, and uncharged file pages. @param {Pick<SearchResult, 'held' | 'steps' | 'unchargedBytes'>} memory @returns bytes */
