@@ -238,12 +238,22 @@ export async function sendPipelineRequest({ target, entry, arm, pipeline, timeou
   const { host = entry.host, ...others } = headers
   const [endpoint] = entry.endpoints
   const what = `${method} ${path} of ${file} to ${arm.id} (${endpoint.address}:${endpoint.port})`
-  // `send` takes and returns bodies as latin1: a character is a byte.
+  // `send` takes and returns bodies as latin1, where each character is one byte: its length counts bytes, and any byte survives JSON.
   const ask = { host, method, path, headers: others, body: Buffer.from(body).toString('latin1') }
   const answer = await target.call('send', { endpoint, ask, timeoutSeconds, credentials }).catch(error => {
     throw new BenchError(`${what} failed: ${error.message}`, { cause: error })
   })
-  const { status } = document.answer
+  assertCountable(answer, { what, status: document.answer.status })
+  return { method, headers: others, body, status: answer.status, bytes: answer.body.length }
+}
+
+/**
+ * Asserts that the load can count answers like this one by their status and bytes.
+ * @param {import('../node/send.js').Answer} answer @param {{ what: string, status: number }} options what: the request, in words;
+ *   status: of `pipeline.yaml`
+ * @throws {BenchError} if it has another status, or is compressed
+ */
+function assertCountable(answer, { what, status }) {
   if (answer.status !== status)
     throw new BenchError(
       `${what} was answered ${answer.status} "${answer.body.slice(0, 200)}", not ${status}: name a request that it answers, or answer: { status: ${answer.status} }`,
@@ -253,7 +263,6 @@ export async function sendPipelineRequest({ target, entry, arm, pipeline, timeou
     throw new BenchError(
       `${what} was answered with content-encoding ${encoding}, which the load would undo before it counts bytes: leave accept-encoding out of its headers, or have it answer without`,
     )
-  return { method, headers: others, body, status, bytes: answer.body.length }
 }
 
 /**
