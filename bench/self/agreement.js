@@ -61,7 +61,7 @@ export function renderAgreement({ planes, network, pairs }, other) {
   const show = (/** @type {number | null} */ value) => (value === null ? '-' : value.toFixed(0))
   const lines = planes.map(({ name, local, other: there, ratio, floor, verdict }) => {
     const figures = `${show(local.median)} µs per request local, ${show(there.median)} on ${other}`
-    return `${name}: ${sayVerdict({ ratio, floor, verdict })} (${figures})`
+    return `${name}: ${renderVerdict({ ratio, floor, verdict })} (${figures})`
   })
   for (const { name, local, other: there } of pairs) {
     lines.push(
@@ -79,7 +79,7 @@ export function renderAgreement({ planes, network, pairs }, other) {
 }
 
 /** @param {Pick<Agreement, 'ratio' | 'floor' | 'verdict'>} agreement */
-function sayVerdict({ ratio: { median, low, high, values }, floor, verdict }) {
+function renderVerdict({ ratio: { median, low, high, values }, floor, verdict }) {
   const noise = `noise floor ${percent(floor, 1)}`
   if (median === null || verdict === 'invalid') return 'cannot be said: a round was spoiled'
   const gap = `${percent(Math.abs(median - 1), 1)} ${median < 1 ? 'less' : 'more'}`

@@ -153,7 +153,11 @@ function readSamples(file) {
 function drawSoak(samples) {
   const lines = [...groupBy(samples, ({ name }) => name)].map(([label, points]) => ({ label, points }))
   const { option } = drawLines(
-    { title: 'Memory over time', lines, say: ({ label, points }) => `${label}: ${points.at(-1)?.mib.toFixed(1)} MiB` },
+    {
+      title: 'Memory over time',
+      lines,
+      renderLine: ({ label, points }) => `${label}: ${points.at(-1)?.mib.toFixed(1)} MiB`,
+    },
     {
       xAxis: createAxisBelow('minutes'),
       yAxis: createAxisBeside('MiB'),

@@ -6,7 +6,14 @@ import { listComparisons } from '../model/results.js'
 import { findDisparities, findUnequal } from '../parity/verdict/rows.js'
 import { compareQuantity, compareSides, findSpread, isCutShort } from './compare.js'
 import { matchArms, nameMatch, refuseArms } from './match-arms.js'
-import { countRounds, findIncomparable, findWarnings, relaxedBy, sayAnswers, sayScripts } from './match-runs.js'
+import {
+  countRounds,
+  findIncomparable,
+  findWarnings,
+  relaxedBy,
+  renderAnswerChanges,
+  renderScriptChanges,
+} from './match-runs.js'
 import { conclude } from './status.js'
 import { evaluateThreshold, parseRunThreshold } from './thresholds.js'
 
@@ -59,8 +66,8 @@ export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
   }
   const { matches, left } = matchArms({ old: listComparedArms(old), next: listComparedArms(next) })
   warnings.push(
-    ...sayScripts({ old: old.manifest, next: next.manifest, matches }),
-    ...sayAnswers(matches, { old, next }),
+    ...renderScriptChanges({ old: old.manifest, next: next.manifest, matches }),
+    ...renderAnswerChanges(matches, { old, next }),
   )
   const controls = compareBaselines({ old, next })
   const compared = matches.map(match => {

@@ -165,9 +165,10 @@ export function compareSides({ findNoise, ...pair }) {
 
 /** Says so if arms simulate different numbers of sidecars: sums leave these out, and so cannot be compared. @param {Arm} a @param {Arm} b */
 function findUnlikeSums(a, b) {
-  const tell = (/** @type {Arm} */ { conditions: { sidecars, simulated = 0 } }) => `${simulated} of ${sidecars}`
+  const renderSimulated = (/** @type {Arm} */ { conditions: { sidecars, simulated = 0 } }) =>
+    `${simulated} of ${sidecars}`
   const isUnlike = a.conditions.simulated !== b.conditions.simulated
-  return isUnlike ? [`simulated sidecars are in no sum: ${tell(a)} and ${tell(b)}`] : []
+  return isUnlike ? [`simulated sidecars are in no sum: ${renderSimulated(a)} and ${renderSimulated(b)}`] : []
 }
 
 /**

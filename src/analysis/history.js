@@ -43,8 +43,10 @@ const FOLLOWED = [PRIMARY, QUANTITIES.capacity, QUANTITIES.cpuCores, QUANTITIES.
  */
 export function createHistory(runs, folder) {
   const inOrder = runs.toSorted((a, b) => a.manifest.run.startedAt.localeCompare(b.manifest.run.startedAt))
-  const reference = inOrder.findLast(run => (folder === undefined ? explain(run).length === 0 : run.folder === folder))
-  const checked = inOrder.map(run => ({ run, reasons: reference ? findReasons(run, reference) : explain(run) }))
+  const reference = inOrder.findLast(run =>
+    folder === undefined ? listObstacles(run).length === 0 : run.folder === folder,
+  )
+  const checked = inOrder.map(run => ({ run, reasons: reference ? findReasons(run, reference) : listObstacles(run) }))
   const kept = checked.filter(({ reasons }) => reasons.length === 0).map(({ run }) => run)
   const lines = reference ? followLines(kept, reference) : []
   return {
@@ -57,8 +59,8 @@ export function createHistory(runs, folder) {
   }
 }
 
-/** Says why a run is comparable with no other; [] if it is with some. @param {ReadRun} run */
-function explain({ manifest }) {
+/** Lists why a run is comparable with no other; [] if it is with some. @param {ReadRun} run */
+function listObstacles({ manifest }) {
   return findIncomparable({ old: manifest, next: manifest })
 }
 

@@ -21,7 +21,7 @@ const PLACE = [
   ...AXIS_NAMES.filter(name => name !== 'burstSeconds').map(name => ({
     label: AXES[name].label,
     of: AXES[name].of,
-    show: (/** @type {Arm} */ arm) => sayValue(name, AXES[name].of(arm)),
+    show: (/** @type {Arm} */ arm) => renderAxisValue(name, AXES[name].of(arm)),
   })),
   {
     label: 'burst',
@@ -71,7 +71,7 @@ export function refuseArms({ old, next }, varied) {
     .map(arm => ({ arm, old: arm, next: findNearest(arm, next) }))
   return [...ofNew, ...ofOld].map(({ arm, ...sides }) => ({
     arm: nameMatch({ arm, varied }),
-    differing: sayDifferences(sides),
+    differing: renderDifferences(sides),
     ...(arm.load.isInterleaved && { isInterleaved: /** @type {const} */ (true) }),
   }))
 }
@@ -84,10 +84,10 @@ function findNearest(arm, others) {
 }
 
 /** Lists the facts in which two arms differ, else their names; a side that is undefined has no such arm. @param {{ old?: Arm, next?: Arm }} sides */
-function sayDifferences({ old, next }) {
+function renderDifferences({ old, next }) {
   if (!old || !next) return [`not in the ${old ? 'new' : 'old'} run`]
-  const differing = PLACE.flatMap(fact => sayFact(fact, { old, next }))
-  return differing.length > 0 ? differing : sayFact({ label: 'plane', of: nameOf }, { old, next })
+  const differing = PLACE.flatMap(fact => renderFact(fact, { old, next }))
+  return differing.length > 0 ? differing : renderFact({ label: 'plane', of: nameOf }, { old, next })
 }
 
 /** Renders `pipy at 0.5 cores`, with both names if the partner has another, and the varied axes. @param {{ arm: Arm, varied: AxisName[], partner?: Arm }} options */
@@ -101,7 +101,7 @@ export function nameMatch({ arm, varied, partner = arm }) {
 }
 
 /** Renders a value of an axis without the axis' label, which stands before it. @param {AxisName} name @param {any} value */
-function sayValue(name, value) {
+function renderAxisValue(name, value) {
   const { label, show } = AXES[name]
   if (value === null && name === 'ratePerSecond') return 'none'
   const words = show(value)
@@ -109,12 +109,12 @@ function sayValue(name, value) {
 }
 
 /** Renders a fact in which two sides differ; [] if they share it. @template Side @param {Fact<Side>} fact @param {{ old: Side, next: Side }} sides */
-export function sayFact({ label, of, show = of }, { old, next }) {
+export function renderFact({ label, of, show = of }, { old, next }) {
   const isSame = (of(old) ?? 'unknown') === (of(next) ?? 'unknown')
-  return isSame ? [] : [sayBoth({ label, old: show(old) ?? 'unknown', next: show(next) ?? 'unknown' })]
+  return isSame ? [] : [renderBothValues({ label, old: show(old) ?? 'unknown', next: show(next) ?? 'unknown' })]
 }
 
 /** Renders a fact of two runs: `label: x in old, y in new`. @param {{ label: string, old: unknown, next: unknown }} fact */
-export function sayBoth({ label, old, next }) {
+export function renderBothValues({ label, old, next }) {
   return `${label}: ${old} in old, ${next} in new`
 }

@@ -1,7 +1,7 @@
 import { listAnswerBytes } from '../judge/record/measures.js'
 import { nameOf } from '../model/arms.js'
 import { findRecordedScripts, generatorOf } from '../model/tools.js'
-import { sayBoth, sayFact } from './match-arms.js'
+import { renderBothValues, renderFact } from './match-arms.js'
 
 /** Facts that two runs must share to be compared, and others. Pure. @import { Fact, Match } from './match-arms.js' */
 /** @import { Arm, Manifest, Tool, TrialRecord } from '../model/types.ts' */
@@ -81,14 +81,14 @@ const SAID = [
 export function findIncomparable({ old, next }) {
   const alone = ALONE.flatMap(({ label, of, isAlone, why }) => {
     const sides = { old: of(old), next: of(next) }
-    return Object.values(sides).some(isAlone) ? [`${sayBoth({ label, ...sides })}: ${why}`] : []
+    return Object.values(sides).some(isAlone) ? [`${renderBothValues({ label, ...sides })}: ${why}`] : []
   })
-  return [...SHARED.flatMap(fact => sayFact(fact, { old, next })), ...alone]
+  return [...SHARED.flatMap(fact => renderFact(fact, { old, next })), ...alone]
 }
 
 /** Lists differences between the machines of two runs. @param {{ old: Manifest, next: Manifest }} manifests */
 export function findOtherMachine(manifests) {
-  return MACHINE.flatMap(fact => sayFact(fact, manifests))
+  return MACHINE.flatMap(fact => renderFact(fact, manifests))
 }
 
 /** Lists the facts of a run that may change over time, with tools and scripts. value: is compared; text: for readers. @param {Manifest} manifest @param {{ name: string, arm: Arm }[]} arms */
@@ -100,7 +100,7 @@ export function listChanging(manifest, arms) {
       value: `${of(manifest) ?? 'unknown'}`,
       text: `${show(manifest) ?? 'unknown'}`,
     })),
-    ...Object.entries(manifest.tools).map(([name, tool]) => alike(name, sayTool(tool))),
+    ...Object.entries(manifest.tools).map(([name, tool]) => alike(name, renderTool(tool))),
     ...arms.flatMap(({ name, arm }) => {
       const scripts = findRecordedScripts(manifest, { ...arm, role: 'sidecar' })
       return scripts ? [alike(`scripts of ${name}`, shorten(scripts.sha256))] : []
@@ -112,30 +112,30 @@ export function listChanging(manifest, arms) {
 export function findWarnings({ old, next }) {
   const [x, y] = [old.manifest, next.manifest]
   return [
-    ...SAID.flatMap(fact => sayFact(fact, { old: x, next: y })),
+    ...SAID.flatMap(fact => renderFact(fact, { old: x, next: y })),
     ...Object.keys(y.tools)
       .filter(name => Object.hasOwn(x.tools, name))
       .flatMap(label => {
         // Either the version differs, or, with one version, the checksum of the program.
         const tools = { old: x.tools[label], next: y.tools[label] }
         const isSame = tools.old.version === tools.next.version
-        return sayFact({ label, of: isSame ? sayTool : tool => tool.version }, tools)
+        return renderFact({ label, of: isSame ? renderTool : tool => tool.version }, tools)
       }),
-    ...sayFact({ label: 'rounds', of: countRounds }, { old, next }).map(
+    ...renderFact({ label: 'rounds', of: countRounds }, { old, next }).map(
       words => `${words}: the first ${Math.min(countRounds(old), countRounds(next))} are compared`,
     ),
   ]
 }
 
 /** Lists changed scripts of matched arms, and variants of other names with the same scripts; [] if none were recorded. @param {{ old: Manifest, next: Manifest, matches: Match[] }} options */
-export function sayScripts({ old, next, matches }) {
+export function renderScriptChanges({ old, next, matches }) {
   const lines = matches.flatMap(match => {
     const before = findRecordedScripts(old, { ...match.old, role: 'sidecar' })
     const now = findRecordedScripts(next, { ...match.next, role: 'sidecar' })
     if (!before || !now) return []
     const label = `scripts of ${[...new Set([nameOf(match.old), nameOf(match.next)])].join(' and ')}`
     if (before.sha256 !== now.sha256)
-      return sayFact({ label, of: ({ sha256 }) => shorten(sha256) }, { old: before, next: now })
+      return renderFact({ label, of: ({ sha256 }) => shorten(sha256) }, { old: before, next: now })
     return match.old.variant === match.next.variant ? [] : [`${label}: the same in both, ${shorten(now.sha256)}`]
   })
   return [...new Set(lines)]
@@ -145,11 +145,11 @@ export function sayScripts({ old, next, matches }) {
  * Lists matched arms whose answers to the request of a pipeline changed their size, which changes the work.
  * @param {Match[]} matches @param {{ old: RecordedRun, next: RecordedRun }} runs
  */
-export function sayAnswers(matches, runs) {
+export function renderAnswerChanges(matches, runs) {
   const lines = matches.flatMap(match => {
     const [old, next] = [renderAnswerBytes(runs.old, match.old), renderAnswerBytes(runs.next, match.next)]
     if (old === '' || next === '') return []
-    return sayFact({ label: `bytes of an answer to ${nameOf(match.next)}`, of: bytes => bytes }, { old, next })
+    return renderFact({ label: `bytes of an answer to ${nameOf(match.next)}`, of: bytes => bytes }, { old, next })
   })
   return [...new Set(lines)]
 }
@@ -180,7 +180,7 @@ export function relaxedBy({ settings }) {
 }
 
 /** @param {Tool} tool */
-function sayTool({ version, sha256 }) {
+function renderTool({ version, sha256 }) {
   // The programs of an image have no checksum of their own.
   return `${version} (sha256 ${sha256.slice(0, 12) || 'unknown'})`
 }

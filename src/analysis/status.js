@@ -16,7 +16,7 @@ export function findStatus(summary, { isVerdictRequired }) {
   if (pairs.length > 0 && pairs.every(c => c.ratio.median === null || c.verdict === 'invalid'))
     nothing.push('nothing could be compared: every quantity of every pair was spoiled')
   if (measured.length < Math.min(2, arms.length)) nothing.push('nothing could be compared: no trials were completed')
-  nothing.push(...listResults(summary).flatMap(({ sections, result }) => sections.tellNothing?.(result) ?? []))
+  nothing.push(...listResults(summary).flatMap(({ sections, result }) => sections.renderNothingShown?.(result) ?? []))
   for (const { expression, held } of thresholds)
     if (held === null)
       nothing.push(`the threshold ${expression} could not be tested: its quantity was spoiled, or not measured`)

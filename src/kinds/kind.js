@@ -7,11 +7,11 @@
  * @typedef {object} KindPlan
  * @property {Record<string, import('zod').ZodType>} [fields] fields of an experiment file that this kind alone reads
  * @property {(experiment: Asking) => boolean} [isRequested] true: all trials of the experiment are of this kind; absent: `measure` of the experiment names it
- * @property {<E extends Asking>(experiment: E, p99Ms: number) => E} [limit] returns the experiment with this p99 as its bound (`--p99`); absent: the kind has none
+ * @property {<E extends Asking>(experiment: E, p99Ms: number) => E} [withP99Bound] returns the experiment with this p99 as its bound (`--p99`); absent: the kind has none
  * @property {(arms: Arm[], runsControl: (choice: PlaneChoice) => boolean) => string[]} [noteArms] renders notes about arms for the plan
  * @property {true} [choosesTrials] each trial depends on the results before it, so a plan has no trials and rounds
- * @property {(plan: Plan) => { planned: string, announced: string, less: string, hasProfile?: false, loop?: string, chooses?: AxisName[] }} [tellTrials] renders
- *   its trials, and options that make them fewer (less); chooses: axes whose values they find; absent: trials and rounds are counted
+ * @property {(plan: Plan) => { planned: string, announced: string, less: string, hasProfile?: false, loop?: string, chooses?: AxisName[] }} [describePlan] describes
+ *   its trials in words, and options that make them fewer (less); chooses: axes whose values they find; absent: trials and rounds are counted
  * @property {(seconds: number, ratePerSecond: number) => number} [chooseWindowSeconds] lengthens the window of an open loop; absent: as planned
  * @property {(experiment: Asking) => Partial<Plan['settings']>} [settings] the settings that this kind adds to those of the run
  * @property {true} [hasControlPlane] a control plane configures the sidecars, and its name is part of an arm's

@@ -42,9 +42,9 @@ import { KINDS } from './registry.js'
  * @property {(answered: Answered<OfKind>) => KindAnswer | null} answer null: nothing was measured
  * @property {(result: OfKind, summary: Summary) => string[]} [findings] renders lines that stand beside the tables
  * @property {(drawn: Drawn<OfKind>) => KindChart[]} [charts]
- * @property {(run: { manifest: Manifest, records: TrialRecord[], result?: OfKind }) => string | null} [tellUnfinished]
+ * @property {(run: { manifest: Manifest, records: TrialRecord[], result?: OfKind }) => string | null} [renderUnfinished]
  *   renders which parts of an interrupted run ended; absent: its trials are counted
- * @property {(result: OfKind) => string | null} [tellNothing] renders why its trials have shown nothing; null: they have shown something
+ * @property {(result: OfKind) => string | null} [renderNothingShown] renders why its trials have shown nothing; null: they have shown something
  * @property {(arm: SummaryArm) => string | null} [boundOf] renders what bound an arm; null or absent: `boundBy` of the arm
  * @property {false} [hasRounds] false: its trials are not repeated in rounds; absent: rounds are compared and drawn
  * @property {false} [hasWindows] false: its trials have no window

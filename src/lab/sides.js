@@ -4,7 +4,7 @@ import { execa } from 'execa'
 import { pipy } from '../dataplanes/pipy/index.js'
 import { BenchError, UsageError } from '../lib/errors.js'
 import { ROOT } from '../lib/paths.js'
-import { findPipeline } from '../tools/find-pipeline.js'
+import { readPipeline } from '../tools/find-pipeline.js'
 import { findScripts } from '../tools/find-scripts.js'
 
 /** Finds the two folders of scripts that are compared. */
@@ -40,7 +40,7 @@ export function findSide(scripts) {
     const scripts = scriptsOfMesh && findScripts(scriptsOfMesh, { [scriptsOfMesh.variable]: folder })
     if (scripts && 'folder' in scripts) return { label, scripts: scripts.folder, profile, pipeline: null }
   }
-  const pipeline = findPipeline(folder)
+  const pipeline = readPipeline(folder)
   if (pipeline) return { label, scripts: folder, profile: null, pipeline }
   if (!existsSync(path.join(folder, MAIN)))
     throw new UsageError(`${folder} has no ${MAIN}: name a folder of Pipy scripts such as pipy-scripts`)

@@ -35,7 +35,7 @@ export function renderLabDetails({ rows, breakdowns, labels, notes, isAlone = fa
     ...[tabulateRows(rows), ...breakdowns.flatMap(tabulateBreakdown)]
       .map(keep)
       .map(table => [...(table.caption ? [table.caption] : []), ...renderTextTable(table)]),
-    [sayApart(rows), ...define(rows), ...notes],
+    [renderNoiseFloor(rows), ...define(rows), ...notes],
   ])
 }
 
@@ -88,7 +88,7 @@ export function renderSaves(saves) {
 }
 
 /** Renders the noise of each quantity: how far two counts of one side are apart at most. @param {Row[]} rows */
-function sayApart(rows) {
+function renderNoiseFloor(rows) {
   const parts = [...groupBy(rows, ({ quantity }) => quantity)].map(
     ([name, same]) => `${name} ${renderNoise(Math.max(...same.map(({ spread }) => spread)))}`,
   )

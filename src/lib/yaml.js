@@ -1,7 +1,7 @@
 import { LineCounter, parseDocument } from 'yaml'
 import { UsageError } from './errors.js'
 import { suggest } from './nearest.js'
-import { sayIssue } from './say-issue.js'
+import { renderIssue } from './schema-issue.js'
 
 const QUOTED_MOST = 200
 
@@ -15,7 +15,7 @@ export function parseYaml({ text, file, schema, modernise = written => written }
   const document = attempt(file, () => parseDocument(text, { lineCounter: lines, logLevel: 'error' }))
   if (document.errors.length > 0) {
     const [{ message, pos }] = document.errors
-    throw new UsageError(`${file}:${lines.linePos(pos[0]).line}: ${sayError(message)}`)
+    throw new UsageError(`${file}:${lines.linePos(pos[0]).line}: ${renderSyntaxError(message)}`)
   }
   if (document.contents === null) throw new UsageError(`${file}: it is empty`)
   const result = schema.safeParse(modernise(attempt(file, () => document.toJS())))
@@ -23,7 +23,7 @@ export function parseYaml({ text, file, schema, modernise = written => written }
   // A typo makes two issues, a missing name and an unknown one: the unknown name explains both.
   const { issues } = result.error
   const issue = issues.find(i => i.code === 'unrecognized_keys') ?? issues[0]
-  const { path, words } = explain(issue, schema, at => document.getIn(at))
+  const { path, words } = describeIssue(issue, schema, at => document.getIn(at))
   throw new UsageError(`${file}:${lineOf(document, lines, path)}: ${path.map(quote).join('.') || 'the file'}: ${words}`)
 }
 
@@ -32,19 +32,19 @@ function attempt(file, read) {
   try {
     return read()
   } catch (error) {
-    throw new UsageError(`${file}: it cannot be read: ${sayError(/** @type {Error} */ (error).message)}`)
+    throw new UsageError(`${file}: it cannot be read: ${renderSyntaxError(/** @type {Error} */ (error).message)}`)
   }
 }
 
-/** @param {string} message of the YAML library, whose next lines quote the text */
-function sayError(message) {
+/** Renders an error in the text of a document. @param {string} message of the YAML library, whose next lines quote the text */
+function renderSyntaxError(message) {
   if (/call stack/.test(message)) return 'it is nested too deep'
   if (/multiple documents/.test(message)) return 'it holds several documents, divided by ---: leave one'
   return message.split('\n')[0]
 }
 
-/** Finds where an issue is and says what is wrong. @param {import('zod').core.$ZodIssue} issue @param {import('zod').ZodType} schema @param {(at: any[]) => unknown} read */
-function explain(issue, schema, read) {
+/** Describes an issue: where it is, and what is wrong in words. @param {import('zod').core.$ZodIssue} issue @param {import('zod').ZodType} schema @param {(at: any[]) => unknown} read */
+function describeIssue(issue, schema, read) {
   const path = /** @type {(string | number)[]} */ ([...issue.path])
   if (issue.code === 'unrecognized_keys') {
     const [key] = issue.keys
@@ -56,7 +56,7 @@ function explain(issue, schema, read) {
     if (value === undefined) return { path, words: `it is missing (one of: ${names.join(', ')})` }
     return { path, words: `unknown value "${quote(value)}"${suggest(`${value}`, names)}` }
   }
-  return { path, words: sayIssue(issue) }
+  return { path, words: renderIssue(issue) }
 }
 
 /** Quotes a name or value on one line: keys of YAML can be whole documents. @param {unknown} written */

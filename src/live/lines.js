@@ -1,6 +1,6 @@
 import { formatValue, measureRound, QUANTITIES } from '../judge/quantities.js'
 import { findRecordPart } from '../kinds/parts.js'
-import { renderPlace, renderValues, sayLeft } from './words.js'
+import { renderPlace, renderTimeLeft, renderValues } from './words.js'
 
 /**
  * Renders a run as lines that stay: one for each repeat, and one for each trial that failed or stands alone.
@@ -26,7 +26,7 @@ export function createLineView({ state, say, hasRepeats = true }) {
       if (event.kind === 'repeat-ended' && hasRepeats) {
         const part = state.snapshot().parts.find(({ arms }) => arms.join(' ') === event.arms.join(' '))
         const values = part ? renderValues(part) : ''
-        const left = event.secondsLeft > 0 ? ` (${sayLeft(event.secondsLeft)})` : ''
+        const left = event.secondsLeft > 0 ? ` (${renderTimeLeft(event.secondsLeft)})` : ''
         if (part && values !== '') say(`${renderPlace(part)}${left}: ${values}`)
       }
       if (event.kind !== 'trial-ended' || event.progress === null) return

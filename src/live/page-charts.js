@@ -9,6 +9,8 @@ import { SIDECARS_SHOWN } from './words.js'
 
 // Drawing more often takes CPU, and the browser may run on the machine that is measured.
 const PERIOD_MS = 500
+// `createColours` gives this index to arms without sidecars, whose CPU per request is none of a sidecar.
+const COLOUR_WITHOUT_SIDECARS = 0
 
 /** Makes the charts. Each draws itself at most twice a second, if it has changed and the page is visible. */
 export function createCharts() {
@@ -28,7 +30,9 @@ export function createCharts() {
     /** Shows every round of every arm; CPU per request is that of arms with sidecars. @param {import('./results.js').LiveRow[]} rows */
     showRows(rows) {
       const all = rows.map(row => ({ ...row, quantity: row.throughput }))
-      const ofSidecars = rows.filter(row => row.colour !== 0).map(row => ({ ...row, quantity: row.cpuPerRequest }))
+      const ofSidecars = rows
+        .filter(row => row.colour !== COLOUR_WITHOUT_SIDECARS)
+        .map(row => ({ ...row, quantity: row.cpuPerRequest }))
       const draw = (/** @type {string} */ title, /** @type {string} */ unit, /** @type {typeof all} */ drawn) =>
         drawn.length === 0 ? null : () => drawRounds({ title, unit, digits: 0, rows: drawn })
       throughput(draw('Requests/s, round by round', 'requests/s', all))

@@ -1,5 +1,5 @@
 import { createElement, findElement, setText } from './page-elements.js'
-import { sayCores, sayMemory, sayNumber, sayThrottled } from './words.js'
+import { renderCpuUse, renderMemoryUse, renderNumber, renderThrottling } from './words.js'
 
 /**
  * The lists of the page: sidecars, each with a bar and a line of numbers, and ended trials. Runs in browsers.
@@ -12,9 +12,9 @@ const COLUMNS = [
   ['arm', (_, label) => label],
   ['outcome', ({ outcome }) => outcome],
   ['bound by', ({ boundBy }) => boundBy ?? '–'],
-  ['requests/s', ({ ratePerSecond }) => sayNumber(ratePerSecond)],
-  ['µs/request', ({ cpuPerRequestMicros }) => sayNumber(cpuPerRequestMicros)],
-  ['p99 ms', ({ p99Ms }) => sayNumber(p99Ms, 1)],
+  ['requests/s', ({ ratePerSecond }) => renderNumber(ratePerSecond)],
+  ['µs/request', ({ cpuPerRequestMicros }) => renderNumber(cpuPerRequestMicros)],
+  ['p99 ms', ({ p99Ms }) => renderNumber(p99Ms, 1)],
   ['reason', ({ reason }) => reason ?? ''],
 ]
 const NUMBERS = ['requests/s', 'µs/request', 'p99 ms']
@@ -49,13 +49,13 @@ function createItem({ service, cpuLimitCores }) {
 
 /** @param {Element} item @param {SidecarNow} sidecar */
 function showItem(item, sidecar) {
-  const words = [sayCores(sidecar), sayThrottled(sidecar), sayMemory(sidecar)].filter(Boolean).join(', ')
+  const words = [renderCpuUse(sidecar), renderThrottling(sidecar), renderMemoryUse(sidecar)].filter(Boolean).join(', ')
   setText(/** @type {Element} */ (item.querySelector('.words')), words)
   item.classList.toggle('is-throttled', sidecar.isThrottled === true)
   const meter = item.querySelector('meter')
   if (meter === null) return
   meter.value = sidecar.cores ?? 0
-  meter.setAttribute('aria-valuetext', sayCores(sidecar))
+  meter.setAttribute('aria-valuetext', renderCpuUse(sidecar))
 }
 
 /** Makes the table of ended trials. */

@@ -2,7 +2,7 @@ import { appendPoint, appendStretch } from '../lib/bounded.js'
 import { createCharts } from './page-charts.js'
 import { findElement, setText } from './page-elements.js'
 import { createSidecarList, createTrialTable } from './page-lists.js'
-import { renderPlace, renderValues, sayArm, sayLeft, sayNumber, sayTrial } from './words.js'
+import { renderArm, renderNumber, renderPlace, renderTimeLeft, renderTrialPlace, renderValues } from './words.js'
 
 /**
  * The page of a run: keeps the events of the server, which stream.js defines, and shows them. Runs in browsers.
@@ -77,9 +77,9 @@ function addPoints(points) {
 /** Shows the texts, progress and sidecars of a run, and the series of the trial. @param {import('./state.js').RunSnapshot} snapshot */
 function showSnapshot(snapshot) {
   const { runId, experiment, question, phase, progress, done, trials, arm, outcomes, ending } = snapshot
-  const trial = sayTrial(snapshot)
+  const trial = renderTrialPlace(snapshot)
   const now = phase ?? ending?.outcome
-  const arms = arm === null ? null : [arm.name, sayArm(arm)].filter(Boolean).join(', ')
+  const arms = arm === null ? null : [arm.name, renderArm(arm)].filter(Boolean).join(', ')
   show('experiment', experiment ?? 'sidecar-bench')
   show('question', question)
   show('run', runId === null ? null : `run ${runId}`)
@@ -87,8 +87,8 @@ function showSnapshot(snapshot) {
   show('arm', arms)
   show('so-far', snapshot.parts.map(part => `${renderPlace(part)}: ${renderValues(part)}.`).join(' '))
   show('progress', [progress, trial].filter(Boolean).join(', ') || '–')
-  show('rate', sayNumber(snapshot.ratePerSecond))
-  show('failed', `${sayNumber(snapshot.failed)} in this trial, ${snapshot.failedInAll} in all`)
+  show('rate', renderNumber(snapshot.ratePerSecond))
+  show('failed', `${renderNumber(snapshot.failed)} in this trial, ${snapshot.failedInAll} in all`)
   show('outcomes', `${outcomes.completed} completed, ${outcomes.failed} failed, ${outcomes.invalid} invalid`)
   document.title = [experiment, trial, now].filter(Boolean).join(', ') || 'sidecar-bench'
 
@@ -112,7 +112,7 @@ function showTrials(rows) {
 // A cluster sends no event during a window, so the page counts the time down by itself.
 function showLeft() {
   const seconds = left && Math.max(0, left.seconds - (performance.now() - left.sinceMs) / 1000)
-  show('left', sayLeft(seconds) ?? '–')
+  show('left', renderTimeLeft(seconds) ?? '–')
 }
 
 /** @param {string} id @param {string | null} text null: empty */

@@ -1,17 +1,17 @@
 import { createLogUpdate } from 'log-update'
 import { showControls } from '../lib/printable.js'
 import {
+  renderArm,
+  renderCpuUse,
+  renderMemoryUse,
+  renderNumber,
   renderPlace,
   renderRatio,
+  renderThrottling,
+  renderTimeLeft,
+  renderTrialPlace,
   renderValues,
   SIDECARS_SHOWN,
-  sayArm,
-  sayCores,
-  sayLeft,
-  sayMemory,
-  sayNumber,
-  sayThrottled,
-  sayTrial,
 } from './words.js'
 
 /**
@@ -38,7 +38,7 @@ export function renderLive(snapshot, columns) {
   const { experiment, progress, phase, secondsLeft, ending } = snapshot
   const now = ending?.outcome ?? (phase === 'parity' ? 'equal-work check' : phase)
   const lines = [
-    [experiment, progress ?? sayTrial(snapshot), now, sayLeft(secondsLeft)].filter(Boolean).join(' · '),
+    [experiment, progress ?? renderTrialPlace(snapshot), now, renderTimeLeft(secondsLeft)].filter(Boolean).join(' · '),
     ...(renderSoFar(snapshot, columns) ?? renderSidecars(snapshot)),
   ]
   const characters = lines.filter(line => line !== '').map(line => [...clean(line)])
@@ -90,10 +90,10 @@ function renderSidecars({ arm, sidecars, ratePerSecond, failed }) {
   const visible = sidecars.slice(0, SIDECARS_SHOWN)
   const width = Math.max(0, ...visible.map(({ service }) => clean(service).length))
   return [
-    arm === null ? '' : joinWords([arm.name, sayArm(arm)]),
-    ...visible.map(sidecar => joinWords([clean(sidecar.service).padEnd(width), ...saySidecar(sidecar)])),
+    arm === null ? '' : joinWords([arm.name, renderArm(arm)]),
+    ...visible.map(sidecar => joinWords([clean(sidecar.service).padEnd(width), ...renderSidecarUse(sidecar)])),
     sidecars.length > visible.length ? `and ${sidecars.length - visible.length} more` : '',
-    failed === null ? '' : `${sayNumber(ratePerSecond)} requests/s, ${failed} failed`,
+    failed === null ? '' : `${renderNumber(ratePerSecond)} requests/s, ${failed} failed`,
   ]
 }
 
@@ -134,11 +134,11 @@ export function createTerminalView({ stream, state, intervalMs = 500 }) {
 }
 
 /** Renders what a sidecar uses, with a bar if it has a CPU limit; null: not known. @param {import('../judge/sidecars.js').SidecarNow} sidecar */
-function saySidecar(sidecar) {
+function renderSidecarUse(sidecar) {
   const { ofCap, cpuLimitCores } = sidecar
   const full = Math.min(BAR_COLUMNS, Math.floor(BAR_COLUMNS * (ofCap ?? 0)))
   const bar = cpuLimitCores === null ? '' : `${'█'.repeat(full)}${'░'.repeat(BAR_COLUMNS - full)} `
-  return [`${bar}${sayCores(sidecar)}`, sayThrottled(sidecar), sayMemory(sidecar)]
+  return [`${bar}${renderCpuUse(sidecar)}`, renderThrottling(sidecar), renderMemoryUse(sidecar)]
 }
 
 /** @param {(string | null | undefined)[]} words */

@@ -40,39 +40,39 @@ export function renderValues({ rows, ratios }) {
 }
 
 /** Renders `trial 3 of 12`, in a search without the total; null: no trial of the plan has begun. @param {Pick<RunSnapshot, 'nth' | 'trials'>} snapshot */
-export function sayTrial({ nth, trials }) {
+export function renderTrialPlace({ nth, trials }) {
   if (nth === null) return null
   return trials === null ? `trial ${nth}` : `trial ${nth} of ${trials}`
 }
 
 /** Renders `3 min left`; null: not known. @param {number | null} seconds */
-export function sayLeft(seconds) {
+export function renderTimeLeft(seconds) {
   return seconds === null ? null : timeLeft(seconds)
 }
 
 /** Renders the link of an arm and its values on the axes that vary; a link that varies is named once. @param {NonNullable<RunSnapshot['arm']>} arm */
-export function sayArm({ link, what }) {
+export function renderArm({ link, what }) {
   return [what.split(', ').includes(`link ${link}`) ? null : `link ${link}`, what].filter(Boolean).join(', ')
 }
 
 /** Renders `0.412 of 1 cores`; `–` for a use that is not known. @param {Pick<SidecarNow, 'cores' | 'cpuLimitCores'>} sidecar */
-export function sayCores({ cores, cpuLimitCores }) {
+export function renderCpuUse({ cores, cpuLimitCores }) {
   const used = cores === null ? UNKNOWN : cores.toFixed(3)
   return cpuLimitCores === null ? `${used} cores` : `${used} of ${cpuLimitCores} cores`
 }
 
 /** Renders the share of scheduler periods that were throttled; null: not known, or no CPU limit. @param {Pick<SidecarNow, 'throttledFraction'>} sidecar */
-export function sayThrottled({ throttledFraction }) {
+export function renderThrottling({ throttledFraction }) {
   return throttledFraction === null ? null : `throttled ${percent(throttledFraction)}`
 }
 
 /** Renders anonymous memory, or the working set if only that is known; null: neither is. @param {SidecarNow} sidecar */
-export function sayMemory({ anonBytes, workingSetBytes }) {
+export function renderMemoryUse({ anonBytes, workingSetBytes }) {
   if (anonBytes !== null) return `${mib(anonBytes)} MiB`
   return workingSetBytes === null ? null : `${mib(workingSetBytes)} MiB working set`
 }
 
 /** Renders a number; null: `–`. @param {number | null} value @param {number} [digits] */
-export function sayNumber(value, digits = 0) {
+export function renderNumber(value, digits = 0) {
   return value === null ? UNKNOWN : value.toFixed(digits)
 }

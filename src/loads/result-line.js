@@ -1,5 +1,5 @@
 import { BenchError } from '../lib/errors.js'
-import { findFault } from '../lib/say-issue.js'
+import { findFault } from '../lib/schema-issue.js'
 
 /**
  * Reads a line of a generator's log, and returns what `read` does. @template T @param {number} number of the line, from 1 @param {() => T} read

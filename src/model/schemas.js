@@ -6,7 +6,7 @@ import { observationSchema, sampleSchema, trialSchema } from './schemas/trial.js
 
 /** The schemas of the documents of a run on disk: types.ts infers their types, `npm run schema` writes them as JSON Schema. Pure. */
 
-export { findFault } from '../lib/say-issue.js'
+export { findFault } from '../lib/schema-issue.js'
 export * from './schemas/balance.js'
 export * from './schemas/load-result.js'
 export * from './schemas/manifest.js'

@@ -43,7 +43,7 @@ export function createSlots(count) {
   })
 }
 
-/** Creates a barrier, whose `opened` resolves once `pass` was called so many times. @param {number} count */
+/** Creates a barrier: its promise `opened` resolves when `pass` has been called `count` times. @param {number} count */
 function createBarrier(count) {
   let missing = count
   let open = () => {}

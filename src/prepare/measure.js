@@ -86,6 +86,6 @@ export function loadAfter(folder, load) {
 /** Loads what says whether a run is precise enough. @returns {Promise<import('../run/stopping.js').Assess>} */
 async function loadAssess() {
   const { summarise } = await import('../analysis/summarise.js')
-  const { tellPrecision } = await import('../report/notes.js')
-  return run => tellPrecision(/** @type {Precision} */ (summarise(run).precision))
+  const { describePrecision } = await import('../report/notes.js')
+  return run => describePrecision(/** @type {Precision} */ (summarise(run).precision))
 }

@@ -25,7 +25,7 @@ import { parseExperiment } from '../request/experiment.js'
 import { openCertificates } from '../run/certificates.js'
 import { findScriptFolders } from '../run/execute.js'
 import { findTool } from '../tools/find.js'
-import { createPipeline, findPipeline } from '../tools/find-pipeline.js'
+import { createPipeline, readPipeline } from '../tools/find-pipeline.js'
 import { perfTool, straceTool, valgrindTool } from '../tools/profilers.js'
 import { draftPipeline } from './draft-pipeline.js'
 import { assertOneScheme, chooseTls, explainNamespaces } from './own-pipelines.js'
@@ -170,7 +170,7 @@ export async function openLab({
     async checkProfiler(signal) {
       if (isSampled) await assertSamples({ perf: profiler, folder: ledger.folder, signal })
     },
-    /** Starts a side, whose scripts may have been saved since, and returns its answer on each link. @param {SideName} name @param {AbortSignal} signal @param {(line: string) => void} say */
+    /** Starts a side with the scripts that are saved now, and returns its answer on each link. @param {SideName} name @param {AbortSignal} signal @param {(line: string) => void} say */
     assertServes: (name, signal, say) => {
       readAgain(sides[name].pipeline)
       return assertSideServes(rig, { name, requests: counted.requests, signal, say: createSay({ name, isAlone, say }) })
@@ -249,10 +249,10 @@ async function checkParity({ testbeds, arms, nextStart }, { name, label, signal 
   )
 }
 
-/** Reads the files of a pipeline again, which may have been saved since. @param {Side['pipeline']} pipeline */
+/** Replaces what was read of a pipeline by its files as they are now: they may have been saved since the last start. @param {Side['pipeline']} pipeline */
 export function readAgain(pipeline) {
   if (pipeline === null || pipeline === 'unknown') return
-  Object.assign(pipeline, findPipeline(pipeline.scripts) ?? createPipeline(pipeline))
+  Object.assign(pipeline, readPipeline(pipeline.scripts) ?? createPipeline(pipeline))
 }
 
 /**

@@ -47,7 +47,7 @@ const FILES = { traffic: readTraffic }
 const AXIS_OPTIONS = [...new Set(/** @type {AxisName[]} */ (['cpuLimitCores', ...AXIS_NAMES]))].flatMap(name => {
   const { option: words, kinds } = AXES[name]
   if (words === undefined) return []
-  const option = word(words.flags, words.help)
+  const option = createOption(words.flags, words.help)
   const parse = parseOnAxis(name)
   // An option without a placeholder (`--remove-shard`) takes no value: there is none to read.
   if (option.required) option.argParser(text => (text === words.all ? text : parseList(text).map(parse)))
@@ -68,9 +68,9 @@ export const parseSeed = within(seed, text => Number(demand(/^\d+$/.exec(text)?.
 
 /** Options that several verbs share. */
 const SHARED = {
-  maxMinutes: word('--max-minutes <n>', 'refuse a longer run, unless --yes is given', parseCount).default(60),
-  yes: word('--yes', 'run it whatever its length'),
-  precision: word(
+  maxMinutes: createOption('--max-minutes <n>', 'refuse a longer run, unless --yes is given', parseCount).default(60),
+  yes: createOption('--yes', 'run it whatever its length'),
+  precision: createOption(
     '--precision <width>',
     'measure rounds until the interval of CPU per request is as narrow as this, such as 3%, for every pair; ends at --max-minutes',
     within(precisionWidth, text => {
@@ -78,48 +78,54 @@ const SHARED = {
       return Number(demand(percent, 'a width in percent such as 3% is needed')) / 100
     }),
   ),
-  generator: word(
+  generator: createOption(
     '--generator <name>',
     'what makes the load; wrk: closed loops only, at a fraction of the CPU of k6',
     GENERATORS,
   ).default(DEFAULT_GENERATOR),
-  recheck: word('--recheck', 'check for equal work also what passed before on this machine, and has not changed since'),
-  noPin: word('--no-pin', 'let generator, applications and sidecars share CPUs'),
-  p99: word(
+  recheck: createOption(
+    '--recheck',
+    'check for equal work also what passed before on this machine, and has not changed since',
+  ),
+  noPin: createOption('--no-pin', 'let generator, applications and sidecars share CPUs'),
+  p99: createOption(
     '--p99 <time>',
     'the highest p99 that counts as held, such as 20ms',
     within(p99Ms, text => demand(readMilliseconds(text), 'a time such as 20ms or 1.5s is needed')),
   ),
-  loadHost: word('--load-host <user@host>', 'make the load on another machine, over ssh', text =>
+  loadHost: createOption('--load-host <user@host>', 'make the load on another machine, over ssh', text =>
     // ssh would read a name with a leading hyphen as an option.
     demand(/^[^\s-]\S*$/.exec(text)?.[0], 'a host as ssh takes it is needed, such as user@host'),
   ),
-  address: word(
+  address: createOption(
     '--address <a.b.c.d>',
     'with --load-host: the address of this machine to which the load goes; default: the one that it sees',
     text => demand(isIP(text) === 4 ? text : null, 'an IPv4 address such as 10.0.0.1 is needed'),
   ),
-  target: word('--target <name>', 'where services run', ['local', 'kubernetes']).default('local'),
-  context: word('--context <name>', 'on Kubernetes: the context of the kubeconfig'),
-  node: word('--node <name>', 'on Kubernetes: the node of the services, by name or label=value'),
-  loadNode: word('--load-node <name>', 'on Kubernetes: the node of the load; default: that of the services'),
-  namespace: word('--namespace <name>', 'on Kubernetes: the namespace to create; <name>-reader is created, too'),
+  target: createOption('--target <name>', 'where services run', ['local', 'kubernetes']).default('local'),
+  context: createOption('--context <name>', 'on Kubernetes: the context of the kubeconfig'),
+  node: createOption('--node <name>', 'on Kubernetes: the node of the services, by name or label=value'),
+  loadNode: createOption('--load-node <name>', 'on Kubernetes: the node of the load; default: that of the services'),
+  namespace: createOption(
+    '--namespace <name>',
+    'on Kubernetes: the namespace to create; <name>-reader is created, too',
+  ),
   image: createImageOption('on Kubernetes: '),
-  samples: word('--samples <source>', 'on Kubernetes: the source of CPU and memory counters', [
+  samples: createOption('--samples <source>', 'on Kubernetes: the source of CPU and memory counters', [
     'cgroup',
     'kubelet',
   ]).default('cgroup'),
-  live: word(
+  live: createOption(
     '--live <address>',
     'serve a page that shows the run as it goes, such as :8080 (this machine alone)',
     text => parseAddress(text, '--live'),
   ),
-  metrics: word(
+  metrics: createOption(
     '--metrics <address>',
     'serve metrics for Prometheus under /metrics, such as :9464 (this machine alone)',
     text => parseAddress(text, '--metrics'),
   ),
-  out: word('--out <dir>', 'results folder; must not exist or be empty'),
+  out: createOption('--out <dir>', 'results folder; must not exist or be empty'),
 }
 
 /** @typedef {keyof typeof SHARED} SharedName */
@@ -170,7 +176,9 @@ export function withExperiment(command) {
     .option('--profile <name>', `rounds and lengths: ${Object.keys(PROFILES).join(', ')}`, 'standard')
     .option('--seed <n>', 'seed of the random order of the arms', parseSeed)
   return withOptions(command, 'noPin', 'generator')
-    .addOption(word('--app <name>', 'what serves the applications; default: pipy where it is here', ['pipy', 'node']))
+    .addOption(
+      createOption('--app <name>', 'what serves the applications; default: pipy where it is here', ['pipy', 'node']),
+    )
     .addOption(SHARED.p99)
     .configureHelp({ visibleOptions })
     .addHelpText('after', () => {
@@ -281,7 +289,7 @@ export function withoutRequest(options) {
 }
 
 /** Creates an option. @param {string} flags @param {string} help @param {readonly string[] | ((text: string) => unknown)} [values] or parser */
-function word(flags, help, values) {
+function createOption(flags, help, values) {
   const option = new Option(flags, help)
   if (typeof values === 'function') return option.argParser(values)
   return values ? option.choices(values) : option

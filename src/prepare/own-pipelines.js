@@ -4,7 +4,7 @@ import { hasFixedPorts, hasServerTls, hasUpstreamTls, isEchoed, postsPayload } f
 import { DEFAULT_GENERATOR, toolOf } from '../model/tools.js'
 import { assertAllowed } from '../request/constraint.js'
 import { LINK, PIPELINE_ARMS, PIPELINES } from '../request/constraints/pipelines.js'
-import { findPipeline } from '../tools/find-pipeline.js'
+import { readPipeline } from '../tools/find-pipeline.js'
 import { specOf } from './programs.js'
 
 /**
@@ -16,7 +16,7 @@ import { specOf } from './programs.js'
 /** Reads the pipeline.yaml of each choice that has one. @param {Planes} planes @param {PlaneChoice[]} chosen @returns {Pipelines} @throws {UsageError} if its plane takes none */
 export function findPipelines(planes, chosen) {
   const withPipelines = chosen.flatMap(({ plane, variant }) => {
-    const pipeline = variant === null ? null : findPipeline(variant)
+    const pipeline = variant === null ? null : readPipeline(variant)
     if (variant === null || pipeline === null) return []
     if (planes[plane]?.pipelines === undefined)
       throw new UsageError(

@@ -32,10 +32,12 @@ export function chooseSeed() {
  */
 export function createPlanRequest(experiment, options) {
   assertTogether(SITE_OPTIONS, options)
-  const { limit } = KINDS[kindsOf(experiment)[0]]
+  // A kind with a bound on the p99 runs alone (`kindsOf`), so it is the first; where several run, none has such a bound.
+  const [firstKind] = kindsOf(experiment)
+  const { withP99Bound } = KINDS[firstKind]
   const { p99: p99Ms, threshold: thresholds } = options
   return {
-    experiment: limit && p99Ms ? limit(experiment, p99Ms) : experiment,
+    experiment: withP99Bound && p99Ms ? withP99Bound(experiment, p99Ms) : experiment,
     overrides: readOverrides(options),
     thresholds,
   }
@@ -114,17 +116,17 @@ export function sayLacks(preparation, { say }) {
 export function announce({ plan, options: { maxMinutes, yes }, interrupted }, { say }) {
   const { experiment, parts, notes, notMeasured, trials, settings, precision } = plan
   const seconds = estimatePlanSeconds(plan)
-  const sayings = KINDS[parts[0].kind].tellTrials?.(plan)
-  const what = sayings?.announced ?? `${trials.length} trials`
+  const words = KINDS[parts[0].kind].describePlan?.(plan)
+  const what = words?.announced ?? `${trials.length} trials`
   for (const note of notes) say(`note: ${note}`)
   for (const { plane, reason } of notMeasured) say(`not measured: ${plane}: ${reason}`)
   const time = aboutMinutes(seconds, estimateMostSeconds(plan))
-  const profile = sayings?.hasProfile === false ? '' : ` (profile ${settings.profile})`
+  const profile = words?.hasProfile === false ? '' : ` (profile ${settings.profile})`
   say(`${precision ? 'at most ' : ''}${what}, ${time}${profile}`)
   if (interrupted) say(`${interrupted.records.size} trials are recorded in ${interrupted.folder} and not run again`)
   const minutes = Math.ceil(seconds / 60)
   if (minutes <= maxMinutes || yes) return
-  const less = sayings?.less ?? '--profile quick, --rounds, --planes'
+  const less = words?.less ?? '--profile quick, --rounds, --planes'
   throw new UsageError(
     `${experiment} would take about ${minutes} min, more than ${maxMinutes} (--max-minutes): add --yes to run it, or ask for less (${less})`,
   )

@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { parseJson } from '../lib/json.js'
-import { findFault } from '../lib/say-issue.js'
+import { findFault } from '../lib/schema-issue.js'
 import { modernise } from '../model/old-words.js'
 import { observationSchema, sampleSchema } from '../model/schemas/trial.js'
 import { readText, readTextLines } from './files.js'

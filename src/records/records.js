@@ -4,7 +4,7 @@ import { QUANTITIES } from '../judge/quantities.js'
 import { BenchError } from '../lib/errors.js'
 import { parseJson } from '../lib/json.js'
 import { isTooDeep, TOO_DEEP } from '../lib/read-file.js'
-import { findFault } from '../lib/say-issue.js'
+import { findFault } from '../lib/schema-issue.js'
 import { modernise } from '../model/old-words.js'
 import { manifestSchema } from '../model/schemas/manifest.js'
 import { trialSchema } from '../model/schemas/trial.js'
@@ -29,8 +29,9 @@ export function readRun(folder) {
   const { arms, calibrations, rounds } = manifest
   const known = new Set([...arms.flatMap(arm => [arm.id, arm.calibratedBy]), ...calibrations.map(c => c.armId)])
   const ids = new Set()
-  // A record may be whole but not belong to the run: a copied line, an edited plan.
-  const findStrangeness = (/** @type {TrialRecord} */ { trial: { id, round, arm, searchOf } }) => {
+  // A record may be whole but not belong to the run: a copied line, an edited plan. Each id is remembered, so that the next record
+  // with it is found. A trial of a search is of no arm of the plan: `searchOf` names the arm whose limit it looks for.
+  const findMismatch = (/** @type {TrialRecord} */ { trial: { id, round, arm, searchOf } }) => {
     if (!known.has(searchOf ?? arm.id))
       return `the trial ${id} is of the arm ${arm.id}, which the manifest does not have`
     if (searchOf === null && round > rounds)
@@ -53,7 +54,7 @@ export function readRun(folder) {
       continue
     }
     // A number that is missing reads as 0 in a sum: such a record is not used.
-    const fault = findFault(trialSchema, record) ?? findStrangeness(record)
+    const fault = findFault(trialSchema, record) ?? findMismatch(record)
     if (fault === null) records.push(record)
     else warnings.push(`${where}: the record is left out: ${fault}`)
   }

@@ -18,7 +18,7 @@ export function renderClaims(results, experiments) {
   const ofExperiments = results.filter(({ experiment }) => experiment !== null && experiments.includes(experiment))
   const others = results.length - ofExperiments.length
   const rest = others > 0 ? [`Of other experiments, or of none: ${others}.`] : []
-  return [...sources.flatMap(source => renderSource(source, hasRuns)), countStatuses(ofExperiments), ...rest]
+  return [...sources.flatMap(source => renderSource(source, hasRuns)), renderStatusCounts(ofExperiments), ...rest]
 }
 
 /**
@@ -57,11 +57,11 @@ export function createClaimsAnswer(results, experiments) {
 }
 
 /** Renders the number of claims by answer, and the ids of contradicted ones; empty: there are no claims. @param {ClaimResult[]} results */
-export function tellClaims(results) {
+export function renderClaimCounts(results) {
   if (results.length === 0) return []
   const contradicted = results.filter(result => result.status === 'contradicted').map(result => result.id)
   return [
-    `Of ${countStatuses(results).replace('claims', 'published claims')}`,
+    `Of ${renderStatusCounts(results).replace('claims', 'published claims')}`,
     ...(contradicted.length > 0 ? [`Contradicted: ${contradicted.join(', ')}.`] : []),
   ]
 }
@@ -101,8 +101,8 @@ function renderClaim({ id, says, status, theirs, ours, reason, runId, isDeployed
   return [`  ${status.padEnd(STATUS_WIDTH)}${first.trimStart()}`, ...more, ...wrapText(answer, INDENT)]
 }
 
-/** @param {ClaimResult[]} results */
-function countStatuses(results) {
+/** Renders `9 claims: 5 reproduced, …`: how many claims have each status. @param {ClaimResult[]} results */
+function renderStatusCounts(results) {
   const counts = STATUSES.map(status => `${results.filter(result => result.status === status).length} ${status}`)
   return `${results.length} claims: ${counts.join(', ')}.`
 }
@@ -129,7 +129,7 @@ export function createClaimsSection(results) {
     id: 'claims',
     name: 'Published claims',
     blocks: [
-      { type: 'sentences', lines: tellClaims(results) },
+      { type: 'sentences', lines: renderClaimCounts(results) },
       ...tables.map(
         table => /** @type {Block} */ ({ type: 'table', on: 'documents', form: 'prose', isFolded: true, table }),
       ),

@@ -13,9 +13,9 @@ import { tabulateDictionary } from './dictionary.js'
 import { createEqualWorkSection } from './equal-work.js'
 import { renderCpuLines, renderPlateaus, renderSlopes } from './fits.js'
 import { describeUnfinished, listFired, renderFired } from './missing.js'
-import { renderNotes, renderThresholds, tellDeviations } from './notes.js'
+import { renderDeviations, renderNotes, renderThresholds } from './notes.js'
 import { describeSetting, tabulateProvenance } from './provenance.js'
-import { CONTRASTS, createVerdictBlocks, tellContrasts } from './verdicts.js'
+import { CONTRASTS, createVerdictBlocks, renderContrastVerdicts } from './verdicts.js'
 
 /**
  * The document of a run: its answer, and sections that every format renders. Pure.
@@ -122,7 +122,12 @@ export function createRoundBlocks(charts, legend = DOTS) {
 
 /** @param {Summary} summary @returns {Section} */
 function createContrastSection(summary) {
-  return { id: 'contrasts', name: CONTRASTS, isNamed: true, blocks: [{ type: 'list', lines: tellContrasts(summary) }] }
+  return {
+    id: 'contrasts',
+    name: CONTRASTS,
+    isNamed: true,
+    blocks: [{ type: 'list', lines: renderContrastVerdicts(summary) }],
+  }
 }
 
 /** @param {Summary} summary @returns {Section} */
@@ -134,7 +139,7 @@ function createFindingSection(summary) {
 /** Makes the section of thresholds, and of notes if a result compares rounds. @param {Summary} summary @param {string[]} [more] notes of the run @returns {Section} */
 function createNoteSection(summary, more = []) {
   const notes = listResults(summary).some(comparesRounds)
-    ? [...renderNotes(summary), ...tellDeviations(summary), ...more]
+    ? [...renderNotes(summary), ...renderDeviations(summary), ...more]
     : []
   return {
     id: 'notes',

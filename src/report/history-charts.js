@@ -5,7 +5,7 @@ import { capitalise } from '../lib/letters.js'
 import { left, right } from '../lib/text-table.js'
 import { describeAxes, findVaried } from '../model/arms.js'
 import { drawOverRuns } from './charts/over-runs.js'
-import { tellMedian } from './charts/rounds.js'
+import { renderMedian } from './charts/rounds.js'
 import { createColours } from './charts.js'
 
 /**
@@ -58,7 +58,7 @@ function tabulateRuns({ title, row, runs, drawn }) {
     rows: runs.map(({ folder, startedAt }, i) => [
       folder,
       startedAt,
-      ...drawn.map(({ points }) => tellMedian(points[i], digitsOf(row))),
+      ...drawn.map(({ points }) => renderMedian(points[i], digitsOf(row))),
     ]),
   }
 }

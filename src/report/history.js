@@ -1,7 +1,7 @@
 import { PRIMARY } from '../judge/quantities.js'
 import { joinParts, left as leftColumns, wrapText } from '../lib/text-table.js'
 import { count } from '../lib/units.js'
-import { tellMedian } from './charts/rounds.js'
+import { renderMedian } from './charts/rounds.js'
 import { digitsOf, drawHistory, nameRun, ROWS, scaleValue } from './history-charts.js'
 import { renderPage, renderSections } from './html-page.js'
 import { html } from './markup.js'
@@ -81,7 +81,7 @@ function renderEnds({ label, quantity, values }) {
   const row = ROWS[quantity]
   const known = values.filter(({ median }) => median !== null)
   const [first, last] = [known[0], known[known.length - 1]].map(({ median }) =>
-    tellMedian(scaleValue({ median, low: null, high: null, values: [] }, row), digitsOf(row)),
+    renderMedian(scaleValue({ median, low: null, high: null, values: [] }, row), digitsOf(row)),
   )
   return `${label} ${first} and ${last} ${row.unit}`
 }
@@ -114,7 +114,7 @@ function tabulateChanges({ runs }) {
     columns: leftColumns('from run', 'what changed'),
     rows: runs.flatMap((run, i) =>
       run.changes.length > 0
-        ? [[`${i + 1}, ${nameRun(run)}, ${run.folder}`, run.changes.map(sayChange).join('\n')]]
+        ? [[`${i + 1}, ${nameRun(run)}, ${run.folder}`, run.changes.map(renderChange).join('\n')]]
         : [],
     ),
   }
@@ -130,6 +130,6 @@ function tabulateLeft({ left, reference }) {
 }
 
 /** @param {{ label: string, old: string, next: string }} change */
-function sayChange({ label, old, next }) {
+function renderChange({ label, old, next }) {
   return `${label}, ${old} → ${next}`
 }

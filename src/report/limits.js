@@ -65,7 +65,7 @@ export function renderLimits(sizes, format) {
     })
     const isEach = SHAPES[format](known).length > 1
     const groups = isEach ? known.map(entry => [entry]) : known.length > 0 ? [known] : []
-    const lacks = alike.filter(size => limitsOf(size) === null).map(sayNoLimits)
+    const lacks = alike.filter(size => limitsOf(size) === null).map(renderLackingLimits)
     const texts = groups.map(entries => describe(entries) + stringify(SHAPES[format](entries)[0]).trimEnd())
     return texts.length > 0 ? [[...lacks, texts[0]].join('\n'), ...texts.slice(1)] : [lacks.join('\n')]
   })
@@ -78,7 +78,7 @@ function findRequest({ answer }) {
 }
 
 /** @param {SizeResult} size */
-function sayNoLimits(size) {
+function renderLackingLimits(size) {
   const whose = [nameOf(size), ...size.services].join(', ')
   return `# ${whose}: no limits for ${size.ratePerSecond} requests/s: ${(size.answer?.why ?? size.cpu.why).replaceAll('\n', ' ')}`
 }
@@ -87,11 +87,11 @@ function sayNoLimits(size) {
 function describe(entries) {
   const [{ size }] = entries
   const head = `# ${nameOf(size)}, for each sidecar of the link ${size.cpu.link}`
-  return `${[head, ...entries.map(entry => `#   ${sayLoad(entry)}`)].join('\n')}\n`
+  return `${[head, ...entries.map(entry => `#   ${renderLoad(entry)}`)].join('\n')}\n`
 }
 
 /** Renders the load that limits hold, and what trials showed of that. @param {{ service: string | null, size: SizeResult }} entry */
-function sayLoad({ service, size: { ratePerSecond, p99Ms, p99LimitMs, isChecked, answer, neighbourCores } }) {
+function renderLoad({ service, size: { ratePerSecond, p99Ms, p99LimitMs, isChecked, answer, neighbourCores } }) {
   const name = service === null ? '' : `${service}: `
   if (answer) {
     const { state, met, missed, why } = answer
@@ -112,7 +112,7 @@ export function renderNodeFit({ results, machine }, node) {
   const sizes = listSizes({ results })
   if (!sizes.some(size => limitsOf(size) !== null)) return []
   const planes = [...groupBy(sizes, nameOf).values()]
-  return [sayNode(node), ...planes.map(plane => `  ${renderFit(plane, node)}`), saySpeed(node, machine)]
+  return [renderNodeSize(node), ...planes.map(plane => `  ${renderFit(plane, node)}`), renderSpeedNote(node, machine)]
 }
 
 /** Sums the limits of the sidecars of all services; null: one of them has no limits. @param {SizeResult[]} sizes of a plane @returns {Limits | null} */
@@ -142,7 +142,7 @@ function renderFit(sizes, { left }) {
 }
 
 /** Renders the size of a node, and what is left of it for sidecars. @param {ReturnType<typeof readNode>} node */
-function sayNode({ name, cores, bytes, left }) {
+function renderNodeSize({ name, cores, bytes, left }) {
   const show = (/** @type {{ cores: number, bytes: number }} */ of) => `${of.cores} cores and ${of.bytes / MIB} MiB`
   const isWhole = left.cores === cores && left.bytes === bytes
   const rest = isWhole
@@ -152,7 +152,7 @@ function sayNode({ name, cores, bytes, left }) {
 }
 
 /** @param {ReturnType<typeof readNode>} node @param {Summary['machine']} machine */
-function saySpeed({ name, cpu }, { cpuModel, architecture }) {
+function renderSpeedNote({ name, cpu }, { cpuModel, architecture }) {
   const there = cpu === null ? `${name} may have another CPU` : `${name} has another (${cpu})`
   return `  Cores are counted, speed is not converted: this was measured on ${cpuModel} (${architecture}), and ${there}. Where a core does half the work, a sidecar needs twice the CPU limit, and half as many fit by CPU. For that answer run size on the node itself.`
 }

@@ -14,11 +14,11 @@ const CUT_SHORT = 'This run was cut short, or still goes on'
 export function describeUnfinished({ manifest, records, summary }) {
   const { arms, rounds, precision } = manifest
   // Kinds without a fixed number of trials say by themselves what ended.
-  const kinds = [...new Set(arms.map(sectionsOf))].filter(({ tellUnfinished }) => tellUnfinished)
+  const kinds = [...new Set(arms.map(sectionsOf))].filter(({ renderUnfinished }) => renderUnfinished)
   if (kinds.length > 0)
-    return kinds.flatMap(({ kind, tellUnfinished }) => {
+    return kinds.flatMap(({ kind, renderUnfinished }) => {
       const result = findResult(summary, kind)
-      const unfinished = tellUnfinished?.({ manifest, records, result }) ?? null
+      const unfinished = renderUnfinished?.({ manifest, records, result }) ?? null
       return unfinished === null ? [] : [`${CUT_SHORT}: ${unfinished}.`]
     })
   const planned = arms.reduce((sum, arm) => sum + (arm.rounds ?? rounds), 0)

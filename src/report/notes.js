@@ -7,7 +7,7 @@ import { describeAxes, findVaried, nameOf } from '../model/arms.js'
 import { renderRequest } from '../model/requests.js'
 import { listArms } from '../model/results.js'
 import { DEFAULT_GENERATOR, generatorOf } from '../model/tools.js'
-import { tellPolicy, tellTried } from '../parity/verdict/rows.js'
+import { renderCheckTimes, renderTrafficPolicy } from '../parity/verdict/rows.js'
 import { renderConditions } from './conditions.js'
 
 /** The lines below the table. Pure. @import { RenderedResult } from '../kinds/sections.js' @import { Precision, Summary, SummaryArm } from '../model/types.ts' */
@@ -31,7 +31,7 @@ export function renderNotes(summary) {
     notes.push('Connections are new for every request: response times include connecting and the handshake.')
   if (arms.some(a => a.link === 'ratings') && !arms.some(a => a.load.hasCertificate))
     notes.push('The link ratings carries no mTLS: the client speaks plaintext to the only sidecar.')
-  notes.push(...tellPolicy({ parity }), ...tellTried({ parity }))
+  notes.push(...renderTrafficPolicy({ parity }), ...renderCheckTimes({ parity }))
   for (const { plane, from } of deployed) notes.push(`${plane} is as deployed: ${from}.`)
   if (summary.machine.lacksMemoryController)
     notes.push('Memory is from /proc, process by process: the memory controller of cgroups is off in this kernel.')
@@ -59,13 +59,13 @@ function noteKind({ result: { arms }, heading }, { summary: { precision, shows }
   const start = heading === undefined ? 'M' : `${heading}: m`
   return [
     `${start}edians of up to ${rounds} ${unit}${interval}; ${sizes}.${place === 0 ? ` ${COST}` : ''}`,
-    tellTimes(arms),
+    renderMeaningOfTimes(arms),
     ...(load.kind === 'closed' ? [noteCapacities(arms)] : []),
   ]
 }
 
-/** Says what the rate or the times of a load are, and are not. @param {SummaryArm[]} arms of one kind */
-function tellTimes(arms) {
+/** Renders what the rate or the times of a load are, and are not. @param {SummaryArm[]} arms of one kind */
+function renderMeaningOfTimes(arms) {
   const [{ load }] = arms
   const users = [...new Set(arms.map(a => a.load.users))].join(' or ')
   if (load.kind === 'interleaved') return 'req/s is the rate of a proxy in its own turns: no capacity.'
@@ -84,7 +84,7 @@ function noteCapacities(arms) {
 }
 
 /** Renders in which points planes differ from the deployment of the mesh that they are taken from. @param {Pick<Summary, 'deployed'>} summary */
-export function tellDeviations({ deployed = [] }) {
+export function renderDeviations({ deployed = [] }) {
   return deployed.flatMap(({ plane, deviations }) =>
     deviations.map(deviation => `${plane}, otherwise than deployed: ${deviation}.`),
   )
@@ -98,8 +98,8 @@ export function renderThresholds({ thresholds }) {
   })
 }
 
-/** Renders the pair with the widest interval; roundsMore: the most that a pair still needs, null: not known, or no pair is left. @param {Precision} precision */
-export function tellPrecision({ width: wanted, rounds, isReached, pairs }) {
+/** Describes the pair with the widest interval; roundsMore: the most that a pair still needs, null: not known, or no pair is left. @param {Precision} precision */
+export function describePrecision({ width: wanted, rounds, isReached, pairs }) {
   const after = `after ${count(rounds, 'round')}`
   if (pairs.length === 0)
     return { isReached, hasPairs: false, roundsMore: null, sentence: `${after}: no pair is left to compare` }
@@ -129,7 +129,7 @@ export function tellPrecision({ width: wanted, rounds, isReached, pairs }) {
 function renderPrecision({ precision }) {
   if (!precision) return []
   const { rounds, mostRounds, ended } = precision
-  const { sentence } = tellPrecision(precision)
+  const { sentence } = describePrecision(precision)
   const late = rounds >= mostRounds ? `The ${mostRounds} rounds of its plan` : 'The time'
   const words = {
     reached: 'The precision was reached',

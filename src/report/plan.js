@@ -29,7 +29,7 @@ const SHARED = [
 export function renderPlan(plan, seconds, mostSeconds = null) {
   const { experiment, question, trials, rounds, arms, notes, notMeasured, seed } = plan
   const { parts, settings, calibrations, claims, precision } = plan
-  const words = KINDS[parts[0].kind].tellTrials?.(plan)
+  const words = KINDS[parts[0].kind].describePlan?.(plan)
   const minutes = aboutMinutes(seconds, mostSeconds)
   const leastMinutes = Math.ceil((seconds * SEQUENCE_LEAST) / (60 * rounds))
   const what =
@@ -51,7 +51,7 @@ export function renderPlan(plan, seconds, mostSeconds = null) {
     ...(calibrations.length > 0
       ? [`Before them: ${calibrations.length} closed loops, to leave out rates that no plane reaches.`]
       : []),
-    ...[...groupBy(arms, arm => arm.load.isInterleaved).values()].flatMap(ofLoad => tellArms(ofLoad, words)),
+    ...[...groupBy(arms, arm => arm.load.isInterleaved).values()].flatMap(ofLoad => renderArms(ofLoad, words)),
     ...settings.relaxes.map(({ gate, why }) => `The experiment sets aside ${gate}: ${why}`),
     ...(claims.length > 0 ? [`Tests the published claims of: ${claims.join(', ')}`] : []),
     `Seed ${seed}; traffic policy ${settings.trafficPolicy}; applications served by ${settings.app}${hasCalls ? ', those of gRPC by node' : ''}.`,
@@ -63,17 +63,17 @@ export function renderPlan(plan, seconds, mostSeconds = null) {
  * Renders the shared conditions of arms, then a line for each combination of the others.
  * @param {Arm[]} arms of one kind @param {{ loop?: string, chooses?: AxisName[] }} [words] chooses: axes whose values the trials find
  */
-function tellArms(arms, { loop, chooses = [] } = {}) {
+function renderArms(arms, { loop, chooses = [] } = {}) {
   const varied = findVaried(arms)
   const who = arms[0].load.isInterleaved ? 'Interleaved arms' : 'Arms'
   // Arms that differ in their plane alone are on one line.
   const alike = [...groupBy(arms, arm => describeVaried(arm, varied))]
   const lines = alike.map(([what, armsOfLine]) => `  ${what ? `${what}: ` : ''}${armsOfLine.map(nameOf).join(', ')}`)
-  return [`${who}, each ${sayShared(arms, { varied: [...varied, ...chooses], loop })}:`, ...lines]
+  return [`${who}, each ${renderSharedConditions(arms, { varied: [...varied, ...chooses], loop })}:`, ...lines]
 }
 
 /** Renders the conditions that all arms share. @param {Arm[]} arms @param {{ varied: AxisName[], loop?: string }} options */
-function sayShared(arms, { varied, loop: loopName }) {
+function renderSharedConditions(arms, { varied, loop: loopName }) {
   const arm = arms.find(({ plane }) => plane !== 'none') ?? arms[0]
   const { kind, ratePerSecond, sliceMs, windowSeconds } = arm.load
   if (kind === 'idle') return `idle for ${windowSeconds} s`

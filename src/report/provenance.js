@@ -30,7 +30,7 @@ export function tabulateProvenance({ run, command, kit, schemaVersion, ...manife
 export function describeSetting({ target, machine, tools, settings }, records) {
   const { before, ...facts } = machine
   const peaks = records.flatMap(record => record.orchestratorPeakBytes ?? [])
-  const say = (/** @type {unknown} */ value) =>
+  const renderFact = (/** @type {unknown} */ value) =>
     value === null ? 'not known' : typeof value === 'object' ? JSON.stringify(value) : `${value}`
   return [
     [
@@ -38,16 +38,16 @@ export function describeSetting({ target, machine, tools, settings }, records) {
       peaks.length > 0 ? `at most ${mib(Math.max(...peaks))} MiB resident in the windows` : 'not known',
     ],
     ['target', target],
-    ...Object.entries(facts).map(([name, value]) => [name, say(value)]),
-    ...(before ? [['before the run', sayIdle(before)]] : []),
+    ...Object.entries(facts).map(([name, value]) => [name, renderFact(value)]),
+    ...(before ? [['before the run', renderIdleShare(before)]] : []),
     ...Object.values(tools).map(({ name, version, path, sha256 }) => [
       name,
       `${version}, ${path}, SHA-256 ${sha256 || 'not known'}`,
     ]),
-    ...SETTINGS.map(name => [name, say(settings[name])]),
+    ...SETTINGS.map(name => [name, renderFact(settings[name])]),
   ]
 }
 
 /** @param {{ idleFraction: number, stealFraction: number }} before */
-const sayIdle = ({ idleFraction, stealFraction }) =>
+const renderIdleShare = ({ idleFraction, stealFraction }) =>
   `${percent(idleFraction)} idle, ${percent(stealFraction)} stolen by its host`

@@ -82,7 +82,7 @@ function renderWithoutVerdict(group, isReasonKnown) {
 }
 
 /** Renders the effect of each contrast's axis on each plane, in the headline quantities that the experiment shows. @param {Pick<Summary, 'results' | 'shows'>} summary */
-export function tellContrasts({ results, shows }) {
+export function renderContrastVerdicts({ results, shows }) {
   const varied = findVaried(listArms({ results }))
   const verdicts = listComparisons({ results })
     .filter(c => c.contrast !== null && c.service === null)
@@ -102,8 +102,9 @@ export function tellContrasts({ results, shows }) {
 /** Renders several arms against one baseline, all without an interval for the same reason. @param {Comparison[]} comparisons */
 function renderIndicative(comparisons) {
   const [{ quantity, b, reasons }] = comparisons
-  const say = (/** @type {number | null} */ median) => (median === null ? 'unknown' : `${median.toFixed(2)} : 1`)
-  const ratios = comparisons.map(({ a, ratio }) => `${a} ${say(ratio.median)}`)
+  const renderMedian = (/** @type {number | null} */ median) =>
+    median === null ? 'unknown' : `${median.toFixed(2)} : 1`
+  const ratios = comparisons.map(({ a, ratio }) => `${a} ${renderMedian(ratio.median)}`)
   const notes = reasons.length > 0 ? `: ${reasons.map(renderReason).join('; ')}` : ''
   return `${comparedIn(quantity)?.label} against ${b}, no interval yet${notes}: ${ratios.join(', ')}`
 }

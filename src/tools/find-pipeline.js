@@ -6,7 +6,7 @@ import { safely } from '../lib/safely.js'
 import { assertRenderable, parsePipeline } from '../model/pipeline.js'
 import { findPipelineFile, PIPELINE_FILE } from './pipeline-file.js'
 
-/** Finds the `pipeline.yaml` of a folder, and reads the scripts that it names. @import { Pipeline, PipelineDocument } from '../model/pipeline.js' */
+/** Reads the `pipeline.yaml` of a folder and the scripts that it names. @import { Pipeline, PipelineDocument } from '../model/pipeline.js' */
 
 // Scripts are copied for each start, so that files can be rendered into them; a larger folder is likely the wrong one.
 const MOST_BYTES = 16 * 2 ** 20
@@ -17,7 +17,7 @@ const MOST_BYTES = 16 * 2 ** 20
  * @param {string} folder @param {NodeJS.ProcessEnv} [environment] @returns {Pipeline | null}
  * @throws {UsageError} if the document is not valid, a variable is not set, or its scripts are missing, too large or lack what it replaces
  */
-export function findPipeline(folder, environment = process.env) {
+export function readPipeline(folder, environment = process.env) {
   const file = findPipelineFile(folder)
   if (file === null) return null
   const name = path.relative('', file)

@@ -34,7 +34,7 @@ export async function askVersion(spec, program, options = {}) {
   const ended = new Promise(resolve => {
     // The program leads a process group, so that all it starts can be killed with it.
     const child = startSafely(program, spec.versionArgv)
-    if (child instanceof Error) return resolve({ failed: true, why: sayWhyNot(program, child) })
+    if (child instanceof Error) return resolve({ failed: true, why: renderStartFailure(program, child) })
     const end = (/** @type {{ failed: boolean, why?: string }} */ how) => {
       if (child.exitCode === null && child.signalCode === null) killGroup(child.pid)
       // A process that left the group is not killed, and would hold these streams open.
@@ -48,7 +48,7 @@ export async function askVersion(spec, program, options = {}) {
         printed += text
         if (isVersionPrinted(spec, printed) || printed.length > PRINTED_MOST) end({ failed: false })
       })
-    child.on('error', error => end({ failed: true, why: sayWhyNot(program, error) }))
+    child.on('error', error => end({ failed: true, why: renderStartFailure(program, error) }))
     child.on('exit', code => {
       killGroup(child.pid)
       // If a process that left the group holds the outputs open, `close` never comes: by then all that was printed has.
@@ -60,7 +60,7 @@ export async function askVersion(spec, program, options = {}) {
   signal?.throwIfAborted()
   const version = spec.parseVersion(printed)
   const said = lastLines(printed, LINES).join(' | ') || why
-  if (version !== null || !deadline.aborted) return { version, ...parseLibrary(spec, printed), failed, said }
+  if (version !== null || !deadline.aborted) return { version, ...readLibrary(spec, printed), failed, said }
   const late = `${said || 'it printed nothing'}, and did not end within ${deadlineSeconds} s`
   return { version, failed, said: late }
 }
@@ -70,14 +70,14 @@ export function isVersionPrinted({ parseVersion, parseLibrary }, text) {
   return parseVersion(text) !== null && (!parseLibrary || parseLibrary(text) !== null)
 }
 
-/** @param {ToolSpec} spec @param {string} text that the program printed @returns {{ library?: string }} the TLS library; absent: a part of the program, or not printed */
-export function parseLibrary(spec, text) {
+/** Reads the TLS library as a field of an answer. @param {ToolSpec} spec @param {string} text that the program printed @returns {{ library?: string }} the TLS library; absent: a part of the program, or not printed */
+export function readLibrary(spec, text) {
   const library = spec.parseLibrary?.(text)
   return library ? { library } : {}
 }
 
-/** Says why a program did not start, in words that say what to do. @param {string} program @param {NodeJS.ErrnoException} error of its start */
-function sayWhyNot(program, { code, message }) {
+/** Renders why a program did not start, in words that say what to do. @param {string} program @param {NodeJS.ErrnoException} error of its start */
+function renderStartFailure(program, { code, message }) {
   const stat = statSync(program, { throwIfNoEntry: false })
   if (stat?.isDirectory()) return 'it is a folder, and no program'
   if (!stat) return code === 'ENOENT' ? 'there is no such file' : message

@@ -37,10 +37,10 @@ function parseEnvoy(line) {
 
 /** Parses a line of nginx's combined format, which has no request bytes and no service time; null: another format. @param {string} line */
 function parseCombined(line) {
-  const [, day, month, year, clock, hours, minutes, method, target, sent] = COMBINED.exec(line) ?? []
+  const [, day, month, year, clock, offsetHours, offsetMinutes, method, target, sent] = COMBINED.exec(line) ?? []
   if (day === undefined || !MONTHS.includes(month)) return null
   const date = `${year}-${`${MONTHS.indexOf(month) + 1}`.padStart(2, '0')}-${day}`
-  return createRequest({ method, target, time: `${date}T${clock}${hours}:${minutes}`, sent })
+  return createRequest({ method, target, time: `${date}T${clock}${offsetHours}:${offsetMinutes}`, sent })
 }
 
 /** Parses a JSON line with the keys of Istio, or those of Envoy's examples; null: no JSON, or no method or path. @param {string} line */

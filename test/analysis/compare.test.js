@@ -3,7 +3,7 @@ import { compareArms } from '../../src/analysis/compare.js'
 import { judge, measurePrecision } from '../../src/analysis/verdict.js'
 import { findGates } from '../../src/judge/gates.js'
 import { extrapolateCount } from '../../src/lib/confidence-sequence.js'
-import { tellPrecision } from '../../src/report/notes.js'
+import { describePrecision } from '../../src/report/notes.js'
 import { renderVerdict } from '../../src/report/verdicts.js'
 import { createArm, createRecord, describeFakeProcess } from '../fakes/fake-records.js'
 
@@ -259,7 +259,7 @@ describe('compareArms of rounds that went on until they were precise', () => {
       const comparisons = compare({ ...cores, precision: 0.05, change: spoil })
       const { verdict } = find(comparisons)
       const found = measurePrecision({ target: asked, rounds, comparisons })
-      return { verdict, ...found.pairs[0], ...tellPrecision(found) }
+      return { verdict, ...found.pairs[0], ...describePrecision(found) }
     }
     const nine = of(9)
     expect(nine).toMatchObject({ verdict: 'invalid', isNarrow: false, isReached: false, roundsMore: 1 })

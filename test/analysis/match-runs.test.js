@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findIncomparable, findWarnings, sayScripts } from '../../src/analysis/match-runs.js'
+import { findIncomparable, findWarnings, renderScriptChanges } from '../../src/analysis/match-runs.js'
 import { METHOD_VERSION } from '../../src/model/versions.js'
 import { createManifest as createFakeManifest } from '../fakes/fake-manifest.js'
 import { createArm, createRecord } from '../fakes/fake-records.js'
@@ -27,9 +27,9 @@ function scriptsWith(role, sha256 = 'f'.repeat(64)) {
   return createManifest().scripts.map(s => (s.role === role ? { ...s, sha256 } : s))
 }
 
-describe('sayScripts', () => {
+describe('renderScriptChanges', () => {
   const say = (/** @type {Arm} */ old, /** @type {Arm} */ next, /** @type {any[]} */ ...scripts) =>
-    sayScripts({
+    renderScriptChanges({
       old: createManifest({ scripts: scripts[0] }),
       next: createManifest({ scripts: scripts[1] }),
       matches: [{ old, next }],

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { createSay, readAgain } from '../../src/prepare/open-lab.js'
-import { findPipeline } from '../../src/tools/find-pipeline.js'
+import { readPipeline } from '../../src/tools/find-pipeline.js'
 import { makeFolder } from '../fakes/scratch.js'
 
 it('reads scripts and their pipeline.yaml again after a save', () => {
@@ -10,7 +10,7 @@ it('reads scripts and their pipeline.yaml again after a save', () => {
   const save = (/** @type {string} */ name, /** @type {string} */ text) => writeFileSync(path.join(folder, name), text)
   save('main.js', 'before')
   save('pipeline.yaml', 'listen: { port: 8000 }')
-  const pipeline = findPipeline(folder)
+  const pipeline = readPipeline(folder)
   save('main.js', 'after')
   save('pipeline.yaml', 'listen: { port: 8001 }')
   readAgain(pipeline)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { evaluateClaims } from '../../src/analysis/claims/claims.js'
-import { groupUntested, renderClaims, tellClaims } from '../../src/report/claims.js'
+import { groupUntested, renderClaimCounts, renderClaims } from '../../src/report/claims.js'
 import { findClaims } from '../../src/verbs/read-claims.js'
 import { createSummary } from '../fakes/fake-summary.js'
 
@@ -56,12 +56,12 @@ describe('renderClaims', () => {
   })
 
   it('counts the claims, and names those that are contradicted', () => {
-    expect(tellClaims([result, untested, { ...result, id: 'three', status: 'contradicted' }])).toEqual([
+    expect(renderClaimCounts([result, untested, { ...result, id: 'three', status: 'contradicted' }])).toEqual([
       'Of 3 published claims: 1 reproduced, 0 direction only, 1 contradicted, 1 not testable here.',
       'Contradicted: three.',
     ])
-    expect(tellClaims([result])).toHaveLength(1)
-    expect(tellClaims([])).toEqual([])
+    expect(renderClaimCounts([result])).toHaveLength(1)
+    expect(renderClaimCounts([])).toEqual([])
   })
 
   it('says all claims of the kit in 100 columns', () => {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { listOpenQuestions } from '../../src/kinds/capacity/open-questions.js'
 import { listArms } from '../../src/model/results.js'
-import { tellDeviations } from '../../src/report/notes.js'
+import { renderDeviations } from '../../src/report/notes.js'
 import { DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
 import { createResult, createSummary } from '../fakes/fake-summary.js'
 
@@ -24,11 +24,11 @@ it.each([
 
 it('names what a plane does otherwise than the mesh that deploys it so', () => {
   const deployed = [{ plane: 'pipy:fsm', from: 'FSM', deviations: ['Its scripts are in a folder', 'It has no agent'] }]
-  expect(tellDeviations({ deployed })).toEqual([
+  expect(renderDeviations({ deployed })).toEqual([
     'pipy:fsm, otherwise than deployed: Its scripts are in a folder.',
     'pipy:fsm, otherwise than deployed: It has no agent.',
   ])
-  expect(tellDeviations({})).toEqual([])
+  expect(renderDeviations({})).toEqual([])
 })
 
 it('a run of other planes or TLS than the default names them in each command', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { tellContrasts } from '../../src/report/verdicts.js'
+import { renderContrastVerdicts } from '../../src/report/verdicts.js'
 import { createArm } from '../fakes/fake-records.js'
 import { createResult } from '../fakes/fake-summary.js'
 
@@ -21,7 +21,7 @@ function createContrast(feature, { median, ...told }) {
 }
 const few = { verdict: /** @type {const} */ ('indicative'), reasons: ['3 rounds: 6 are needed'] }
 const tell = (/** @type {Comparison[]} */ ...comparisons) =>
-  tellContrasts({ results: [createResult({ comparisons })], shows })
+  renderContrastVerdicts({ results: [createResult({ comparisons })], shows })
 const shows = /** @type {import('../../src/model/types.ts').Summary['shows']} */ ({
   ...{ across: 'features', quantities: ['cpuPerRequest'], contrasts: [], hasCpuLine: false, hasSlopes: false },
 })

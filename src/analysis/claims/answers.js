@@ -69,9 +69,9 @@ export function judgeRatios({ summary, quantity, a, b, ratios }) {
     aaSpread: findWidestSpread(summary, quantity),
     isSpoiled: disparities.length > 0 || areSpoiled(ratios, isSequence),
   })
-  return { ratio, verdict, why: explain() }
+  return { ratio, verdict, why: renderReason() }
 
-  function explain() {
+  function renderReason() {
     if (verdict === 'no-difference-shown') return 'no difference shown'
     if (verdict === 'indicative')
       return `indicative only: ${formatRatio(ratio)} in ${ratios.length - missing} rounds, ${findRoundsLeast(isSequence)} are needed`
@@ -126,8 +126,8 @@ const PHASES = [
   [/^change(All|P|Max)/, 'controlAtLimitChange'],
 ]
 
-/** Says that the control plane did not bind the phase of a time, or may not have; null: it did, or the quantity is no such time. @param {{ arm: SummaryArm, quantity: string, over: AxisName }} options */
-export function explainUnbound({ arm, quantity, over }) {
+/** Renders that the control plane did not bind the phase of a time, or may not have; null: it did, or the quantity is no such time. @param {{ arm: SummaryArm, quantity: string, over: AxisName }} options */
+export function renderUnbound({ arm, quantity, over }) {
   const phase = PHASES.find(([times]) => times.test(quantity))
   if (!phase) return null
   const share = quantityOf(arm, phase[1]).median

@@ -27,7 +27,7 @@ export function findPair({ arms, of, to, otherCaps, valuesOf }) {
   if (allowed.length === 0) {
     const areAlike = pairs.length > 0 || hasTwoCaps
     const unlike = 'no two arms here are alike but for what the claim compares'
-    return { why: areAlike ? sayCaps([...as, ...bs], of, to) : unlike }
+    return { why: areAlike ? renderCaps([...as, ...bs], of, to) : unlike }
   }
   return best(allowed, ({ pair: { a, b }, isAtCap }) => [
     completeness(valuesOf(a, b)),
@@ -146,8 +146,8 @@ export function describeSelector({ plane, service, cpuLimitCores, ...axes }) {
   return [plane ?? 'any plane', ...conditions].join(', ')
 }
 
-/** Says that the published CPU limits are not those of the arms here. @param {SummaryArm[]} arms @param {Selector[]} selectors */
-function sayCaps(arms, ...selectors) {
+/** Renders that the published CPU limits are not those of the arms here. @param {SummaryArm[]} arms @param {Selector[]} selectors */
+function renderCaps(arms, ...selectors) {
   const caps = new Set(selectors.map(s => s.cpuLimitCores).filter(cap => cap !== undefined))
   const here = new Set(arms.map(arm => arm.cpuLimitCores).filter(cap => cap !== null))
   return `published at a cap of ${[...caps].join(' and ')}, here ${[...here].join(' and ') || 'without one'}`

@@ -51,7 +51,7 @@ export function evaluateClaims({ files, summaries }) {
           )
       const test = (/** @type {Relation} */ tested) =>
         runs.map(summary => ({ ...testRelation(tested, summary), runId: summary.run.id }))
-      const described = { ...claim, file, source, theirs: sayTheirs(relation, claim.read) }
+      const described = { ...claim, file, source, theirs: renderTheirs(relation, claim.read) }
       const answers = test(relation)
       const lack = claim.experiment ? `no run of ${claim.experiment}` : 'no experiment of the kit tests it'
       const untried = { ...untested(relation.untestable?.why ?? lack), runId: null }
@@ -95,12 +95,12 @@ function chooseAnswer(answers) {
 }
 
 /** Renders what was published; null: no number, since the claim is untestable. @param {Relation} relation @param {string} read */
-function sayTheirs({ ratio, shape, plateau, balance, growth }, read) {
+function renderTheirs({ ratio, shape, plateau, balance, growth }, read) {
   const how = read === 'chart' ? ', read off a chart' : ''
   const numeric = ratio ?? balance
   if (numeric) return `${Number(numeric.ratio.toPrecision(3))} (±${showTolerance(numeric.tolerance)}${how})`
   if (plateau) return `plateau over ${AXES[plateau.over].label} from ${plateau.from} on`
-  if (growth) return sayGrowth(growth)
+  if (growth) return renderPublishedGrowth(growth)
   if (!shape) return null
   const limit = ['flat', 'line', 'bends'].includes(shape.shape) ? `±${showTolerance(shape.tolerance)}` : ''
   const brackets = limit || how ? ` (${`${limit}${how}`.replace(/^, /, '')})` : ''
@@ -108,7 +108,7 @@ function sayTheirs({ ratio, shape, plateau, balance, growth }, read) {
 }
 
 /** Renders published times of steps, or a size or the number at which it fails with the tolerance. @param {NonNullable<Relation['growth']>} growth */
-function sayGrowth({ failsAt, reason, quantity: name, value, steps, tolerance }) {
+function renderPublishedGrowth({ failsAt, reason, quantity: name, value, steps, tolerance }) {
   if (steps) return steps.map(s => `${s.leastSeconds} to ${s.mostSeconds} s at ${s.sidecars} sidecars`).join(', ')
   const theirs =
     failsAt === undefined

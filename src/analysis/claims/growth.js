@@ -1,4 +1,4 @@
-import { OF_MACHINE, tellEndings } from '../../kinds/growth/numbers.js'
+import { OF_MACHINE, renderEndings } from '../../kinds/growth/numbers.js'
 import { summariseValues } from '../../lib/stats.js'
 import { findResult, listArms } from '../../model/results.js'
 import { findRoundsLeast } from '../verdict.js'
@@ -35,7 +35,7 @@ export function testGrowth(claim, { results, notMeasured }) {
 /** Judges the median number of sidecars at which rounds failed. @param {number} failsAt @param {GrowthClaim} claim @param {GrowthFit} growth @returns {Answer} */
 function judgeFailure(failsAt, { reason, tolerance }, growth) {
   const { rounds } = growth
-  const ours = tellEndings(growth)
+  const ours = renderEndings(growth)
   const answer = (/** @type {Answer['status']} */ status, why = '') => ({ status, reason: why, ours })
   if (rounds.some(round => round.reason !== null && OF_MACHINE.includes(round.reason)))
     return answer(NOT_TESTABLE, 'the machine ended it, not the control plane')

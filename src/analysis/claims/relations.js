@@ -9,10 +9,10 @@ import {
   CLAIM_QUANTITIES,
   describeCaveats,
   describeSpoiled,
-  explainUnbound,
   formatRatio,
   judgeRatios,
   NOT_TESTABLE,
+  renderUnbound,
   untested,
   valuesOf,
 } from './answers.js'
@@ -64,7 +64,7 @@ export function testShape({ shape, quantity, over, among, tolerance }, summary) 
   const caveats = points.length > 0 ? describeCaveats({ arms, quantity, isAtCap, namedLimit: among.cpuLimitCores }) : []
   const answer = (/** @type {Finding} */ { status, why }) => ({
     status,
-    ours: points.length > 0 ? sayPoints() : null,
+    ours: points.length > 0 ? renderPoints() : null,
     reason: [why, ...caveats, ...left].filter(Boolean).join('; '),
   })
   const { least, find } = KINDS[shape]
@@ -82,7 +82,7 @@ export function testShape({ shape, quantity, over, among, tolerance }, summary) 
     return judgeRatios({ summary, quantity, a: x.arm, b: y.arm, ratios: divideRounds(x.values, y.values) })
   }
 
-  function sayPoints() {
+  function renderPoints() {
     const { format, label: what } = CLAIM_QUANTITIES[quantity]
     const medians = points.map(p => format(medianOf(p))).join(', ')
     const where = describeConditions(arms, { hasCap: isAtCap })
@@ -174,7 +174,7 @@ export function testRatio({ quantity, toQuantity = quantity, of, to, ratio: thei
     ours: ratio.median === null ? null : `${formatRatio(ratio)} (${conditions})`,
     reason: [...reasons, ...caveats].join('; '),
   })
-  const unbound = explainUnboundByShards([a, b], quantity)
+  const unbound = renderUnboundByShards([a, b], quantity)
   if (unbound !== null) return answer(NOT_TESTABLE, unbound)
   if (ratio.median === null || (verdict !== 'lower' && verdict !== 'higher')) return answer(NOT_TESTABLE, why)
   if (verdict !== (theirs < 1 ? 'lower' : 'higher')) return answer('contradicted', 'on the other side of 1')
@@ -183,11 +183,11 @@ export function testRatio({ quantity, toQuantity = quantity, of, to, ratio: thei
   return isWithin ? answer('reproduced') : answer('direction only', 'outside of the tolerance')
 }
 
-/** Says that the control plane did not bind with fewer shards, so that more cannot help; null: it did, or shards do not differ. @param {SummaryArm[]} pair @param {string} quantity @returns {string | null} */
-function explainUnboundByShards(pair, quantity) {
+/** Renders that the control plane did not bind with fewer shards, so that more cannot help; null: it did, or shards do not differ. @param {SummaryArm[]} pair @param {string} quantity @returns {string | null} */
+function renderUnboundByShards(pair, quantity) {
   const [fewer, more] = pair.toSorted((x, y) => (x.conditions.shards ?? 1) - (y.conditions.shards ?? 1))
   if (fewer.conditions.shards === more.conditions.shards) return null
-  return explainUnbound({ arm: fewer, quantity, over: 'shards' })
+  return renderUnbound({ arm: fewer, quantity, over: 'shards' })
 }
 
 /**
@@ -209,7 +209,7 @@ export function testPlateau({ quantity, over, among, before, from }, summary) {
   const measured = selection.series.filter(arm => valuesOfArm(arm).some(value => value !== null))
   const missing = [before, from].filter(at => !measured.some(arm => valueOn(arm, over) === at))
   if (missing.length > 0) return untested(`no value at ${missing.join(' and ')}`, ours)
-  const unbound = explainUnbound({ arm: measured[0], quantity, over })
+  const unbound = renderUnbound({ arm: measured[0], quantity, over })
   if (unbound !== null) return untested(unbound, ours)
   if (plateau.from === last) return { status: 'contradicted', ours, reason: `no plateau up to ${last}` }
   return plateau.from === from

@@ -14,7 +14,7 @@ export const costSections = {
   heading: () => 'Cost of a request, interleaved',
   summarise: summariseInterleaved,
   answer: answerCost,
-  findings: (result, { tools }) => [`${nameConditions(result, tools)}.`, ...tellConnections(result)],
+  findings: (result, { tools }) => [`${nameConditions(result, tools)}.`, ...renderConnections(result)],
 }
 
 /** Summarises what only interleaved trials have; cpus: null: nothing is pinned; count: a median, null: not known. @param {{ manifest: Manifest, arms: Arm[], records: TrialRecord[] }} run @returns {Pick<ResultOf<'cost'>, 'cpus' | 'connections'>} */
@@ -48,7 +48,7 @@ function nameConditions({ arms, cpus }, tools) {
 }
 
 /** Renders the numbers of connections, since more of them make a request dearer; empty if none was counted. @param {ResultOf<'cost'>} result */
-function tellConnections({ arms, connections: counted }) {
+function renderConnections({ arms, connections: counted }) {
   const connections = counted.flatMap(({ armId, count }) => {
     const arm = arms.find(({ id }) => id === armId)
     return arm && arm.repeatOf === null && count !== null ? [{ name: nameOf(arm), count }] : []

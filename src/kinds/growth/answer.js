@@ -1,6 +1,6 @@
 import { mib } from '../../lib/units.js'
 import { findVaried, labelOf } from '../../model/arms.js'
-import { tellEndings } from './numbers.js'
+import { renderEndings } from './numbers.js'
 
 /** The answer of growth: how many sidecars each control plane served, and why no more. Pure. */
 /** @import { Answered } from '../sections.js' @import { KindAnswer } from '../../answer/picture.js' */
@@ -33,6 +33,6 @@ export function answerGrowth({ result: { arms, growths } }) {
         }),
       },
     ],
-    verdicts: growths.map(growth => `${nameGrowth(growth)}: ${tellEndings(growth)}.`),
+    verdicts: growths.map(growth => `${nameGrowth(growth)}: ${renderEndings(growth)}.`),
   }
 }

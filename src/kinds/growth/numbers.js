@@ -25,7 +25,7 @@ export const growthPart = {
   hasWindow: false,
   tell({ sidecars, ended }) {
     const reason = ended?.reason ?? null
-    return tellEnding(reason, countAt({ sidecars, failedAt: ended?.sidecars ?? null, reason }))
+    return renderEnding(reason, countAt({ sidecars, failedAt: ended?.sidecars ?? null, reason }))
   },
 }
 
@@ -55,7 +55,7 @@ export function countAt({ sidecars, failedAt, reason }) {
 }
 
 /** Renders how far a growth came. @param {FailureReason | null} reason null: no failure @param {number | string} at sidecars, or `least to most` */
-export function tellEnding(reason, at) {
+export function renderEnding(reason, at) {
   if (reason === null) return `no failure up to ${at} sidecars`
   return OF_MACHINE.includes(reason)
     ? `no failure of the control plane up to ${at} sidecars, where the machine ended it (${reason})`
@@ -63,11 +63,11 @@ export function tellEnding(reason, at) {
 }
 
 /** Renders the fewest and the most sidecars of the rounds that ended for the same reason, for each reason. @param {Pick<GrowthFit, 'rounds' | 'hasControl'>} growth */
-export function tellEndings({ rounds, hasControl }) {
+export function renderEndings({ rounds, hasControl }) {
   const endings = [...groupBy(rounds, ({ reason }) => reason)].map(([reason, alike]) => {
     const counts = alike.map(countAt)
     const [least, most] = [Math.min(...counts), Math.max(...counts)]
-    return `${tellEnding(reason, most > least ? `${least} to ${most}` : least)} (${alike.length} of ${rounds.length} rounds)`
+    return `${renderEnding(reason, most > least ? `${least} to ${most}` : least)} (${alike.length} of ${rounds.length} rounds)`
   })
   return `${endings.join('; ')}${hasControl ? '' : '; no control plane ran'}`
 }

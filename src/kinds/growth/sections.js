@@ -3,7 +3,7 @@ import { summariseValues } from '../../lib/stats.js'
 import { MIB } from '../../lib/units.js'
 import { choiceOf, findVaried, labelOf } from '../../model/arms.js'
 import { answerGrowth } from './answer.js'
-import { hasHeld, listMemoryPoints, tellEndings } from './numbers.js'
+import { hasHeld, listMemoryPoints, renderEndings } from './numbers.js'
 
 /** Sections of growth: the sidecars that each control plane served, and its memory for a sidecar. Pure. */
 /** @import { Arm, GrowthFit, ResultOf, SummaryArm, TrialRecord } from '../../model/types.ts' */
@@ -79,7 +79,7 @@ function renderGrowth(growth, name) {
   )
   const causes = [...new Map(rounds.flatMap(({ reason, why }) => (reason ? [[reason, why]] : [])))]
   return [
-    `  ${name}: ${tellEndings(growth)}`,
+    `  ${name}: ${renderEndings(growth)}`,
     ...causes.map(([reason, why]) => `    ${reason}: ${why?.split('\n')[0]}`),
     ...(memory ? renderMemory(memory) : []),
     ...(secondsBySize.length > 0 ? [`    seconds of a step: ${secondsBySize.join('  ')}`] : []),

@@ -71,7 +71,7 @@ function findCoresMost(rollouts) {
 }
 
 /** Renders the limits of a control plane as the first line of its need. @param {ControlNeed} need */
-function tellNeed({ sidecars, measuredMost, limits, ...choice }) {
+function renderControlLimits({ sidecars, measuredMost, limits, ...choice }) {
   const name = nameOf(choice)
   if (limits === null) return `${name}: too few rollouts to say what the control plane of ${sidecars} sidecars needs`
   const { millicores, mebibytes } = toLimits(limits)
@@ -82,7 +82,7 @@ function tellNeed({ sidecars, measuredMost, limits, ...choice }) {
 /** Renders a need: its limits, the fitted lines with their points, and the resources of a pod spec. @param {ControlNeed} need @returns {string[]} lines */
 export function renderNeed(need) {
   const { memory, limits, coresMost } = need
-  const lines = [tellNeed(need)]
+  const lines = [renderControlLimits(need)]
   if (memory) {
     const { baseBytes, bytesPerSidecar, low, high, points } = memory
     const slope = renderSlope([bytesPerSidecar, low, high], 1000)

@@ -40,8 +40,8 @@ export async function startAll({ batches, deploy, arePods, fail, ...options }) {
 }
 
 /**
- * Stages and commits a change of all sidecars. Versions with an even number take services away again (`goBack`), if members can. A
- * sample drawn by the seed is asked during the change, and the others when the sample has it.
+ * Stages a change of all sidecars, and commits it. An even version takes the added services away again from each member that has
+ * `goBack`. During the change it asks a sample, drawn by the seed, and once all of the sample have the change, the other sidecars.
  * @param {PhaseOptions & { members: RolloutMember[], conditions: Conditions, seed: number, version?: number }} options
  */
 export async function changeAll({ members, conditions, seed, version = 1, ...options }) {

@@ -46,7 +46,7 @@ function listBoundOf(arm) {
   return rollout === null ? null : listBound({ rollout, change })
 }
 
-/** Renders what the control plane bound; '' if `listBoundOf` is null. @param {SummaryArm} arm */
+/** Renders which phases the control plane bound; '': no control plane runs, or its share at the limit is not known. @param {SummaryArm} arm */
 function bindingOf(arm) {
   const phases = listBoundOf(arm)
   return phases === null ? '' : BOUND[phases.join()]

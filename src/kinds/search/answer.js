@@ -160,8 +160,8 @@ const renderLess = (less, unit) => `${Math.abs(less)}${unit} ${less < 0 ? 'more'
 /** Renders savings over nodes; negative ones are more. @param {{ millicores: number, mebibytes: number }} less a pod @param {number} nodes */
 function renderSaved(less, nodes) {
   const { cores, gibibytes } = sumFleet(less, nodes)
-  const wordOf = (/** @type {number} */ value) => (value < 0 ? 'more' : 'less')
-  const [ofCores, ofMemory] = [wordOf(less.millicores), wordOf(less.mebibytes)]
+  const moreOrLess = (/** @type {number} */ value) => (value < 0 ? 'more' : 'less')
+  const [ofCores, ofMemory] = [moreOrLess(less.millicores), moreOrLess(less.mebibytes)]
   return ofCores === ofMemory
     ? `${cores} and ${gibibytes} ${ofCores}`
     : `${cores} ${ofCores} and ${gibibytes} ${ofMemory}`

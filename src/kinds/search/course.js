@@ -1,7 +1,7 @@
 import { nameOf } from '../../model/arms.js'
 import { estimateSeconds, withWarmupFor } from '../../plan/plan.js'
 import { startServices } from '../../run/start-services.js'
-import { describeTrials, isOfTrials, judgeSearchTrial, startSearch } from './searches.js'
+import { describeTrials, isAnsweredByTrials, judgeSearchTrial, startSearch } from './searches.js'
 import { createTimeLeft, renderTimeLeft } from './time-left.js'
 import { isAnswered, renderLimits } from './trial-rows.js'
 
@@ -67,13 +67,13 @@ function createSearch({ template, spec, cpus, reusable, isRecorded, run, adopt, 
   const isWhole = () => !step.done && /** @type {Arm} */ (step.value).conditions.memoryLimitBytes === null
   return {
     async findFirst() {
-      if (spec.kind !== 'size' || !isOfTrials(spec)) return
+      if (spec.kind !== 'size' || !isAnsweredByTrials(spec)) return
       while (isWhole()) await tryNext()
       sayAnswer(spec, 'first answer')
     },
     async finish() {
       while (!step.done) await tryNext()
-      if (isOfTrials(spec)) sayAnswer(spec, 'answer')
+      if (isAnsweredByTrials(spec)) sayAnswer(spec, 'answer')
     },
   }
 }

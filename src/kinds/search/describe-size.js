@@ -102,7 +102,12 @@ function findAnswer({ template, cpus, p99Ms, tried, groups, isOver }) {
   const whole = ofWhole({ template, cpus, tried })
   const best = pickSmallest(groups.filter(group => group.isConfirmed)) ?? pickUnrefuted(groups)
   const ofAnswer = { template, whole }
-  if (best) return describeAnswer({ ...ofAnswer, judged: best, why: best.isConfirmed ? null : sayLack(best, isOver) })
+  if (best)
+    return describeAnswer({
+      ...ofAnswer,
+      judged: best,
+      why: best.isConfirmed ? null : renderLackingProof(best, isOver),
+    })
   const refuted = groups.toSorted((a, b) => a.cores - b.cores).at(-1)
   const need = refuted ? null : findNeed(whole)
   if (need) {
@@ -141,7 +146,7 @@ function pickUnrefuted(groups) {
 }
 
 /** Renders why limits are not confirmed. @param {Judged} judged @param {boolean} isOver false: the search was cut short */
-function sayLack({ met, boundMs, outcomes }, isOver) {
+function renderLackingProof({ met, boundMs, outcomes }, isOver) {
   const lost = outcomes.filter(o => o.held === null)
   const cause = findMostFrequentCause(lost)
   if (met >= TRIALS.least && boundMs !== null) return `the next trial may take up to ${boundMs.toFixed(0)} ms`

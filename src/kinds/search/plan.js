@@ -28,10 +28,10 @@ export const searchSchema = z.discriminatedUnion('kind', [
 export const searchPlan = {
   isRequested: ({ search }) => search !== null,
   // --p99 sets no limit for a file of services: each service has its own.
-  limit: (experiment, p99Ms) =>
+  withP99Bound: (experiment, p99Ms) =>
     experiment.search?.kind === 'services' ? experiment : { ...experiment, search: { ...experiment.search, p99Ms } },
   choosesTrials: true,
-  tellTrials: ({ search, arms }) => ({
+  describePlan: ({ search, arms }) => ({
     // The search of a size begins at the limits of the arms.
     planned:
       search?.kind === 'size'

@@ -21,14 +21,14 @@ const RATES_BELOW_MOST = 20
 export function startSearch({ template, spec, cpus }) {
   if (spec.kind === 'knee') return findKnee({ template, spec, cpus })
   if (spec.kind === 'memory-floor') return findMemoryFloor({ template, spec, cpus })
-  if (isOfTrials(spec)) return searchByTrials({ template, spec, cpus, tried: [] })
+  if (isAnsweredByTrials(spec)) return searchByTrials({ template, spec, cpus, tried: [] })
   // The searches of before/ answer runs that were recorded before all trials at limits had to confirm them.
   return spec.kind === 'services' ? findServices({ template, spec, cpus }) : findSize({ template, spec, cpus })
 }
 
 /** @typedef {Extract<SearchSpec, { kind: 'size' | 'services' }> & { trialsToConfirm: number }} SizeSpec */
 /** Says whether a search is one of `size` by this version. @param {SearchSpec} spec @returns {spec is SizeSpec} its answer follows from its trials, however many there are */
-export const isOfTrials = spec =>
+export const isAnsweredByTrials = spec =>
   (spec.kind === 'size' || spec.kind === 'services') && spec.trialsToConfirm !== undefined
 
 /** Makes the trials of a search, and collects their outcomes. @param {Pick<SearchOptions, 'template' | 'cpus'> & { spec: SizeSpec, tried: Tried[] }} options @returns {Search<SizeResult | SizeResult[]>} */
@@ -77,7 +77,7 @@ export function replaySearch({ template, spec, cpus }, records) {
     step = search.next(outcome)
   }
   if (step.done) return step.value
-  return isOfTrials(spec) ? describeTrials({ template, spec, cpus, tried, isOver: false }) : null
+  return isAnsweredByTrials(spec) ? describeTrials({ template, spec, cpus, tried, isOver: false }) : null
 }
 
 /**

@@ -35,9 +35,9 @@ export const searchSections = {
     ...searches.flatMap(renderSearch),
   ],
   charts: drawLimits,
-  tellNothing: ({ searches }) =>
+  renderNothingShown: ({ searches }) =>
     searches.length > 0 && !searches.some(search => search.isFound) ? 'no search found its limit' : null,
-  tellUnfinished({ manifest: { arms, search }, records, result }) {
+  renderUnfinished({ manifest: { arms, search }, records, result }) {
     const { searches = [], sizes = [] } = result ?? {}
     const ended = searches.length + sizes.filter(size => size.isOver !== false).length
     const wanted = search?.kind === 'services' ? countLoads(arms, search.services) : arms.length

@@ -7,10 +7,10 @@ import { list, readCores, readCount, readCountOrZero, readSize, readSizeOrNone, 
 
 /** The axes of the load and of the services that it reaches. Pure. @import { Axis } from './axis.js' */
 
-/** Placements of interleaved arms on CPUs. */
+/** Placements of interleaved arms on CPUs: the kernel's choice, or the generator on CPUs of its own. */
 const PLACEMENTS = /** @type {const} */ (['unpinned', 'apart'])
 
-/** Ways to end a sidecar under load: by SIGTERM, as a container runtime does; by the plane's own way; or so after its client was reconfigured. */
+/** Ways to end a sidecar under load: SIGTERM, which a container runtime sends; the plane's graceful end; or that end after its client was configured to leave it. */
 export const ENDINGS = /** @type {const} */ (['sigterm', 'graceful', 'told'])
 const ENDED = {
   sigterm: 'ended by SIGTERM',

@@ -64,13 +64,15 @@ export function listAttempts({ tls, trafficPolicy }) {
     clients.map(peer => ({
       peer: peer.name,
       direction,
-      expected: say(peer.options === null ? isPlaintextAccepted : peer.acceptedUnder.includes(trafficPolicy)),
+      expected: renderAcceptance(
+        peer.options === null ? isPlaintextAccepted : peer.acceptedUnder.includes(trafficPolicy),
+      ),
       run: (/** @type {Probed} */ rig) => enter(rig, service, peer),
     }))
   const upstreams = SERVERS.map(([upstream, peer]) => ({
     peer: peer.name,
     direction: /** @type {const} */ ('as an upstream'),
-    expected: say(peer.acceptedUnder.includes(trafficPolicy)),
+    expected: renderAcceptance(peer.acceptedUnder.includes(trafficPolicy)),
     run: (/** @type {Probed} */ rig) => leaveTo(rig, upstream, peer),
   }))
   return [
@@ -142,7 +144,7 @@ async function enter(rig, service, peer) {
       const how = { tls: options, tunnelPort, timeoutSeconds: SEND_SECONDS }
       const words = await send(rig.sidecars[service], request, how).then(
         ({ status }) => (status === 200 ? ACCEPTED : `answered ${status}`),
-        tellError,
+        renderRefusal,
       )
       const isForwarded = words !== ACCEPTED && rig.hasGot(request.path)
       return { method, words: isForwarded ? `${words}, and yet its request came to the application` : words }
@@ -153,8 +155,8 @@ async function enter(rig, service, peer) {
   return isOne ? first.words : answers.map(({ method, words }) => `${method} ${words}`).join(', ')
 }
 
-/** Says what an error means: a connection that the sidecar has ended is a refusal, not one that never came about or stays open. @param {Error & { code?: string }} error */
-function tellError({ code, message }) {
+/** Renders what an error means: a connection that the sidecar has ended is a refusal, not one that never came about or stays open. @param {Error & { code?: string }} error */
+function renderRefusal({ code, message }) {
   if (/no answer within/.test(message)) return `neither answered nor refused within ${SEND_SECONDS} s`
   return NOT_REFUSED.test(code ?? '') ? `failed: ${message}` : REFUSED
 }
@@ -198,10 +200,10 @@ async function leaveTo(rig, upstream, { options }) {
   // None of these peers answers. Which 5xx the sidecar gives then is tried in parity-answers.
   if (status < 500) return `answered ${status}`
   // A peer without TLS also notes a sidecar's attempt at a handshake, which is no acceptance.
-  return say(rig.observed.some(o => o.observer === upstream && (options !== null || o.tls === NO_TLS)))
+  return renderAcceptance(rig.observed.some(o => o.observer === upstream && (options !== null || o.tls === NO_TLS)))
 }
 
-/** @param {boolean} isAccepted */
-function say(isAccepted) {
+/** Renders whether a peer is accepted. @param {boolean} isAccepted */
+function renderAcceptance(isAccepted) {
   return isAccepted ? ACCEPTED : REFUSED
 }

@@ -27,7 +27,7 @@ export function findDisparities(pair) {
     // Two folders of the user are compared with each other, by the answers to their load.
     if (x.isOwn && y.isOwn && !OF_LOAD.includes(check)) return []
     const wrong = [x, y].filter(isWrong)
-    if (wrong.length > 0) return wrong.map(tellWrong)
+    if (wrong.length > 0) return wrong.map(renderShortfall)
     return x.found === y.found ? [] : [`${check}: ${x.plane}: ${x.found}; ${y.plane}: ${y.found}`]
   })
 }
@@ -55,7 +55,7 @@ export function findWrong({ judged, relaxed }) {
     const rows = judged.flatMap(one => findRow(one, check) ?? [])
     return areAlike(rows) ? [] : rows
   })
-  return [...new Set(rows.filter(row => isWrong(row) && !row.isDeployed && !row.isOwn).map(tellWrong))]
+  return [...new Set(rows.filter(row => isWrong(row) && !row.isDeployed && !row.isOwn).map(renderShortfall))]
 }
 
 /** Finds the names of unequal rows of a run. wrong: those that it did not set aside @param {Pick<Summary, 'parity' | 'results' | 'relaxes'>} summary */
@@ -86,7 +86,7 @@ function areAlike(rows) {
 }
 
 /** @param {ParityRow} row */
-function tellWrong({ name, plane, found, expected, lacks = [] }) {
+function renderShortfall({ name, plane, found, expected, lacks = [] }) {
   return `${name}: ${plane}: ${lacks.length > 0 ? lacks.join('; ') : `${found}, ${expected} is expected`}`
 }
 
@@ -215,7 +215,7 @@ export function renderScriptNotes({ parity }) {
 }
 
 /** Renders a line on the open traffic policy, if the run had it and TLS; else none. @param {Pick<Summary, 'parity'>} summary */
-export function tellPolicy({ parity }) {
+export function renderTrafficPolicy({ parity }) {
   const isOpen = parity.some(row => row.trafficPolicy === 'open' && row.tls !== 'plaintext')
   return isOpen
     ? ["Traffic policy open, as in the published comparison: a sidecar accepts any identity of the mesh's CA"]
@@ -223,7 +223,7 @@ export function tellPolicy({ parity }) {
 }
 
 /** Renders a line on the checks that an earlier run made, and when; none if this run made all. @param {Pick<Summary, 'parity'>} summary */
-export function tellTried({ parity }) {
+export function renderCheckTimes({ parity }) {
   const moments = parity.flatMap(({ triedAt }) => triedAt ?? []).toSorted()
   if (moments.length === 0) return []
   const which = moments.length === parity.length ? 'Equal work was' : 'Some of equal work was'

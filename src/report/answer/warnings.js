@@ -15,24 +15,24 @@ const SHARE_LEAST = 1 / 3
 /** A machine that was less idle before the run was busy with something else. */
 const IDLE_LEAST = 0.8
 
-/** Lists the warnings of a run as sentences, the worst first. @param {Summary} summary @returns {string[]} */
+/** Lists the warnings of a run as sentences, the worst first; each function below warns of one fact, with [] where it is not so. @param {Summary} summary @returns {string[]} */
 export function listWarnings(summary) {
   return [
-    ...renderUnequal(summary),
-    ...renderKept(summary),
-    ...renderSpare(summary),
-    ...(summary.carries ?? []).filter(({ isContradicted }) => isContradicted).map(renderGaps),
-    ...renderChecks(summary),
-    ...renderGrowing(summary),
-    ...renderBytes(summary),
-    ...renderDeployed(summary),
-    ...renderDrift(summary),
-    ...renderBusy(summary),
+    ...warnOfUnequalWork(summary),
+    ...warnOfBufferedAnswers(summary),
+    ...warnOfSpareCpu(summary),
+    ...(summary.carries ?? []).filter(({ isContradicted }) => isContradicted).map(warnOfContradiction),
+    ...warnOfSpoiledTrials(summary),
+    ...warnOfLeaks(summary),
+    ...warnOfByteProxies(summary),
+    ...warnOfDeployedDifferences(summary),
+    ...warnOfDrift(summary),
+    ...warnOfBusyMachine(summary),
   ]
 }
 
 /** Names the checks in which proxies did not do equal work, but for those that the experiment sets aside. @param {Summary} summary */
-function renderUnequal(summary) {
+function warnOfUnequalWork(summary) {
   const wrong = findDiffering(summary).wrong.map(name => name.replace('parity-', ''))
   return wrong.length === 0
     ? []
@@ -40,7 +40,7 @@ function renderUnequal(summary) {
 }
 
 /** Renders that CPU requests decided little, because not all CPUs were in use. @param {Summary} summary */
-function renderSpare({ results, machine }) {
+function warnOfSpareCpu({ results, machine }) {
   const spare = listArms({ results }).filter(arm => arm.spoiled.some(({ gate }) => gate === 'spare-cpu'))
   if (spare.length === 0) return []
   const cores = spare[0].conditions.neighbourCores
@@ -50,7 +50,7 @@ function renderSpare({ results, machine }) {
 }
 
 /** Names the proxies that keep an answer until its last chunk: to write it at once costs less. @param {Summary} summary */
-function renderKept(summary) {
+function warnOfBufferedAnswers(summary) {
   const arms = listArms(summary)
   const keeping = arms.filter(arm => arm.hasSidecars && arm.spoiled.some(({ gate }) => gate === 'streams'))
   const names = [...new Set(keeping.map(nameOf))]
@@ -64,7 +64,7 @@ function renderKept(summary) {
  * Renders that the intervals of two measurements exclude each other; the report has the intervals.
  * @param {NonNullable<Summary['carries']>[number]} band
  */
-function renderGaps({ a, b, measured }) {
+function warnOfContradiction({ a, b, measured }) {
   const amounts = measured.map(({ load }) =>
     load.kind === 'open' ? `at ${load.ratePerSecond} req/s` : `with ${load.users} users`,
   )
@@ -79,7 +79,7 @@ function renderGaps({ a, b, measured }) {
 }
 
 /** Renders the checks that excluded much of what is shown, but not of a search with an outcome: it went on until it had enough. @param {Summary} summary */
-function renderChecks({ results }) {
+function warnOfSpoiledTrials({ results }) {
   const fired = listArms({ results: results.filter(result => !hasOutcome(result)) }).flatMap(arm => {
     const trials = arm.trials.completed + arm.trials.failed + arm.trials.invalid
     return arm.spoiled
@@ -106,7 +106,7 @@ function renderChecks({ results }) {
 const hasOutcome = result => result.kind === 'search' && result.searches.length + result.sizes.length > 0
 
 /** Renders by how much the memory of sidecars grew with the requests. @param {Summary} summary */
-function renderGrowing(summary) {
+function warnOfLeaks(summary) {
   return listArms(summary)
     .filter(({ repeatOf }) => repeatOf === null)
     .flatMap(arm =>
@@ -127,13 +127,13 @@ function isOfAnswer(name, { load }) {
 }
 
 /** Names the proxies that carry bytes and parse no requests. @param {Summary} summary */
-function renderBytes({ parity }) {
+function warnOfByteProxies({ parity }) {
   const planes = [...new Set(parity.filter(({ carriesBytes }) => carriesBytes).map(({ plane }) => plane))]
   return planes.map(plane => `${plane} carries bytes: routes, retries and metrics by request are not its work.`)
 }
 
 /** Names the checks in which proxies do other work because a mesh deploys them so. @param {Summary} summary */
-function renderDeployed({ parity }) {
+function warnOfDeployedDifferences({ parity }) {
   const rows = parity.filter(row => row.isDeployed && isWrong(row))
   const planes = [...groupBy(rows, ({ plane }) => plane)].map(([plane, rowsOfPlane]) => {
     return `${plane} (${[...new Set(rowsOfPlane.map(({ name }) => name.replace('parity-', '')))].join(', ')})`
@@ -142,7 +142,7 @@ function renderDeployed({ parity }) {
 }
 
 /** Renders the first pair of planes whose ratio drifted over the run. @param {Summary} summary */
-function renderDrift(summary) {
+function warnOfDrift(summary) {
   const drifts = listComparisons(summary).flatMap(({ a, b, quantity, service, isControl, reasons }) => {
     const drift = reasons.find(reason => reason.startsWith('the ratio drifted'))
     return drift && quantity === PRIMARY.name && service === null && !isControl ? [`${a} and ${b}: ${drift}.`] : []
@@ -151,7 +151,7 @@ function renderDrift(summary) {
 }
 
 /** Renders that the machine was busy before the run; empty: it was idle, or that was not measured. @param {Summary} summary */
-function renderBusy({ machine }) {
+function warnOfBusyMachine({ machine }) {
   const idle = machine.before?.idleFraction
   if (typeof idle !== 'number' || idle >= IDLE_LEAST) return []
   return [`This machine was busy before the run (${percent(idle)} idle): expect wide intervals.`]

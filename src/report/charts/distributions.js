@@ -36,7 +36,7 @@ export function drawDistributions({ title, name, lines }) {
   const times = drawn.flatMap(({ grid }) => grid.map(([, ms]) => ms)).filter(ms => ms > 0)
   const isLogarithmic = Math.max(...times) > LOGARITHMIC_FROM * Math.min(...times)
   return drawLines(
-    { title, lines: drawn, say: sayLine },
+    { title, lines: drawn, renderLine: renderPercentiles },
     {
       bottom: 40,
       tooltip: { trigger: 'item', confine: true, formatter: '{a}: {b}' },
@@ -72,7 +72,7 @@ export function findMs(grid, quantile) {
 }
 
 /** Describes a line in words: its times at the named percentiles. @param {TimesLine} line */
-function sayLine({ label, grid }) {
+function renderPercentiles({ label, grid }) {
   const sentences = PERCENTILES.flatMap(quantile => {
     const ms = findMs(grid, quantile)
     return ms === undefined ? [] : [`${nameOf(quantile)} ${shorten(ms)} ms`]

@@ -19,12 +19,12 @@ import { createAxis, createAxisBelow, createAxisBeside, createSeries, dashOf, dr
  * is an answer. @param {{ title: string, lines: LimitLine[] }} options
  */
 export function drawOverLimit({ title, lines }) {
-  const sayAnswer = (/** @type {LimitLine['answers'][0]} */ { cores, ratePerSecond, p99Ms }) =>
+  const renderHeldRate = (/** @type {LimitLine['answers'][0]} */ { cores, ratePerSecond, p99Ms }) =>
     `${cores} cores hold ${ratePerSecond} requests/s${p99Ms === null ? '' : ` with a p99 of ${p99Ms.toFixed(1)} ms`}`
-  const say = (/** @type {LimitLine} */ { label, points, answers }) =>
-    `${label}: ${points.length} trials, ${answers.map(sayAnswer).join(', ') || 'no answer'}`
+  const renderLine = (/** @type {LimitLine} */ { label, points, answers }) =>
+    `${label}: ${points.length} trials, ${answers.map(renderHeldRate).join(', ') || 'no answer'}`
   return drawLines(
-    { title, lines, say },
+    { title, lines, renderLine },
     {
       xAxis: createAxis({ type: 'log', name: 'CPU limit of each sidecar, cores', nameGap: 26 }),
       yAxis: createAxisBeside('requests/s'),
@@ -36,7 +36,7 @@ export function drawOverLimit({ title, lines }) {
         }))
         const limits = answers.map(answer => ({
           value: [shorten(answer.cores), shorten(answer.ratePerSecond)],
-          name: `${label}: ${sayAnswer(answer)}`,
+          name: `${label}: ${renderHeldRate(answer)}`,
         }))
         return [
           createSeries('scatter', { label, colour, symbolSize: 9, data: trials }),
@@ -84,10 +84,10 @@ export function drawOverSidecars({ title, lines }) {
  * @param {{ title: string, axes: [string, string], lines: AxisLine[] }} options axes: what is below, and the unit beside
  */
 export function drawOverAxis({ title, axes: [below, beside], lines }) {
-  const say = (/** @type {AxisLine} */ { label, points }) =>
+  const renderLine = (/** @type {AxisLine} */ { label, points }) =>
     `${label}: ${points.map(({ at, value }) => `${shorten(value)} at ${at}`).join(', ')}`
   return drawLines(
-    { title, lines, say },
+    { title, lines, renderLine },
     {
       xAxis: createAxisBelow(below),
       yAxis: createAxisBeside(beside),
@@ -110,7 +110,7 @@ export function drawOverAxis({ title, axes: [below, beside], lines }) {
 function drawFitted({ title, axes: [below, beside], symbolSize, lines }) {
   const style = { symbol: 'none', silent: true, lineStyle: { type: 'dashed', width: 1.5 } }
   return drawLines(
-    { title, lines, say: ({ label, said }) => `${label}: ${said}` },
+    { title, lines, renderLine: ({ label, said }) => `${label}: ${said}` },
     {
       xAxis: createAxisBelow(below),
       yAxis: createAxisBeside(beside),
@@ -128,12 +128,12 @@ function drawFitted({ title, axes: [below, beside], symbolSize, lines }) {
 
 /** Draws, over seconds, the share of the real sidecars that have a configuration. @param {{ title: string, lines: ShareLine[] }} options */
 export function drawOverShare({ title, lines }) {
-  const say = (/** @type {ShareLine} */ { label, curve }) => {
+  const renderLine = (/** @type {ShareLine} */ { label, curve }) => {
     const last = curve.at(-1)
     return `${label}: ${last ? `${shorten(100 * last[1])} % after ${shorten(last[0])} s` : 'none'}`
   }
   return drawLines(
-    { title, lines, say },
+    { title, lines, renderLine },
     {
       xAxis: createAxisBelow('seconds'),
       yAxis: createAxisBeside('% of the real sidecars', { max: 100 }),

@@ -1,4 +1,4 @@
-import { tellMedian } from './rounds.js'
+import { renderMedian } from './rounds.js'
 import { colourOf, createAxisBelow, createAxisBeside, createSeries, drawLines, LIMIT, MUTED, shorten } from './style.js'
 
 /**
@@ -22,7 +22,7 @@ export function drawOverRuns({ title, unit, digits, runs, lines, marks }) {
       title,
       about: `${title}, of ${runs.length} runs`,
       lines,
-      say: line => sayLine(line, { unit, digits }),
+      renderLine: line => renderFirstAndLast(line, { unit, digits }),
       height: 360,
     },
     {
@@ -41,7 +41,7 @@ export function drawOverRuns({ title, unit, digits, runs, lines, marks }) {
             lineStyle: { width: 1, type: isControl ? 'dotted' : 'solid' },
             data: points.map((point, i) => ({
               value: point && shorten(point.median),
-              name: `${label}, ${runs[i]}: ${tellMedian(point, digits)} ${unit}`,
+              name: `${label}, ${runs[i]}: ${renderMedian(point, digits)} ${unit}`,
             })),
             markLine: drawSpans({ colour, points }),
           }),
@@ -79,9 +79,9 @@ function drawMarks(marks) {
 }
 
 /** Describes a line in words: its first and last value. @param {DrawnLine} line @param {{ unit: string, digits: number }} quantity */
-function sayLine({ label, points }, { unit, digits }) {
+function renderFirstAndLast({ label, points }, { unit, digits }) {
   const values = points.filter(point => point !== null)
   if (values.length === 0) return `${label}: no value`
-  const [first, last] = [values[0], values[values.length - 1]].map(point => tellMedian(point, digits))
+  const [first, last] = [values[0], values[values.length - 1]].map(point => renderMedian(point, digits))
   return `${label}: ${first} ${unit} in the first, ${last} in the last`
 }

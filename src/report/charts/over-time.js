@@ -22,7 +22,7 @@ export function drawOverTime({ title, sidecars }) {
     series.map(([seconds, value]) => [shorten(seconds), shorten(value / scale)])
   return {
     title,
-    description: `${title}. ${sidecars.map(saySidecar).join('; ')}.`,
+    description: `${title}. ${sidecars.map(renderPeaks).join('; ')}.`,
     height: 420,
     option: createOption({
       legend: createLegend(names),
@@ -89,7 +89,7 @@ export function sumSeconds(stretches) {
 }
 
 /** Describes a sidecar in words: the most that it used, its cap, and the time without quota. @param {SidecarSeries} sidecar */
-function saySidecar({ service, cpuLimitCores, cores, anonBytes, throttled }) {
+function renderPeaks({ service, cpuLimitCores, cores, anonBytes, throttled }) {
   const most = (/** @type {[number, number][]} */ points) => points.reduce((high, [, v]) => Math.max(high, v), 0)
   return [
     `${service}: at most ${shorten(most(cores))} cores`,

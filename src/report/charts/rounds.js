@@ -25,12 +25,12 @@ export function drawRounds({ title, unit, digits, rows }) {
   const width = Math.min(LABEL_PIXELS, LETTER_PIXELS * longest)
   const medians = rows.flatMap(({ label, quantity, colour }, i) => {
     if (quantity.median === null) return []
-    const name = `${label}: median ${tellMedian(quantity, digits)} ${unit}`
+    const name = `${label}: median ${renderMedian(quantity, digits)} ${unit}`
     return [{ value: [shorten(quantity.median), i], name, itemStyle: { color: colourOf(colour) } }]
   })
   return {
     title,
-    description: `${title}. ${rows.map(row => sayRow(row, show)).join('; ')}.`,
+    description: `${title}. ${rows.map(row => renderRow(row, show)).join('; ')}.`,
     height: 52 + (isMany ? ROW_PIXELS_OF_MANY : ROW_PIXELS) * Math.max(1, rows.length),
     option: createOption({
       // ECharts measures labels in a lean font: bold ones take more room on the right.
@@ -40,7 +40,7 @@ export function drawRounds({ title, unit, digits, rows }) {
         side(({ label }) => (label.length > LABEL_MOST ? `${label.slice(0, LABEL_MOST - 1)}…` : label), {
           axisLabel: { lineHeight: 14, width, overflow: isMany ? 'truncate' : 'break', interval: 0 },
         }),
-        side(({ quantity }) => tellMedian(quantity, digits), {
+        side(({ quantity }) => renderMedian(quantity, digits), {
           position: 'right',
           axisLine: { show: false },
           axisLabel: { interval: 0, fontWeight: 'bold', color: TEXT },
@@ -84,7 +84,7 @@ function drawPoints({ label, colour, isControl = false, quantity }, i, show) {
 }
 
 /** Renders `184 [180, 189]`, or the median alone if it has no interval; `-`: no median. @param {Omit<Quantity, 'values'> | null} quantity @param {number} digits */
-export function tellMedian(quantity, digits) {
+export function renderMedian(quantity, digits) {
   if (quantity === null || quantity.median === null) return '-'
   const { median, low, high } = quantity
   const interval = low === null || high === null ? '' : ` [${low.toFixed(digits)}, ${high.toFixed(digits)}]`
@@ -92,7 +92,7 @@ export function tellMedian(quantity, digits) {
 }
 
 /** Describes a row in words: its median, interval, and number of rounds. @param {Row} row @param {(value: number) => string} show */
-function sayRow({ label, quantity: { median, low, high, values } }, show) {
+function renderRow({ label, quantity: { median, low, high, values } }, show) {
   const rounds = values.filter(value => value !== null).length
   if (median === null) return `${label}: no value`
   const interval = low === null || high === null ? '' : `, from ${show(low)} to ${show(high)}`

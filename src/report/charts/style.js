@@ -40,16 +40,19 @@ export function createOption(option) {
 }
 
 /**
- * Draws a chart of labelled lines with a legend above them. about: begins the description; say: describes a line; height, top,
+ * Draws a chart of labelled lines with a legend above them. about: begins the description; renderLine: describes a line in words; height, top,
  * bottom: pixels.
  * @template {{ label: string }} Line
- * @param {{ title: string, about?: string, lines: Line[], say: (line: Line) => string, height?: number }} options
+ * @param {{ title: string, about?: string, lines: Line[], renderLine: (line: Line) => string, height?: number }} options
  * @param {{ top?: number, bottom?: number } & Record<string, any>} option @returns {Chart}
  */
-export function drawLines({ title, about = title, lines, say, height = 340 }, { top = 34, bottom = 30, ...option }) {
+export function drawLines(
+  { title, about = title, lines, renderLine, height = 340 },
+  { top = 34, bottom = 30, ...option },
+) {
   return {
     title,
-    description: `${about}. ${lines.map(say).join('; ')}.`,
+    description: `${about}. ${lines.map(renderLine).join('; ')}.`,
     height,
     option: createOption({
       legend: createLegend(lines.map(({ label }) => label)),

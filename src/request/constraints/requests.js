@@ -173,7 +173,7 @@ export const REQUESTS = [
   },
   {
     on: 'p99Ms',
-    conflict: ({ kind }) => KINDS[kind].limit === undefined,
+    conflict: ({ kind }) => KINDS[kind].withP99Bound === undefined,
     message: ({ experiment: { name } }) => `--p99 applies only to searches; ${name} is not one: leave it out`,
   },
   {

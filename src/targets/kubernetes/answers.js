@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { BenchError } from '../../lib/errors.js'
-import { findFault } from '../../lib/say-issue.js'
+import { findFault } from '../../lib/schema-issue.js'
 
 /** The parts of a cluster's answers that the kit relies on. Pure. */
 /** @import { V1Node, V1Pod } from '@kubernetes/client-node' */

@@ -141,7 +141,7 @@ export function explain(error) {
   const refused = /Unexpected server response: (\d+)/.exec(text)?.[1]
   const code = refused ? Number(refused) : rest.code
   if (typeof code === 'number') {
-    const said = sayStatus(body) ?? text
+    const said = readStatusMessage(body) ?? text
     if (code === 401) return { isPassing: false, message: 'the credentials of the kubeconfig are not accepted (401)' }
     const isForbidden = code === 403 && (refused || /cannot \S+ (resource|path)/.test(said))
     if (isForbidden) return { isPassing: false, message: `${said} (${RBAC})` }
@@ -192,4 +192,5 @@ function ignoreGone(error) {
 }
 
 /** @param {any} body of an error: a Status object, or its text */
-const sayStatus = body => (typeof body === 'string' ? (parseJson(body)?.message ?? body.slice(0, 500)) : body?.message)
+const readStatusMessage = body =>
+  typeof body === 'string' ? (parseJson(body)?.message ?? body.slice(0, 500)) : body?.message

@@ -2,7 +2,7 @@ import { BenchError, SiteLostError } from '../../lib/errors.js'
 import { lastLines } from '../../lib/log-tail.js'
 import { renderCommand } from '../../lib/render-command.js'
 import { isBuilt } from '../../tools/sources.js'
-import { isVersionPrinted, parseLibrary } from '../../tools/version.js'
+import { isVersionPrinted, readLibrary } from '../../tools/version.js'
 import { awaitPods } from './await-pods.js'
 import { imageOf } from './images.js'
 import { LABELS, MANAGER, renderVersionJob } from './manifests.js'
@@ -61,7 +61,7 @@ export function createImageTools({ api, target, images, whereOf, signal }) {
       if (!spec.isAccepted(version))
         return { missing: `the image ${image} has ${spec.name} ${version}, wanted ${spec.wanted}: ${advice}` }
       const origin = { sha256: digest, source: `image ${image}`, image }
-      return { name: spec.name, path: spec.name, version, ...parseLibrary(spec, text), ...origin }
+      return { name: spec.name, path: spec.name, version, ...readLibrary(spec, text), ...origin }
     } catch (error) {
       if (!(error instanceof BenchError) || error instanceof SiteLostError || error.exitStatus !== 1) throw error
       return { missing: `${error.message}${bring && `; ${advice}`}` }

@@ -167,7 +167,7 @@ function createHub({ ledger, common, run, iptables }) {
     } catch (error) {
       await close()
       const why = /** @type {Error} */ (error).message
-      throw new BenchError(`--interception redirect ${explainFailure(why)}`, { cause: error })
+      throw new BenchError(`--interception redirect ${renderRulesFailure(why)}`, { cause: error })
     }
   }
 
@@ -178,8 +178,8 @@ function createHub({ ledger, common, run, iptables }) {
 const LACKS_MODULE =
   /no chain\/target\/match|missing kernel module|table does not exist|insmod|rule_append failed|couldn't load (?:match|target)|extension \w+ /i
 
-/** Explains, as the end of a sentence, why no rules could be set. @param {string} why as the command printed it @param {boolean} [isRoot] */
-export function explainFailure(why, isRoot = process.getuid?.() === 0) {
+/** Renders, as the end of a sentence, why no rules could be set. @param {string} why as the command printed it @param {boolean} [isRoot] */
+export function renderRulesFailure(why, isRoot = process.getuid?.() === 0) {
   if (LACKS_MODULE.test(why))
     return `needs modules that this kernel has not loaded: modprobe xt_REDIRECT xt_owner (a kernel without them cannot redirect): ${why}`
   if (isRoot && !/not permitted|permission denied/i.test(why)) return `cannot be set up: ${why}`

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { listDisparities, tabulateParity, tellPolicy, tellTried } from '../../../src/parity/verdict/rows.js'
+import {
+  listDisparities,
+  renderCheckTimes,
+  renderTrafficPolicy,
+  tabulateParity,
+} from '../../../src/parity/verdict/rows.js'
 import { createParityRow as row } from '../../fakes/fake-records.js'
 
 describe('tabulateParity', () => {
@@ -46,22 +51,22 @@ describe('listDisparities', () => {
   })
 })
 
-describe('tellPolicy', () => {
+describe('renderTrafficPolicy', () => {
   it('names the open policy where sidecars speak TLS', () => {
-    expect(tellPolicy({ parity: [row({ trafficPolicy: 'open' })] })).toEqual([
+    expect(renderTrafficPolicy({ parity: [row({ trafficPolicy: 'open' })] })).toEqual([
       "Traffic policy open, as in the published comparison: a sidecar accepts any identity of the mesh's CA",
     ])
-    expect(tellPolicy({ parity: [row({ trafficPolicy: 'listed' })] })).toEqual([])
-    expect(tellPolicy({ parity: [row({ trafficPolicy: 'open', tls: 'plaintext' })] })).toEqual([])
+    expect(renderTrafficPolicy({ parity: [row({ trafficPolicy: 'listed' })] })).toEqual([])
+    expect(renderTrafficPolicy({ parity: [row({ trafficPolicy: 'open', tls: 'plaintext' })] })).toEqual([])
   })
 })
 
 describe('tellTried', () => {
   it('says when an earlier run made a check, and nothing where this run made all', () => {
     const earlier = row({ triedAt: '2026-11-25T22:16:41.000Z' })
-    expect(tellTried({ parity: [row({})] })).toEqual([])
-    expect(tellTried({ parity: [earlier] })[0]).toMatch(/^Equal work was tried on 2026-11-25 22:16 UTC, /)
-    expect(tellTried({ parity: [earlier, row({})] })[0]).toMatch(
+    expect(renderCheckTimes({ parity: [row({})] })).toEqual([])
+    expect(renderCheckTimes({ parity: [earlier] })[0]).toMatch(/^Equal work was tried on 2026-11-25 22:16 UTC, /)
+    expect(renderCheckTimes({ parity: [earlier, row({})] })[0]).toMatch(
       /^Some of equal work was tried on 2026-11-25 22:16 UTC, /,
     )
   })

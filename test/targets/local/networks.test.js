@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { BenchError } from '../../../src/lib/errors.js'
 import { createProcess } from '../../../src/model/processes.js'
 import { openLedger, readLedgers } from '../../../src/node/ledger.js'
-import { createNetworks, explainFailure } from '../../../src/targets/local/networks.js'
+import { createNetworks, renderRulesFailure } from '../../../src/targets/local/networks.js'
 import { makeOwnFolder } from '../../fakes/scratch.js'
 
 /** @import { ProcessSpec } from '../../../src/model/types.ts' */
@@ -146,8 +146,8 @@ describe('the network namespaces of a run', () => {
     ['RTNETLINK answers: Operation not permitted', 'needs root, or CAP_NET_ADMIN'],
     ['Error: Unknown device type', 'cannot be set up: Error: Unknown device type'],
   ])('are refused to root with the cause first: %s', (why, words) => {
-    expect(explainFailure(why, true)).toMatch(words)
-    expect(explainFailure(why, true)).toContain(why)
+    expect(renderRulesFailure(why, true)).toMatch(words)
+    expect(renderRulesFailure(why, true)).toContain(why)
   })
 
   it('are refused with the package of a program that is missing', async () => {

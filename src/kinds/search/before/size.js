@@ -21,7 +21,7 @@ const LINE_REACH = 50
  * @param {SearchOptions & { spec: Extract<SearchSpec, { kind: 'size' }> }} options @returns {Search<SizeResult>}
  */
 export function* findSize({ template, spec, cpus }) {
-  const { known } = yield* startSize({ template, cpus })
+  const { known } = yield* findFirstLimits({ template, cpus })
   /** @type {SizeResult} */
   let size = {
     ...choiceOf(template),
@@ -87,17 +87,21 @@ export function* findSize({ template, spec, cpus }) {
 }
 
 /**
- * Tries all the CPU and, if that held, limits with room. known: steps by their place on the grid.
+ * Tries all the CPU and, if that held, limits with room. first: the limits that held, or why none did; known: the steps that show
+ * whether the load holds at a CPU limit, by their place on the grid, for the search that goes on.
  * @param {Pick<SearchOptions, 'template' | 'cpus'>} options
  * @returns {Search<{ known: Map<number, TriedStep>, first: FirstAnswer }>}
  */
-export function* startSize({ template, cpus }) {
-  const whole = yield* tryStep(withCpu(template, cpus), cpus)
-  const known = new Map([[indexOf(cpus), whole]])
-  if (!whole.held) return { known, first: describeUnconfirmed({ whole, cpus }) }
-  const { limits, tried, last, steps } = yield* findFirst({ template, cpus, need: needOf(whole) })
-  for (const step of steps) if (step.held !== null && step.value < cpus) known.set(indexOf(step.value), step)
-  const first = limits ? { limits, p99Ms: p99Of(last) } : describeUnconfirmed({ whole, cpus, step: last, tried })
+export function* findFirstLimits({ template, cpus }) {
+  const stepWithAllCpu = yield* tryStep(withCpu(template, cpus), cpus)
+  const known = new Map([[indexOf(cpus), stepWithAllCpu]])
+  if (!stepWithAllCpu.held) return { known, first: describeUnconfirmed({ whole: stepWithAllCpu, cpus }) }
+  const need = needOf(stepWithAllCpu)
+  const { limits, tried: lastLimits, last: lastStep, steps: cpuSteps } = yield* findFirst({ template, cpus, need })
+  for (const step of cpuSteps) if (step.held !== null && step.value < cpus) known.set(indexOf(step.value), step)
+  const first = limits
+    ? { limits, p99Ms: p99Of(lastStep) }
+    : describeUnconfirmed({ whole: stepWithAllCpu, cpus, step: lastStep, tried: lastLimits })
   return { known, first }
 }
 

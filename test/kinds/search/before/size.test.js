@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findSize, startSize } from '../../../../src/kinds/search/before/size.js'
+import { findFirstLimits, findSize } from '../../../../src/kinds/search/before/size.js'
 import { recommendedBytes } from '../../../../src/kinds/search/memory-floor.js'
 import { createRandom } from '../../../../src/lib/random.js'
 import { createArm } from '../../../fakes/fake-records.js'
@@ -234,10 +234,10 @@ describe('findSize', () => {
   })
 })
 
-describe('startSize', () => {
+describe('findFirstLimits', () => {
   const template = createArm({ id: 'link-pipy', load: { kind: 'open', ratePerSecond: 1000, windowSeconds: 3.5 } })
   const start = (/** @type {Parameters<typeof createFakeSidecar>[0]} */ given) =>
-    runSearch(startSize({ template, cpus: 2 }), createFakeSidecar(given))
+    runSearch(findFirstLimits({ template, cpus: 2 }), createFakeSidecar(given))
 
   const limitsOf = (/** @type {import('../../../../src/kinds/search/before/size.js').FirstAnswer} */ first) =>
     'limits' in first ? first.limits : null

@@ -1,6 +1,6 @@
 /** Renders an issue of a schema; that of a record's key holds a better one. Pure. @param {Pick<import('zod').core.$ZodIssue, 'message'> & { issues?: import('zod').core.$ZodIssue[] }} issue */
-export function sayIssue({ message, issues: [ofKey] = [] }) {
-  if (ofKey !== undefined) return sayIssue(ofKey)
+export function renderIssue({ message, issues: [ofKey] = [] }) {
+  if (ofKey !== undefined) return renderIssue(ofKey)
   return message.replace(/^Invalid input: expected (.*), received undefined$/, 'it is missing: expected $1')
 }
 
@@ -9,5 +9,5 @@ export function findFault(schema, value) {
   const result = schema.safeParse(value)
   if (result.success) return null
   const [issue] = result.error.issues
-  return `${issue.path.join('.') || 'it'}: ${sayIssue(issue)}`
+  return `${issue.path.join('.') || 'it'}: ${renderIssue(issue)}`
 }
