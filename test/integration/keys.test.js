@@ -34,7 +34,8 @@ it('keys are in a folder of their own while a run lasts, and nowhere else then o
     folderModes = [...new Set([keysFolder, ...files.map(path.dirname)])].map(modeOf)
   }, LOOK_MS)
   const { stdout, stderr, exitCode } = await run.finally(() => clearInterval(look))
-  expect(exitCode, stderr).toBe(0)
+  // 3: what runs beside it has spoiled what could be compared; all programs ran.
+  expect([0, 3], stderr).toContain(exitCode)
 
   expect([...keys.keys()].map(file => path.basename(file))).toEqual(
     expect.arrayContaining(['load-generator-key.pem', 'client-key.pem', 'server-key.pem']),
