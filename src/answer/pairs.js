@@ -76,7 +76,7 @@ function isOpenAndSmall({ verdict, ratio, gapLeast }) {
   return verdict === 'indicative' && Math.abs(Number(ratio.median) - 1) < (gapLeast ?? GAP_LEAST)
 }
 
-/** @param {Comparison} comparison that was measured */
+/** Says whether no difference is to be named: none was shown, or the gap is small and has no interval. @param {Comparison} comparison that was measured */
 const isAlike = comparison => comparison.verdict === 'no-difference-shown' || isOpenAndSmall(comparison)
 
 /** Renders `uses 57.4 % less CPU per request than`; from twice as much on, `has 2.4 × the CPU per request of`. @param {Comparison} comparison */

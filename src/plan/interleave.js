@@ -80,12 +80,12 @@ export function noteTurns(arms, options) {
 }
 
 /**
- * Chooses the turns of arms that share a load. No arm is idle for longer than all have a turn (`orderSlices`), and that is
- * kept clearly below the time after which one of them closes idle connections: it would open them again in each turn,
- * which no steady load does.
+ * Chooses the turns of arms that share a load. An arm is idle while the others have their turns (`orderSlices`). Turns are
+ * shortened so that this stays clearly below the shortest idle timeout, else that arm would open its connections again in each
+ * turn, which no steady load does; if turns would become too short, they keep their usual length.
  * @param {Arm[]} group @param {{ cpus: number, idleSecondsOf: IdleSecondsOf }} options
- * @returns {{ count: number, sliceMs?: number, usualMs?: number, closesFirst?: Arm }} sliceMs: undefined if all have their rate
- *   at the same time
+ * @returns {{ count: number, sliceMs?: number, usualMs?: number, closesFirst?: Arm }} count: of arms that take turns; sliceMs:
+ *   undefined if all have their rate at the same time; closesFirst: the arm with the shortest idle timeout
  */
 function planTurns(group, { cpus, idleSecondsOf }) {
   const count = Math.max(...splitGroup(group).map(part => part.length))

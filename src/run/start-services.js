@@ -144,7 +144,7 @@ export async function startServices({ testbed, arm, start, folder, isInterleaved
   } catch (error) {
     const { processes } = deployment
     const ended = await awaitEnded(processes)
-    // The error of a process that is not ready has its log. If all were ready, one may have exited since, which explains more.
+    // If a process did not become ready, the error has its log. If all did, one may have exited since, and is then the likelier cause.
     const fallen = areReady ? await assertAllRun(processes, 'starting').catch(error => error) : null
     const failure = fallen ?? (areReady ? await withSidecarLogs(error, processes) : error)
     await deployment.remove()

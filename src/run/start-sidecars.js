@@ -25,7 +25,8 @@ const WAITING_MOST = BATCH_SIDECARS / 2
  * @param {{ asking: Asking, batches: Batch[], deploy: Deploy, arePods: boolean, deadlineSeconds: number,
  *   fail: (error: Error) => void, signal: AbortSignal }} options arePods: no pace is needed; fail: is called if a pod does not
  *   become ready
- * @returns answering: a promise for each sidecar that was started; pods: by sidecar, their readyMs set as they become ready
+ * @returns answering: a promise for each sidecar that was started; pods: by sidecar, their readyMs set as they become ready;
+ *   allReady: resolves once each pod is ready or has failed
  */
 export async function startSidecars({ asking, batches, deploy, arePods, deadlineSeconds, fail, signal }) {
   /** @type {Promise<[string, ConfigurationTimes | null]>[]} */
@@ -56,10 +57,11 @@ export async function startSidecars({ asking, batches, deploy, arePods, deadline
     if (pace?.isLate()) break
     const specs = group.map(({ spec }) => spec)
     await deploy(specs, { onStart, ...(pace && { pace: pace.wait }) }).catch(error => {
+      // Past the deadline the wait for the next batch rejects: the sidecars that have started count all the same.
       if (!pace?.isLate()) throw error
     })
   }
-  return { answering, pods, areReady: Promise.all(readying) }
+  return { answering, pods, allReady: Promise.all(readying) }
 }
 
 /** Adds the sidecar's name to its answer. @template {ConfigurationTimes | null} T @param {string} name @param {Promise<T>} answer */

@@ -82,7 +82,7 @@ function assignWithinBound(items, shards) {
   })
 }
 
-/** Points of each shard, as in Argo CD. */
+/** How many points each shard has on the hash ring; Argo CD takes as many. */
 const POINTS_OF_SHARD = 1000
 
 /** @typedef {{ hash: bigint, shard: number, index: number }} Point index: among the points of its shard */

@@ -24,9 +24,9 @@ export const CONTROL = 'mesh'
  */
 
 /**
- * A change of a sidecar's configuration. endpoint: the sidecar's listener; host: answered 200 once the change is in effect; stage:
- * hands it over; commit: puts it into effect; certificate: the path of the one that is then shown, absent: it stays the same;
- * credentials: of the client that looks.
+ * A change of a sidecar's configuration. endpoint: the sidecar's listener; host: requests to it get a 200 once the change is in
+ * effect; stage: hands it over; commit: puts it into effect; certificate: the path of the one that is shown from then on, absent:
+ * it stays the same; credentials: of the client that checks it.
  * @typedef {{ endpoint: Endpoint, host: string, stage: ReloadAction[], commit: ReloadAction[],
  *   certificate?: string, credentials?: ReturnType<typeof credentialsOf> }} Version
  */

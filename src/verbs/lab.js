@@ -119,7 +119,7 @@ export function addLab(verb, context) {
     })
 }
 
-/** Renders the request of a count. @param {import('../model/requests.js').RequestOptions} axes @param {number} [payload] bytes */
+/** Renders the request that each counted call sends. @param {import('../model/requests.js').RequestOptions} axes @param {number} [payload] bytes */
 function nameRequest(axes, payload = AXES.payloadBytes.values[0]) {
   return renderRequest({ requests: [createRequestKind(axes, payload)] })
 }

@@ -9,7 +9,8 @@ export const STREAM_MODULE = '/etc/nginx/modules-enabled/*-mod-stream.conf'
 export const INSPECT_SECONDS = 5
 
 /**
- * Renders a permissive port. main: blocks beside `http`; listens: `listen` lines for the two kinds of connections.
+ * Renders a port that takes plaintext and TLS (mTLS mode PERMISSIVE): nginx looks at the first bytes of a connection, and passes
+ * it to one of two sockets. main: blocks beside `http`; listens: `listen` lines of the plaintext and the TLS socket.
  * @param {NonNullable<SidecarModel['inbound']>} inbound
  * @param {SidecarModel} model
  * @returns {{ main: Directive[], listens: string[] }}

@@ -28,7 +28,7 @@ function renderRate(group, { measured, varied }) {
   const place = describeVaried(group[0], varied)
   const start = `Quiet pairs beside ${rateOf(group[0])} requests/s to one${place ? ` (${place})` : ''}`
   const p99s = withP99.map(arm => {
-    const remarks = [...renderTimes(arm, measured), ...renderDelivered(arm)]
+    const remarks = [...compareWithoutLoud(arm, measured), ...renderDelivered(arm)]
     const remark = remarks.length > 0 ? ` (${remarks.join('; ')})` : ''
     return `${nameOf(arm)} ${formatValue(QUANTITIES.p99, Number(p99Of(arm)))} ms${remark}`
   })
@@ -36,13 +36,17 @@ function renderRate(group, { measured, varied }) {
   return `${start}: ${[...(p99s.length > 0 ? [`p99 ${p99s.join(', ')}`] : []), ...lacks].join('; ')}.`
 }
 
-/** Renders how many times the p99 without a loud pair a p99 is; empty if no such arm was run. @param {SummaryArm} arm @param {SummaryArm[]} measured */
-function renderTimes(arm, measured) {
+/**
+ * Renders by how many times the loud pair raises the p99 of an arm, as a list of one; empty if the arm was not run without a loud pair.
+ * @param {SummaryArm} arm @param {SummaryArm[]} measured
+ */
+function compareWithoutLoud(arm, measured) {
+  // The same arm but for the loud rate.
   const keyOf = (/** @type {SummaryArm} */ one) => `${nameOf(one)} ${groupOf(one, 'loudPerSecond')}`
-  const quiet = measured.find(other => rateOf(other) === 0 && keyOf(other) === keyOf(arm))
-  if (!quiet) return []
-  const without = p99Of(quiet)
-  return [without === null ? 'no p99 without it' : `${(Number(p99Of(arm)) / without).toFixed(1)} × that without`]
+  const withoutLoud = measured.find(other => rateOf(other) === 0 && keyOf(other) === keyOf(arm))
+  if (!withoutLoud) return []
+  const p99Ms = p99Of(withoutLoud)
+  return [p99Ms === null ? 'no p99 without it' : `${(Number(p99Of(arm)) / p99Ms).toFixed(1)} × that without`]
 }
 
 /** Renders the rate that the loud pair got, if it is not the one of the sentence. @param {SummaryArm} arm */

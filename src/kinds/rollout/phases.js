@@ -30,11 +30,11 @@ export async function startAll({ batches, deploy, arePods, fail, ...options }) {
     started = await startSidecars({ ...options, batches, deploy, arePods, fail })
     return started.answering
   })
-  const { pods, areReady } = /** @type {NonNullable<typeof started>} */ (started)
+  const { pods, allReady } = /** @type {NonNullable<typeof started>} */ (started)
   if (first.times.size === 0)
     throw new BenchError(`no sidecar was seen to start within ${options.deadlineSeconds} s, though its pod was made`)
   const hasAll = [...first.times.values()].filter(({ yesMs }) => yesMs !== null).length === pods.size
-  if (hasAll) await areReady
+  if (hasAll) await allReady
   options.signal.throwIfAborted()
   return { first, pods }
 }
@@ -106,6 +106,7 @@ async function commitChanges({ asking, signal, changes, conditions, sample }) {
   const items = changes.flatMap(({ member: { name, standsFor }, endpoint, host, commit }) =>
     (standsFor === undefined ? [commit] : commit.map(action => [action])).map((actions, i) => ({
       actions,
+      // Of the commits of a member that stands for many sidecars, the first is timed.
       expected: i === 0 && sample.has(name) ? { name, endpoint, host } : null,
     })),
   )
