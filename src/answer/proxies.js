@@ -31,7 +31,12 @@ export function drawProxies({ arms: all, comparisons, quantities, primary = PRIM
   const names = quantities.filter(name => arms.some(arm => isInformative(arm, name)))
   const pairs = comparisons.filter(c => c.quantity === primary && c.service === null && !c.isControl)
   const varied = findVaried(arms)
-  const picture = varied.length === 0 ? drawRows(arms, pairs, names, columns) : drawPoints(arms, pairs, names, varied)
+  // A proxy may differ from others in an axis that it has no choice of: `none` has no workers, and Linkerd's proxy one.
+  const hasOneArmEach = new Set(arms.map(nameOf)).size === arms.length
+  const picture =
+    varied.length === 0 || hasOneArmEach
+      ? drawRows(arms, pairs, { names, primary, further: columns })
+      : drawPoints(arms, pairs, names, varied)
   return picture.rows.length === 0 || picture.columns.length === 0 ? [] : [picture]
 }
 
@@ -44,11 +49,12 @@ function isInformative(arm, name) {
 }
 
 /**
- * Draws a row for each proxy. With three proxies or more, a column of ratios to the first follows that of the first quantity.
- * @param {SummaryArm[]} arms @param {Comparison[]} pairs @param {string[]} names
- * @param {NonNullable<Parameters<typeof drawProxies>[0]['columns']>} further @returns {Picture}
+ * Draws a row for each proxy. With three proxies or more, a column of ratios to the first follows that of the primary quantity.
+ * @param {SummaryArm[]} arms @param {Comparison[]} pairs of the primary quantity
+ * @param {{ names: string[], primary: string, further: NonNullable<Parameters<typeof drawProxies>[0]['columns']> }} options names: of
+ *   quantities @returns {Picture}
  */
-function drawRows(arms, pairs, names, further) {
+function drawRows(arms, pairs, { names, primary, further }) {
   const first = arms.find(arm => arm.hasSidecars)
   const against = pairs.filter(c => c.contrast === null && first && c.a === nameOf(first))
   const isMany = against.length > 1
@@ -63,7 +69,7 @@ function drawRows(arms, pairs, names, further) {
       column: { heading: headingOf(name), ...(i === 0 && { isBar: /** @type {const} */ (true) }) },
       cellOf: arm => renderQuantity(arm, name),
     },
-    ...(i === 0 && isMany ? [{ column: { heading: `against ${against[0].a}` }, cellOf: ratioOf }] : []),
+    ...(name === primary && isMany ? [{ column: { heading: `against ${against[0].a}` }, cellOf: ratioOf }] : []),
   ])
   const whole = [...columns, ...further]
   return dropEmpty({
