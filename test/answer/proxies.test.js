@@ -48,5 +48,9 @@ it('has a row for each proxy if each has one arm, though one has other workers',
 it('puts ratios beside the quantity that they are of', () => {
   const [{ columns, rows }] = draw(() => 2)
   expect(columns.map(({ heading }) => heading)).toEqual(['p99', 'CPU per request', 'against pipy'])
-  expect(rows.map(({ cells }) => cells.at(-1)?.text)).toEqual(['1', expect.stringMatching(/^2.00 ×/), expect.stringMatching(/^3.00 ×/)])
+  expect(rows.map(({ cells }) => cells.at(-1)?.text)).toEqual([
+    '1',
+    expect.stringMatching(/^2.00 ×/),
+    expect.stringMatching(/^3.00 ×/),
+  ])
 })
