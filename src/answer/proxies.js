@@ -30,14 +30,19 @@ export function drawProxies({ arms: all, comparisons, quantities, primary = PRIM
   const arms = all.filter(arm => arm.repeatOf === null && arm.trials.completed > 0)
   const names = quantities.filter(name => arms.some(arm => isInformative(arm, name)))
   const pairs = comparisons.filter(c => c.quantity === primary && c.service === null && !c.isControl)
-  const varied = findVaried(arms)
-  // A proxy may differ from others in an axis that it has no choice of: `none` has no workers, and Linkerd's proxy one.
-  const hasOneArmEach = new Set(arms.map(nameOf)).size === arms.length
-  const picture =
-    varied.length === 0 || hasOneArmEach
-      ? drawRows(arms, pairs, { names, primary, further: columns })
-      : drawPoints(arms, pairs, names, varied)
+  const picture = hasPoints(arms)
+    ? drawPoints(arms, pairs, names, findVaried(arms))
+    : drawRows(arms, pairs, { names, primary, further: columns })
   return picture.rows.length === 0 || picture.columns.length === 0 ? [] : [picture]
+}
+
+/**
+ * Says whether arms differ in more than their proxies. A proxy may differ from others in an axis that it has no choice of: `none`
+ * has no workers, and Linkerd's proxy one.
+ * @param {SummaryArm[]} arms without A/A arms
+ */
+export function hasPoints(arms) {
+  return findVaried(arms).length > 0 && new Set(arms.map(nameOf)).size < arms.length
 }
 
 /** Says whether an arm has a value of a quantity that means something under its load. @param {SummaryArm} arm @param {string} name */

@@ -1,7 +1,7 @@
 import { appendPoint, appendStretch, POINTS_MOST } from '../lib/bounded.js'
 import { finiteOrNull, subtract } from './record/describe-window.js'
 
-/** What each sidecar uses during a trial, from sample to sample. Pure. */
+/** CPU and memory that each sidecar uses during a trial, from sample to sample. Pure. */
 /** @import { ProcessSpec, Reading, Sample } from '../model/types.ts' */
 
 // An edge of the window may be read right after a sample: the rate of CPU over so short a time says nothing.

@@ -8,7 +8,7 @@ import { readPipeline } from '../tools/find-pipeline.js'
 import { specOf } from './programs.js'
 
 /**
- * What a run of users' own pipelines (pipeline.yaml) needs beside their names: its axes, requests and network namespaces.
+ * Axes, requests and network namespaces that a run of users' own pipelines (pipeline.yaml) needs beside their names.
  * @import { Arm, LoadGenerator, PlaneChoice, Tool } from '../model/types.ts' @import { Overrides } from '../request/question.js'
  * @import { Pipeline } from '../model/pipeline.js' @import { Pipelines, Planes } from './programs.js'
  */

@@ -1,8 +1,7 @@
 import { renderSureness } from '../../answer/noise.js'
 import { renderContrasts, renderPair, renderPairs } from '../../answer/pairs.js'
-import { chooseQuantities, choosesQuantities, drawProxies } from '../../answer/proxies.js'
+import { chooseQuantities, choosesQuantities, drawProxies, hasPoints } from '../../answer/proxies.js'
 import { formatValue, QUANTITIES, quantityOf } from '../../judge/quantities.js'
-import { findVaried } from '../../model/arms.js'
 import { renderCpuRequests } from './cpu-requests.js'
 import { renderCrossings } from './crossings.js'
 import { listExcluded } from './excluded.js'
@@ -47,20 +46,20 @@ export function answerCapacity(answered) {
 /** Draws the cost and the rate or latency of each proxy, for a run without interleaved trials. @param {AnsweredCapacity} answered @param {string[]} usual quantities, the primary one first */
 function drawAlone({ result: { arms, comparisons }, summary, measured }, usual) {
   const isIdle = arms[0].load.kind === 'idle'
-  const hasPoints = findVaried(measured.filter(arm => arm.repeatOf === null)).length > 0
+  const isOfPoints = hasPoints(measured.filter(arm => arm.repeatOf === null))
   const isUsual = !choosesQuantities(summary)
   const quantities = chooseQuantities(summary, usual)
   return drawProxies({
     ...{ arms, comparisons, primary: usual[0] },
-    quantities: hasPoints && isUsual && !isIdle ? [...quantities, rateOf(measured)] : quantities,
+    quantities: isOfPoints && isUsual && !isIdle ? [...quantities, rateOf(measured)] : quantities,
     columns: isUsual && !isIdle ? listColumns(measured) : [],
   })
 }
 
 /** Draws the rate or latency of each proxy alone: interleaved trials of the same run have answered the cost. @param {AnsweredCapacity} answered */
 function drawBeside({ result: { arms }, measured }) {
-  const hasPoints = findVaried(measured.filter(arm => arm.repeatOf === null)).length > 0
-  return hasPoints
+  const isOfPoints = hasPoints(measured.filter(arm => arm.repeatOf === null))
+  return isOfPoints
     ? drawProxies({ arms, comparisons: [], quantities: [rateOf(measured)] })
     : drawProxies({ arms, comparisons: [], quantities: [], columns: listColumns(measured) })
 }

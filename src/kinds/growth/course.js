@@ -31,7 +31,7 @@ const OWN = new RegExp(`\\b(${OWN_CODES.join('|')})\\b`)
 /** @typedef {GrowthRecord['steps'][number]} Step */
 
 /**
- * What steps use. control: the control plane; empty: no process hands out configurations; deadlineSeconds: of a step; stopping: aborts
+ * Options that all steps share. control: the control plane; empty: no process hands out configurations; deadlineSeconds: of a step; stopping: aborts
  * with the run; signal: also when the control plane has exited or is stopped.
  * @typedef {{ asking: Asking, deploy: Course['deploy'], listProcesses: () => Handle[],
  *   control: Handle[], readControl: ReturnType<Course['observe']>['read'], deadlineSeconds: number, stopping: AbortSignal,

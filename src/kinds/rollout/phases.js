@@ -106,7 +106,7 @@ async function commitChanges({ asking, signal, changes, conditions, sample }) {
   const items = changes.flatMap(({ member: { name, standsFor }, endpoint, host, commit }) =>
     (standsFor === undefined ? [commit] : commit.map(action => [action])).map((actions, i) => ({
       actions,
-      // Of the commits of a member that stands for many sidecars, the first is timed.
+      // A member that stands for many sidecars has a commit for each, and the first is timed.
       expected: i === 0 && sample.has(name) ? { name, endpoint, host } : null,
     })),
   )

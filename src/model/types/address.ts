@@ -1,6 +1,6 @@
 // IPv4 addresses, written a.b.c.d.
 
-/** What an inbound listener accepts. strict: mTLS only; permissive: mTLS or plaintext; disabled: plaintext only. */
+/** The mTLS mode of an inbound listener. strict: mTLS only; permissive: mTLS or plaintext; disabled: plaintext only. */
 export type MtlsMode = 'strict' | 'permissive' | 'disabled'
 
 export interface Endpoint {
