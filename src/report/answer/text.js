@@ -53,41 +53,59 @@ function composeScreen(answer, more, { hasNotes, gapsMost, titleLinesMost, ...la
   const isParagraph = layout.isParagraph && answer.verdicts.length === 1
   const title = cut(joinConditions(answer.conditions), titleLinesMost)
   const sentences = [...answer.basis, ...(hasNotes ? (answer.notes ?? []) : [])]
-  const wholeVerdicts = answer.verdicts.flatMap(line => wrapText(line, '  '))
-  const verdictLines = isParagraph ? [] : wholeVerdicts
   const paragraph = isParagraph ? [...answer.verdicts, ...sentences] : sentences
   const basisLines = wrapText(paragraph.join(' '), '  ').filter(line => line.trim())
-  const warnings = answer.warnings.map(line => clip(`  ! ${line}`))
   const { head, commands } = renderNotMeasured(answer)
   const ends = more.map(line => clip(line))
-  const wanted = answer.pictures.reduce((sum, picture) => sum + countLines(picture), 0)
+  const pictureLines = answer.pictures.reduce((sum, picture) => sum + countLines(picture), 0)
   const isOpen = { sentences: gapsMost >= 1, picture: gapsMost >= 2, end: gapsMost >= 3 }
-  const gaps = [isOpen.sentences, isOpen.picture && wanted > 0, isOpen.end && head.length + ends.length > 0]
-  // Rows, warnings and commands share the lines that the rest leaves.
-  const others = title.length + head.length + ends.length + gaps.filter(Boolean).length
-  const shared = LINES_MOST - others - Math.min(1, commands.length) - Math.min(1, warnings.length)
-  // The picture is the answer: its first rows have lines before the last verdicts and before the basis.
-  const [first] = answer.pictures
-  const drawnLeast = first ? renderRows(first, Math.min(ROWS_LEAST, first.rows.length)).length : 0
-  const verdictsLeast = isParagraph ? Math.min(VERDICT_LINES_MOST, wholeVerdicts.length) : 0
-  const basisLeast = Math.min(verdictsLeast + BASIS_LINES_LEAST, basisLines.length)
-  const verdictRoom = Math.max(1, shared - drawnLeast - basisLeast)
-  const verdicts = cut(verdictLines, Math.min(VERDICT_LINES_MOST, verdictRoom))
-  const room = shared - verdicts.length
-  const basis = cut(basisLines, Math.max(basisLeast, room - drawnLeast))
-  let left = room - basis.length
-  const pictures = drawPictures(answer.pictures, left)
-  left -= pictures.length
-  const warned = Math.min(WARNINGS_MOST, warnings.length, 1 + Math.max(0, left))
-  left -= Math.max(0, warned - 1)
+  const gaps = [isOpen.sentences, isOpen.picture && pictureLines > 0, isOpen.end && head.length + ends.length > 0]
+  const screen = allotLines(LINES_MOST - title.length - head.length - ends.length - gaps.filter(Boolean).length, {
+    isParagraph,
+    pictures: answer.pictures,
+    verdicts: answer.verdicts.flatMap(line => wrapText(line, '  ')),
+    basis: basisLines,
+    warnings: answer.warnings.map(line => clip(`  ! ${line}`)),
+    commands,
+  })
   return {
     lines: [
       ...title,
-      ...setApart(pictures, isOpen.picture),
-      ...setApart([...verdicts, ...basis, ...warnings.slice(0, warned)], isOpen.sentences),
-      ...setApart([...head, ...commands.slice(0, 1 + Math.max(0, left)), ...ends], isOpen.end),
+      ...setApart(screen.pictures, isOpen.picture),
+      ...setApart([...screen.verdicts, ...screen.basis, ...screen.warnings], isOpen.sentences),
+      ...setApart([...head, ...screen.commands, ...ends], isOpen.end),
     ],
-    isWhole: pictures.length === wanted && basis.length === basisLines.length,
+    isWhole: screen.pictures.length === pictureLines && screen.basis.length === basisLines.length,
+  }
+}
+
+/**
+ * Shares the lines that title, gaps and end leave among the other parts, and returns the lines of each that have room.
+ * @param {number} linesMost
+ * @param {{ isParagraph: boolean, pictures: Picture[], verdicts: string[], basis: string[], warnings: string[], commands: string[] }} parts
+ *   isParagraph: the basis begins with the verdicts
+ */
+function allotLines(linesMost, { isParagraph, pictures, verdicts, basis, warnings, commands }) {
+  const shared = linesMost - Math.min(1, commands.length) - Math.min(1, warnings.length)
+  // The picture is the answer: its first rows have lines before the last verdicts and before the basis.
+  const [first] = pictures
+  const pictureLeast = first ? renderRows(first, Math.min(ROWS_LEAST, first.rows.length)).length : 0
+  const verdictsLeast = isParagraph ? Math.min(VERDICT_LINES_MOST, verdicts.length) : 0
+  const basisLeast = Math.min(verdictsLeast + BASIS_LINES_LEAST, basis.length)
+  const verdictRoom = Math.max(1, shared - pictureLeast - basisLeast)
+  const verdictLines = cut(isParagraph ? [] : verdicts, Math.min(VERDICT_LINES_MOST, verdictRoom))
+  const room = shared - verdictLines.length
+  const basisLines = cut(basis, Math.max(basisLeast, room - pictureLeast))
+  const pictureLines = drawPictures(pictures, room - basisLines.length)
+  const left = room - basisLines.length - pictureLines.length
+  const warningLines = warnings.slice(0, Math.min(WARNINGS_MOST, 1 + Math.max(0, left)))
+  const leftForCommands = left - Math.max(0, warningLines.length - 1)
+  return {
+    pictures: pictureLines,
+    verdicts: verdictLines,
+    basis: basisLines,
+    warnings: warningLines,
+    commands: commands.slice(0, 1 + Math.max(0, leftForCommands)),
   }
 }
 
