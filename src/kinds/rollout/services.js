@@ -62,25 +62,7 @@ export function listRolloutNames(topology, { sidecars, simulated, shards }) {
 export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...services }) {
   const { arm, control, topology, places, programs, folders, locate } = services
   const { client, server } = findEnds(topology)
-  const assigned = assignMoving(names.sidecars, { conditions: arm.conditions, seed })
-  const members = assigned.map(({ name, shard, known, movesTo }) => {
-    const service = { ...client, name, copyOf: client.name }
-    const createAt = (/** @type {number} */ shard, /** @type {number} */ version, configuredServices = known) => {
-      const conditions = { ...arm.conditions, configuredServices }
-      const options = describeSidecar(service, { ...services, arm: { ...arm, conditions } })
-      return {
-        ...createMember(control, { ...options, ...locateControl(services, names.controls[shard]) }, version),
-        shard,
-      }
-    }
-    const first = createAt(shard, 0)
-    const bare = arm.conditions.areServicesRemoved ? createAt(shard, 0, 0) : null
-    return {
-      ...first,
-      ...(bare && { ...bare, changeTo: first.changeTo, goBack: bare.changeTo }),
-      ...(movesTo !== undefined && { moved: createAt(movesTo, MOVED_VERSION) }),
-    }
-  })
+  const members = createMembers(services, { names, seed, client })
   const planes = names.controls.map(name => createControlPlane(services, name))
   const controls = planes.flatMap(plane => plane.control ?? [])
   const application = createApplication({
@@ -93,14 +75,13 @@ export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...s
     scripts: locate(folders.echo),
     folder: locate(folders.process),
   })
-  const realCount = members.length - (arm.conditions.simulated ?? 0)
-  const simulated = members.slice(realCount)
-  const real = members.slice(0, realCount)
   const size = isBatched ? BATCH_SIDECARS : 1
-  const chunks = [real.filter(({ moved }) => !moved), real.filter(({ moved }) => moved)].flatMap(group =>
-    chunk(group, size),
-  )
-  const batches = chunks.map((batch, i) => ({ spec: createSpec(batch, `${i + 1}`), members: batch }))
+  const simulatedFrom = members.length - (arm.conditions.simulated ?? 0)
+  const simulated = members.slice(simulatedFrom)
+  const batches = splitBatches(members.slice(0, simulatedFrom), size).map((batch, i) => ({
+    spec: createSpec(batch, `${i + 1}`),
+    members: batch,
+  }))
   const moved = members.flatMap(({ moved }) => moved ?? [])
   if (arm.conditions.isShardRemoved && moved.length === 0)
     throw new BenchError(
@@ -134,6 +115,44 @@ export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...s
     const spec = createProcess({ ...located, listen, everyMs, names: simulated.map(({ name }) => name) })
     return { spec, members: [joinMembers(simulated, listen)] }
   }
+}
+
+/**
+ * Makes the sidecars, each at its shard with its first configuration. goBack takes services that were added away again; moved:
+ * the sidecar at its new shard.
+ * @param {ArmServices & Chosen} services @param {{ names: ReturnType<typeof listRolloutNames>, seed: number, client: Service }} options
+ * @returns {(Member & RolloutMember)[]}
+ */
+function createMembers(services, { names, seed, client }) {
+  const { arm, control } = services
+  return assignMoving(names.sidecars, { conditions: arm.conditions, seed }).map(({ name, shard, known, movesTo }) => {
+    const service = { ...client, name, copyOf: client.name }
+    const createAt = (/** @type {number} */ shard, /** @type {number} */ version, configuredServices = known) => {
+      const conditions = { ...arm.conditions, configuredServices }
+      const options = describeSidecar(service, { ...services, arm: { ...arm, conditions } })
+      return {
+        ...createMember(control, { ...options, ...locateControl(services, names.controls[shard]) }, version),
+        shard,
+      }
+    }
+    const first = createAt(shard, 0)
+    const bare = arm.conditions.areServicesRemoved ? createAt(shard, 0, 0) : null
+    return {
+      ...first,
+      ...(bare && { ...bare, changeTo: first.changeTo, goBack: bare.changeTo }),
+      ...(movesTo !== undefined && { moved: createAt(movesTo, MOVED_VERSION) }),
+    }
+  })
+}
+
+/**
+ * Splits sidecars into batches of at most `size`; none has both sidecars that stay and sidecars that move.
+ * @param {(Member & RolloutMember)[]} members @param {number} size @returns {(Member & RolloutMember)[][]}
+ */
+function splitBatches(members, size) {
+  return [members.filter(({ moved }) => !moved), members.filter(({ moved }) => moved)].flatMap(group =>
+    chunk(group, size),
+  )
 }
 
 /**
