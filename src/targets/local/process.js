@@ -46,41 +46,17 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
   const name = `${spec.service}-${spec.role}`
   const logFile = path.join(folder, `${name}.log`)
   await mkdir(folder, { recursive: true })
-  await mkdir(spec.folder, { recursive: true })
-  for (const file of spec.files) {
-    await mkdir(path.dirname(path.join(spec.folder, file.name)), { recursive: true })
-    await writeFile(path.join(spec.folder, file.name), file.content, file.encoding)
-  }
+  await writeFiles(spec)
   const { podCpuCores } = spec
   const pod =
     podCpuCores === undefined ? undefined : { name: `${start}-${spec.service}-pod`, cpuLimitCores: podCpuCores }
   const group = await tree.create(`${start}-${name}`, { ...spec, pod })
-  const log = openLog(logFile)
-  const pinned = spec.cpuSet ? ['taskset', '-c', spec.cpuSet.join(',')] : []
-  const command = [...pinned, ...enter, ...locateProgram(spec)]
-  const argv = ['-c', LAUNCHER, 'sh', `${group.joinFiles.length}`, ...group.joinFiles, ...command]
   const startedMs = readNowMs()
-  const child = spawn('/bin/sh', argv, {
-    cwd: spec.folder,
-    env: {
-      ...spec.env,
-      ...(podNetworks.length > 0 && { POD_NETWORKS: podNetworks.join(':') }),
-      PATH: process.env.PATH,
-      ...renderMarks({ runId, start: `${start}`, name }),
-    },
-    stdio: ['ignore', log, log],
-    // The process has a group of its own: a Ctrl-C of the terminal reaches only us, and we stop it in order.
-    detached: true,
-  })
-  closeSync(log)
+  const child = spawnInGroup({ spec, group, logFile, enter, podNetworks, marks: { runId, start: `${start}`, name } })
   /** @type {string | null} */
   let ending = null
   let isFlooding = false
-  /** @type {Promise<string>} */
-  const exited = new Promise(resolve => {
-    child.once('error', error => resolve(error.message))
-    child.once('exit', (code, killedBy) => resolve(killedBy ? `signal ${killedBy}` : `status ${code}`))
-  })
+  const exited = awaitExit(child)
   exited.then(how => {
     ending = how
   })
@@ -179,6 +155,50 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
       group.close()
     },
   }
+}
+
+/** Writes the files of a process to its folder. @param {ProcessSpec} spec */
+async function writeFiles({ folder, files }) {
+  await mkdir(folder, { recursive: true })
+  for (const { name, content, encoding } of files) {
+    const file = path.join(folder, name)
+    await mkdir(path.dirname(file), { recursive: true })
+    await writeFile(file, content, encoding)
+  }
+}
+
+/**
+ * Spawns the program of a process in its cgroups; what it prints goes to the log.
+ * @param {{ spec: ProcessSpec, group: Awaited<ReturnType<CgroupTree['create']>>, logFile: string, enter: string[], podNetworks: string[],
+ *   marks: Parameters<typeof renderMarks>[0] }} options
+ */
+function spawnInGroup({ spec, group, logFile, enter, podNetworks, marks }) {
+  const log = openLog(logFile)
+  const pinned = spec.cpuSet ? ['taskset', '-c', spec.cpuSet.join(',')] : []
+  const command = [...pinned, ...enter, ...locateProgram(spec)]
+  const argv = ['-c', LAUNCHER, 'sh', `${group.joinFiles.length}`, ...group.joinFiles, ...command]
+  const child = spawn('/bin/sh', argv, {
+    cwd: spec.folder,
+    env: {
+      ...spec.env,
+      ...(podNetworks.length > 0 && { POD_NETWORKS: podNetworks.join(':') }),
+      PATH: process.env.PATH,
+      ...renderMarks(marks),
+    },
+    stdio: ['ignore', log, log],
+    // The process has a group of its own: a Ctrl-C of the terminal reaches only us, and we stop it in order.
+    detached: true,
+  })
+  closeSync(log)
+  return child
+}
+
+/** Waits until a process ends; resolves with its signal or status, or with why it did not start. @param {import('node:child_process').ChildProcess} child @returns {Promise<string>} */
+function awaitExit(child) {
+  return new Promise(resolve => {
+    child.once('error', error => resolve(error.message))
+    child.once('exit', (code, killedBy) => resolve(killedBy ? `signal ${killedBy}` : `status ${code}`))
+  })
 }
 
 /** Makes the argv of a process; KIT_NODE and KIT_PYTHON are replaced by the path of the runtime. @param {ProcessSpec} spec */
