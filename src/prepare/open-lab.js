@@ -86,15 +86,13 @@ export async function openLab({
   const { ledger } = site
   const labFolder = path.join(ledger.folder, 'lab')
   const look = { site, pipy: pipys.new, folder: labFolder, signal }
-  if (side.pipeline === 'unknown') side.pipeline = await draftPipeline({ scripts: side.scripts, ...look })
-  const { scripts } = side
-  const isAlone = side.pipeline !== null && against === null && pipy.length < 2
-  const from = { against: chooseAgainst(against, scripts), scripts, into: into ?? path.join(labFolder, 'old-scripts') }
-  // Two programs of Pipy are compared with the same scripts, unless --against names others.
-  const isOneSide = isAlone || (pipy.length === 2 && against === null)
-  const sides = { old: isOneSide ? side : await findAgainst(from), new: side }
-  if (sides.old.pipeline === 'unknown')
-    sides.old.pipeline = await draftPipeline({ scripts: sides.old.scripts, ...look })
+  const { sides, isAlone } = await openSides({
+    side,
+    against,
+    into: into ?? path.join(labFolder, 'old-scripts'),
+    hasTwoPipys: pipy.length === 2,
+    look,
+  })
   const pipelines = [sides.old.pipeline, sides.new.pipeline].filter(one => typeof one === 'object' && one !== null)
   const profiles = [sides.old.profile, side.profile]
   const isRedirected = profiles.some(profile => profile !== null)
@@ -187,6 +185,25 @@ export async function openLab({
     sample: (/** @type {AbortSignal} */ signal) => sampleSides(rig, signal),
     close: () => close({ retain: false }),
   }
+}
+
+/**
+ * Finds both sides, and drafts the pipeline of scripts that have none; isAlone: no side is compared with the new one.
+ * @param {{ side: Side, against: string | null, into: string, hasTwoPipys: boolean, look: Omit<Parameters<typeof draftPipeline>[0], 'scripts'> }} options
+ * @returns {Promise<{ sides: Record<SideName, Side>, isAlone: boolean }>} @throws {BenchError} if a side is missing, or cannot be drafted
+ */
+async function openSides({ side, against, into, hasTwoPipys, look }) {
+  const draft = async (/** @type {Side} */ one) => {
+    if (one.pipeline === 'unknown') one.pipeline = await draftPipeline({ scripts: one.scripts, ...look })
+  }
+  await draft(side)
+  const { scripts } = side
+  const isAlone = side.pipeline !== null && against === null && !hasTwoPipys
+  // Two programs of Pipy are compared with the same scripts, unless --against names others.
+  const isOneSide = isAlone || (hasTwoPipys && against === null)
+  const old = isOneSide ? side : await findAgainst({ against: chooseAgainst(against, scripts), scripts, into })
+  await draft(old)
+  return { sides: { old, new: side }, isAlone }
 }
 
 /** Creates a `say` that names the side in each line, if there are two. @param {{ name: SideName, isAlone: boolean, say: (line: string) => void }} options */
