@@ -11,7 +11,7 @@ const MEMORY = 'rss'
 const CONCLUDED = ['lower', 'higher']
 /** A ratio of this or more is rendered as a multiple, since "150 % more" is misread. */
 const MULTIPLE_LEAST = 2
-/** From this many proxies against the first on, a sentence names only the ends: the picture has the ratio of each. */
+/** From this many proxies beside the baseline on, a sentence names only both ends: the picture has the ratio of each. */
 const EXTREMES_LEAST = 3
 
 /**
@@ -30,7 +30,7 @@ export function renderPairs({ comparisons, primary = PRIMARY.name, others = [MEM
   const contenders = new Set(ofFirst.map(({ b }) => b))
   if (groups.length > 1) return [...groupBy(ofFirst, c => c.b).values()].map(renderPoints)
   if (contenders.size >= EXTREMES_LEAST) return [renderExtremes(ofPrimary)]
-  if (contenders.size > 1) return [renderAgainstFirst(ofPrimary)]
+  if (contenders.size > 1) return [renderAgainstBaseline(ofPrimary)]
   return ofFirst.map(comparison => {
     const beside = pairs.filter(c => c.a === comparison.a && c.b === comparison.b && others.includes(c.quantity))
     return renderPair(comparison, beside)
@@ -131,34 +131,48 @@ function findBaseline(comparisons) {
   return { baseline, measured, ofBaseline, lacks: others.length > 0 ? [lacks] : [] }
 }
 
-/** Renders which proxies the first uses less and more than, each with its multiple of the first. @param {Comparison[]} all of all pairs */
-function renderAgainstFirst(all) {
-  const { baseline: a, ofBaseline: comparisons, lacks } = findBaseline(all)
-  const [{ quantity }] = all
-  const label = labelOfQuantity(quantity)
-  const list = (/** @type {(c: Comparison) => boolean} */ isOf) =>
-    comparisons.filter(isOf).map(c => `${c.b} (${(1 / Number(c.ratio.median)).toFixed(1)} ×)`)
-  const names = (/** @type {string} */ verdict) => comparisons.filter(c => c.verdict === verdict).map(({ b }) => b)
-  const [less, more, open] = [list(c => c.verdict === 'lower'), list(c => c.verdict === 'higher'), list(isOpen)].map(
-    joinWords,
-  )
-  const repeats = Math.max(...comparisons.map(countValues))
-  const clauses = [
-    ...(less ? [`${a} uses less ${label} than ${less}`] : []),
-    ...(more ? [`${less ? 'more' : `${a} uses more ${label}`} than ${more}`] : []),
-    ...(open
-      ? [
-          `${less || more ? 'against' : 'Against'} ${a}, ${label}: ${open}; ${count(repeats, 'repeat')}: no interval yet`,
-        ]
-      : []),
-  ]
-  const same = joinWords(names('no-difference-shown'))
-  const differing = clauses.join(', and ')
-  const rest = [
-    ...(same ? [`${differing ? 'no' : 'No'} difference found between ${a} and ${same}`] : []),
-    ...(differing || same ? lacks : lacks.map(capitalise)),
-  ]
-  return `${[differing, ...rest].filter(Boolean).join('; ')}.`
+/**
+ * Renders which of two proxies the baseline stands below, above and level with, each with its multiple of the baseline:
+ * `pipy uses less CPU per request than envoy (2.0 ×), and more than haproxy (0.8 ×); no verdict on caddy.`
+ * @param {Comparison[]} comparisons of all pairs
+ */
+function renderAgainstBaseline(comparisons) {
+  const { baseline, ofBaseline, lacks } = findBaseline(comparisons)
+  const [{ quantity }] = comparisons
+  const { less, more } = comparativesOf(quantity)
+  const of = (/** @type {Comparison['verdict']} */ verdict) => ofBaseline.filter(c => c.verdict === verdict)
+  const list = (/** @type {Comparison[]} */ some) =>
+    joinWords(some.map(({ b, ratio }) => `${b} (${(1 / Number(ratio.median)).toFixed(1)} ×)`))
+  const [lower, higher, open] = [list(of('lower')), list(of('higher')), list(ofBaseline.filter(isOpen))]
+  const same = joinWords(of('no-difference-shown').map(({ b }) => b))
+
+  /** @type {string[]} */
+  const ratios = []
+  if (lower) ratios.push(`${baseline} ${less.predicate} than ${lower}`)
+  if (higher) ratios.push(`${ratios.length > 0 ? more.short : `${baseline} ${more.predicate}`} than ${higher}`)
+  if (open) {
+    const repeats = count(Math.max(...ofBaseline.map(countValues)), 'repeat')
+    const against = ratios.length > 0 ? 'against' : 'Against'
+    ratios.push(`${against} ${baseline}, ${labelOfQuantity(quantity)}: ${open}; ${repeats}: no interval yet`)
+  }
+  const clauses = ratios.length > 0 ? [ratios.join(', and ')] : []
+  if (same) clauses.push(`${clauses.length > 0 ? 'no' : 'No'} difference found between ${baseline} and ${same}`)
+  for (const lack of lacks) clauses.push(clauses.length > 0 ? lack : capitalise(lack))
+  return `${clauses.join('; ')}.`
+}
+
+/**
+ * Renders the comparatives of a quantity without a gap, from the words of its table: `uses % less CPU` as the predicate
+ * `uses less CPU` and, after another predicate, the short `less`; `has a % lower p99` as `has a lower p99` and `a lower one`.
+ * @param {string} quantity
+ */
+function comparativesOf(quantity) {
+  const { less = `has % less ${quantity}`, more = `has % more ${quantity}` } = QUANTITIES[quantity]?.compared ?? {}
+  const render = (/** @type {string} */ words) => {
+    const [, article = '', comparative] = /(a )?% (\S+)/.exec(words) ?? []
+    return { predicate: words.replace('% ', ''), short: article ? `${article}${comparative} one` : comparative }
+  }
+  return { less: render(less), more: render(more) }
 }
 
 /**

@@ -121,6 +121,40 @@ describe('the verdict on a pair', () => {
     )
   })
 
+  it('on the first of several proxies has the verb of the quantity', () => {
+    const first = (/** @type {string} */ quantity, /** @type {Record<string, number>} */ costs) =>
+      renderPairs({ comparisons: compareAll(costs, { quantity }), primary: quantity, others: [] })
+    const costs = { pipy: 1, envoy: 2, haproxy: 0.8 }
+    expect(first('rolloutSeconds', costs)).toEqual([
+      'pipy has rolled out sooner than envoy (2.0 ×), and later than haproxy (0.8 ×).',
+    ])
+    expect(first('rolloutSeconds', { pipy: 2, envoy: 1, haproxy: 2 })).toEqual([
+      'pipy has rolled out later than envoy (0.5 ×); no difference found between pipy and haproxy.',
+    ])
+    expect(first('cpuPerRequest', costs)).toEqual([
+      'pipy uses less CPU per request than envoy (2.0 ×), and more than haproxy (0.8 ×).',
+    ])
+    expect(first('p99', costs)).toEqual([
+      'pipy has a lower p99 than envoy (2.0 ×), and a higher one than haproxy (0.8 ×).',
+    ])
+    expect(first('capacity', costs)).toEqual([
+      'pipy has less capacity than envoy (2.0 ×), and more than haproxy (0.8 ×).',
+    ])
+  })
+
+  it('on the first of several proxies says which have no interval yet, and which no verdict', () => {
+    const costs = { pipy: 1, envoy: 2, haproxy: 0.8 }
+    expect(renderAll(costs, { repeats: 3 })).toEqual([
+      'Against pipy, CPU per request: envoy (2.0 ×) and haproxy (0.8 ×); 3 repeats: no interval yet.',
+    ])
+    expect(renderAll(costs, { invalid: () => true })).toEqual([
+      'No verdict on CPU per request of pipy, envoy and haproxy.',
+    ])
+    expect(renderAll({ pipy: 1, envoy: 1, nginx: 1 }, { invalid: (_, b) => b === 'nginx' })).toEqual([
+      'No difference found between pipy and envoy; no verdict on nginx.',
+    ])
+  })
+
   it('names the cheapest and the dearest of many proxies, and no other: the picture has their ratios', () => {
     const costs = { pipy: 1, envoy: 2, 'envoy:istio': 2.6, haproxy: 1.25 }
     expect(renderAll(costs)).toEqual([
