@@ -8,7 +8,7 @@ import { BenchError, OWN_CODES } from '../lib/errors.js'
 import { waitFor } from '../lib/wait.js'
 import { perform } from './perform.js'
 import { repeat, send } from './send.js'
-import { readStream } from './stream.js'
+import { measureStream } from './stream.js'
 
 /** Procedures that run beside the services: on this machine, or in a pod of a cluster. Arguments and results are plain data. */
 /** @import { Endpoint, ReloadAction } from '../model/types.ts' */
@@ -53,8 +53,8 @@ export function createProber() {
         ...(credentials && { agent: agentOf(options.atOnce) }),
       }),
 
-    /** Times the parts of an answer as they come. @param {{ endpoint: Endpoint, ask: import('./send.js').Ask }} args */
-    stream: ({ endpoint, ask }) => readStream(endpoint, ask),
+    /** Times the parts of an answer as they come. @param {{ endpoint: Endpoint, ask: import('./send.js').Ask }} args @param {AbortSignal} [signal] */
+    stream: ({ endpoint, ask }, signal) => measureStream(endpoint, ask, { signal }),
 
     /** Waits until every endpoint accepts connections: on a cluster that is later than it listens. @param {{ endpoints: Endpoint[] }} args */
     reach: ({ endpoints }) =>

@@ -3,26 +3,63 @@ import http from 'node:http'
 /** @import { Endpoint } from '../model/types.ts' @import { Ask } from './send.js' */
 
 /**
- * Times an answer's body as it comes, which load generators do not report: its first byte, and the longest gap between parts.
- * @param {Endpoint} endpoint @param {Ask} ask @param {{ timeoutSeconds?: number }} [options]
- * @returns {Promise<{ status: number, bytes: number, firstByteMs: number, longestGapMs: number, spanMs: number }>}
- *   firstByteMs: since the connection was made, to the end of an answer without a body; spanMs: from its first part to the last
- * @throws when nothing comes for timeoutSeconds (15 by default), or the connection breaks
+ * How the body of an answer came.
+ * @typedef {object} Stream
+ * @property {number} status
+ * @property {number} bytes of the body
+ * @property {number} firstByteMs from the connection to the body's first byte; without a body, to the end of the answer
+ * @property {number} longestGapMs between two parts of the body; 0 if it came in one part, or is empty
+ * @property {number} spanMs from the first part of the body to the last; 0 likewise
  */
-export function readStream(
+
+/**
+ * @typedef {object} StreamOptions
+ * @property {number} [timeoutSeconds] the longest time without a byte; 15 by default
+ * @property {number} [deadlineSeconds] the longest time in all; 30 by default, since an answer may be silent for 15 s and then
+ *   take 10 s for its chunks (SERVICE_TIME_MOST_MS)
+ * @property {AbortSignal} [signal] ends the request
+ */
+
+/**
+ * Sends a request over a connection of its own and times its answer's body as it comes, which load generators do not report.
+ * @param {Endpoint} endpoint @param {Ask} ask @param {StreamOptions} [options] @returns {Promise<Stream>}
+ * @throws if no byte comes for `timeoutSeconds`, the answer is incomplete after `deadlineSeconds`, or the connection breaks; the
+ *   signal's reason when it aborts
+ */
+export function measureStream(
   { address, port },
   { host, path = '/', method = 'GET', headers = {}, body = '' },
-  options = {},
+  { timeoutSeconds = 15, deadlineSeconds = 30, signal } = {},
 ) {
-  const { timeoutSeconds = 15 } = options
   return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason)
     const length = body === '' ? {} : { 'content-length': `${Buffer.byteLength(body)}` }
     const request = http.request({
-      ...{ host: address, port, path, method, agent: false, timeout: timeoutSeconds * 1000 },
+      host: address,
+      port,
+      path,
+      method,
+      agent: false,
+      timeout: timeoutSeconds * 1000,
       headers: { ...headers, ...length, ...(host === null ? {} : { host }) },
     })
+    const fail = (/** @type {unknown} */ reason) => {
+      reject(reason)
+      request.destroy()
+    }
+    const abort = () => fail(signal?.reason)
+    signal?.addEventListener('abort', abort, { once: true })
+    // The timeout of a socket begins anew with each byte.
+    const deadline = setTimeout(
+      () => fail(new Error(`the answer was not complete within ${deadlineSeconds} s`)),
+      deadlineSeconds * 1000,
+    )
+    request.on('close', () => {
+      clearTimeout(deadline)
+      signal?.removeEventListener('abort', abort)
+    })
     let beganMs = performance.now()
-    request.on('timeout', () => request.destroy(new Error(`no answer within ${timeoutSeconds} s`)))
+    request.on('timeout', () => fail(new Error(`no answer within ${timeoutSeconds} s`)))
     request.on('error', reject)
     request.on('response', response => {
       /** @type {number[]} */

@@ -1,4 +1,5 @@
 import { BenchError } from '../lib/errors.js'
+import { untilAborted } from '../lib/wait.js'
 import { computeChunksMs, createCheck } from '../model/requests.js'
 
 /**
@@ -17,10 +18,10 @@ const SPAN_LEAST = 0.5
 
 /**
  * Sends a request of each kind of the load that has chunks to started services, and times the parts of its answer.
- * @param {{ testbed: Testbed, arm: Arm, services: Pick<Started, 'entry'> }} options @returns {Promise<Row>}
- * @throws {BenchError} if a request fails, or its answer is not 200 with all bytes
+ * @param {{ testbed: Testbed, arm: Arm, services: Pick<Started, 'entry'>, signal: AbortSignal }} options @returns {Promise<Row>}
+ * @throws {BenchError} if a request fails, or its answer is not 200 with all bytes; the signal's reason when it aborts
  */
-export async function probeChunks({ testbed, arm, services: { entry } }) {
+export async function probeChunks({ testbed, arm, services: { entry }, signal }) {
   const { hostname: address, port } = new URL(entry.urls[0])
   const endpoint = { address, port: Number(port) }
   const inChunks = (arm.load.requests ?? []).filter(kind => computeChunksMs(kind) > 0)
@@ -32,7 +33,9 @@ export async function probeChunks({ testbed, arm, services: { entry } }) {
     for (let i = 0; i < TRIES && longestMs < SPAN_LEAST * writtenMs; i++) {
       const what = `${request.method} ${request.path} for an answer in chunks through ${arm.id} (${address}:${port})`
       const ask = { host: entry.host, ...request }
-      const { status, bytes, spanMs } = await testbed.site.target.call('stream', { endpoint, ask }).catch(cause => {
+      const answering = testbed.site.target.call('stream', { endpoint, ask }, { signal })
+      const { status, bytes, spanMs } = await untilAborted(answering, signal).catch(cause => {
+        signal.throwIfAborted()
         throw new BenchError(`${what} failed: ${cause.message}`, { cause })
       })
       if (status !== 200 || bytes !== answer.length)

@@ -251,7 +251,7 @@ async function tryStart({ testbed, arm, index, slot, signal, fail, say }) {
   try {
     const answers = runsUserScripts(testbed, arm) ? [await probeLoadAnswers({ testbed, arm, services })] : []
     if (arm.hasSidecars && hasChunks(arm.load)) {
-      const chunks = await probeChunks({ testbed, arm, services }).catch(leaveOut)
+      const chunks = await probeChunks({ testbed, arm, services, signal }).catch(leaveOut)
       if (!chunks) return null
       answers.push(chunks)
     }

@@ -99,12 +99,12 @@ export async function createRig({ target, index, plane, folder, measured, signal
     permissive: { address: places.permissive.reach, port: portAt },
   }
   /** Calls a procedure until the signal aborts: a sidecar that hangs must not hold up an interrupted run. @type {Target['call']} */
-  const call = (procedure, args) => untilAborted(target.call(procedure, args, index), signal)
+  const call = (procedure, args) => untilAborted(target.call(procedure, args, { rig: index }), signal)
   /** @type {Deployment | null} */
   let sidecars = null
   const close = async () => {
     await sidecars?.remove()
-    await target.call('close', undefined, index)
+    await target.call('close', undefined, { rig: index })
   }
   try {
     const startedAt = performance.now()

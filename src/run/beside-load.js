@@ -1,5 +1,5 @@
 import { BenchError } from '../lib/errors.js'
-import { waitUntil } from '../lib/wait.js'
+import { untilAborted, waitUntil } from '../lib/wait.js'
 import { createCheck, hasChunks } from '../model/requests.js'
 
 /** Changes of configurations, and requests for chunked answers, that the kit itself makes beside the load. @import { Change, TrialRecord, Window } from '../model/types.ts' */
@@ -27,10 +27,9 @@ export function readStreams({ testbed, trials, signal }, { services, window }) {
       for (let dueMs = window.startMs; dueMs < window.endMs; dueMs = Math.max(dueMs + STREAM_EVERY_MS, Date.now())) {
         await waitUntil(dueMs, signal)
         signal.throwIfAborted()
-        const { status, bytes, ...stream } = await testbed.site.target.call('stream', {
-          endpoint: { address, port: Number(port) },
-          ask: { host, ...request },
-        })
+        const args = { endpoint: { address, port: Number(port) }, ask: { host, ...request } }
+        const answering = testbed.site.target.call('stream', args, { signal })
+        const { status, bytes, ...stream } = await untilAborted(answering, signal)
         if (status !== 200 || bytes !== answer.length)
           throw new BenchError(
             `a request for an answer in chunks through ${arm.id} was answered ${status} with ${bytes} bytes, not by the application`,

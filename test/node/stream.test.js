@@ -1,7 +1,7 @@
 import http from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { readStream } from '../../src/node/stream.js'
+import { measureStream } from '../../src/node/stream.js'
 import { listenInTest } from '../fakes/listen.js'
 
 it('tells when the first part of a body comes, and the longest time without more', async () => {
@@ -15,7 +15,7 @@ it('tells when the first part of a body comes, and the longest time without more
     response.end('y'.repeat(5))
   })
   const endpoint = await listenInTest(server)
-  const { status, bytes, firstByteMs, longestGapMs, spanMs } = await readStream(endpoint, { host: 'x' })
+  const { status, bytes, firstByteMs, longestGapMs, spanMs } = await measureStream(endpoint, { host: 'x' })
   expect([status, bytes]).toEqual([200, 15])
   expect(firstByteMs).toBeGreaterThan(58)
   expect(firstByteMs).toBeLessThan(170)
@@ -27,7 +27,7 @@ it('fails where the connection breaks before the end', async () => {
   const endpoint = await listenInTest(
     http.createServer((_, response) => void response.write('x', () => response.destroy())),
   )
-  await expect(readStream(endpoint, { host: 'x' })).rejects.toThrow()
+  await expect(measureStream(endpoint, { host: 'x' })).rejects.toThrow()
 })
 
 it('sends as many bytes as it says, where a character takes two', async () => {
@@ -36,6 +36,52 @@ it('sends as many bytes as it says, where a character takes two', async () => {
     for await (const chunk of request.setEncoding('utf8')) body += chunk
     response.end(`${request.headers['content-length']} ${body}`)
   })
-  const { bytes } = await readStream(await listenInTest(server), { host: 'x', method: 'POST', body: 'é' })
+  const { bytes } = await measureStream(await listenInTest(server), { host: 'x', method: 'POST', body: 'é' })
   expect(bytes).toBe(Buffer.byteLength('2 é'))
+})
+
+/** Listens with a server whose body never ends: a byte comes every 20 ms. Its `closed` resolves when the client is gone. */
+async function drip() {
+  /** @type {() => void} */
+  let onClose = () => {}
+  const closed = new Promise(resolve => {
+    onClose = () => resolve(true)
+  })
+  const server = http.createServer((_, response) => {
+    const dripping = setInterval(() => response.write('x'), 20)
+    response.on('close', () => {
+      clearInterval(dripping)
+      onClose()
+    })
+  })
+  return { endpoint: await listenInTest(server), closed }
+}
+
+it('ends a body that drips for longer than the deadline, and closes its connection', async () => {
+  const { endpoint, closed } = await drip()
+  const began = performance.now()
+  const options = { timeoutSeconds: 0.5, deadlineSeconds: 1 }
+  await expect(measureStream(endpoint, { host: 'x' }, options)).rejects.toThrow(
+    /^the answer was not complete within 1 s$/,
+  )
+  expect(performance.now() - began).toBeGreaterThan(990)
+  expect(await closed).toBe(true)
+})
+
+it('ends with the reason of the signal while a body drips, and before it is asked', async () => {
+  const { endpoint, closed } = await drip()
+  const aborting = new AbortController()
+  const reason = new Error('interrupted')
+  const measured = measureStream(endpoint, { host: 'x' }, { signal: aborting.signal })
+  setTimeout(() => aborting.abort(reason), 100)
+  await expect(measured).rejects.toBe(reason)
+  expect(await closed).toBe(true)
+  await expect(measureStream(endpoint, { host: 'x' }, { signal: aborting.signal })).rejects.toBe(reason)
+})
+
+it('ends an answer of which no byte comes', async () => {
+  const endpoint = await listenInTest(http.createServer(() => {}))
+  await expect(measureStream(endpoint, { host: 'x' }, { timeoutSeconds: 0.1 })).rejects.toThrow(
+    /^no answer within 0.1 s$/,
+  )
 })

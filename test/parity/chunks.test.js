@@ -1,7 +1,7 @@
 import http from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { createRequestKind } from '../../src/model/requests.js'
-import { readStream } from '../../src/node/stream.js'
+import { measureStream } from '../../src/node/stream.js'
 import { probeChunks } from '../../src/parity/chunks.js'
 import { listen } from '../fakes/listen.js'
 
@@ -21,12 +21,13 @@ async function probe({ kept = 0, bytes = 100, resets = false } = {}) {
   })
   const { port } = await listen(server)
   try {
-    const call = async (/** @type {string} */ _, /** @type {any} */ { endpoint, ask }) => readStream(endpoint, ask)
+    const call = async (/** @type {string} */ _, /** @type {any} */ { endpoint, ask }) => measureStream(endpoint, ask)
     const row = await probeChunks(
       /** @type {any} */ ({
         testbed: { site: { target: { call } } },
         arm: { id: 'a-1', load: { requests } },
         services: { entry: { urls: [`http://127.0.0.1:${port}/`], host: 'ratings' } },
+        signal: new AbortController().signal,
       }),
     )
     return { row, asked }
@@ -56,6 +57,21 @@ describe('probeChunks', () => {
 
   it('says which request was not answered whole', () =>
     expect(probe({ bytes: 99 })).rejects.toThrow(/GET \/ for an answer in chunks through a-1 .* 396 bytes.* 400$/))
+
+  it('ends with the reason of the signal while a request has no answer', async () => {
+    const aborting = new AbortController()
+    const reason = new Error('interrupted')
+    const call = () => new Promise(() => setTimeout(() => aborting.abort(reason)))
+    const probing = probeChunks(
+      /** @type {any} */ ({
+        testbed: { site: { target: { call } } },
+        arm: { id: 'a-1', load: { requests } },
+        services: { entry: { urls: ['http://127.0.0.1:1/'], host: 'ratings' } },
+        signal: aborting.signal,
+      }),
+    )
+    await expect(probing).rejects.toBe(reason)
+  })
 
   it('says which request failed', () =>
     expect(probe({ resets: true })).rejects.toThrow(/^GET \/ for an answer in chunks through a-1 .* failed: /))

@@ -69,11 +69,16 @@ export interface Target {
   ): Promise<Deployment>
   /** Rigs of the equal-work check that may stand at the same time; absent: one. */
   rigsMost?: number
-  /** Runs a procedure of src/node/prober.js in a place that reaches the services; rig: its number, if several stand at the same time. */
+  /** Runs a procedure of src/node/prober.js in a place that reaches the services. */
   call<Name extends keyof Prober>(
     procedure: Name,
     args: Parameters<Prober[Name]>[0],
-    rig?: number,
+    options?: {
+      /** The number of the rig, if several stand at the same time; by default 0. */
+      rig?: number
+      /** Ends the procedures that take a signal (`stream`); the call then rejects. The others go on. */
+      signal?: AbortSignal
+    },
   ): Promise<Awaited<ReturnType<Prober[Name]>>>
   /** Reads memory, identity, workers and connections, which costs too much inside of a window. */
   look(processes: Handle[]): Promise<D.Look[]>

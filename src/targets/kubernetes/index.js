@@ -77,10 +77,10 @@ export function createKubernetesTarget(options) {
       await api.apply(renderNamespace({ name: namespace, runId: ledger.runId, level: 'privileged' }))
     },
 
-    async call(procedure, args) {
+    async call(procedure, args, { signal } = {}) {
       const { agents } = await open()
       const session = await agents.session(PROBER, null)
-      return session.call(procedure, args).then(result => /** @type {any} */ (result))
+      return session.call(procedure, args, { signal }).then(result => /** @type {any} */ (result))
     },
 
     async look(processes) {

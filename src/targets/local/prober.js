@@ -36,20 +36,20 @@ export function createLocalProber({ runId, enter = () => null }) {
     sessions.delete(rig)
   }
   /** @type {import('../../model/types.ts').Target['call']} */
-  const call = async (procedure, args, rig = 0) => {
+  const call = async (procedure, args, { rig = 0, signal } = {}) => {
     const entering = enter()
     if (procedure === 'open') sessions.set(rig, startAgent({ runId, enter: entering ?? [] }))
     const session = sessions.get(rig)
     if (session === undefined && procedure === 'close') return /** @type {any} */ (undefined)
     if (session === undefined && isOfCorpus(procedure)) throw new Error('the rig is not open')
     if (session === undefined || !isOfCorpus(procedure)) {
-      if (entering === null) return /** @type {any} */ (prober)[procedure](args)
+      if (entering === null) return /** @type {any} */ (prober)[procedure](args, signal)
       if (!inside?.isOpen()) inside = startAgent({ runId, enter: entering })
-      return /** @type {any} */ (inside.call(procedure, args))
+      return /** @type {any} */ (inside.call(procedure, args, { signal }))
     }
     // Another call may close the session meanwhile.
     const { call: ask, isOpen } = session
-    const answer = ask(procedure, args)
+    const answer = ask(procedure, args, { signal })
     if (procedure === 'close') {
       // A stopped agent never answers; the failure of an agent has been reported.
       const answered = answer.catch(() => {})

@@ -56,6 +56,26 @@ describe('the prober of this machine', () => {
     expect(listOwn()).toEqual([])
   })
 
+  it.for([
+    ['this process', () => null],
+    ['a process in the network namespace of services', () => []],
+  ])('ends a call from %s when its signal aborts, with the request that it made', async ([, enter]) => {
+    const aborting = new AbortController()
+    let isClosed = false
+    const endpoint = await serve((_, response) => {
+      response.on('close', () => {
+        isClosed = true
+      })
+      response.write('x', () => aborting.abort())
+    })
+    const { call, close } = createLocalProber({ runId, enter: /** @type {() => string[] | null} */ (enter) })
+    onTestFinished(close)
+    await expect(call('stream', { endpoint, ask: { host: 'a' } }, { signal: aborting.signal })).rejects.toThrow(
+      /aborted/,
+    )
+    await waitFor(() => isClosed, { what: 'the request to end', deadlineSeconds: 5 })
+  })
+
   it('asks what others want to know from this process, which goes on where the rig is closed', async () => {
     /** @type {() => void} */
     let close = () => {}
