@@ -40,7 +40,7 @@ export async function sleep(ms, signal) {
   }
 }
 
-/** Settles as a promise does, or rejects with the signal's reason if the signal aborts first. @template T @param {Promise<T>} promise @param {AbortSignal} signal */
+/** Settles as a promise does, or rejects with the signal's reason if the signal aborts first. The work of the promise goes on. @template T @param {Promise<T>} promise @param {AbortSignal} signal */
 export function untilAborted(promise, signal) {
   return new Promise((/** @type {(value: T) => void} */ resolve, reject) => {
     const abort = () => reject(signal.reason)
@@ -51,13 +51,14 @@ export function untilAborted(promise, signal) {
 }
 
 /**
- * Settles as a promise does; after `seconds`, calls `late` and settles as that. @throws Node's AbortError if the signal aborts first @template T, L
+ * Settles as a promise does; after `seconds`, calls `late` and settles as that does. @template T, L
  * @param {Promise<T>} promise @param {{ seconds: number, late: () => L | Promise<L>, signal?: AbortSignal }} options
+ * @returns {Promise<T | L>} @throws the signal's reason if it aborts before either
  */
 export async function within(promise, { seconds, late, signal }) {
   const settled = new AbortController()
   const ending = signal ? AbortSignal.any([settled.signal, signal]) : settled.signal
-  const timer = delay(seconds * 1000, undefined, { signal: ending }).then(late)
+  const timer = sleep(seconds * 1000, ending).then(late)
   timer.catch(() => {})
   try {
     return await Promise.race([promise, timer])
