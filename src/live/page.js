@@ -2,7 +2,15 @@ import { appendPoint, appendStretch } from '../lib/bounded.js'
 import { createCharts } from './page-charts.js'
 import { findElement, setText } from './page-elements.js'
 import { createSidecarList, createTrialTable } from './page-lists.js'
-import { renderArm, renderNumber, renderPlace, renderTimeLeft, renderTrialPlace, renderValues } from './words.js'
+import {
+  renderArm,
+  renderEnded,
+  renderNumber,
+  renderPlace,
+  renderTimeLeft,
+  renderTrialPlace,
+  renderValues,
+} from './words.js'
 
 /**
  * The page of a run: keeps the events of the server, which stream.js defines, and shows them. Runs in browsers.
@@ -95,7 +103,7 @@ function showSnapshot(snapshot) {
   progressBar.hidden = trials === null
   progressBar.max = Math.max(1, trials ?? 1)
   progressBar.value = Math.min(done, progressBar.max)
-  progressBar.setAttribute('aria-valuetext', `${done} of ${trials} trials ended`)
+  progressBar.setAttribute('aria-valuetext', renderEnded({ done, trials }))
 
   left = snapshot.secondsLeft === null ? null : { seconds: snapshot.secondsLeft, sinceMs: performance.now() }
   showLeft()

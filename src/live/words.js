@@ -45,6 +45,11 @@ export function renderTrialPlace({ nth, trials }) {
   return trials === null ? `trial ${nth}` : `trial ${nth} of ${trials}`
 }
 
+/** Renders `3 of 12 trials ended`, in a search without the total. @param {Pick<RunSnapshot, 'done' | 'trials'>} snapshot */
+export function renderEnded({ done, trials }) {
+  return trials === null ? `${count(done, 'trial')} ended` : `${done} of ${count(trials, 'trial')} ended`
+}
+
 /** Renders `3 min left`; null: not known. @param {number | null} seconds */
 export function renderTimeLeft(seconds) {
   return seconds === null ? null : timeLeft(seconds)
