@@ -9,7 +9,13 @@ import { MIB, mib } from './units.js'
 const SETTINGS_BYTES_MOST = 4 * MIB
 /** The most that a document of a run may hold. */
 export const DOCUMENT_BYTES_MOST = 64 * MIB
-/** bytes: of the file; lineBytes: of a line; lines: their number. @typedef {{ bytes: number, lineBytes: number, lines: number }} LineLimits */
+/**
+ * The most that a file of lines may hold.
+ * @typedef {object} LineLimits
+ * @property {number} bytes of the file
+ * @property {number} lineBytes of each line, without its line end
+ * @property {number} lines
+ */
 /** @type {LineLimits} */
 export const LINE_LIMITS = { bytes: 500 * MIB, lineBytes: 16 * MIB, lines: 2_000_000 }
 const DEPTH_MOST = 64
@@ -83,7 +89,11 @@ export function isTooDeep(text) {
 /** The words of an error about a text that is too deep. */
 export const TOO_DEEP = `nested more than ${DEPTH_MOST} levels deep`
 
-/** Reads a regular file in chunks, all in one buffer. @param {string} file @param {number} bytesMost @returns {Generator<Buffer>} each valid until the next */
+/**
+ * Reads a regular file in chunks, all in one buffer.
+ * @param {string} file @param {number} bytesMost @returns {Generator<Buffer>} none is empty; each is valid until the next
+ * @throws {BenchError} if it is no regular file, or holds more than `bytesMost`; the system's error if it cannot be opened
+ */
 function* readChunks(file, bytesMost) {
   // A pipe that nobody writes to would block, and a device has no end.
   const descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK)
@@ -92,8 +102,9 @@ function* readChunks(file, bytesMost) {
       throw new BenchError(`cannot read ${file}: it is a directory, a pipe or a device, and not a file`)
     const buffer = Buffer.alloc(CHUNK_BYTES)
     let total = 0
-    for (let bytes = 1; bytes > 0; ) {
-      bytes = readSync(descriptor, buffer, 0, buffer.length, null)
+    for (;;) {
+      const bytes = readSync(descriptor, buffer, 0, buffer.length, null)
+      if (bytes === 0) return
       total += bytes
       if (total > bytesMost)
         throw new BenchError(`cannot read ${file}: it holds more than ${mib(bytesMost)} MiB, the most that is read`)
