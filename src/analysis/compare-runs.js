@@ -186,17 +186,17 @@ function sideOf({ run: { records }, arm, age }) {
   return { arm, name: `${nameOf(arm)} in ${age}`, records: records.filter(r => r.trial.arm.id === arm.id) }
 }
 
-/** Lists the arms that can be compared: those with sidecars, each once. @param {RecordedRun} run @returns {Arm[]} */
+/** Lists the arms that can be compared: those with sidecars, without the repeats of A/A pairs. @param {RecordedRun} run @returns {Arm[]} */
 export function listComparedArms({ manifest }) {
   return manifest.arms.filter(arm => arm.repeatOf === null && arm.hasSidecars)
 }
 
-/** Lists the arms that show what the applications use without sidecars. @param {RecordedRun} run */
+/** Lists the arms that show what the applications use without sidecars under a load; idle arms are excluded. @param {RecordedRun} run */
 export function listBaselines({ manifest }) {
   return manifest.arms.filter(arm => !arm.hasSidecars && arm.load.kind !== 'idle')
 }
 
-/** Lists the services of runs: of their links, and those that were measured. @param {ComparedRun[]} runs */
+/** Lists the services of runs, each once: those of their links, and those whose sidecars were measured. @param {ComparedRun[]} runs */
 function listServices(runs) {
   const names = runs.flatMap(({ manifest, records }) => [
     ...Object.values(manifest.topologies).flatMap(t => t.services.map(s => s.name)),

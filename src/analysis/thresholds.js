@@ -15,8 +15,14 @@ const OPERATORS = {
   '>': (value, limit) => value > limit,
 }
 /**
- * The sides that thresholds compare, and the words for them.
- * @typedef {Record<'one' | 'many' | 'example' | 'wantsOpen' | 'wantsClosed', string> & { names: string[] }} Sides
+ * The sides that thresholds compare, and the words for them in errors.
+ * @typedef {object} Sides
+ * @property {string[]} names that a side may have
+ * @property {string} one side, with its article
+ * @property {string} many sides
+ * @property {string} example of an expression
+ * @property {string} wantsOpen how to get a quantity that needs the open loop
+ * @property {string} wantsClosed how to get one that needs the closed loop
  */
 const PLANES = {
   one: 'a plane',
@@ -36,15 +42,25 @@ const RUNS = {
 }
 
 /**
- * @typedef {Record<'expression' | 'a' | 'b' | 'quantity' | 'operator', string> & { service: string | null,
- *   limit: number }} Threshold
+ * A condition on the ratio a/b of a quantity.
+ * @typedef {object} Threshold
+ * @property {string} expression as it was written
+ * @property {string} a the name of a plane, or `new` or `old`
+ * @property {string} b likewise
+ * @property {string} quantity
+ * @property {string | null} service whose sidecar is compared; null: all sidecars together
+ * @property {string} operator a key of OPERATORS
+ * @property {number} limit of the ratio, above 0
  */
 
 /**
- * Reads `a/b quantity[@service] <= number`, with a variant by its folder: `pipy=my-scripts`. Throws UsageError.
+ * Parses `a/b quantity[@service] <= number`, with a variant by its folder: `pipy=my-scripts`.
  * @param {string} expression
  * @param {Pick<Arm, 'plane' | 'variant' | 'profile' | 'repeatOf' | 'hasSidecars' | 'load'>[]} arms of the run
- * @param {string[]} [services] absent: not checked
+ * @param {string[]} [services] absent: the service is not checked
+ * @returns {Threshold}
+ * @throws {UsageError} if it has another form, or names a plane, a quantity or a service that is not in the run, a quantity
+ *   that no arm's load measures, or one plane twice
  */
 export function parseThreshold(expression, arms, services) {
   const planes = arms.filter(arm => arm.hasSidecars && !arm.repeatOf).map(nameOf)
@@ -52,20 +68,23 @@ export function parseThreshold(expression, arms, services) {
 }
 
 /**
- * Reads `new/old quantity[@service] <= number`, or `old/new`, for the same arm of two runs. Throws UsageError.
- * @param {string} expression @param {Pick<Arm, 'load'>[]} arms of both @param {string[]} [services] absent: not checked
+ * Parses `new/old quantity[@service] <= number`, or `old/new`, for the same arm of two runs.
+ * @param {string} expression @param {Pick<Arm, 'load'>[]} arms of both runs
+ * @param {string[]} [services] absent: the service is not checked
+ * @returns {Threshold} @throws {UsageError} likewise
  */
 export function parseRunThreshold(expression, arms, services) {
   return parseExpression(expression, { sides: RUNS, arms, services })
 }
 
 /**
- * Holds a threshold at every place of a run. held is null if its quantity was spoiled, or a plane of it was left out after the run
- * began. Throws UsageError for an expression that does not fit the run.
+ * Tests a threshold at every place of a run.
  * @param {string} expression
  * @param {{ arms: Arm[], tried: Arm[], notMeasured: Manifest['notMeasured'], comparisons: Comparison[] }} run
- *   tried: arms with records, also those whose rates cannot be reached
- * @returns {ThresholdResult[]}
+ *   tried: arms with records, including those whose rates cannot be reached
+ * @returns {ThresholdResult[]} one for each place; value and held are null if its quantity was spoiled or not measured, or one
+ *   of its planes was left out after the run began
+ * @throws {UsageError} if the expression does not fit the run (`parseThreshold`)
  */
 export function holdThreshold(expression, { arms, tried, notMeasured, comparisons }) {
   const isPlane = (/** @type {Arm} */ arm) => arm.hasSidecars && arm.repeatOf === null
@@ -89,7 +108,10 @@ export function holdThreshold(expression, { arms, tried, notMeasured, comparison
   }))
 }
 
-/** Parses an expression; throws UsageError that says what is wrong with it. @param {string} expression @param {{ sides: Sides, arms: Pick<Arm, 'load'>[], services?: string[] }} options */
+/**
+ * @param {string} expression @param {{ sides: Sides, arms: Pick<Arm, 'load'>[], services?: string[] }} options
+ * @returns {Threshold} @throws {UsageError} that says what is wrong with the expression
+ */
 function parseExpression(expression, { sides, arms, services }) {
   const { names, one, many, wantsOpen, wantsClosed } = sides
   const example = `write it as '${sides.example}'`
@@ -122,7 +144,12 @@ function parseExpression(expression, { sides, arms, services }) {
   return { expression, a, b, quantity, service, operator, limit }
 }
 
-/** Holds a threshold in each comparison of its two sides; value and held are null if that was spoiled or not measured. @param {Threshold} threshold @param {Comparison[]} comparisons */
+/**
+ * Tests a threshold on each comparison of its two sides; of CPU per request, only on those of interleaved arms if there are any.
+ * @param {Threshold} threshold @param {Comparison[]} comparisons
+ * @returns {ThresholdResult[]} value: the ratio a/b; value and held are null if the quantity was spoiled or not measured; []:
+ *   the sides are in no comparison of the quantity
+ */
 export function evaluateThreshold({ expression, a, b, quantity, service, operator, limit }, comparisons) {
   const isPair = (/** @type {Comparison} */ c) => (c.a === a && c.b === b) || (c.a === b && c.b === a)
   const all = comparisons.filter(c => c.contrast === null && c.quantity === quantity && isPair(c))
@@ -148,7 +175,7 @@ export function evaluateThreshold({ expression, a, b, quantity, service, operato
   })
 }
 
-/** Splits at the '/' between two planes, not in a variant's path; [] if no split gives two known names. @param {string} pair @param {string[]} names */
+/** Splits at the '/' between two planes, not in a variant's path; []: no split gives two known names. @param {string} pair @param {string[]} names */
 function splitPair(pair, names) {
   const parts = pair.split('/')
   for (let i = 1; i < parts.length; i++) {

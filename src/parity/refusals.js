@@ -70,14 +70,14 @@ export async function checkBreaker({ send }) {
 const REQUESTS = 8
 // A request and its retry take their turns of the endpoints before the next request comes.
 const APART_MS = 100
-// A check that fails is tried again: the machine may have been busy just then.
+// A check that fails is repeated: the machine may have been busy just then.
 const TRIES = 3
 
 /**
  * Checks the retry budget of a cluster with two endpoints, of which one refuses connections and the other never answers. A
- * refused request is tried again at the endpoint that never answers, and waits there, while the budget lasts; beyond it, it is
- * answered 503. When those requests have ended, the budget is whole again.
- * @param {Rig} rig
+ * refused request is retried at the endpoint that never answers, and waits there, while the budget lasts; beyond it, it is
+ * answered 503. When those requests have ended, the budget is whole again. A check that fails is repeated up to twice.
+ * @param {Rig} rig @returns {Promise<string[]>} the differences of the last try; []: none
  */
 export async function checkRetryBudget(rig) {
   /** @type {string[]} */
@@ -108,7 +108,7 @@ async function sendApart({ send, signal }, times) {
  * @param {number[]} few of later requests, no more than may be retried at a time
  */
 export function findRetryDifferences(many, few) {
-  // A request that is tried again takes the turns of both endpoints; of the other requests, every other one is refused.
+  // A request that is retried takes the turns of both endpoints; of the other requests, every other one is refused.
   const refused = Math.floor((REQUESTS - RETRIES) / 2)
   const count = many.filter(status => status === 503).length
   const others = [...many, ...few].filter(status => status !== 503 && status !== 504)

@@ -16,7 +16,11 @@ const ROUTE = nameRoute('inbound', { host: HOST, pathPrefix: '/', headers: HEADE
 /** @typedef {NonNullable<DataPlane['metrics']>} Names */
 /** @typedef {{ labels: string, value: number }} Sample */
 
-/** Checks that the counter and the histogram of a route grow by the requests that are sent to it; lists the differences. @param {Rig} rig */
+/**
+ * Checks that the counter and the histogram of a route grow by the requests that are sent to it, within 30 s.
+ * @param {Rig} rig @returns {Promise<string[]>} the differences; []: none. A plane that names no metrics has one
+ * @throws if a request has no answer; the signal's reason when it aborts
+ */
 export async function checkMetrics({ send, sidecars, plane: { metrics }, signal }) {
   const server = sidecars.processes.find(({ spec }) => spec.service === 'server')
   if (!metrics || !server) return ['the plane names no metrics']
@@ -33,7 +37,10 @@ export async function checkMetrics({ send, sidecars, plane: { metrics }, signal 
   return describeCounts(before, after)
 }
 
-/** @param {ReturnType<typeof readRoute>} before @param {ReturnType<typeof readRoute>} after */
+/**
+ * Lists how counts differ from one of each request; [] if they do not. Durations are compared with all requests of the route.
+ * @param {ReturnType<typeof readRoute>} before @param {ReturnType<typeof readRoute>} after
+ */
 function describeCounts(before, after) {
   const counted = after.requests - before.requests
   return [
@@ -44,11 +51,12 @@ function describeCounts(before, after) {
 }
 
 /**
- * Reads the metrics of a route, summed over all samples whose labels contain its name; 0 if there are none. durations: the
- * histogram's count; isCumulative: no bucket has fewer than the one before
+ * Reads the metrics of a route, summed over all samples whose labels contain its name; 0 if there are none.
  * @param {string} text in Prometheus' text format
  * @param {Names} names
  * @param {string} route as nameRoute() makes it
+ * @returns {{ requests: number, durations: number, isCumulative: boolean }} durations: the count of the histogram;
+ *   isCumulative: no bucket has fewer than the one before it
  */
 export function readRoute(text, { requests, durations }, route) {
   const samples = (/** @type {string} */ name) => readSamples(text, name).filter(({ labels }) => labels.includes(route))

@@ -77,8 +77,10 @@ export function computeSteps(samples) {
 /** @typedef {ReturnType<typeof computeSteps>} Steps */
 
 /**
- * Renders the queries for the use of containers, by the name of each result. A rate allows for resets of its counter; the mean is
- * over the time in which a container ran. @param {Scope} scope @param {Steps} steps
+ * Renders the queries for the usage of containers, by the name of each result: CPU in cores over the time in which a container
+ * ran (`meanCores`, `p95Cores`, `peakCores`), the number of these `points`, the `throttledFraction` of CFS periods, the highest
+ * working set (`memoryBytes`), and a sample for each container that runs now (`running`). A rate allows for resets of its counter.
+ * @param {Scope} scope @param {Steps} steps
  */
 export function renderUsageQueries(scope, { rateSeconds, stepSeconds }) {
   const range = `${scope.seconds}s`

@@ -20,7 +20,8 @@ import { createWorkloadFinder } from './workloads.js'
  */
 
 /**
- * @typedef {object} ContainerUse the use of one container of a pod; null: Prometheus lacks the metric
+ * The usage of one container of a pod. A member is null if Prometheus lacks its metric.
+ * @typedef {object} ContainerUse
  * @property {string} pod
  * @property {string} container
  * @property {number} meanCores over the time that it ran
@@ -36,7 +37,8 @@ import { createWorkloadFinder } from './workloads.js'
  */
 
 /**
- * @typedef {object} Requests that a sidecar received and sent
+ * The requests that a sidecar received and sent.
+ * @typedef {object} Requests
  * @property {number} perSecond on average, while they were counted
  * @property {number} cores on average in that time
  * @property {number} seconds of that time
@@ -48,9 +50,10 @@ import { createWorkloadFinder } from './workloads.js'
  * @typedef {object} Production
  * @property {ContainerUse[]} containers
  * @property {ReturnType<typeof createWorkloadFinder>} findWorkload of a pod
- * @property {Steps} steps
- * @property {{ metric: string, of: string }[]} counters of requests that were used
- * @property {string[]} lacks sentences on metrics that Prometheus lacks
+ * @property {Steps} steps of the queries
+ * @property {{ metric: string, of: string }[]} counters that requests were read from: the name of the metric, and the mesh that
+ *   has it
+ * @property {string[]} lacks sentences on metrics that Prometheus lacks; []: it has all
  */
 
 /** Queries at a time: Prometheus runs 20 at most by default. */
@@ -58,8 +61,9 @@ const QUERIES_AT_ONCE = 4
 const NAMED_MOST = 8
 
 /**
- * Reads all that the sidecars of a scope used.
- * @param {Prometheus} prometheus @param {Scope} scope @returns {Promise<Production>} @throws {BenchError} if it knows no such sidecar
+ * Reads the usage, resources and requests of the sidecars of a scope.
+ * @param {Prometheus} prometheus @param {Scope} scope @returns {Promise<Production>}
+ * @throws {BenchError} if Prometheus has no CPU usage of such a sidecar, or a query fails
  */
 export async function readProduction(prometheus, scope) {
   const [scraped] = await prometheus.query(renderScrapeQuery(scope), 'interval of scrapes')

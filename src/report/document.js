@@ -194,7 +194,10 @@ export function createWordSection(tables) {
   }
 }
 
-/** Measures the time from the start of a run to its last record; null without records. @param {Pick<Run, 'manifest' | 'records'>} run */
+/**
+ * Computes the seconds from the start of a run to the end of its last trial: of its window or its phases, whichever is later.
+ * @param {Pick<Run, 'manifest' | 'records'>} run @returns {number | null} null: no record, or none that ended after the start
+ */
 export function findSeconds({ manifest, records }) {
   const ends = records.map(({ startedAt, window, phasesSeconds }) => {
     const phases = Object.values(phasesSeconds).reduce((sum, seconds) => sum + seconds, 0)

@@ -72,7 +72,11 @@ function renderArms(arms, { loop, chooses = [] } = {}) {
   return [`${who}, each ${renderSharedConditions(arms, { varied: [...varied, ...chooses], loop })}:`, ...lines]
 }
 
-/** Renders the conditions that all arms share. @param {Arm[]} arms @param {{ varied: AxisName[], loop?: string }} options */
+/**
+ * Renders the conditions that all arms share, as the first arm with a plane has them; a warm-up that differs is a range. Idle
+ * arms share only their window. @param {Arm[]} arms of one kind @param {{ varied: AxisName[], loop?: string }} options varied: axes
+ *   that are left out; loop: the name of the loop instead of its kind and rate
+ */
 function renderSharedConditions(arms, { varied, loop: loopName }) {
   const arm = arms.find(({ plane }) => plane !== 'none') ?? arms[0]
   const { kind, ratePerSecond, sliceMs, windowSeconds } = arm.load

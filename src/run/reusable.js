@@ -5,18 +5,35 @@ import { METHOD_VERSION } from '../model/versions.js'
 import { readRun } from '../records/records.js'
 
 /**
- * Trials of earlier runs that a search may take instead of measuring again. take: returns each record once; null: none fits.
+ * Trials of earlier runs that a search may take instead of measuring again.
  * @import { Arm, Kit, Layout, Manifest, RunSettings, ScriptFolder, Tool, TrialRecord } from '../model/types.ts'
- * @typedef {{ take: (arm: Arm, isUsable?: (record: TrialRecord) => boolean) =>
- *   { folder: string, record: TrialRecord } | null }} Reusable isUsable: false: leave that record; absent: take any
- * @typedef {{ machine: Record<string, unknown>, tools: Record<string, Tool>, scripts: ScriptFolder[], layout: Layout,
- *   kit: Kit, settings: Pick<RunSettings, 'trafficPolicy' | 'app' | 'relaxes'> }} Setting what trials are measured with
+ */
+
+/**
+ * @typedef {object} Reusable
+ * @property {(arm: Arm, isUsable?: (record: TrialRecord) => boolean) => { folder: string, record: TrialRecord } | null} take
+ *   returns the first record of the same arm and placement for which `isUsable` (by default all) holds, with its folder, and
+ *   never returns it again; a window longer than the arm's fits, too; null: no record is left that fits
+ */
+
+/**
+ * What trials are measured with.
+ * @typedef {object} Setting
+ * @property {Record<string, unknown>} machine as the manifest has it
+ * @property {Record<string, Tool>} tools by name
+ * @property {ScriptFolder[]} scripts
+ * @property {Layout} layout
+ * @property {Kit} kit
+ * @property {Pick<RunSettings, 'trafficPolicy' | 'app' | 'relaxes'>} settings
  */
 
 const SAME_MACHINE = ['bootId', 'cpuModel', 'cpus', 'kernel', 'cgroupVersion', 'capWay', 'node']
 const SAME_LOAD_HOST = ['host', 'cpuModel', 'cpus', 'address']
 
-/** Lists what differs, in words, so that new trials cannot stand beside those of a run; empty: nothing. @param {Manifest} manifest @param {Setting} now */
+/**
+ * Lists what differs from a run, in words, so that new trials cannot stand beside its trials. Tools, scripts and links that only
+ * one of both uses make no difference. @param {Manifest} manifest of the run @param {Setting} now @returns {string[]} []: nothing
+ */
 export function findDifferences(manifest, { machine, tools, scripts, layout: { topologies }, kit, settings }) {
   const relaxedBy = (/** @type {{ relaxes: { gate: string }[] }} */ { relaxes }) =>
     relaxes.map(({ gate }) => gate).join()
@@ -40,7 +57,10 @@ export function findDifferences(manifest, { machine, tools, scripts, layout: { t
   ]
 }
 
-/** Reads the run in a folder that was passed with an option, which the error names. @param {string} option @param {string} folder @throws {UsageError} when it holds none */
+/**
+ * Reads the run in a folder that was passed with an option.
+ * @param {string} option for the error @param {string} folder @throws {UsageError} if the folder holds no run that can be read
+ */
 export function readNamedRun(option, folder) {
   try {
     return readRun(folder)
@@ -49,7 +69,11 @@ export function readNamedRun(option, folder) {
   }
 }
 
-/** Reads the valid trials of runs to reuse, without those that they took from others. @param {Setting & { folders: string[] }} options @returns {Reusable} @throws {UsageError} if a folder holds no run, or a run differs from this one */
+/**
+ * Reads the trials of runs to reuse, without invalid ones and those that these runs took from others.
+ * @param {Setting & { folders: string[] }} options @returns {Reusable}
+ * @throws {UsageError} if a folder holds no run that can be read, or a run differs from this one (`findDifferences`)
+ */
 export function openReusable({ folders, ...now }) {
   const { placementOf } = now.layout
   const reusable = folders.flatMap(folder => {
@@ -82,5 +106,5 @@ export function openReusable({ folders, ...now }) {
   }
 }
 
-/** Joins what identifies the load's own machine; undefined: the load runs beside the services. @param {Record<string, any>} machine */
+/** Joins the properties that identify the load's own machine; undefined: the load runs beside the services. @param {Record<string, any>} machine */
 const nameLoadHost = ({ loadHost }) => loadHost && SAME_LOAD_HOST.map(name => loadHost[name]).join()

@@ -5,13 +5,21 @@ import { parseChunks, serviceTimeOf } from '../model/requests.js'
 /** @import { Endpoint, ProcessSpec, RequestKind, Tool } from '../model/types.ts' */
 
 /**
- * Creates the application of a service, as a process of one worker.
- * @param {{ service: string, kind: 'echo' | 'tls-echo' | 'answer' | 'forward' | 'named' | 'grpc-echo' | 'grpc-answer' | 'grpc-forward', listen: Endpoint,
- *   others?: Endpoint[], credentials?: ReturnType<typeof import('../lib/certificate-files.js').credentialsOf>, next: (Endpoint & { host: string }) | null, requests?: RequestKind[], runtime: Tool, scripts: string, folder: string }} options
- *   others: more endpoints at which it listens; credentials: of a `tls-echo`; next: the hop that a `forward` calls, null: none;
- *   requests: that an `answer` answers; runtime: pipy or node; scripts: the folder `echo/`; folder: of the process
- * @returns {ProcessSpec}
+ * @typedef {object} ApplicationOptions
+ * @property {string} service
+ * @property {'echo' | 'tls-echo' | 'answer' | 'forward' | 'named' | 'grpc-echo' | 'grpc-answer' | 'grpc-forward'} kind a script
+ *   of `echo/`
+ * @property {Endpoint} listen
+ * @property {Endpoint[]} [others] more endpoints at which it listens; none by default
+ * @property {ReturnType<typeof import('../lib/certificate-files.js').credentialsOf>} [credentials] of a `tls-echo`
+ * @property {(Endpoint & { host: string }) | null} next the hop that a `forward` calls; null: none
+ * @property {RequestKind[]} [requests] that an `answer` answers
+ * @property {Tool} runtime pipy or node
+ * @property {string} scripts the path of the folder `echo/`
+ * @property {string} folder of the process
  */
+
+/** Creates the application of a service, as a process of one worker. @param {ApplicationOptions} options @returns {ProcessSpec} */
 export function createApplication({
   service,
   kind,

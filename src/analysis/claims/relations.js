@@ -150,8 +150,9 @@ function medianOf({ values }) {
 
 /**
  * Tests a ratio. Reproduced: clearly on the same side of 1, the median within the tolerance. Direction only: outside
- * of the tolerance, or at another cap if only the direction carries over. Contradicted: clearly on the other side.
- * @param {Ratio} relation @param {Summary} summary @returns {Answer}
+ * of the tolerance, or at another cap if only the direction carries over. Contradicted: clearly on the other side. Not testable:
+ * the run has no such pair, no side is shown, or shards were compared that the control plane did not need.
+ * @param {Ratio} relation @param {Summary} summary @returns {Answer} ours: null if the pair has no ratio
  */
 export function testRatio({ quantity, toQuantity = quantity, of, to, ratio: theirs, tolerance, otherCaps }, summary) {
   const ratiosOf = (/** @type {SummaryArm} */ a, /** @type {SummaryArm} */ b) =>
@@ -183,7 +184,10 @@ export function testRatio({ quantity, toQuantity = quantity, of, to, ratio: thei
   return isWithin ? answer('reproduced') : answer('direction only', 'outside of the tolerance')
 }
 
-/** Renders that the control plane did not bind with fewer shards, so that more cannot help; null: it did, or shards do not differ. @param {SummaryArm[]} pair @param {string} quantity @returns {string | null} */
+/**
+ * Renders that the control plane did not bind with fewer shards, so that more cannot help.
+ * @param {SummaryArm[]} pair @param {string} quantity @returns {string | null} null: it did, or the shards do not differ
+ */
 function renderUnboundByShards(pair, quantity) {
   const [fewer, more] = pair.toSorted((x, y) => (x.conditions.shards ?? 1) - (y.conditions.shards ?? 1))
   if (fewer.conditions.shards === more.conditions.shards) return null

@@ -211,7 +211,7 @@ function pathOf(cluster) {
   return `${cluster}:${PORTS.application}`
 }
 
-/** Makes the metadata that every message must have. @param {string} name */
+/** Makes the metadata that every message of a policy must have: that of a default resource, which has a name and no owner. @param {string} name */
 function nameMessage(name) {
   return { default: name }
 }

@@ -46,10 +46,12 @@ export function createSidecar(options) {
 }
 
 /**
- * Renders the environment of a proxy, which is all of its own configuration.
+ * Renders the environment of a proxy, which is all of its own configuration. Timeouts of requests and idle connections are
+ * rounded up to whole seconds; the connect timeout is in milliseconds.
  * @param {SidecarOptions} options
- * @param {{ into: Endpoint, out: Endpoint, socket: string, isLean: boolean }} options isLean: with the kit's timeouts and windows
- * @returns {Record<string, string>}
+ * @param {{ into: Endpoint, out: Endpoint, socket: string, isLean: boolean }} options into, out: where it listens; socket: of
+ *   the workload API; isLean: with the kit's timeouts and HTTP/2 windows instead of the proxy's defaults
+ * @returns {Record<string, string>} by the full name of each variable (`LINKERD2_PROXY_…`)
  */
 function renderEnvironment({ model }, { into, out, socket, isLean }) {
   const { service, identity, workers, admin, timeouts } = model

@@ -81,16 +81,20 @@ export function percent(share) {
 
 /** The largest share of requests that may fail. */
 export const ERRORS_MOST = 0.001
-/** From these shares on a trial counts as bound: of a sidecar's cap, of a thread's CPU, of the generator's CPUs. */
+/** A sidecar, or a pod, is saturated from this share of its cap on: a busy one leaves a part of some periods unused. */
 const SIDECAR_BOUND = 0.95
+/** A sidecar's thread is saturated from this share of a core on: samples and clock ticks take the rest. */
 const WORKER_BOUND = 0.95
+/** An application's thread is saturated from this share of a core on: less, since requests already wait for it there. */
 const APPLICATION_BOUND = 0.9
+/** The generator is saturated above this share of its CPUs: with less room it sends late, and its delay counts as latency. */
 export const GENERATOR_BOUND = 0.8
+/** The machine is saturated below this share of idle CPU time: its processes then wait for a CPU. */
 const HOST_IDLE_LEAST = 0.05
 
 /**
- * Finds what bound a trial: the first condition that holds, else the rate of an open loop or the users of a closed one. A neighbour
- * of the kit fills the machine by design.
+ * Finds what bound a trial: the first condition that holds, else the rate of an open loop or the users of a closed one. Beside a
+ * neighbour of the kit, which fills the machine by design, it is never `host`.
  * @param {Pick<TrialRecord, 'processes' | 'generatorCpus' | 'loadHost'> & { idleFraction: number, kind: 'closed' |
  *   'open', podCpuCores?: number }} trial podCpuCores: quota of each sidecar together with its application
  */

@@ -7,20 +7,26 @@ import { listPods, nameOf, percent } from './gate.js'
 
 const sum = (/** @type {number[]} */ values) => values.reduce((total, value) => total + value, 0)
 // Bounds of the gates below, which have them in words (`finds`). Shares are fractions.
+// hidden-quota: time that threads waited over the time that they ran, threads that wait on average, and the share of idle CPUs.
 const WAIT_TIMES = 1.5
 const WAITING_LEAST = 0.5
 const IDLE_LEAST = 0.4
+// cap: cores by which a quota that is read back may differ from its request, since the kernel stores whole microseconds.
 const CAP_TOLERANCE = 0.001
 const CAP_USE_TOLERANCE = 0.03
+// The kernel's period of CPU quotas, which the kit leaves at its default.
 const PERIOD_SECONDS = 0.1
+// accounting: a group and its processes are read one after the other, and /proc counts whole clock ticks.
 const ACCOUNTING_SHARE = 0.05
 const ACCOUNTING_SECONDS = 0.03
 const SAMPLE_SECONDS = 0.2
 const LATE_MOST_SECONDS = 0.5
 // Two clock ticks of 10 ms: one for each of the two times of a process.
 const TICKS_SECONDS = 0.02
+// kit-neighbour: shares of the CPU time that a neighbour was to use.
 const NEIGHBOUR_LEAST = 0.9
 const NEIGHBOUR_MOST = 1.1
+// spare-cpu: the share of idle CPUs.
 const SPARE_LEAST = 0.1
 
 /** @type {Gate[]} */
@@ -156,7 +162,10 @@ export const PROCESS_GATES = [
   },
 ]
 
-/** Finds how a neighbour is not as planned. A thread that waits for a CPU wants it as much as one that runs. @param {Pick<TrialRecord, 'trial' | 'processes' | 'window'>} record */
+/**
+ * Finds how a neighbour is not as planned. A thread that waits for a CPU wants it as much as one that runs; without the times
+ * of waits, only a neighbour that burnt too much is found. @param {Pick<TrialRecord, 'trial' | 'processes' | 'window'>} record
+ */
 function findFalseNeighbour({ trial, processes, window }) {
   const { neighbourCores: cores } = trial.arm.conditions
   if (cores === undefined) return []
@@ -174,7 +183,10 @@ function findFalseNeighbour({ trial, processes, window }) {
   ]
 }
 
-/** Finds CPU sets whose processes waited while CPUs were idle. @param {Pick<TrialRecord, 'trial' | 'processes' | 'host' | 'window'>} record */
+/**
+ * Finds CPU sets of two CPUs or more whose processes waited while CPUs were idle. The waits of processes that were throttled, or
+ * that are in a pod with a quota, do not count. @param {Pick<TrialRecord, 'trial' | 'processes' | 'host' | 'window'>} record
+ */
 function findHidden({ trial: { arm }, processes, host, window }) {
   return [...groupBy(processes, p => p.cpuSet)].map(([cpuSet, same]) => {
     const free = same.filter(
@@ -198,7 +210,12 @@ function findHidden({ trial: { arm }, processes, host, window }) {
   })
 }
 
-/** Says how a group's CPU time differs from that of its processes; false: within the tolerance. @param {ProcessRecord} process @param {number} lateShare of the window, in which the reader may have been held up */
+/**
+ * Renders how a group's CPU time differs from that of its processes.
+ * @param {ProcessRecord} process @param {number} lateShare of the window, in which the reader may have been held up
+ * @returns {string | false} false: within the tolerance, which grows with the processes and with `lateShare`; or above it,
+ *   while a process that ended in the window took its CPU time with it
+ */
 function findMiscount(process, lateShare) {
   const { byProcesses, threads, cpuSeconds } = process
   const byThreads = threads.reduce((sum, thread) => sum + Math.max(0, thread.cpuSeconds), 0)

@@ -6,24 +6,35 @@ import { groupBy } from '../../lib/group-by.js'
 /** An arm whose sidecars died so often leaves the turns, as long as others are left. */
 export const DEATHS_MOST = 2
 
-/** Lists the ids of arms whose sidecars died; [] if an arm has its deployment alone. @param {TrialRecord[]} records of one deployment @returns {string[]} */
+/**
+ * Lists the ids of interleaved arms whose sidecars died, each once. All records of a deployment have the same list of ended
+ * processes, so the first is read; a sidecar that died without the id of its arm is not counted.
+ * @param {TrialRecord[]} records of one deployment @returns {string[]} []: none died, or an arm has its deployment alone
+ */
 export function listDead(records) {
   const sidecars = records.length > 1 ? records[0].ended.filter(({ role }) => role === 'sidecar') : []
   return [...new Set(sidecars.flatMap(({ armId }) => armId ?? []))]
 }
 
-/** Counts in how many deployments the sidecars of each arm died, and leaves out those that died too often. */
+/** Creates a counter of the deployments in which the sidecars of each arm died, which leaves out those that died too often. */
 export function createDeaths() {
   /** @type {Map<string, number>} */
   const deathsByArm = new Map()
   return {
-    /** Counts a deployment's deaths, and lists the ids of arms that are left out from the next one on. @param {TrialRecord[]} records @returns {string[]} */
+    /**
+     * Counts the deaths of a deployment.
+     * @param {TrialRecord[]} records @returns {string[]} the ids of arms that are left out from the next deployment on; []: none,
+     *   or the sidecars of all arms died
+     */
     count(records) {
       const dead = listDead(records)
       for (const id of dead) deathsByArm.set(id, (deathsByArm.get(id) ?? 0) + 1)
       return dead.length < records.length ? dead.filter(id => deathsByArm.get(id) === DEATHS_MOST) : []
     },
-    /** Lists the trials of a deployment that still run: those of arms that did not die too often or, if all did, all. @template {Pick<Trial, 'arm'>} T @param {T[]} trials @returns {T[]} */
+    /**
+     * Lists the trials of a deployment that still run: those of arms whose sidecars did not die too often or, if all did, all.
+     * @template {Pick<Trial, 'arm'>} T @param {T[]} trials @returns {T[]}
+     */
     leaveOut(trials) {
       const others = trials.filter(({ arm }) => (deathsByArm.get(arm.id) ?? 0) < DEATHS_MOST)
       // Arms of a deployment in which all died go on together.

@@ -213,7 +213,10 @@ function describeUsage(start, end) {
   }
 }
 
-/** Computes the times of threads in the window; one that began in it counts from 0. @param {ThreadCpu[]} before @param {ThreadCpu[]} after */
+/**
+ * Computes the times of threads in the window. A thread that began in it counts from 0; one that ended in it is left out.
+ * @param {ThreadCpu[]} before @param {ThreadCpu[]} after
+ */
 function threadsBetween(before, after) {
   return after.map(({ waitSeconds, ...thread }) => {
     const earlier = before.find(t => t.id === thread.id)

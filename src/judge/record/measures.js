@@ -87,12 +87,16 @@ export function capacityPerSecond(record) {
   return record.boundBy === 'sidecar' && record.trial.arm.load.kind === 'closed' ? ratePerSecond(record) : null
 }
 
-/** Reads the seconds up to the first answer; null for rollouts, and for arms without sidecars or started together. @param {TrialRecord} record */
+/**
+ * Reads the seconds from the start of a deployment to its first answer.
+ * @param {TrialRecord} record
+ * @returns {number | null} null: a rollout, an arm without sidecars or beside others in one deployment, or one that did not start
+ */
 export function startSeconds({ phasesSeconds, trial, rollout }) {
   return !trial.arm.hasSidecars || trial.interleaving || rollout ? null : (phasesSeconds.start ?? null)
 }
 
-/** Sums; null if one is null, or there are none. @param {ProcessRecord[]} processes @param {(p: ProcessRecord) => number | null} of */
+/** Sums a value of processes; null: one is null, or there are no processes. @param {ProcessRecord[]} processes @param {(p: ProcessRecord) => number | null} of */
 export function sumOf(processes, of) {
   const values = processes.map(of)
   return values.length === 0 || values.includes(null) ? null : values.reduce((sum, v) => Number(sum) + Number(v), 0)
@@ -104,7 +108,11 @@ export function mostOf(processes, of) {
   return values.length === 0 ? null : Math.max(...values)
 }
 
-/** Divides cores by verified requests per second, with those of a loud pair; null without requests or a reading. @param {TrialRecord} record @param {ProcessRecord[]} processes */
+/**
+ * Computes the CPU microseconds of processes for each verified request of the window, those of a loud pair included.
+ * @param {TrialRecord} record @param {ProcessRecord[]} processes
+ * @returns {number | null} null: no request was verified, or the CPU of one process was not read
+ */
 export function cpuPerRequestMicros(record, processes) {
   const { load, window } = record
   const rate = load && window ? (load.verified + (load.loud?.verified ?? 0)) / window.seconds : null

@@ -12,15 +12,20 @@ import { findNeed, ofWhole, tryWhole } from './whole.js'
  * @import { Arm, SearchSpec } from '../../model/types.ts' @import { Need, Tried, Trials } from './whole.js'
  */
 
-/** Room above the mean, in places of the CPU grid and as factors: requests come in bursts, the quota is counted in periods of 100 ms, and memory grows with what waits. */
+/**
+ * Room above the mean, in places of the CPU grid and as factors: requests come in bursts, the quota is counted in periods of
+ * 100 ms, and memory grows with the requests that wait.
+ */
 export const ROOM = { places: 2, ofMemory: 1.5, ofRequest: 1.15 }
 // Other users of a shared machine may spoil one trial in three: after four in a row it is too busy to go on.
 const LOST_MOST = 4
 
 /**
- * Tries a load with all the CPU, then at limits; if it cannot be met, at lower rates for a line, if that was requested.
- * @param {{ template: Arm, spec: Extract<SearchSpec, { kind: 'size' }>, cpus: number, tried: Tried[] }} options tried: the caller adds each trial
- * @returns {Trials}
+ * Tries a load with all the CPU, then at limits. If all the CPU does not meet the load, it tries lower rates for a line, if that
+ * was requested (`isExtrapolated`), or ends.
+ * @param {{ template: Arm, spec: Extract<SearchSpec, { kind: 'size' }>, cpus: number, tried: Tried[] }} options cpus: of the
+ *   machine; tried: the caller adds each trial that it measured
+ * @returns {Trials} the arms to measure, one after the other
  */
 export function* trySize({ template, spec: { p99Ms, isExtrapolated }, cpus, tried }) {
   yield* tryWhole({ template, cpus, tried })
@@ -29,7 +34,12 @@ export function* trySize({ template, spec: { p99Ms, isExtrapolated }, cpus, trie
   else if (isExtrapolated) yield* tryLowerRates({ template, cpus, tried })
 }
 
-/** Suggests limits with room above what sidecars take; place: on the CPU grid. @param {{ need: Need, cpus: number }} options */
+/**
+ * Suggests limits with room above the usage of sidecars. The CPU limit is at most the machine's CPUs, so that there may be less
+ * room, or none. @param {{ need: Need, cpus: number }} options cpus: of the machine
+ * @returns {{ place: number, cores: number, bytes: number }} place: of the CPU limit on the CPU grid; cores: the CPU limit;
+ *   bytes: the memory limit, rounded up
+ */
 export function suggestLimits({ need, cpus }) {
   const place = Math.min(indexOf(cpus), indexOf(need.cores) + ROOM.places)
   return { place, cores: coresAt(place, cpus), bytes: roundUp(need.bytes * ROOM.ofMemory) }

@@ -146,7 +146,10 @@ export interface DataPlane {
   features?: FeatureName[]
   /** The path of the metrics of routes at its administration port, and their names; absent: it has none. */
   metrics?: { path: string; requests: string; durations: string }
-  /** Counts the workers of a sidecar if the experiment has no number; null: as many as its CPU limit can use. */
+  /**
+   * Counts the workers of a sidecar for which the experiment has no number; null: the plane has no number of its own, and a
+   * sidecar gets as many as its CPU limit can use.
+   */
   countWorkers(options: { profile: string | null; cpus: number; cpuLimitCores?: number | null }): number | null
   /** Finds why it cannot have these conditions on so many CPUs, on a link of this entrance; null: it can. */
   findUnsupported(options: {

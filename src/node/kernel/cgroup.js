@@ -6,10 +6,12 @@ import { numberOf, sumStatusBytes } from './proc-files.js'
 /** The kernel's counters of a cgroup, in both versions of cgroups. */
 
 /**
- * readCpuLimitCores: the least quota of the cgroup and its ancestors, in cores; null: there is none
- * @typedef {{ read: () => import('../../model/types.ts').Reading, readCpuLimitCores: () => number | null,
- *   pids: () => number[], listOutside: (pids: number[]) => string[], close: () => void }} Counters
- *   listOutside: which of these processes a folder of its controllers lacks, in words
+ * @typedef {object} Counters
+ * @property {() => import('../../model/types.ts').Reading} read
+ * @property {() => number | null} readCpuLimitCores the least quota of the cgroup and its ancestors, in cores; null: none has one
+ * @property {() => number[]} pids of the processes in the cgroup
+ * @property {(pids: number[]) => string[]} listOutside which of these processes a folder of its controllers lacks, in words
+ * @property {() => void} close the files
  */
 /** @typedef {{ cpu: string, cpuacct: string, memory: string }} Folders of one cgroup, by controller */
 
@@ -27,7 +29,10 @@ export const NOT_OFFERED = {
 // Every counter file is read into this buffer; memory.stat, the longest, has one or two KiB.
 const buffer = Buffer.alloc(16384)
 
-/** Opens the counters of a cgroup v1: one folder in each hierarchy (some may be the same). @param {Folders} folders */
+/**
+ * Opens the counters of a cgroup v1: one folder in each hierarchy (some may be the same). Without a memory controller there, the
+ * memory of its processes is read from /proc. @param {Folders} folders @returns {Counters}
+ */
 export function openCountersV1({ cpu, cpuacct, memory }) {
   return openCounters({
     folder: cpu,
@@ -51,7 +56,10 @@ export function openCountersV1({ cpu, cpuacct, memory }) {
   })
 }
 
-/** Opens the counters of a cgroup v2. @param {string} folder */
+/**
+ * Opens the counters of a cgroup v2. Without a memory controller there, the memory of its processes is read from /proc; a kernel
+ * before 5.19 gives no peak. @param {string} folder @returns {Counters}
+ */
 export function openCountersV2(folder) {
   const at = (/** @type {string} */ name) => path.join(folder, name)
   return openCounters({
@@ -90,12 +98,21 @@ export function readQuotaV2(folder) {
 }
 
 /**
- * Opens the counters of a cgroup, whose versions differ in names and units.
- * @param {{ folder: string, folders: string[], paths: { usage: string, cpu?: string, stat?: string, current?: string, peak?:
- *   string, events?: string }, parseUsage: (text: string) => number, throttled: { name: string, perSecond: number }, prefix: string,
- *   anon: string, quotaFile: string, readQuota: (folder: string) => number }} version folder: has the quota; folders: one a
- *   controller; prefix: before names in memory.stat; quotaFile: in each group that may have a quota @returns {Counters}
+ * How the versions of cgroups differ in names and units.
+ * @typedef {object} CgroupVersion
+ * @property {string} folder that has the quota
+ * @property {string[]} folders one of each controller
+ * @property {{ usage: string, cpu?: string, stat?: string, current?: string, peak?: string, events?: string }} paths of the
+ *   counter files; without `stat` there is no memory controller
+ * @property {(text: string) => number} parseUsage CPU seconds from the file `usage`
+ * @property {{ name: string, perSecond: number }} throttled the counter of throttled time, and its units in a second
+ * @property {string} prefix of names in memory.stat
+ * @property {string} anon the name of anonymous memory there
+ * @property {string} quotaFile that is in each group that may have a quota
+ * @property {(folder: string) => number} readQuota in cores; infinite: none
  */
+
+/** Opens the counters of a cgroup. @param {CgroupVersion} version @returns {Counters} */
 function openCounters({ folder, folders, paths, parseUsage, throttled, prefix, anon, quotaFile, readQuota }) {
   const entries = Object.entries(paths).map(([name, file]) => [name, openCounterFile(file)])
   /** @type {Record<keyof typeof paths, ReturnType<typeof openCounterFile> | undefined>} */

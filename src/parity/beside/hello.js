@@ -149,19 +149,19 @@ function findExtension(message, at, wanted) {
   return null
 }
 
-/** @param {number} kind @param {Buffer} content */
+/** Encodes an extension of a TLS message (RFC 8446, 4.2). @param {number} kind @param {Buffer} content */
 function extension(kind, content) {
   return Buffer.concat([words([kind]), withLength(2, content)])
 }
 
-/** @param {number[]} numbers of two bytes each */
+/** Encodes each number as two bytes, big-endian, as TLS does. @param {number[]} numbers below 65536 */
 function words(numbers) {
   const bytes = Buffer.alloc(2 * numbers.length)
   for (const [i, number] of numbers.entries()) bytes.writeUInt16BE(number, 2 * i)
   return bytes
 }
 
-/** Puts the length of a content before it. @param {number} size of that length field, in bytes @param {Buffer} content */
+/** Puts the length of the content before it, big-endian. @param {number} size of the length field, in bytes @param {Buffer} content */
 function withLength(size, content) {
   const length = Buffer.alloc(size)
   length.writeUIntBE(content.length, 0, size)

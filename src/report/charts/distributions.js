@@ -29,7 +29,10 @@ const MARKS = {
   })),
 }
 
-/** Draws a line for each grid, up to p99.9. @param {{ title: string, name: string, lines: TimesLine[] }} options name: of the times */
+/**
+ * Draws a line for each grid. Quantiles of 0 and above p99.9 are left out. The axis of times is logarithmic if they are far apart.
+ * @param {{ title: string, name: string, lines: TimesLine[] }} options name: the label of the axis of times, in ms
+ */
 export function drawDistributions({ title, name, lines }) {
   const most = PERCENTILES.at(-1) ?? 1
   const drawn = lines.map(line => ({ ...line, grid: line.grid.filter(([q]) => q > 0 && q <= most + 1e-9) }))
@@ -71,7 +74,7 @@ export function findMs(grid, quantile) {
   return grid.find(([q]) => isSame(q, quantile))?.[1]
 }
 
-/** Describes a line in words: its times at the named percentiles. @param {TimesLine} line */
+/** Renders the times of a line at the named percentiles that its grid has. @param {TimesLine} line */
 function renderPercentiles({ label, grid }) {
   const sentences = PERCENTILES.flatMap(quantile => {
     const ms = findMs(grid, quantile)

@@ -100,7 +100,7 @@ function tabulatePoints({ caption, name, lines }) {
   }
 }
 
-/** Lists after how many seconds each share was reached; `-`: it was not. @param {{ title: string, lines: ShareLine[] }} options @returns {Table} */
+/** Lists the seconds after which each line reached the shares of SHARES; `-`: it did not. @param {{ title: string, lines: ShareLine[] }} options @returns {Table} */
 export function tabulateShares({ title, lines }) {
   return {
     caption: `${title}, seconds`,
@@ -112,7 +112,7 @@ export function tabulateShares({ title, lines }) {
   }
 }
 
-/** Lists the trials of each line, from the lowest CPU limit on, then its answers. @param {{ title: string, lines: LimitLine[] }} options @returns {Table} */
+/** Lists the trials of each line from the lowest CPU limit on, then its answers with their p99 if one was measured. @param {{ title: string, lines: LimitLine[] }} options @returns {Table} */
 export function tabulateLimits({ title, lines }) {
   return {
     caption: title,

@@ -18,13 +18,19 @@ import { createFolders, enableControllers, removeCgroup } from './cgroup-folders
  */
 
 /**
- * parents: folders in which trees are made; lacksMemory: the memory controller is off, so memory is read from /proc, and
- * `parents.memory` is the folder of cpu
- * @typedef {{ how: 'v1' | 'v2', version: 1 | 2, parents: Folders, isRoot: boolean, lacksMemory?: true }} TreeWay
+ * A way in which the kit makes groups itself.
+ * @typedef {object} TreeWay
+ * @property {'v1' | 'v2'} how
+ * @property {1 | 2} version of cgroups
+ * @property {Folders} parents folders in which the tree is made
+ * @property {boolean} isRoot with cgroup v2: the tree is made at the root of the hierarchy; with v1 always
+ * @property {true} [lacksMemory] the memory controller is off, so memory is read from /proc, and `parents.memory` is the folder
+ *   of cpu
  */
 /**
- * @typedef {TreeWay | { how: 'systemd-run', version: 2 } | { how: 'none', version: 1 | 2 | null, reason: string }}
- *   CapWay
+ * A way to cap processes: groups of the kit's own, a scope of systemd that has a delegated group, or none, with the reason. The
+ * version is null if no hierarchy with cpu is mounted.
+ * @typedef {TreeWay | { how: 'systemd-run', version: 2 } | { how: 'none', version: 1 | 2 | null, reason: string }} CapWay
  */
 
 const PREFIX = 'sidecar-bench.'
@@ -33,7 +39,7 @@ export const MEMORY_OFF =
   'the memory controller of cgroups is off in this kernel: memory is read from /proc, process by process, and --memory cannot be set; to turn it on, add cgroup_enable=memory to the kernel command line (on a Raspberry Pi in /boot/firmware/cmdline.txt) and reboot'
 const WAYS_OUT = 'run as root; or in a cgroup v2 subtree delegated to this user; or measure without a cap: --cpu none'
 
-/** Finds how processes can be capped: as root, in a delegated subtree or by systemd. @returns {Promise<CapWay>} none: why not */
+/** Finds how processes can be capped: in writable hierarchies, in a delegated subtree, or by systemd. @returns {Promise<CapWay>} */
 export async function findCapWay({
   mountinfo = readSafely('/proc/self/mountinfo'),
   membership = readSafely('/proc/self/cgroup'),
@@ -66,7 +72,10 @@ export async function findCapWay({
   return { how: 'none', version: 2, reason }
 }
 
-/** Makes the cgroups of a run. @param {{ way: TreeWay, ledger: Ledger }} options @returns {Promise<CgroupTree>} @throws {BenchError} when there are some of its name */
+/**
+ * Makes the cgroups of a run.
+ * @param {{ way: TreeWay, ledger: Ledger }} options @returns {Promise<CgroupTree>} @throws {BenchError} if its folder exists already
+ */
 export async function createTree({ way, ledger }) {
   const name = `${PREFIX}${ledger.runId}`
   const folders = treeParents(way).map(parent => path.join(parent, name))
