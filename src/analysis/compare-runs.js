@@ -23,7 +23,8 @@ import { evaluateThreshold, parseRunThreshold } from './thresholds.js'
 /** @import { QuantityRow } from '../judge/record/quantity-row.js' @import { Threshold } from './thresholds.js' */
 /** @typedef {RecordedRun & { folder: string, summary: Summary }} ComparedRun */
 /**
- * arm: its name with its place; null: no arm with the quantity was compared, so that link, cap and load are absent.
+ * A threshold at one arm, by its name and place. Without an arm, no arm with the quantity was compared: link, cap and load are
+ * then absent.
  * @typedef {Pick<ThresholdResult, 'expression' | 'value' | 'held'> & Partial<ThresholdResult> & { arm: string | null }} HeldThreshold
  */
 /**
@@ -47,9 +48,11 @@ export const CONTROL = {
 }
 
 /**
- * Compares every arm that two runs share, new over old; throws UsageError for a threshold that no two runs have.
+ * Compares every arm that two runs share, new over old. Runs of which nothing can be compared give no comparisons, and the reasons
+ * in `refused`.
  * @param {{ old: ComparedRun, new: ComparedRun }} runs
- * @param {{ thresholds?: string[] }} [options] such as `new/old cpuPerRequest <= 1.05` @returns {RunComparison}
+ * @param {{ thresholds?: string[] }} [options] such as `new/old cpuPerRequest <= 1.05`
+ * @returns {RunComparison} @throws {UsageError} for a threshold that does not fit the runs (`parseRunThreshold`)
  */
 export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
   const runs = [old, next]
@@ -94,7 +97,11 @@ export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
   }
 }
 
-/** Finds the exit status of a comparison, with its reasons; one that shows nothing goes before a crossed threshold. @param {Pick<RunComparison, 'comparisons' | 'refused' | 'thresholds'>} result */
+/**
+ * Finds the exit status of a comparison, with its reasons. A comparison that shows nothing goes before a crossed threshold.
+ * @param {Pick<RunComparison, 'comparisons' | 'refused' | 'thresholds'>} result
+ * @returns {{ status: number, reasons: string[] }} reasons: [] if the status is 0
+ */
 export function findCompareStatus({ comparisons, refused, thresholds }) {
   const nothing = []
   const ofAll = refused.find(({ arm }) => arm === EVERY_ARM)
@@ -115,7 +122,10 @@ export function findCompareStatus({ comparisons, refused, thresholds }) {
   })
 }
 
-/** Compares an arm in two runs. Its noise is the largest A/A difference of either, or change without sidecars. @param {{ old: ComparedRun, next: ComparedRun, match: Match, controls: Comparison[] }} options */
+/**
+ * Compares an arm in two runs. Its noise is the largest A/A difference of either run or, for CPU per request, change without
+ * sidecars. @param {{ old: ComparedRun, next: ComparedRun, match: Match, controls: Comparison[] }} options
+ */
 function compareMatch({ old, next, match, controls }) {
   const pair = pairOf({ old, next, match })
   const relaxed = relaxedBy(old.manifest).filter(gate => relaxedBy(next.manifest).includes(gate))
@@ -144,7 +154,7 @@ function compareMatch({ old, next, match, controls }) {
 }
 
 /**
- * Holds each threshold at every match that has its quantity; one without such a match gets a result with null.
+ * Tests each threshold at every match that has its quantity. One without such a match has a result whose members are null.
  * @param {{ thresholds: Threshold[], compared: { match: Match, comparisons: Comparison[] }[], varied: AxisName[] }} all
  */
 function holdThresholds({ thresholds, compared, varied }) {

@@ -25,7 +25,10 @@ import { areSpoiled, findGapLeast, findRoundsLeast, GAP_LEAST_BESIDE, judgeRound
  * @property {(a: Arm, b: Arm) => string[]} findWrong what either of two arms under different conditions does wrong
  */
 
-/** Compares planes, a plane with itself by contrasts, and A/A pairs, which come last and are the noise of the others. @param {Compared} run */
+/**
+ * Compares planes, a plane with itself by contrasts, and A/A pairs, which come last and are the noise of the others. Pairs with an
+ * arm of `leftOut` are skipped. @param {Compared} run @returns {Comparison[]}
+ */
 export function compareArms(run) {
   const controls = run.arms.filter(arm => arm.repeatOf !== null)
   const planes = run.arms.filter(arm => arm.repeatOf === null && arm.hasSidecars)
@@ -66,7 +69,11 @@ function findContrasts(arms, axis) {
   })
 }
 
-/** Compares two arms of a run in every quantity; controls: the A/A pairs that show their noise. @param {{ run: Compared, a: Arm, b: Arm, controls: Comparison[], contrast?: AxisName | null }} options */
+/**
+ * Compares two arms of a run in every quantity.
+ * @param {{ run: Compared, a: Arm, b: Arm, controls: Comparison[], contrast?: AxisName | null }} options controls: the A/A pairs
+ *   that show their noise
+ */
 function comparePair({ run, a, b, controls, contrast = null }) {
   const [sideA, sideB] = [a, b].map(arm => ({
     arm,
@@ -91,15 +98,16 @@ function comparePair({ run, a, b, controls, contrast = null }) {
   })
 }
 
-/** Says whether a run ended early or has not ended (null); false for an older run, which does not record its end. @param {Pick<Manifest, 'ended'>} manifest */
+/** Says whether a run ended early or has not ended (null); false: it finished, or is of an older kit, which records no end. @param {Pick<Manifest, 'ended'>} manifest */
 export function isCutShort({ ended }) {
   return ended !== undefined && ended !== 'finished'
 }
 
 /**
- * Finds how many rounds of arms are summarised. isSequence: they are fewer than planned, so that only the intervals of a
- * confidence sequence hold: those of a fixed number hold for the planned one.
+ * Finds how many rounds of arms are summarised: those with records if the run was cut short, else those planned.
  * @param {{ planned: number, records: TrialRecord[], isCutShort: boolean }} options records: of the arms
+ * @returns {{ rounds: number, isSequence: boolean }} isSequence: the rounds are fewer than planned, so that only the intervals of
+ *   a confidence sequence hold: those of a fixed number hold for the planned one
  */
 export function findLength({ planned, records, isCutShort }) {
   const last = Math.max(0, ...records.map(({ trial }) => trial.round))
@@ -116,7 +124,8 @@ function stoodTogether(records, a, b) {
 }
 
 /**
- * Finds how far the A/A pair of arms was apart, as a share; null without such a pair, or if its quantity has no value.
+ * Finds how far the A/A pair of arms was apart, as a share: of one under the same conditions or, for interleaved arms, of any on
+ * their link. null: there is no such pair, or its quantity has no value.
  * @param {Comparison[]} controls A/A pairs
  * @param {{ quantity: string, service: string | null, arms: Pick<Arm, 'link' | 'cpuLimitCores' | 'load' | 'conditions'>[] }}
  *   options
@@ -145,8 +154,9 @@ export function findSpread(controls, { quantity, service, arms }) {
  */
 
 /**
- * Compares two arms in every quantity, for all sidecars and each service. findNoise: the A/A difference as a share, null: unknown.
- * @param {Pair & { findNoise: (quantity: string, service: string | null) => number | null }} pair
+ * Compares two arms in every quantity that the load and the arm have, for all sidecars and each service.
+ * @param {Pair & { findNoise: (quantity: string, service: string | null) => number | null }} pair findNoise: returns the A/A
+ *   difference as a share; null: it is not known
  */
 export function compareSides({ findNoise, ...pair }) {
   const { arm, records } = pair.a
@@ -172,9 +182,11 @@ function findUnlikeSums(a, b) {
 }
 
 /**
- * Compares two arms in one quantity, a over b, by their ratio in each round. service: whose sidecar, null: all; aaSpread: A/A
- * difference as a share, null: unknown.
- * @param {Pair & { row: QuantityRow, service: string | null, aaSpread: number | null }} options @returns {Comparison}
+ * Compares two arms in one quantity, a over b, by their ratio in each round. Arms without equal work (`disparities`), or with too
+ * many spoiled rounds, have the verdict `invalid`.
+ * @param {Pair & { row: QuantityRow, service: string | null, aaSpread: number | null }} options service: whose sidecar is compared,
+ *   null: all; aaSpread: the A/A difference as a share, null: not known
+ * @returns {Comparison}
  */
 export function compareQuantity({ a, b, row, service, contrast = null, aaSpread, disparities, unequal = [], ...pair }) {
   const split = [a, b].map(({ records }) => splitRounds(records, pair.rounds))
@@ -225,8 +237,8 @@ export function compareQuantity({ a, b, row, service, contrast = null, aaSpread,
 }
 
 /**
- * Pairs the trials of a round that stood in one deployment; if none did, all of a with all of b. @template {{ trial: { interleaving?: string } }} T
- * @param {T[]} ofA @param {T[]} ofB @returns {T[][][]}
+ * Pairs the trials of a round that stood in one deployment. If none did, it makes one pair, of all trials of a and all of b.
+ * @template {{ trial: { interleaving?: string } }} T @param {T[]} ofA @param {T[]} ofB @returns {T[][][]} pairs of lists of trials
  */
 export function pairUp(ofA, ofB) {
   const shared = ofA.flatMap(x => {

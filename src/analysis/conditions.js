@@ -9,8 +9,10 @@ import { AXES, AXIS_NAMES } from '../model/arms.js'
 const CONDITION_AXES = ['users', 'ratePerSecond', 'placement', 'cpuLimitCores', 'workers']
 
 /**
- * Finds the range of each pair's CPU per request ratios over the conditions of a run; ratios without an interval are left out.
- * @param {Comparison[]} comparisons of a run @returns {NonNullable<Summary['carries']>} of each pair of planes
+ * Finds the range of each pair's CPU per request ratios over the conditions of a run. Ratios without an interval, A/A pairs,
+ * contrasts and single sidecars are left out.
+ * @param {Comparison[]} comparisons of a run
+ * @returns {NonNullable<Summary['carries']>} one for each pair of planes with the same number of workers; []: no ratio is left
  */
 export function findBands(comparisons) {
   const pairs = comparisons.filter(
@@ -44,7 +46,7 @@ export function findBands(comparisons) {
 }
 
 /**
- * Says whether an interval of arms in turns and one of arms in windows of their own exclude each other; null: the run has one kind.
+ * Says whether some interval of arms in turns and some of arms in windows of their own exclude each other; null: there is one kind.
  * @param {{ load: Comparison['load'], low: number, high: number }[]} measured
  */
 function isContradicted(measured) {

@@ -12,7 +12,11 @@ import { listArms } from '../model/results.js'
 const RATES_LEAST = 5
 const MS_PER_HOUR = 3600 * 1000
 
-/** Fits a line of CPU over the rate for each plane, link and service, and for all its sidecars (service null). @param {SummaryArm[]} arms */
+/**
+ * Fits a line of CPU over the rate for each plane and link: for each service, and for all sidecars together (service null). Copies
+ * of services and A/A repeats have none.
+ * @param {SummaryArm[]} arms @returns {CpuLine[]} []: no plane has five rates of the open loop
+ */
 export function fitCpuLines(arms) {
   const open = arms.filter(a => a.load.kind === 'open' && a.sidecars.length > 0 && a.repeatOf === null)
   const keyOf = (/** @type {SummaryArm} */ arm) => `${nameOf(arm)} ${groupOf(arm, 'ratePerSecond')}`
@@ -45,7 +49,10 @@ function fitCpuLine(arms, service) {
   ]
 }
 
-/** Fits the change per hour of each followed quantity of arms with sidecars, in the unit of its header. @param {{ arms: SummaryArm[], records: TrialRecord[] }} run */
+/**
+ * Fits the change per hour of each followed quantity of arms with sidecars, in the unit of its header.
+ * @param {{ arms: SummaryArm[], records: TrialRecord[] }} run @returns {Slope[]} without quantities of fewer than two rounds
+ */
 export function fitSlopes({ arms, records }) {
   const followed = Object.values(QUANTITIES).filter(row => row.isFollowed)
   return arms
@@ -55,7 +62,10 @@ export function fitSlopes({ arms, records }) {
     )
 }
 
-/** Fits the slope of a quantity over the starts of the windows; [] below two rounds with a value. @param {{ arm: SummaryArm, row: QuantityRow, records: TrialRecord[] }} options @returns {Slope[]} */
+/**
+ * Fits the slope of a quantity over the starts of the windows.
+ * @param {{ arm: SummaryArm, row: QuantityRow, records: TrialRecord[] }} options @returns {Slope[]} []: fewer than two rounds have a value
+ */
 function fitSlope({ arm, row, records: trials }) {
   const { values } = quantityOf(arm, row.name)
   const points = splitRounds(trials, values.length).flatMap((trials, i) => {
@@ -81,7 +91,8 @@ function fitSlope({ arm, row, records: trials }) {
 export const WITHIN = 1.1
 
 /**
- * @typedef {object} Plateau of one plane, where all else is equal
+ * The plateau of a quantity of one plane over an axis, all else being equal.
+ * @typedef {object} Plateau
  * @property {SummaryArm} arm at the largest value: it has the most simulated sidecars, if any
  * @property {string} quantity less of it is better
  * @property {{ at: number, median: number }} best the value with the least
@@ -94,7 +105,8 @@ export const WITHIN = 1.1
  */
 
 /**
- * Finds the plateaus of the quantities that an experiment names, over its axis; [] if it names no axis or no quantity.
+ * Finds the plateaus of the quantities that an experiment names, over its axis. A/A repeats, and planes with fewer than three
+ * values, are left out; [] if the experiment names no axis or no quantity.
  * @param {Pick<Summary, 'results' | 'shows' | 'run'>} summary @returns {Plateau[]}
  */
 export function findPlateaus({ results, shows: { across, plateaus = [] }, run }) {

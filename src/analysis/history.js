@@ -21,7 +21,7 @@ const FOLLOWED = [PRIMARY, QUANTITIES.capacity, QUANTITIES.cpuCores, QUANTITIES.
  * @property {string} experiment
  * @property {string} kit its version and commit
  * @property {Change[]} changes since the run before
- * @typedef {object} Line one quantity of one arm, run by run
+ * @typedef {object} Line
  * @property {string} label of the arm
  * @property {string} quantity
  * @property {string} group arms of one group are drawn together
@@ -39,7 +39,8 @@ const FOLLOWED = [PRIMARY, QUANTITIES.capacity, QUANTITIES.cpuCores, QUANTITIES.
 
 /**
  * Makes the history of the runs that are comparable with a reference: the run of `folder`, by default the last that is comparable.
- * @param {ReadRun[]} runs @param {string} [folder] @returns {History}
+ * Without a reference it has no lines. Lines without any value are left out.
+ * @param {ReadRun[]} runs in any order @param {string} [folder] @returns {History}
  */
 export function createHistory(runs, folder) {
   const inOrder = runs.toSorted((a, b) => a.manifest.run.startedAt.localeCompare(b.manifest.run.startedAt))
@@ -59,12 +60,12 @@ export function createHistory(runs, folder) {
   }
 }
 
-/** Lists why a run is comparable with no other; [] if it is with some. @param {ReadRun} run */
+/** Lists why a run is comparable with no other; []: it may be with some. @param {ReadRun} run */
 function listObstacles({ manifest }) {
   return findIncomparable({ old: manifest, next: manifest })
 }
 
-/** Says why a run is not in the history of another; [] if it is. @param {ReadRun} run @param {ReadRun} reference */
+/** Lists why a run is not in the history of another; []: it is. @param {ReadRun} run @param {ReadRun} reference */
 function findReasons(run, reference) {
   const isLater = run.manifest.run.startedAt > reference.manifest.run.startedAt
   const [old, next] = isLater ? [reference, run] : [run, reference]
@@ -99,7 +100,10 @@ function listRuns(runs, reference) {
   })
 }
 
-/** Makes a line for each quantity of each arm of the reference, and for the applications alone. @param {ReadRun[]} runs @param {ReadRun} reference @returns {Line[]} */
+/**
+ * Makes a line for each followed quantity of each arm of the reference, and for the applications alone.
+ * @param {ReadRun[]} runs @param {ReadRun} reference @returns {Line[]}
+ */
 function followLines(runs, reference) {
   const arms = listComparedArms(reference)
   const varied = findVaried(arms)
@@ -127,12 +131,18 @@ function followLines(runs, reference) {
   return [...ofArms, ...ofBaselines]
 }
 
-/** Finds the arm of a run that matches one of the reference; undefined: none does. @param {ReadRun} run @param {ReadRun} reference @param {{ arm: Arm, list: (run: ReadRun) => Arm[] }} options */
+/**
+ * Finds the arm of a run that matches one of the reference; undefined: none does.
+ * @param {ReadRun} run @param {ReadRun} reference @param {{ arm: Arm, list: (run: ReadRun) => Arm[] }} options
+ */
 function findArm(run, reference, { arm, list }) {
   return matchArms({ old: list(run), next: list(reference) }).matches.find(match => match.next === arm)?.old
 }
 
-/** Summarises an arm's quantity without rounds taken from other runs; rounds: how many have a value. @param {ReadRun} run @param {{ row: QuantityRow, arm?: Arm }} options */
+/**
+ * Summarises an arm's quantity, without trials taken from other runs; the result counts the rounds that have a value.
+ * @param {ReadRun} run @param {{ row: QuantityRow, arm?: Arm }} options arm: absent: the run has none, and no value
+ */
 function measureRun({ manifest, records }, { row, arm }) {
   const counted = records.filter(r => r.trial.arm.id === arm?.id && r.takenFrom === undefined)
   const values = splitRounds(counted, manifest.rounds).map(trials => measureRound(row, trials))

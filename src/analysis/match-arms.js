@@ -35,8 +35,9 @@ const PLACE = [
 ]
 
 /**
- * Pairs arms in one place by name, and the rest by plane if it has one arm there on either side. left: arms without a partner.
+ * Pairs arms in one place (PLACE) by name, and the rest by plane if it has one arm there on either side.
  * @param {{ old: Arm[], next: Arm[] }} arms
+ * @returns {{ matches: Match[], left: { old: Arm[], next: Arm[] } }} matches: in the order of `next`; left: arms without a partner
  */
 export function matchArms({ old, next }) {
   const inPlace = (/** @type {Arm[]} */ arms, /** @type {Arm} */ arm) =>
@@ -63,7 +64,11 @@ function leaveOut({ old, next }, matches) {
   }
 }
 
-/** Says how each arm without a partner differs from the nearest of the other run. @param {{ old: Arm[], next: Arm[] }} left @param {AxisName[]} varied @returns {Refusal[]} */
+/**
+ * Lists how each arm without a partner differs from the nearest of its plane in the other run. An old arm that is the nearest of a
+ * new one has no refusal of its own.
+ * @param {{ old: Arm[], next: Arm[] }} left @param {AxisName[]} varied for the names of arms @returns {Refusal[]}
+ */
 export function refuseArms({ old, next }, varied) {
   const ofNew = next.map(arm => ({ arm, old: findNearest(arm, old), next: arm }))
   const ofOld = old
@@ -83,14 +88,17 @@ function findNearest(arm, others) {
   return others.filter(other => other.plane === arm.plane).sort((x, y) => apart(x) - apart(y))[0]
 }
 
-/** Lists the facts in which two arms differ, else their names; a side that is undefined has no such arm. @param {{ old?: Arm, next?: Arm }} sides */
+/** Lists the facts in which two arms differ, else their names; without one side it says in which run the arm is missing. @param {{ old?: Arm, next?: Arm }} sides */
 function renderDifferences({ old, next }) {
   if (!old || !next) return [`not in the ${old ? 'new' : 'old'} run`]
   const differing = PLACE.flatMap(fact => renderFact(fact, { old, next }))
   return differing.length > 0 ? differing : renderFact({ label: 'plane', of: nameOf }, { old, next })
 }
 
-/** Renders `pipy at 0.5 cores`, with both names if the partner has another, and the varied axes. @param {{ arm: Arm, varied: AxisName[], partner?: Arm }} options */
+/**
+ * Renders `pipy at 0.5 cores`, with both names if the partner has another, and the values of the varied axes.
+ * @param {{ arm: Arm, varied: AxisName[], partner?: Arm }} options
+ */
 export function nameMatch({ arm, varied, partner = arm }) {
   const names = [...new Set([nameOf(arm), nameOf(partner)])].join(' and ')
   const others = varied.filter(name => name !== 'cpuLimitCores' && AXES[name].of(arm) !== null)
@@ -108,7 +116,7 @@ function renderAxisValue(name, value) {
   return words.startsWith(`${label} `) ? words.slice(label.length + 1) : words
 }
 
-/** Renders a fact in which two sides differ; [] if they share it. @template Side @param {Fact<Side>} fact @param {{ old: Side, next: Side }} sides */
+/** Renders a fact in which two sides differ, as a list of one; []: they share it, or neither has it. @template Side @param {Fact<Side>} fact @param {{ old: Side, next: Side }} sides */
 export function renderFact({ label, of, show = of }, { old, next }) {
   const isSame = (of(old) ?? 'unknown') === (of(next) ?? 'unknown')
   return isSame ? [] : [renderBothValues({ label, old: show(old) ?? 'unknown', next: show(next) ?? 'unknown' })]

@@ -77,7 +77,7 @@ const SAID = [
   ...CHANGING,
 ]
 
-/** Lists why nothing of two runs can be compared; [] if something can. @param {{ old: Manifest, next: Manifest }} manifests */
+/** Lists why nothing of two runs can be compared; []: something may. @param {{ old: Manifest, next: Manifest }} manifests */
 export function findIncomparable({ old, next }) {
   const alone = ALONE.flatMap(({ label, of, isAlone, why }) => {
     const sides = { old: of(old), next: of(next) }
@@ -86,12 +86,16 @@ export function findIncomparable({ old, next }) {
   return [...SHARED.flatMap(fact => renderFact(fact, { old, next })), ...alone]
 }
 
-/** Lists differences between the machines of two runs. @param {{ old: Manifest, next: Manifest }} manifests */
+/** Lists differences between the machines of two runs; []: none. @param {{ old: Manifest, next: Manifest }} manifests */
 export function findOtherMachine(manifests) {
   return MACHINE.flatMap(fact => renderFact(fact, manifests))
 }
 
-/** Lists the facts of a run that may change over time, with tools and scripts. value: is compared; text: for readers. @param {Manifest} manifest @param {{ name: string, arm: Arm }[]} arms */
+/**
+ * Lists the facts of a run that may change over time, with its tools and the scripts of arms that have some.
+ * @param {Manifest} manifest @param {{ name: string, arm: Arm }[]} arms
+ * @returns {{ label: string, value: string, text: string }[]} value: is compared; text: for readers
+ */
 export function listChanging(manifest, arms) {
   const alike = (/** @type {string} */ label, /** @type {string} */ value) => ({ label, value, text: value })
   return [
@@ -108,7 +112,7 @@ export function listChanging(manifest, arms) {
   ]
 }
 
-/** Lists differences that do not forbid a comparison. @param {{ old: RecordedRun, next: RecordedRun }} runs */
+/** Lists differences that do not forbid a comparison, as warnings; []: none. Tools that one run alone has make no difference. @param {{ old: RecordedRun, next: RecordedRun }} runs */
 export function findWarnings({ old, next }) {
   const [x, y] = [old.manifest, next.manifest]
   return [
@@ -127,7 +131,10 @@ export function findWarnings({ old, next }) {
   ]
 }
 
-/** Lists changed scripts of matched arms, and variants of other names with the same scripts; [] if none were recorded. @param {{ old: Manifest, next: Manifest, matches: Match[] }} options */
+/**
+ * Lists changed scripts of matched arms, and variants of other names with the same scripts.
+ * @param {{ old: Manifest, next: Manifest, matches: Match[] }} options @returns {string[]} []: none, or a run recorded no scripts
+ */
 export function renderScriptChanges({ old, next, matches }) {
   const lines = matches.flatMap(match => {
     const before = findRecordedScripts(old, { ...match.old, role: 'sidecar' })
@@ -142,7 +149,8 @@ export function renderScriptChanges({ old, next, matches }) {
 }
 
 /**
- * Lists matched arms whose answers to the request of a pipeline changed their size, which changes the work.
+ * Lists matched arms whose answers to the request of a pipeline changed their size, which changes the work; []: none, or a run
+ * recorded no sizes.
  * @param {Match[]} matches @param {{ old: RecordedRun, next: RecordedRun }} runs
  */
 export function renderAnswerChanges(matches, runs) {
@@ -169,7 +177,7 @@ function shorten(sha256) {
   return `sha256 ${sha256.slice(0, 12)}`
 }
 
-/** Counts the rounds of which a run has records: fewer than planned if it was cut short. @param {RecordedRun} run */
+/** Finds the last round of which a run has records: fewer than planned if it was cut short; 0: it has none. @param {RecordedRun} run */
 export function countRounds({ records }) {
   return Math.max(0, ...records.map(r => r.trial.round))
 }

@@ -6,7 +6,11 @@ import { listArms, listComparisons } from '../model/results.js'
 
 const CONCLUDED = ['lower', 'higher', 'no-difference-shown']
 
-/** Finds the exit status, with its reasons; a run that shows nothing goes before a crossed threshold. @param {Summary} summary @param {{ isVerdictRequired: boolean }} options */
+/**
+ * Finds the exit status of a run, with its reasons. A run that shows nothing goes before a crossed threshold.
+ * @param {Summary} summary @param {{ isVerdictRequired: boolean }} options isVerdictRequired: a run without a verdict shows nothing
+ * @returns {{ status: number, reasons: string[] }} reasons: [] if the status is 0
+ */
 export function findStatus(summary, { isVerdictRequired }) {
   const { thresholds } = summary
   const [arms, comparisons] = [listArms(summary), listComparisons(summary)]
@@ -28,7 +32,10 @@ export function findStatus(summary, { isVerdictRequired }) {
   })
 }
 
-/** Chooses the status: reasons that nothing was shown go before crossed thresholds. @param {{ nothing: string[], crossed: string[] }} reasons */
+/**
+ * Chooses the exit status: reasons that nothing was shown go before crossed thresholds, and are then the only reasons.
+ * @param {{ nothing: string[], crossed: string[] }} reasons @returns {{ status: number, reasons: string[] }}
+ */
 export function conclude({ nothing, crossed }) {
   if (nothing.length > 0) return { status: EXIT.noResult, reasons: nothing }
   return { status: crossed.length > 0 ? EXIT.thresholdCrossed : EXIT.done, reasons: crossed }

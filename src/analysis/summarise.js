@@ -32,7 +32,10 @@ const GROWING_LEAST = 2
 const GROWING_SHARE = 1 / 2
 /** @typedef {typeof AGAINST[number]} Against the arms that an arm is held against */
 
-/** Computes every number of a report. @param {{ manifest: Manifest, records: TrialRecord[] }} run @returns {Summary} */
+/**
+ * Computes every number of a report from the records of a run. Kinds of trials without rounds are summarised over the arms that
+ * were tried, and are not compared. @param {{ manifest: Manifest, records: TrialRecord[] }} run @returns {Summary}
+ */
 export function summarise({ manifest, records }) {
   const { rounds, run, settings, parity, precision } = manifest
   const kinds = [...groupBy(manifest.arms, sectionsOf)].map(([sections, planned]) => {
@@ -121,7 +124,10 @@ function createResult({ sections, arms, comparisons, manifest, records }) {
   }
 }
 
-/** Summarises an arm and each of its sidecars over the rounds that ran. @param {{ arm: Arm, arms: Arm[], byArm: Record<string, TrialRecord[]>, manifest: Manifest }} options */
+/**
+ * Summarises an arm and each of its sidecars over the rounds that ran; sidecars that were started in a batch have no entry.
+ * @param {{ arm: Arm, arms: Arm[], byArm: Record<string, TrialRecord[]>, manifest: Manifest }} options
+ */
 function summariseArm({ arm, arms, byArm, manifest }) {
   const records = byArm[arm.id]
   const count = (/** @type {string} */ outcome) => records.filter(r => r.outcome === outcome).length
@@ -229,7 +235,7 @@ function summariseQuantities({ rounds, service }) {
   return Object.fromEntries(rows.map(row => [row.header, rounds.summarise(measure(row))]))
 }
 
-/** Picks the quantities that an arm has from its sidecar with the largest median, by header. @param {{ quantities: Record<string, Quantity> }[]} sidecars */
+/** Picks the quantities that an arm has from its sidecar with the largest median, by header; {}: it has no sidecars. @param {{ quantities: Record<string, Quantity> }[]} sidecars */
 function pickMost(sidecars) {
   const rows = Object.values(QUANTITIES).filter(row => row.sidecars === 'most' && sidecars.length > 0)
   return Object.fromEntries(
@@ -254,7 +260,7 @@ function countSpoiled(records) {
   })
 }
 
-/** @template T @param {T[]} items */
+/** Finds the most frequent item, of equals the first; null: there is none. @template T @param {T[]} items */
 function mostFrequent(items) {
   const counts = new Map()
   for (const item of items) counts.set(item, (counts.get(item) ?? 0) + 1)

@@ -12,7 +12,10 @@ export const GAP_LEAST_BESIDE = 0.01
 // The share of spoiled rounds that a run until a precision may have: it has many, and some are sure to meet a gate.
 const SPOILED_MOST = 0.1
 
-/** Finds the smallest gap that is a difference, as a share, if there is an A/A pair. @param {number} [width] target of the intervals; absent: fixed rounds */
+/**
+ * Finds the smallest gap that is a difference, as a share, if there is an A/A pair: half of the target, at most GAP_LEAST.
+ * @param {number} [width] target of the intervals; absent: fixed rounds, and GAP_LEAST
+ */
 export function findGapLeast(width) {
   return width === undefined ? GAP_LEAST : Math.min(GAP_LEAST, width / 2)
 }
@@ -22,12 +25,16 @@ export function findRoundsLeast(isSequence) {
   return isSequence ? SEQUENCE_LEAST : ROUNDS_LEAST
 }
 
-/** Says whether too many rounds have no ratio. @param {(number | null)[]} values @param {boolean} isSequence */
+/** Says whether too many rounds have no ratio; false as long as there are too few for an interval. @param {(number | null)[]} values @param {boolean} isSequence */
 export function areSpoiled(values, isSequence) {
   return values.length >= findRoundsLeast(isSequence) && countUncured(values, isSequence) > 0
 }
 
-/** Counts the further good rounds that make spoiled ones few enough; Infinity: their number is fixed, so none can. @param {(number | null)[]} values @param {boolean} isSequence */
+/**
+ * Counts the further good rounds that make spoiled ones few enough.
+ * @param {(number | null)[]} values null: a spoiled round @param {boolean} isSequence
+ * @returns {number} 0: they are; Infinity: the number of rounds is fixed, so none can
+ */
 export function countUncured(values, isSequence) {
   const missing = values.filter(value => value === null).length
   if (missing === 0) return 0
@@ -35,10 +42,20 @@ export function countUncured(values, isSequence) {
 }
 
 /**
- * Judges the ratios of rounds. seed: of the resampling; aaSpread: A/A difference as a share, null: no A/A pair, so that gapLeast does
- * not apply. The gapLeast of the result is the one that did.
- * @param {{ values: (number | null)[], seed: number, isSequence: boolean, gapLeast?: number, aaSpread: number | null,
- *   isSpoiled: boolean }} options
+ * @typedef {object} RatiosToJudge
+ * @property {(number | null)[]} values of the rounds
+ * @property {number} seed of the resampling
+ * @property {boolean} isSequence the results decided how many rounds there are
+ * @property {number} [gapLeast] a smaller gap is no difference; GAP_LEAST by default
+ * @property {number | null} aaSpread the A/A difference as a share; null: there is no A/A pair, and GAP_LEAST applies instead of
+ *   `gapLeast`
+ * @property {boolean} isSpoiled there is no verdict
+ */
+
+/**
+ * Judges the ratios of rounds.
+ * @param {RatiosToJudge} options
+ * @returns {{ ratio: Quantity, verdict: Verdict, gapLeast: number }} gapLeast: the one that applied
  */
 export function judgeRounds({ values, seed, isSequence, gapLeast = GAP_LEAST, aaSpread, isSpoiled }) {
   const ratio = isSequence ? summariseSequence(values) : summariseRatios(values, seed)
@@ -61,9 +78,9 @@ export function judge({ ratio: { median, low, high }, floor, isSpoiled }) {
 /** @typedef {NonNullable<Manifest['precision']>} PrecisionTarget */
 
 /**
- * Measures how near the intervals of CPU per request are to the target. roundsMore: null: not known, or too many.
+ * Measures how near the intervals of CPU per request are to the target; A/A pairs and single sidecars do not count.
  * @param {{ target: PrecisionTarget, rounds: number, comparisons: Comparison[] }} run comparisons: of arms that go on
- * @returns {Precision}
+ * @returns {Precision} isReached: false also without any pair; roundsMore: null: not known, or too many
  */
 export function measurePrecision({ target, rounds, comparisons }) {
   const pairs = comparisons

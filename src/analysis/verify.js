@@ -21,11 +21,13 @@ const OTHER_KIT = `another version of the kit made this run: only numbers that b
 const ROUNDING = 1e-9
 
 /**
- * Computes a run again, from raw files and records. agrees: nothing differs, and no record or raw file is lost; lines: what was
- * compared, what could not be, and what differs. kitSha256: of this kit's code, absent: the run is taken for this kit's own.
- * Throws BenchError for a folder without a run.
+ * Computes a run again from its raw files and records, and compares. Trials that failed are not computed again; of a run of
+ * another kit, only numbers that both kits have are compared.
  * @param {{ folder: string, findLoad: (name: string | null) => Pick<LoadGenerator, 'parseResult'>,
- *   kitSha256?: string }} options
+ *   kitSha256?: string }} options kitSha256: of this kit's code; absent: the run is taken for this kit's own
+ * @returns {{ agrees: boolean, lines: string[] }} agrees: nothing differs, and no record or raw file is lost; lines: what was
+ *   compared, what could not be, and the first 20 differences
+ * @throws {BenchError} if the folder holds no run
  */
 export function verifyRun({ folder, findLoad, kitSha256 }) {
   const { manifest, records, warnings } = readRun(folder)
@@ -73,7 +75,7 @@ export function verifyRun({ folder, findLoad, kitSha256 }) {
   }
 }
 
-/** Reads summary.json; written: null if it cannot be read. @param {string} folder @param {boolean} isOfOtherKit its schema may differ */
+/** Reads summary.json; written: null if it cannot be read. @param {string} folder @param {boolean} isOfOtherKit its form is not checked */
 function readWritten(folder, isOfOtherKit) {
   try {
     const written = readSummary(folder)
@@ -94,7 +96,7 @@ function conclude({ differences, without, lost, leftOut }) {
   return `summary.json agrees with the records; ${without} of them could not be compared with raw files`
 }
 
-/** Lists calibrations whose rate or bound is not that of their record. @param {Manifest} manifest @param {TrialRecord[]} records */
+/** Lists calibrations whose rate or bound is not that of their record; those without a record or a rate are skipped. @param {Manifest} manifest @param {TrialRecord[]} records */
 function compareCalibrations({ calibrations }, records) {
   return calibrations.flatMap(({ trialId, ratePerSecond: rate, boundBy }) => {
     const record = records.find(r => r.trial.id === trialId)
@@ -137,7 +139,11 @@ function recompute({ folder, record, load, relaxed }) {
   }
 }
 
-/** Reads an arm's result; null: there is no log. Throws BenchError for a log of another form. @param {{ folder: string, raw: string, place: number, load: Pick<LoadGenerator, 'parseResult'> }} options */
+/**
+ * Reads an arm's result; null: there is no log, or it has no result.
+ * @param {{ folder: string, raw: string, place: number, load: Pick<LoadGenerator, 'parseResult'> }} options place: of the arm in it
+ * @throws {BenchError} for a log of another form
+ */
 function readResult({ folder, raw, place, load }) {
   const read = readLoadLog(folder, raw)
   if (read === null) return null

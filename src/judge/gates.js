@@ -21,8 +21,9 @@ export const GATES = new Map(
 )
 
 /**
- * Judges a trial from its record alone; relaxed: gates that the experiment sets aside.
- * @param {Measured} record @param {string[]} relaxed
+ * Judges a trial from its record alone. It is invalid if the gates spoil all its uses; boundBy is null for idle and interleaved
+ * arms, isSteady for idle ones and those in turns.
+ * @param {Measured} record @param {string[]} relaxed gates that the experiment sets aside
  * @returns {Pick<TrialRecord, 'boundBy' | 'isSteady' | 'gates' | 'outcome' | 'reasons'>}
  */
 export function judgeTrial(record, relaxed) {
@@ -66,7 +67,7 @@ function whileUnderLoad({ processes, load, window, trial }) {
   })
 }
 
-/** Lists the failures of all gates that are not relaxed. @param {Measured} record @param {string[]} [relaxed] @returns {GateFinding[]} */
+/** Lists the failures of all gates that are not relaxed; idle trials meet no gate of the load. @param {Measured} record @param {string[]} [relaxed] @returns {GateFinding[]} */
 export function findGates(record, relaxed = []) {
   const isIdle = record.trial.arm.load.kind === 'idle'
   const judging = [...GATES.values()].filter(({ name, isOfLoad }) => !relaxed.includes(name) && !(isIdle && isOfLoad))
@@ -77,7 +78,7 @@ export function findGates(record, relaxed = []) {
   )
 }
 
-/** Says whether the two halves of the window delivered alike, within 20 %. @param {LoadResult} load */
+/** Says whether the verified requests of the two halves of the window differ by at most 20 % of their mean. @param {LoadResult} load */
 export function isSteady({ verified, verifiedInSecondHalf }) {
   const first = verified - verifiedInSecondHalf
   return Math.abs(verifiedInSecondHalf - first) <= STEADY_DIFFERENCE_MOST * (verified / 2)

@@ -8,7 +8,7 @@ const POINTS_LEAST = 3
 
 /** Numbers of sidecars, each with a value. @typedef {[number, number][]} Points */
 
-/** Fits bytes; null below three numbers of sidecars. @param {Points} pairs @returns {GrowthFit['memory']} */
+/** Fits a line of bytes over the number of sidecars. @param {Points} pairs @returns {GrowthFit['memory']} null: fewer than three numbers of sidecars */
 export function fitMemory(pairs) {
   const fit = fitOverSidecars(pairs)
   if (fit === null) return null
@@ -17,7 +17,7 @@ export function fitMemory(pairs) {
   return { baseBytes, bytesPerSidecar, low, high, points }
 }
 
-/** Fits seconds of CPU time; null below three numbers of sidecars. @param {Points} pairs @returns {ControlNeed['rolloutCpu']} */
+/** Fits a line of CPU seconds over the number of sidecars. @param {Points} pairs @returns {ControlNeed['rolloutCpu']} null: fewer than three numbers of sidecars */
 export function fitCpu(pairs) {
   const fit = fitOverSidecars(pairs)
   if (fit === null) return null
@@ -26,7 +26,7 @@ export function fitCpu(pairs) {
   return { baseSeconds, secondsPerSidecar, low, high, points }
 }
 
-/** Fits a line through the median at each number of sidecars. @param {Points} pairs */
+/** Fits a line through the median at each number of sidecars; null: there are fewer than three numbers. @param {Points} pairs */
 function fitOverSidecars(pairs) {
   const points = [...groupBy(pairs, ([sidecars]) => sidecars)]
     .map(([sidecars, group]) => {

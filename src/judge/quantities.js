@@ -407,13 +407,14 @@ export function listCompared(kinds) {
   )
 }
 
-/** Finds what a trial must be good for to have a quantity. @param {Pick<QuantityRow, 'use' | 'useOfClosed'>} row @param {Pick<Load, 'kind'>} load */
+/** Finds the use that a trial must be good for to have a quantity. @param {Pick<QuantityRow, 'use' | 'useOfClosed'>} row @param {Pick<Load, 'kind'>} load */
 export function useOf({ use, useOfClosed = use }, { kind }) {
   return kind === 'closed' ? useOfClosed : use
 }
 
 /**
- * Measures a quantity of an arm in a round, by its first good trial; null: none is good or has it.
+ * Measures a quantity of an arm in a round, by the first trial that counts, is good for its use and has it (`valueOfRound`);
+ * null: there is none.
  * @param {QuantityRow} row @param {TrialRecord[]} trials @param {Omit<RoundRecords, 'record'>} [beside]
  */
 export function measureRound(row, trials, beside = {}) {
@@ -435,7 +436,7 @@ export function quantityOf(arm, name, service = null) {
   return members?.[row.key ?? row.header] ?? summariseValues([])
 }
 
-/** Nests quantities like summary.json. @param {Record<string, Quantity>} quantities @param {Pick<Load, 'kind'>} load */
+/** Nests quantities by header as in summary.json, without those that the load does not have, and sparse ones without a value. @param {Record<string, Quantity>} quantities @param {Pick<Load, 'kind'>} load */
 export function nestQuantities(quantities, load) {
   /** @type {Record<string, any>} */
   const nested = {}
@@ -455,7 +456,7 @@ function groupOf({ group }, { kind }) {
   return typeof group === 'object' ? (group[kind] ?? null) : group
 }
 
-/** Formats a value, with no unit but `%`. @param {Pick<QuantityRow, 'unit' | 'scale' | 'digits'>} row @param {number} value */
+/** Formats a value with the digits of its row, and with no unit but `%`. @param {Pick<QuantityRow, 'unit' | 'scale' | 'digits'>} row @param {number} value in the unit of the header */
 export function formatValue({ unit, scale = 1, digits }, value) {
   return `${(value / scale).toFixed(digits)}${unit === '%' ? ' %' : ''}`
 }

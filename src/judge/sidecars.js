@@ -8,25 +8,41 @@ import { finiteOrNull, subtract } from './record/describe-window.js'
 const APART_LEAST_SECONDS = 0.05
 
 /**
- * A sidecar now; null: not known, or no cap. cores, isThrottled: between the last two readings; ofCap: a fraction;
- * throttledFraction: of the periods since the first sample of the trial.
- * @typedef {{ service: string, isThrottled: boolean | null } & Record<'cores' | 'cpuLimitCores' | 'ofCap' | 'throttledFraction' |
- *   'anonBytes' | 'workingSetBytes', number | null>} SidecarNow
+ * A sidecar now. A member is null if it is not known.
+ * @typedef {object} SidecarNow
+ * @property {string} service
+ * @property {number | null} cores between the last two readings
+ * @property {number | null} cpuLimitCores null: no cap
+ * @property {number | null} ofCap cores over the cap, a fraction; null also: no cap
+ * @property {boolean | null} isThrottled between the last two readings
+ * @property {number | null} throttledFraction of the periods since the first sample of the trial
+ * @property {number | null} anonBytes
+ * @property {number | null} workingSetBytes
  */
 
 /**
- * One sidecar over a trial: [seconds from the start of the window, value]; throttled: [from, to] in seconds.
- * @typedef {{ service: string, cpuLimitCores: number | null, cores: [number, number][], anonBytes: [number, number][],
- *   throttled: [number, number][] }} SidecarSeries
+ * One sidecar over a trial.
+ * @typedef {object} SidecarSeries
+ * @property {string} service
+ * @property {number | null} cpuLimitCores null: no cap
+ * @property {[number, number][]} cores at seconds from the start of the window
+ * @property {[number, number][]} anonBytes likewise
+ * @property {[number, number][]} throttled [from, to] in seconds from the start of the window
  */
 
 /**
- * place: in the readings of a sample; first: reading with periods; last: reading with CPU time.
- * @typedef {{ place: number, now: SidecarNow, series: SidecarSeries, first: Reading | null,
- *   last: { reading: Reading, seconds: number } | null }} Tracked
+ * @typedef {object} Tracked
+ * @property {number} place in the readings of a sample
+ * @property {SidecarNow} now
+ * @property {SidecarSeries} series
+ * @property {Reading | null} first the first reading with periods
+ * @property {{ reading: Reading, seconds: number } | null} last the last reading with CPU time
  */
 
-/** Follows the sidecars of a trial, sample by sample. @param {{ most?: number }} [options] most: points of a series, beyond which older ones are thinned */
+/**
+ * Follows the sidecars of a trial, sample by sample. The first sample after a start or `clear` says which sidecars there are.
+ * @param {{ most?: number }} [options] most: points of a series, beyond which older ones are thinned
+ */
 export function createSidecars({ most = POINTS_MOST } = {}) {
   /** @type {Tracked[]} */
   let tracked = []
@@ -46,7 +62,7 @@ export function createSidecars({ most = POINTS_MOST } = {}) {
       for (const sidecar of tracked) addReading({ sidecar, reading: sample.readings[sidecar.place], seconds, most })
     },
     snapshot: () => tracked.map(({ now }) => ({ ...now })),
-    /** Returns the arrays themselves, which later samples fill further. */
+    /** Returns the arrays themselves, which keep growing: copy them before storing. */
     series: () => tracked.map(({ series }) => series),
   }
 }
@@ -64,7 +80,8 @@ function startTracking({ service, cpuLimitCores }, place) {
 }
 
 /**
- * Adds a reading to the tracked sidecar; one that is undefined, or has NaN, could not be read.
+ * Adds a reading to the tracked sidecar. One that is undefined, or has NaN, could not be read; one within 50 ms of the last is
+ * ignored.
  * @param {{ sidecar: Tracked, reading: Reading | undefined, seconds: number, most: number }} options
  */
 function addReading({ sidecar, reading, seconds, most }) {

@@ -11,16 +11,26 @@ import { areSpoiled, findGapLeast, findRoundsLeast, judgeRounds } from '../verdi
 export const NOT_TESTABLE = 'not testable here'
 export const STATUSES = /** @type {const} */ (['reproduced', 'direction only', 'contradicted', NOT_TESTABLE])
 
-/** The answer of a run to a claim. ours: the run's own number with its conditions, null: it has none; reason: '' if the status says all. */
-/** @typedef {{ status: typeof STATUSES[number], ours: string | null, reason: string }} Answer */
+/**
+ * The answer of a run to a claim.
+ * @typedef {object} Answer
+ * @property {typeof STATUSES[number]} status
+ * @property {string | null} ours the run's own number with its conditions; null: it has none
+ * @property {string} reason empty if the status says all
+ */
 
 /** Makes an answer that judges nothing. @param {string} reason @param {string | null} [ours] @returns {Answer} */
 export function untested(reason, ours = null) {
   return { status: NOT_TESTABLE, ours, reason }
 }
 
-/** A quantity that a claim can name. of: its value in an arm, of one service's sidecar or, without a service, of all; format: without a unit. */
-/** @typedef {{ label: string, of: (arm: SummaryArm, service?: string) => Quantity, format: (value: number) => string }} Claimed */
+/**
+ * A quantity that a claim can name.
+ * @typedef {object} Claimed
+ * @property {string} label
+ * @property {(arm: SummaryArm, service?: string) => Quantity} of one service's sidecar or, without a service, of the arm
+ * @property {(value: number) => string} format without a unit
+ */
 
 /** @type {Record<string, Claimed>} */
 export const CLAIM_QUANTITIES = {
@@ -46,14 +56,19 @@ export const CLAIM_QUANTITIES = {
   },
 }
 
-/** Reads a value per round, null without a good trial; [] if the arm does not have the quantity. @param {SummaryArm} arm @param {string} quantity @param {string} [service] */
+/**
+ * Reads the values of a quantity by round.
+ * @param {SummaryArm} arm @param {string} quantity a name of CLAIM_QUANTITIES @param {string} [service] whose sidecar
+ * @returns {(number | null)[]} null: the round has no good trial; []: the arm does not have the quantity
+ */
 export function valuesOf(arm, quantity, service) {
   return CLAIM_QUANTITIES[quantity].of(arm, service).values
 }
 
 /**
- * Judges the ratios of two arms' rounds by the rule of verdicts (`judgeRounds`). why: the reason for any verdict but lower and higher.
+ * Judges the ratios of two arms' rounds by the rule of verdicts (`judgeRounds`). Arms of one plane need no equal work.
  * @param {{ summary: Summary, quantity: string, a: SummaryArm, b: SummaryArm, ratios: (number | null)[] }} options
+ * @returns {{ ratio: Quantity, verdict: Verdict, why: string }} why: the reason for any verdict but lower and higher
  */
 export function judgeRatios({ summary, quantity, a, b, ratios }) {
   const isSequence = summary.precision !== undefined || summary.isCutShort === true
@@ -81,7 +96,7 @@ export function judgeRatios({ summary, quantity, a, b, ratios }) {
   }
 }
 
-/** Formats a ratio with its interval, if it has one: `0.52 [0.50, 0.55]`; `-` without a median. @param {Quantity} ratio */
+/** Formats a ratio with its interval, if it has one: `0.52 [0.50, 0.55]`; `-`: it has no median. @param {Quantity} ratio */
 export function formatRatio({ median, low, high }) {
   const digits = (/** @type {number} */ value) => value.toFixed(value < 0.1 ? 4 : value < 10 ? 2 : 1)
   if (median === null) return '-'
@@ -89,8 +104,11 @@ export function formatRatio({ median, low, high }) {
 }
 
 /**
- * Lists what limits an answer: a CPU limit other than the published `namedLimit` (cores), times at saturation, arms bound otherwise.
- * @param {{ arms: SummaryArm[], quantity: string, isAtCap: boolean, namedLimit: number | undefined }} options
+ * Lists what limits an answer, in words: a CPU limit other than the published one, times at saturation, and arms that
+ * something other than the sidecar bound (for a throughput).
+ * @param {{ arms: SummaryArm[], quantity: string, isAtCap: boolean, namedLimit: number | undefined }} options isAtCap: at the
+ *   published CPU limit; namedLimit: that limit, in cores
+ * @returns {string[]} []: nothing
  */
 export function describeCaveats({ arms, quantity, isAtCap, namedLimit }) {
   const cap = Math.max(...arms.map(arm => arm.cpuLimitCores ?? 0))
@@ -102,7 +120,7 @@ export function describeCaveats({ arms, quantity, isAtCap, namedLimit }) {
   ]
 }
 
-/** Renders which gates spoiled arms and, for a capacity, what bound them, in brackets; '' if nothing did. @param {SummaryArm[]} arms @param {string} quantity */
+/** Renders in brackets the gates that spoiled arms and, for a capacity, what bound them; empty: nothing did. @param {SummaryArm[]} arms @param {string} quantity */
 export function describeSpoiled(arms, quantity) {
   const parts = [...new Set(arms)].flatMap(arm => {
     const isUnbound = quantity === 'capacity' && arm.boundBy !== 'sidecar' && arm.boundBy !== null
@@ -126,7 +144,11 @@ const PHASES = [
   [/^change(All|P|Max)/, 'controlAtLimitChange'],
 ]
 
-/** Renders that the control plane did not bind the phase of a time, or may not have; null: it did, or the quantity is no such time. @param {{ arm: SummaryArm, quantity: string, over: AxisName }} options */
+/**
+ * Renders that the control plane did not bind the phase of a time, or that this is not known.
+ * @param {{ arm: SummaryArm, quantity: string, over: AxisName }} options over: the axis whose value is named
+ * @returns {string | null} null: it did, or the quantity is no time of a phase
+ */
 export function renderUnbound({ arm, quantity, over }) {
   const phase = PHASES.find(([times]) => times.test(quantity))
   if (!phase) return null

@@ -8,11 +8,20 @@ import { AXES, AXIS_NAMES, describeAxes, nameOfContender } from '../../model/arm
 const ALWAYS_SAID = ['link', 'ratePerSecond', 'users']
 
 /**
+ * @typedef {object} PairOptions
+ * @property {SummaryArm[]} arms of the run
+ * @property {Selector} of
+ * @property {Selector} to
+ * @property {Ratio['otherCaps']} otherCaps whether a pair at other CPU limits than the published may be taken
+ * @property {(a: SummaryArm, b: SummaryArm) => (number | null)[]} valuesOf the ratios of a pair by round
+ */
+
+/**
  * Finds two arms that are alike but for what the selectors tell apart. Of several pairs it takes one with values in every
- * round first, then one at the published cap, then the largest cap. valuesOf: ratios of a pair by round; why: no pair was found.
- * @param {{ arms: SummaryArm[], of: Selector, to: Selector, otherCaps: Ratio['otherCaps'], valuesOf: (a: SummaryArm,
- *   b: SummaryArm) => (number | null)[] }} options
- * @returns {{ pair: { a: SummaryArm, b: SummaryArm }, isAtCap: boolean } | { why: string }}
+ * round first, then one at the published cap, then the largest cap.
+ * @param {PairOptions} options
+ * @returns {{ pair: { a: SummaryArm, b: SummaryArm }, isAtCap: boolean } | { why: string }} isAtCap: both have the published
+ *   CPU limit; why: the reason that there is no pair
  */
 export function findPair({ arms, of, to, otherCaps, valuesOf }) {
   const [as, bs] = [of, to].map(selector => arms.filter(arm => isMeant(arm, selector)))
@@ -38,10 +47,10 @@ export function findPair({ arms, of, to, otherCaps, valuesOf }) {
 
 /**
  * Finds arms that differ in one axis alone, sorted by its value (planes stay in the order of the run). Of several such series
- * it takes the one with the most arms that have values in every round. why: no arm matches.
+ * it takes the one with the most arms that have values in every round, then one at the published cap, then the largest cap.
  * @param {{ arms: SummaryArm[], among: Selector, over: AxisName | 'plane', valuesOf: (arm: SummaryArm) => (number |
  *   null)[] }} options
- * @returns {{ series: SummaryArm[], isAtCap: boolean } | { why: string }}
+ * @returns {{ series: SummaryArm[], isAtCap: boolean } | { why: string }} why: the reason that no arm matches
  */
 export function findSeries({ arms, among, over, valuesOf }) {
   const meant = arms.filter(arm => isMeant(arm, among) && valueOn(arm, over) !== null)
@@ -89,7 +98,7 @@ export function describeConditions(arms, { hasCap }) {
   return first.load.isInterleaved ? `${words}, side by side without a cap` : words
 }
 
-/** Says whether an arm, at any CPU limit, is what a selector means; A/A repeats and variants never are. @param {SummaryArm} arm @param {Selector} selector */
+/** Says whether an arm, at any CPU limit and of any service, is what a selector means; A/A repeats and variants never are. @param {SummaryArm} arm @param {Selector} selector */
 export function isMeant(arm, { plane, service, cpuLimitCores, ...axes }) {
   return (
     arm.repeatOf === null &&
@@ -100,8 +109,8 @@ export function isMeant(arm, { plane, service, cpuLimitCores, ...axes }) {
 }
 
 /**
- * Says whether arms have the same load and axes. Ignored are axes on which the selectors differ, axes of sidecars if an arm has
- * none, and users of a closed loop under two CPU limits, which chose them.
+ * Says whether arms have the same load and axes. It ignores axes on which the selectors differ, axes of sidecars if an arm has
+ * none, and the users of a closed loop under two CPU limits, which chose them.
  * @param {{ a: SummaryArm, b: SummaryArm, of: Selector, to: Selector }} options
  */
 function isAlike({ a, b, of, to }) {
@@ -140,7 +149,7 @@ function best(items, rank) {
   })[0]
 }
 
-/** Renders the plane and the conditions of a selector, without its CPU limit. @param {Selector} selector */
+/** Renders the plane and the conditions of a selector, without its service and its CPU limit. @param {Selector} selector */
 export function describeSelector({ plane, service, cpuLimitCores, ...axes }) {
   const conditions = Object.entries(axes).map(([name, value]) => AXES[/** @type {AxisName} */ (name)].show(value))
   return [plane ?? 'any plane', ...conditions].join(', ')

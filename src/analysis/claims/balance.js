@@ -9,8 +9,10 @@ import { formatRatio, untested } from './answers.js'
 
 /**
  * Judges by the differences between two assignments over the seeds, whose interval must exclude 0. The ratio is one of medians,
- * since either may be 0 in a seed. `ours` is null if a side was not computed here.
- * @param {BalanceRatio} relation @param {BalanceSummary} summary @returns {Answer}
+ * since either may be 0 in a seed. Not testable: the run has other items or shards, lacks a side, or too few seeds for an
+ * interval, or shows no difference.
+ * @param {BalanceRatio} relation @param {BalanceSummary} summary
+ * @returns {Answer} ours: null if the run does not have the numbers of the claim, or no interval
  */
 export function testBalance({ quantity, of, to, items, shards, ratio: theirs, tolerance }, { form, rows }) {
   if (form.items !== items || form.shards !== shards)

@@ -14,16 +14,21 @@ import { createClaimsSchema } from './schema.js'
 /** @typedef {{ file: string, source: WrittenClaims['source'], deployed?: WrittenClaims['deployed'], claims: Claim[] }} ClaimsFile */
 
 /**
- * A claim and the answer of runs here. theirs: the published number in words, null: it cannot be tested anywhere; runId: null if
- * no run of its experiment is here; isDeployed: answered by contenders as meshes deploy them, else by lean ones.
- * @typedef {Omit<Claim, 'relation'> & Answer & { file: string, source: WrittenClaims['source'], theirs: string | null,
- *   runId: string | null, isDeployed?: true }} ClaimResult
+ * @typedef {object} Answered
+ * @property {string} file of the claim
+ * @property {WrittenClaims['source']} source
+ * @property {string | null} theirs the published number in words; null: it cannot be tested anywhere
+ * @property {string | null} runId of the run that answered; null: no run of its experiment is here
+ * @property {true} [isDeployed] answered by contenders as meshes deploy them, else by lean ones
  */
 
+/** A claim and the answer of runs here. @typedef {Omit<Claim, 'relation'> & Answer & Answered} ClaimResult */
+
 /**
- * Parses a file of claims (YAML). A claim without its own `read` and `experiment` has those of the file. Throws UsageError for a
- * wrong form, and for an experiment that is not in `experiments` (absent: not checked).
- * @param {string} text @param {string} file @param {{ experiments?: string[] }} [known] @returns {ClaimsFile}
+ * Parses a file of claims (YAML). A claim without its own `read` and `experiment` has those of the file.
+ * @param {string} text @param {string} file its path, for errors
+ * @param {{ experiments?: string[] }} [known] experiments: their names; absent: names are not checked
+ * @returns {ClaimsFile} @throws {UsageError} for another form, or an experiment that is not known
  */
 export function parseClaims(text, file, { experiments } = {}) {
   const { source, experiment, deployed, claims } = parseYaml({
@@ -37,8 +42,8 @@ export function parseClaims(text, file, { experiments } = {}) {
 }
 
 /**
- * Answers each claim by the last run that can test it, else by the last; the reason lists runs with other answers. A claim has a
- * second result if a run tests it with the contenders that meshes deploy.
+ * Answers each claim by the last run of its experiment that can test it, else by the last; the reason lists runs with other
+ * answers. A claim without a run is not testable. It has a second result if a run tests it with the contenders that meshes deploy.
  * @param {{ files: ClaimsFile[], summaries: (Summary | BalanceSummary)[] }} options by time @returns {ClaimResult[]}
  */
 export function evaluateClaims({ files, summaries }) {
@@ -117,7 +122,7 @@ function renderPublishedGrowth({ failsAt, reason, quantity: name, value, steps, 
   return `${theirs} (±${showTolerance(tolerance)})`
 }
 
-/** @param {number} share */
+/** Renders a share in percent, with at most one decimal. @param {number} share */
 function showTolerance(share) {
   return `${Number((100 * share).toFixed(1))} %`
 }

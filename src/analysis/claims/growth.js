@@ -13,7 +13,8 @@ import { describeSelector, isMeant } from './arms.js'
 const SLOPES = ['grownPerSidecar']
 
 /**
- * Tests where a control plane fails, a size of it, or its times by step. Fewer rounds than an interval needs test nothing.
+ * Tests the number of sidecars at which a control plane fails, a size of it, or its times by step. Not testable: the run has no
+ * such arm, or fewer rounds than an interval needs, or its rounds ended otherwise (the machine, too few sidecars).
  * @param {GrowthClaim} claim @param {Summary} summary @returns {Answer}
  */
 export function testGrowth(claim, { results, notMeasured }) {
@@ -32,7 +33,10 @@ export function testGrowth(claim, { results, notMeasured }) {
   return untested(`indicative only: ${rounds} rounds, ${least} are needed`, ours)
 }
 
-/** Judges the median number of sidecars at which rounds failed. @param {number} failsAt @param {GrowthClaim} claim @param {GrowthFit} growth @returns {Answer} */
+/**
+ * Judges the median number of sidecars at which rounds failed. Contradicted: no round failed at the published number.
+ * @param {number} failsAt @param {GrowthClaim} claim @param {GrowthFit} growth @returns {Answer}
+ */
 function judgeFailure(failsAt, { reason, tolerance }, growth) {
   const { rounds } = growth
   const ours = renderEndings(growth)
@@ -69,7 +73,10 @@ function judgeSize(quantity, { value: theirs = 0, tolerance }, arm) {
     : { status: 'contradicted', ours, reason: 'it does not rise with the sidecars' }
 }
 
-/** Judges the median seconds of steps by their ranges; outside of these, by the rise from the first step to the last. @param {GrowthClaim} claim @param {GrowthFit} growth @returns {Answer} */
+/**
+ * Judges the median seconds of steps by their ranges; outside of these, by the rise from the first step to the last.
+ * @param {GrowthClaim} claim @param {GrowthFit} growth @returns {Answer}
+ */
 function judgeSteps({ steps: theirs = [] }, growth) {
   const measured = theirs.map(({ sidecars }) => growth.steps.find(step => step.sidecars === sidecars)?.seconds)
   const ours = theirs.map(({ sidecars }, i) => `${measured[i]?.median?.toFixed(2) ?? '-'} s at ${sidecars}`).join(', ')

@@ -24,8 +24,11 @@ import { describeConditions, findPair, findSeries, valueOn } from './arms.js'
 /**
  * @typedef {{ at: number | string, arm: SummaryArm, values: (number | null)[] }} Point
  * @typedef {{ status: Answer['status'], why: string }} Finding
- * @typedef {{ points: Point[], tolerance: number, summarise: typeof summariseValues,
- *   judgePoints: (over: Point, under: Point) => ReturnType<typeof judgeRatios> }} Series
+ * @typedef {object} Series
+ * @property {Point[]} points in the order of the axis
+ * @property {number} tolerance a share
+ * @property {typeof summariseValues} summarise
+ * @property {(over: Point, under: Point) => ReturnType<typeof judgeRatios>} judgePoints
  */
 
 /** Each shape with the fewest points that it needs. @type {Record<Shape['shape'], { least: number, find: (series: Series) => Finding }>} */
@@ -47,7 +50,11 @@ const KINDS = {
   },
 }
 
-/** Tests a shape over an axis or over planes; the reason names spoiled points, which are left out. @param {Shape} relation @param {Summary} summary @returns {Answer} */
+/**
+ * Tests a shape over an axis or over planes. Spoiled points are left out, and the reason names them. Not testable: the run has no
+ * such arms, or fewer points or rounds than the shape and an interval need.
+ * @param {Shape} relation @param {Summary} summary @returns {Answer} ours: null if no point is left
+ */
 export function testShape({ shape, quantity, over, among, tolerance }, summary) {
   const ofArm = (/** @type {SummaryArm} */ arm) => valuesOf(arm, quantity, among.service)
   const selection = findSeries({ arms: listArms(summary), among, over, valuesOf: ofArm })
@@ -90,7 +97,10 @@ export function testShape({ shape, quantity, over, among, tolerance }, summary) 
   }
 }
 
-/** Judges the last point against the first; a step back between two neighbours leaves the direction only. @param {Series} series @param {'higher' | 'lower'} wanted @returns {Finding} */
+/**
+ * Judges the last point against the first; a step back between two neighbours leaves the direction only.
+ * @param {Series} series @param {'higher' | 'lower'} wanted @returns {Finding}
+ */
 function findDirection({ points, judgePoints }, wanted) {
   const { ratio, verdict, why } = judgePoints(/** @type {Point} */ (points.at(-1)), points[0])
   if (verdict !== 'higher' && verdict !== 'lower') return { status: NOT_TESTABLE, why }
@@ -131,7 +141,10 @@ function findOffLine(series, judge) {
   return { status, why: status === NOT_TESTABLE ? `not clear: ${why}` : why }
 }
 
-/** Measures each round's largest distance from its least-squares line, as a share of its range; null if a point lacks the round. @param {Series} series */
+/**
+ * Measures each round's largest distance from its least-squares line, as a share of its range. Rounds that a point lacks count as
+ * missing. @param {Series} series
+ */
 function measureBend({ points, summarise }) {
   const rounds = points[0].values.map((_, round) => {
     if (points.some(p => p.values[round] === null)) return null
@@ -195,8 +208,10 @@ function renderUnboundByShards(pair, quantity) {
 }
 
 /**
- * Tests a plateau. Reproduced: begins at the same value. Direction only: at another. Contradicted: falls to the end.
- * @param {Plateau} relation @param {Summary} summary @returns {Answer}
+ * Tests a plateau. Reproduced: it begins at the same value. Direction only: at another. Contradicted: the quantity falls up to
+ * the last value. Not testable: fewer than three values or a published one were not measured, intervals are missing or too wide,
+ * or the control plane did not bind.
+ * @param {Plateau} relation @param {Summary} summary @returns {Answer} ours: null if there are too few arms
  */
 export function testPlateau({ quantity, over, among, before, from }, summary) {
   const valuesOfArm = (/** @type {SummaryArm} */ arm) => valuesOf(arm, quantity, among.service)

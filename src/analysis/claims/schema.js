@@ -95,7 +95,7 @@ const relation = z
   .partial()
   .refine(kinds => Object.keys(kinds).length === 1, 'give one of ratio, shape, plateau, balance, growth and untestable')
 
-/** Makes the schema of a file of claims. @param {string[]} [experiments] those that there are; absent: not checked */
+/** Creates the schema of a file of claims. @param {string[]} [experiments] the known ones; absent: their names are not checked */
 export function createClaimsSchema(experiments) {
   const experiment = (experiments ? oneOf('experiment', experiments) : words).nullable()
   return z.strictObject({

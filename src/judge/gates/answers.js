@@ -139,7 +139,7 @@ export function needsIdleCpu({ connections, ratePerSecond }, { sidecars, arms = 
  *   | 'idleCpuCores'> & { isPod: boolean }} Hop
  */
 
-/** Lists the hops of a sidecar: itself, or each pod that it serves. @param {ProcessRecord} process @returns {Hop[]} */
+/** Lists the hops of a sidecar: itself, or each pod that it serves, with the CPU time and connections of the one process. @param {ProcessRecord} process @returns {Hop[]} */
 function listHops({ pods, ...process }) {
   const { service, copyOf, role, passages, receivedBytes, ...others } = process
   const { closedConnections, cpuSeconds, idleCpuCores } = others
@@ -151,7 +151,8 @@ function listHops({ pods, ...process }) {
 }
 
 /**
- * Finds sidecars that received less than their requests carry; [] if that cannot be known.
+ * Finds sidecars that received less than their requests carry; [] if that cannot be known, since connections closed, or new ones
+ * were too short for `ss` to see.
  * @param {Hop[]} copies @param {{ record: import('./gate.js').Measured, verified: number }} options verified: requests through them
  * @returns {(string | false)[]}
  */

@@ -30,12 +30,12 @@ export function withRole(processes, role) {
   return processes.filter(p => p.role === role)
 }
 
-/** Groups each service with its copies, any of which may have given the answers. @template {Pick<ProcessRecord, 'service' | 'copyOf'>} P @param {P[]} processes */
+/** Groups processes of a service with those of its copies, any of which may have given the answers. @template {Pick<ProcessRecord, 'service' | 'copyOf'>} P @param {P[]} processes */
 export function groupCopies(processes) {
   return [...groupBy(processes, p => p.copyOf ?? p.service).values()]
 }
 
-/** Lists sidecars with their applications, and what they use together. @param {ProcessRecord[]} processes */
+/** Lists the pods: the sidecars and applications of each service, with the cores that they use together. @param {ProcessRecord[]} processes */
 export function listPods(processes) {
   const members = processes.filter(({ role }) => role === 'sidecar' || role === 'application')
   return [...groupBy(members, p => p.service)].map(([service, ofPod]) => ({
@@ -114,7 +114,7 @@ export function findBound({ processes, generatorCpus, idleFraction, loadHost, ki
   return kind === 'open' ? 'rate' : 'users'
 }
 
-/** Counts seconds in which an arm got load; null: no window. @param {Pick<TrialRecord, 'load' | 'window'>} record */
+/** Finds the seconds in which an arm got load: of an arm in turns its own turns, else the window; null: no window. @param {Pick<TrialRecord, 'load' | 'window'>} record */
 export function secondsUnderLoad({ load, window }) {
   return load?.interleaved?.seconds ?? window?.seconds ?? null
 }
@@ -124,7 +124,7 @@ export function isUsedUp({ idleFraction }) {
   return idleFraction < HOST_IDLE_LEAST
 }
 
-/** Finds the cores of the busiest thread; if threads were not read, the mean of the workers. @param {ProcessRecord} process */
+/** Finds the cores of the busiest thread; if threads were not read, the mean of the workers that were asked for. @param {ProcessRecord} process */
 export function busiestCoresOf({ busiestThreadCores, cpuCores, askedWorkers }) {
   return busiestThreadCores ?? cpuCores / Math.max(1, askedWorkers)
 }

@@ -304,13 +304,16 @@ export const LOAD_GATES = [
   },
 ]
 
-/** Renders what the loud pair got; older kits did not count failed requests. @param {NonNullable<Measured['load']['loud']>} loud */
+/** Renders the requests that the loud pair answered; older kits did not count failed ones. @param {NonNullable<Measured['load']['loud']>} loud */
 function renderLoud({ due, verified, failed }) {
   const failures = failed === undefined ? '' : `, and ${failed} failed`
   return `the loud pair answered ${verified} of ${due} requests that were due${failures}`
 }
 
-/** Says whether the loud pair was quiet: a saturated one must get more than another pair. @param {Measured} record @param {NonNullable<Measured['load']['loud']>} loud */
+/**
+ * Says whether the loud pair was not loud: no request was answered; fewer than half of those due, while no proxy was saturated; or,
+ * at a saturated proxy, no more than of another pair. @param {Measured} record @param {NonNullable<Measured['load']['loud']>} loud
+ */
 function isNotLoud(record, { due, verified }) {
   if (verified === 0) return true
   return findLoudBound(record) === null ? verified < NOT_LOUD_BELOW * due : verified <= countQuiet(record)
@@ -321,7 +324,10 @@ function countQuiet({ load, trial }) {
   return load.verified / Math.max(1, (trial.arm.conditions.pairs ?? 1) - 1)
 }
 
-/** Finds how the proxy of the loud pair, or the one that serves all pods, was saturated; null: it was not, or only the kit's own application. @param {Measured} record */
+/**
+ * Finds what saturated the proxy of the loud pair, or the one that serves all pods. The machine and the generator are not asked.
+ * @param {Measured} record @returns {import('../../model/types.ts').BoundBy | null} null: nothing, or only the kit's application
+ */
 function findLoudBound(record) {
   const { processes, generatorCpus, trial } = record
   const bound = findBound({
@@ -350,7 +356,11 @@ function areOfLoudPair(record, process) {
   return record.load.failed === 0 && (record.load.loud?.failed ?? 0) > 0
 }
 
-/** Counts due requests of an open loop that did not start in the window; 0: no more than its edges explain (tolerance). @param {Measured} record @param {number} [tolerance] */
+/**
+ * Counts due requests of an open loop that did not start in the window, at most as many as the generator counted as dropped.
+ * @param {Measured} record @param {number} [tolerance] requests that the edges of the window explain; by default one, and 0.2 %
+ * @returns {number} 0: none, no more than `tolerance`, or there is no window
+ */
 export function droppedInWindow(record, tolerance = 1 + EDGE_FRACTION * dueInWindow(record)) {
   const { dropped, verified, failed } = record.load
   const seconds = secondsUnderLoad(record)

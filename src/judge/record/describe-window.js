@@ -13,9 +13,9 @@ const READING_FIELDS = /** @type {const} */ ([
 /**
  * Computes the numbers of a trial in its window.
  * @param {{ observation: ObservationRecord, samples: Sample[], armId?: string }} observed samples: the window's edges are among
- *   them; armId: of the arm, if several stood at the same time
- * @returns {Pick<TrialRecord, 'window' | 'processes' | 'host' | 'loadHost' | 'samples' | 'orchestratorCpuSeconds' | 'orchestratorPeakBytes'> | null} null: no
- *   sample of an edge
+ *   them; armId: of the arm, if several stood at the same time; processes of other arms are then left out
+ * @returns {Pick<TrialRecord, 'window' | 'processes' | 'host' | 'loadHost' | 'samples' | 'orchestratorCpuSeconds' |
+ *   'orchestratorPeakBytes'> | null} null: an edge of the window has no sample
  */
 export function describeWindow({ observation, samples, armId }) {
   const { window, start, end, before, after, overflows, received, receivedByPod, ...others } = observation
@@ -66,7 +66,8 @@ export function describeWindow({ observation, samples, armId }) {
 }
 
 /**
- * Computes how busy a machine was, by the kernel's counters of all its CPUs: with those that this process may not use.
+ * Computes how busy a machine was, by the kernel's counters of all its CPUs, including those that this process may not use. The
+ * cores of other programs (`foreignCores`) are at least 0.
  * @param {{ start: ObservationRecord['start']['host'], end: ObservationRecord['start']['host'], cpus: number, ownCores: number }} options
  *   ownCores: used by the trial's processes on this machine, and by the kit
  */
@@ -81,7 +82,7 @@ function describeHost({ start, end, cpus, ownCores }) {
 }
 
 /**
- * Finds by how much memory grew in a window; null: not in each quarter of it, or it was not read.
+ * Finds by how many bytes anonymous memory grew in a window; null: it did not grow in each quarter, or a quarter has no reading.
  * @param {{ samples: Sample[], place: number, first: Sample, last: Sample }} options place: of the process; first, last: at the edges
  */
 function findGrowth({ samples, place, first, last }) {
@@ -98,7 +99,12 @@ function findGrowth({ samples, place, first, last }) {
   return computeSteadyGrowth(ends.map(end => Number(end?.bytes)))
 }
 
-/** Counts the samples of a window and those with a number missing (NaN; null is a number that the kernel does not offer). @param {Sample[]} samples @param {Window} window */
+/**
+ * Counts the samples of a window.
+ * @param {Sample[]} samples @param {Window} window
+ * @returns {{ count: number, largestGapSeconds: number, missing: number }} largestGapSeconds: without a sample, the edges
+ *   included; missing: readings with a number missing (NaN, since null is one that the kernel does not offer)
+ */
 export function checkSamples(samples, { startMs, endMs }) {
   const inside = samples.filter(({ epochMs }) => epochMs >= startMs && epochMs <= endMs)
   const moments = [startMs, ...inside.map(s => s.epochMs), endMs]
@@ -121,11 +127,22 @@ function sumCores(processes) {
 /** A process at one edge of the window. @typedef {{ reading: Reading, state: Edge['states'][number], look: Look }} AtEdge */
 
 /**
- * Makes the record of a process between the edges: counters are differences, memory is that of the end. Pure.
- * @param {{ facts: Omit<ObservedProcess, 'name'>, start: AtEdge, end: AtEdge, grownBytes?: number | null, overflows: number | null,
- *   received: number | null, receivedByPod?: number[] | null, closed?: ClosedConnections | null }} options
- *   the looks are from before any load and from after the window; null: not read
- * @returns {ProcessRecord}
+ * What is known of a process. A member is null if it was not read.
+ * @typedef {object} Described
+ * @property {Omit<ObservedProcess, 'name'>} facts
+ * @property {AtEdge} start its look is from before any load
+ * @property {AtEdge} end its look is from after the window
+ * @property {number | null} [grownBytes] of anonymous memory in the window; null also: it did not grow steadily
+ * @property {number | null} overflows requests that it refused by a limit of its own
+ * @property {number | null} received bytes
+ * @property {number[] | null} [receivedByPod] bytes of each pod that it serves
+ * @property {ClosedConnections | null} [closed] connections that closed in the window
+ */
+
+/**
+ * Makes the record of a process between the edges: counters are differences; memory is that of the end, but for `idleRssBytes`,
+ * which is from before any load. The CPU limit is that of the edge at which it is not the one asked for, if there is such an edge.
+ * @param {Described} options @returns {ProcessRecord}
  */
 export function describeProcess({
   facts,
@@ -182,16 +199,17 @@ export function finiteOrNull(value) {
   return typeof value === 'number' && Number.isFinite(value) ? value : null
 }
 
-/** Finds a counter's rise; null: it was not read. @param {(number | null | undefined)[]} ends later, earlier */
+/** Computes the rise of a counter, below 0 if it fell; null: an end was not read. @param {(number | null | undefined)[]} ends later, earlier */
 export function subtract(...ends) {
   const [later, earlier] = ends.map(finiteOrNull)
   return later === null || earlier === null ? null : later - earlier
 }
 
 /**
- * Computes CPU time from the counters of each process (mostSeconds null: one ended), and lists where one left its group; {} if neither
- * was read. @param {Edge['states'][number]} start @param {Edge['states'][number]} end
- * @returns {Pick<ProcessRecord, 'byProcesses' | 'outside'>}
+ * Computes CPU time from the counters of each process that is there at the end, and lists the groups that lacked one.
+ * @param {Edge['states'][number]} start @param {Edge['states'][number]} end
+ * @returns {Pick<ProcessRecord, 'byProcesses' | 'outside'>} byProcesses: at least its own time, at most with that of ended
+ *   children (null: a process ended in the window); absent: no process was read; outside: absent if no group lacked one
  */
 function describeUsage(start, end) {
   const [before, after] = [start.usage ?? [], end.usage ?? []]

@@ -9,7 +9,7 @@ export const P99_REQUESTS = 1050
 
 export const QUANTILES = { p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99, p999: 0.999 }
 
-/** Makes a function that makes sparse rows of one form. @param {Pick<QuantityRow, 'unit' | 'digits' | 'use'> & Partial<QuantityRow>} form */
+/** Creates a function that makes rows of quantities with one form, each with a name, a label and a header (by default the name). @param {Pick<QuantityRow, 'unit' | 'digits' | 'use'> & Partial<QuantityRow>} form */
 export function rowsOf(form) {
   return (/** @type {string} */ name, /** @type {string} */ label, header = name) => ({
     ...form,
@@ -31,9 +31,9 @@ export function countGoodUses(record) {
 }
 
 /**
- * Lists the trials of a round whose numbers count: if it was measured again, the one that is good for the most uses, and
- * of those the first. The rate of one trial says nothing beside the CPU time of another. Older kits took each number from
- * the first trial that had it.
+ * Lists the trials of a round whose numbers count. If a trial was exclusive, it is the one that is good for the most uses, and of
+ * those the first: the rate of one trial says nothing beside the CPU time of another. Otherwise it is all of them, as in older
+ * kits, which took each number from the first trial that had it.
  * @template {{ trial: Pick<TrialRecord['trial'], 'isExclusive'> }} T
  * @param {T[]} trials of one arm and round @param {(trial: T) => number} countGood uses
  */
@@ -54,7 +54,7 @@ export function valueOfRound(trials, use, measure) {
   return values[0] ?? null
 }
 
-/** Divides round by round, as many as `over` has; null: one of the two is null or 0. @param {(number | null)[]} over @param {(number | null)[]} under */
+/** Divides round by round, as many as `over` has; null: one of the two is null, missing or 0. @param {(number | null)[]} over @param {(number | null)[]} under */
 export function divideRounds(over, under) {
   return over.map((value, i) => (value && under[i] ? value / Number(under[i]) : null))
 }
@@ -64,25 +64,29 @@ export function sidecarsOf({ processes }, service = null) {
   return processes.filter(p => p.role === 'sidecar' && (service === null || p.service === service))
 }
 
-/** Lists the sidecars that a window measures; [] if one ends in it. @param {TrialRecord} record @param {string | null} [service] */
+/** Lists the sidecars that a window measures; []: an arm one of whose sidecars ends in the window. @param {TrialRecord} record @param {string | null} [service] */
 export function countedOf(record, service) {
   return record.trial.arm.conditions.ending ? [] : sidecarsOf(record, service)
 }
 
-/** Divides verified requests by the seconds under load; null without either. @param {TrialRecord} record */
+/** Computes verified requests per second under load; null: no load, or no window. @param {TrialRecord} record */
 export function ratePerSecond(record) {
   const seconds = secondsUnderLoad(record)
   return record.load && seconds ? record.load.verified / seconds : null
 }
 
-/** Divides the CPU time of sidecars by the seconds under load; null if one was not read. @param {TrialRecord} record @param {string | null} [service] */
+/**
+ * Computes the cores of sidecars under load: those of arms in turns are scaled to their own turns.
+ * @param {TrialRecord} record @param {string | null} [service] whose sidecar; by default all
+ * @returns {number | null} null: there is no sidecar that counts (`countedOf`), or the CPU of one was not read
+ */
 export function coresUnderLoad(record, service) {
   const cores = sumOf(countedOf(record, service), p => p.cpuCores)
   const { load, window } = record
   return cores === null || !load?.interleaved || !window ? cores : (cores * window.seconds) / load.interleaved.seconds
 }
 
-/** Finds the rate of a closed loop that the sidecar bound; null: something else did. @param {TrialRecord} record */
+/** Finds the rate of a closed loop that the sidecar bound; null: something else did, or it is no closed loop. @param {TrialRecord} record */
 export function capacityPerSecond(record) {
   return record.boundBy === 'sidecar' && record.trial.arm.load.kind === 'closed' ? ratePerSecond(record) : null
 }
