@@ -25,7 +25,8 @@ export const KIND_NAMES = /** @type {TrialKind[]} */ (Object.keys(KINDS))
 export const KIND_FIELDS = { ...search.fields, ...growth.fields, ...rollout.fields }
 
 /**
- * Lists the kinds of an experiment's trials, in the order in which they run: one special kind alone, else those of `measure`.
+ * Lists the kinds of an experiment's trials, in the order in which they run: one special kind alone, else those of `measure`, else
+ * `capacity`.
  * @param {Asking & { measure: ('cost' | 'capacity')[] | null }} experiment @returns {TrialKind[]}
  */
 export function kindsOf(experiment) {

@@ -25,13 +25,19 @@ const NOTES = [
   'The weight of the weighted ring hash is ours, since the source gives no formula: its row shows such an algorithm, not theirs.',
 ]
 
-/** Renders the text for the terminal: the form, a table for each kind of sizes, notes and claims. @param {BalanceSummary} summary @param {ClaimResult[]} claims */
+/**
+ * Renders the text for the terminal: the form, a table for each kind of sizes, notes and claims.
+ * @param {BalanceSummary} summary @param {ClaimResult[]} claims
+ */
 export function renderBalanceText(summary, claims) {
   const sections = createSections(summary, claims, [])
   return joinParts([[`${summary.run.experiment}: ${describeForm(summary)}`], ...renderSectionsText(sections)])
 }
 
-/** Renders a CSV row for each algorithm and kind of sizes: each quantity's median, interval, least and most over the seeds. @param {BalanceSummary} summary */
+/**
+ * Renders a CSV row for each algorithm and kind of sizes: each quantity's median, interval, least and most over the seeds.
+ * @param {BalanceSummary} summary
+ */
 export function renderBalanceCsv({ form: { items, shards, seeds }, run, rows }) {
   const headers = BALANCE_NAMES.flatMap(name => ['', 'Low', 'High', 'Least', 'Most'].map(end => `${name}${end}`))
   return renderCsv([
@@ -46,7 +52,10 @@ export function renderBalanceCsv({ form: { items, shards, seeds }, run, rows }) 
   ])
 }
 
-/** Makes the document that the report renders as a page: answer, tables, charts, claims, provenance and words. @param {{ manifest: BalanceManifest, summary: BalanceSummary, claims: ClaimResult[] }} run @returns {Document} */
+/**
+ * Makes the document that the report renders as a page: answer, tables, charts, claims, provenance and words.
+ * @param {{ manifest: BalanceManifest, summary: BalanceSummary, claims: ClaimResult[] }} run @returns {Document}
+ */
 export function createBalanceDocument({ manifest, summary, claims }) {
   return {
     title: `${summary.run.experiment}, ${describeForm(summary)}`,
@@ -66,7 +75,10 @@ export function createBalanceDocument({ manifest, summary, claims }) {
   }
 }
 
-/** Makes the sections that text and document share. @param {BalanceSummary} summary @param {ClaimResult[]} claims @param {ReportChart[]} charts empty: for text @returns {Section[]} */
+/**
+ * Makes the sections that text and document share.
+ * @param {BalanceSummary} summary @param {ClaimResult[]} claims @param {ReportChart[]} charts empty: for text @returns {Section[]}
+ */
 function createSections(summary, claims, charts) {
   return [
     {
@@ -84,7 +96,10 @@ function createSections(summary, claims, charts) {
   ]
 }
 
-/** Makes the answer: which algorithm moves fewest items, and which spreads load best, for the first kind of sizes. @param {BalanceSummary} summary @returns {import('../../report/answer/answer.js').Answer} */
+/**
+ * Makes the answer for the first kind of sizes: the algorithms that move fewest items and that spread the load best, each with all
+ * that tie with it. @param {BalanceSummary} summary @returns {import('../../report/answer/answer.js').Answer}
+ */
 export function answerOfBalance(summary) {
   const { form, rows, run } = summary
   const { items, shards, sizes, seeds } = form
@@ -131,7 +146,10 @@ function describeForm({ form: { items, shards, seeds }, run }) {
   return `${items} items on ${shards} shards, ${seeds} seeds from ${run.seed}`
 }
 
-/** Makes the table of one kind of sizes: a row for each algorithm, a column for each quantity. @param {BalanceSummary} summary @param {BalanceRow['sizes']} sizes @returns {Table} */
+/**
+ * Makes the table of one kind of sizes: a row for each algorithm, a column for each quantity.
+ * @param {BalanceSummary} summary @param {BalanceRow['sizes']} sizes @returns {Table}
+ */
 function tabulateBalance({ rows }, sizes) {
   const show = (/** @type {Quantity} */ { median, values }, /** @type {number} */ digits) => {
     const [least, most] = endsOf(values).map(value => value.toFixed(digits))

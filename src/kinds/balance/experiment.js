@@ -22,7 +22,11 @@ const schema = z
 
 /** @typedef {z.infer<typeof schema>} BalanceExperiment */
 
-/** Parses an experiment of `balance`. @param {string} text YAML @param {string} file its name, for errors @throws {UsageError} if the text does not fit the schema */
+/**
+ * Parses an experiment of `balance`.
+ * @param {string} text YAML @param {string} file its name, for errors
+ * @returns {BalanceExperiment} @throws {UsageError} if the text is no YAML, or does not fit the schema
+ */
 export function parseBalance(text, file) {
   return parseYaml({ text, file, schema })
 }

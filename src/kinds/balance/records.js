@@ -13,7 +13,11 @@ import { createResultsFolder } from '../../records/write.js'
  * @typedef {{ manifest: BalanceManifest, trials: BalanceTrial[] }} BalanceRun
  */
 
-/** Writes manifest, trials and summary. @param {string} folder must not exist, or be empty @param {BalanceRun & { summary: BalanceSummary }} run @throws {UsageError} otherwise, or if it cannot be written */
+/**
+ * Writes manifest, trials and summary.
+ * @param {string} folder @param {BalanceRun & { summary: BalanceSummary }} run
+ * @throws {UsageError} if the folder holds files, or cannot be written
+ */
 export function writeBalance(folder, { manifest, trials, summary }) {
   createResultsFolder(folder)
   writeDocument(folder, 'manifest.json', manifest)
@@ -21,7 +25,10 @@ export function writeBalance(folder, { manifest, trials, summary }) {
   writeDocument(folder, 'summary.json', summary)
 }
 
-/** Reads and checks manifest and trials. @param {string} folder @returns {BalanceRun} @throws {BenchError} if one is missing or damaged, or not all trials are there */
+/**
+ * Reads and checks manifest and trials.
+ * @param {string} folder @returns {BalanceRun} @throws {BenchError} if one is missing or damaged, or not all trials are there
+ */
 export function readBalance(folder) {
   const file = path.join(folder, 'manifest.json')
   const manifest = /** @type {BalanceManifest} */ (parseDocument(file, `${file} is missing`))

@@ -7,7 +7,10 @@ import { assignItems, drawItems } from '../../services/assign.js'
 /** @import { BalanceForm, BalanceManifest, BalanceRow, BalanceSummary, BalanceTrial } from '../../model/types.ts' */
 /** @import { Item } from '../../services/assign.js' */
 
-/** Assigns items by each algorithm, for each seed from the first on and each kind of sizes. @param {{ form: BalanceForm, seed: number }} options @returns {BalanceTrial[]} */
+/**
+ * Assigns items by each algorithm, for each seed and each kind of sizes.
+ * @param {{ form: BalanceForm, seed: number }} options seed: the first; others count up from it @returns {BalanceTrial[]}
+ */
 export function runBalance({ form, seed }) {
   const seeds = Array.from({ length: form.seeds }, (_, i) => seed + i)
   return seeds.flatMap(trialSeed =>
@@ -23,7 +26,12 @@ export function runBalance({ form, seed }) {
   )
 }
 
-/** Measures an assignment, and how many items move with one shard fewer (`removed`) and one more (`added`). @param {{ algorithm: BalanceTrial['algorithm'], items: Item[], shards: number }} options */
+/**
+ * Measures an assignment, and the items that move with one shard fewer and with one more.
+ * @param {{ algorithm: BalanceTrial['algorithm'], items: Item[], shards: number }} options
+ * @returns {Pick<BalanceTrial, 'spread' | 'spreadItems' | 'removed' | 'added'>} spread: the range of the shards' loads over their
+ *   mean; spreadItems: the range of their numbers of items; removed, added: moves (`countMoves`)
+ */
 function measureAssignment({ algorithm, items, shards }) {
   const [before, fewer, more] = [shards, shards - 1, shards + 1].map(n => assignItems(algorithm, { items, shards: n }))
   const loads = Array(shards).fill(0)
@@ -43,8 +51,11 @@ function measureAssignment({ algorithm, items, shards }) {
 }
 
 /**
- * Counts the items on another shard. moves: between shards that both assignments have; own: from the removed or to the added shard,
- * which must move. kept: shards below this number are in both. @param {{ from: Map<string, number>, to: Map<string, number>, kept: number }} options
+ * Counts the items that an assignment has on another shard.
+ * @param {{ from: Map<string, number>, to: Map<string, number>, kept: number }} options from, to: shards by item; kept: shards
+ *   below this number are in both assignments
+ * @returns {{ moves: number, own: number }} moves: items that move between shards of both; own: items of the removed shard, or on
+ *   the added one, which must move
  */
 export function countMoves({ from, to, kept }) {
   let moves = 0
@@ -67,7 +78,10 @@ function rangeOf(values) {
   return Math.max(...values) - Math.min(...values)
 }
 
-/** Summarises each quantity over the seeds, for each kind of sizes and algorithm. @param {{ manifest: BalanceManifest, trials: BalanceTrial[] }} run @returns {BalanceSummary} */
+/**
+ * Summarises each quantity over the seeds, for each kind of sizes and algorithm.
+ * @param {{ manifest: BalanceManifest, trials: BalanceTrial[] }} run @returns {BalanceSummary}
+ */
 export function summariseBalance({ manifest: { run, question, form }, trials }) {
   const rows = form.sizes.flatMap(sizes =>
     form.algorithms.map(algorithm => {

@@ -17,7 +17,11 @@ import { listOpenQuestions } from './open-questions.js'
 const USUAL = ['cpuPerRequest', 'rss']
 const USUAL_OF_IDLE = ['cpuCores', 'rss']
 
-/** Draws the proxies, and renders the verdicts, how sure they are, and what was not measured. @param {AnsweredCapacity} answered @returns {KindAnswer | null} null: nothing was measured */
+/**
+ * Draws the proxies, and renders the verdicts, how sure they are, and what was not measured. Beside interleaved trials of the same
+ * run, which answer the cost, it leaves out the cost and its verdicts.
+ * @param {AnsweredCapacity} answered @returns {KindAnswer | null} null: nothing was measured
+ */
 export function answerCapacity(answered) {
   const { result, summary, measured, isAlone } = answered
   if (measured.length === 0) return null
@@ -43,7 +47,10 @@ export function answerCapacity(answered) {
   }
 }
 
-/** Draws the cost and the rate or latency of each proxy, for a run without interleaved trials. @param {AnsweredCapacity} answered @param {string[]} usual quantities, the primary one first */
+/**
+ * Draws the cost and the rate or latency of each proxy, for a run without interleaved trials.
+ * @param {AnsweredCapacity} answered @param {string[]} usual quantities, the primary one first
+ */
 function drawAlone({ result: { arms, comparisons }, summary, measured }, usual) {
   const isIdle = arms[0].load.kind === 'idle'
   const isOfPoints = hasPoints(measured.filter(arm => arm.repeatOf === null))
@@ -64,13 +71,19 @@ function drawBeside({ result: { arms }, measured }) {
     : drawProxies({ arms, comparisons: [], quantities: [], columns: listColumns(measured) })
 }
 
-/** Draws the quantities that the experiment names, without those that interleaved trials of the same run have answered. @param {AnsweredCapacity} answered */
+/**
+ * Draws the quantities that the experiment names, without those that interleaved trials of the same run have answered.
+ * @param {AnsweredCapacity} answered
+ */
 function drawQuantities({ result: { arms }, summary }) {
   const quantities = chooseQuantities(summary, USUAL).filter(name => !USUAL.includes(name))
   return drawProxies({ arms, comparisons: [], quantities })
 }
 
-/** Chooses the quantity that arms of one load are judged by: p99 of an open loop; capacity if any arm reached it, else throughput. @param {SummaryArm[]} arms */
+/**
+ * Chooses the quantity by which arms of one load are judged: p99 of an open loop; capacity if any arm reached it, else throughput.
+ * @param {SummaryArm[]} arms
+ */
 function rateOf(arms) {
   if (arms[0].load.kind === 'open') return 'p99'
   return arms.some(arm => quantityOf(arm, 'capacity').median !== null) ? 'capacity' : 'throughput'
@@ -97,7 +110,10 @@ function listColumns(arms) {
   ]
 }
 
-/** Makes a column of medians in ms with their intervals; a cell is null without a value. @param {string} heading @param {string} name of a quantity */
+/**
+ * Makes a column of medians in ms with their intervals. A cell is null if the arm has no value, or no sidecar could add to it.
+ * @param {string} heading @param {string} name of a quantity
+ */
 function createColumn(heading, name) {
   return {
     column: /** @type {Column} */ ({ heading }),
@@ -129,7 +145,10 @@ function renderRate(arm, isCapacity) {
   return { text: `${more}${show(rate)} req/s${used}` }
 }
 
-/** Renders the verdict on capacity or, of an open loop, on p99; empty unless exactly one pair was compared and is valid. @param {ResultOf<'capacity'>} result */
+/**
+ * Renders the verdict on capacity or, of an open loop, on p99.
+ * @param {ResultOf<'capacity'>} result @returns {string[]} at most one; []: not exactly one pair has a ratio, or its verdict is invalid
+ */
 function renderSecond({ comparisons, arms }) {
   const name = arms[0].load.kind === 'open' ? 'p99' : 'capacity'
   const pairs = comparisons.filter(

@@ -11,7 +11,10 @@ import { findExclusion } from './excluded.js'
 /** The p99 counts as risen at this many times that at the largest request. */
 const DOUBLES = 2
 
-/** Renders for each proxy the requests between which its p99 doubles; empty without a neighbour or with fewer than two requests. @param {SummaryArm[]} arms */
+/**
+ * Renders for each proxy the CPU requests between which its p99 doubles, or that it does not double.
+ * @param {SummaryArm[]} arms @returns {string[]} []: no neighbour, or fewer than two requests
+ */
 export function renderCpuRequests(arms) {
   const withRequest = arms.filter(
     ({ repeatOf, conditions }) => repeatOf === null && conditions.cpuRequestCores !== undefined,
@@ -60,7 +63,10 @@ function renderPlace(largest, smaller) {
   return `the p99 doubles between a CPU request of ${renderRequest(above.cores)} and ${renderRequest(below.cores)}: ${renderMs(above.p99Ms)} and ${renderMs(below.p99Ms)} ms${against}`
 }
 
-/** Renders the requests without a p99 by reason: the gate that excluded it, or too few requests. @param {SummaryArm[]} arms without one, by falling request */
+/**
+ * Renders the requests without a p99 by reason: the gate that excluded it, or too few requests.
+ * @param {SummaryArm[]} arms without one, by falling request @returns {string[]} []: no such arm
+ */
 function renderMissing(arms) {
   const alike = groupBy(arms, arm => findExclusion([arm], 'latency')?.gate)
   return [...alike.values()].map(same => {
@@ -69,7 +75,10 @@ function renderMissing(arms) {
   })
 }
 
-/** Renders how many requests a window has and a p99 needs. @param {SummaryArm} arm without a p99, though no gate excluded it */
+/**
+ * Renders how many requests a window has and a p99 needs; if it has enough, that none was measured.
+ * @param {SummaryArm} arm without a p99, though no gate excluded it
+ */
 export function renderTooFew({ load: { ratePerSecond = 0, windowSeconds } }) {
   const due = Math.round(ratePerSecond * windowSeconds)
   if (due >= P99_REQUESTS) return 'none was measured'

@@ -8,7 +8,11 @@ import { findCrossings, listPoints } from './find-crossings.js'
 /** Sentences and charts of crossings. Pure. @import { Crossing } from './find-crossings.js' */
 /** @import { Result, Summary } from '../../model/types.ts' @import { Drawn, KindChart } from '../sections.js' */
 
-/** Renders a sentence for each crossing; empty if the experiment asks for none. @param {Pick<Result, 'arms'>} result @param {Pick<Summary, 'shows'>} summary @returns {string[]} */
+/**
+ * Renders a sentence for each pair of planes: where they cross, or that they do not.
+ * @param {Pick<Result, 'arms'>} result @param {Pick<Summary, 'shows'>} summary
+ * @returns {string[]} []: the experiment asks for no crossings, or no two planes have two common values of the axis
+ */
 export function renderCrossings({ arms }, { shows }) {
   const { across } = shows
   if (across === null) return []
@@ -35,7 +39,10 @@ function renderCrossing({ quantity, lines, at: { median, low, high }, isOnce, is
   return `${row.label}: ${less} takes less than ${more} from ${median.toFixed(1)}${interval} ${axis} on, and more below ${values}`
 }
 
-/** Draws a chart for each quantity and each group of arms that are equal but for the axis, with a line for each plane. @param {Drawn} drawn @returns {KindChart[]} */
+/**
+ * Draws a chart for each quantity and each group of arms that are equal but for the axis, with a line for each plane.
+ * @param {Drawn} drawn @returns {KindChart[]} []: the experiment asks for no crossings
+ */
 export function drawCrossings({ summary, arms, colourFor }) {
   const { across, crossings = [] } = summary.shows
   if (across === null) return []

@@ -8,7 +8,11 @@ import { groupBy } from '../../lib/group-by.js'
  * @import { Result, Summary, SummaryArm, Use } from '../../model/types.ts' @import { NotMeasured } from '../../answer/picture.js'
  */
 
-/** Lists the quantities that the experiment names and no proxy has because of a gate; those with the same reason stand together. @param {Pick<Result, 'arms'>} result @param {Pick<Summary, 'shows'>} summary @returns {NotMeasured[]} */
+/**
+ * Lists the quantities that the experiment names and no proxy has because of a gate. Those with the same reason stand together.
+ * @param {Pick<Result, 'arms'>} result @param {Pick<Summary, 'shows'>} summary
+ * @returns {NotMeasured[]} without commands; []: none, the experiment names no quantities, or a load is no open loop
+ */
 export function listExcluded({ arms }, { shows }) {
   const measured = arms
     .filter(arm => arm.repeatOf === null && arm.trials.completed > 0)
@@ -33,10 +37,16 @@ function isExcluded({ spoiled, trials }, use) {
   return spoiled.some(({ gate, trials: count }) => spoils(gate, use) && count >= trials.completed)
 }
 
-/** Says whether a gate spoils a use; true for a name that is no gate, or one without a list, since that spoils all. @param {string} gate @param {Use} use */
+/**
+ * Says whether a gate spoils a use; true also for a name that is no gate, and for a gate without a list, which spoils all.
+ * @param {string} gate @param {Use} use
+ */
 const spoils = (gate, use) => GATES.get(gate)?.spoils?.includes(use) ?? true
 
-/** Finds the gate that excluded a use of the most trials, with the first line of its reason; undefined: none did. @param {SummaryArm[]} arms @param {Use} use */
+/**
+ * Finds the gate that excluded a use from the most trials of an arm, with the first line of its reason; undefined: none did.
+ * @param {SummaryArm[]} arms @param {Use} use
+ */
 export function findExclusion(arms, use) {
   const excluding = arms.flatMap(({ spoiled }) => spoiled).filter(({ gate }) => spoils(gate, use))
   const most = excluding.toSorted((a, b) => b.trials - a.trials).at(0)

@@ -10,15 +10,22 @@ import { GAP_LEAST } from '../../model/bounds.js'
 /** @typedef {{ at: number, arm: SummaryArm, quantity: Quantity }} Point of a plane, by rising values of the axis */
 
 /**
- * @typedef {object} Crossing of two planes in arms that are equal but for the axis
+ * The crossing of two planes in arms that are equal but for the axis.
+ * @typedef {object} Crossing
  * @property {string} quantity
- * @property {[Point[], Point[]]} lines of both planes, at the values at which both were measured; the first takes less at the last value
- * @property {Quantity} at value of the axis, by linear interpolation between the measured ones; median null: the order is the same at all values
+ * @property {[Point[], Point[]]} lines of both planes, at the values at which both were measured; the first takes less at the
+ *   last value
+ * @property {Quantity} at the value of the axis, by linear interpolation between the measured ones. Its median is null if the
+ *   order is the same at all values; it has no interval unless each round crosses exactly once
  * @property {boolean} isOnce false: the order changes more than once
  * @property {boolean} isClear the medians differ by as much as a verdict needs, at all values
  */
 
-/** Finds the crossings of each pair of planes, by the quantities that the experiment names; empty: it asks for none. @param {Pick<Result, 'arms'> & Pick<Summary, 'shows'>} measured @returns {Crossing[]} */
+/**
+ * Finds the crossings of each pair of planes in the quantities that the experiment names, including those that do not cross.
+ * @param {Pick<Result, 'arms'> & Pick<Summary, 'shows'>} measured
+ * @returns {Crossing[]} []: the experiment asks for none, or no two planes have two common values of the axis
+ */
 export function findCrossings({ arms, shows }) {
   const { across, crossings = [] } = shows
   if (across === null) return []
@@ -32,8 +39,8 @@ export function findCrossings({ arms, shows }) {
 }
 
 /**
- * Lists the points of one plane that have a value, by rising values of the axis. @param {{ group: SummaryArm[], across: NonNullable<Summary['shows']['across']>, quantity: string }} options
- * @returns {Point[]}
+ * Lists the points of one plane that have a value, by rising values of the axis. Arms without a number on the axis are left out.
+ * @param {{ group: SummaryArm[], across: NonNullable<Summary['shows']['across']>, quantity: string }} options @returns {Point[]}
  */
 export function listPoints({ group, across, quantity }) {
   return group
@@ -42,7 +49,10 @@ export function listPoints({ group, across, quantity }) {
     .sort((x, y) => x.at - y.at)
 }
 
-/** Finds the crossing of two lines, also if they do not cross. @param {{ quantity: string, a: Point[], b: Point[] }} options @returns {Crossing[]} empty below two common values of the axis */
+/**
+ * Compares two lines, whether they cross or not.
+ * @param {{ quantity: string, a: Point[], b: Point[] }} options @returns {Crossing[]} one; []: fewer than two common values of the axis
+ */
 function findCrossing({ quantity, a, b }) {
   const [inA, inB] = [a.filter(p => b.some(({ at }) => at === p.at)), b.filter(p => a.some(({ at }) => at === p.at))]
   const last = inA.length - 1
@@ -70,7 +80,10 @@ function findCrossing({ quantity, a, b }) {
   return [{ quantity, lines, at, isOnce: changes.length < 2, isClear }]
 }
 
-/** Lists the values of the axis at which differences change their sign, by linear interpolation. @param {{ at: number, more: number }[]} differences @returns {number[]} */
+/**
+ * Lists the values of the axis at which differences change their sign, by linear interpolation; 0 counts as below.
+ * @param {{ at: number, more: number }[]} differences @returns {number[]}
+ */
 function listChanges(differences) {
   return differences.slice(1).flatMap((next, i) => {
     const { at, more } = differences[i]

@@ -7,7 +7,10 @@ import { findExclusion } from './excluded.js'
 
 /** The verdict on a loud pair (`--loud`): the p99 of the quiet pairs beside it. Pure. @import { AxisName, SummaryArm } from '../../model/types.ts' */
 
-/** Renders for each loud rate, the highest first, the p99 of each proxy's quiet pairs, and how many times that without it. @param {SummaryArm[]} arms */
+/**
+ * Renders for each loud rate, the highest first, the p99 of each proxy's quiet pairs, as a multiple of that without a loud pair.
+ * @param {SummaryArm[]} arms @returns {string[]} []: no arm has a loud pair
+ */
 export function renderLoudPairs(arms) {
   const measured = arms.filter(({ repeatOf }) => repeatOf === null)
   const loud = measured.filter(({ load }) => load.loudPerSecond !== undefined)
@@ -37,8 +40,9 @@ function renderRate(group, { measured, varied }) {
 }
 
 /**
- * Renders by how many times the loud pair raises the p99 of an arm, as a list of one; empty if the arm was not run without a loud pair.
- * @param {SummaryArm} arm @param {SummaryArm[]} measured
+ * Renders the p99 of an arm as a multiple of that without a loud pair, or that the latter is missing.
+ * @param {SummaryArm} arm with a p99 @param {SummaryArm[]} measured
+ * @returns {string[]} at most one; []: the arm was not run without a loud pair
  */
 function compareWithoutLoud(arm, measured) {
   // The same arm but for the loud rate.
@@ -49,7 +53,7 @@ function compareWithoutLoud(arm, measured) {
   return [p99Ms === null ? 'no p99 without it' : `${(Number(p99Of(arm)) / p99Ms).toFixed(1)} × that without`]
 }
 
-/** Renders the rate that the loud pair got, if it is not the one of the sentence. @param {SummaryArm} arm */
+/** Renders the rate that the loud pair got, if it is less than 95 % of the one asked for; else []. @param {SummaryArm} arm */
 function renderDelivered(arm) {
   const perSecond = quantityOf(arm, 'loudThroughput').median
   if (perSecond === null || perSecond >= LOUD_LEAST * rateOf(arm)) return []

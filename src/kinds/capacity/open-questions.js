@@ -28,7 +28,11 @@ const WHY = {
 /** The gate of other programs on the machine: the remedy is the same run on a quiet one. */
 const NEIGHBOUR = 'neighbour'
 
-/** Lists open questions of a closed loop: the capacity if a sidecar did not reach its limit, and the latency. @param {Pick<Summary, 'machine' | 'tools'> & { arms: SummaryArm[] }} measured @returns {NotMeasured[]} */
+/**
+ * Lists open questions of a closed loop: the capacity if some sidecar did not reach its limit, and the latency if each arm has a rate.
+ * @param {Pick<Summary, 'machine' | 'tools'> & { arms: SummaryArm[] }} measured
+ * @returns {NotMeasured[]} []: none, or the arms are interleaved or of another load
+ */
 export function listOpenQuestions({ arms: all, machine, tools }) {
   const arms = all.filter(arm => !arm.load.isInterleaved)
   if (arms.length === 0 || arms[0].load.kind !== 'closed') return []
@@ -51,7 +55,11 @@ export function listOpenQuestions({ arms: all, machine, tools }) {
   return [{ what, why, commands }, ...latency]
 }
 
-/** Lists commands that would measure a capacity, first those that keep this limit and link; empty: none would here. @param {Pick<Summary, 'machine' | 'tools'> & { arms: SummaryArm[], sidecars: SummaryArm[] }} options @returns {Command[]} */
+/**
+ * Lists commands that would measure a capacity, first those that keep this limit and link.
+ * @param {Pick<Summary, 'machine' | 'tools'> & { arms: SummaryArm[], sidecars: SummaryArm[] }} options
+ * @returns {Command[]} []: none would on this machine
+ */
 function listCommands({ arms, sidecars, machine, tools }) {
   const [{ load, link }] = arms
   const again = renderOptions(arms)
@@ -79,7 +87,10 @@ function listCommands({ arms, sidecars, machine, tools }) {
   return commands
 }
 
-/** Renders the command that measures latency at a share of the slowest arm's rate; empty if an arm has none. @param {{ arms: SummaryArm[], sidecars: SummaryArm[] }} options @returns {NotMeasured[]} */
+/**
+ * Renders the command that measures latency at a share of the slowest arm's rate.
+ * @param {{ arms: SummaryArm[], sidecars: SummaryArm[] }} options @returns {NotMeasured[]} at most one; []: an arm has no rate
+ */
 function findLatency({ arms, sidecars }) {
   const slowest = Math.min(...arms.map(arm => quantityOf(arm, 'throughput').median ?? 0))
   if (slowest <= 0) return []

@@ -156,20 +156,26 @@ export const ENDING_ROWS = [
   },
 ]
 
-/** Divides a sum over all sidecars by the pairs; null: no pairs, or a sidecar has no value. @param {TrialRecord} record @param {(p: ProcessRecord) => number | null} of */
+/**
+ * Divides a sum over all sidecars by the pairs; null: no pairs, no sidecars, or one without a value.
+ * @param {TrialRecord} record @param {(p: ProcessRecord) => number | null} of
+ */
 function perPair(record, of) {
   const { pairs } = record.trial.arm.conditions
   const sum = sumOf(sidecarsOf(record), of)
   return pairs === undefined || sum === null ? null : sum / pairs
 }
 
-/** Computes the failed share of the loud pair's requests; null: none was sent, or nobody counted. @param {TrialRecord['load']} load */
+/** Computes the failed share of the loud pair's requests; null: none was sent, or failed ones were not counted. @param {TrialRecord['load']} load */
 function failedOfLoud(load) {
   const { verified = 0, failed } = load?.loud ?? {}
   return failed !== undefined && verified + failed > 0 ? failed / (verified + failed) : null
 }
 
-/** Computes the milliseconds of CPU a change takes beyond the same round without changes; null: no changes or no such round. @param {TrialRecord} record @param {TrialRecord[]} unchanged */
+/**
+ * Computes the milliseconds of CPU a change takes beyond the same round without changes, below 0 if that took more.
+ * @param {TrialRecord} record @param {TrialRecord[]} unchanged @returns {number | null} null: no changes, or no such round
+ */
 function cpuMillisPerChange(record, unchanged) {
   const { changes, window } = record
   const [cores, without] = [coresOf(record), valueOfRound(unchanged, 'memory', coresOf)]
@@ -189,14 +195,18 @@ function coresOf(record) {
   return sumOf(sidecarsOf(record), p => p.cpuCores)
 }
 
-/** Counts the requests that were due in a burst and never started; null: there was no burst. @param {Pick<TrialRecord, 'load'>} record */
+/** Counts the requests that were due in a burst and never started, at most all that were dropped; null: there was no burst. @param {Pick<TrialRecord, 'load'>} record */
 function droppedInBurst({ load }) {
   if (!load?.burst) return null
   const { due, verified, failed } = load.burst
   return Math.min(load.dropped, Math.max(0, due - verified - failed))
 }
 
-/** Computes the seconds from a burst's end to recovery; null: there was no burst, or no p99 before it. @param {Pick<TrialRecord, 'trial' | 'load'>} record */
+/**
+ * Computes the seconds from a burst's end to recovery; without recovery, those to the end of the window.
+ * @param {Pick<TrialRecord, 'trial' | 'load'>} record
+ * @returns {number | null} null: no burst, no series, or no p99 before the burst; of older kits also: no recovery
+ */
 function recoverySeconds({ trial, load }) {
   const { burst, ratePerSecond = 0 } = trial.arm.load
   const series = load?.series ?? null

@@ -11,7 +11,10 @@ import { computeAxisCosts, drawAxisCosts, renderAxisCosts } from './axis-costs.j
 
 const USUAL = ['cpuPerRequest', 'rss']
 
-/** Draws the cost of each proxy and of each value of an axis, with the verdicts and how sure they are. @param {Answered<ResultOf<'cost'>>} answered @returns {KindAnswer | null} null: nothing was measured */
+/**
+ * Draws the cost of each proxy and of each value of an axis, with the verdicts and how sure they are.
+ * @param {Answered<ResultOf<'cost'>>} answered @returns {KindAnswer | null} null: nothing was measured
+ */
 export function answerCost({ result, summary, measured }) {
   if (measured.length === 0) return null
   const { arms, comparisons } = result
@@ -30,8 +33,10 @@ export function answerCost({ result, summary, measured }) {
 }
 
 /**
- * Renders the number of users for which a comparison holds; empty if the title has it, since all parts of the run have the same.
+ * Renders the number of users for which a comparison holds, and the command for others.
  * @param {ResultOf<'cost'>} result @param {Pick<Summary, 'results'>} summary
+ * @returns {string[]} at most one; []: nothing was compared, the arms have a rate or different users, or the title names the
+ *   users, since all parts of the run have the same
  */
 function renderCondition({ arms, comparisons, cpus }, summary) {
   const listUsers = (/** @type {SummaryArm[]} */ some) => [

@@ -20,7 +20,10 @@ import { describeAxes, groupOf, nameOf, nameOfContender } from '../../model/arms
  * @property {Quantity} difference the first proxy's minus the second's, by repeat
  */
 
-/** Computes the costs of each axis that the experiment contrasts; empty unless exactly two proxies were measured. @param {Pick<Result, 'arms' | 'comparisons'>} result @param {Pick<Summary, 'shows'>} summary @returns {AxisCost[]} */
+/**
+ * Computes the costs of each axis that the experiment contrasts, under each condition with exactly two proxies.
+ * @param {Pick<Result, 'arms' | 'comparisons'>} result @param {Pick<Summary, 'shows'>} summary @returns {AxisCost[]}
+ */
 export function computeAxisCosts({ arms, comparisons }, { shows }) {
   const measured = arms.filter(arm => arm.repeatOf === null && arm.hasSidecars)
   return (shows.contrasts ?? []).flatMap(axis =>
@@ -31,7 +34,10 @@ export function computeAxisCosts({ arms, comparisons }, { shows }) {
   )
 }
 
-/** Computes the cost of each value but the first; leaves out values that one of the two lacks. @param {{ proxies: SummaryArm[][], axis: AxisName, comparisons: Comparison[] }} options proxies: the arms of each */
+/**
+ * Computes the cost of each value but the first. Values that one of the two lacks, or has no valid comparison of, are left out.
+ * @param {{ proxies: SummaryArm[][], axis: AxisName, comparisons: Comparison[] }} options proxies: the arms of each
+ */
 function computeCostsOfTwo({ proxies: [first, second], axis, comparisons }) {
   const labelOf = (/** @type {SummaryArm} */ arm) => describeAxes(arm, [axis])
   const base = labelOf(first[0])
@@ -101,7 +107,10 @@ export function drawAxisCosts(costs) {
   ]
 }
 
-/** Renders in a sentence which values cost the first proxy more microseconds than the second; empty without any interval. @param {AxisCost[]} costs @returns {string[]} */
+/**
+ * Renders in a sentence the values that cost the first proxy more or fewer microseconds than the second, or no different number.
+ * @param {AxisCost[]} costs @returns {string[]} at most one; []: there are no costs, or none has an interval
+ */
 export function renderAxisCosts(costs) {
   if (costs.length === 0) return []
   const [

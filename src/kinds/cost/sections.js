@@ -17,7 +17,12 @@ export const costSections = {
   findings: (result, { tools }) => [`${nameConditions(result, tools)}.`, ...renderConnections(result)],
 }
 
-/** Summarises what only interleaved trials have; cpus: null: nothing is pinned; count: a median, null: not known. @param {{ manifest: Manifest, arms: Arm[], records: TrialRecord[] }} run @returns {Pick<ResultOf<'cost'>, 'cpus' | 'connections'>} */
+/**
+ * Summarises what only interleaved trials have.
+ * @param {{ manifest: Manifest, arms: Arm[], records: TrialRecord[] }} run
+ * @returns {Pick<ResultOf<'cost'>, 'cpus' | 'connections'>} cpus: null if nothing is pinned; connections: of each arm with
+ *   sidecars the median of its trials, null if no trial counted them all
+ */
 function summariseInterleaved({ manifest: { placements }, arms, records }) {
   const placement = placements[arms[0].id] ?? null
   return {
@@ -33,7 +38,10 @@ function summariseInterleaved({ manifest: { placements }, arms, records }) {
   }
 }
 
-/** Renders the conditions for which the ratios hold: the load, its generator and their CPUs. @param {ResultOf<'cost'>} result @param {Summary['tools']} tools */
+/**
+ * Renders the conditions for which the ratios hold: the load of the first arm, its generator and their CPUs.
+ * @param {ResultOf<'cost'>} result @param {Summary['tools']} tools
+ */
 function nameConditions({ arms, cpus }, tools) {
   const [{ load }] = arms
   const how =

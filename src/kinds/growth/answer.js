@@ -6,7 +6,10 @@ import { renderEndings } from './numbers.js'
 /** @import { Answered } from '../sections.js' @import { KindAnswer } from '../../answer/picture.js' */
 /** @import { GrowthFit, ResultOf } from '../../model/types.ts' */
 
-/** Draws a row for each arm with a sentence about its endings. @param {Pick<Answered<ResultOf<'growth'>>, 'result'>} answered @returns {KindAnswer | null} null: nothing grew */
+/**
+ * Draws a row for each arm with a sentence about its endings.
+ * @param {Pick<Answered<ResultOf<'growth'>>, 'result'>} answered @returns {KindAnswer | null} null: nothing grew
+ */
 export function answerGrowth({ result: { arms, growths } }) {
   if (growths.length === 0) return null
   const varied = findVaried(arms)

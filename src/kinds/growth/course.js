@@ -31,17 +31,26 @@ const OWN = new RegExp(`\\b(${OWN_CODES.join('|')})\\b`)
 /** @typedef {GrowthRecord['steps'][number]} Step */
 
 /**
- * Options that all steps share. control: the control plane; empty: no process hands out configurations; deadlineSeconds: of a step; stopping: aborts
- * with the run; signal: also when the control plane has exited or is stopped.
- * @typedef {{ asking: Asking, deploy: Course['deploy'], listProcesses: () => Handle[],
- *   control: Handle[], readControl: ReturnType<Course['observe']>['read'], deadlineSeconds: number, stopping: AbortSignal,
- *   signal: AbortSignal }} StepOptions
+ * Options that all steps share.
+ * @typedef {object} StepOptions
+ * @property {Asking} asking
+ * @property {Course['deploy']} deploy
+ * @property {() => Handle[]} listProcesses of the deployment
+ * @property {Handle[]} control the control plane; []: no process hands out configurations
+ * @property {ReturnType<Course['observe']>['read']} readControl
+ * @property {number} deadlineSeconds of a step
+ * @property {AbortSignal} stopping aborts with the run
+ * @property {AbortSignal} signal aborts with the run, and when the control plane has exited or is stopped
  */
 
 /** @type {Kind} */
 export const kind = { name: 'growth', hasRequests: false, start: startGrowth, measure: measureRounds }
 
-/** Runs a whole growth; the record has its end. @param {StartRequest} options @returns {Promise<Started>} @throws if something other than control plane, sidecars or the machine fails */
+/**
+ * Runs a whole growth. Its end, whatever it was, is part of the record.
+ * @param {StartRequest} options @returns {Promise<Started>} whose trial is over
+ * @throws if something other than the control plane, the sidecars or the machine fails; the signal's reason when it aborts
+ */
 async function startGrowth({ testbed, arm, start, folder, signal }) {
   const { target, cpus } = testbed.site
   const deadlineSeconds = Number(testbed.settings.grows?.deadlineSeconds)
@@ -115,7 +124,7 @@ function watchControl(control, falling) {
   return () => clearInterval(timer)
 }
 
-/** Asserts that the control plane has its CPU cap. @param {Target} target @param {Handle[]} control @throws {BenchError} if the kernel reports another */
+/** Asserts that the control plane has its CPU cap, if it has one. @param {Target} target @param {Handle[]} control @throws {BenchError} if the kernel reports another */
 async function assertCapped(target, control) {
   if (!control.some(({ spec }) => spec.cpuLimitCores !== null)) return
   const start = await lookAtControl(target, control)
@@ -129,9 +138,11 @@ async function assertCapped(target, control) {
 }
 
 /**
- * Takes step after step until one fails or the machine's memory runs short. ended: null: no step failed.
+ * Takes step after step until one fails or the machine's memory runs short.
  * @param {Growth['setUp']} setUp @param {Growth['steps']} steps @param {StepOptions} options
- * @returns {Promise<{ taken: Step[], ended: GrowthRecord['ended'] }>}
+ * @returns {Promise<{ taken: Step[], ended: GrowthRecord['ended'] }>} taken: with the one that failed; ended: null if none failed;
+ *   its sidecars are 0 if the control plane was not ready, or refused the set-up
+ * @throws what `explainFailure` throws
  */
 async function takeSteps(setUp, steps, options) {
   /** @type {Step[]} */
@@ -157,6 +168,8 @@ async function takeSteps(setUp, steps, options) {
 /**
  * Starts the sidecars of a step, and asks until each serves and each client has seen every backend, or the deadline passes.
  * @param {Growth['steps'][number]} step @param {StepOptions} options
+ * @returns {Promise<{ step: Step, failure: Failure | null }>} failure: null if all served in time
+ * @throws what `explainFailure` throws
  */
 async function takeStep({ sidecars, spec, members }, options) {
   const { asking, deploy, deadlineSeconds, signal } = options
@@ -190,7 +203,10 @@ async function takeStep({ sidecars, spec, members }, options) {
   return { step: result, failure: await explainFailure(error ?? describeLate(result, options), options) }
 }
 
-/** Explains a step that missed its deadline: this machine could not ask, its CPUs were full, or sidecars were late. @param {Step} step @param {StepOptions} options @returns {Failure} */
+/**
+ * Explains a step that missed its deadline: this machine could not ask, its CPUs were full, or sidecars were late.
+ * @param {Step} step @param {StepOptions} options @returns {Failure} it names at most five sidecars
+ */
 function describeLate({ members, host }, { deadlineSeconds }) {
   const unsent = members.find(({ told }) => told?.yesMs === null && told.unsent)?.told?.unsent
   if (unsent)

@@ -29,7 +29,11 @@ export const growthPart = {
   },
 }
 
-/** Computes the numbers of a growth from its record; sidecars: of the last step that held; bytesPerSidecar: null below two such steps. @param {GrowthRecord} options @returns {GrowthNumbers} */
+/**
+ * Computes the numbers of a growth from its record.
+ * @param {GrowthRecord} options
+ * @returns {GrowthNumbers} sidecars: at the last step that held, 0 if none did; bytesPerSidecar: null below two such steps
+ */
 export function judgeGrowth({ cpus, sidecarsMost, backends, steps, ended, control }) {
   const described = steps.map(step => judgeStep(step, backends))
   const readings = control ?? []
@@ -49,7 +53,10 @@ export function judgeGrowth({ cpus, sidecarsMost, backends, steps, ended, contro
   }
 }
 
-/** Counts the sidecars at an ending: those of the step at which the control plane failed, else those of the last that held. @param {{ sidecars: number, failedAt: number | null, reason: FailureReason | null }} round */
+/**
+ * Counts the sidecars at an ending: those of the step at which the control plane failed; if nothing failed, or the machine ended it,
+ * those of the last step that held. @param {{ sidecars: number, failedAt: number | null, reason: FailureReason | null }} round
+ */
 export function countAt({ sidecars, failedAt, reason }) {
   return failedAt === null || reason === null || OF_MACHINE.includes(reason) ? sidecars : failedAt
 }
@@ -62,7 +69,10 @@ export function renderEnding(reason, at) {
     : `failed at ${at} sidecars: ${reason}`
 }
 
-/** Renders the fewest and the most sidecars of the rounds that ended for the same reason, for each reason. @param {Pick<GrowthFit, 'rounds' | 'hasControl'>} growth */
+/**
+ * Renders the fewest and the most sidecars of the rounds that ended for the same reason, for each reason.
+ * @param {Pick<GrowthFit, 'rounds' | 'hasControl'>} growth
+ */
 export function renderEndings({ rounds, hasControl }) {
   const endings = [...groupBy(rounds, ({ reason }) => reason)].map(([reason, alike]) => {
     const counts = alike.map(countAt)
@@ -72,7 +82,7 @@ export function renderEndings({ rounds, hasControl }) {
   return `${endings.join('; ')}${hasControl ? '' : '; no control plane ran'}`
 }
 
-/** Lists the sidecars and the control plane's anonymous bytes after each step that held. @param {Pick<GrowthNumbers, 'steps'>} growth */
+/** Lists the sidecars and the control plane's anonymous bytes after each step that held and for which they were read. @param {Pick<GrowthNumbers, 'steps'>} growth */
 export function listMemoryPoints({ steps }) {
   return steps.flatMap(step =>
     hasHeld(step) && step.controlAnonBytes !== null
@@ -91,7 +101,12 @@ export function hasHeld({ seconds }) {
   return seconds !== null
 }
 
-/** Computes the numbers of a step; seconds: null: not all of its sidecars served. @param {GrowthRecord['steps'][number]} step @param {number} backends that each client must see @returns {GrowthNumbers['steps'][number]} */
+/**
+ * Computes the numbers of a step.
+ * @param {GrowthRecord['steps'][number]} step @param {number} backends that each client must see
+ * @returns {GrowthNumbers['steps'][number]} seconds: null if not all of its sidecars served; backendsSeen: the fewest of a
+ *   client, null if no client was asked
+ */
 function judgeStep({ sidecars, members, startMs, endMs, host, control, ownCpuSeconds }, backends) {
   const configured = members.flatMap(member => member.told ?? [])
   const had = configured.flatMap(one => one.yesMs ?? [])
@@ -113,7 +128,10 @@ function idleOf({ start, end }) {
   return (end.idle - start.idle) / Math.max(1, end.total - start.total)
 }
 
-/** Finds the most cores on average over a second, as near to that as the readings are; null: they span less. @param {NonNullable<GrowthRecord['control']>} readings */
+/**
+ * Finds the most cores on average over a second, as near to that as the readings are; null: they span less.
+ * @param {NonNullable<GrowthRecord['control']>} readings those without CPU time are ignored
+ */
 function findPeakCores(readings) {
   const counted = readings.flatMap(({ epochMs, cpuSeconds }) => (cpuSeconds === null ? [] : [{ epochMs, cpuSeconds }]))
   let first = 0
@@ -162,7 +180,10 @@ export const GROWTH_ROWS = [
   },
 ]
 
-/** Makes the measure of a row; null for a record that is no growth. @param {(numbers: NonNullable<TrialRecord['growth']>) => number | null} find @returns {QuantityRow['measure']} */
+/**
+ * Makes the measure of a row, which gives null for a record that is no growth.
+ * @param {(numbers: NonNullable<TrialRecord['growth']>) => number | null} find @returns {QuantityRow['measure']}
+ */
 function of(find) {
   return ({ record }) => (record.growth ? find(record.growth) : null)
 }

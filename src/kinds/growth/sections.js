@@ -31,7 +31,11 @@ export const growthSections = {
   },
 }
 
-/** Summarises the growths of each arm; memory: null below three sizes. @param {{ arms: Arm[], records: TrialRecord[] }} run @returns {GrowthFit[]} one for each arm that grew */
+/**
+ * Summarises the growths of each arm.
+ * @param {{ arms: Arm[], records: TrialRecord[] }} run
+ * @returns {GrowthFit[]} one for each arm that grew; memory: null below three numbers of sidecars
+ */
 export function fitGrowths({ arms, records }) {
   return arms.flatMap(arm => {
     const trialsOfArm = records.flatMap(({ trial, growth }) =>
@@ -56,7 +60,10 @@ export function fitGrowths({ arms, records }) {
   })
 }
 
-/** Summarises the seconds of the steps that held in any round, over all rounds. @param {NonNullable<TrialRecord['growth']>[]} growths of an arm @returns {GrowthFit['steps']} */
+/**
+ * Summarises the seconds of the steps that held in any round, over all rounds; a round in which a step did not hold has null.
+ * @param {NonNullable<TrialRecord['growth']>[]} growths of an arm @returns {GrowthFit['steps']}
+ */
 function listSteps(growths) {
   const counts = new Set(growths.flatMap(({ steps }) => steps.filter(hasHeld).map(({ sidecars }) => sidecars)))
   return [...counts].map(sidecars => ({
@@ -65,13 +72,16 @@ function listSteps(growths) {
   }))
 }
 
-/** @param {SummaryArm[]} arms @param {Pick<GrowthFit, 'armId'>} growth */
+/** Renders the name of a growth's arm; its id if the arm is not there. @param {SummaryArm[]} arms @param {Pick<GrowthFit, 'armId'>} growth */
 function nameGrowth(arms, { armId }) {
   const arm = arms.find(({ id }) => id === armId)
   return arm ? labelOf(arm, findVaried(arms)) : armId
 }
 
-/** Renders an arm's endings with the first line of each cause, the fit of the memory, and the seconds of some steps. @param {GrowthFit} growth @param {string} name */
+/**
+ * Renders an arm's endings with the first line of each cause, the fit of the memory, and the seconds of at most ten steps.
+ * @param {GrowthFit} growth @param {string} name
+ */
 function renderGrowth(growth, name) {
   const { rounds, memory, steps } = growth
   const secondsBySize = pickExamples(steps).map(
@@ -98,7 +108,7 @@ function renderMemory({ baseBytes, bytesPerSidecar, low, high, points }) {
   ]
 }
 
-/** Picks at most ten items at even distances, always with the last. @template T @param {T[]} items */
+/** Picks about ten items at even distances, always with the last. @template T @param {T[]} items */
 function pickExamples(items) {
   const every = Math.ceil(items.length / POINTS_MOST)
   return items.filter((_, i) => (i + 1) % every === 0 || i === items.length - 1)

@@ -18,25 +18,46 @@ const APPLICATIONS = Array.from({ length: FORM.servers }, (_, i) => `backend-${i
 const SPLIT_HOST = 'split.test'
 
 /**
- * A sidecar. backends: the number that must answer through it before it counts as serving; enrolment: actions before its start.
- * @typedef {{ name: string, endpoint: Endpoint, host: string, backends: number, enrolment: ReloadAction[] }} GrownMember
+ * A sidecar.
+ * @typedef {object} GrownMember
+ * @property {string} name
+ * @property {Endpoint} endpoint at which it is asked
+ * @property {string} host that it is asked for
+ * @property {number} backends that must answer through it before it counts as serving
+ * @property {ReloadAction[]} enrolment actions before its start
  */
 
 /**
- * All processes. control: null: no process hands out configurations; sidecars: the number up to and with the step.
- * @typedef {{ applications: ProcessSpec[], control: ProcessSpec | null, setUp: ReloadAction[],
- *   steps: { sidecars: number, spec: ProcessSpec, members: GrownMember[] }[] }} Growth
+ * A step: its sidecars are one process to deploy.
+ * @typedef {object} GrowthStep
+ * @property {number} sidecars of this step and all before
+ * @property {ProcessSpec} spec
+ * @property {GrownMember[]} members
  */
 
-/** Lists the names that need an address, for `placesFor`. @param {number} sidecars a multiple of STEP_SIDECARS */
+/**
+ * All processes of a growth.
+ * @typedef {object} Growth
+ * @property {ProcessSpec[]} applications
+ * @property {ProcessSpec | null} control null: no process hands out configurations
+ * @property {ReloadAction[]} setUp of the control plane
+ * @property {GrowthStep[]} steps
+ */
+
+/**
+ * Lists the names that need an address, for `placesFor`.
+ * @param {number} sidecars a multiple of STEP_SIDECARS @returns {{ applications: string[], sidecars: string[] }}
+ */
 export function listGrowthNames(sidecars) {
   const services = listSteps(sidecars).flatMap(topology => topology.services)
   return { applications: APPLICATIONS, sidecars: services.map(({ name }) => name) }
 }
 
 /**
- * Makes the specs of all steps. link: all sidecars have the certificates of its entry's service, which they read also without TLS.
- * @param {Omit<ArmServices, 'topology'> & Chosen & { link: Topology, sidecars: number }} services @returns {Growth}
+ * Makes the specs of all steps.
+ * @param {Omit<ArmServices, 'topology'> & Chosen & { link: Topology, sidecars: number }} services link: all sidecars have the
+ *   certificates of its entry's service, which they read also without TLS; sidecars: a multiple of STEP_SIDECARS
+ * @returns {Growth}
  */
 export function createGrowth({ link, sidecars, ...rest }) {
   const { arm, control, places, programs, folders, locate } = rest
@@ -98,7 +119,10 @@ function createStep(step) {
   }
 }
 
-/** Makes the options of a sidecar: a client's with a route that splits over all servers, a server's with its shared application. @param {Service} service @param {ArmServices} services @returns {SidecarOptions} */
+/**
+ * Makes the options of a sidecar: a client's with a route that splits over all servers, a server's with its shared application.
+ * @param {Service} service @param {ArmServices} services @returns {SidecarOptions}
+ */
 function describeGrown(service, services) {
   const options = describeSidecar(service, services)
   const { model } = options
@@ -114,7 +138,7 @@ function describeGrown(service, services) {
   return { ...options, model: { ...model, clusters } }
 }
 
-/** Chooses how a sidecar is asked: a server at its inbound port, a client through its split. @param {SidecarModel} model */
+/** Describes how a sidecar is asked: a server at its inbound port, a client through its split. @param {SidecarModel} model */
 function describeMember({ service: name, inbound, outbound }) {
   const { address, port } = /** @type {Endpoint} */ (inbound ?? outbound)
   const [host, backends] = inbound ? [name, 1] : [SPLIT_HOST, BACKENDS]

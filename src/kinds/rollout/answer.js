@@ -20,7 +20,12 @@ const COLUMNS = /** @type {const} */ ([
   ['sidecarPss', 'memory of a sidecar'],
 ])
 
-/** Draws the needs of control planes if they were asked for, else the rollouts, with a sentence for each. @param {Answered<ResultOf<'rollout'>> & { bindingOf: (arm: SummaryArm) => string }} answered bindingOf: what the control plane bound, in words; empty: none runs @returns {KindAnswer | null} null: nothing was measured */
+/**
+ * Draws the needs of control planes if they were asked for, else the rollouts, with a sentence for each.
+ * @param {Answered<ResultOf<'rollout'>> & { bindingOf: (arm: SummaryArm) => string }} answered bindingOf: renders what the control
+ *   plane bound; empty: none runs
+ * @returns {KindAnswer | null} null: nothing was measured
+ */
 export function answerRollouts({ result, summary, measured, bindingOf }) {
   const { controlNeeds, comparisons, arms } = result
   if (measured.length === 0) return null
@@ -44,7 +49,7 @@ export function answerRollouts({ result, summary, measured, bindingOf }) {
   }
 }
 
-/** Draws a row for each arm: a proxy with a number of sidecars. @param {SummaryArm[]} arms @returns {Picture} */
+/** Draws a row for each arm: a proxy with a number of sidecars. Columns that no arm has are left out. @param {SummaryArm[]} arms @returns {Picture} */
 function drawNumbers(arms) {
   return dropEmpty({
     isOfProxies: true,
@@ -66,7 +71,10 @@ function renderValue(arm, name) {
   return cell && { ...cell, text: cell.text.endsWith(unit) ? cell.text : `${cell.text} ${unit}` }
 }
 
-/** Renders how soon the sidecars of a proxy's largest rollout were configured. @param {SummaryArm[]} arms of one proxy @param {(arm: SummaryArm) => string} bindingOf */
+/**
+ * Renders how soon the sidecars of a proxy's largest rollout were configured.
+ * @param {SummaryArm[]} arms of one proxy @param {(arm: SummaryArm) => string} bindingOf
+ */
 function renderMost(arms, bindingOf) {
   const [most] = arms.toSorted((a, b) => Number(b.conditions.sidecars) - Number(a.conditions.sidecars))
   const { sidecars, simulated = 0 } = most.conditions
@@ -94,13 +102,16 @@ function renderMost(arms, bindingOf) {
   return `${nameOf(most)}: ${sidecars} sidecars ${all}${bound ? `; ${bound}` : ''}.`
 }
 
-/** Puts a median into words, in the place of `%`; empty without one. @param {SummaryArm} arm @param {string} name of a quantity in seconds @param {string} words */
+/** Puts a median into words, in the place of `%`, as a list of one; []: there is none. @param {SummaryArm} arm @param {string} name of a quantity in seconds @param {string} words */
 function within(arm, name, words) {
   const { median } = quantityOf(arm, name)
   return median === null ? [] : [words.replace('%', `${formatValue(QUANTITIES[name], median)} s`)]
 }
 
-/** Renders for how many arms the control plane bound the same. @param {string} words what it bound; empty: none runs @param {SummaryArm[]} same the arms for which it did @param {SummaryArm[]} all */
+/**
+ * Renders for how many arms the control plane bound the same, as a list of one; []: none runs.
+ * @param {string} words what it bound; empty: none runs @param {SummaryArm[]} same the arms for which it did @param {SummaryArm[]} all
+ */
 function renderBound(words, same, all) {
   if (words === '') return []
   const where = same.length === all.length ? 'Everywhere' : `In ${same.length} of ${all.length} rows`
