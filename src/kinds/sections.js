@@ -13,22 +13,33 @@ import { KINDS } from './registry.js'
  * @property {Summary} summary of the run, with its conditions
  * @property {SummaryArm[]} measured the arms of the result with at least one completed trial
  * @property {boolean} isAlone the run measured nothing of another kind
- * @property {{ node?: ReturnType<typeof import('./search/nodes.js').readNode> | null, nodes?: number | null }} [place] node: whose free room
- *   is filled with sidecars; nodes: their number in a fleet, with one such pod each; absent: neither
+ * @property {Place} [place] where sidecars run, if that was asked for
+ */
+/**
+ * @typedef {object} Place
+ * @property {ReturnType<typeof import('./search/nodes.js').readNode> | null} [node] whose free room is filled with sidecars
+ * @property {number | null} [nodes] their number in a fleet, with one such pod each
  */
 
 /**
  * @template {Result} [OfKind=Result]
- * @typedef {{ result: OfKind, summary: Summary, arms: SummaryArm[], records: TrialRecord[], colourFor: ColourFor }} Drawn
- *   arms: of all kinds that were tried
+ * @typedef {object} Drawn
+ * @property {OfKind} result
+ * @property {Summary} summary
+ * @property {SummaryArm[]} arms of all kinds that were tried
+ * @property {TrialRecord[]} records
+ * @property {ColourFor} colourFor
  */
 
 /** @typedef {(arm: Pick<SummaryArm, 'plane' | 'variant' | 'profile' | 'hasSidecars'>) => number} ColourFor */
 
 /**
- * form: a form of chart of the report; lines: as that form takes them.
- * @typedef {{ form: 'overShare' | 'overSidecars' | 'overLimit' | 'overAxis', id: string, title: string,
- *   axes?: string[], lines: any[] }} KindChart axes: the names of both axes, if the form has none of its own
+ * @typedef {object} KindChart
+ * @property {'overShare' | 'overSidecars' | 'overLimit' | 'overAxis'} form of chart in the report
+ * @property {string} id
+ * @property {string} title
+ * @property {string[]} [axes] the names of both axes, if the form has none of its own
+ * @property {any[]} lines as the form takes them
  */
 
 /**
@@ -61,7 +72,10 @@ const SECTIONS = new Map(
   ),
 )
 
-/** Finds the sections of a kind. @param {{ kind: string }} of an arm, a comparison or a result @throws {BenchError} if this version of the kit has no such kind */
+/**
+ * Finds the sections of a kind.
+ * @param {{ kind: string }} of an arm, a comparison or a result @throws {BenchError} if this version of the kit has no such kind
+ */
 export function sectionsOf({ kind }) {
   const sections = SECTIONS.get(kind)
   if (sections) return sections
@@ -83,7 +97,10 @@ export function listSections({ arms }) {
  * @property {string} [heading] absent: there is one result, or its kind has no heading
  */
 
-/** Lists each result with the sections of its kind. @param {Pick<Summary, 'results'>} summary @returns {RenderedResult[]} */
+/**
+ * Lists each result with the sections of its kind.
+ * @param {Pick<Summary, 'results'>} summary @returns {RenderedResult[]} @throws {BenchError} as `sectionsOf` does
+ */
 export function listResults({ results }) {
   return results.map(result => {
     const sections = sectionsOf(result)

@@ -14,7 +14,7 @@ import { createClaimsSchema } from './schema.js'
 /** @typedef {{ file: string, source: WrittenClaims['source'], deployed?: WrittenClaims['deployed'], claims: Claim[] }} ClaimsFile */
 
 /**
- * @typedef {object} Answered
+ * @typedef {object} AnsweredClaim
  * @property {string} file of the claim
  * @property {WrittenClaims['source']} source
  * @property {string | null} theirs the published number in words; null: it cannot be tested anywhere
@@ -22,7 +22,7 @@ import { createClaimsSchema } from './schema.js'
  * @property {true} [isDeployed] answered by contenders as meshes deploy them, else by lean ones
  */
 
-/** A claim and the answer of runs here. @typedef {Omit<Claim, 'relation'> & Answer & Answered} ClaimResult */
+/** A claim and the answer of runs here. @typedef {Omit<Claim, 'relation'> & Answer & AnsweredClaim} ClaimResult */
 
 /**
  * Parses a file of claims (YAML). A claim without its own `read` and `experiment` has those of the file.

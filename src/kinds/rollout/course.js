@@ -30,12 +30,17 @@ const LEAST_SECONDS = 20
 
 /** @typedef {{ deployment: Deployment, rollout: RolloutRecord, deadlineSeconds: number }} RolledOut */
 
-/** leastSeconds: the least deadline of a phase; pace: of simulated sidecars: milliseconds from start to start, and commits of the change; absent: none are. */
-/** @typedef {StartRequest & { leastSeconds: number, pace?: { everyMs: number, commitsPerSecond: number } }} Paced */
+/**
+ * @typedef {object} Pace
+ * @property {number} leastSeconds the least deadline of a phase
+ * @property {{ everyMs: number, commitsPerSecond: number }} [pace] of simulated sidecars: milliseconds from start to start, and
+ *   commits of the change; absent: none are simulated
+ */
+/** @typedef {StartRequest & Pace} Paced */
 
 export const kind = createRolloutKind()
 
-/** Makes the kind. @param {number} [leastSeconds] the least deadline of a phase; tests pass a shorter one @returns {Kind} */
+/** Creates the kind. @param {number} [leastSeconds] the least deadline of a phase; tests pass a shorter one @returns {Kind} */
 export function createRolloutKind(leastSeconds = LEAST_SECONDS) {
   return {
     name: 'rollout',
@@ -96,7 +101,12 @@ async function tryRollout(request, { name, ...other }) {
   return rollout
 }
 
-/** Runs all phases of one rollout and leaves its processes running; removes them if it throws. @param {Paced} options @returns {Promise<RolledOut>} */
+/**
+ * Runs the phases of one rollout and leaves its processes running; removes them if it throws. A phase is begun only if each sidecar
+ * has the configuration of the one before.
+ * @param {Paced} options @returns {Promise<RolledOut>} also if sidecars have no configuration: the record says which
+ * @throws {BenchError} if a process exits, or a sidecar refuses its configuration; the signal's reason when it aborts
+ */
 async function passRollout({ testbed, arm, start, round, folder, leastSeconds, signal, pace }) {
   const { target } = testbed.site
   const rollout = await renderRollout({ testbed, arm, start, round, folder, pace })
@@ -154,7 +164,10 @@ async function passRollout({ testbed, arm, start, round, folder, leastSeconds, s
   })
 }
 
-/** Chooses the error that explains most: a process that exited, else a configuration that a sidecar refused, else the error itself. @param {unknown} error @param {Course} course */
+/**
+ * Chooses the error that explains most: a process that exited, else a configuration that a sidecar refused, else the error itself.
+ * @param {unknown} error @param {Course} course @returns {Promise<unknown>} an EndedError if processes ended
+ */
 async function explainFailure(error, { deployment: { processes }, falling }) {
   const ended = await awaitEnded(processes)
   const refused = falling.signal.reason instanceof BenchError ? falling.signal.reason : null
@@ -162,7 +175,11 @@ async function explainFailure(error, { deployment: { processes }, falling }) {
   return ended.length > 0 ? new EndedError(failure.message, { cause: error, ended }) : failure
 }
 
-/** Asserts that all sidecars had the configuration of each phase that was begun. @param {NonNullable<TrialRecord['rollout']>} rollout @param {number} deadlineSeconds @throws {BenchError} */
+/**
+ * Asserts that all sidecars, simulated ones included, had the configuration of each phase that was begun.
+ * @param {NonNullable<TrialRecord['rollout']>} rollout @param {number} deadlineSeconds of a phase, for the error
+ * @throws {BenchError} that names the sidecars of the first phase in which some had not
+ */
 export function assertConverged({ sidecars, simulated, first, change, withdrawal, removal }, deadlineSeconds) {
   const real = sidecars - (simulated ?? 0)
   const phases = /** @type {const} */ ([
@@ -224,8 +241,9 @@ async function renderRollout({ testbed, arm, start, round, folder, pace }) {
 }
 
 /**
- * Chooses the deadline of a phase, in seconds. everyMs: from one simulated sidecar's start to the next.
+ * Chooses the deadline of a phase: the least, and so long for each sidecar.
  * @param {Pick<Conditions, 'sidecars' | 'simulated'> & { leastSeconds: number, arePods?: boolean, everyMs?: number }} options
+ *   everyMs: from one simulated sidecar's start to the next @returns {number} seconds
  */
 export function findDeadlineSeconds({ leastSeconds, sidecars = 0, simulated = 0, arePods = false, everyMs = 0 }) {
   const perSidecar = PER_SIDECAR_SECONDS[arePods ? 'inPods' : 'inBatches']

@@ -65,7 +65,10 @@ export const ROLLOUT_GATES = [
   },
 ]
 
-/** Lists the phases that a rollout had; what: the end of each, in words. @param {TrialRecord['rollout']} rollout undefined: the trial is of another kind */
+/**
+ * Lists the phases that a rollout had, each with its end in words (`what`); a withdrawal of services is not among them.
+ * @param {TrialRecord['rollout']} rollout undefined: the trial is of another kind, and has none
+ */
 function phasesOf(rollout) {
   if (!rollout) return []
   const { first, change, removal, cpus, askedPerSecondMost } = rollout

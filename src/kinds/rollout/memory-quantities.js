@@ -60,7 +60,7 @@ export const SERVICES_MEMORY_ROWS = [
 
 /**
  * Makes a measure of anonymous bytes before the services were added, with them, with them a second time, and without them at the end of
- * the window. It is null if one was not read, or if memory did not grow with the services.
+ * the window. It gives null if one was not read, or if memory did not grow with the services.
  * @param {(bytes: Record<'before' | 'told' | 'toldAgain' | 'after', number>, counts: { sidecars: number, services: number }) => number} find
  * @param {'sidecars' | 'control'} [whose] @returns {QuantityRow['measure']}
  */

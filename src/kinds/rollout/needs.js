@@ -14,7 +14,11 @@ const CORES_LEAST = 0.01
 
 /** @typedef {NonNullable<TrialRecord['rollout']>} Rollout */
 
-/** Computes what each plane's control plane needs. @param {{ records: TrialRecord[], sidecars: number }} run sidecars: to be configured @returns {ControlNeed[]} */
+/**
+ * Computes the need of each plane's control plane from its rollouts that did not fail.
+ * @param {{ records: TrialRecord[], sidecars: number }} run sidecars: to be configured
+ * @returns {ControlNeed[]} limits: null below three numbers of sidecars, or without CPU times; []: all rollouts failed
+ */
 export function findControlNeeds({ records, sidecars }) {
   const whole = records.flatMap(({ trial, outcome, rollout }) =>
     rollout && outcome !== 'failed' ? [{ arm: trial.arm, rollout }] : [],
@@ -25,7 +29,7 @@ export function findControlNeeds({ records, sidecars }) {
   }))
 }
 
-/** Computes a need; limits are null below three sizes of rollouts, or without CPU times. @param {{ rollouts: Rollout[], sidecars: number }} ofPlane */
+/** Computes a need. Limits have room above the usage, and the CPU limit is at least 10 millicores. @param {{ rollouts: Rollout[], sidecars: number }} ofPlane */
 function findNeed({ rollouts, sidecars }) {
   const memory = fitMemory(listPoints(rollouts, r => r.controlPeakBytes ?? r.controlAnonBytes.peak))
   const coresMost = findCoresMost(rollouts)
@@ -46,7 +50,10 @@ function findNeed({ rollouts, sidecars }) {
   }
 }
 
-/** Predicts the most bytes: the line, the largest residual above it and, beyond the measured sizes, the upper end of the slope's interval. @param {NonNullable<ControlNeed['memory']>} line @param {number} sidecars */
+/**
+ * Predicts the most bytes: the line, the largest residual above it and, beyond the measured sizes, the upper end of the slope's
+ * interval. @param {NonNullable<ControlNeed['memory']>} line @param {number} sidecars
+ */
 function predictMost({ baseBytes, bytesPerSidecar, high, points }, sidecars) {
   const measuredMost = Math.max(...points.map(point => point.sidecars))
   const beyond = Math.max(0, sidecars - measuredMost) * Math.max(0, (high ?? bytesPerSidecar) - bytesPerSidecar)
@@ -54,7 +61,10 @@ function predictMost({ baseBytes, bytesPerSidecar, high, points }, sidecars) {
   return baseBytes + bytesPerSidecar * sidecars + beyond + above
 }
 
-/** Lists the rollouts that have a value. @param {Rollout[]} rollouts @param {(rollout: Rollout) => number | null} of @returns {[number, number][]} sidecars, value */
+/**
+ * Lists the rollouts that have a value.
+ * @param {Rollout[]} rollouts @param {(rollout: Rollout) => number | null} of @returns {[number, number][]} sidecars, value
+ */
 function listPoints(rollouts, of) {
   return rollouts.flatMap(rollout => {
     const value = of(rollout)
@@ -79,7 +89,10 @@ function renderControlLimits({ sidecars, measuredMost, limits, ...choice }) {
   return `${name}: the control plane of ${sidecars} sidecars needs ${millicores}m and ${mebibytes}Mi (${how})`
 }
 
-/** Renders a need: its limits, the fitted lines with their points, and the resources of a pod spec. @param {ControlNeed} need @returns {string[]} lines */
+/**
+ * Renders a need: its limits, the fitted lines with their points, and the resources of a pod spec.
+ * @param {ControlNeed} need @returns {string[]} lines; those without limits have no resources
+ */
 export function renderNeed(need) {
   const { memory, limits, coresMost } = need
   const lines = [renderControlLimits(need)]
@@ -99,7 +112,10 @@ export function renderNeed(need) {
   return lines
 }
 
-/** Renders a fit of CPU time with its points; empty: there is none. @param {ControlNeed['rolloutCpu']} line @param {string} what the phase in words @param {ControlNeed} need */
+/**
+ * Renders a fit of CPU time with its points; []: there is none.
+ * @param {ControlNeed['rolloutCpu']} line @param {string} what the phase in words @param {ControlNeed} need
+ */
 function renderCpu(line, what, { sidecars }) {
   if (line === null) return []
   const { baseSeconds, secondsPerSidecar, low, high, points } = line
@@ -110,7 +126,10 @@ function renderCpu(line, what, { sidecars }) {
   ]
 }
 
-/** Renders a slope with its interval, if it has one. @param {(number | null)[]} slope with the ends of its interval @param {number} unit by which all are divided */
+/**
+ * Renders a slope with its interval, or that there are too few sizes for one.
+ * @param {(number | null)[]} slope with the ends of its interval @param {number} unit by which all are divided
+ */
 function renderSlope([slope, low, high], unit) {
   const show = (/** @type {number | null} */ value) => (Number(value) / unit).toFixed(2)
   return `${show(slope)}${low === null || high === null ? ' (too few sizes for an interval)' : ` [${show(low)}, ${show(high)}]`}`

@@ -33,7 +33,11 @@ export const rolloutPart = {
   },
 }
 
-/** Computes the numbers of a rollout from its record. Null or absent: not measured, or that phase was not begun. @param {RolloutRecord} rollout @returns {RolloutNumbers} */
+/**
+ * Computes the numbers of a rollout from its record.
+ * @param {RolloutRecord} rollout
+ * @returns {RolloutNumbers} a phase is absent if it was not begun; a number is null if it was not measured
+ */
 export function judgeRollout(rollout) {
   const { members, simulated, fidelity, cpus, askedPerSecondMost, control } = rollout
   const anon = (control ?? []).flatMap(({ anonBytes }) => anonBytes ?? [])
@@ -57,9 +61,18 @@ export function judgeRollout(rollout) {
   }
 }
 
-/** @typedef {{ name: string, seconds: number | null, unknownSeconds: number | null }} Time of a phase. seconds: null: too few had it; unknownSeconds: between a sidecar's last no and its first yes */
+/**
+ * A time of a phase.
+ * @typedef {object} Time
+ * @property {string} name
+ * @property {number | null} seconds null: too few sidecars had the configuration
+ * @property {number | null} unknownSeconds between a sidecar's last no and its first yes
+ */
 
-/** Lists the times of a phase: `all` until the last sidecar has it, and `p50`, `p99` and `max` of each sidecar. @param {RolloutNumbers['first']} phase @returns {Time[]} */
+/**
+ * Lists the times of a phase: `all` until the last sidecar has it, and `p50`, `p99` and `max` of each sidecar.
+ * @param {RolloutNumbers['first']} phase @returns {Time[]}
+ */
 export function timesOf({ seconds, each, censoredSeconds, lastCensoredSeconds }) {
   return [
     { name: 'all', seconds, unknownSeconds: lastCensoredSeconds },
@@ -67,12 +80,15 @@ export function timesOf({ seconds, each, censoredSeconds, lastCensoredSeconds })
   ]
 }
 
-/** Says whether more than 10 % of a time is not known. @param {Time} time */
+/** Says whether more than 10 % of a time is not known; false for a time without a value. @param {Time} time */
 export function isCoarse({ seconds, unknownSeconds }) {
   return seconds !== null && (unknownSeconds ?? 0) > CENSORED_MOST * seconds
 }
 
-/** Says whether the kit asked so often that its highest rate may have bound the phase. @param {RolloutNumbers['first']} phase @param {number} askedPerSecondMost */
+/**
+ * Says whether the kit asked so often that its highest rate may have bound the phase.
+ * @param {RolloutNumbers['first']} phase @param {number} askedPerSecondMost the highest rate
+ */
 export function isBudgetUsed({ askedPerSecond }, askedPerSecondMost) {
   return askedPerSecond > ASKED_MOST * askedPerSecondMost
 }
@@ -82,7 +98,10 @@ export function isCostly({ ownCores }, cpus) {
   return ownCores > OWN_MOST * cpus
 }
 
-/** Lists the phases bound by the control plane. @param {Record<'rollout' | 'change', number | null>} atLimit shares of each phase; null: not known, and not bound */
+/**
+ * Lists the phases that the control plane bound.
+ * @param {Record<'rollout' | 'change', number | null>} atLimit shares of each phase; null: not known, which counts as not bound
+ */
 export function listBound(atLimit) {
   return Object.entries(atLimit).flatMap(([phase, share]) => (Number(share) >= BOUND_LEAST ? [phase] : []))
 }
@@ -95,7 +114,10 @@ export function isMeasured({ cpus, askedPerSecondMost, ...phases }, part) {
 
 /** @typedef {'CPU time in the rollout' | 'CPU time in the change' | 'memory'} Resource */
 
-/** Lists the resources that simulated sidecars take over 15 % more or less of than real ones, or that were not measured; empty if none are simulated. @param {Pick<RolloutNumbers, 'fidelity'>} numbers */
+/**
+ * Lists the resources of the control plane that simulated sidecars take over 15 % more or less of than real ones, or that were not
+ * measured, each with its reason; []: none are simulated, or all are alike. @param {Pick<RolloutNumbers, 'fidelity'>} numbers
+ */
 export function listInfidelities({ fidelity }) {
   if (!fidelity) return []
   const { sidecars, rolloutCpuSeconds, changeCpuSeconds, anonBytes } = fidelity
@@ -121,12 +143,18 @@ export function listInfidelities({ fidelity }) {
   })
 }
 
-/** Says whether simulated sidecars take as much of a resource as real ones; true if none are simulated. @param {Pick<RolloutNumbers, 'fidelity'>} numbers @param {Resource} resource */
+/**
+ * Says whether simulated sidecars take as much of a resource as real ones, within 15 %; true if none are simulated.
+ * @param {Pick<RolloutNumbers, 'fidelity'>} numbers @param {Resource} resource
+ */
 export function isFaithful(numbers, resource) {
   return listInfidelities(numbers).every(infidelity => infidelity.resource !== resource)
 }
 
-/** Computes what the control plane took for as many sidecars, all real and all but one simulated. @param {NonNullable<RolloutRecord['fidelity']>} fidelity @returns {RolloutNumbers['fidelity']} */
+/**
+ * Computes what the control plane took for as many sidecars, all real and all but one simulated.
+ * @param {NonNullable<RolloutRecord['fidelity']>} fidelity @returns {RolloutNumbers['fidelity']}
+ */
 function judgeFidelity(fidelity) {
   const [real, simulated] = [judgeRollout(fidelity.real), judgeRollout(fidelity.simulated)]
   // Compare growth: the memory of an empty control plane is the same in both, and would hide a difference.
@@ -143,7 +171,10 @@ function judgeFidelity(fidelity) {
   }
 }
 
-/** Computes the numbers of a shard's removal: times are of the sidecars that moved; silent: others that missed an answer. @param {RolloutRecord['members']} members @param {NonNullable<RolloutRecord['removal']>} phase */
+/**
+ * Computes the numbers of a shard's removal. Its times are of the sidecars that moved; `silent` names others that missed an answer.
+ * @param {RolloutRecord['members']} members @param {NonNullable<RolloutRecord['removal']>} phase
+ */
 function judgeRemoval(members, phase) {
   const moved = members.filter(({ movedTo }) => movedTo !== undefined)
   const stayed = members.flatMap(({ name, stayed }) => (stayed ? [{ name, ...stayed }] : []))
@@ -166,9 +197,11 @@ function judgeWithdrawal({ members, withdrawal: phase }) {
 }
 
 /**
- * Computes the numbers of a phase. fromMs: the begin of each sidecar's time, in epoch ms; absent: each has its own `sinceMs`.
+ * Computes the numbers of a phase. The time of all is null if a sidecar lacks the configuration, or one outside of the sample had it
+ * later; at most 20 missing ones are named.
  * @param {Pick<RolloutRecord, 'members' | 'simulated'> & { of: 'first' | 'change' | 'withdrawn' | 'moved',
- *   phase: RolloutRecord['first'], fromMs?: number }} options
+ *   phase: RolloutRecord['first'], fromMs?: number }} options of: the member's times; fromMs: the begin of each sidecar's time, in
+ *   epoch ms; absent: each has its own `sinceMs`
  * @returns {RolloutNumbers['first']}
  */
 function judgePhase({ members, simulated, of, phase, fromMs }) {
@@ -209,7 +242,10 @@ function judgePhase({ members, simulated, of, phase, fromMs }) {
   }
 }
 
-/** Computes how many pods became ready, and how many seconds after they were created. @param {RolloutRecord['members']} members @returns {RolloutNumbers['pods']} */
+/**
+ * Computes how many pods became ready, and how many seconds after they were created.
+ * @param {RolloutRecord['members']} members @returns {RolloutNumbers['pods']}
+ */
 function judgePods(members) {
   const ready = members.flatMap(({ pod }) =>
     pod && pod.readyMs !== null ? [(pod.readyMs - pod.createdMs) / 1000] : [],
@@ -244,7 +280,10 @@ function judgeShards({ before, after, phaseSeconds }) {
   }
 }
 
-/** Makes the curve, of at most 100 points: seconds, each with the share of sidecars that have the configuration. @param {ConfigurationTimes[]} members @param {{ all: number, startMs: number }} of */
+/**
+ * Makes the curve of about 100 points: seconds, each with the share of sidecars that have the configuration.
+ * @param {ConfigurationTimes[]} members @param {{ all: number, startMs: number }} of all: the number of sidecars
+ */
 function drawCurve(members, { all, startMs }) {
   const times = numericSort(members.filter(isConfigured).map(({ yesMs }) => (yesMs - startMs) / 1000))
   const every = Math.ceil(times.length / POINTS_MOST)
@@ -258,7 +297,10 @@ function isConfigured(times) {
   return times.yesMs !== null
 }
 
-/** Computes the seconds of a sidecar's time that are not known: from its last no, else its start or commit, to its first yes. @param {ConfigurationTimes & { yesMs: number }} options */
+/**
+ * Computes the seconds of a sidecar's time that are not known: from its last no, else its start or commit, to its first yes.
+ * @param {ConfigurationTimes & { yesMs: number }} options
+ */
 function findCensored({ sinceMs, lastNoMs, yesMs }) {
   return (yesMs - Math.max(lastNoMs ?? 0, sinceMs)) / 1000
 }

@@ -15,12 +15,17 @@ import { named, startSidecars } from '../../run/start-sidecars.js'
 /** @typedef {Awaited<ReturnType<typeof withdrawServices>>} Withdrawal */
 /** Anonymous memory of all sidecars and of the control plane. @typedef {Record<'sidecars' | 'control', number | null>} Memory */
 
-/** Sidecars timed in a change, beside the first and the last: more would load two CPUs as much as the change itself, or be asked too seldom. */
+/**
+ * Sidecars timed in a change, beside the first and the last: more would load two CPUs as much as the change itself, or be asked too
+ * seldom.
+ */
 const SAMPLE = 30
 
 /**
- * Starts the sidecars, and waits until each has its first configuration or the deadline passes; pods also until they are ready.
+ * Starts the sidecars, and waits until each has its first configuration or the deadline passes; if all have it, also until all pods
+ * are ready.
  * @param {PhaseOptions & { batches: Rollout['batches'], deploy: Deploy, arePods: boolean, fail: (error: Error) => void }} all
+ * @returns {Promise<{ first: Phase, pods: Map<string, PodTimes> }>} pods: empty on one machine
  * @throws {BenchError} if the target started none in time; the signal's reason when it aborts
  */
 export async function startAll({ batches, deploy, arePods, fail, ...options }) {
@@ -68,8 +73,10 @@ export function haveAll(members, { times }) {
 
 /**
  * Takes the services of the change away, adds them once more, and takes them away again: the second time shows whether the memory
- * that was kept is reused. before: the memory before the change.
- * @param {Omit<Parameters<typeof changeAll>[0], 'version'> & { before: Memory, readMemory: () => Promise<Memory> }} options
+ * that was kept is reused.
+ * @param {Omit<Parameters<typeof changeAll>[0], 'version'> & { before: Memory, readMemory: () => Promise<Memory> }} options before:
+ *   the memory before the change
+ * @returns times and phase of the first change that not every sidecar has, else of the last; the memory is part of the phase
  */
 export async function withdrawServices({ before, readMemory, ...all }) {
   const bytesConfigured = await readMemory()
@@ -85,7 +92,10 @@ export async function withdrawServices({ before, readMemory, ...all }) {
   return { times, phase: { ...phase, sidecarBytes: bytesOf('sidecars'), controlBytes: bytesOf('control') } }
 }
 
-/** Draws the names of the sidecars that are timed: the first, the last, a sample of 30, and all simulated ones. @param {RolloutMember[]} members @param {number} seed */
+/**
+ * Draws the names of the sidecars that are timed: the first, the last, a sample of 30 at most, and the member that stands for all
+ * simulated ones. @param {RolloutMember[]} members simulated ones last @param {number} seed
+ */
 export function drawSample(members, seed) {
   const nameOf = (/** @type {RolloutMember} */ { name }) => name
   const real = members.filter(({ standsFor }) => standsFor === undefined)
@@ -118,10 +128,18 @@ async function commitChanges({ asking, signal, changes, conditions, sample }) {
 }
 
 /**
+ * @typedef {object} RemovalOptions
+ * @property {ProcessSpec} shard to end
+ * @property {Rollout['batches']} batches all
+ * @property {Batch[]} moves batches of the new starts
+ * @property {Deploy} deploy
+ * @property {(specs: ProcessSpec[]) => Promise<void>} end ends processes of the deployment
+ */
+
+/**
  * Ends a shard and moves its sidecars: they learn their control plane only at their start, so each is ended and started anew. The
- * others are asked meanwhile whether they go on answering. batches: all; moves: of the new starts; readControl: of the shards left.
- * @param {PhaseOptions & { shard: ProcessSpec, batches: Rollout['batches'], moves: Batch[], deploy: Deploy,
- *   end: (specs: ProcessSpec[]) => Promise<void> }} options
+ * others are asked meanwhile whether they go on answering.
+ * @param {PhaseOptions & RemovalOptions} options readControl: of the shards that are left
  */
 export async function removeShard({ shard, batches, moves, deploy, end, ...options }) {
   const { asking, signal } = options
@@ -149,11 +167,19 @@ export async function removeShard({ shard, batches, moves, deploy, end, ...optio
 }
 
 /**
- * Makes the record of a rollout; null: that phase was not begun. pods: empty on one machine.
- * @param {{ cpus: number, members: RolloutMember[], pods: Map<string, PodTimes>, control: Observation | null,
- *   first: Phase, change: Phase | null, withdrawal: Withdrawal | null, removal: Removal | null }} options
- * @returns {RolloutRecord}
+ * A rollout that ended. A phase is null if it was not begun.
+ * @typedef {object} Ended
+ * @property {number} cpus of the machine
+ * @property {RolloutMember[]} members
+ * @property {Map<string, PodTimes>} pods by name; empty on one machine
+ * @property {Observation | null} control null: no control plane was observed
+ * @property {Phase} first
+ * @property {Phase | null} change
+ * @property {Withdrawal | null} withdrawal
+ * @property {Removal | null} removal
  */
+
+/** Makes the record of a rollout. @param {Ended} options @returns {RolloutRecord} */
 export function describeRollout({ cpus, members, first, pods, change, withdrawal, removal, control }) {
   const describeMember = (/** @type {Pick<RolloutMember, 'name'>} */ { name }) => ({
     ...(pods.has(name) && { pod: pods.get(name) }),

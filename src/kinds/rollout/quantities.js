@@ -205,23 +205,29 @@ export const ROLLOUT_ROWS = [
   },
 ]
 
-/** Makes the measure of a row; null for a record that is no rollout. @param {Find} find @returns {QuantityRow['measure']} */
+/** Makes the measure of a row, which gives null for a record that is no rollout. @param {Find} find @returns {QuantityRow['measure']} */
 function of(find) {
   return ({ record }) => (record.rollout ? find(record.rollout, record) : null)
 }
 
-/** Measures a resource of the control plane; null if the gate `fidelity` found simulated sidecars unlike real ones. @param {Resource} resource @param {Find} find */
+/**
+ * Makes the measure of a resource of the control plane, which gives null if the gate `fidelity` found simulated sidecars unlike real
+ * ones. @param {Resource} resource @param {Find} find
+ */
 function ofControl(resource, find) {
   return of((numbers, record) => (isFaithful(numbers, resource) ? find(numbers, record) : null))
 }
 
-/** Measures the seconds of all sidecars; null if some are simulated, or as `timeOf`. @param {Part} part @returns {QuantityRow['measure']} */
+/** Makes the measure of the seconds of all sidecars, which gives null if some are simulated, or as `timeOf`. @param {Part} part @returns {QuantityRow['measure']} */
 function timeOfAll(part) {
   const find = timeOf(part, 'all')
   return options => (options.record.rollout?.simulated === undefined ? find(options) : null)
 }
 
-/** Measures seconds; null without that phase, or if they are too coarse or asking may have stretched them. @param {Part} part @param {string} name of `timesOf` @returns {QuantityRow['measure']} */
+/**
+ * Makes the measure of seconds, which gives null without that phase, or if they are too coarse or asking may have stretched them.
+ * @param {Part} part @param {string} name of `timesOf` @returns {QuantityRow['measure']}
+ */
 function timeOf(part, name) {
   return of(numbers => {
     const { [part]: phase } = numbers
@@ -247,7 +253,10 @@ function timesOfEach({ name, label, definition, timeAt }) {
   })
 }
 
-/** Makes the row of the share of a phase in which the control plane was at its limit. @param {'first' | 'change'} phase @param {string} name @param {string} what the phase in words @returns {QuantityRow} */
+/**
+ * Makes the row of the share of a phase in which the control plane was at its limit.
+ * @param {'first' | 'change'} phase @param {string} name @param {string} what the phase in words @returns {QuantityRow}
+ */
 function atLimitOf(phase, name, what) {
   return {
     ...shares(name, `control at its limit, ${what}`, `${name}Fraction`),
@@ -256,7 +265,7 @@ function atLimitOf(phase, name, what) {
   }
 }
 
-/** Computes (most − least) / mean; null below two values, or if one is not known. @param {(number | null)[]} values @returns {number | null} */
+/** Computes (most − least) / mean; null: there are fewer than two values, one is not known, or all are 0. @param {(number | null)[]} values @returns {number | null} */
 function spreadOf(values) {
   const known = values.filter(value => value !== null)
   const sum = known.reduce((total, value) => total + value, 0)
@@ -264,7 +273,7 @@ function spreadOf(values) {
   return ((Math.max(...known) - Math.min(...known)) * known.length) / sum
 }
 
-/** Averages a value over the real sidecars; null if it is not known of one. @param {(process: TrialRecord['processes'][0]) => number | null} find */
+/** Makes the measure of a value's mean over the real sidecars, which gives null if it is not known of one. @param {(process: TrialRecord['processes'][0]) => number | null} find */
 function ofOne(find) {
   return of(({ sidecars, simulated = 0 }, record) => {
     const sum = sumOf(sidecarsOf(record), find)

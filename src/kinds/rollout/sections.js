@@ -40,19 +40,29 @@ export const rolloutSections = {
   },
 }
 
-/** Lists the phases that an arm's control plane bound; null: no control plane runs, or its share at the limit is not known. @param {SummaryArm} arm */
+/**
+ * Lists the phases that an arm's control plane bound; []: none; null: no control plane runs, or its share at the limit is not known.
+ * @param {SummaryArm} arm
+ */
 function listBoundOf(arm) {
   const [rollout, change] = ['controlAtLimitRollout', 'controlAtLimitChange'].map(name => quantityOf(arm, name).median)
   return rollout === null ? null : listBound({ rollout, change })
 }
 
-/** Renders which phases the control plane bound; '': no control plane runs, or its share at the limit is not known. @param {SummaryArm} arm */
+/**
+ * Renders the phases that the control plane bound, or that it bound none; empty: no control plane runs, or its share at the limit is
+ * not known. @param {SummaryArm} arm
+ */
 function bindingOf(arm) {
   const phases = listBoundOf(arm)
   return phases === null ? '' : BOUND[phases.join()]
 }
 
-/** Draws the share of configured sidecars over time, from each arm's last round that did not fail. @param {Drawn} drawn @returns {KindChart[]} */
+/**
+ * Draws the share of configured sidecars over time, from each arm's last round that did not fail. Phases whose times are all too
+ * coarse, or were stretched by asking, are left out.
+ * @param {Drawn} drawn @returns {KindChart[]} one for each phase with a line
+ */
 function drawShares({ arms, records }) {
   const varied = findVaried(arms)
   const rollouts = arms.flatMap(arm => {

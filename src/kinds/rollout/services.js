@@ -31,13 +31,17 @@ const MOVED_VERSION = 2
  * @property {ReloadAction[][]} setUps the actions for each shard before any sidecar is enrolled
  * @property {Endpoint[]} reachable of application and control planes, to be waited for
  * @property {Control['parseRefusals']} parseRefusals finds refusals of sidecars in the log of a control plane
- * @property {Batch[]} batches of sidecars that start together, each of one if it is a pod; those that will move are in batches of their own
+ * @property {Batch[]} batches of sidecars that start together, each of one if it is a pod; those that will move are in batches of
+ *   their own, and one batch stands for all simulated ones
  * @property {Batch[] | null} moves the batches of those sidecars at their new shards; null: no shard is removed
  */
 
 /**
  * Lists the names that need an address, for `placesFor`.
  * @param {Topology} topology @param {Pick<Conditions, 'sidecars' | 'simulated' | 'shards'>} options
+ * @returns {{ application: string, controls: string[], sidecars: string[], simulated: string[] }} simulated: one name for all; []:
+ *   none are simulated
+ * @throws {BenchError} if the entry's service calls none
  */
 export function listRolloutNames(topology, { sidecars, simulated, shards }) {
   const { client, server } = findEnds(topology)
@@ -53,10 +57,10 @@ export function listRolloutNames(topology, { sidecars, simulated, shards }) {
 }
 
 /**
- * Makes the specs of all processes, and how each sidecar is configured. seed: of the assignment to shards; isBatched: sidecars start
- * in batches on one machine; everyMs: from one simulated sidecar's start to the next.
+ * Makes the specs of all processes, and how each sidecar is configured.
  * @param {ArmServices & Chosen & { names: ReturnType<typeof listRolloutNames>, seed: number, isBatched?: boolean,
- *   everyMs?: number }} services
+ *   everyMs?: number }} services seed: of the assignment to shards; isBatched: sidecars start in batches on one machine (default);
+ *   everyMs: from one simulated sidecar's start to the next
  * @returns {Rollout} @throws {BenchError} if a shard is removed and no sidecar would move
  */
 export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...services }) {
@@ -118,10 +122,10 @@ export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...s
 }
 
 /**
- * Makes the sidecars, each at its shard with its first configuration. goBack takes services that were added away again; moved:
- * the sidecar at its new shard.
+ * Makes the sidecars, each at its shard with its first configuration.
  * @param {ArmServices & Chosen} services @param {{ names: ReturnType<typeof listRolloutNames>, seed: number, client: Service }} options
- * @returns {(Member & RolloutMember)[]}
+ * @returns {(Member & RolloutMember)[]} goBack: takes services that were added away again; moved: the sidecar at its new shard, if it
+ *   moves
  */
 function createMembers(services, { names, seed, client }) {
   const { arm, control } = services
@@ -156,9 +160,10 @@ function splitBatches(members, size) {
 }
 
 /**
- * Assigns sidecars to shards, and again to one shard fewer if the last is removed; movesTo: the new shard; absent: it does not move.
+ * Assigns sidecars to shards, and again to one shard fewer if the last is removed.
  * @param {string[]} names @param {{ conditions: Sharded, seed: number }} options
- * @returns {{ name: string, shard: number, known: number, movesTo?: number }[]}
+ * @returns {{ name: string, shard: number, known: number, movesTo?: number }[]} known: as of `assignSidecars`; movesTo: the new
+ *   shard; absent: the sidecar does not move
  */
 export function assignMoving(names, { conditions, seed }) {
   const assigned = assignSidecars(names, { conditions, seed })
@@ -167,7 +172,12 @@ export function assignMoving(names, { conditions, seed }) {
   return assigned.map((one, i) => (left[i].shard === one.shard ? one : { ...one, movesTo: left[i].shard }))
 }
 
-/** Assigns sidecars to shards by an algorithm of `balance`; known: the other services that a sidecar knows, in proportion to its size. @param {string[]} names @param {{ conditions: Sharded, seed: number }} options */
+/**
+ * Assigns sidecars to shards by an algorithm of `balance`, by default round-robin to one shard.
+ * @param {string[]} names @param {{ conditions: Sharded, seed: number }} options seed: of their sizes
+ * @returns {{ name: string, shard: number, known: number }[]} known: the other services that a sidecar knows, in proportion to its
+ *   size, rounded
+ */
 export function assignSidecars(names, { conditions, seed }) {
   const { shards = 1, assignment = 'round-robin', sizes = 'equal', configuredServices } = conditions
   const items = drawItems({ count: names.length, sizes, seed })

@@ -8,7 +8,8 @@ import { fitOnNode } from './nodes.js'
 import { isAnswered } from './trial-rows.js'
 
 /** The answer of searches: the limits, or the rates, that were found. Pure. */
-/** @import { ResultOf, SearchResult, SizeResult, SummaryArm } from '../../model/types.ts' @import { Answered as AnsweredResult } from '../sections.js' */
+/** @import { ResultOf, SearchResult, SizeResult, SummaryArm } from '../../model/types.ts' */
+/** @import { Answered as AnsweredResult, Place } from '../sections.js' */
 /** @import { Cell, KindAnswer, Picture } from '../../answer/picture.js' */
 
 /** Headings of each search: of the value that held, and of the nearest one that failed. */
@@ -18,9 +19,9 @@ const SEARCHES = {
   memory: { heading: 'smallest memory limit', next: 'killed with' },
 }
 
-/** @typedef {NonNullable<AnsweredResult['place']>} Place @typedef {import('./trial-rows.js').Answered} Answered */
+/** @typedef {import('./trial-rows.js').Answered} Answered */
 
-/** Makes the answer of a run's searches. @param {AnsweredResult<ResultOf<'search'>>} answered @returns {KindAnswer | null} null: there is no result */
+/** Makes the answer of a run's searches, with those of older kits, which have no `answer`. @param {AnsweredResult<ResultOf<'search'>>} answered @returns {KindAnswer | null} null: there is no result */
 export function answerSearches({ result: { sizes, searches, arms }, summary: { machine }, place = {} }) {
   if (sizes.length + searches.length === 0) return null
   const answered = sizes.filter(isAnswered)
@@ -43,7 +44,7 @@ export function answerSearches({ result: { sizes, searches, arms }, summary: { m
   }
 }
 
-/** Says how much of the p99 is service time of the application; empty: none. @param {SummaryArm[]} arms */
+/** Renders how much of the p99 is service time of the application; []: it has none. @param {SummaryArm[]} arms */
 function renderServiceTime(arms) {
   const times = arms.flatMap(({ load }) => {
     const meanMs = computeServiceMs(load)
@@ -57,7 +58,10 @@ function renderServiceTime(arms) {
   return distinct === '' ? [] : [`The p99 includes the service time of the application, ${distinct}.`]
 }
 
-/** Says how CPU requests were tried, and if the neighbour left so much CPU that they decided little. @param {Answered[]} sizes @param {number} cpus of this machine */
+/**
+ * Renders how CPU requests were tried, and whether the neighbour left so much CPU that they decided little; []: there was no neighbour.
+ * @param {Answered[]} sizes @param {number} cpus of this machine
+ */
 function renderRequests(sizes, cpus) {
   const [neighbourCores] = sizes.flatMap(size => size.neighbourCores ?? [])
   if (neighbourCores === undefined) return []
@@ -66,7 +70,7 @@ function renderRequests(sizes, cpus) {
 }
 
 /**
- * Says which memory the limits count: cgroup memory, of which the kubelet's working set leaves out inactive file pages
+ * Renders which memory the limits count: cgroup memory, of which the kubelet's working set leaves out inactive file pages
  * (https://kubernetes.io/docs/tasks/debug/debug-cluster/resource-metrics-pipeline/#memory).
  * @param {Answered[]} sizes
  */
@@ -112,7 +116,10 @@ function drawAnswered(sizes, { node = null }) {
   ]
 }
 
-/** Draws request, limits, p99 and trials that met it; null: an empty cell. @param {Answered} size @param {boolean} isSameLimit all sizes have one p99 limit @returns {(Cell | null)[]} */
+/**
+ * Draws request, limits, p99 and trials that met it.
+ * @param {Answered} size @param {boolean} isSameLimit all sizes have one p99 limit @returns {(Cell | null)[]} null: an empty cell
+ */
 function drawCells({ answer, p99LimitMs, neighbourCores }, isSameLimit) {
   const { limits, requestCores, p99Ms, met, missed, notJudged } = answer
   if (limits === null) return [null, null, null, null, cell(`0 of ${missed}`)]
@@ -126,7 +133,10 @@ function drawCells({ answer, p99LimitMs, neighbourCores }, isSameLimit) {
   ]
 }
 
-/** Compares what the first proxy needs with each other, or renders its limits if it is alone; of services, counts those confirmed. @param {Answered[]} sizes @param {Place} place */
+/**
+ * Renders how the needs of the first proxy with limits compare to each other, or its limits if it is alone. Without limits, or for a
+ * file of services, it counts the confirmed answers. @param {Answered[]} sizes @param {Place} place @returns {string[]} []: no sizes
+ */
 function renderAnswered(sizes, { nodes = null }) {
   const known = sizes.flatMap(size =>
     size.answer.limits && size.services.length === 0 ? [{ size, limits: toLimits(size.answer.limits) }] : [],
@@ -157,7 +167,7 @@ function renderAnswered(sizes, { nodes = null }) {
 /** @param {number} less @param {string} unit */
 const renderLess = (less, unit) => `${Math.abs(less)}${unit} ${less < 0 ? 'more' : 'less'}`
 
-/** Renders savings over nodes; negative ones are more. @param {{ millicores: number, mebibytes: number }} less a pod @param {number} nodes */
+/** Renders savings over nodes; negative ones read `more`. @param {{ millicores: number, mebibytes: number }} less a pod @param {number} nodes */
 function renderSaved(less, nodes) {
   const { cores, gibibytes } = sumFleet(less, nodes)
   const moreOrLess = (/** @type {number} */ value) => (value < 0 ? 'more' : 'less')
@@ -226,7 +236,7 @@ function drawSizes(sizes) {
 /** @param {string} text @returns {Cell} */
 const cell = text => ({ text })
 
-/** Counts the trials that checked the limits of older searches. @param {SizeResult[]} sizes */
+/** Renders how many trials checked the limits of older searches; []: none passed. @param {SizeResult[]} sizes */
 function renderChecks(sizes) {
   const checked = sizes.filter(({ isChecked }) => isChecked)
   if (checked.length === 0) return []
@@ -241,7 +251,7 @@ function renderChecks(sizes) {
   ]
 }
 
-/** Compares what the first proxy needs with each other, by older searches. @param {SizeResult[]} sizes */
+/** Renders how the needs of the first proxy compare to each other, by older searches; []: the first has no limits. @param {SizeResult[]} sizes */
 function renderSavings(sizes) {
   const [first, ...others] = sizes.filter(({ services }) => services.length === 0)
   const firstLimits = first && limitsOf(first)
@@ -257,7 +267,7 @@ function renderSavings(sizes) {
   })
 }
 
-/** Says why an older search has no limits, or none that passed their check. @param {SizeResult} size */
+/** Renders why an older search has no limits, or none that passed their check; []: they passed. @param {SizeResult} size */
 function warnOfSize(size) {
   const { cpu, memory, isChecked, extrapolated } = size
   const name = nameOf(size)
@@ -295,7 +305,10 @@ function drawSearches(searches) {
   ]
 }
 
-/** Compares the value of the first search with each other; one search each has no interval, so chance is not ruled out. @param {SearchResult[]} searches */
+/**
+ * Renders how the value of the first search compares to each other, or that value if it is alone; []: none was found. One search each
+ * has no interval, so chance is not ruled out. @param {SearchResult[]} searches
+ */
 function renderSearches(searches) {
   const answered = searches.filter(({ isFound, held }) => isFound && held !== null)
   if (answered.length === 0) return []
@@ -318,7 +331,7 @@ function renderSearches(searches) {
   })
 }
 
-/** Says why a search found no limit; empty: it did. @param {SearchResult} search */
+/** Renders why a search found no limit; []: it did. @param {SearchResult} search */
 function warnOfSearch(search) {
   if (search.isFound) return []
   const isJudged = search.steps.every(step => step.held !== null)

@@ -13,7 +13,7 @@ export const RULE = `confirmed: all trials at these limits met the p99, at least
 const STUDENT = [6.314, 2.92, 2.353, 2.132, 2.015, 1.943, 1.895, 1.86, 1.833, 1.812]
 
 /**
- * Predicts the p99 that the next trial stays below, with 95 % (Hahn and Meeker, Statistical Intervals, 4.7).
+ * Predicts the p99 that the next trial stays below, with 95 % (Hahn and Meeker, Statistical Intervals, 4.7). A p99 of 0 counts as 1 ns.
  * @param {number[]} p99s milliseconds, of trials under the same limits @returns {number | null} milliseconds; null: below three trials
  */
 export function predictP99Ms(p99s) {
@@ -27,10 +27,18 @@ export function predictP99Ms(p99s) {
 }
 
 /**
- * Judges limits by all trials at them. met, missed, notJudged: numbers of trials; p99Ms: the highest (null: none was measured);
- * boundMs: what the next trial stays below (null: fewer than three met it); why: undefined: there is nothing to say.
- * @param {Outcome[]} outcomes @param {number} p99LimitMs
+ * The judgement of limits.
+ * @typedef {object} Judgement
+ * @property {number} met trials that met the p99
+ * @property {number} missed
+ * @property {number} notJudged
+ * @property {number | null} p99Ms the highest of the judged trials; null: none was measured
+ * @property {number | null} boundMs that the next trial stays below; null: fewer than three met the p99
+ * @property {boolean} isConfirmed
+ * @property {string | undefined} why undefined: there is nothing to say
  */
+
+/** Judges limits by all trials at them. @param {Outcome[]} outcomes @param {number} p99LimitMs @returns {Judgement} */
 export function judgeLimits(outcomes, p99LimitMs) {
   const met = outcomes.filter(({ held }) => held === true)
   const missed = outcomes.filter(({ held }) => held === false)

@@ -11,7 +11,10 @@ import { isAnswered, renderLimits } from './trial-rows.js'
 /** @type {import('../../run/kind.js').Kind} */
 export const kind = { name: 'search', start: startServices, measure: measureSearches }
 
-/** Searches for the limit of each arm: every search comes to a first answer before any goes on to its end. @param {Pass} pass */
+/**
+ * Searches for the limit of each arm: every search comes to a first answer before any goes on to its end.
+ * @param {Pass} pass @throws the signal's reason when it aborts; the error of a trial that cannot be run
+ */
 export async function measureSearches({ plan, cpus, reusable, isRecorded, run, adopt, turns, say, signal }) {
   const spec = /** @type {SearchSpec} */ (plan.search)
   const timeLeft = createTimeLeft({ spec, templates: plan.arms, estimateSeconds })
@@ -24,10 +27,11 @@ export async function measureSearches({ plan, cpus, reusable, isRecorded, run, a
 }
 
 /**
- * Creates the search of an arm, which takes matching trials of earlier runs instead of measuring them. findFirst: goes on to a first
- * answer, if the search has one; finish: goes on to the end.
+ * Creates the search of an arm, which takes matching trials of earlier runs instead of measuring them.
  * @param {SearchOptions & Pick<Pass, 'reusable' | 'isRecorded' | 'run' | 'adopt' | 'say' | 'signal'> &
  *   { timeLeft: ReturnType<typeof createTimeLeft> }} options
+ * @returns {{ findFirst: () => Promise<void>, finish: () => Promise<void> }} findFirst: goes on to a first answer, if the search has
+ *   one; finish: goes on to the end
  */
 function createSearch({ template, spec, cpus, reusable, isRecorded, run, adopt, timeLeft, say, signal }) {
   const search = startSearch({ template, spec, cpus })

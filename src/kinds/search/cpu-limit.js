@@ -8,8 +8,10 @@ const CPU_GRID = { least: 0.02, factor: 1.15 }
 
 /**
  * Finds the smallest CPU limit of the grid that holds. It begins just above what the sidecar uses with all the CPU, goes up or down
- * in growing steps, then by halves. known: steps by their place on the grid, which it adds to; empty: all the CPU is tried first.
- * @param {{ template: Arm, cpus: number, known: Map<number, TriedStep> }} options @returns {Search<SearchResult>}
+ * in growing steps, then by halves. Its last limit is all the CPU of the machine.
+ * @param {{ template: Arm, cpus: number, known: Map<number, TriedStep> }} options known: steps by their place on the grid, to which
+ *   it adds; empty: all the CPU is tried first
+ * @returns {Search<SearchResult>} isFound: false if all the CPU does not hold, or a step could not be judged
  */
 export function* findCpu({ template, cpus, known }) {
   // The last place is all of the machine.
@@ -60,12 +62,12 @@ export function* findCpu({ template, cpus, known }) {
   }
 }
 
-/** Computes the CPU limit at a place on the grid, in cores. @param {number} index */
+/** Computes the CPU limit at a place on the grid, in cores with four decimals; it is not clamped to a machine. @param {number} index from 0 */
 export function capAt(index) {
   return Number((CPU_GRID.least * CPU_GRID.factor ** index).toFixed(4))
 }
 
-/** Finds the place on the grid at a CPU limit, with a tolerance for the rounding of `capAt`, or just above it. @param {number} cores */
+/** Finds the place on the grid at a CPU limit, with a tolerance for the rounding of `capAt`, or just above it; at least 0. @param {number} cores */
 export function indexOf(cores) {
   return Math.max(0, Math.ceil(Math.log(cores / CPU_GRID.least) / Math.log(CPU_GRID.factor) - 0.01))
 }

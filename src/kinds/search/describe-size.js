@@ -16,10 +16,20 @@ import { bytesOf, findNeed, ofWhole } from './whole.js'
  */
 
 /**
- * Makes the result of `size` for one load. @param {{ template: Arm, cpus: number, p99Ms: number, tried: Tried[], isOver: boolean, services?: string[],
- *   line?: SizeResult['line'] }} options template: with the rate; isOver: the search came to its end; services: with this load; line:
- *   of the CPU over the rate
- * @returns {SizeResult}
+ * @typedef {object} SizeOptions
+ * @property {Arm} template with the rate
+ * @property {number} cpus of the machine
+ * @property {number} p99Ms the most that is allowed
+ * @property {Tried[]} tried the trials so far
+ * @property {boolean} isOver the search came to its end
+ * @property {string[]} [services] with this load; [] by default
+ * @property {SizeResult['line']} [line] of the CPU over the rate; null by default
+ */
+
+/**
+ * Makes the result of `size` for one load.
+ * @param {SizeOptions} options
+ * @returns {SizeResult} memory is null, and `extrapolated` may have a value, if the answer has no limits
  */
 export function describeSize({ template, cpus, p99Ms, tried, isOver, services = [], line = null }) {
   const groups = groupByLimits(tried, p99Ms)
@@ -80,7 +90,7 @@ function listTrials(tried) {
   }))
 }
 
-/** Groups the trials that had both limits by these, and judges each group. @param {Tried[]} tried @param {number} p99Ms @returns {Judged[]} */
+/** Groups the trials that had a CPU and a memory limit by these, and judges each group. @param {Tried[]} tried @param {number} p99Ms @returns {Judged[]} */
 function groupByLimits(tried, p99Ms) {
   const limited = tried.filter(({ arm }) => arm.conditions.memoryLimitBytes !== null && cpuOf(arm) !== null)
   const groups = groupBy(limited, ({ arm }) => `${cpuOf(arm)} ${arm.conditions.memoryLimitBytes}`)
@@ -137,7 +147,10 @@ function findAnswer({ template, cpus, p99Ms, tried, groups, isOver }) {
 /** @template {{ cores: number, bytes: number }} T @param {T[]} groups */
 const pickSmallest = groups => groups.toSorted((a, b) => a.cores - b.cores || a.bytes - b.bytes).at(0)
 
-/** Picks the smallest limits at which no trial missed the p99, nor at larger limits; those that a trial met come first. @param {Judged[]} groups */
+/**
+ * Picks the smallest limits at which no trial missed the p99, nor at larger limits; those that a trial met come first.
+ * @param {Judged[]} groups @returns {Judged | undefined} undefined: all were missed
+ */
 function pickUnrefuted(groups) {
   const missed = groups.filter(group => group.missed > 0)
   const left = groups.filter(({ cores, bytes }) => !missed.some(other => other.cores >= cores && other.bytes >= bytes))
@@ -160,14 +173,19 @@ function renderLackingProof({ met, boundMs, outcomes }, isOver) {
   return cause === null ? count : `${count}: ${cause}`
 }
 
-/** Finds the most frequent cause, causes that differ only in numbers being one; returns its last words; null: there is none. @param {Outcome[]} lost */
+/** Finds the most frequent cause, in the words of its last outcome; causes that differ only in numbers are one; null: there is none. @param {Outcome[]} lost */
 function findMostFrequentCause(lost) {
   const causes = lost.map(({ cause, why }) => cause ?? why)
   const kinds = [...groupBy(causes, text => text.replaceAll(/[\d.]+/g, '')).values()]
   return kinds.toSorted((a, b) => b.length - a.length)[0]?.at(-1) ?? null
 }
 
-/** Makes the answer of limits. @param {{ template: Arm, judged: Judged, whole: Outcome[], why: string | null }} options why: they are not confirmed; null: they are @returns {Answer} */
+/**
+ * Makes the answer of limits. The CPU request is at most the CPU limit.
+ * @param {{ template: Arm, judged: Judged, whole: Outcome[], why: string | null }} options why: the limits are not confirmed; null:
+ *   they are
+ * @returns {Answer} requestCores and need: null if no trial shows what sidecars take
+ */
 function describeAnswer({ template, judged, whole, why }) {
   const { cores, bytes, outcomes, met, missed, notJudged, p99Ms, boundMs } = judged
   const measured = outcomes.filter(o => o.held && o.isNeedSeen)

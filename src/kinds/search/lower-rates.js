@@ -11,7 +11,10 @@ import { ofWhole, tryWhole } from './whole.js'
 const POINTS = { most: 5, least: 3 }
 const REACH = 50
 
-/** Tries lower rates with all the CPU, until five were met. @param {{ template: Arm, cpus: number, tried: Tried[] }} options @returns {Trials} */
+/**
+ * Tries lower rates with all the CPU, until five were met or the rates are below a fiftieth of the template's.
+ * @param {{ template: Arm, cpus: number, tried: Tried[] }} options @returns {Trials}
+ */
 export function* tryLowerRates({ template, cpus, tried }) {
   for (const rate of listRates(template)) {
     yield* tryWhole({ template: withRate(template, rate), cpus, tried })
@@ -19,14 +22,19 @@ export function* tryLowerRates({ template, cpus, tried }) {
   }
 }
 
-/** Extrapolates the CPU of the template's rate; null: fewer than three lower rates were met. @param {{ template: Arm, cpus: number, tried: Tried[] }} options @returns {SizeResult['extrapolated']} */
+/**
+ * Extrapolates the CPU of the template's rate from lower rates.
+ * @param {{ template: Arm, cpus: number, tried: Tried[] }} options
+ * @returns {SizeResult['extrapolated']} null: fewer than three lower rates were met
+ */
 export function extrapolate({ template, cpus, tried }) {
   return fitCpu(findPoints({ template, cpus, tried }), rateOf(template))
 }
 
 /**
- * Fits the CPU of a rate by a line through measured rates; null: there are fewer than three.
- * @param {[number, number][]} measured a rate, and millicores of the busiest sidecar @param {number} rate @returns {SizeResult['extrapolated']}
+ * Fits the CPU of a rate by a line through measured rates.
+ * @param {[number, number][]} measured a rate, and millicores of the busiest sidecar @param {number} rate
+ * @returns {SizeResult['extrapolated']} null: fewer than three rates were measured
  */
 export function fitCpu(measured, rate) {
   if (measured.length < POINTS.least) return null
@@ -47,7 +55,7 @@ export function fitCpu(measured, rate) {
 /** @param {Arm} template */
 const rateOf = template => template.load.ratePerSecond ?? 0
 
-/** Lists rates that fall: half the rate first, then two thirds of the one before. @param {Arm} template */
+/** Lists rates that fall: half the rate first, then two thirds of the one before, down to one below a fiftieth, or to 1/s. @param {Arm} template */
 function listRates(template) {
   const rates = []
   for (let rate = Math.floor(rateOf(template) / 2); rate >= 1; rate = Math.floor(rate / 1.5)) {
@@ -57,7 +65,10 @@ function listRates(template) {
   return [...new Set(rates)]
 }
 
-/** Lists the lower rates that were met. @param {{ template: Arm, cpus: number, tried: Tried[] }} options @returns {[number, number][]} a rate, and millicores */
+/**
+ * Lists the lower rates that were met.
+ * @param {{ template: Arm, cpus: number, tried: Tried[] }} options @returns {[number, number][]} a rate, and millicores
+ */
 function findPoints({ template, cpus, tried }) {
   return listRates(template).flatMap(rate => {
     const met = ofWhole({ template: withRate(template, rate), cpus, tried }).filter(o => o.held)

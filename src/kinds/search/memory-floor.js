@@ -11,8 +11,10 @@ const UNLIMITED_TIMES = 4
 
 /**
  * Finds the smallest memory limit under which sidecars survive the load: tries without a limit first, then from 10 % above what
- * that took by halves. unlimited: outcomes without a limit, if they are known.
- * @param {SearchOptions & { unlimited?: Outcome[] }} options @returns {Search<SearchResult>}
+ * that took by halves.
+ * @param {SearchOptions & { unlimited?: Outcome[] }} options unlimited: outcomes without a limit, if they are known
+ * @returns {Search<SearchResult>} isFound: false if they do not survive without a limit, nobody read their memory, or a limit could
+ *   not be judged, or none held
  */
 export function* findMemoryFloor({ template, spec, unlimited = [] }) {
   const first =
@@ -42,11 +44,11 @@ export function* findLowerMemoryFloor({ template, spec, memory, survived }) {
 }
 
 /**
- * Halves the range of memory limits, in bytes. from: the first to try; most: if it fails above, the sidecar lacks something else;
- * held: the smallest that is known to hold; null: none is. isFound: false: a limit could not be judged, or none held.
+ * Halves the range of memory limits, in bytes, down to the precision of the search or a step of 256 KiB.
  * @param {Pick<SearchOptions, 'template' | 'spec'> & Pick<SearchResult, 'steps' | 'unchargedBytes'> &
- *   { from: number, most: number, held?: number | null }} options
- * @returns {Search<SearchResult>}
+ *   { from: number, most: number, held?: number | null }} options from: the first to try; most: if a limit above it fails, the
+ *   sidecar lacks something else; held: the smallest that is known to hold, null (by default): none is
+ * @returns {Search<SearchResult>} isFound: false if a limit could not be judged, or none held
  */
 function* bisect({ template, spec, unchargedBytes, steps, from, most, held = null }) {
   const end = (/** @type {{ held: number | null, failed: number | null, why: string, isFound: boolean }} */ result) =>
@@ -70,14 +72,21 @@ function* bisect({ template, spec, unchargedBytes, steps, from, most, held = nul
   return end({ held, failed, why, isFound: true })
 }
 
-/** Computes the limit to recommend: the smallest that held above all that failed, and uncharged file pages. @param {Pick<SearchResult, 'held' | 'steps' | 'unchargedBytes'>} memory @returns bytes */
+/**
+ * Computes the limit to recommend: the smallest that held above all that failed, and uncharged file pages.
+ * @param {Pick<SearchResult, 'held' | 'steps' | 'unchargedBytes'>} memory @returns {number} bytes, rounded up to 256 KiB
+ */
 export function recommendedBytes({ held, steps, unchargedBytes }) {
   const killed = Math.max(0, ...steps.filter(s => s.held === false).map(s => s.value))
   const safe = steps.filter(s => s.held && s.value > killed).map(s => s.value)
   return roundUp(Math.max(Number(held), safe.length > 0 ? Math.min(...safe) : 0) + (unchargedBytes ?? 0))
 }
 
-/** Returns the limits that were found in whole units, rounded up; null: none were. @param {Pick<SizeResult, 'cpu' | 'memory' | 'neighbourCores'>} size @returns {Limits | null} */
+/**
+ * Makes the limits that were found, in whole units, rounded up.
+ * @param {Pick<SizeResult, 'cpu' | 'memory' | 'neighbourCores'>} size
+ * @returns {Limits | null} beside a neighbour the CPU is a request; null: no CPU limit or no memory limit was found
+ */
 export function limitsOf({ cpu, memory, neighbourCores }) {
   if (!cpu.isFound || cpu.held === null || !memory?.isFound) return null
   const limits = toLimits({ cores: cpu.held, bytes: recommendedBytes(memory) })

@@ -33,7 +33,7 @@ export function listNodes() {
   )
 }
 
-/** Parses --node. @param {string} text a known node, or cores and GiB such as 2c4g @returns {Node} @throws {UsageError} if it is neither */
+/** Parses --node. @param {string} text a known node, or cores and GiB such as 2c4g @returns {Node} @throws {UsageError} if it is neither, or of 0 */
 export function parseNode(text) {
   if (Object.hasOwn(KNOWN, text)) {
     const { cores, gibibytes, cpu } = KNOWN[text]
@@ -48,7 +48,11 @@ export function parseNode(text) {
   )
 }
 
-/** Parses --reserve: cores, memory, or both, that are not for sidecars, such as 0.5c,512m. @param {string} text @throws {UsageError} */
+/**
+ * Parses --reserve: cores, memory, or both, that are not for sidecars, such as 0.5c,512m.
+ * @param {string} text @returns {{ cores: number, bytes: number }} 0: none of it
+ * @throws {UsageError} if a part is neither, is 0, or comes twice
+ */
 export function parseReserve(text) {
   const reserve = { cores: 0, bytes: 0 }
   for (const part of text.split(',')) {
@@ -64,7 +68,11 @@ export function parseReserve(text) {
   return reserve
 }
 
-/** Parses a node, and computes what is left of it. @param {string} text @param {string | null} reserved null: nothing @throws {UsageError} if nothing is left */
+/**
+ * Parses a node, and computes what is left of it.
+ * @param {string} text @param {string | null} reserved as of --reserve; null: nothing
+ * @returns {Node & { left: { cores: number, bytes: number } }} @throws {UsageError} if a text has another form, or nothing is left
+ */
 export function readNode(text, reserved) {
   const node = parseNode(text)
   const reserve = reserved === null ? { cores: 0, bytes: 0 } : parseReserve(reserved)
@@ -76,9 +84,10 @@ export function readNode(text, reserved) {
 }
 
 /**
- * Counts how many times limits fit into what is left of a node. limit: what bounds the count; byCpu, byMemory: by that alone, not rounded.
+ * Counts how many times limits fit into what is left of a node.
  * @param {Limits} limits of one sidecar, or of several together @param {{ cores: number, bytes: number }} left
- * @returns {{ count: number, limit: 'CPU' | 'memory', byCpu: number, byMemory: number }}
+ * @returns {{ count: number, limit: 'CPU' | 'memory', byCpu: number, byMemory: number }} count: rounded down; limit: what bounds it
+ *   (CPU if both do); byCpu, byMemory: by that alone, not rounded
  */
 export function fitOnNode({ millicores, mebibytes }, left) {
   const byCpu = (1000 * left.cores) / millicores

@@ -30,9 +30,10 @@ const OWN_GATES = ['answers', 'errors', 'hung-users', 'overflow', 'oom', 'drops'
  */
 
 /**
- * Says whether a trial held the rate, without drops, with errors below 0.1 %, the p99 within the limit, and no kill for
- * memory. A trial that other programs disturbed is not judged, unless the sidecar used up its own cap far below the rate: then it
- * has failed. @param {TrialRecord} record @param {number | null} p99Ms null: no p99 is required @returns {Outcome}
+ * Says whether a trial held the rate, without drops, with errors of at most 0.1 %, the p99 within the limit, and no kill for
+ * memory. A trial that other programs disturbed, or without a p99 that is required, is not judged, unless the sidecar used up its
+ * own cap far below the rate: then it has failed. Without a required p99, only gates that spoil the memory count.
+ * @param {TrialRecord} record @param {number | null} p99Ms null: no p99 is required @returns {Outcome}
  */
 export function judgeOutcome(record, p99Ms) {
   const sidecars = sidecarsOf(record)

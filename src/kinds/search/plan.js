@@ -60,7 +60,10 @@ function renderWindows(arms) {
   return isLongForP99 ? ` of ${Math.ceil(seconds)} s (a p99 needs ${P99_REQUESTS} requests)` : ''
 }
 
-/** Adds the precision of a profile, and how many trials confirm limits. @param {z.infer<typeof searchSchema> | null} search null: there is none @param {string} profile */
+/**
+ * Adds the precision of a profile and, to a search for limits, the number of trials that confirm them.
+ * @param {z.infer<typeof searchSchema> | null} search @param {string} profile @returns null: there is no search
+ */
 export function specifySearch(search, profile) {
   if (search === null) return null
   const precision = profile === 'smoke' ? PRECISION.smoke : PRECISION.default

@@ -17,7 +17,11 @@ import { describeSearch, tryStep, withoutOutcomes, withRate } from './step.js'
 const RATES_MOST = 1e6
 const RATES_BELOW_MOST = 20
 
-/** Starts the search of an arm. @param {SearchOptions} options @returns {Search<SearchResult | SizeResult | SizeResult[]>} a list: of a file of services */
+/**
+ * Starts the search of an arm.
+ * @param {SearchOptions} options
+ * @returns {Search<SearchResult | SizeResult | SizeResult[]>} with a SizeResult for limits, a list of these for a file of services
+ */
 export function startSearch({ template, spec, cpus }) {
   if (spec.kind === 'knee') return findKnee({ template, spec, cpus })
   if (spec.kind === 'memory-floor') return findMemoryFloor({ template, spec, cpus })
@@ -27,11 +31,18 @@ export function startSearch({ template, spec, cpus }) {
 }
 
 /** @typedef {Extract<SearchSpec, { kind: 'size' | 'services' }> & { trialsToConfirm: number }} SizeSpec */
-/** Says whether a search is one of `size` by this version. @param {SearchSpec} spec @returns {spec is SizeSpec} its answer follows from its trials, however many there are */
+/**
+ * Says whether a search for limits is of this version: its answer follows from its trials, however many there are.
+ * @param {SearchSpec} spec @returns {spec is SizeSpec}
+ */
 export const isAnsweredByTrials = spec =>
   (spec.kind === 'size' || spec.kind === 'services') && spec.trialsToConfirm !== undefined
 
-/** Makes the trials of a search, and collects their outcomes. @param {Pick<SearchOptions, 'template' | 'cpus'> & { spec: SizeSpec, tried: Tried[] }} options @returns {Search<SizeResult | SizeResult[]>} */
+/**
+ * Makes the trials of a search, and collects their outcomes.
+ * @param {Pick<SearchOptions, 'template' | 'cpus'> & { spec: SizeSpec, tried: Tried[] }} options
+ * @returns {Search<SizeResult | SizeResult[]>}
+ */
 function* searchByTrials({ template, spec, cpus, tried }) {
   const trials =
     spec.kind === 'size' ? trySize({ template, spec, cpus, tried }) : tryServices({ template, spec, cpus, tried })
@@ -43,22 +54,27 @@ function* searchByTrials({ template, spec, cpus, tried }) {
   return describeTrials({ template, spec, cpus, tried, isOver: true })
 }
 
-/** Makes the result of the trials so far; a list: of a file of services. @param {Pick<SearchOptions, 'template' | 'cpus'> & { spec: SizeSpec, tried: Tried[], isOver: boolean }} options @returns {SizeResult | SizeResult[]} */
+/**
+ * Makes the result of the trials so far.
+ * @param {Pick<SearchOptions, 'template' | 'cpus'> & { spec: SizeSpec, tried: Tried[], isOver: boolean }} options
+ * @returns {SizeResult | SizeResult[]} a list for a file of services
+ */
 export function describeTrials({ template, spec, cpus, tried, isOver }) {
   return spec.kind === 'size'
     ? describeSize({ template, cpus, p99Ms: spec.p99Ms, tried, isOver })
     : describeServices({ template, spec, cpus, tried, isOver })
 }
 
-/** Judges a trial by the p99 of its search or, for a file of services, of its load. @param {SearchSpec} spec @param {TrialRecord} record */
+/** Judges a trial by the p99 of its search or, for a file of services, by the strictest of the services with its rate. @param {SearchSpec} spec @param {TrialRecord} record */
 export function judgeSearchTrial(spec, record) {
   return judgeOutcome(record, spec.kind === 'services' ? p99LimitOf(spec, record.trial.arm) : spec.p99Ms)
 }
 
 /**
- * Computes the answer of a search from its records in order; null: it was cut short, and has none yet. @param {SearchOptions} options
- * @param {TrialRecord[]} records @throws {BenchError} if a trial is of another arm than this version would try: the answer would be
- *   one that the run never gave
+ * Computes the answer of a search from its records. Records after its end are ignored.
+ * @param {SearchOptions} options @param {TrialRecord[]} records in their order
+ * @returns {SearchResult | SizeResult | SizeResult[] | null} null: it was cut short, and has none yet
+ * @throws {BenchError} if a trial is of another arm than this version would try: the answer would be one that the run never gave
  */
 export function replaySearch({ template, spec, cpus }, records) {
   const search = startSearch({ template, spec, cpus })
@@ -81,8 +97,10 @@ export function replaySearch({ template, spec, cpus }, records) {
 }
 
 /**
- * Computes the results of a run's searches, except those that were cut short and have none yet. Throws as `replaySearch` does.
+ * Computes the results of a run's searches, except those that were cut short and have none yet.
  * @param {{ manifest: Pick<Manifest, 'search' | 'arms' | 'machine'>, records: TrialRecord[] }} run
+ * @returns {(SearchResult | SizeResult)[]} []: the run has no searches, or none has a result
+ * @throws {BenchError} as `replaySearch` does
  */
 export function replaySearches({ manifest: { search, arms, machine }, records }) {
   if (!search) return []
@@ -94,8 +112,9 @@ export function replaySearches({ manifest: { search, arms, machine }, records })
 
 /**
  * Finds the highest rate that holds: doubles it while it holds, or halves it until it does, then narrows the bracket at its geometric
- * mean down to the precision. isFound: false: a rate could not be judged, or none held or failed.
- * @param {SearchOptions & { spec: Extract<SearchSpec, { kind: 'knee' }> }} options @returns {Search<SearchResult>}
+ * mean down to the precision. It tries no rate above a million, nor below 1/s or a twentieth of the first.
+ * @param {SearchOptions & { spec: Extract<SearchSpec, { kind: 'knee' }> }} options
+ * @returns {Search<SearchResult>} isFound: false if a rate could not be judged, or none held or failed
  */
 export function* findKnee({ template, spec }) {
   const steps = []

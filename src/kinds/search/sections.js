@@ -45,7 +45,10 @@ export const searchSections = {
   },
 }
 
-/** Counts the results of a file of services, one per plane and load. @param {Manifest['arms']} arms @param {{ ratePerSecond: number, payloadBytes: number }[]} services */
+/**
+ * Counts the results of a file of services, one for each plane and load.
+ * @param {Manifest['arms']} arms @param {{ ratePerSecond: number, payloadBytes: number }[]} services
+ */
 function countLoads(arms, services) {
   const loads = new Set(services.map(({ ratePerSecond, payloadBytes }) => `${ratePerSecond} ${payloadBytes}`))
   return new Set(arms.map(nameOf)).size * loads.size
@@ -139,7 +142,10 @@ function formatValue(value, { unit }) {
   return unit === 'cores' ? count(value, 'core') : `${value} requests/s`
 }
 
-/** Draws the rates of a sizing's trials over their CPU, and the answers; empty: no trial was judged. @param {Drawn<ResultOf<'search'>>} drawn @returns {KindChart[]} */
+/**
+ * Draws the rates of a sizing's trials over their CPU, and the answers that have a CPU limit.
+ * @param {Drawn<ResultOf<'search'>>} drawn @returns {KindChart[]} one; []: no trial was judged
+ */
 function drawLimits({ result: { sizes }, records, colourFor }) {
   const lines = [...groupBy(sizes, nameOf)].map(([label, sizesOfPlane]) => {
     const held = new Set(sizesOfPlane.flatMap(size => listSteps(size, true)))
@@ -162,7 +168,7 @@ function drawLimits({ result: { sizes }, records, colourFor }) {
   return [{ form: 'overLimit', id: 'over-limit', title, lines }]
 }
 
-/** Lists the trials at CPU limits that held, or failed. @param {SizeResult} size @param {boolean} isHeld */
+/** Lists the trials at CPU limits, and the checks, that held or failed. @param {SizeResult} size @param {boolean} isHeld */
 function listSteps({ cpu, checks }, isHeld) {
   return [...cpu.steps, ...checks].filter(step => step.held === isHeld).flatMap(step => step.trials)
 }

@@ -32,7 +32,11 @@ function isOutOfReach({ cell, cpus, tried }) {
   return whole.length > 0 && findNeed(whole) === null
 }
 
-/** Makes a result for each distinct load. @param {{ template: Arm, spec: ServicesSpec, cpus: number, tried: Tried[], isOver: boolean }} options @returns {SizeResult[]} */
+/**
+ * Makes a result for each distinct load of the template's payload, by rising rate.
+ * @param {{ template: Arm, spec: ServicesSpec, cpus: number, tried: Tried[], isOver: boolean }} options
+ * @returns {SizeResult[]} []: no service has the payload
+ */
 export function describeServices({ template, spec, cpus, tried, isOver }) {
   const cells = listCells(spec, template)
   const ends = findEnds({ template, cells, cpus, tried })
@@ -45,12 +49,18 @@ export function describeServices({ template, spec, cpus, tried, isOver }) {
   )
 }
 
-/** Finds the p99 that a trial of these services has to meet, in milliseconds; null: no service has its rate. @param {ServicesSpec} spec @param {Arm} arm */
+/**
+ * Finds the p99 that a trial of these services has to meet, in milliseconds: the strictest of those with its rate; null: none has it.
+ * @param {ServicesSpec} spec @param {Arm} arm
+ */
 export function p99LimitOf(spec, arm) {
   return listCells(spec, arm).find(cell => cell.ratePerSecond === arm.load.ratePerSecond)?.p99Ms ?? null
 }
 
-/** Finds what the lowest and the highest rate took. @param {{ template: Arm, cells: Cell[], cpus: number, tried: Tried[] }} options @returns {End[]} */
+/**
+ * Finds what the lowest and the highest rate took.
+ * @param {{ template: Arm, cells: Cell[], cpus: number, tried: Tried[] }} options @returns {End[]} without rates that were missed
+ */
 function findEnds({ template, cells, cpus, tried }) {
   return listEndRates(cells).flatMap(ratePerSecond => {
     const need = findNeed(ofWhole({ template: withRate(template, ratePerSecond), cpus, tried }))
@@ -64,7 +74,10 @@ function fitNeed(ends) {
   return { baseMillicores: base, slopeMillicoresPerRequestPerSecond: slope }
 }
 
-/** Estimates what a rate takes, by the line or in proportion to one end. @param {{ ends: End[], ratePerSecond: number }} options @returns {Need | null} null: there is no end */
+/**
+ * Estimates what a rate takes: CPU by the line or in proportion to one end, memory as the end with more.
+ * @param {{ ends: End[], ratePerSecond: number }} options @returns {Need | null} null: there is no end
+ */
 function estimateNeed({ ends, ratePerSecond }) {
   if (ends.length === 0) return null
   const bytes = Math.max(...ends.map(({ need }) => need.bytes))

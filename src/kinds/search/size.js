@@ -45,7 +45,7 @@ export function suggestLimits({ need, cpus }) {
   return { place, cores: coresAt(place, cpus), bytes: roundUp(need.bytes * ROOM.ofMemory) }
 }
 
-/** @param {number} place @param {number} cpus */
+/** Computes the CPU limit at a place on the grid, at most the machine's CPUs. @param {number} place @param {number} cpus */
 const coresAt = (place, cpus) => Math.min(cpus, capAt(place))
 
 /**

@@ -16,10 +16,11 @@ const SPOILED_MOST = 6
 /** @typedef {{ template: Arm, spec: SearchSpec, cpus: number }} SearchOptions */
 
 /**
- * Tries an arm until it has held or failed `wins` times, failed clearly, or been spoiled too often (held: null). by: `survived`
- * asks only whether the memory sufficed. value: of the arm, for the result.
- * @param {Arm} arm @param {number} value @param {{ by?: 'held' | 'survived', wins?: number }} [options]
- * @returns {Search<TriedStep>}
+ * Tries an arm until it has held or failed `wins` times, failed clearly, or been spoiled six times.
+ * @param {Arm} arm @param {number} value of the arm, for the result
+ * @param {{ by?: 'held' | 'survived', wins?: number }} [options] by: `survived` asks only whether the memory sufficed; by default
+ *   `held`; wins: by default two
+ * @returns {Search<TriedStep>} held: null if it was spoiled too often
  */
 export function* tryStep(arm, value, { by = 'held', wins = WINS } = {}) {
   /** @type {Outcome[]} */
@@ -37,14 +38,15 @@ export function* tryStep(arm, value, { by = 'held', wins = WINS } = {}) {
   }
 }
 
-/** Leaves out what a result does not record. @param {TriedStep} step */
+/** Returns a step without its outcomes, which a result does not record. @param {TriedStep} step @returns {SearchStep} */
 export function withoutOutcomes({ value, held, why, trials }) {
   return { value, held, why, trials }
 }
 
 /**
- * Makes the result of a search. @param {Pick<SearchResult, 'looksFor'> & Partial<SearchResult> & { template: Arm }} options by default, nothing was found
- * @returns {SearchResult}
+ * Makes the result of a search.
+ * @param {Pick<SearchResult, 'looksFor'> & Partial<SearchResult> & { template: Arm }} options by default, nothing was found
+ * @returns {SearchResult} isFound: false also if no value held
  */
 export function describeSearch({ template, looksFor, held = null, isFound = false, ...fields }) {
   const unit = /** @type {const} */ ({ knee: 'requests/s', cpu: 'cores', memory: 'bytes' })[looksFor]
@@ -63,7 +65,7 @@ export function describeSearch({ template, looksFor, held = null, isFound = fals
   }
 }
 
-/** Makes an arm at a rate, with a window that is long enough for a p99. @type {(arm: Arm, ratePerSecond: number) => Arm} */
+/** Makes an arm at a rate, with users for slow answers, and a window that is long enough for a p99. @type {(arm: Arm, ratePerSecond: number) => Arm} */
 export const withRate = (arm, ratePerSecond) => ({
   ...arm,
   id: `${arm.id}@${ratePerSecond}rps`,

@@ -8,7 +8,10 @@ import { withRate } from './step.js'
 export const TRIALS = { least: 3, most: 5 }
 /** Trials at limits after which a search ends without confirmed ones. */
 export const AT_LIMITS_MOST = 24
-/** Trials with all the CPU that end this step: that missed the p99; that a busy machine spoiled, but show what sidecars take; that were not judged. */
+/**
+ * Trials with all the CPU that end this step: those that missed the p99, those that a busy machine spoiled but that show what
+ * sidecars take, and those that were not judged.
+ */
 export const WHOLE = { missedMost: 2, busyMost: 2, lostMost: 6 }
 const WHOLE_MOST = WHOLE.missedMost - 1 + WHOLE.lostMost
 /**
@@ -23,7 +26,11 @@ export function listUsualTrials(search, arms) {
   return arms.flatMap(arm => listTrials(search, arm, { whole: 1, limits: TRIALS.least, ofOne }))
 }
 
-/** Lists the arms of the most trials that a search for limits takes; null: it has no such bound. @param {Search} search @param {Arm[]} arms */
+/**
+ * Lists the arms of the most trials that a search for limits takes.
+ * @param {Search} search @param {Arm[]} arms @returns {Arm[] | null} null: it has no such bound, as a search for anything else and
+ *   one that extrapolates
+ */
 export function listMostTrials(search, arms) {
   if (search.kind !== 'size' && search.kind !== 'services') return null
   // --extrapolate also tries lower rates.

@@ -23,7 +23,7 @@ const REQUEST = {
 /** Says whether a result has an answer: those of older searches have none. @param {SizeResult} size @returns {size is Answered} */
 export const isAnswered = size => size.answer !== undefined
 
-/** Renders the limits of an answer, or the CPU request beside a neighbour, in one line. @param {Answered} size */
+/** Renders the limits of an answer, or the CPU request beside a neighbour, in one line; `no limits`: it has none. @param {Answered} size */
 export function renderLimits({ answer: { limits, requestCores }, neighbourCores }) {
   if (limits === null) return 'no limits'
   const { millicores, mebibytes } = toLimits(limits)
@@ -32,7 +32,7 @@ export function renderLimits({ answer: { limits, requestCores }, neighbourCores 
   return `${request}CPU limit ${millicores}m, memory limit ${mebibytes}Mi`
 }
 
-/** Renders a table of every trial of each plane, with what its sidecars used, and the rules below; empty: no sizes. @param {Answered[]} sizes */
+/** Renders a table of every trial of each plane, with what its sidecars used, and the rules below; []: there are no sizes. @param {Answered[]} sizes */
 export function listTrialRows(sizes) {
   if (sizes.length === 0) return []
   const rows = [...groupBy(sizes, nameOf)].flatMap(([name, sizesOfPlane]) => [

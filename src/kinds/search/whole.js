@@ -9,7 +9,11 @@ import { WHOLE } from './trial-counts.js'
  * @typedef {{ cores: number, bytes: number }} Need CPU of the busiest sidecar, and memory of the largest
  */
 
-/** Tries a load with all the CPU until it was met, missed twice, or spoiled too often. @param {{ template: Arm, cpus: number, tried: Tried[] }} options @returns {Trials} */
+/**
+ * Tries a load with all the CPU until it was met, missed twice, or spoiled six times, or twice if these trials show what sidecars
+ * take. @param {{ template: Arm, cpus: number, tried: Tried[] }} options tried: the caller adds each trial that it measured
+ * @returns {Trials}
+ */
 export function* tryWhole({ template, cpus, tried }) {
   for (;;) {
     yield wholeOf(template, cpus)
@@ -30,14 +34,18 @@ export function ofWhole({ template, cpus, tried }) {
 /** @param {Arm} template @param {number} cpus */
 const wholeOf = (template, cpus) => withCpu(template, cpus)
 
-/** Finds what sidecars take; null: no trial shows it, or the load was missed with all the CPU. @param {Outcome[]} whole @returns {Need | null} */
+/**
+ * Finds what sidecars take: the most of all trials that show it.
+ * @param {Outcome[]} whole outcomes with all the CPU
+ * @returns {Need | null} null: no trial shows it, or the load was missed twice with all the CPU
+ */
 export function findNeed(whole) {
   if (whole.filter(o => o.held === false).length >= WHOLE.missedMost) return null
   const measured = whole.filter(o => o.isNeedSeen)
   return measured.length === 0 ? null : { cores: Math.max(...measured.map(o => o.coresMost)), bytes: bytesOf(measured) }
 }
 
-/** Computes the memory of the largest sidecar, with the pages of its program that its cgroup was not charged for. @param {Outcome[]} outcomes */
+/** Computes the bytes of the largest sidecar, with the pages of its program that its cgroup was not charged for; 0: none was read. @param {Outcome[]} outcomes */
 export function bytesOf(outcomes) {
   return Math.max(0, ...outcomes.map(o => Math.max(o.peakBytesMost + o.unchargedBytes, o.rssBytesMost)))
 }

@@ -22,16 +22,25 @@ export function needOf({ outcomes }) {
 }
 
 /**
- * Facts about a load for which no limits have held twice.
- * @typedef {object} Unconfirmed
- * @property {string} why they have not held
- * @property {{ limits: Need, trials: number, coresLeast: number, need: Need } | null} estimate limits: that have not failed; trials:
- *   how many show what sidecars take at the rate; coresLeast, need: the least and the most of it; null: limits failed, or no trial shows it
+ * Limits that have not failed.
+ * @typedef {object} Estimate
+ * @property {Need} limits
+ * @property {number} trials that show what sidecars take at the rate
+ * @property {number} coresLeast the least CPU of the busiest sidecar in these
+ * @property {Need} need the most of these
  */
 
 /**
- * Describes a load without confirmed limits. @param {{ whole: TriedStep, cpus: number, step?: TriedStep, tried?: Need }} options whole: the
- *   step with all the CPU; step: the last one, which has not held; tried: its limits
+ * Facts about a load for which no limits have held twice.
+ * @typedef {object} Unconfirmed
+ * @property {string} why they have not held
+ * @property {Estimate | null} estimate null: limits failed, or no trial shows what sidecars take
+ */
+
+/**
+ * Describes a load without confirmed limits.
+ * @param {{ whole: TriedStep, cpus: number, step?: TriedStep, tried?: Need }} options whole: the step with all the CPU; step: the
+ *   last one, which has not held; by default `whole`; tried: its limits
  * @returns {Unconfirmed}
  */
 export function describeUnconfirmed({ whole, cpus, step = whole, tried }) {
@@ -44,7 +53,7 @@ export function describeUnconfirmed({ whole, cpus, step = whole, tried }) {
   return { why: step.why, estimate: { limits, trials: outcomes.length, coresLeast, need } }
 }
 
-/** Adds room to what sidecars take. place: on the CPU grid. @param {{ need: Need, cpus: number }} options */
+/** Adds room to what sidecars take, up to all the CPU of the machine; `place` is one on the CPU grid. @param {{ need: Need, cpus: number }} options */
 function limitsAbove({ need, cpus }) {
   const place = Math.min(indexOf(cpus), indexOf(need.cores) + ROOM.places)
   return { place, bytes: roundUp(need.bytes * ROOM.ofMemory) }

@@ -12,8 +12,9 @@ import { findFirst, needOf, p99Of } from './first-answer.js'
 /** @import { Cell } from '../cells.js' */
 
 /**
- * Finds a result for each distinct load; template: of a plane and a payload.
- * @param {{ template: Arm, spec: ServicesSpec, cpus: number }} options @returns {Search<SizeResult[]>}
+ * Finds a result for each distinct load.
+ * @param {{ template: Arm, spec: ServicesSpec, cpus: number }} options template: of a plane and a payload
+ * @returns {Search<SizeResult[]>} []: no service has the payload
  */
 export function* findServices({ template, spec, cpus }) {
   const cells = listCells(spec, template)
@@ -47,7 +48,10 @@ function fitNeed(held) {
   return { baseMillicores: base, slopeMillicoresPerRequestPerSecond: slope }
 }
 
-/** Estimates what a rate takes, by the line or in proportion to one end. @param {{ held: End[], line: SizeResult['line'], ratePerSecond: number }} of held: at least one @returns {Need} */
+/**
+ * Estimates what a rate takes, by the line or in proportion to one end.
+ * @param {{ held: End[], line: SizeResult['line'], ratePerSecond: number }} of held: at least one @returns {Need}
+ */
 function estimateNeed({ held, line, ratePerSecond }) {
   const bytes = Math.max(...held.map(({ step }) => needOf(step).bytes))
   if (line === null) return { cores: (needOf(held[0].step).cores * ratePerSecond) / held[0].ratePerSecond, bytes }

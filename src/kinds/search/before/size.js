@@ -87,10 +87,10 @@ export function* findSize({ template, spec, cpus }) {
 }
 
 /**
- * Tries all the CPU and, if that held, limits with room. first: the limits that held, or why none did; known: the steps that show
- * whether the load holds at a CPU limit, by their place on the grid, for the search that goes on.
+ * Tries all the CPU and, if that held, limits with room.
  * @param {Pick<SearchOptions, 'template' | 'cpus'>} options
- * @returns {Search<{ known: Map<number, TriedStep>, first: FirstAnswer }>}
+ * @returns {Search<{ known: Map<number, TriedStep>, first: FirstAnswer }>} first: the limits that held, or why none did; known: the
+ *   steps that show whether the load holds at a CPU limit, by their place on the grid, for the search that goes on
  */
 export function* findFirstLimits({ template, cpus }) {
   const stepWithAllCpu = yield* tryStep(withCpu(template, cpus), cpus)
@@ -107,9 +107,9 @@ export function* findFirstLimits({ template, cpus }) {
 
 /**
  * Looks for a memory floor of which 0.7 does not hold: a limit above may have failed by chance, since a sidecar takes more when
- * more requests wait in it. less: the check; null: no floor was found.
+ * more requests wait in it.
  * @param {Pick<SearchOptions, 'template' | 'spec'> & { memory: SearchResult }} options
- * @returns {Search<{ memory: SearchResult, less: SizeResult['checks'][0] | null }>}
+ * @returns {Search<{ memory: SearchResult, less: SizeResult['checks'][0] | null }>} less: the check; null: no floor was found
  */
 function* refuteLess({ template, spec, memory }) {
   let floor = memory
@@ -146,7 +146,10 @@ function* checkAnswer(arm) {
   return { what: 'at the answer', mustHold: true, held, why, trials, p99Ms: p99Of(step) }
 }
 
-/** Checks whether an arm holds. @param {Arm} arm @param {string} what words of the check @param {boolean} mustHold @returns {Search<SizeResult['checks'][0]>} */
+/**
+ * Checks whether an arm holds.
+ * @param {Arm} arm @param {string} what words of the check @param {boolean} mustHold @returns {Search<SizeResult['checks'][0]>}
+ */
 function* check(arm, what, mustHold) {
   const { held, why, trials } = yield* tryStep({ ...arm, id: `${arm.id}-check` }, 0)
   return { what, mustHold, held, why, trials }
