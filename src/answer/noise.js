@@ -9,12 +9,12 @@ import { countValues } from './pairs.js'
 const APART_LEAST = 0.01
 
 /**
- * Renders the noise floor, if A/A pairs were measured, and the number of repeats. `notes` has a sentence if the ratio of two
- * drawn medians differs from that of the verdict.
+ * Renders the noise floor, if A/A pairs were measured, and the number of repeats, the most of all pairs.
  * @param {Pick<Result, 'comparisons' | 'arms'>} result
  * @param {{ primary?: string, repeats: string, drawn: string[] }} options primary: the quantity of the verdicts; repeats: the
  *   noun to count, in the singular; drawn: quantities of the picture
- * @returns {{ basis: string[], notes: string[] }}
+ * @returns {{ basis: string[], notes: string[] }} basis: []: nothing was measured; notes: a sentence if the ratio of two drawn
+ *   medians differs from that of the verdict, else []
  */
 export function renderSureness({ comparisons, arms }, { primary = PRIMARY.name, repeats: noun, drawn }) {
   const ofPrimary = comparisons.filter(c => c.quantity === primary && c.service === null)

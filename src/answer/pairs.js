@@ -16,10 +16,11 @@ const EXTREMES_LEAST = 3
 
 /**
  * Renders the verdicts on a quantity. One pair has a sentence with the gap, its interval and other quantities; several proxies
- * have one together; with points of an axis, there is one for each proxy against the first.
- * @param {{ comparisons: Comparison[], primary?: string, others?: string[] }} options comparisons: those of A/A pairs,
- *   contrasts and single sidecars are left out; primary, others: names of quantities
- * @returns {string[]} empty: no two planes were compared in the primary quantity
+ * have one together; with points of an axis, there is one for each proxy against the first. A/A pairs, contrasts and single
+ * sidecars are left out.
+ * @param {{ comparisons: Comparison[], primary?: string, others?: string[] }} options primary: by default CPU per request; others:
+ *   names of quantities, by default memory, which only the sentence of one pair has
+ * @returns {string[]} []: no two planes were compared in the primary quantity
  */
 export function renderPairs({ comparisons, primary = PRIMARY.name, others = [MEMORY] }) {
   const pairs = comparisons.filter(c => !c.isControl && c.contrast === null && c.service === null)
@@ -38,8 +39,10 @@ export function renderPairs({ comparisons, primary = PRIMARY.name, others = [MEM
 }
 
 /**
- * Renders `pipy uses 57.4 % less CPU per request than envoy (95 % CI 56.8 to 57.9) and 75 % less memory.`, or why there is no
- * verdict. @param {Comparison} comparison @param {Comparison[]} others of the same pair in further quantities
+ * Renders `pipy uses 57.4 % less CPU per request than envoy (95 % CI 56.8 to 57.9) and 75 % less memory.`, that no difference was
+ * found and within how much, or why there is no verdict.
+ * @param {Comparison} comparison @param {Comparison[]} others of the same pair in further quantities; those without a verdict are
+ *   left out
  */
 export function renderPair(comparison, others = []) {
   const { a, b, quantity, verdict, ratio, reasons } = comparison
@@ -76,7 +79,7 @@ function isOpenAndSmall({ verdict, ratio, gapLeast }) {
   return verdict === 'indicative' && Math.abs(Number(ratio.median) - 1) < (gapLeast ?? GAP_LEAST)
 }
 
-/** Says whether no difference is to be named: none was shown, or the gap is small and has no interval. @param {Comparison} comparison that was measured */
+/** Says whether no difference was shown, or the gap is small and has no interval. @param {Comparison} comparison that was measured */
 const isAlike = comparison => comparison.verdict === 'no-difference-shown' || isOpenAndSmall(comparison)
 
 /** Renders `uses 57.4 % less CPU per request than`; from twice as much on, `has 2.4 × the CPU per request of`. @param {Comparison} comparison */
@@ -97,7 +100,10 @@ function renderGap({ ratio }, digits) {
   return `${(100 * Math.abs(median - 1)).toFixed(digits)} % ${median < 1 ? 'less' : 'more'}`
 }
 
-/** Renders ` (95 % CI 56.8 to 57.9)`: in percent, or as multiples beside a multiple; without an interval, the number of repeats. @param {Comparison} comparison */
+/**
+ * Renders ` (95 % CI 56.8 to 57.9)`: in percent, or as multiples beside a multiple; without an interval, the number of repeats.
+ * @param {Comparison} comparison
+ */
 function renderSureness(comparison) {
   const { ratio, verdict, gapLeast } = comparison
   const { median, low, high } = ratio
@@ -110,7 +116,8 @@ function renderSureness(comparison) {
 }
 
 /**
- * Takes the first proxy that has a verdict as the baseline, since one failed repeat of a proxy invalidates all its pairs.
+ * Takes the first proxy that has a verdict as the baseline, since one failed repeat of a proxy invalidates all its pairs. Without
+ * any verdict it is the first proxy.
  * @param {Comparison[]} comparisons of all pairs of several proxies
  * @returns {{ baseline: string, measured: Comparison[], ofBaseline: Comparison[], lacks: string[] }} measured: pairs with a
  *   ratio; ofBaseline: those of the baseline; lacks: at most one clause, about the proxies without one
@@ -193,7 +200,10 @@ function renderExtremes(comparisons) {
   return `${[...clauses, ...lacks].join('; ')}.`
 }
 
-/** Renders that no pair of many proxies differs, and within how much if each pair has an interval. @param {{ names: string[], pairs: Comparison[] }} options */
+/**
+ * Renders that no pair of many proxies differs, and within how much if each pair has an interval.
+ * @param {{ names: string[], pairs: Comparison[] }} options
+ */
 function renderAlike({ names, pairs }) {
   const label = labelOfQuantity(pairs[0].quantity)
   const open = pairs.filter(isOpen)
@@ -310,7 +320,10 @@ function renderTimes(pair, name) {
 /** Counts the repeats that have a ratio. @param {Comparison} comparison */
 export const countValues = ({ ratio }) => ratio.values.filter(value => value !== null).length
 
-/** Renders at how many points of the axes one proxy uses less than another, and by how much. @param {Comparison[]} comparisons of one pair, one for each point */
+/**
+ * Renders at how many points of the axes one proxy has less of a quantity than another, and by how much; the points without a
+ * difference, an interval or a verdict are counted, too. @param {Comparison[]} comparisons of one pair, one for each point
+ */
 function renderPoints(comparisons) {
   const [{ a, b, quantity }] = comparisons
   const of = (/** @type {string} */ verdict) => comparisons.filter(c => c.verdict === verdict)
@@ -352,8 +365,9 @@ function renderPoints(comparisons) {
 const CONTRASTS_MOST = 2
 
 /**
- * Renders how an axis changes the primary quantity of each proxy: up to two values have a sentence each, more have one together.
- * @param {{ comparisons: Comparison[], primary?: string }} options @returns {string[]} empty: no contrast has a ratio
+ * Renders how an axis changes the primary quantity of each proxy: up to two values have a sentence each, more have one together, with
+ * the least and the most change.
+ * @param {{ comparisons: Comparison[], primary?: string }} options @returns {string[]} []: no contrast has a ratio
  */
 export function renderContrasts({ comparisons, primary = PRIMARY.name }) {
   const contrasts = comparisons.filter(
@@ -367,7 +381,10 @@ export function renderContrasts({ comparisons, primary = PRIMARY.name }) {
   })
 }
 
-/** Renders a change: `+35 %`, `~+35 %` without an interval, `±0` without a shown difference, from 1000 % on `12 ×`; empty: no verdict. @param {Comparison} comparison */
+/**
+ * Renders a change: `+35 %`, `~+35 %` without an interval, `±0` without a shown difference, from 1000 % on `12 ×`.
+ * @param {Comparison} comparison @returns {string} empty: no verdict
+ */
 export function renderChange({ ratio, verdict }) {
   if (ratio.median === null || verdict === 'invalid') return ''
   if (verdict === 'no-difference-shown') return '±0'
@@ -381,7 +398,7 @@ export function renderChange({ ratio, verdict }) {
 
 /**
  * Makes the cell `1.24 × [1.20, 1.29]`: how many times as much as the first a proxy uses, with its 95 % interval (of the inverse
- * ratio, so the ends swap).
+ * ratio, so the ends swap), or that there is none yet.
  * @param {Comparison} comparison of the first (`a`) and the proxy @returns {import('./picture.js').Cell | null} null: no verdict
  */
 export function renderRatio({ ratio, verdict }) {
@@ -410,7 +427,7 @@ const REASONS = [
   [/\brounds\b/g, 'repeats'],
 ]
 
-/** Puts a reason into the words of reports. @param {string} reason of a comparison */
+/** Renders a reason of a comparison in the words of reports. @param {string} reason */
 export function renderReason(reason) {
   return REASONS.reduce((text, [pattern, words]) => text.replace(pattern, words), reason)
 }

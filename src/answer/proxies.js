@@ -21,10 +21,17 @@ const COLUMNS_MOST = 6
 const TIMES = ['p50', 'p90', 'p95', 'p99', 'p999']
 
 /**
- * Draws the quantities of proxies, without A/A arms and arms without a completed trial.
- * @param {{ arms: SummaryArm[], comparisons: Comparison[], quantities: string[], primary?: string,
- *   columns?: { column: Column, cellOf: (arm: SummaryArm) => Cell | null }[] }} options primary: its ratios are drawn, too;
- *   columns: further ones, if each proxy has a row @returns {Picture[]} one, or none if no arm has a value
+ * @typedef {object} ProxyOptions
+ * @property {SummaryArm[]} arms
+ * @property {Comparison[]} comparisons
+ * @property {string[]} quantities names, in the order of the columns
+ * @property {string} [primary] whose ratios are drawn, too; by default CPU per request
+ * @property {{ column: Column, cellOf: (arm: SummaryArm) => Cell | null }[]} [columns] further ones, if each proxy has a row
+ */
+
+/**
+ * Draws the quantities of proxies, without A/A arms, arms without a completed trial, and quantities that mean nothing under the load.
+ * @param {ProxyOptions} options @returns {Picture[]} one; []: no arm has a value
  */
 export function drawProxies({ arms: all, comparisons, quantities, primary = PRIMARY.name, columns = [] }) {
   const arms = all.filter(arm => arm.repeatOf === null && arm.trials.completed > 0)
@@ -56,7 +63,7 @@ function isInformative(arm, name) {
 /**
  * Draws a row for each proxy. With three proxies or more, a column of ratios to the first follows that of the primary quantity.
  * @param {SummaryArm[]} arms @param {Comparison[]} pairs of the primary quantity
- * @param {{ names: string[], primary: string, further: NonNullable<Parameters<typeof drawProxies>[0]['columns']> }} options names: of
+ * @param {{ names: string[], primary: string, further: NonNullable<ProxyOptions['columns']> }} options names: of
  *   quantities @returns {Picture}
  */
 function drawRows(arms, pairs, { names, primary, further }) {
@@ -90,6 +97,7 @@ function drawRows(arms, pairs, { names, primary, further }) {
 
 /**
  * Draws a row for each point of the axes that vary, with a column for each quantity and proxy; two proxies have their ratio, too.
+ * Quantities for which six columns have no room are left out.
  * @param {SummaryArm[]} arms @param {Comparison[]} pairs @param {string[]} names @param {AxisName[]} varied
  * @returns {Picture}
  */
@@ -140,7 +148,10 @@ function drawPoints(arms, pairs, names, varied) {
   })
 }
 
-/** Renders the change of an arm against the first value of a contrast, such as `+35 %`; empty: it is in none. @param {SummaryArm} arm @param {Comparison[]} pairs */
+/**
+ * Renders the change of an arm against the first value of a contrast, such as `+35 %`; empty: it is in none.
+ * @param {SummaryArm} arm @param {Comparison[]} pairs
+ */
 function findChange(arm, pairs) {
   const comparison = pairs.find(
     ({ contrast, ...c }) =>

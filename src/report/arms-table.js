@@ -17,7 +17,7 @@ const OF_SIDECAR = ['cpuCores', 'cpuOfCap', 'cpuPerRequest', 'throttled', 'anon'
 const ADDED = ['addedP50', 'addedP99']
 const WITH_INTERVAL = ['throughput', 'cpuPerRequest']
 
-/** Makes a table with a row for each arm but A/A arms, link by link. @param {Pick<Result, 'arms'>} result @returns {Table} */
+/** Makes a table with a row for each arm but A/A arms, link by link. Columns in which no arm has a value are left out. @param {Pick<Result, 'arms'>} result @returns {Table} */
 export function tabulateArms({ arms }) {
   const links = listLinks(arms)
   const varied = findVaried(arms).filter(name => name !== 'link' && name !== 'cpuLimitCores')
@@ -46,7 +46,10 @@ export function tabulateArms({ arms }) {
 /** @param {string} name of a quantity */
 const headerOf = name => QUANTITIES[name].short ?? QUANTITIES[name].label
 
-/** Makes the row of an arm, in which a quantity of sidecars has a line for each. @param {{ arm: SummaryArm, varied: AxisName[], added: string[] }} options */
+/**
+ * Makes the row of an arm, in which a quantity of sidecars has a line for each.
+ * @param {{ arm: SummaryArm, varied: AxisName[], added: string[] }} options varied: axes with a column; added: quantities after all
+ */
 function tabulateArm({ arm, varied, added }) {
   const lines = (/** @type {(service: string) => string} */ line) =>
     arm.sidecars.map(({ service }) => line(service)).join('\n') || '-'
@@ -71,7 +74,7 @@ function boundOf({ boundBy, trials }) {
   ].join('\n')
 }
 
-/** Names the links, and says whether connections were redirected: in all arms, or in some. @param {SummaryArm[]} arms */
+/** Renders the names of the links, and whether connections were redirected: in all arms, or in some. @param {SummaryArm[]} arms */
 export function nameLinks(arms) {
   const redirected = arms.filter(({ conditions }) => isRedirected(conditions)).length
   const how =
@@ -84,7 +87,10 @@ function listLinks(arms) {
   return [...new Set(arms.map(arm => arm.link))]
 }
 
-/** Renders a median; `-`: no value. @param {SummaryArm} arm @param {string} name of a quantity @param {string} [service] absent: over all sidecars */
+/**
+ * Renders a median; `-`: no value.
+ * @param {SummaryArm} arm @param {string} name of a quantity @param {string} [service] whose sidecar; absent: over all sidecars
+ */
 function show(arm, name, service) {
   const { median } = quantityOf(arm, name, service)
   const { digits, digitsOfOne = digits, ...row } = QUANTITIES[name]
@@ -124,8 +130,8 @@ export function tabulatePivots({ arms }, shows) {
 }
 
 /**
- * Makes a row for each quantity and plane, and a column for each value on the axis across, or one if there is no such axis.
- * @param {SummaryArm[]} arms @param {Shows} shows
+ * Makes a row for each quantity and plane that has a value, and a column for each value on the axis across, or one if there is no
+ * such axis. The last rows say what bound the planes. @param {SummaryArm[]} arms @param {Shows} shows
  */
 function tabulatePivot(arms, { across, quantities }) {
   const valueAt = (/** @type {SummaryArm} */ arm) => (across === null ? null : AXES[across].of(arm))
@@ -178,7 +184,7 @@ function boundAt(arm) {
   return boundBy ?? (arm.load.kind === 'idle' ? 'idle' : '-')
 }
 
-/** Lists the sidecars by name, without copies; empty: they are too many to show. @param {SummaryArm[]} arms */
+/** Lists the sidecars by name, without copies; []: there are more than three, too many to show. @param {SummaryArm[]} arms */
 function listServices(arms) {
   const originals = arms.flatMap(arm => arm.sidecars.filter(s => s.copyOf === null))
   const names = [...new Set(originals.map(s => s.service))]

@@ -17,8 +17,15 @@ import * as tables from './charts/tables.js'
  * @import { CpuLine, Quantity, Summary, SummaryArm, TrialRecord } from '../model/types.ts'
  * @import { SidecarSeries } from '../judge/sidecars.js' @import { ColourFor } from '../kinds/sections.js'
  * @import { Section } from './section.js'
- * @typedef {{ summary: Summary, arms: SummaryArm[], recordsOf: (arm: SummaryArm) => TrialRecord[],
- *   seriesOf: (trialId: string) => SidecarSeries[], colourFor: ColourFor }} ChartInput seriesOf: empty without samples
+ */
+
+/**
+ * @typedef {object} ChartInput
+ * @property {Summary} summary
+ * @property {SummaryArm[]} arms
+ * @property {(arm: SummaryArm) => TrialRecord[]} recordsOf
+ * @property {(trialId: string) => SidecarSeries[]} seriesOf returns [] for a trial without samples
+ * @property {ColourFor} colourFor
  */
 
 /** Forms of charts that only some kinds of trials have: the functions that draw each and make its table. */
@@ -30,7 +37,7 @@ const FORMS = {
 }
 
 /**
- * Draws all charts of a run, in groups; groups that the run has nothing for are empty.
+ * Draws all charts of a run, in groups; groups that the run has nothing for are empty. Arms without a trial that ended are left out.
  * @typedef {'rounds' | 'distributions' | 'overTime' | 'overRate' | keyof typeof FORMS} ChartGroup
  * @param {{ summary: Summary, records: TrialRecord[], seriesOf: (trialId: string) => SidecarSeries[] }} run
  * @returns {Record<ChartGroup, import('./charts/tables.js').ReportChart[]>}
@@ -85,7 +92,10 @@ const CHART_SECTIONS = [
   ],
 ]
 
-/** Makes a section for each group of charts but the rounds, which stand beside their table. @param {ReturnType<typeof drawCharts>} groups @returns {Section[]} */
+/**
+ * Makes a section for each group of charts but the rounds, which stand beside their table.
+ * @param {ReturnType<typeof drawCharts>} groups @returns {Section[]} those without charts have no blocks
+ */
 export function createChartSections(groups) {
   return CHART_SECTIONS.map(([group, id, name, legend]) => ({
     id,
@@ -141,7 +151,7 @@ function drawQuantities(arms, colourFor) {
   })
 }
 
-/** Makes the title of the rates of a closed loop: a rate is a capacity only if the sidecar was the limit. @param {SummaryArm[]} arms */
+/** Renders the title of the rates of a closed loop: a rate is a capacity only if the sidecar was the limit. @param {SummaryArm[]} arms */
 function nameThroughput(arms) {
   const sidecars = arms.filter(arm => arm.sidecars.length > 0 && arm.repeatOf === null)
   const bound = sidecars.filter(arm => quantityOf(arm, 'capacity').median !== null)
@@ -182,7 +192,10 @@ function chooseTypical(arm, records) {
   return whole.find(r => r.trial.round === round && r.outcome === 'completed') ?? whole.at(-1)
 }
 
-/** Draws CPU over the rate, if there are two rates: a chart for each combination of the other axes. @param {Pick<ChartInput, 'summary' | 'arms' | 'colourFor'>} options */
+/**
+ * Draws CPU over the rate, if there are two rates: a chart for each combination of the other axes.
+ * @param {Pick<ChartInput, 'summary' | 'arms' | 'colourFor'>} options
+ */
 function drawRates({ summary, arms, colourFor }) {
   const open = arms.filter(arm => arm.load.kind === 'open' && arm.sidecars.length > 0 && arm.repeatOf === null)
   const varied = findVaried(arms).filter(name => name !== 'ratePerSecond')

@@ -9,8 +9,8 @@ const STATUS_WIDTH = 19
 const INDENT = ' '.repeat(2 + STATUS_WIDTH)
 
 /**
- * Renders claims by source, then the counts of answers.
- * @param {ClaimResult[]} results @param {string[]} experiments of the runs: claims on others are only counted together
+ * Renders claims by source as lines, then the counts of answers.
+ * @param {ClaimResult[]} results @param {string[]} experiments of the runs: the counts name claims on others only together
  */
 export function renderClaims(results, experiments) {
   const hasRuns = new Set(results.map(result => result.runId).filter(Boolean)).size > 1
@@ -22,7 +22,8 @@ export function renderClaims(results, experiments) {
 }
 
 /**
- * Makes the answer: how many claims of each source the runs reproduce, and which they contradict.
+ * Makes the answer: how many claims of each source the runs reproduce, and which they contradict. Claims on other experiments are not
+ * counted, but for the sentence that none could be tested.
  * @param {ClaimResult[]} results @param {string[]} experiments of the runs @returns {import('./answer/answer.js').Answer}
  */
 export function createClaimsAnswer(results, experiments) {
@@ -66,7 +67,7 @@ export function renderClaimCounts(results) {
   ]
 }
 
-/** Groups the claims that could not be tested, by the reason. @param {ClaimResult[]} results */
+/** Groups the ids of claims that could not be tested, by the reason; []: all were tested. @param {ClaimResult[]} results */
 export function groupUntested(results) {
   const untested = results.filter(result => result.status === NOT_TESTABLE)
   return [...groupBy(untested, result => result.reason)].map(([reason, alike]) => ({
@@ -107,7 +108,10 @@ function renderStatusCounts(results) {
   return `${results.length} claims: ${counts.join(', ')}.`
 }
 
-/** Makes the section of published claims: their count by answer, the tested ones, and why others are not. @param {ClaimResult[]} results @returns {Section} */
+/**
+ * Makes the section of published claims: their count by answer, the tested ones, and why others were not tested.
+ * @param {ClaimResult[]} results @returns {Section} its blocks are empty without claims
+ */
 export function createClaimsSection(results) {
   const tested = results.filter(claim => claim.status !== NOT_TESTABLE)
   const tables = [

@@ -26,7 +26,8 @@ const COLUMNS = [
 const SENTENCES_MOST = 3
 
 /**
- * Makes the answer of a comparison, new over old: a verdict and a row for each arm.
+ * Makes the answer of a comparison, new over old: a row for each arm, and the first three verdicts. If interleaved arms were
+ * compared, others are left out.
  * @param {RunComparison} result @param {{ old: Named, new: Named }} runs @returns {import('./answer/answer.js').Answer}
  */
 export function createComparisonAnswer({ comparisons, controls, refused, warnings, thresholds }, runs) {
@@ -104,7 +105,7 @@ function renderChangeCell(comparison) {
 }
 
 /**
- * Renders the two runs, warnings, arms that were not compared, and every verdict, control and threshold.
+ * Renders the two runs, warnings, arms that were not compared, and every verdict over all sidecars, control and threshold.
  * @param {RunComparison} result @param {{ old: Named, new: Named }} runs
  */
 export function renderComparisonDetails({ comparisons, controls, refused, warnings, thresholds }, runs) {

@@ -8,7 +8,8 @@ import { DEFAULT_GENERATOR, generatorOf } from '../model/tools.js'
 /** @typedef {NonNullable<Summary['carries']>[number]} Band */
 
 /**
- * Renders the range of each pair's ratio, or that measurements contradict each other; empty: older kits computed none.
+ * Renders the range of each pair's ratio over several conditions, its only condition, or that measurements contradict each other;
+ * []: no interleaved ratio has an interval, or an older kit computed none.
  * @param {Pick<Summary, 'carries' | 'tools' | 'results'>} summary
  */
 export function renderConditions({ carries = [], ...summary }) {

@@ -30,7 +30,7 @@ const CHART_HEIGHT = 190
 /** Pixels of a chart that takes half of the page's width. */
 const WIDTHS = { width: 340, label: 118, value: 84, letters: 16 }
 
-/** A pattern, a word and its definition, which is printed if the pattern is on the page: the first eight are. @type {[RegExp, string, string][]} */
+/** Patterns, each with a word and its definition; those of the first eight patterns on the page are printed. @type {[RegExp, string, string][]} */
 const WORDS = [
   [/sidecar/, 'sidecar', 'a proxy beside each service, through which its requests go'],
   [/\bp99\b/, 'p99', 'the time within which 99 of 100 requests were answered'],
@@ -168,7 +168,10 @@ function listSizePanels(sizes) {
   return answered.length === 0 ? [] : [cpu, memory]
 }
 
-/** Lists the conditions, each with its name. @param {{ summary: Summary, manifest: Manifest, startedAt: string }} run @returns {[string, string][]} */
+/**
+ * Lists the conditions, each with its name.
+ * @param {{ summary: Summary, manifest: Manifest, startedAt: string }} run @returns {[string, string][]}
+ */
 function listConditions({ summary, manifest, startedAt }) {
   const { machine, tools } = summary
   const arms = listArms(summary)
@@ -206,7 +209,7 @@ function renderMachine({ cpuModel, cpus, memoryBytes, kernel, architecture, load
   return parts.join(', ')
 }
 
-/** Lists what a reader must not conclude: first what this run lacks. @param {{ document: Document, summary: Summary }} run */
+/** Lists what a reader must not conclude, at most six sentences: first what this run lacks. @param {{ document: Document, summary: Summary }} run */
 function listUnsaid({ document: { answer, missing }, summary }) {
   const sizes = listSizes(summary)
   const headings = answer.pictures.flatMap(({ columns }) =>

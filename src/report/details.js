@@ -12,9 +12,16 @@ import { renderSectionsText } from './section-text.js'
 /** @import { ClaimResult } from '../analysis/claims/claims.js' @import { Summary } from '../model/types.ts' */
 
 /**
- * Renders a title, what is missing, the sections of a run, and the commands and files that show more. @param {Summary} summary
- * @param {{ folder?: string | null, hasPage?: boolean, warnings?: string[], claims?: ClaimResult[] }} [options] folder: of the
- *   run, as printed; null: its files are not named; hasPage: it has report.html; warnings: sentences on what the run lacks
+ * @typedef {object} DetailOptions
+ * @property {string | null} [folder] of the run, as printed; null (by default): its files are not named
+ * @property {boolean} [hasPage] it has report.html; by default it has
+ * @property {string[]} [warnings] sentences on what the run lacks
+ * @property {ClaimResult[]} [claims]
+ */
+
+/**
+ * Renders a title, what is missing, the sections of a run, and the commands and files that show more. Of a run without arms it renders
+ * only that nothing was measured, and why. @param {Summary} summary @param {DetailOptions} [options]
  */
 export function renderDetailsText(summary, { folder = null, hasPage = true, warnings = [], claims = [] } = {}) {
   const { run, notMeasured } = summary

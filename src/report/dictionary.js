@@ -68,7 +68,10 @@ const GENERAL = {
   window: 'The part of a trial that is measured, after the warm-up.',
 }
 
-/** Makes the tables that define quantities, what bound a trial, verdicts, other words and checks. @returns {import('../lib/text-table.js').Table[]} */
+/**
+ * Makes the tables that define quantities, what bound a trial, verdicts, other words and checks. A family of quantities has one row.
+ * @returns {import('../lib/text-table.js').Table[]}
+ */
 export function tabulateDictionary() {
   const define = (/** @type {string} */ caption, /** @type {[string, string][]} */ rows) => {
     return { caption, columns: left('word', 'definition'), rows }

@@ -54,7 +54,7 @@ const LISTED_MOST = 12
 const DOTS =
   'A dot is a round, a bar the median, a band its 95 % interval. Hollow: the same plane measured again (A/A); grey: no sidecars.'
 
-/** Makes the document of a run; formats leave out its empty sections. @param {Run} run @returns {Document} */
+/** Makes the document of a run. Some sections may be empty, which the formats leave out. @param {Run} run @returns {Document} */
 export function createDocument(run) {
   const { manifest, summary, records, warnings, claims } = run
   const charts = drawCharts(run)
@@ -80,7 +80,7 @@ export function createDocument(run) {
   }
 }
 
-/** Makes the sections that need the summary alone, for `--details` on a terminal. @param {Summary} summary @param {ClaimResult[]} claims */
+/** Makes the sections that need no records, for `--details` on a terminal. @param {Summary} summary @param {ClaimResult[]} claims */
 export function createSummarySections(summary, claims) {
   return [
     ...createResultSections(summary, []),
@@ -93,7 +93,10 @@ export function createSummarySections(summary, claims) {
   ]
 }
 
-/** Makes a section for each result: verdicts, a table of arms, and its charts of rounds. @param {Summary} summary @param {ReportChart[]} rounds @returns {Section[]} */
+/**
+ * Makes a section for each result: verdicts, a table of arms if it has rounds, and its charts of rounds.
+ * @param {Summary} summary @param {ReportChart[]} rounds @returns {Section[]}
+ */
 function createResultSections(summary, rounds) {
   const { shows } = summary
   const isPivot = shows.across !== null || listArms(summary).some(arm => arm.load.kind === 'idle')
@@ -111,7 +114,10 @@ function createResultSections(summary, rounds) {
   }))
 }
 
-/** Makes the blocks of charts with a legend, for the page alone; none without charts. @param {ReportChart[]} charts @param {string} [legend] @returns {Block[]} */
+/**
+ * Makes the blocks of charts with a legend, for the page alone.
+ * @param {ReportChart[]} charts @param {string} [legend] by default that of rounds @returns {Block[]} []: there are no charts
+ */
 export function createRoundBlocks(charts, legend = DOTS) {
   if (charts.length === 0) return []
   return [
@@ -136,7 +142,10 @@ function createFindingSection(summary) {
   return { id: 'findings', name: 'Findings', blocks: findings.map(lines => ({ type: 'columns', lines })) }
 }
 
-/** Makes the section of thresholds, and of notes if a result compares rounds. @param {Summary} summary @param {string[]} [more] notes of the run @returns {Section} */
+/**
+ * Makes the section of thresholds, and of notes if a result compares rounds.
+ * @param {Summary} summary @param {string[]} [more] notes of the run @returns {Section}
+ */
 function createNoteSection(summary, more = []) {
   const notes = listResults(summary).some(comparesRounds)
     ? [...renderNotes(summary), ...renderDeviations(summary), ...more]
@@ -148,7 +157,10 @@ function createNoteSection(summary, more = []) {
   }
 }
 
-/** Says whether the load generator shares the CPUs of the sidecars: it has neither CPUs nor a machine for itself. @param {Pick<Run, 'manifest' | 'summary'>} run */
+/**
+ * Says whether the load generator shares the CPUs of the sidecars: it has neither CPUs nor a machine for itself. False for runs without
+ * a load, and on other targets than this machine. @param {Pick<Run, 'manifest' | 'summary'>} run
+ */
 function isGeneratorShared({ manifest: { target, machine, placements }, summary }) {
   const isApart = machine.loadHost !== undefined || Object.values(placements).every(placement => placement !== null)
   return target === 'local' && !isApart && listArms(summary)[0]?.load.kind !== 'idle'
@@ -157,7 +169,10 @@ function isGeneratorShared({ manifest: { target, machine, placements }, summary 
 /** @param {RenderedResult} result */
 const comparesRounds = ({ sections }) => sections.hasRounds !== false
 
-/** Makes the section of gates that fired, which a terminal has as lines, and of trials. @param {Summary} summary @param {TrialRecord[]} records @returns {Section} */
+/**
+ * Makes the section of gates that fired, which a terminal has as lines, and of trials.
+ * @param {Summary} summary @param {TrialRecord[]} records @returns {Section}
+ */
 function createTrialSection(summary, records) {
   const brief = listResults(summary).some(comparesRounds)
     ? renderFired(summary).flatMap(line => wrapText(line, '', '  '))
@@ -172,7 +187,10 @@ function createTrialSection(summary, records) {
   }
 }
 
-/** Makes the section of where the numbers are from; a terminal does not have it. @param {Manifest} manifest @param {TrialRecord[]} records @returns {Section} */
+/**
+ * Makes the section on the origin of the numbers, which a terminal does not have.
+ * @param {Manifest} manifest @param {TrialRecord[]} records @returns {Section}
+ */
 function createProvenanceSection(manifest, records) {
   const setting = describeSetting(manifest, records)
   return {
@@ -207,7 +225,7 @@ export function findSeconds({ manifest, records }) {
   return Number.isFinite(seconds) && seconds > 0 ? seconds : null
 }
 
-/** Lists the gates that spoiled a quantity of some trial. @param {Summary} summary @returns {Table} */
+/** Lists the gates that fired, with the quantities that each excludes (none, if it only reports), and failed trials. @param {Summary} summary @returns {Table} */
 function tabulateGates(summary) {
   return {
     caption: 'Checks that excluded something, and trials that failed',
@@ -218,7 +236,7 @@ function tabulateGates(summary) {
   }
 }
 
-/** Lists every trial with its rate and the CPU of its sidecars; `-`: not measured. @param {TrialRecord[]} records @returns {Table} */
+/** Lists every trial with its rate and the CPU of its sidecars, of more than twelve only the sum; `-`: not measured. @param {TrialRecord[]} records @returns {Table} */
 function tabulateTrials(records) {
   const show = (/** @type {number | null} */ value, digits = 0) => (value === null ? '-' : value.toFixed(digits))
   return {

@@ -10,7 +10,7 @@ import {
 
 /** The section on the check for equal work. Pure. @import { Summary } from '../model/types.ts' @import { Section } from './section.js' */
 
-/** Makes the section, without blocks if nothing was checked. @param {Pick<Summary, 'parity' | 'results' | 'relaxes'>} summary @returns {Section} */
+/** Makes the section on equal work, without blocks if nothing was checked. @param {Pick<Summary, 'parity' | 'results' | 'relaxes'>} summary @returns {Section} */
 export function createEqualWorkSection(summary) {
   if (summary.parity.length === 0) return { id: 'parity', name: 'Equal work', blocks: [] }
   return {
@@ -24,7 +24,8 @@ export function createEqualWorkSection(summary) {
 }
 
 /**
- * Renders for a terminal that work was equal, or the checks in which it differs; empty: nothing was checked.
+ * Renders for a terminal that work was equal, or the checks in which it differs, without those that the experiment sets aside if
+ * others differ; []: nothing was checked.
  * @param {Pick<Summary, 'parity' | 'results' | 'relaxes'>} summary
  */
 export function renderParity({ parity, results, relaxes }) {

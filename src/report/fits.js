@@ -9,7 +9,7 @@ import { listArms } from '../model/results.js'
 /** Renders fitted lines with their points, and plateaus. Pure. @import { Plateau } from '../analysis/fits.js' */
 /** @import { CpuLine, Slope, Summary } from '../model/types.ts' */
 
-/** Renders each fitted line of CPU over the rate, with its points; empty: no line was fitted. @param {Pick<Summary, 'results'>} summary */
+/** Renders each fitted line of CPU over the rate, with its points; []: no line was fitted. @param {Pick<Summary, 'results'>} summary */
 export function renderCpuLines({ results }) {
   const lines = results.flatMap(result => result.lines)
   return lines.length === 0
@@ -31,7 +31,7 @@ function renderLine(line) {
   ]
 }
 
-/** Renders how much each followed quantity changes in an hour of the run; empty: no slope was fitted. @param {Pick<Summary, 'results'>} summary */
+/** Renders how much each followed quantity changes in an hour of the run; []: no slope was fitted. @param {Pick<Summary, 'results'>} summary */
 export function renderSlopes({ results }) {
   const slopes = results.flatMap(result => result.slopes)
   return slopes.length === 0
@@ -50,7 +50,10 @@ function renderSlope({ armId, quantity, perHour, low, high, rounds }) {
   return `${armId}: ${row.label} ${perHour >= 0 ? '+' : ''}${show(perHour)}${interval}${words}`
 }
 
-/** Renders from which value on a quantity is near its least; empty: the experiment asks for no plateaus. @param {Pick<Summary, 'results' | 'shows' | 'run'>} summary */
+/**
+ * Renders from which value on a quantity is near its least; []: the experiment asks for no plateaus, or fewer than three values were
+ * measured. @param {Pick<Summary, 'results' | 'shows' | 'run'>} summary
+ */
 export function renderPlateaus({ results, shows, run }) {
   const plateaus = findPlateaus({ results, shows, run })
   const varied = findVaried(listArms({ results })).filter(name => name !== shows.across)

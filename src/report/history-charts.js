@@ -18,7 +18,10 @@ import { createColours } from './charts.js'
 /** The quantities of a history, by name: CONTROL is that of the applications without sidecars. */
 export const ROWS = { ...QUANTITIES, [CONTROL.name]: CONTROL }
 
-/** Draws a chart for each quantity and group of arms; the control stands in that of the primary quantity. @param {History} history @returns {ReportChart[]} */
+/**
+ * Draws a chart for each quantity and group of arms. The control stands in that of the primary quantity, and has none of its own.
+ * @param {History} history @returns {ReportChart[]}
+ */
 export function drawHistory({ lines, runs }) {
   const colourFor = createColours(lines.filter(line => !line.isControl).map(line => line.arm))
   const varied = findVaried(lines.filter(line => !line.isControl).map(line => line.arm))
@@ -63,7 +66,10 @@ function tabulateRuns({ title, row, runs, drawn }) {
   }
 }
 
-/** Puts a quantity into the unit in which it is shown; null: it has no median. @param {import('../model/types.ts').Quantity} quantity @param {QuantityRow} row */
+/**
+ * Converts a quantity to the unit in which it is shown, without its values; null: it has no median.
+ * @param {import('../model/types.ts').Quantity} quantity @param {QuantityRow} row
+ */
 export function scaleValue({ median, low, high }, { scale = 1 }) {
   return median === null ? null : { median: median / scale, low: low && low / scale, high: high && high / scale }
 }
@@ -73,7 +79,7 @@ export function digitsOf({ digits, digitsOfOne = digits }) {
   return digitsOfOne
 }
 
-/** Names a run by the minute of its start, `2026-01-31 12:30`. @param {{ startedAt: string }} run */
+/** Renders the name of a run, the minute of its start in UTC: `2026-01-31 12:30`. @param {{ startedAt: string }} run */
 export function nameRun({ startedAt }) {
   return startedAt.slice(0, 16).replace('T', ' ')
 }

@@ -39,7 +39,10 @@ export function renderBenchfmt({ runs, lines }) {
   return [...[...units].map(([unit, better]) => `Unit ${unit} better=${better}`), ...rounds].join('\n')
 }
 
-/** Renders a line for each round with a value: name, iterations (always 1), values with units. @param {NamedLine[]} lines of one arm @param {number} run its index */
+/**
+ * Renders a line for each round with a value: name, iterations (always 1), values with units.
+ * @param {NamedLine[]} lines of one arm @param {number} run its index
+ */
 function renderRounds(lines, run) {
   const count = Math.max(...lines.map(({ values }) => values[run].values.length))
   return Array.from({ length: count }, (_, round) =>
@@ -88,7 +91,7 @@ function renderCsv({ quantity, values }, runs) {
 /** @param {string} cell */
 const quoteCell = cell => (/[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)
 
-/** Names each line's arm in one word that a file may have. @param {Line[]} lines @returns {NamedLine[]} */
+/** Adds to each line the name of its arm in one word that a file may have. @param {Line[]} lines @returns {NamedLine[]} */
 function nameLines(lines) {
   const varied = findVaried(lines.filter(({ isControl }) => !isControl).map(({ arm }) => arm))
   return lines.map(line => {

@@ -18,7 +18,10 @@ import { renderSectionsText } from './section-text.js'
 const LEGEND =
   'A dot is the median of a run, an upright line its 95 % interval. Dashed: something changed from that run on. Grey: the applications, where no sidecar runs.'
 
-/** Makes the document of a history: charts, changes, runs that are not comparable, and notes. @param {History} history */
+/**
+ * Makes the document of a history: charts, changes, runs that are not comparable, and notes. Tables without rows are left out.
+ * @param {History} history @returns {{ title: string, answer: string, sections: Section[] }}
+ */
 export function createHistoryDocument(history) {
   const tables = [
     { id: 'changes', name: 'Changes', table: tabulateChanges(history) },

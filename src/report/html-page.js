@@ -10,14 +10,26 @@ import { selectSections } from './section.js'
  * @import { ReportChart } from './charts/tables.js' @import { SidecarSeries } from '../judge/sidecars.js'
  * @import { Block, Section } from './section.js'
  * @import { Markup } from './markup.js' @import { Table } from '../lib/text-table.js'
- * @typedef {{ style: string, scripts: string[], library: string }} Assets style: CSS; scripts: modules, each after those that it
- *   imports; library: the script of ECharts
  */
 
 /**
- * Renders a page with its scripts and the options of its charts. @param {{ title: string, body: Markup, charts: Omit<ReportChart, 'table'>[],
- *   series?: Record<string, SidecarSeries[]>, assets: Assets }} options series: by the ids of the trials that a reader can choose
+ * The files that a page contains.
+ * @typedef {object} Assets
+ * @property {string} style CSS
+ * @property {string[]} scripts modules, each after those that it imports
+ * @property {string} library the script of ECharts
  */
+
+/**
+ * @typedef {object} PageOptions
+ * @property {string} title
+ * @property {Markup} body
+ * @property {Omit<ReportChart, 'table'>[]} charts
+ * @property {Record<string, SidecarSeries[]>} [series] by the ids of the trials that a reader can choose; by default none
+ * @property {Assets} assets
+ */
+
+/** Renders a page with its scripts and the options of its charts. @param {PageOptions} options */
 export function renderPage({ title, body, charts, series = {}, assets }) {
   const data = { charts: Object.fromEntries(charts.map(({ id, option, height }) => [id, { option, height }])), series }
   const style = `@media (prefers-color-scheme: dark) { :root { ${renderVariables('dark')} } }\n${assets.style}`
@@ -97,7 +109,10 @@ function renderCharts(charts) {
 // Many arms have many charts of trials: the page's script draws those beyond this number.
 const DRAWN_MOST = 24
 
-/** Renders a fold for each chart of a trial, and a choice of any trial, which the page's script fills and shows. @param {ReportChart[]} charts @returns {Markup[]} */
+/**
+ * Renders a fold for each chart of a trial, of which the first 24 are drawn, and a choice of any trial, which the page's script fills
+ * and shows. @param {ReportChart[]} charts @returns {Markup[]}
+ */
 function renderTrialCharts(charts) {
   return [
     ...charts.map(
@@ -155,7 +170,10 @@ function joinModule(source) {
   return source.replace(/^import .* from '\.[^']*'$/gm, '').replace(/^export (?=const|function|class)/gm, '')
 }
 
-/** Draws an SVG in light colours. @param {Chart} options @param {{ isStandalone?: boolean }} [options] isStandalone: for a file, with a background and a description */
+/**
+ * Draws an SVG in light colours, 580 pixels wide. @param {Chart} options
+ * @param {{ isStandalone?: boolean }} [form] isStandalone: for a file, with a background and a description
+ */
 export function drawSvg({ title, description, height, option }, { isStandalone = false } = {}) {
   const chart = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height })
   try {

@@ -26,7 +26,7 @@ ${renderSections(sections)}
   return renderPage({ title: `${title}: ${first.title}`, body, charts: listCharts(sections), series, assets })
 }
 
-/** Lists what could not be read or drawn of the run; null: nothing. @param {string[]} lines */
+/** Renders the list of what could not be read or drawn of the run; null: nothing. @param {string[]} lines */
 function renderLacks(lines) {
   return lines.length === 0
     ? null

@@ -6,7 +6,14 @@ import { nameOfGate } from './missing.js'
 /**
  * Renders thresholds and gates as JUnit XML, which CI shows as test results. Pure.
  * @import { Summary } from '../model/types.ts'
- * @typedef {{ name: string, failure?: string, skipped?: string }} Case failure, skipped: the reason; it passed if both are absent
+ */
+
+/**
+ * A test case, which passed if it neither failed nor was skipped.
+ * @typedef {object} Case
+ * @property {string} name
+ * @property {string} [failure] the reason
+ * @property {string} [skipped] the reason
  */
 
 /**

@@ -51,8 +51,8 @@ const SHAPES = {
 export const FORMATS = Object.keys(SHAPES)
 
 /**
- * Renders the limits of each plane as YAML documents, below comments on the loads that they hold. A plane without limits has
- * a comment that says why. @param {SizeResult[]} sizes @param {string} format one of FORMATS
+ * Renders the limits of each plane as YAML documents, below comments on the loads that they hold. A plane without limits has only a
+ * comment that says why. @param {SizeResult[]} sizes @param {string} format one of FORMATS
  */
 export function renderLimits(sizes, format) {
   const documents = [...groupBy(sizes, nameOf).values()].flatMap(alike => {
@@ -72,7 +72,7 @@ export function renderLimits(sizes, format) {
   return documents.join('\n---\n')
 }
 
-/** Finds the CPU request of a size; empty: it is the limit. @param {SizeResult} size */
+/** Finds the CPU request of a size; {}: it has none, or is of an older kit. @param {SizeResult} size */
 function findRequest({ answer }) {
   return answer?.requestCores ? { requestMillicores: toMillicores(answer.requestCores) } : {}
 }
@@ -83,7 +83,10 @@ function renderLackingLimits(size) {
   return `# ${whose}: no limits for ${size.ratePerSecond} requests/s: ${(size.answer?.why ?? size.cpu.why).replaceAll('\n', ' ')}`
 }
 
-/** Renders the comment above a document: the plane, the link, and the load of each entry. @param {{ service: string | null, size: SizeResult }[]} entries of a plane */
+/**
+ * Renders the comment above a document: the plane, the link, and the load of each entry.
+ * @param {{ service: string | null, size: SizeResult }[]} entries of a plane
+ */
 function describe(entries) {
   const [{ size }] = entries
   const head = `# ${nameOf(size)}, for each sidecar of the link ${size.cpu.link}`
@@ -115,7 +118,7 @@ export function renderNodeFit({ results, machine }, node) {
   return [renderNodeSize(node), ...planes.map(plane => `  ${renderFit(plane, node)}`), renderSpeedNote(node, machine)]
 }
 
-/** Sums the limits of the sidecars of all services; null: one of them has no limits. @param {SizeResult[]} sizes of a plane @returns {Limits | null} */
+/** Sums the limits of the sidecars of all services, rounded for each; null: one of them has no limits. @param {SizeResult[]} sizes of a plane @returns {Limits | null} */
 function sumLimits(sizes) {
   if (sizes.some(size => limitsOf(size) === null)) return null
   const sum = (/** @type {'millicores' | 'mebibytes'} */ name) =>

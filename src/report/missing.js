@@ -3,12 +3,16 @@ import { groupBy } from '../lib/group-by.js'
 import { findVaried, labelOf } from '../model/arms.js'
 import { findResult, listArms } from '../model/results.js'
 
-/** Sentences on the trials that a run lacks, and the gates that fired. Pure. @import { Manifest, Summary, SummaryArm, TrialRecord } from '../model/types.ts' */
+/**
+ * Sentences on the trials that a run lacks, and the gates that fired. Pure.
+ * @import { Manifest, Summary, SummaryArm, TrialRecord } from '../model/types.ts'
+ */
 
 const CUT_SHORT = 'This run was cut short, or still goes on'
 
 /**
- * Renders whether a run was cut short, still goes on, or has failed trials; empty: it is complete.
+ * Renders whether a run was cut short, still goes on, or has failed trials; []: it is complete. A run whose kinds count no trials, such
+ * as a search, names only what has not ended.
  * @param {{ manifest: Manifest, records: TrialRecord[], summary: Pick<Summary, 'results'> }} run
  */
 export function describeUnfinished({ manifest, records, summary }) {

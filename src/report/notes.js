@@ -10,11 +10,14 @@ import { DEFAULT_GENERATOR, generatorOf } from '../model/tools.js'
 import { renderCheckTimes, renderTrafficPolicy } from '../parity/verdict/rows.js'
 import { renderConditions } from './conditions.js'
 
-/** The lines below the table. Pure. @import { RenderedResult } from '../kinds/sections.js' @import { Precision, Summary, SummaryArm } from '../model/types.ts' */
+/**
+ * The lines below the table. Pure. @import { RenderedResult } from '../kinds/sections.js'
+ * @import { Precision, Summary, SummaryArm } from '../model/types.ts'
+ */
 
 const COST = 'µs/req is CPU time per verified request: of all sidecars, then of each.'
 
-/** Renders how the numbers were made, and what limits them; `renderFired` has the gates. @param {Summary} summary */
+/** Renders how the numbers were made, and what limits them, but for the gates (`renderFired`); of an idle run only one note. @param {Summary} summary with arms */
 export function renderNotes(summary) {
   const { relaxes, parity, tools, precision, deployed = [] } = summary
   const arms = listArms(summary)
@@ -74,7 +77,7 @@ function renderMeaningOfTimes(arms) {
   return `p50 to p99 are response times of ${users} users at saturation, not latencies: they follow from req/s.`
 }
 
-/** Says which arms of a closed loop reached their capacity. @param {SummaryArm[]} arms */
+/** Renders which arms of a closed loop reached their capacity. @param {SummaryArm[]} arms */
 function noteCapacities(arms) {
   const bound = arms.filter(a => a.repeatOf === null && quantityOf(a, 'capacity').median !== null).map(nameOf)
   const why = arms.some(a => a.boundBy === 'sidecar') ? 'No capacity was shown' : 'No sidecar was the limit'
@@ -98,7 +101,12 @@ export function renderThresholds({ thresholds }) {
   })
 }
 
-/** Describes the pair with the widest interval; roundsMore: the most that a pair still needs, null: not known, or no pair is left. @param {Precision} precision */
+/**
+ * Describes the pair with the widest interval, of those that are too wide if there are any.
+ * @param {Precision} precision
+ * @returns {{ isReached: boolean, hasPairs: boolean, roundsMore: number | null, sentence: string }} hasPairs: false: no pair is left;
+ *   roundsMore: the most that a pair still needs, null: not known, or no pair is left
+ */
 export function describePrecision({ width: wanted, rounds, isReached, pairs }) {
   const after = `after ${count(rounds, 'round')}`
   if (pairs.length === 0)

@@ -22,7 +22,7 @@ const SHARED = [
 ]
 
 /**
- * Renders the trials, arms and conditions of a plan, and how long it takes.
+ * Renders the trials, arms and conditions of a plan, and how long it takes, in lines of at most 100 columns.
  * @param {Plan & { notes: string[] }} plan @param {number} seconds estimated
  * @param {number | null} [mostSeconds] on a busy machine; null: not estimated
  */

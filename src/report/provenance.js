@@ -9,7 +9,10 @@ import { mib, percent } from '../lib/units.js'
 
 const SETTINGS = /** @type {const} */ (['profile', 'trafficPolicy', 'app', 'isPinned', 'keepsServices'])
 
-/** Tabulates which run, command and kit the numbers are from. @param {Manifest | BalanceManifest} manifest @param {string[][]} [more] last rows @returns {Table} */
+/**
+ * Tabulates the run, command and kit that the numbers are from.
+ * @param {Manifest | BalanceManifest} manifest @param {string[][]} [more] last rows @returns {Table}
+ */
 export function tabulateProvenance({ run, command, kit, schemaVersion, ...manifest }, more = []) {
   const method = 'methodVersion' in manifest ? `, method version ${manifest.methodVersion}` : ''
   return {

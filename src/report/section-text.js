@@ -7,7 +7,10 @@ import { selectSections } from './section.js'
 // A table of more runs would fill the screen; the page and Markdown have all.
 const RUNS_MOST = 12
 
-/** Renders sections as parts, each a list of lines; `joinParts` puts empty lines between them. @param {Section[]} sections @returns {string[][]} */
+/**
+ * Renders sections as parts, each a list of lines; `joinParts` puts empty lines between them. Charts are tables of their last twelve
+ * runs. @param {Section[]} sections @returns {string[][]}
+ */
 export function renderSectionsText(sections) {
   return selectSections(sections, 'text').flatMap(({ name, isNamed = false, blocks }) => {
     /** @type {string[][]} */
@@ -57,7 +60,10 @@ function renderList({ lines, heading }, isNamed) {
   ]
 }
 
-/** Renders a table without its wide columns, or rows of sentences as wrapped lines. @param {Extract<Block, { type: 'table' }>} block @param {boolean} hasCaption */
+/**
+ * Renders a table without its wide columns, or rows of sentences as wrapped lines; []: it has no rows.
+ * @param {Extract<Block, { type: 'table' }>} block @param {boolean} hasCaption
+ */
 function renderTable({ table, form, wideColumns = [] }, hasCaption) {
   if (table.rows.length === 0) return []
   const { caption, columns } = table

@@ -20,7 +20,10 @@ export function createVerdictBlocks(result, shows) {
   return groupVerdicts(result, shows).flatMap(blocksOfVerdicts)
 }
 
-/** Makes the blocks of one group. @param {{ heading?: string, primary: string[], secondary: string[], noise?: string }} group of sentences @returns {Block[]} */
+/**
+ * Makes the blocks of one group; those without sentences are empty.
+ * @param {{ heading?: string, primary: string[], secondary: string[], noise?: string }} group of sentences @returns {Block[]}
+ */
 export function blocksOfVerdicts({ heading = '', primary, secondary, noise = '' }) {
   return [
     .../** @type {Block[]} */ (heading ? [{ type: 'heading', text: heading }] : []),
@@ -81,7 +84,10 @@ function renderWithoutVerdict(group, isReasonKnown) {
   return `${names.join(', ')} of ${a} and ${b}: ${verdict === 'invalid' ? 'no verdict' : 'no interval yet'}${why}`
 }
 
-/** Renders the effect of each contrast's axis on each plane, in the headline quantities that the experiment shows. @param {Pick<Summary, 'results' | 'shows'>} summary */
+/**
+ * Renders the effect of each contrast's axis on each plane, in the headline quantities that the experiment shows; []: it has none.
+ * @param {Pick<Summary, 'results' | 'shows'>} summary
+ */
 export function renderContrastVerdicts({ results, shows }) {
   const varied = findVaried(listArms({ results }))
   const verdicts = listComparisons({ results })
@@ -109,7 +115,10 @@ function renderIndicative(comparisons) {
   return `${comparedIn(quantity)?.label} against ${b}, no interval yet${notes}: ${ratios.join(', ')}`
 }
 
-/** Renders `pipy uses 48 % less CPU per request than envoy [46, 50], 6 repeats`, or why there is no verdict, interval or difference. @param {Comparison} comparison */
+/**
+ * Renders `pipy uses 48 % less CPU per request than envoy [46, 50], 6 repeats`, or why there is no verdict, interval or difference.
+ * @param {Comparison} comparison
+ */
 export function renderVerdict(comparison) {
   const { a, b, quantity, service, ratio, verdict, reasons, gapLeast, load } = comparison
   const compared = comparedIn(quantity)
@@ -133,7 +142,7 @@ export function renderVerdict(comparison) {
   return `${a} ${words}${whose} than ${b} [${ends.join(', ')}], ${rounds} ${unit}${notes}`
 }
 
-/** Renders the noise of the run, how far an arm is from itself; empty: no A/A pair. @param {Comparison[]} comparisons of A/A pairs, in one group */
+/** Renders the noise of the run, how far an arm is from itself; empty: no A/A pair has a ratio. @param {Comparison[]} comparisons of A/A pairs, in one group */
 function renderNoise(comparisons) {
   const parts = comparisons.flatMap(({ quantity, ratio: { median } }) => {
     return median === null ? [] : [`${comparedIn(quantity)?.label} ${percent(Math.abs(median - 1), 1)}`]

@@ -56,7 +56,7 @@ export function createAnswer(summary, { seconds = null, unfinished = [], place }
   }
 }
 
-/** Says why there is no verdict. @param {Summary} summary */
+/** Renders why there is no verdict. @param {Summary} summary */
 function renderNothing(summary) {
   const measured = listArms(summary).filter(arm => arm.trials.completed > 0 && arm.repeatOf === null)
   if (measured.length === 0) return 'Nothing was measured.'
@@ -65,7 +65,8 @@ function renderNothing(summary) {
 }
 
 /**
- * Renders that work was equal; empty: it was not checked, is not equal (a warning says so), or a plane is as deployed.
+ * Renders that work was equal, but for what the experiment sets aside; []: it was not checked, is not equal (a warning says so), or
+ * a plane is as deployed.
  * @param {Pick<Summary, 'parity' | 'results' | 'relaxes'>} summary
  */
 function renderEqualWork({ parity, results, relaxes }) {

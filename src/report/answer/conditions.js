@@ -39,7 +39,10 @@ function renderNeighbour(arms) {
 /** @param {SummaryArm[]} arms */
 const nameLinks = arms => [...new Set(arms.map(({ link }) => link))].join(' and ')
 
-/** Renders the sidecars on the way of a request, their TLS, and the protocol and features if all arms share one. @param {SummaryArm[]} arms */
+/**
+ * Renders the sidecars on the way of a request, their TLS, that connections are redirected in some arms, and the protocol and
+ * features if all arms share one that is not the default; `no sidecars`: no arm has any. @param {SummaryArm[]} arms
+ */
 export function renderPath(arms) {
   const withSidecars = arms.filter(arm => arm.hasSidecars)
   if (withSidecars.length === 0) return 'no sidecars'
@@ -63,14 +66,14 @@ export function renderPath(arms) {
   return parts.join(', ')
 }
 
-/** Names the TLS of an arm: a single sidecar speaks mTLS only with a client that has a certificate. @param {SummaryArm} arm */
+/** Names the TLS of an arm, `mTLS` or `plaintext`: a single sidecar speaks mTLS only with a client that has a certificate. @param {SummaryArm} arm */
 export function nameTls({ conditions: { tls }, load, sidecars }) {
   if (tls === 'plaintext') return 'plaintext'
   const isAlone = sidecars.length === 1 && sidecars[0].pods === undefined
   return isAlone && !load.hasCertificate ? 'plaintext' : 'mTLS'
 }
 
-/** Renders the requests, and their rate or users if all arms share one. @param {SummaryArm[]} arms at least one */
+/** Renders the requests, and their rate or users if all arms share one; `no load` for idle arms. @param {SummaryArm[]} arms at least one */
 export function renderRequests(arms) {
   const [{ load }] = arms
   if (load.kind === 'idle') return 'no load'

@@ -14,8 +14,12 @@ const SERIES = 6
 const ROW = 30
 const TOP = 28
 /**
- * Pixels of a panel: in all, before a bar, and behind it; letters: the most that a label has.
- * @typedef {{ width: number, label: number, value: number, letters: number }} Widths
+ * The widths of a panel, in pixels.
+ * @typedef {object} Widths
+ * @property {number} width in all
+ * @property {number} label before a bar
+ * @property {number} value behind a bar
+ * @property {number} letters the most that a label has
  */
 /** @type {Widths} */
 const WIDTHS = { width: 560, label: 150, value: 150, letters: 20 }
@@ -42,7 +46,7 @@ ${renderNotMeasured(notMeasured)}
   }
 }
 
-/** Renders a picture as a table, below up to two panels of its bars. @param {Picture} picture */
+/** Renders a picture as a table, below up to two panels of its bars; a panel of more than 12 bars is left out. @param {Picture} picture */
 function renderPicture(picture) {
   const panels = listPanels(picture)
   const drawn = panels.filter(({ bars }) => bars.length > 0 && bars.length <= BARS_MOST).slice(0, PANELS_MOST)
@@ -78,7 +82,10 @@ export function listPanels({ columns, rows }) {
   }))
 }
 
-/** Draws bars with their intervals as an SVG, in the colours of the page's CSS variables. @param {Panel} panel @param {Widths} [widths] */
+/**
+ * Draws bars with their intervals as an SVG, in the colours of the page's CSS variables. Labels that are too long are cut.
+ * @param {Panel} panel @param {Widths} [widths]
+ */
 export function drawPanel({ title, bars }, { width: all, label: before, value: behind, letters } = WIDTHS) {
   const most = Math.max(...bars.map(({ cell }) => Math.max(Number(cell.value), cell.high ?? 0)))
   const scale = (/** @type {number} */ value) => ((all - before - behind) * value) / most

@@ -30,7 +30,7 @@ function renderInterval({ text, low = null, high = null }) {
   return ` [${low.toFixed(digits)}, ${high.toFixed(digits)}]`
 }
 
-/** Lists what was not measured, each with its commands. @param {Pick<Answer, 'notMeasured'>} answer */
+/** Lists what was not measured as sentences, each with its reason and commands; []: nothing. @param {Pick<Answer, 'notMeasured'>} answer */
 export function listNotMeasured({ notMeasured }) {
   return notMeasured.map(({ what, why, commands }) => {
     const how = commands.map(({ command, gives }) => `${command} (${gives})`).join('; ')

@@ -35,7 +35,8 @@ const LAYOUTS = [
 const LAYOUT_OF_MANY_ROWS = LAYOUTS[2]
 
 /**
- * Renders the answer by the first layout that has room for all rows and for the sentences on how sure they are.
+ * Renders the answer by the first layout that has room for all rows and for the sentences on how sure they are. If none has, rows,
+ * verdicts, warnings and commands are cut to 16 lines.
  * @param {Answer} answer @param {{ more?: string[] }} [options] more: lines at the end, such as the path of the report
  */
 export function renderAnswerText(answer, { more = [] } = {}) {
@@ -223,7 +224,10 @@ function listSpans(columns) {
   return starts.map((from, n) => ({ group: groups[from], from, to: starts[n + 1] ?? groups.length }))
 }
 
-/** Adds the widths of columns and of the gaps between them. @param {number[]} widths @param {number} from @param {number} to the column after the last */
+/**
+ * Adds the widths of columns and of the gaps between them.
+ * @param {number[]} widths @param {number} from @param {number} to the column after the last
+ */
 function spanWidth(widths, from, to) {
   return widths.slice(from, to).reduce((sum, width) => sum + width, 0) + GAP.length * (to - from - 1)
 }

@@ -15,7 +15,10 @@ const SHARE_LEAST = 1 / 3
 /** A machine that was less idle before the run was busy with something else. */
 const IDLE_LEAST = 0.8
 
-/** Lists the warnings of a run as sentences, the worst first; each function below warns of one fact, with [] where it is not so. @param {Summary} summary @returns {string[]} */
+/**
+ * Lists the warnings of a run as sentences, the worst first. Each function below warns of one fact, and returns [] if there is none.
+ * @param {Summary} summary @returns {string[]}
+ */
 export function listWarnings(summary) {
   return [
     ...warnOfUnequalWork(summary),
@@ -31,7 +34,7 @@ export function listWarnings(summary) {
   ]
 }
 
-/** Names the checks in which proxies did not do equal work, but for those that the experiment sets aside. @param {Summary} summary */
+/** Renders the checks in which proxies did not do equal work, but for those that the experiment sets aside. @param {Summary} summary */
 function warnOfUnequalWork(summary) {
   const wrong = findDiffering(summary).wrong.map(name => name.replace('parity-', ''))
   return wrong.length === 0
@@ -49,7 +52,7 @@ function warnOfSpareCpu({ results, machine }) {
   ]
 }
 
-/** Names the proxies that keep an answer until its last chunk: to write it at once costs less. @param {Summary} summary */
+/** Renders the proxies that keep an answer until its last chunk: to write it at once costs less. @param {Summary} summary */
 function warnOfBufferedAnswers(summary) {
   const arms = listArms(summary)
   const keeping = arms.filter(arm => arm.hasSidecars && arm.spoiled.some(({ gate }) => gate === 'streams'))
@@ -78,7 +81,10 @@ function warnOfContradiction({ a, b, measured }) {
   return `${a} uses ${gaps.join(', but ')}.`
 }
 
-/** Renders the checks that excluded much of what is shown, but not of a search with an outcome: it went on until it had enough. @param {Summary} summary */
+/**
+ * Renders the checks that excluded at least a third of an arm's trials from what is shown, the largest share first. Those of a search
+ * with an outcome are left out: it went on until it had enough trials. @param {Summary} summary
+ */
 function warnOfSpoiledTrials({ results }) {
   const fired = listArms({ results: results.filter(result => !hasOutcome(result)) }).flatMap(arm => {
     const trials = arm.trials.completed + arm.trials.failed + arm.trials.invalid
@@ -126,13 +132,13 @@ function isOfAnswer(name, { load }) {
   return uses.some(use => spoils.includes(use))
 }
 
-/** Names the proxies that carry bytes and parse no requests. @param {Summary} summary */
+/** Renders the proxies that carry bytes and parse no requests. @param {Summary} summary */
 function warnOfByteProxies({ parity }) {
   const planes = [...new Set(parity.filter(({ carriesBytes }) => carriesBytes).map(({ plane }) => plane))]
   return planes.map(plane => `${plane} carries bytes: routes, retries and metrics by request are not its work.`)
 }
 
-/** Names the checks in which proxies do other work because a mesh deploys them so. @param {Summary} summary */
+/** Renders the checks in which proxies do other work because a mesh deploys them so. @param {Summary} summary */
 function warnOfDeployedDifferences({ parity }) {
   const rows = parity.filter(row => row.isDeployed && isWrong(row))
   const planes = [...groupBy(rows, ({ plane }) => plane)].map(([plane, rowsOfPlane]) => {
@@ -150,7 +156,7 @@ function warnOfDrift(summary) {
   return drifts.slice(0, 1)
 }
 
-/** Renders that the machine was busy before the run; empty: it was idle, or that was not measured. @param {Summary} summary */
+/** Renders that the machine was busy before the run (less than 80 % idle); []: it was not, or that was not measured. @param {Summary} summary */
 function warnOfBusyMachine({ machine }) {
   const idle = machine.before?.idleFraction
   if (typeof idle !== 'number' || idle >= IDLE_LEAST) return []

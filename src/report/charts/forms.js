@@ -1,14 +1,24 @@
 import { MIB } from '../../lib/units.js'
 import { createAxis, createAxisBelow, createAxisBeside, createSeries, dashOf, drawLines, shorten } from './style.js'
 
+/** Draws lines of planes over something else than rounds or time. Pure. */
+
 /**
- * Draws lines of planes over something else than rounds or time. LimitLine: each point is a trial; ShareLine: curve: [seconds,
- * fraction]. Pure.
- * @typedef {{ label: string, colour: number, points: { cores: number, ratePerSecond: number, isHeld: boolean }[],
- *   answers: { cores: number, ratePerSecond: number, p99Ms: number | null }[] }} LimitLine
- * @typedef {{ label: string, colour: number, points: { ratePerSecond: number, millicores: number }[],
- *   fit: { baseMillicores: number, slopeMillicoresPerRequestPerSecond: number } | null }} RateLine
- * @typedef {{ label: string, colour: number, curve: [number, number][] }} ShareLine
+ * @typedef {object} LimitLine
+ * @property {string} label
+ * @property {number} colour
+ * @property {{ cores: number, ratePerSecond: number, isHeld: boolean }[]} points one for each trial
+ * @property {{ cores: number, ratePerSecond: number, p99Ms: number | null }[]} answers p99Ms: null: not measured
+ */
+/**
+ * @typedef {object} RateLine
+ * @property {string} label
+ * @property {number} colour
+ * @property {{ ratePerSecond: number, millicores: number }[]} points
+ * @property {{ baseMillicores: number, slopeMillicoresPerRequestPerSecond: number } | null} fit null: none was made
+ */
+/** A curve of [seconds, fraction]. @typedef {{ label: string, colour: number, curve: [number, number][] }} ShareLine */
+/**
  * @typedef {{ label: string, colour: number, points: { at: number, value: number }[] }} AxisLine
  * @typedef {{ label: string, colour: number,
  *   memory: NonNullable<import('../../model/types.ts').GrowthFit['memory']> }} MemoryLine
@@ -47,7 +57,7 @@ export function drawOverLimit({ title, lines }) {
   )
 }
 
-/** Draws the CPU of all sidecars over the rate, with the fitted lines. @param {{ title: string, lines: RateLine[] }} options */
+/** Draws the CPU of all sidecars over the rate, with the fitted lines of those that have one. @param {{ title: string, lines: RateLine[] }} options */
 export function drawOverRate({ title, lines }) {
   const fitted = lines.map(({ label, colour, points, fit }) => ({
     label,
@@ -61,7 +71,10 @@ export function drawOverRate({ title, lines }) {
   return drawFitted({ title, axes: ['requests/s', 'millicores of all sidecars'], symbolSize: 9, lines: fitted })
 }
 
-/** Draws the memory of a control plane over the number of its sidecars, with the fitted lines. @param {{ title: string, lines: MemoryLine[] }} options */
+/**
+ * Draws the memory of a control plane over the number of its sidecars, with the fitted lines.
+ * @param {{ title: string, lines: MemoryLine[] }} options
+ */
 export function drawOverSidecars({ title, lines }) {
   const fitted = lines.map(({ label, colour, memory: { points, baseBytes, bytesPerSidecar } }) => {
     const last = points[points.length - 1]
@@ -103,9 +116,17 @@ export function drawOverAxis({ title, axes: [below, beside], lines }) {
 }
 
 /**
- * Draws points, and the fitted line from the first to the last of them; `said` describes a line in words.
- * @param {{ title: string, axes: [string, string], symbolSize: number, lines: { label: string, colour: number, said: string,
- *   points: { at: number, value: number, name: string }[], heightAt: ((at: number) => number) | null }[] }} options
+ * @typedef {object} FittedLine
+ * @property {string} label
+ * @property {number} colour
+ * @property {string} said the line in words
+ * @property {{ at: number, value: number, name: string }[]} points
+ * @property {((at: number) => number) | null} heightAt of the fitted line; null: there is none
+ */
+
+/**
+ * Draws points, and the fitted line from the first to the last of them.
+ * @param {{ title: string, axes: [string, string], symbolSize: number, lines: FittedLine[] }} options
  */
 function drawFitted({ title, axes: [below, beside], symbolSize, lines }) {
   const style = { symbol: 'none', silent: true, lineStyle: { type: 'dashed', width: 1.5 } }

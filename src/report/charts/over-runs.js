@@ -3,17 +3,30 @@ import { colourOf, createAxisBelow, createAxisBeside, createSeries, drawLines, L
 
 /**
  * Draws one quantity over many runs: each run's median with its interval, and a mark if something changed from that run on. Pure.
- * @typedef {{ label: string, colour: number, isControl: boolean,
- *   points: ({ median: number, low: number | null, high: number | null } | null)[] }} DrawnLine points: one for each run, null: no value
+ */
+
+/**
+ * @typedef {object} DrawnLine
+ * @property {string} label
+ * @property {number} colour
+ * @property {boolean} isControl of the applications, without sidecars
+ * @property {({ median: number, low: number | null, high: number | null } | null)[]} points one for each run; null: no value
  */
 
 // More labels than this would overlap.
 const LABELS_MOST = 12
 
 /**
- * Draws a line for each arm; a control is hollow and dotted. @param {{ title: string, unit: string, digits: number, runs: string[],
- *   lines: DrawnLine[], marks: { run: number, label: string }[] }} options marks: changes, each at the index of its run
+ * @typedef {object} RunsChart
+ * @property {string} title
+ * @property {string} unit
+ * @property {number} digits of values
+ * @property {string[]} runs names, in the order of time
+ * @property {DrawnLine[]} lines
+ * @property {{ run: number, label: string }[]} marks changes, each at the index of its run
  */
+
+/** Draws a line for each arm, across runs without a value; a control is hollow and dotted. @param {RunsChart} options */
 export function drawOverRuns({ title, unit, digits, runs, lines, marks }) {
   // `min: undefined` takes back the 0 of createAxisBelow: an axis of categories has no zero.
   const axis = { type: 'category', min: undefined, data: runs, boundaryGap: true, splitLine: { show: false } }

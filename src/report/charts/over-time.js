@@ -10,7 +10,10 @@ import { colourOf, createAxis, createLegend, createOption, createSeries, dashOf,
 // The axis ends at the first and last sample, which are no round numbers: they have no labels.
 const ENDS = { showMinLabel: false, showMaxLabel: false }
 
-/** Draws CPU, and below it anonymous memory, with a line for each sidecar. @param {{ title: string, sidecars: SidecarSeries[] }} options @returns {Chart} */
+/**
+ * Draws CPU, and below it anonymous memory, with a line for each sidecar.
+ * @param {{ title: string, sidecars: SidecarSeries[] }} options @returns {Chart}
+ */
 export function drawOverTime({ title, sidecars }) {
   const caps = [...new Set(sidecars.flatMap(({ cpuLimitCores }) => cpuLimitCores ?? []))]
   const names = sidecars.map(({ service }) => service)
@@ -88,7 +91,7 @@ export function sumSeconds(stretches) {
   return stretches.reduce((sum, [from, to]) => sum + to - from, 0)
 }
 
-/** Describes a sidecar in words: the most that it used, its cap, and the time without quota. @param {SidecarSeries} sidecar */
+/** Renders the most that a sidecar used, its cap, and the time without quota. @param {SidecarSeries} sidecar */
 function renderPeaks({ service, cpuLimitCores, cores, anonBytes, throttled }) {
   const most = (/** @type {[number, number][]} */ points) => points.reduce((high, [, v]) => Math.max(high, v), 0)
   return [

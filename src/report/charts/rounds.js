@@ -4,7 +4,14 @@ import { colourOf, createAxis, createAxisBelow, createOption, shorten, TEXT } fr
  * Draws one quantity of several arms: every round's point, the median, and its interval. Runs in browsers, too. Pure.
  * @import { Quantity } from '../../model/types.ts'
  * @typedef {{ label: string, colour: number, isControl?: boolean, quantity: Quantity }} Row
- * @typedef {{ title: string, unit: string, digits: number, rows: Row[] }} Rounds digits: of the numbers shown
+ */
+
+/**
+ * @typedef {object} Rounds
+ * @property {string} title
+ * @property {string} unit
+ * @property {number} digits of the numbers that are printed
+ * @property {Row[]} rows
  */
 
 const ROW_PIXELS = 34
@@ -15,7 +22,10 @@ const LETTER_PIXELS = 8
 // Two lines have room for so many letters.
 const LABEL_MOST = 40
 
-/** Draws a row for each arm, with its median and interval in numbers on the right. @param {Rounds} options @returns {import('./style.js').Chart} */
+/**
+ * Draws a row for each arm, with its median and interval in numbers on the right. Labels above 40 characters are cut.
+ * @param {Rounds} options @returns {import('./style.js').Chart}
+ */
 export function drawRounds({ title, unit, digits, rows }) {
   const show = (/** @type {number} */ value) => `${value.toFixed(digits)} ${unit}`
   const longest = Math.max(0, ...rows.map(({ label }) => label.length))
@@ -91,7 +101,7 @@ export function renderMedian(quantity, digits) {
   return `${median.toFixed(digits)}${interval}`
 }
 
-/** Describes a row in words: its median, interval, and number of rounds. @param {Row} row @param {(value: number) => string} show */
+/** Renders the median, interval and number of rounds of a row. @param {Row} row @param {(value: number) => string} show */
 function renderRow({ label, quantity: { median, low, high, values } }, show) {
   const rounds = values.filter(value => value !== null).length
   if (median === null) return `${label}: no value`

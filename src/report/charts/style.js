@@ -1,8 +1,11 @@
 /** The style that all charts share. Definitions use light colours, which a theme then replaces. Runs in browsers, too. Pure. */
 
 /**
- * A chart; description: in words; height: pixels; option: of ECharts, without functions, for pages and files alike.
- * @typedef {{ title: string, description: string, height: number, option: Record<string, any> }} Chart
+ * @typedef {object} Chart
+ * @property {string} title
+ * @property {string} description in words
+ * @property {number} height in pixels
+ * @property {Record<string, any>} option of ECharts, without functions, for pages and files alike
  */
 
 /** @type {Record<string, { light: string, dark: string }>} each light colour differs from all others, as it is the key to its name */
@@ -40,11 +43,13 @@ export function createOption(option) {
 }
 
 /**
- * Draws a chart of labelled lines with a legend above them. about: begins the description; renderLine: describes a line in words; height, top,
- * bottom: pixels.
+ * Draws a chart of labelled lines with a legend above them.
  * @template {{ label: string }} Line
- * @param {{ title: string, about?: string, lines: Line[], renderLine: (line: Line) => string, height?: number }} options
- * @param {{ top?: number, bottom?: number } & Record<string, any>} option @returns {Chart}
+ * @param {{ title: string, about?: string, lines: Line[], renderLine: (line: Line) => string, height?: number }} options about:
+ *   begins the description, by default the title; renderLine: renders a line in words; height: in pixels, 340 by default
+ * @param {{ top?: number, bottom?: number } & Record<string, any>} option top, bottom: pixels around the grid, 34 and 30 by default;
+ *   the others are options of ECharts
+ * @returns {Chart}
  */
 export function drawLines(
   { title, about = title, lines, renderLine, height = 340 },
@@ -105,7 +110,7 @@ export function createLegend(names) {
   return { data: names, top: 0, left: 0, type: 'scroll', textStyle: { color: TEXT, fontSize: AXIS_FONT_SIZE } }
 }
 
-/** Rounds to four digits: a chart shows no more, and its file stays small. @param {number} value */
+/** Rounds to four significant digits: a chart shows no more, and its file stays small. @param {number} value */
 export function shorten(value) {
   return Number(value.toPrecision(4))
 }
@@ -116,7 +121,7 @@ export function colourOf(index) {
   return COLOURS[name].light
 }
 
-/** Replaces the light colours of an option by those of a theme. @template T @param {T} option @param {boolean} isDark @returns {T} */
+/** Replaces the light colours of an option by the dark ones; an option for a light theme is returned as it is. @template T @param {T} option @param {boolean} isDark @returns {T} */
 export function withPalette(option, isDark) {
   return isDark ? JSON.parse(replaceColours(JSON.stringify(option), name => COLOURS[name].dark)) : option
 }

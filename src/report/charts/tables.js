@@ -9,13 +9,19 @@ import { shorten } from './style.js'
  * The values of each chart as a table. Pure.
  * @import { Table } from '../../lib/text-table.js' @import { SidecarSeries } from '../../judge/sidecars.js'
  * @import { TimesLine } from './distributions.js' @import { LimitLine, MemoryLine, ShareLine } from './forms.js'
- * @typedef {import('./style.js').Chart & { id: string, table: Table, part?: number }} ReportChart a chart with the table of its values; part: index
- *   of its result, if the run has several
+ */
+
+/**
+ * A chart with the table of its values. `part` is the index of its result, if the run has several.
+ * @typedef {import('./style.js').Chart & { id: string, table: Table, part?: number }} ReportChart
  */
 
 const SHARES = [0.25, 0.5, 0.75, 0.95, 1]
 
-/** Lists the median, the interval and every round of each arm; `-`: no value. @param {import('./rounds.js').Rounds} options @returns {Table} */
+/**
+ * Lists the median, the interval and every round of each arm; `-`: no value.
+ * @param {import('./rounds.js').Rounds} options @returns {Table}
+ */
 export function tabulateRounds({ title, unit, digits, rows }) {
   const show = (/** @type {number | null} */ value) => (value === null ? '-' : value.toFixed(digits))
   return {
@@ -28,7 +34,10 @@ export function tabulateRounds({ title, unit, digits, rows }) {
   }
 }
 
-/** Lists the times of each line, in ms, at the usual percentiles; `-`: its grid lacks one. @param {{ title: string, lines: TimesLine[] }} options @returns {Table} */
+/**
+ * Lists the times of each line, in ms, at the usual percentiles; `-`: its grid lacks one.
+ * @param {{ title: string, lines: TimesLine[] }} options @returns {Table}
+ */
 export function tabulateLines({ title, lines }) {
   const quantiles = Object.values(QUANTILES)
   return {
@@ -39,7 +48,7 @@ export function tabulateLines({ title, lines }) {
 }
 
 /**
- * Lists the least and most of each sidecar's series, and for how many seconds its quota was used up.
+ * Lists the least and most of each sidecar's series, and for how many seconds its quota was used up; `-`: no samples, or no cap.
  * @param {{ title: string, sidecars: SidecarSeries[] }} options @returns {Table}
  */
 export function tabulateSeries({ title, sidecars }) {
@@ -77,7 +86,11 @@ export function tabulateMemory({ title, lines }) {
   return tabulatePoints({ caption: `${title}, MiB`, name: 'sidecars', lines: points })
 }
 
-/** Lists a quantity over an axis. @param {{ title: string, axes: [string, string], lines: import('./forms.js').AxisLine[] }} options @returns {Table} */
+/**
+ * Lists the values of each line at each value of an axis.
+ * @param {{ title: string, axes: [string, string], lines: import('./forms.js').AxisLine[] }} options axes: the first heads the rows
+ * @returns {Table}
+ */
 export function tabulateOverAxis({ title, axes: [name], lines }) {
   const valued = lines.map(({ label, points }) => ({
     label,
@@ -100,7 +113,10 @@ function tabulatePoints({ caption, name, lines }) {
   }
 }
 
-/** Lists the seconds after which each line reached the shares of SHARES; `-`: it did not. @param {{ title: string, lines: ShareLine[] }} options @returns {Table} */
+/**
+ * Lists the seconds after which each line reached the shares of SHARES; `-`: it did not.
+ * @param {{ title: string, lines: ShareLine[] }} options @returns {Table}
+ */
 export function tabulateShares({ title, lines }) {
   return {
     caption: `${title}, seconds`,
@@ -112,7 +128,10 @@ export function tabulateShares({ title, lines }) {
   }
 }
 
-/** Lists the trials of each line from the lowest CPU limit on, then its answers with their p99 if one was measured. @param {{ title: string, lines: LimitLine[] }} options @returns {Table} */
+/**
+ * Lists the trials of each line from the lowest CPU limit on, then its answers with their p99 if one was measured.
+ * @param {{ title: string, lines: LimitLine[] }} options @returns {Table}
+ */
 export function tabulateLimits({ title, lines }) {
   return {
     caption: title,
