@@ -41,7 +41,7 @@ const ELSEWHERE = {
   'mtls-tax': 'AXES, and churn for its keys',
   'node-proxy': 'interception.test.js for its plane, idle for its pairs',
   'node-proxy-load': 'interception.test.js',
-  'node-proxy-loud': 'lies.test.js for its pairs, generators.test.js for its load; no sidecar is loud in a test',
+  'node-proxy-loud': 'interception.test.js',
   'open-mesh': 'memory-of-services, which also removes the services',
   payload: 'AXES',
 }

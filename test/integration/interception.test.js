@@ -128,6 +128,49 @@ describe('redirected connections', { timeout: 180_000 }, () => {
     expectNothingLeft(child.pid)
   })
 
+  it.for([
+    'pipy',
+    'ztunnel:node',
+  ])('carry the load of a loud pair beside a quiet one, of %s', async (plane, context) => {
+    await needRedirection(context, 'iptables')
+    if (plane.startsWith('ztunnel')) need(context, 'ztunnel')
+    const out = path.join(folder, `run-${++count}`)
+    const argv = ['bench', 'node-proxy-loud', '--profile', 'smoke', '--planes', plane, '--out', out]
+    const child = execa(process.execPath, ['src/cli.js', ...argv], { reject: false })
+    const { exitCode, stdout, stderr } = await child
+    // 3: noise took the verdict.
+    expect([0, 3], stderr).toContain(exitCode)
+    expect(stdout).toMatch(/Quiet pairs beside 300 requests\/s to one: (?:no )?p99 /)
+    const { records } = readRun(out)
+    expect(records.map(({ trial }) => trial.arm.load.loudPerSecond ?? 0).toSorted()).toEqual([0, 300])
+    for (const { trial, load, outcome, processes } of records) {
+      const { loudPerSecond = 0, ratePerSecond = 0, windowSeconds } = trial.arm.load
+      const verified = Number(load?.verified)
+      expect([trial.id, outcome, load?.failed]).toEqual([trial.id, 'completed', 0])
+      expect(load?.due).toBe(ratePerSecond * windowSeconds)
+      const sidecars = processes.filter(({ role }) => role === 'sidecar')
+      const hops = sidecars.flatMap(({ pods, ...sidecar }) => pods ?? [sidecar])
+      const receivedBy = (/** @type {boolean} */ isQuiet) =>
+        hops
+          .filter(({ copyOf }) => (copyOf !== null) === isQuiet)
+          .map(({ receivedBytes, passages }) => Number(receivedBytes) / Number(passages) / 2048)
+      expect([receivedBy(true).length, receivedBy(false).length]).toEqual([2, 2])
+      if (loudPerSecond === 0) {
+        expect(load).not.toHaveProperty('loud')
+        continue
+      }
+      const { due, verified: loudVerified = 0, failed, quiet } = load?.loud ?? {}
+      expect({ due, failed }).toEqual({ due: loudPerSecond * windowSeconds, failed: 0 })
+      expect(loudVerified).toBeGreaterThan(verified)
+      expect(quiet).toHaveLength(1)
+      // Each pair passed the bytes of its own requests.
+      for (const requests of receivedBy(false)) expect(requests).toBeGreaterThan(loudVerified)
+      for (const requests of receivedBy(true)) expect(requests).toBeGreaterThan(verified)
+      expect(Math.max(...receivedBy(true))).toBeLessThan(Math.min(...receivedBy(false)))
+    }
+    expectNothingLeft(child.pid)
+  })
+
   it('are found to go past the sidecars where somebody flushes the rules', async context => {
     await needRedirection(context, 'iptables', 'conntrack')
     const { child, out } = start(['--planes', 'pipy', '--measure', 'capacity', '--interception', 'redirect'])

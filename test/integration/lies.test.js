@@ -82,6 +82,20 @@ function setQuota(out, role, cores) {
 }
 
 /**
+ * Takes the redirection away from the two pods of a pair. @param {string} out of the run @param {RegExp} pair the names of their namespaces
+ */
+async function flushRules(out, pair) {
+  const runId = readLedgers().find(({ owner }) => owner?.command.includes(out))?.runId
+  const pods = listSafely('/run/netns').filter(name => name.startsWith(`sidecar-bench.${runId}`) && pair.test(name))
+  expect(pods).toHaveLength(2)
+  const inPods = (/** @type {string[]} */ ...command) =>
+    Promise.all(pods.map(pod => execa('ip', ['netns', 'exec', pod, ...command])))
+  await inPods('iptables', '-t', 'nat', '-F')
+  // Connections that are open would go on through the proxy.
+  await inPods('conntrack', '-F')
+}
+
+/**
  * A variant of the kit's Pipy scripts.
  * @param {string} name @param {(text: string) => string} change @param {string} file
  */
@@ -306,24 +320,69 @@ describe('is caught:', { timeout: 180_000 }, () => {
     const longer = ['--profile', 'quick', '--rounds', '1']
     const { records } = await lie(['--planes', 'ztunnel:node', '--cpu', 'none', ...pairs, ...longer], {
       // Bytes that came before would be a part of its share.
-      beforeLoad: async out => {
-        const runId = readLedgers().find(({ owner }) => owner?.command.includes(out))?.runId
-        const pods = listSafely('/run/netns').filter(
-          name => name.startsWith(`sidecar-bench.${runId}`) && /\.(?:gateway|ratings)-of-2$/.test(name),
-        )
-        expect(pods).toHaveLength(2)
-        const inPods = (/** @type {string[]} */ ...command) =>
-          Promise.all(pods.map(pod => execa('ip', ['netns', 'exec', pod, ...command])))
-        await inPods('iptables', '-t', 'nat', '-F')
-        // Connections that are open would go on through the proxy.
-        await inPods('conntrack', '-F')
-      },
+      beforeLoad: out => flushRules(out, /\.(?:gateway|ratings)-of-2$/),
     })
     expect(Number(records[0].load?.verified)).toBeGreaterThan(100)
     expect(records[0].outcome).toBe('invalid')
     expect(records[0].reasons.join()).toMatch(
       /passage: the proxy of the node received \d+ bytes in the pod of gateway-of-2, and its share of .*: they went past it/,
     )
+  })
+
+  describe('a loud pair', () => {
+    const LOUD = ['--link', 'gateway-ratings', '--pairs', '2', '--rate', '100', '--loud', '300', '--cpu', 'none']
+    const lieLoudly = (/** @type {Parameters<typeof lie>[1]} */ options) =>
+      lie(['--planes', 'pipy', '--interception', 'redirect', ...LOUD], options)
+
+    it('whose load ends before the window', async context => {
+      need(context, 'pipy', 'k6')
+      await needNamespaces(context, 'iptables')
+      const scripts = path.join(folder, 'ended-scripts')
+      const K6 = createWrapper(
+        'ended',
+        'k6',
+        `[ "$1" = run ] || exec "$TOOL" "$@"\ncp -r "$(dirname "\${@: -1}")" ${scripts}\nsed -i "s/exec: 'askLoud'/&, duration: '1s'/" ${scripts}/open-loop.js\nexec "$TOOL" "\${@:1:$#-1}" ${scripts}/open-loop.js`,
+      )
+      const { records } = await lieLoudly({ env: { K6 } })
+      expect(Number(records[0].load?.verified)).toBeGreaterThan(100)
+      expect(records[0].outcome).toBe('invalid')
+      expect(records[0].reasons).toContain(
+        'not-loud: the loud pair answered 0 of 450 requests that were due, and 0 failed: nothing was loud beside the others, which answered 150 each',
+      )
+    })
+
+    it('that gets a lower rate than asked for', async context => {
+      need(context, 'pipy', 'k6')
+      await needNamespaces(context, 'iptables')
+      const K6 = createWrapper('softer', 'k6', `exec "$TOOL" "\${@/LOUD_RATE=300/LOUD_RATE=30}"`)
+      const { records } = await lieLoudly({ env: { K6 } })
+      expect(records[0].load?.loud?.verified).toBeGreaterThan(30)
+      expect(records[0].outcome).toBe('invalid')
+      expect(records[0].reasons).toContain(
+        'asked-rate: 45 requests to the loud pair were due in the window, and the rate asks for 450',
+      )
+    })
+
+    it('whose connections go past its sidecars', async context => {
+      need(context, 'pipy', 'k6')
+      await needNamespaces(context, 'iptables', 'conntrack', 'ss')
+      const { records } = await lieLoudly({ beforeLoad: out => flushRules(out, /\.(?:gateway|ratings)$/) })
+      expect(Number(records[0].load?.loud?.verified)).toBeGreaterThan(200)
+      expect(records[0].outcome).toBe('invalid')
+      expect(records[0].reasons.filter(reason => reason.startsWith('passage'))).toEqual([
+        expect.stringMatching(/^passage: gateway's sidecar received \d+ bytes, .*: they went past it$/),
+        expect.stringMatching(/^passage: ratings's sidecar received \d+ bytes, .*: they went past it$/),
+      ])
+    })
+  })
+
+  it.concurrent('a rate that is another than asked for', async context => {
+    need(context, 'pipy', 'k6', 'caps')
+    const K6 = createWrapper('slower', 'k6', `exec "$TOOL" "\${@/--env=RATE=200/--env=RATE=100}"`)
+    const { records } = await lie(['--planes', 'pipy', '--cpu', '0.5', '--rate', '200'], { env: { K6 } })
+    expect(records[0].load?.verified).toBeGreaterThan(100)
+    expect(records[0].outcome).toBe('invalid')
+    expect(records[0].reasons).toContain('asked-rate: 150 requests were due in the window, and the rate asks for 300')
   })
 
   it.concurrent('kinds of requests that are not sent in their shares', async context => {

@@ -17,17 +17,28 @@ const FAR = { cpus: 4, idleFraction: 0.01, stealFraction: 0, foreignCores: 2.5, 
 
 describe('what bound a trial of the open loop', () => {
   const arm = { load: { kind: /** @type {const} */ ('open'), users: 64, ratePerSecond: 100 } }
-  /** @param {Partial<import('../../src/model/types.ts').LoadResult>} load */
-  const boundOf = load => {
-    const record = createRecord({ arm, load: { reportedUsers: null, lagP99Ms: 0, ...load } })
+  const BURST = { factor: 10, beginsSeconds: 0.2, seconds: 0.5 }
+  /** @param {Partial<import('../../src/model/types.ts').LoadResult>} load @param {typeof BURST | null} [burst] */
+  const boundOf = (load, burst = null) => {
+    const record = createRecord({
+      arm: { load: { ...arm.load, burst } },
+      load: { reportedUsers: null, lagP99Ms: 0, ...load },
+    })
     const { boundBy, gates } = judgeTrial(/** @type {any} */ (record), ['steady'])
     return [boundBy, ...gates.map(({ gate }) => gate)]
   }
 
   it('are the drops where requests that were due never started, of a burst, too', () => {
     // A second at 100/s in which ten times as much was due for half a second.
-    expect(boundOf({ due: 550, verified: 300, dropped: 250 })).toEqual(['drops', 'drops', 'knee'])
-    expect(boundOf({ due: 550, verified: 550, dropped: 0 })).toEqual(['rate'])
+    expect(boundOf({ due: 550, verified: 300, dropped: 250 }, BURST)).toEqual(['drops', 'drops', 'knee'])
+    expect(boundOf({ due: 550, verified: 550, dropped: 0 }, BURST)).toEqual(['rate'])
+  })
+
+  it('is another rate where the generator was told of one: nobody else knows what was due', () => {
+    for (const due of [98, 102, 550]) expect(boundOf({ due, verified: due, dropped: 0 })).toContain('asked-rate')
+    // A burst that was not sent.
+    expect(boundOf({ due: 100, verified: 100, dropped: 0 }, BURST)).toContain('asked-rate')
+    for (const due of [99, 100, 101]) expect(boundOf({ due, verified: due, dropped: 0 })).toEqual(['rate'])
   })
 
   it('is what it was in runs whose generator did not count what was due', () => {
@@ -116,6 +127,14 @@ describe('a loud pair', () => {
     const judged = judge([inPair(1, busy), inPair(2), inPair(3)], { loud: loud && { ...LOUD, ...loud } })
     expect(judged.outcome).toBe('invalid')
     expect(judged.gates.find(({ gate }) => gate === 'not-loud')?.reason).toContain(reason)
+  })
+
+  it('of another rate than asked for makes a trial invalid, whatever share of it was answered', () => {
+    const processes = [1, 2, 3].map(pair => inPair(pair))
+    expect(judge(processes, { loud: { ...LOUD, due: 20, verified: 20 } })).toMatchObject({
+      outcome: 'invalid',
+      reasons: ['asked-rate: 20 requests to the loud pair were due in the window, and the rate asks for 2000'],
+    })
   })
 
   it('that was less loud than asked spoils the latency beside it, unless it could do no more', () => {

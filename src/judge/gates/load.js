@@ -134,6 +134,24 @@ export const LOAD_GATES = [
     },
   },
   {
+    // The other gates hold what was answered against what the generator counted as due, and so against its own rate.
+    name: 'asked-rate',
+    finds:
+      'a generator that counted more or fewer requests as due than the rate, the burst and the loud pair (`--loud`) ask for: it sent another load',
+    isOfLoad: true,
+    words: 'another rate than asked for',
+    find: ({ load, trial }) => {
+      const { ratePerSecond = 0, loudPerSecond = 0, burst, windowSeconds } = trial.arm.load
+      const { factor, seconds: burstSeconds } = burst ?? { factor: 1, seconds: 0 }
+      const seconds = windowSeconds + (factor - 1) * burstSeconds
+      return [
+        load.due !== undefined && renderOtherRate('', load.due, { ratePerSecond, seconds }),
+        load.loud !== undefined &&
+          renderOtherRate(' to the loud pair', load.loud.due, { ratePerSecond: loudPerSecond, seconds: windowSeconds }),
+      ]
+    },
+  },
+  {
     name: 'not-loud',
     finds:
       'a loud pair (`--loud`) none of whose requests were answered, fewer than half where no proxy was saturated, or no more than those of another pair where one was; nobody counted them',
@@ -303,6 +321,17 @@ export const LOAD_GATES = [
     },
   },
 ]
+
+/**
+ * Renders the requests that were due where a rate asks for others; false: it asks for these, but for their rounding.
+ * @param {string} place @param {number} due @param {{ ratePerSecond: number, seconds: number }} asked
+ */
+function renderOtherRate(place, due, { ratePerSecond, seconds }) {
+  const asked = ratePerSecond * seconds
+  // Windows are whole milliseconds, and the requests of a window and of its burst are whole numbers.
+  const isAsked = Math.abs(due - asked) <= 1 + ratePerSecond / 1000
+  return !isAsked && `${due} requests${place} were due in the window, and the rate asks for ${Math.round(asked)}`
+}
 
 /** Renders the requests that the loud pair answered; older kits did not count failed ones. @param {NonNullable<Measured['load']['loud']>} loud */
 function renderLoud({ due, verified, failed }) {
