@@ -20,7 +20,7 @@ import { listPipelineTlsNotes } from './own-tls.js'
 import { createRig } from './rig.js'
 import { createSlots } from './slots.js'
 import { configurationOf, PARITY_NAMES, sizeOf } from './verdict/checks.js'
-import { holdAgainst, isWrong } from './verdict/rows.js'
+import { holdAgainst, isWrong, takesPlaintext } from './verdict/rows.js'
 
 /** @import { Arm, ParityRow, ToolSpec } from '../model/types.ts' */
 /** @import { GateParity, Testbed } from '../run/kind.js' */
@@ -289,11 +289,12 @@ async function probePlane(options) {
 
 /**
  * Says whether a row's plane is as a mesh deploys it, so that a difference is a finding and no fault. In a profile that declares
- * all that it lacks, a difference beyond is a fault. @param {{ arm: Arm, row: CheckRow, planes: Testbed['programs']['planes'] }} options
+ * all that it lacks, a difference beyond is a fault. Plaintext in place of mTLS always is: no mesh deploys that, so another
+ * program runs, or another configuration. @param {{ arm: Arm, row: CheckRow, planes: Testbed['programs']['planes'] }} options
  */
 function isExempt({ arm, row, planes }) {
   const deployed = findDeployed(planes, arm)
-  if (!deployed) return false
+  if (!deployed || takesPlaintext(row)) return false
   return !(deployed.isHeld && arm.profile === null && isWrong(row) && !row.lacks)
 }
 

@@ -7,7 +7,7 @@ import { ROOT } from '../lib/paths.js'
 import { AXES } from '../model/arms.js'
 import { LEFT_OUT } from '../parity/beside/corpus.js'
 import { CONFIGURATIONS, findUntried, listLacks, tryPlane, writeParityCertificates } from '../parity/try-plane.js'
-import { holdAgainst, joinAlike } from '../parity/verdict/rows.js'
+import { holdAgainst, joinAlike, takesPlaintext } from '../parity/verdict/rows.js'
 import { parsePlanes } from '../prepare/options.js'
 import { findPlane } from '../prepare/programs.js'
 import { stampNow, withSite } from '../prepare/site.js'
@@ -69,9 +69,14 @@ async function tryAll({ site, planes, choice, names }, { print, say, end, signal
       continue
     }
     const lines = await tryPlane({ ...rigOptions, index, measured })
-      .then(rows => renderDifferences(rows, listLacks(plane, measured)))
-      // The work of a plane as a mesh deploys it is not held equal: its differences are printed as known.
-      .then(lines => (deployed && !deployed.isHeld ? lines.map(line => ({ ...line, isKnown: true })) : lines))
+      .then(rows =>
+        rows.flatMap(row => {
+          const lines = renderDifferences([row], listLacks(plane, measured))
+          // The work of a plane as a mesh deploys it is not held equal: its differences are printed as known.
+          const isExcused = deployed && !deployed.isHeld && !takesPlaintext(row)
+          return isExcused ? lines.map(line => ({ ...line, isKnown: true })) : lines
+        }),
+      )
       .catch(error => {
         signal.throwIfAborted()
         if (!(error instanceof BenchError) || error instanceof SiteLostError) throw error

@@ -396,17 +396,23 @@ describe('is caught:', { timeout: 180_000 }, () => {
     expect(records[0].reasons.join()).toMatch(/mix: \d+ of \d+ requests were GET \/a, and \d+ are its share/)
   })
 
-  it('a ztunnel that passes plaintext', async context => {
-    need(context, 'ztunnel', 'k6', 'caps')
+  // As deployed, a difference is a finding: plaintext is none.
+  it.for(['ztunnel', 'ztunnel:istio'])('a ztunnel that passes plaintext, of %s', async (plane, context) => {
+    need(context, 'pipy', 'ztunnel', 'k6', 'caps')
+    await needNamespaces(context, 'iptables')
     const ZTUNNEL = createWrapper(
       'plain-ztunnel',
       'ztunnel',
       `sed 's/HBONE/TCP/; /^policies:/,$d' "$LOCAL_XDS_PATH" > "/tmp/plain-ztunnel.$$.yaml"\nLOCAL_XDS_PATH="/tmp/plain-ztunnel.$$.yaml" exec "$TOOL" "$@"`,
     )
-    const planes = ['--planes', 'ztunnel', '--cpu', '0.5', '--interception', 'redirect']
-    const { stdout } = await lie([...planes, '--link', 'gateway-ratings'], { env: { ZTUNNEL } })
-    expect(stdout).toMatch(/Equal-work check: NOT passed: .* refusals ztunnel /)
-    expect(stdout).toContain('ztunnel: plaintext, in strict mode: accepted, expected refused')
+    const argv = ['--planes', `pipy,${plane}`, '--cpu', '0.5', '--interception', 'redirect']
+    const { stdout, records, exitCode } = await lie([...argv, '--link', 'gateway-ratings'], { env: { ZTUNNEL } })
+    // Each request is answered: only the check for equal work knows.
+    expect(new Set(records.map(r => r.load?.failed))).toEqual(new Set([0]))
+    expect(stdout).toMatch(/Equal-work check: NOT passed: .* refusals /)
+    expect(stdout).toContain(`${plane}: plaintext, in strict mode: accepted, expected refused`)
+    expect(stdout).toContain(`CPU per request of pipy and ${plane}: no verdict`)
+    expect(exitCode).toBe(3)
   })
 
   it.concurrent('unequal workers', async context => {

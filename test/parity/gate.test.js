@@ -232,6 +232,23 @@ describe('gateParity', () => {
     expect(strict.map(row => row.name)).not.toContain('parity-permissive')
   })
 
+  it.each([
+    ['parity-refusals', 'plaintext, in strict mode: accepted, expected refused', undefined],
+    ['parity-upstreams', 'plaintext, as an upstream: accepted, expected refused', undefined],
+    ['parity-refusals', 'plaintext, in strict mode: answered 403, expected refused', true],
+    ['parity-refusals', 'TLS 1.2, in strict mode: accepted, expected refused', true],
+    ['parity-permissive', 'plaintext, in permissive mode: refused, expected accepted', true],
+  ])('excuses a plane as deployed in %s: %s', async (name, difference, isDeployed) => {
+    const found = '1 peers treated otherwise'
+    const probeAnswers = () => [{ name, found, expected: 'all refused', differences: [difference] }]
+    const { testbed } = await createTestbed({ probeAnswers })
+    const deployed = { shipped: { from: 'a mesh', deviations: [] } }
+    Object.assign(testbed.programs.planes.cheap, { profiles: ['lean', 'shipped'], deployed })
+    const rows = await gate(testbed, [armOf({}, { profile: 'shipped' })])
+    expect(rows.find(row => row.name === name)?.isDeployed).toBe(isDeployed)
+    expect(rows.find(row => row.name === 'parity-answers')?.isDeployed).toBe(true)
+  })
+
   it("holds against a plane what its sidecars do, and no fault of the kit's", async () => {
     const failing = async (/** @type {Error} */ error) =>
       gate((await createTestbed({ probeAnswers: () => Promise.reject(error) })).testbed, [armOf({})])
