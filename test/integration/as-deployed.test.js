@@ -3,9 +3,11 @@ import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
 import { readTextFiles } from '../../src/lib/text-files.js'
 import { listComparisons } from '../../src/model/results.js'
+import { listSafely, readSafely } from '../../src/node/kernel/proc-files.js'
 import { readRun, readSummary } from '../../src/records/records.js'
 import { makeFolder } from '../fakes/scratch.js'
-import { expectNothingLeft } from './leftovers.js'
+import { awaitWindowStart } from './await-window.js'
+import { expectNothingLeft, pidsOf } from './leftovers.js'
 import { need, tools } from './real-tools.js'
 
 /** @import { Summary } from '../../src/model/types.ts' */
@@ -54,6 +56,31 @@ describe('sidecars as meshes deploy them', { timeout: 300_000 }, () => {
     const { exitCode, stderr } = await run(out, ['cost', ...planes, ...INTERCEPTED], { FSM: process.env.OSM_EDGE })
     expect([exitCode, exitCode === 0 ? '' : stderr]).toEqual([0, ''])
     expect(readRun(out).records.map(({ load }) => load?.failed)).toContain(0)
+  })
+
+  it.for([
+    { planes: 'pipy', workers: 2 },
+    { planes: 'pipy:container', workers: 1 },
+  ])('have, at 1.5 CPUs, $workers worker threads in $planes, which the record has as the kernel does', async (row, context) => {
+    need(context, 'pipy', 'k6', 'caps')
+    const { planes, workers } = row
+    const out = path.join(folder, `threads-${workers}`)
+    const argv = ['--planes', planes, '--measure', 'capacity', '--cpu', '1.5', '--link', 'ratings', '--users', '5']
+    const child = run(out, argv)
+    await awaitWindowStart(out)
+    const pids = pidsOf('ratings-sidecar', out)
+    expect(pids).toHaveLength(1)
+    const running = listSafely(`/proc/${pids[0]}/task`).map(id => ({
+      id: Number(id),
+      name: readSafely(`/proc/${pids[0]}/task/${id}/comm`).trim(),
+    }))
+    await child
+    const [sidecar] = readRun(out).records[0].processes.filter(({ role }) => role === 'sidecar')
+    expect(sidecar.threads.map(({ id, name }) => ({ id, name }))).toEqual(running)
+    // Two threads of Pipy serve no requests.
+    expect(running).toHaveLength(workers + 2)
+    expect([sidecar.askedWorkers, sidecar.workers]).toEqual([workers, workers])
+    expectNothingLeft(child.pid)
   })
 
   it('are left out with the reason without redirection, or without the scripts', async context => {
