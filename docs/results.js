@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { loadPlanes } from '../src/dataplanes/registry.js'
 import { formatValue, QUANTITIES, quantityOf } from '../src/judge/quantities.js'
-import { nameOf } from '../src/model/arms.js'
+import { renderArmName } from '../src/model/arms.js'
 import { listArms } from '../src/model/results.js'
 import { readSummary } from '../src/records/records.js'
 import { withRuns } from '../src/verbs/open-runs.js'
@@ -58,5 +58,5 @@ function tellArm(arm, { tools }) {
       : arm.cpuLimitCores === null
         ? 'no cap'
         : `${arm.cpuLimitCores} cores`
-  return [`${nameOf(arm)} ${tools[tool]?.version ?? ''}`.trim(), `${arm.link}, ${at}`, cost, memory]
+  return [`${renderArmName(arm)} ${tools[tool]?.version ?? ''}`.trim(), `${arm.link}, ${at}`, cost, memory]
 }

@@ -27,12 +27,12 @@ try {
 // These modules are imported only now: with too few open files, they cannot be opened.
 const { BenchError, EXIT } = await import('./lib/errors.js')
 const { readVersion } = await import('./lib/kit.js')
-const { showControls } = await import('./lib/printable.js')
+const { escapeControls } = await import('./lib/printable.js')
 const { createProgram, exitStatusOf, messageOf } = await import('./verbs/program.js')
 
 /** Writes a line without breaking the terminal's view; null: there is no such view. @type {((line: string) => void) | null} */
 let sayBeside = null
-const write = (/** @type {string} */ line) => void process.stderr.write(`${showControls(line)}\n`)
+const write = (/** @type {string} */ line) => void process.stderr.write(`${escapeControls(line)}\n`)
 const say = (/** @type {string} */ line) => (sayBeside ?? write)(line)
 
 const failAtExit = () =>
@@ -99,7 +99,7 @@ process.on('uncaughtException', error => {
 
 /** @type {Context} */
 const context = {
-  print: text => void process.stdout.write(`${showControls(text)}\n`),
+  print: text => void process.stdout.write(`${escapeControls(text)}\n`),
   say,
   end(status) {
     process.exitCode = status

@@ -4,7 +4,7 @@ import { groupBy } from '../src/lib/group-by.js'
 export default class LastLinesReporter {
   /** Says at once what failed: the end of all tests may be half an hour away. @param {import('vitest/node').TestCase} test */
   onTestCaseResult(test) {
-    if (test.result().state === 'failed') console.log(`FAILED NOW: ${nameOf(test)}`)
+    if (test.result().state === 'failed') console.log(`FAILED NOW: ${formatTestName(test)}`)
   }
 
   /** @param {ReadonlyArray<import('vitest/node').TestModule>} modules */
@@ -16,13 +16,13 @@ export default class LastLinesReporter {
       console.log(`SKIPPED: ${reason}: ${own.map(test => test.fullName).join('; ')}`)
     // An import or a hook may have failed, too.
     for (const part of modules.flatMap(module => [module, ...module.children.allSuites()])) {
-      for (const { message } of part.errors()) console.log(`FAILED: ${nameOf(part)}: ${shorten(message)}`)
+      for (const { message } of part.errors()) console.log(`FAILED: ${formatTestName(part)}: ${shorten(message)}`)
     }
     for (const test of listOf('passed').filter(t => t.diagnostic()?.flaky)) {
-      console.log(`PASSED AT THE SECOND TRY: ${nameOf(test)}: ${messagesOf(test)}`)
+      console.log(`PASSED AT THE SECOND TRY: ${formatTestName(test)}: ${messagesOf(test)}`)
     }
     for (const test of listOf('failed')) {
-      console.log(`FAILED: ${nameOf(test)}: ${messagesOf(test)}`)
+      console.log(`FAILED: ${formatTestName(test)}: ${messagesOf(test)}`)
     }
     const [passed, failed, skipped] = ['passed', 'failed', 'skipped'].map(state => listOf(state).length)
     console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`)
@@ -30,7 +30,7 @@ export default class LastLinesReporter {
 }
 
 /** @param {import('vitest/node').TestModule | import('vitest/node').TestSuite | import('vitest/node').TestCase} part */
-function nameOf(part) {
+function formatTestName(part) {
   return part.type === 'module' ? part.relativeModuleId : `${part.module.relativeModuleId} > ${part.fullName}`
 }
 

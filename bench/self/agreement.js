@@ -9,7 +9,7 @@ import {
 } from '../../src/judge/record/measures.js'
 import { ROUNDS_LEAST, summariseRatios, summariseValues } from '../../src/lib/stats.js'
 import { percent } from '../../src/lib/units.js'
-import { nameOf } from '../../src/model/arms.js'
+import { renderArmName } from '../../src/model/arms.js'
 import { listComparisons } from '../../src/model/results.js'
 
 /** Compares the results of one experiment on two targets of one machine. Pure. */
@@ -38,7 +38,7 @@ export function compareTargets({ local, other }) {
     const ratio = summariseRatios(divideRounds(b, a), local.seed)
     const spoiled = ratio.values.some(value => value === null)
     const verdict = judge({ ratio, floor, isSpoiled: spoiled && ratio.values.length >= ROUNDS_LEAST })
-    const name = `${nameOf(arm)}${arm.cpuLimitCores === null ? '' : ` at ${arm.cpuLimitCores}`}`
+    const name = `${renderArmName(arm)}${arm.cpuLimitCores === null ? '' : ` at ${arm.cpuLimitCores}`}`
     return { name, local: summariseValues(a), other: summariseValues(b), ratio, floor, verdict }
   }
   const keyOf = (/** @type {Comparison} */ c) => [c.a, c.b, c.quantity, c.service, c.link, c.cpuLimitCores].join()
@@ -58,9 +58,9 @@ export function compareTargets({ local, other }) {
 
 /** @param {ReturnType<typeof compareTargets>} agreement @param {string} other the name of the other target */
 export function renderAgreement({ planes, network, pairs }, other) {
-  const show = (/** @type {number | null} */ value) => (value === null ? '-' : value.toFixed(0))
+  const formatOrDash = (/** @type {number | null} */ value) => (value === null ? '-' : value.toFixed(0))
   const lines = planes.map(({ name, local, other: there, ratio, floor, verdict }) => {
-    const figures = `${show(local.median)} µs per request local, ${show(there.median)} on ${other}`
+    const figures = `${formatOrDash(local.median)} µs per request local, ${formatOrDash(there.median)} on ${other}`
     return `${name}: ${renderVerdict({ ratio, floor, verdict })} (${figures})`
   })
   for (const { name, local, other: there } of pairs) {
@@ -72,7 +72,7 @@ export function renderAgreement({ planes, network, pairs }, other) {
     if (local.median === null || there.median === null || ratio.median === null) continue
     const more = there.median - local.median
     lines.push(
-      `The pod network, by ${name}: the applications use ${show(local.median)} µs per request local and ${show(there.median)} on ${other}: ${more >= 0 ? '+' : ''}${show(more)} µs (× ${ratio.median.toFixed(2)})`,
+      `The pod network, by ${name}: the applications use ${formatOrDash(local.median)} µs per request local and ${formatOrDash(there.median)} on ${other}: ${more >= 0 ? '+' : ''}${formatOrDash(more)} µs (× ${ratio.median.toFixed(2)})`,
     )
   }
   return lines.join('\n')

@@ -187,7 +187,7 @@ function holdAll(how, rows, others) {
     const isBeyond = low > 1 + most || high < 1 - most
     return {
       promise: `${name}, ${how}, ${(1 - most).toFixed(2)} to ${(1 + most).toFixed(2)}`,
-      measured: `${show(ratio.values, 3)} in ${both.length} repeats`,
+      measured: `${renderMedian(ratio.values, 3)} in ${both.length} repeats`,
       // An interval that reaches beyond the bound decides nothing.
       isKept: ratio.low === null || !(isWithin || isBeyond) ? null : isWithin,
     }
@@ -261,13 +261,13 @@ export function print(file, study) {
   for (const name of names) {
     const variantRows = rows.filter(({ variant }) => variant === name)
     const costs = /** @type {const} */ (['pipy', 'envoy']).map(plane =>
-      show(
+      renderMedian(
         variantRows.map(row => row[plane]),
         1,
       ),
     )
     console.log(
-      `| ${name} | ${costs.join(' | ')} | ${show(
+      `| ${name} | ${costs.join(' | ')} | ${renderMedian(
         variantRows.map(({ pipy, envoy }) => pipy / envoy),
         3,
       )} | ${variantRows.length} |`,
@@ -276,7 +276,7 @@ export function print(file, study) {
 }
 
 /** @param {(number | null)[]} values @param {number} digits */
-function show(values, digits) {
+function renderMedian(values, digits) {
   const { median: middle, low, high } = summariseRatios(values, 1)
   const format = (/** @type {number | null} */ value) => value?.toFixed(digits)
   return low === null ? `${format(middle ?? null)}` : `${format(middle)} [${format(low)}, ${format(high)}]`

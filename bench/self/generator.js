@@ -39,7 +39,7 @@ profiles: { standard: { rounds: ${rounds}, hasControl: false } }
   )
   const of = (/** @type {string} */ generator, /** @type {string} */ plane) =>
     measured.filter(m => m.generator === generator && m.plane === plane)
-  const rows = loads.flatMap(({ name }) => PLANES.map(plane => [name, plane, ...describe(of(name, plane))]))
+  const rows = loads.flatMap(({ name }) => PLANES.map(plane => [name, plane, ...summariseTrials(of(name, plane))]))
   print([COLUMNS, COLUMNS.map(() => '---'), ...rows])
   return PLANES.map(plane => {
     const shares = of('wrk', plane).flatMap(({ round, costs }) => {
@@ -68,7 +68,7 @@ function measure(record) {
  * The cells of a row: medians, and what bound the trials.
  * @param {ReturnType<typeof measure>[]} trials
  */
-function describe(trials) {
+function summariseTrials(trials) {
   const medianOf = (/** @type {(trial: ReturnType<typeof measure>) => number} */ value) => median(trials.map(value))
   return [
     medianOf(t => t.rate).toFixed(0),

@@ -108,7 +108,7 @@ async function holdTicks() {
   const folder = path.join(scratch, 'ticks')
   try {
     const { processes } = await target.deploy(
-      Array.from({ length: CGROUPS }, (_, i) => describeSleep(`sleep-${i}`, folder)),
+      Array.from({ length: CGROUPS }, (_, i) => createSleepSpec(`sleep-${i}`, folder)),
       { start: 0, folder },
     )
     const startMs = Date.now() + 500
@@ -141,7 +141,7 @@ async function holdTicks() {
  * @param {string} folder
  * @returns {import('../../src/model/types.ts').ProcessSpec}
  */
-function describeSleep(service, folder) {
+function createSleepSpec(service, folder) {
   return {
     ...{ service, role: 'application', program: '/bin/sleep', argv: ['600'], env: {}, folder, files: [], scripts: [] },
     ...{ credentials: [], listens: [], workers: 0, cpuLimitCores: null, memoryLimitBytes: null, cpuSet: null },

@@ -19,7 +19,7 @@ const procedures = {
 /** @type {Map<number, AbortController>} */
 const running = new Map()
 
-const say = (/** @type {object} */ message) => process.stdout.write(`${encode(message)}\n`)
+const writeMessage = (/** @type {object} */ message) => process.stdout.write(`${encode(message)}\n`)
 
 const input = createInterface({ input: process.stdin })
 input.on('line', async line => {
@@ -34,9 +34,9 @@ input.on('line', async line => {
   const stopping = new AbortController()
   running.set(id, stopping)
   try {
-    say({ id, result: await procedures[procedure](args, stopping.signal) })
+    writeMessage({ id, result: await procedures[procedure](args, stopping.signal) })
   } catch (error) {
-    say({ id, error: /** @type {Error} */ (error).message, isFault: !(error instanceof BenchError) })
+    writeMessage({ id, error: /** @type {Error} */ (error).message, isFault: !(error instanceof BenchError) })
   } finally {
     running.delete(id)
   }

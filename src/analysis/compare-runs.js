@@ -1,11 +1,11 @@
 import { withRole } from '../judge/gates/gate.js'
 import { PRIMARY } from '../judge/quantities.js'
 import { cpuPerRequestMicros, sidecarsOf } from '../judge/record/measures.js'
-import { BASELINE_AXES, findVaried, isAlike, nameOf } from '../model/arms.js'
+import { BASELINE_AXES, findVaried, isAlike, renderArmName } from '../model/arms.js'
 import { listComparisons } from '../model/results.js'
 import { findDisparities, findUnequal } from '../parity/verdict/rows.js'
 import { compareQuantity, compareSides, findSpread, isCutShort } from './compare.js'
-import { matchArms, nameMatch, refuseArms } from './match-arms.js'
+import { matchArms, refuseArms, renderMatchedArm } from './match-arms.js'
 import {
   countRounds,
   findIncomparable,
@@ -85,7 +85,7 @@ export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
     ({ match, controlsAlike }) => match.next.load.kind !== 'idle' && controlsAlike.every(c => c.ratio.median === null),
   )
   if (unknown.length > 0) {
-    const names = unknown.map(({ match }) => nameMatch({ arm: match.next, varied })).join('; ')
+    const names = unknown.map(({ match }) => renderMatchedArm({ arm: match.next, varied })).join('; ')
     warnings.push(`nothing was measured without sidecars in both runs to tell what else changed between them: ${names}`)
   }
   return {
@@ -165,7 +165,7 @@ function holdThresholds({ thresholds, compared, varied }) {
       const named = { ...threshold, a: names[threshold.a], b: names[threshold.b] }
       return evaluateThreshold(named, comparisons).map(result => ({
         ...result,
-        arm: nameMatch({ arm: match.next, partner: match.old, varied }),
+        arm: renderMatchedArm({ arm: match.next, partner: match.old, varied }),
       }))
     })
     return held.length > 0 ? held : [{ expression: threshold.expression, arm: null, value: null, held: null }]
@@ -193,7 +193,7 @@ function pairOf({ old, next, match }) {
 
 /** @param {{ run: ComparedRun, arm: Arm, age: 'old' | 'new' }} options */
 function sideOf({ run: { records }, arm, age }) {
-  return { arm, name: `${nameOf(arm)} in ${age}`, records: records.filter(r => r.trial.arm.id === arm.id) }
+  return { arm, name: `${renderArmName(arm)} in ${age}`, records: records.filter(r => r.trial.arm.id === arm.id) }
 }
 
 /** Lists the arms that can be compared: those with sidecars, without the repeats of A/A pairs. @param {RecordedRun} run @returns {Arm[]} */

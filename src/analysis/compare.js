@@ -3,7 +3,7 @@ import { listCompared, measureRound, useOf } from '../judge/quantities.js'
 import { sidecarsOf, splitRounds } from '../judge/record/measures.js'
 import { groupBy } from '../lib/group-by.js'
 import { hasTrend } from '../lib/stats.js'
-import { AXES, describeAxes, groupOf, nameOf, nameOfContender } from '../model/arms.js'
+import { AXES, groupOf, renderArmName, renderAxes, renderContenderName } from '../model/arms.js'
 import { areSpoiled, findGapLeast, findRoundsLeast, GAP_LEAST_BESIDE, judgeRounds } from './verdict.js'
 
 /** Verdicts on two planes, from the ratios of their rounds. Pure. */
@@ -62,7 +62,7 @@ export function listPairs({ arms, contrasts = [] }) {
 
 /** Pairs each arm with the first arm of its contender that differs from it in one axis alone. @param {Arm[]} arms @param {AxisName} axis */
 function findContrasts(arms, axis) {
-  const keyOf = (/** @type {Arm} */ arm) => `${nameOfContender(arm)} ${groupOf(arm, axis)}`
+  const keyOf = (/** @type {Arm} */ arm) => `${renderContenderName(arm)} ${groupOf(arm, axis)}`
   return arms.flatMap(a => {
     const b = /** @type {Arm} */ (arms.find(arm => keyOf(arm) === keyOf(a)))
     return a === b ? [] : [{ a, b }]
@@ -77,7 +77,7 @@ function findContrasts(arms, axis) {
 function comparePair({ run, a, b, controls, contrast = null }) {
   const [sideA, sideB] = [a, b].map(arm => ({
     arm,
-    name: nameOf(arm),
+    name: renderArmName(arm),
     records: run.records.filter(r => r.trial.arm.id === arm.id),
   }))
   const { isCutShort = false } = run
@@ -213,7 +213,7 @@ export function compareQuantity({ a, b, row, service, contrast = null, aaSpread,
     : []
   const few = verdict === 'indicative' ? [`${ratios.length} rounds: ${findRoundsLeast(isSequence)} are needed`] : []
   const [nameOfA, nameOfB] = [a, b].map(({ arm, name }) =>
-    contrast === null ? name : `${name} with ${describeAxes(arm, [contrast])}`,
+    contrast === null ? name : `${name} with ${renderAxes(arm, [contrast])}`,
   )
   const { kind, link, cpuLimitCores, load, conditions } = a.arm
   return {

@@ -2,7 +2,7 @@ import { QUANTITIES, quantityOf, useOf } from '../judge/quantities.js'
 import { divideRounds, splitRounds, valueOfRound } from '../judge/record/measures.js'
 import { groupBy } from '../lib/group-by.js'
 import { findSlopeInterval, fitLine, summariseRatios } from '../lib/stats.js'
-import { AXES, choiceOf, groupOf, nameOf, nameOfContender } from '../model/arms.js'
+import { AXES, choiceOf, groupOf, renderArmName, renderContenderName } from '../model/arms.js'
 import { listArms } from '../model/results.js'
 
 /** Lines of CPU over the rate, and of quantities over the time of a run; plateaus over an axis. Pure. */
@@ -19,7 +19,7 @@ const MS_PER_HOUR = 3600 * 1000
  */
 export function fitCpuLines(arms) {
   const open = arms.filter(a => a.load.kind === 'open' && a.sidecars.length > 0 && a.repeatOf === null)
-  const keyOf = (/** @type {SummaryArm} */ arm) => `${nameOf(arm)} ${groupOf(arm, 'ratePerSecond')}`
+  const keyOf = (/** @type {SummaryArm} */ arm) => `${renderArmName(arm)} ${groupOf(arm, 'ratePerSecond')}`
   return [...groupBy(open, keyOf).values()].flatMap(group => {
     const services = group[0].sidecars.filter(s => s.copyOf === null).map(s => s.service)
     return [null, ...services].flatMap(service => fitCpuLine(group, service))
@@ -112,7 +112,7 @@ export const WITHIN = 1.1
 export function findPlateaus({ results, shows: { across, plateaus = [] }, run }) {
   if (across === null) return []
   const measured = listArms({ results }).filter(arm => arm.repeatOf === null)
-  const groups = [...groupBy(measured, arm => `${nameOfContender(arm)} ${groupOf(arm, across)}`).values()]
+  const groups = [...groupBy(measured, arm => `${renderContenderName(arm)} ${groupOf(arm, across)}`).values()]
   return plateaus.flatMap(quantity => groups.flatMap(group => findPlateau({ group, across, quantity, seed: run.seed })))
 }
 

@@ -1,9 +1,9 @@
 import { measureRound, PRIMARY, QUANTITIES } from '../judge/quantities.js'
 import { splitRounds } from '../judge/record/measures.js'
 import { summariseValues } from '../lib/stats.js'
-import { findVaried, groupOf, isAlike, nameOf } from '../model/arms.js'
+import { findVaried, groupOf, isAlike, renderArmName } from '../model/arms.js'
 import { CONTROL, CONTROL_AXES, listBaselines, listComparedArms } from './compare-runs.js'
-import { matchArms, nameMatch, refuseArms } from './match-arms.js'
+import { matchArms, refuseArms, renderMatchedArm } from './match-arms.js'
 import { findIncomparable, findOtherMachine, listChanging } from './match-runs.js'
 
 /** All runs that can be compared with one of them, in the order of time. Pure. */
@@ -87,7 +87,7 @@ function listRuns(runs, reference) {
   return runs.map(run => {
     const ofPlane = arms.flatMap(arm => {
       const same = findArm(run, /** @type {ReadRun} */ (reference), { arm, list: listComparedArms })
-      return same ? [{ name: nameOf(arm), arm: same }] : []
+      return same ? [{ name: renderArmName(arm), arm: same }] : []
     })
     const changes = listChanging(run.manifest, ofPlane).flatMap(({ label, value, text }) => {
       const old = known.get(label)
@@ -109,7 +109,7 @@ function followLines(runs, reference) {
   const varied = findVaried(arms)
   const ofArms = arms.flatMap(arm =>
     FOLLOWED.filter(row => row.compared?.kinds.includes(arm.load.kind)).map(row => ({
-      label: nameMatch({ arm, varied }),
+      label: renderMatchedArm({ arm, varied }),
       quantity: row.name,
       group: groupOf(arm),
       isControl: false,
@@ -153,7 +153,7 @@ function measureRun({ manifest, records }, { row, arm }) {
 function countUnmatched(runs, reference) {
   const labels = runs.flatMap(run => {
     const { left } = matchArms({ old: listComparedArms(run), next: listComparedArms(reference) })
-    return left.old.map(arm => nameMatch({ arm, varied: findVaried([...listComparedArms(reference), arm]) }))
+    return left.old.map(arm => renderMatchedArm({ arm, varied: findVaried([...listComparedArms(reference), arm]) }))
   })
   return [...new Set(labels)].map(arm => ({ arm, runs: labels.filter(label => label === arm).length }))
 }

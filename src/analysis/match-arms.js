@@ -1,5 +1,5 @@
 import { count } from '../lib/units.js'
-import { AXES, AXIS_NAMES, describeAxes, nameOf } from '../model/arms.js'
+import { AXES, AXIS_NAMES, renderArmName, renderAxes } from '../model/arms.js'
 import { renderRequest } from '../model/requests.js'
 
 /** The pairs of arms of two runs, and why others have no partner. Pure. */
@@ -11,8 +11,8 @@ import { renderRequest } from '../model/requests.js'
  */
 
 /**
- * A fact of an arm, or of a run. of: the value that is compared; show: the value for readers, if it differs.
- * @template Side @typedef {{ label: string, of: (side: Side) => unknown, show?: (side: Side) => unknown }} Fact
+ * A fact of an arm, or of a run. of: the value that is compared; render: the value for readers, if it differs.
+ * @template Side @typedef {{ label: string, of: (side: Side) => unknown, render?: (side: Side) => unknown }} Fact
  */
 
 /** Facts that two arms must share to be compared: their place. @type {Fact<Arm>[]} */
@@ -21,7 +21,7 @@ const PLACE = [
   ...AXIS_NAMES.filter(name => name !== 'burstSeconds').map(name => ({
     label: AXES[name].label,
     of: AXES[name].of,
-    show: (/** @type {Arm} */ arm) => renderAxisValue(name, AXES[name].of(arm)),
+    render: (/** @type {Arm} */ arm) => renderAxisValue(name, AXES[name].of(arm)),
   })),
   {
     label: 'burst',
@@ -43,7 +43,7 @@ export function matchArms({ old, next }) {
   const inPlace = (/** @type {Arm[]} */ arms, /** @type {Arm} */ arm) =>
     arms.filter(other => PLACE.every(({ of }) => of(other) === of(arm)))
   const byName = next.flatMap(arm => {
-    const same = inPlace(old, arm).find(other => nameOf(other) === nameOf(arm))
+    const same = inPlace(old, arm).find(other => renderArmName(other) === renderArmName(arm))
     return same ? [{ old: same, next: arm }] : []
   })
   const left = leaveOut({ old, next }, byName)
@@ -75,7 +75,7 @@ export function refuseArms({ old, next }, varied) {
     .filter(arm => !ofNew.some(r => r.old === arm))
     .map(arm => ({ arm, old: arm, next: findNearest(arm, next) }))
   return [...ofNew, ...ofOld].map(({ arm, ...sides }) => ({
-    arm: nameMatch({ arm, varied }),
+    arm: renderMatchedArm({ arm, varied }),
     differing: renderDifferences(sides),
     ...(arm.load.isInterleaved && { isInterleaved: /** @type {const} */ (true) }),
   }))
@@ -84,7 +84,7 @@ export function refuseArms({ old, next }, varied) {
 /** Finds the arm of the same plane with the fewest other facts, a name being half a one; undefined: none. @param {Arm} arm @param {Arm[]} others */
 function findNearest(arm, others) {
   const apart = (/** @type {Arm} */ other) =>
-    PLACE.filter(({ of }) => of(other) !== of(arm)).length + (nameOf(other) === nameOf(arm) ? 0 : 0.5)
+    PLACE.filter(({ of }) => of(other) !== of(arm)).length + (renderArmName(other) === renderArmName(arm) ? 0 : 0.5)
   return others.filter(other => other.plane === arm.plane).sort((x, y) => apart(x) - apart(y))[0]
 }
 
@@ -92,34 +92,34 @@ function findNearest(arm, others) {
 function renderDifferences({ old, next }) {
   if (!old || !next) return [`not in the ${old ? 'new' : 'old'} run`]
   const differing = PLACE.flatMap(fact => renderFact(fact, { old, next }))
-  return differing.length > 0 ? differing : renderFact({ label: 'plane', of: nameOf }, { old, next })
+  return differing.length > 0 ? differing : renderFact({ label: 'plane', of: renderArmName }, { old, next })
 }
 
 /**
  * Renders `pipy at 0.5 cores`, with both names if the partner has another, and the values of the varied axes.
  * @param {{ arm: Arm, varied: AxisName[], partner?: Arm }} options
  */
-export function nameMatch({ arm, varied, partner = arm }) {
-  const names = [...new Set([nameOf(arm), nameOf(partner)])].join(' and ')
+export function renderMatchedArm({ arm, varied, partner = arm }) {
+  const names = [...new Set([renderArmName(arm), renderArmName(partner)])].join(' and ')
   const others = varied.filter(name => name !== 'cpuLimitCores' && AXES[name].of(arm) !== null)
   return [
     arm.cpuLimitCores === null ? names : `${names} at ${count(arm.cpuLimitCores, 'core')}`,
-    ...others.map(name => describeAxes(arm, [name])),
+    ...others.map(name => renderAxes(arm, [name])),
   ].join(', ')
 }
 
 /** Renders a value of an axis without the axis' label, which stands before it. @param {AxisName} name @param {any} value */
 function renderAxisValue(name, value) {
-  const { label, show } = AXES[name]
+  const { label, render } = AXES[name]
   if (value === null && name === 'ratePerSecond') return 'none'
-  const words = show(value)
+  const words = render(value)
   return words.startsWith(`${label} `) ? words.slice(label.length + 1) : words
 }
 
 /** Renders a fact in which two sides differ, as a list of one; []: they share it, or neither has it. @template Side @param {Fact<Side>} fact @param {{ old: Side, next: Side }} sides */
-export function renderFact({ label, of, show = of }, { old, next }) {
+export function renderFact({ label, of, render = of }, { old, next }) {
   const isSame = (of(old) ?? 'unknown') === (of(next) ?? 'unknown')
-  return isSame ? [] : [renderBothValues({ label, old: show(old) ?? 'unknown', next: show(next) ?? 'unknown' })]
+  return isSame ? [] : [renderBothValues({ label, old: render(old) ?? 'unknown', next: render(next) ?? 'unknown' })]
 }
 
 /** Renders a fact of two runs: `label: x in old, y in new`. @param {{ label: string, old: unknown, next: unknown }} fact */

@@ -1,5 +1,5 @@
 import { listAnswerBytes } from '../judge/record/measures.js'
-import { nameOf } from '../model/arms.js'
+import { renderArmName } from '../model/arms.js'
 import { findRecordedScripts, generatorOf } from '../model/tools.js'
 import { renderBothValues, renderFact } from './match-arms.js'
 
@@ -60,7 +60,7 @@ const CHANGING = [
     label: 'kit',
     of: ({ kit }) => `${kit.version} ${kit.sha256}`,
     // Every commit has another name, whether it changes the kit or not.
-    show: ({ kit }) => [kit.version, kit.git, kit.sha256.slice(0, 12)].filter(Boolean).join(' '),
+    render: ({ kit }) => [kit.version, kit.git, kit.sha256.slice(0, 12)].filter(Boolean).join(' '),
   },
 ]
 
@@ -99,10 +99,10 @@ export function findOtherMachine(manifests) {
 export function listChanging(manifest, arms) {
   const alike = (/** @type {string} */ label, /** @type {string} */ value) => ({ label, value, text: value })
   return [
-    ...CHANGING.map(({ label, of, show = of }) => ({
+    ...CHANGING.map(({ label, of, render = of }) => ({
       label,
       value: `${of(manifest) ?? 'unknown'}`,
-      text: `${show(manifest) ?? 'unknown'}`,
+      text: `${render(manifest) ?? 'unknown'}`,
     })),
     ...Object.entries(manifest.tools).map(([name, tool]) => alike(name, renderTool(tool))),
     ...arms.flatMap(({ name, arm }) => {
@@ -140,7 +140,7 @@ export function renderScriptChanges({ old, next, matches }) {
     const before = findRecordedScripts(old, { ...match.old, role: 'sidecar' })
     const now = findRecordedScripts(next, { ...match.next, role: 'sidecar' })
     if (!before || !now) return []
-    const label = `scripts of ${[...new Set([nameOf(match.old), nameOf(match.next)])].join(' and ')}`
+    const label = `scripts of ${[...new Set([renderArmName(match.old), renderArmName(match.next)])].join(' and ')}`
     if (before.sha256 !== now.sha256)
       return renderFact({ label, of: ({ sha256 }) => shorten(sha256) }, { old: before, next: now })
     return match.old.variant === match.next.variant ? [] : [`${label}: the same in both, ${shorten(now.sha256)}`]
@@ -157,7 +157,10 @@ export function renderAnswerChanges(matches, runs) {
   const lines = matches.flatMap(match => {
     const [old, next] = [renderAnswerBytes(runs.old, match.old), renderAnswerBytes(runs.next, match.next)]
     if (old === '' || next === '') return []
-    return renderFact({ label: `bytes of an answer to ${nameOf(match.next)}`, of: bytes => bytes }, { old, next })
+    return renderFact(
+      { label: `bytes of an answer to ${renderArmName(match.next)}`, of: bytes => bytes },
+      { old, next },
+    )
   })
   return [...new Set(lines)]
 }

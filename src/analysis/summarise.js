@@ -12,7 +12,7 @@ import {
 import { sectionsOf } from '../kinds/sections.js'
 import { groupBy } from '../lib/group-by.js'
 import { summariseSequence, summariseValues } from '../lib/stats.js'
-import { AXES, groupOf, isBaselineOf, nameOf } from '../model/arms.js'
+import { AXES, groupOf, isBaselineOf, renderArmName } from '../model/arms.js'
 import { listComparisons } from '../model/results.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
 import { findDisparities, findUnequal, findWrong } from '../parity/verdict/rows.js'
@@ -210,7 +210,7 @@ const WITHOUT = { changesPerMinute: 0, configuredServices: 0, connections: 'kept
  */
 function isWithout(axis, other, arm) {
   const isOfBase = AXES[axis].of(other) === WITHOUT[axis]
-  return isOfBase && nameOf(other) === nameOf(arm) && groupOf(other, axis) === groupOf(arm, axis)
+  return isOfBase && renderArmName(other) === renderArmName(arm) && groupOf(other, axis) === groupOf(arm, axis)
 }
 
 /**

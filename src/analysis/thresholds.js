@@ -2,7 +2,7 @@ import { listCompared, PRIMARY } from '../judge/quantities.js'
 import { UsageError } from '../lib/errors.js'
 import { groupBy } from '../lib/group-by.js'
 import { suggest } from '../lib/nearest.js'
-import { groupOf, nameOf, parseChoice } from '../model/arms.js'
+import { groupOf, parseChoice, renderArmName } from '../model/arms.js'
 
 /** Conditions on the median ratio of two planes, or of two runs, for CI. Pure. */
 /** @import { Arm, Comparison, Manifest, ThresholdResult } from '../model/types.ts' */
@@ -63,7 +63,7 @@ const RUNS = {
  *   that no arm's load measures, or one plane twice
  */
 export function parseThreshold(expression, arms, services) {
-  const planes = arms.filter(arm => arm.hasSidecars && !arm.repeatOf).map(nameOf)
+  const planes = arms.filter(arm => arm.hasSidecars && !arm.repeatOf).map(renderArmName)
   return parseExpression(expression, { sides: { ...PLANES, names: [...new Set(planes)] }, arms, services })
 }
 
@@ -89,8 +89,8 @@ export function parseRunThreshold(expression, arms, services) {
 export function holdThreshold(expression, { arms, tried, notMeasured, comparisons }) {
   const isPlane = (/** @type {Arm} */ arm) => arm.hasSidecars && arm.repeatOf === null
   const measured = arms.filter(isPlane)
-  const planes = new Set(measured.map(nameOf))
-  const begun = [...notMeasured.map(({ plane }) => plane), ...tried.filter(isPlane).map(nameOf)]
+  const planes = new Set(measured.map(renderArmName))
+  const begun = [...notMeasured.map(({ plane }) => plane), ...tried.filter(isPlane).map(renderArmName)]
   const leftOut = new Set(begun.filter(plane => !planes.has(plane)))
   const names = [...planes, ...leftOut]
   const threshold = parseExpression(expression, { sides: { ...PLANES, names }, arms })
@@ -180,7 +180,7 @@ function splitPair(pair, names) {
   const parts = pair.split('/')
   for (let i = 1; i < parts.length; i++) {
     // The name of a variant has only the last part of its path.
-    const sides = [parts.slice(0, i), parts.slice(i)].map(side => nameOf(parseChoice(side.join('/'))))
+    const sides = [parts.slice(0, i), parts.slice(i)].map(side => renderArmName(parseChoice(side.join('/'))))
     if (sides.every(side => names.includes(side))) return sides
   }
   return []

@@ -1,5 +1,5 @@
 import { judgeTrial } from '../judge/gates.js'
-import { describeWindow } from '../judge/record/describe-window.js'
+import { computeWindow } from '../judge/record/compute-window.js'
 import { ratePerSecond } from '../judge/record/measures.js'
 import { findRecordPart } from '../kinds/parts.js'
 import { BenchError } from '../lib/errors.js'
@@ -123,7 +123,7 @@ function recompute({ folder, record, load, relaxed }) {
     const raw = rawNameOf(trial)
     const observed = readObserved(folder, raw)
     if (observed === null) return 'observation.json is missing or damaged'
-    const described = describeWindow({ ...observed, armId: trial.arm.id })
+    const described = computeWindow({ ...observed, armId: trial.arm.id })
     if (described === null) return 'samples.jsonl has no sample of an edge of the window'
     const isIdle = trial.arm.load.kind === 'idle'
     // One log has the results of all arms that stood at the same time, in the order of `beside`.
@@ -177,7 +177,7 @@ function compare(computed, written, at) {
   }
   const isNothing = (/** @type {unknown} */ v) => v === null || (typeof v === 'number' && !Number.isFinite(v))
   if (a === b || (isNothing(a) && isNothing(b))) return []
-  return [`${at} is ${show(b)}, and the records say ${show(a)}`]
+  return [`${at} is ${renderShortJson(b)}, and the records say ${renderShortJson(a)}`]
 }
 
 /** Reads an object's own member, and no inherited one such as `constructor`. @param {any} value @param {string} name */
@@ -186,7 +186,7 @@ function readMember(value, name) {
 }
 
 /** @param {unknown} value */
-function show(value) {
+function renderShortJson(value) {
   const text = JSON.stringify(value)
   return text.length > 80 ? `${text.slice(0, 80)}…` : text
 }

@@ -1,6 +1,6 @@
 import { PRIMARY, QUANTITIES, quantityOf } from '../judge/quantities.js'
 import { count } from '../lib/units.js'
-import { groupOf, nameOf } from '../model/arms.js'
+import { groupOf, renderArmName } from '../model/arms.js'
 import { countValues } from './pairs.js'
 
 /** Sentences that say how sure the verdicts of a kind are. Pure. @import { Comparison, Result, SummaryArm } from '../model/types.ts' */
@@ -50,7 +50,7 @@ function isApart(pair, arms) {
   const { a, b, contrast, quantity, ratio, verdict } = pair
   if (contrast !== null || ratio.median === null || verdict === 'invalid') return false
   const medianOf = (/** @type {string} */ name) => {
-    const arm = arms.find(one => nameOf(one) === name && groupOf(one) === groupOf(pair))
+    const arm = arms.find(one => renderArmName(one) === name && groupOf(one) === groupOf(pair))
     return arm ? quantityOf(arm, quantity).median : null
   }
   const [over, under] = [medianOf(a), medianOf(b)]

@@ -1,6 +1,6 @@
 import { formatValue, PRIMARY, QUANTITIES, quantityOf, SHOWN_BY_DEFAULT } from '../judge/quantities.js'
 import { groupBy } from '../lib/group-by.js'
-import { describeAxes, findVaried, groupOf, nameOf } from '../model/arms.js'
+import { findVaried, groupOf, renderArmName, renderAxes } from '../model/arms.js'
 import { renderChange, renderRatio } from './pairs.js'
 import { dropEmpty } from './picture.js'
 
@@ -49,7 +49,7 @@ export function drawProxies({ arms: all, comparisons, quantities, primary = PRIM
  * @param {SummaryArm[]} arms without A/A arms
  */
 export function hasPoints(arms) {
-  return findVaried(arms).length > 0 && new Set(arms.map(nameOf)).size < arms.length
+  return findVaried(arms).length > 0 && new Set(arms.map(renderArmName)).size < arms.length
 }
 
 /** Says whether an arm has a value of a quantity that means something under its load. @param {SummaryArm} arm @param {string} name */
@@ -68,10 +68,10 @@ function isInformative(arm, name) {
  */
 function drawRows(arms, pairs, { names, primary, further }) {
   const first = arms.find(arm => arm.hasSidecars)
-  const against = pairs.filter(c => c.contrast === null && first && c.a === nameOf(first))
+  const against = pairs.filter(c => c.contrast === null && first && c.a === renderArmName(first))
   const isMany = against.length > 1
   const ratioOf = (/** @type {SummaryArm} */ arm) => {
-    const comparison = against.find(({ b }) => b === nameOf(arm))
+    const comparison = against.find(({ b }) => b === renderArmName(arm))
     if (arm === first) return { text: '1' }
     return comparison ? renderRatio(comparison) : null
   }
@@ -88,7 +88,7 @@ function drawRows(arms, pairs, { names, primary, further }) {
     isOfProxies: true,
     columns: whole.map(({ column }) => column),
     rows: arms.map(arm => ({
-      label: nameOf(arm),
+      label: renderArmName(arm),
       ...(!arm.hasSidecars && { isBaseline: /** @type {const} */ (true) }),
       cells: whole.map(({ cellOf }) => cellOf(arm)),
     })),
@@ -103,16 +103,17 @@ function drawRows(arms, pairs, { names, primary, further }) {
  */
 function drawPoints(arms, pairs, names, varied) {
   const withSidecars = arms.filter(arm => arm.hasSidecars)
-  const points = [...groupBy(withSidecars.length > 0 ? withSidecars : arms, arm => describeAxes(arm, varied)).values()]
-  const proxies = [...new Set(arms.map(nameOf))]
-  const [first, second] = [...new Set(withSidecars.map(nameOf))]
-  const isPair = second !== undefined && new Set(withSidecars.map(nameOf)).size === 2
+  const points = [...groupBy(withSidecars.length > 0 ? withSidecars : arms, arm => renderAxes(arm, varied)).values()]
+  const proxies = [...new Set(arms.map(renderArmName))]
+  const [first, second] = [...new Set(withSidecars.map(renderArmName))]
+  const isPair = second !== undefined && new Set(withSidecars.map(renderArmName)).size === 2
   const columns = names.slice(0, Math.max(1, Math.floor((COLUMNS_MOST - (isPair ? 1 : 0)) / proxies.length)))
   // An arm without sidecars has no value on an axis of sidecars: the only one of its name stands at each point.
   const findArm = (/** @type {string} */ proxy, /** @type {SummaryArm[]} */ point) => {
-    const ofProxy = arms.filter(arm => nameOf(arm) === proxy)
+    const ofProxy = arms.filter(arm => renderArmName(arm) === proxy)
     return (
-      point.find(arm => nameOf(arm) === proxy) ?? (ofProxy.length === 1 && !ofProxy[0].hasSidecars ? ofProxy[0] : null)
+      point.find(arm => renderArmName(arm) === proxy) ??
+      (ofProxy.length === 1 && !ofProxy[0].hasSidecars ? ofProxy[0] : null)
     )
   }
   const cells = columns.flatMap((name, i) => [
@@ -142,7 +143,7 @@ function drawPoints(arms, pairs, names, varied) {
   return dropEmpty({
     columns: cells.map(({ column }) => column),
     rows: points.map(point => ({
-      label: describeAxes(point[0], varied),
+      label: renderAxes(point[0], varied),
       cells: cells.map(({ cellOf }) => cellOf(point)),
     })),
   })
@@ -156,7 +157,7 @@ function findChange(arm, pairs) {
   const comparison = pairs.find(
     ({ contrast, ...c }) =>
       contrast !== null &&
-      c.a === `${nameOf(arm)} with ${describeAxes(arm, [contrast])}` &&
+      c.a === `${renderArmName(arm)} with ${renderAxes(arm, [contrast])}` &&
       groupOf(c) === groupOf(arm),
   )
   return comparison ? renderChange(comparison) : ''

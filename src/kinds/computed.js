@@ -3,7 +3,7 @@ import path from 'node:path'
 import { parseDocument } from '../records/records.js'
 import { answerOfBalance, createBalanceDocument, renderBalanceCsv, renderBalanceText } from './balance/document.js'
 import { readBalance, writeBalance } from './balance/records.js'
-import { nameBalanceTrial, runBalance, summariseBalance } from './balance/trials.js'
+import { renderBalanceTrial, runBalance, summariseBalance } from './balance/trials.js'
 
 /** @typedef {typeof COMPUTED['balance']} ComputedKind */
 
@@ -15,7 +15,7 @@ export const COMPUTED = {
     write: writeBalance,
     read: readBalance,
     summarise: summariseBalance,
-    nameTrial: nameBalanceTrial,
+    renderTrialName: renderBalanceTrial,
     answer: answerOfBalance,
     renderText: renderBalanceText,
     renderCsv: renderBalanceCsv,

@@ -28,7 +28,7 @@
  *   bound (`--p99`); absent: the kind has none
  * @property {(arms: Arm[], runsControl: (choice: PlaneChoice) => boolean) => string[]} [noteArms] renders notes about arms for the plan
  * @property {true} [choosesTrials] each trial depends on the results before it, so a plan has no trials and rounds
- * @property {(plan: Plan) => PlanWords} [describePlan] describes its trials in words; absent: trials and rounds are counted
+ * @property {(plan: Plan) => PlanWords} [summarisePlan] renders its trials in words; absent: trials and rounds are counted
  * @property {(seconds: number, ratePerSecond: number) => number} [chooseWindowSeconds] returns the seconds of a window of an open
  *   loop, at least those that are planned; absent: as planned
  * @property {(experiment: Asking) => Partial<Plan['settings']>} [settings] the settings that this kind adds to those of the run

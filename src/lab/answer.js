@@ -1,5 +1,5 @@
 import { DEFINITIONS } from './comparison.js'
-import { formatCount, showChange, signed } from './text.js'
+import { formatChange, formatCount, signed } from './text.js'
 
 /** The answer of a count: what a request costs on either side, and where the difference is. Pure. */
 /** @import { Breakdown, Row } from './comparison.js' @import { LabResults } from './text.js' */
@@ -19,7 +19,7 @@ export function createLabAnswer({ rows: all, breakdowns, labels, conditions = []
   const rows = all.filter(row => row.quantity === quantity)
   const noun = NOUNS[quantity]
   const links = [...new Set(rows.map(({ link }) => link))]
-  const nameSidecar = (/** @type {Row | Breakdown} */ { link, service }) =>
+  const renderSidecarName = (/** @type {Row | Breakdown} */ { link, service }) =>
     links.length > 1 ? `${service} of ${link}` : service
   return {
     conditions: [
@@ -37,22 +37,22 @@ export function createLabAnswer({ rows: all, breakdowns, labels, conditions = []
           { heading: 'noise' },
         ],
         rows: rows.map(row => ({
-          label: nameSidecar(row),
+          label: renderSidecarName(row),
           cells: [
             ...(isAlone ? [] : [{ text: formatCount(row.old), value: row.old }]),
             { text: formatCount(row.new), value: row.new },
-            ...(isAlone ? [] : [{ text: showChange(row.ratio - 1) }]),
+            ...(isAlone ? [] : [{ text: formatChange(row.ratio - 1) }]),
             { text: `±${(100 * row.spread).toFixed(2)} %` },
           ],
         })),
       },
     ],
     verdicts: isAlone
-      ? breakdowns.flatMap(breakdown => renderDearest(breakdown, nameSidecar(breakdown)))
+      ? breakdowns.flatMap(breakdown => renderDearest(breakdown, renderSidecarName(breakdown)))
       : [
           renderVerdict(rows, quantity),
           ...breakdowns.flatMap(breakdown =>
-            hasChanged(breakdown, rows) ? renderMost(breakdown, nameSidecar(breakdown)) : [],
+            hasChanged(breakdown, rows) ? renderMost(breakdown, renderSidecarName(breakdown)) : [],
           ),
         ],
     basis: [],
@@ -68,7 +68,7 @@ function renderVerdict(rows, quantity) {
   if (rows.every(isWithinNoise))
     return `No difference found: a request takes as many ${NOUNS[quantity]} on either side.`
   const [least, most] = [Math.min(...changes), Math.max(...changes)]
-  const ends = [least, most].map(change => showChange(Math.abs(change)).replace('+', '').replace(' %', ''))
+  const ends = [least, most].map(change => formatChange(Math.abs(change)).replace('+', '').replace(' %', ''))
   if (least < 0 && most > 0)
     return `A request takes between ${ends[0]} % less and ${ends[1]} % more ${NOUNS[quantity]} than before.`
   const range = ends[0] === ends[1] ? ends[0] : ends.toSorted((a, b) => Number(a) - Number(b)).join(' to ')

@@ -55,8 +55,8 @@ export function compareCounts(counts) {
  */
 export function breakDown(counts, { functions }) {
   return pair(counts).map(([old, next]) => {
-    const by = (/** @type {typeof groupOf} */ nameOf) =>
-      join(sumBy(old.stacks, nameOf), sumBy(next.stacks, nameOf)).sort((a, b) => b.new - a.new)
+    const by = (/** @type {typeof groupOf} */ chooseGroup) =>
+      join(sumBy(old.stacks, chooseGroup), sumBy(next.stacks, chooseGroup)).sort((a, b) => b.new - a.new)
     const inclusive = sumInclusive(next.stacks)
     const least = old.samples === undefined ? GONE_SHARE.counted : GONE_SHARE.sampled
     const all = sumSelf(old.stacks)
@@ -68,7 +68,7 @@ export function breakDown(counts, { functions }) {
       service: next.service,
       groups: by(groupOf),
       filters: by(filterOf),
-      calls: join(nameCalls(old), nameCalls(next)).sort((a, b) => b.new - a.new),
+      calls: join(indexCalls(old), indexCalls(next)).sort((a, b) => b.new - a.new),
       unit: next.cpu ? 'CPU nanoseconds a request' : 'instructions a request',
       functions: changed
         .filter((part, i) => i < functions || isGone(part))
@@ -78,7 +78,7 @@ export function breakDown(counts, { functions }) {
 }
 
 /** @param {Costs} costs */
-function nameCalls({ kinds = [] }) {
+function indexCalls({ kinds = [] }) {
   return new Map(kinds.map(({ name, calls }) => [name, calls]))
 }
 

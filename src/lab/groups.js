@@ -76,9 +76,9 @@ export function cutAtFilter({ frames }) {
   return { filter: names[at] ?? OTHER, frames: at === -1 ? frames : frames.slice(0, at + 1) }
 }
 
-/** Sums costs by a name, dearest first. @param {Stack[]} stacks @param {(stack: Stack) => string} nameOf */
-export function sumBy(stacks, nameOf) {
-  const sums = [...groupBy(stacks, nameOf)].map(([name, group]) => /** @type {const} */ ([name, sumSelf(group)]))
+/** Sums costs by a name, dearest first. @param {Stack[]} stacks @param {(stack: Stack) => string} chooseGroup */
+export function sumBy(stacks, chooseGroup) {
+  const sums = [...groupBy(stacks, chooseGroup)].map(([name, group]) => /** @type {const} */ ([name, sumSelf(group)]))
   return new Map(sums.sort(([, a], [, b]) => b - a))
 }
 

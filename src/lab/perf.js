@@ -79,7 +79,7 @@ async function recordPids({ perf, pids, seconds, file, signal }) {
   signal.throwIfAborted()
   if (recorded.failed) {
     const paranoid = await readFile(PARANOID, 'utf8').catch(() => null)
-    throw new BenchError(describeRefusal(`${recorded.stderr}`, paranoid, { isRoot: process.getuid?.() === 0, file }))
+    throw new BenchError(renderPerfRefusal(`${recorded.stderr}`, paranoid, { isRoot: process.getuid?.() === 0, file }))
   }
   const read = await run(['script', '-i', file, '--no-inline', '-F', FIELDS])
   signal.throwIfAborted()
@@ -91,7 +91,7 @@ async function recordPids({ perf, pids, seconds, file, signal }) {
  * Renders why perf took no samples, with advice. @param {string} stderr @param {string | null} paranoid value of the setting; null: no such file
  * @param {{ isRoot?: boolean, file?: string }} [options] file: that perf was to write
  */
-export function describeRefusal(stderr, paranoid, { isRoot = false, file } = {}) {
+export function renderPerfRefusal(stderr, paranoid, { isRoot = false, file } = {}) {
   const setting = paranoid === null ? `there is no ${PARANOID}` : `${PARANOID} is ${paranoid.trim()}`
   const mount = file === undefined ? null : findNoexec(file)
   if (mount !== null)
@@ -138,12 +138,12 @@ function readStack(lines) {
   })
   const kernel = frames.filter(({ isKernel }) => isKernel).map(({ name }) => name)
   const user = frames.filter(({ isKernel }) => !isKernel).map(({ name }) => shortenName(name))
-  if (kernel.length > 0) user.unshift(nameKernel(kernel))
+  if (kernel.length > 0) user.unshift(formatKernelEntry(kernel))
   return { frames: user, object: frames[0]?.object ?? '', self: 1 }
 }
 
-/** Names the system call or another entry into the kernel, with the mark `_[k]` of flame graphs. @param {string[]} names */
-function nameKernel(names) {
+/** Renders the system call or another entry into the kernel, with the mark `_[k]` of flame graphs. @param {string[]} names */
+function formatKernelEntry(names) {
   const call = names.map(name => SYSTEM_CALL.exec(name)?.[1]).findLast(Boolean)
   return `${call ?? names.findLast(name => !ENTRY.test(name)) ?? names[0]}_[k]`
 }

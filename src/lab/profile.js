@@ -24,10 +24,10 @@ export function parseProfile(text) {
   let isCall = false
   for (const line of text.split('\n')) {
     const [, key, value] = /^(fn|ob|cfn|cob|calls)=(.*)$/.exec(line) ?? []
-    if (key === 'ob') object = nameOf(names.ob, value)
-    else if (key === 'fn') current = stackOf(stacks, { name: nameOf(names.fn, value), object })
-    else if (key === 'cfn') nameOf(names.fn, value)
-    else if (key === 'cob') nameOf(names.ob, value)
+    if (key === 'ob') object = resolveName(names.ob, value)
+    else if (key === 'fn') current = stackOf(stacks, { name: resolveName(names.fn, value), object })
+    else if (key === 'cfn') resolveName(names.fn, value)
+    else if (key === 'cob') resolveName(names.ob, value)
     else if (key === 'calls') isCall = true
     else if (/^[-+*\d]/.test(line)) {
       const cost = Number(line.split(' ')[1] ?? 0)
@@ -52,7 +52,7 @@ export function joinStacks(stacks) {
 }
 
 /** Reads a name: callgrind writes it with its number the first time, and the number alone afterwards. @param {Map<string, string>} known @param {string} value `(12) memcpy` */
-function nameOf(known, value) {
+function resolveName(known, value) {
   const [, id, name] = /^\((\d+)\)(?: (.*))?$/.exec(value) ?? [null, value, value]
   if (name) known.set(id, name)
   return known.get(id) ?? '???'

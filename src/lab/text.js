@@ -20,7 +20,7 @@ export const formatCount = (value, digits = 0) => {
 /** Formats a difference with its sign. @param {number} value @param {number} [digits] */
 export const signed = (value, digits) => `${Number(value.toFixed(digits)) > 0 ? '+' : ''}${formatCount(value, digits)}`
 /** Formats a change as `+1.23 %`. @param {number} share */
-export const showChange = share => `${share > 0 ? '+' : ''}${(100 * share).toFixed(Math.abs(share) < 0.1 ? 2 : 1)} %`
+export const formatChange = share => `${share > 0 ? '+' : ''}${(100 * share).toFixed(Math.abs(share) < 0.1 ? 2 : 1)} %`
 
 /**
  * Results of the lab. notes: limits of the numbers; isAlone: only one side was counted, and rows have it as old and as new.
@@ -63,7 +63,7 @@ export function renderChangedRows(rows, before) {
     `${row.service} of ${row.link}, ${row.quantity}`,
     formatCount(row.old),
     formatCount(row.new),
-    showChange(row.ratio - 1),
+    formatChange(row.ratio - 1),
     renderNoise(row.spread),
   ])
   return renderTextTable({
@@ -151,6 +151,6 @@ function cellsOf(part, digits = 0) {
     formatCount(part.old, digits),
     formatCount(part.new, digits),
     signed(change, digits),
-    part.old > 0 ? showChange(change / part.old) : 'new',
+    part.old > 0 ? formatChange(change / part.old) : 'new',
   ]
 }

@@ -42,24 +42,24 @@ export function judgeThresholds(thresholds, judged) {
  * @param {Threshold} threshold @param {Judged} options
  */
 function judgeThreshold({ expression, quantity, a, service, operator, limit }, { rows, breakdowns }) {
-  const say = (/** @type {Verdict} */ verdict, /** @type {string} */ why) => ({
+  const createVerdict = (/** @type {Verdict} */ verdict, /** @type {string} */ why) => ({
     verdict,
     sentence: `--threshold '${expression}' is ${verdict}${why}`,
   })
   const sidecars = breakdowns.filter(one => service === null || one.service === service)
-  if (sidecars.length === 0) return [say('undecided', ': no sidecar that it names was counted')]
+  if (sidecars.length === 0) return [createVerdict('undecided', ': no sidecar that it names was counted')]
   return sidecars.map(sidecar => {
     const name = `${sidecar.service} of ${sidecar.link}`
     const isOfSidecar = (/** @type {Row} */ row) => row.link === sidecar.link && row.service === sidecar.service
     const row = rows.find(one => one.quantity === quantity && isOfSidecar(one))
-    if (!row) return say('undecided', `: ${quantity} of ${name} was not counted on both sides`)
+    if (!row) return createVerdict('undecided', `: ${quantity} of ${name} was not counted on both sides`)
     const value = a === 'new' ? row.ratio : 1 / row.ratio
     if (Math.abs(value - limit) <= row.spread * value) {
       const apart = `two counts of one side are ${(100 * row.spread).toFixed(3)} % apart`
       const advice = 'set a limit further off, or count more --requests'
-      return say('undecided', ` for ${name}: ${value.toFixed(5)}, and ${apart}; ${advice}`)
+      return createVerdict('undecided', ` for ${name}: ${value.toFixed(5)}, and ${apart}; ${advice}`)
     }
     const isHeld = operator.startsWith('<') === value < limit
-    return say(isHeld ? 'held' : 'crossed', ` by ${name}: ${value.toFixed(5)}`)
+    return createVerdict(isHeld ? 'held' : 'crossed', ` by ${name}: ${value.toFixed(5)}`)
   })
 }

@@ -3,8 +3,8 @@
 // Line ends and tabs stay. Format characters can reverse the direction of a line, or are invisible in it.
 const CONTROLS = /(?!\r?\n|\t)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
-/** Shows the control characters of a text, except line ends and tabs: `\u001b` for an escape, as in JSON. @param {string} text */
-export function showControls(text) {
+/** Escapes the control characters of a text, except line ends and tabs: `\u001b` for an escape, as in JSON. @param {string} text */
+export function escapeControls(text) {
   return text.replace(CONTROLS, character =>
     [...Array(character.length).keys()]
       .map(i => `\\u${character.charCodeAt(i).toString(16).padStart(4, '0')}`)
@@ -12,7 +12,7 @@ export function showControls(text) {
   )
 }
 
-/** Escapes a text so that a pattern matches it as it is. @param {string} text */
+/** Escapes a text so that a pattern matches it is. @param {string} text */
 export function escapePattern(text) {
   return text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
 }

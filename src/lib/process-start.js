@@ -14,8 +14,8 @@ export function readPlace() {
   return { pidNamespace: readlinkSync('/proc/self/ns/pid'), bootId }
 }
 
-/** Names in a word where a pid is valid: the boot of the machine, whose folders others may share, and the pid namespace. `unknown`: no /proc. */
-export function describePlace() {
+/** Makes a key, one word, of the place where a pid is valid: the boot of the machine, whose folders others may share, and the pid namespace. `unknown`: no /proc. */
+export function createPlaceKey() {
   return safely(() => {
     const { bootId, pidNamespace } = readPlace()
     return `${bootId.slice(0, 8)}${/\d+/.exec(pidNamespace)?.[0]}`

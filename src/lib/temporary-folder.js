@@ -3,7 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { atExit } from './at-exit.js'
 import { BenchError } from './errors.js'
-import { describePlace, processStartTicks } from './process-start.js'
+import { createPlaceKey, processStartTicks } from './process-start.js'
 import { safely } from './safely.js'
 
 /** Folders of this process alone. The name holds the id of the process, its start in clock ticks, and where the id is valid. */
@@ -15,7 +15,7 @@ const OWNED = /^sidecar-bench-[a-z]+-(\d+)-(\d+)-(\w+)-\w{6}$/
  */
 export function makeOwnedFolder(parent, name) {
   const { pid } = process
-  return mkdtempSync(path.join(parent, `${name}-${pid}-${processStartTicks(pid)}-${describePlace()}-`))
+  return mkdtempSync(path.join(parent, `${name}-${pid}-${processStartTicks(pid)}-${createPlaceKey()}-`))
 }
 
 /**
@@ -23,7 +23,7 @@ export function makeOwnedFolder(parent, name) {
  * @param {{ pid: string, ticks: string, place: string }} owner from the name of the folder
  */
 export function hasOwnerEnded({ pid, ticks, place }) {
-  return place === describePlace() ? processStartTicks(Number(pid)) !== Number(ticks) : null
+  return place === createPlaceKey() ? processStartTicks(Number(pid)) !== Number(ticks) : null
 }
 
 /**

@@ -23,7 +23,7 @@ export function parseYaml({ text, file, schema, modernise = written => written }
   // A typo makes two issues, a missing name and an unknown one: the unknown name explains both.
   const { issues } = result.error
   const issue = issues.find(i => i.code === 'unrecognized_keys') ?? issues[0]
-  const { path, words } = describeIssue(issue, schema, at => document.getIn(at))
+  const { path, words } = locateIssue(issue, schema, at => document.getIn(at))
   throw new UsageError(`${file}:${lineOf(document, lines, path)}: ${path.map(quote).join('.') || 'the file'}: ${words}`)
 }
 
@@ -43,8 +43,8 @@ function renderSyntaxError(message) {
   return message.split('\n')[0]
 }
 
-/** Describes an issue: where it is, and what is wrong in words. @param {import('zod').core.$ZodIssue} issue @param {import('zod').ZodType} schema @param {(at: any[]) => unknown} read */
-function describeIssue(issue, schema, read) {
+/** Locates an issue: its path, and in words what is wrong there. @param {import('zod').core.$ZodIssue} issue @param {import('zod').ZodType} schema @param {(at: any[]) => unknown} read */
+function locateIssue(issue, schema, read) {
   const path = /** @type {(string | number)[]} */ ([...issue.path])
   if (issue.code === 'unrecognized_keys') {
     const [key] = issue.keys

@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client'
 import { measureRound, QUANTITIES } from '../judge/quantities.js'
-import { nameOf } from '../model/arms.js'
+import { renderArmName } from '../model/arms.js'
 import { declareMetrics } from './metric-definitions.js'
 import { serve } from './serve.js'
 
@@ -171,6 +171,6 @@ function setQuantities(metrics, record) {
 /** Makes the labels of an arm, without `rate` if its load has none. @param {Arm} arm @returns {Labels} */
 function labelsOf(arm) {
   const rate = arm.load.ratePerSecond
-  const shared = { plane: nameOf(arm), link: arm.link, cap_cores: String(arm.cpuLimitCores ?? 'none') }
+  const shared = { plane: renderArmName(arm), link: arm.link, cap_cores: String(arm.cpuLimitCores ?? 'none') }
   return { ...shared, ...(rate === undefined ? {} : { rate: String(rate) }), arm: arm.id }
 }

@@ -18,8 +18,8 @@ export function createCharts() {
   const throughput = createPanel('throughput')
   const cpuPerRequest = createPanel('cpu-per-request')
   return {
-    /** Shows the series of a trial; without any point yet, the chart before stays. @param {SidecarSeries[]} series @param {string} trial */
-    showSeries(series, trial) {
+    /** Draws the series of a trial; without any point yet, the chart before stays. @param {SidecarSeries[]} series @param {string} trial */
+    drawSeries(series, trial) {
       if (!series.some(({ cores, anonBytes }) => cores.length + anonBytes.length > 0)) return
       const drawnSeries = series.slice(0, SIDECARS_SHOWN)
       const which =
@@ -27,8 +27,8 @@ export function createCharts() {
       overTime(() => drawOverTime({ title: `CPU and memory of ${trial}${which}`, sidecars: drawnSeries }))
     },
     clearSeries: () => overTime(null),
-    /** Shows every round of every arm; CPU per request is that of arms with sidecars. @param {import('./results.js').LiveRow[]} rows */
-    showRows(rows) {
+    /** Draws every round of every arm; CPU per request is that of arms with sidecars. @param {import('./results.js').LiveRow[]} rows */
+    drawAllRounds(rows) {
       const all = rows.map(row => ({ ...row, quantity: row.throughput }))
       const ofSidecars = rows
         .filter(row => row.colour !== COLOUR_WITHOUT_SIDECARS)

@@ -25,13 +25,13 @@ export function createSidecarList() {
   const list = findElement('sidecars')
   let names = ''
   return {
-    /** Shows sidecars; elements are made anew only if services or limits differ. @param {SidecarNow[]} sidecars none: the section is hidden */
-    show(sidecars) {
+    /** Updates the list of sidecars; elements are made anew only if services or limits differ. @param {SidecarNow[]} sidecars none: the section is hidden */
+    update(sidecars) {
       section.hidden = sidecars.length === 0
       const wanted = JSON.stringify(sidecars.map(({ service, cpuLimitCores }) => [service, cpuLimitCores]))
       if (wanted !== names) list.replaceChildren(...sidecars.map(createItem))
       names = wanted
-      for (const [i, sidecar] of sidecars.entries()) showItem(list.children[i], sidecar)
+      for (const [i, sidecar] of sidecars.entries()) updateItem(list.children[i], sidecar)
     },
   }
 }
@@ -48,7 +48,7 @@ function createItem({ service, cpuLimitCores }) {
 }
 
 /** @param {Element} item @param {SidecarNow} sidecar */
-function showItem(item, sidecar) {
+function updateItem(item, sidecar) {
   const words = [renderCpuUse(sidecar), renderThrottling(sidecar), renderMemoryUse(sidecar)].filter(Boolean).join(', ')
   setText(/** @type {Element} */ (item.querySelector('.words')), words)
   item.classList.toggle('is-throttled', sidecar.isThrottled === true)
@@ -67,8 +67,8 @@ export function createTrialTable() {
   for (const header of headers) header.setAttribute('scope', 'col')
   head.replaceChildren(...headers)
   return {
-    /** Shows the newest trial first. All rows are made anew, because a new arm can change the labels of all. @param {LiveResult[]} results @param {LiveRow[]} rows */
-    show(results, rows) {
+    /** Updates the table, the newest trial first. All rows are made anew, because a new arm can change the labels of all. @param {LiveResult[]} results @param {LiveRow[]} rows */
+    update(results, rows) {
       section.hidden = results.length === 0
       const labels = new Map(rows.map(({ armId, label }) => [armId, label]))
       const listed = results.map(result => {

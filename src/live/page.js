@@ -31,40 +31,40 @@ let left = null
 
 findElement('live').hidden = false
 listen()
-setInterval(showLeft, 1000)
+setInterval(updateTimeLeft, 1000)
 
 /** Shows the events of the server until the run ends. The browser reconnects by itself unless it closed the source. */
 function listen() {
   const source = new EventSource('/events')
-  const on = (/** @type {string} */ name, /** @type {(event: any) => void} */ show) =>
-    source.addEventListener(name, event => show(JSON.parse(event.data)))
-  source.addEventListener('open', () => show('connection', ''))
+  const on = (/** @type {string} */ name, /** @type {(event: any) => void} */ handle) =>
+    source.addEventListener(name, event => handle(JSON.parse(event.data)))
+  source.addEventListener('open', () => setTextById('connection', ''))
   source.addEventListener('error', () => {
     const isOver = source.readyState === EventSource.CLOSED
-    show('connection', isOver ? 'connection lost: load the page again' : 'connection lost, trying again')
+    setTextById('connection', isOver ? 'connection lost: load the page again' : 'connection lost, trying again')
   })
   on('reset', event => {
     results = event.results
     series = event.series
     charts.clearSeries()
-    showSnapshot(event.snapshot)
-    showTrials(event.rows)
+    updateFromSnapshot(event.snapshot)
+    updateTrials(event.rows)
   })
   on('new-trial', () => {
     series = []
   })
   on('state', ({ snapshot, points }) => {
     addPoints(points)
-    showSnapshot(snapshot)
+    updateFromSnapshot(snapshot)
   })
   on('trial', ({ result, rows }) => {
     results.push(result)
-    showTrials(rows)
+    updateTrials(rows)
   })
   on('end', ({ snapshot }) => {
     source.close()
-    showSnapshot(snapshot)
-    show('connection', 'the run has ended: nothing more will come')
+    updateFromSnapshot(snapshot)
+    setTextById('connection', 'the run has ended: nothing more will come')
   })
 }
 
@@ -82,22 +82,22 @@ function addPoints(points) {
   }
 }
 
-/** Shows the texts, progress and sidecars of a run, and the series of the trial. @param {import('./state.js').RunSnapshot} snapshot */
-function showSnapshot(snapshot) {
+/** Updates the texts, progress and sidecars of a run, and the series of the trial. @param {import('./state.js').RunSnapshot} snapshot */
+function updateFromSnapshot(snapshot) {
   const { runId, experiment, question, phase, progress, done, trials, arm, outcomes, ending } = snapshot
   const trial = renderTrialPlace(snapshot)
   const now = phase ?? ending?.outcome
   const arms = arm === null ? null : [arm.name, renderArm(arm)].filter(Boolean).join(', ')
-  show('experiment', experiment ?? 'sidecar-bench')
-  show('question', question)
-  show('run', runId === null ? null : `run ${runId}`)
-  show('phase', now ?? 'between trials')
-  show('arm', arms)
-  show('so-far', snapshot.parts.map(part => `${renderPlace(part)}: ${renderValues(part)}.`).join(' '))
-  show('progress', [progress, trial].filter(Boolean).join(', ') || '–')
-  show('rate', renderNumber(snapshot.ratePerSecond))
-  show('failed', `${renderNumber(snapshot.failed)} in this trial, ${snapshot.failedInAll} in all`)
-  show('outcomes', `${outcomes.completed} completed, ${outcomes.failed} failed, ${outcomes.invalid} invalid`)
+  setTextById('experiment', experiment ?? 'sidecar-bench')
+  setTextById('question', question)
+  setTextById('run', runId === null ? null : `run ${runId}`)
+  setTextById('phase', now ?? 'between trials')
+  setTextById('arm', arms)
+  setTextById('so-far', snapshot.parts.map(part => `${renderPlace(part)}: ${renderValues(part)}.`).join(' '))
+  setTextById('progress', [progress, trial].filter(Boolean).join(', ') || '–')
+  setTextById('rate', renderNumber(snapshot.ratePerSecond))
+  setTextById('failed', `${renderNumber(snapshot.failed)} in this trial, ${snapshot.failedInAll} in all`)
+  setTextById('outcomes', `${outcomes.completed} completed, ${outcomes.failed} failed, ${outcomes.invalid} invalid`)
   document.title = [experiment, trial, now].filter(Boolean).join(', ') || 'sidecar-bench'
 
   progressBar.hidden = trials === null
@@ -106,24 +106,24 @@ function showSnapshot(snapshot) {
   progressBar.setAttribute('aria-valuetext', renderEnded({ done, trials }))
 
   left = snapshot.secondsLeft === null ? null : { seconds: snapshot.secondsLeft, sinceMs: performance.now() }
-  showLeft()
-  sidecarList.show(snapshot.sidecars)
-  charts.showSeries(series, [trial, arms].filter(Boolean).join(', '))
+  updateTimeLeft()
+  sidecarList.update(snapshot.sidecars)
+  charts.drawSeries(series, [trial, arms].filter(Boolean).join(', '))
 }
 
 /** @param {LiveRow[]} rows */
-function showTrials(rows) {
-  charts.showRows(rows)
-  trialTable.show(results, rows)
+function updateTrials(rows) {
+  charts.drawAllRounds(rows)
+  trialTable.update(results, rows)
 }
 
 // A cluster sends no event during a window, so the page counts the time down by itself.
-function showLeft() {
+function updateTimeLeft() {
   const seconds = left && Math.max(0, left.seconds - (performance.now() - left.sinceMs) / 1000)
-  show('left', renderTimeLeft(seconds) ?? '–')
+  setTextById('left', renderTimeLeft(seconds) ?? '–')
 }
 
 /** @param {string} id @param {string | null} text null: empty */
-function show(id, text) {
+function setTextById(id, text) {
   setText(findElement(id), text)
 }

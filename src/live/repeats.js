@@ -3,7 +3,7 @@ import { formatValue, listCompared, measureRound, QUANTITIES } from '../judge/qu
 import { countGoodUses, listCounted } from '../judge/record/measures.js'
 import { findRecordPart } from '../kinds/parts.js'
 import { medianRatio, summariseSequence } from '../lib/stats.js'
-import { describeAxes, findVaried, labelOf, nameOf } from '../model/arms.js'
+import { findVaried, labelOf, renderArmName, renderAxes } from '../model/arms.js'
 
 /**
  * Values and ratios of the repeats of a run so far. They are computed as the report computes them, and each interval is that of
@@ -100,7 +100,7 @@ export function createRepeats() {
       const before = parts.get(key)
       parts.set(key, {
         arms: ids,
-        conditions: nameConditions(ofPart),
+        conditions: renderSharedCap(ofPart),
         repeat: round,
         repeats: rounds,
         isMost,
@@ -119,7 +119,7 @@ function quantityOf(arm) {
 }
 
 /** Renders the CPU limit that all limited arms share; empty: they have several, or none. @param {Arm[]} arms of one part */
-function nameConditions(arms) {
+function renderSharedCap(arms) {
   const caps = new Set(arms.flatMap(({ cpuLimitCores }) => cpuLimitCores ?? []))
   return caps.size === 1 ? `at ${[...caps][0]} CPU each` : ''
 }
@@ -162,9 +162,9 @@ function summarisePairs(arms, { kept, rounds, contrasts, before }) {
       const present = values.filter(value => value !== null)
       const compared = quantityOf(a)?.compared
       if (present.length === 0 || !compared) return []
-      const nameSide = (/** @type {Arm} */ arm) =>
-        contrast === null ? labelOf(arm, varied) : `${nameOf(arm)} with ${describeAxes(arm, [contrast])}`
-      const [nameOfA, nameOfB] = [nameSide(a), nameSide(b)]
+      const renderSide = (/** @type {Arm} */ arm) =>
+        contrast === null ? labelOf(arm, varied) : `${renderArmName(arm)} with ${renderAxes(arm, [contrast])}`
+      const [nameOfA, nameOfB] = [renderSide(a), renderSide(b)]
       const { low, high } = summariseSequence(values)
       const median = medianRatio(present)
       const last = before.find(ratio => ratio.a === nameOfA && ratio.b === nameOfB)

@@ -1,8 +1,8 @@
 import { measureRound, QUANTITIES } from '../judge/quantities.js'
-import { finiteOrNull } from '../judge/record/describe-window.js'
+import { finiteOrNull } from '../judge/record/compute-window.js'
 import { countGoodUses, listCounted } from '../judge/record/measures.js'
 import { summariseSequence } from '../lib/stats.js'
-import { describeVaried, findVaried, labelOf, nameOf } from '../model/arms.js'
+import { findVaried, labelOf, renderArmName, renderVaried } from '../model/arms.js'
 import { createColours } from '../report/charts.js'
 
 /**
@@ -40,11 +40,11 @@ export function createResults() {
   /** @type {ReturnType<typeof findVaried>} */
   let varied = []
 
-  const describe = (/** @type {Arm} */ arm) => ({ name: nameOf(arm), what: describeVaried(arm, varied) })
+  const createArmLabel = (/** @type {Arm} */ arm) => ({ name: renderArmName(arm), what: renderVaried(arm, varied) })
   const isOfPlan = (/** @type {Arm} */ arm) => plan.isSearch || plan.arms.some(({ id }) => id === arm.id)
 
   return {
-    describe,
+    createArmLabel,
     isOfPlan,
     /** Says whether a trial is one of the plan's number: not one that is measured again, nor one that finds the capacity. */
     isCounted: (/** @type {TrialRecord['trial']} */ { arm, repeats }) => repeats === null && isOfPlan(arm),
@@ -99,7 +99,7 @@ export function createResults() {
       results.map(({ arm, values, trial, goodUses, ...result }) => ({
         ...result,
         arm: arm.id,
-        ...describe(arm),
+        ...createArmLabel(arm),
       })),
     /** Lists arms in the order of the plan, or those of a search with results, in the order in which they were tried. @returns {LiveRow[]} */
     rows() {

@@ -34,7 +34,7 @@ export async function serve(address, answer, finish = () => {}) {
   try {
     await once(server.listen({ host: address.host, port: address.port }), 'listening')
   } catch (error) {
-    throw explainFailure(address, /** @type {NodeJS.ErrnoException} */ (error))
+    throw createListenError(address, /** @type {NodeJS.ErrnoException} */ (error))
   }
   // A client that cannot be served (no file descriptors left) must not end the run.
   server.on('error', () => {})
@@ -92,7 +92,7 @@ function isHostOfPage(header, address) {
 const isEverywhere = ({ host }) => host === '0.0.0.0' || host === '::'
 
 /** Makes the error that says why the server cannot listen, and what to write instead. @param {LiveAddress} address @param {NodeJS.ErrnoException} error */
-function explainFailure({ option, text, host, port }, error) {
+function createListenError({ option, text, host, port }, error) {
   const what = {
     EADDRINUSE: `port ${port} of ${host} is in use by something else: give another`,
     EACCES: `there is no permission to listen on port ${port} of ${host}: give one above 1023`,

@@ -1,5 +1,5 @@
 import { createLogUpdate } from 'log-update'
-import { showControls } from '../lib/printable.js'
+import { escapeControls } from '../lib/printable.js'
 import {
   renderArm,
   renderCpuUse,
@@ -120,7 +120,7 @@ export function createTerminalView({ stream, state, intervalMs = 500 }) {
     /** Prints a line above the view. @param {string} line */
     say(line) {
       if (isOpen) update.clear()
-      stream.write(`${showControls(line)}\n`)
+      stream.write(`${escapeControls(line)}\n`)
       if (isOpen && lines.length > 0) update(lines.join('\n'))
     },
     /** Removes the view; later lines are printed as they are. */

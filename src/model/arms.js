@@ -41,8 +41,8 @@ export function findVaried(arms) {
 }
 
 /** Renders the values of an arm on some axes, joined by commas. @param {Parameters<Axis['of']>[0]} arm @param {AxisName[]} names */
-export function describeAxes(arm, names) {
-  return names.map(name => AXES[name].show(AXES[name].of(arm))).join(', ')
+export function renderAxes(arm, names) {
+  return names.map(name => AXES[name].render(AXES[name].of(arm))).join(', ')
 }
 
 /**
@@ -58,7 +58,7 @@ export function isBaselineOf(none, arm) {
  * @param {Parameters<Axis['of']>[0]} a @param {Parameters<Axis['of']>[0]} b @param {AxisName[]} names
  */
 export function isAlike(a, b, names) {
-  return kindOfLoad(a.load) === kindOfLoad(b.load) && describeAxes(a, names) === describeAxes(b, names)
+  return kindOfLoad(a.load) === kindOfLoad(b.load) && renderAxes(a, names) === renderAxes(b, names)
 }
 
 /**
@@ -76,20 +76,20 @@ function kindOfLoad({ kind, isInterleaved }) {
 }
 
 /**
- * Names a plane, profile, control or variant as in `--planes`, with the last part of the variant's path, how many of its
+ * Renders the name of a plane, profile, control or variant as in `--planes`, with the last part of the variant's path, how many of its
  * sidecars are simulated, and (A/A) for an arm that repeats another: `pipy:fsm@file=folder (A/A)`.
  * @param {PlaneChoice & { repeatOf?: string | null, conditions?: Pick<Conditions, 'sidecars' | 'simulated'> }} arm
  */
-export function nameOf({ plane, profile, control, variant, repeatOf, conditions }) {
+export function renderArmName({ plane, profile, control, variant, repeatOf, conditions }) {
   const contender = `${plane}${profile ? `:${profile}` : ''}${control ? `@${control}` : ''}`
   const name = variant ? `${contender}=${variant.split('/').filter(Boolean).at(-1)}` : contender
   const simulated = conditions?.simulated ? ` (${conditions.simulated} of ${conditions.sidecars} simulated)` : ''
   return repeatOf ? `${name}${simulated} (A/A)` : `${name}${simulated}`
 }
 
-/** Names an arm without the number of simulated sidecars, so that its name is the same at every size. @param {Parameters<typeof nameOf>[0]} arm */
-export function nameOfContender(arm) {
-  return nameOf({ ...arm, conditions: undefined })
+/** Renders the name of an arm without the number of simulated sidecars, so that its name is the same at every size. @param {Parameters<typeof renderArmName>[0]} arm */
+export function renderContenderName(arm) {
+  return renderArmName({ ...arm, conditions: undefined })
 }
 
 /**
@@ -97,21 +97,21 @@ export function nameOfContender(arm) {
  * empty: it has none of them.
  * @param {Pick<Arm, 'hasSidecars' | 'link' | 'cpuLimitCores' | 'load' | 'conditions'>} arm @param {AxisName[]} varied
  */
-export function describeVaried(arm, varied) {
+export function renderVaried(arm, varied) {
   const has = (/** @type {AxisName} */ name) => {
     if (AXES[name].isUnsaidWhenNull) return AXES[name].of(arm) !== null
     return arm.hasSidecars || !AXES[name].isOfSidecars
   }
-  return describeAxes(arm, varied.filter(has))
+  return renderAxes(arm, varied.filter(has))
 }
 
 /**
  * Names an arm with its values on the axes that vary.
- * @param {Parameters<typeof describeVaried>[0] & PlaneChoice & { repeatOf?: string | null }} arm
+ * @param {Parameters<typeof renderVaried>[0] & PlaneChoice & { repeatOf?: string | null }} arm
  * @param {AxisName[]} varied
  */
 export function labelOf(arm, varied) {
-  return [nameOf(arm), describeVaried(arm, varied)].filter(Boolean).join(', ')
+  return [renderArmName(arm), renderVaried(arm, varied)].filter(Boolean).join(', ')
 }
 
 /** Parses `name:profile@control=folder`, of which all but the name may be missing; it checks none of them. @param {string} text @returns {PlaneChoice} */

@@ -1,5 +1,5 @@
 import { groupBy } from '../lib/group-by.js'
-import { nameOf } from './arms.js'
+import { renderArmName } from './arms.js'
 
 /**
  * Converts a summary of schema version 4, which has the fields of all kinds of trials side by side, to a list of results. Pure.
@@ -42,7 +42,7 @@ export function splitFlatSummary({ arms, comparisons, lines, slopes, ...flat }) 
  * undefined: no arm has its plane and link. @param {CpuLine} line @param {SummaryArm[]} arms
  */
 function findKindOfLine(line, arms) {
-  const ofLine = arms.filter(arm => nameOf(arm) === nameOf(line) && arm.link === line.link)
+  const ofLine = arms.filter(arm => renderArmName(arm) === renderArmName(line) && arm.link === line.link)
   const countPoints = (/** @type {SummaryArm[]} */ some) =>
     line.points.filter(point => some.some(arm => isPointOf(point, arm, line.service))).length
   const kinds = [...groupBy(ofLine, arm => arm.kind)].toSorted(([, x], [, y]) => countPoints(y) - countPoints(x))

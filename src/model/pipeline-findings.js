@@ -55,7 +55,7 @@ export function findForeignCodec({ scriptFiles, document }) {
  * Adds to a BenchError that the scripts have a codec of another protocol. Returns any other error, and one of scripts without
  * such a codec, as it is. @param {unknown} error @param {Pipeline} pipeline
  */
-export function explainCodec(error, pipeline) {
+export function withForeignCodec(error, pipeline) {
   const codec = findForeignCodec(pipeline)
   if (codec === null || !(error instanceof BenchError)) return error
   return new BenchError(

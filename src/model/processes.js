@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { BenchError } from '../lib/errors.js'
 import { listByteListeners } from './byte-listeners.js'
-import { nameRoute } from './routes.js'
+import { formatRouteName } from './routes.js'
 
 /** Processes as plain data. Pure. @import { ControlOptions, ProcessSpec, Route, SidecarModel, SidecarOptions } from './types.ts' */
 
@@ -110,7 +110,7 @@ function findRouteFault(direction, routes, { metrics, 'rate-limit': limit }) {
   /** @type {Set<string>} */
   const names = new Set()
   for (const route of metrics || limit ? routes : []) {
-    const name = nameRoute(direction, route)
+    const name = formatRouteName(direction, route)
     if (names.has(name)) return `two are counted as ${name}: give one another host, path or header`
     names.add(name)
   }

@@ -1,4 +1,4 @@
-import { nameOf } from './arms.js'
+import { renderArmName } from './arms.js'
 
 /** The programs and folders of scripts of a run. If a variant is a program, its arms run that. Pure. */
 /** @import { PlaneChoice, ScriptFolder, Tool, ToolSpec } from './types.ts' */
@@ -6,13 +6,13 @@ import { nameOf } from './arms.js'
 /** @typedef {{ tool: Pick<ToolSpec, 'name'>, variant: PlaneChoice['variant'] }} Variant tool: of its plane */
 
 /** Makes the key of a variant in the tools of a run, such as `pipy=/usr/local/bin/pipy-2.0`. @param {Variant} variant */
-export function nameVariantTool({ tool, variant }) {
+export function createVariantKey({ tool, variant }) {
   return `${tool.name}=${variant}`
 }
 
 /** Finds the program of an arm's sidecars: its variant's own, or the plane's. @param {Record<string, Tool>} tools @param {Variant} variant */
 export function toolOf(tools, variant) {
-  return tools[nameVariantTool(variant)] ?? tools[variant.tool.name]
+  return tools[createVariantKey(variant)] ?? tools[variant.tool.name]
 }
 
 /** The programs that can make the load; the first is the default. */
@@ -36,8 +36,8 @@ export function findRecordedScripts({ scripts }, { role, plane, variant, profile
   )
 }
 
-/** Names whose scripts they are: `the load`, `the applications`, or a plane with its variant. @param {ScriptFolder} scripts */
-export function nameScripts({ role, plane, variant, profile = '' }) {
-  if (role === 'sidecar') return nameOf(/** @type {PlaneChoice} */ ({ plane, variant, profile }))
+/** Renders whose scripts they are: `the load`, `the applications`, or a plane with its variant. @param {ScriptFolder} scripts */
+export function renderScriptsOwner({ role, plane, variant, profile = '' }) {
+  if (role === 'sidecar') return renderArmName(/** @type {PlaneChoice} */ ({ plane, variant, profile }))
   return role === 'generator' ? 'the load' : 'the applications'
 }

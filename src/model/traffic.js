@@ -77,7 +77,7 @@ export const trafficSchema = z.strictObject({
     .array(kind)
     .min(1, 'at least one kind of request is needed')
     .max(KINDS_MOST, `at most ${KINDS_MOST} kinds: sidecars have a route for each`)
-    .refine(kinds => new Set(kinds.map(nameKind)).size === kinds.length, 'two kinds have the same method and path')
+    .refine(kinds => new Set(kinds.map(formatKind)).size === kinds.length, 'two kinds have the same method and path')
     .refine(
       kinds => kinds.every(({ method, request = 0 }) => !['GET', 'HEAD'].includes(method) || readSize(request) === 0),
       'a GET or HEAD has no body: leave request out',
@@ -91,7 +91,7 @@ export const trafficSchema = z.strictObject({
 /** @typedef {z.infer<typeof trafficSchema>} Traffic */
 
 /** @param {{ method: string, path: string }} kind */
-const nameKind = ({ method, path }) => `${method} ${path}`
+const formatKind = ({ method, path }) => `${method} ${path}`
 
 /**
  * Lists the kinds of requests of a mix. A body whose size the mix leaves out has the payload's.

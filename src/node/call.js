@@ -90,7 +90,7 @@ export async function call(endpoint, { host, path = '/', headers = {}, body = ''
       stream.on('close', () => {
         clearTimeout(timer)
         if (got.status > 0)
-          resolve({ ...describe(got, { bytes: Buffer.concat(chunks), isCut: fault !== null }), localPort })
+          resolve({ ...createOutcome(got, { bytes: Buffer.concat(chunks), isCut: fault !== null }), localPort })
         else if (stream.rstCode === http2.constants.NGHTTP2_REFUSED_STREAM) resolve(REFUSED)
         else reject(fault ?? new Error('the stream was closed without an answer'))
       })
@@ -121,7 +121,7 @@ const REFUSED = {
  * @param {{ status: number, headers: http2.IncomingHttpHeaders, trailers: http2.IncomingHttpHeaders }} got
  * @param {{ bytes: Buffer, isCut: boolean }} end isCut: a reset or a broken connection ended the answer
  */
-function describe({ status, headers, trailers }, { bytes, isCut }) {
+function createOutcome({ status, headers, trailers }, { bytes, isCut }) {
   const said = trailers['grpc-status'] ?? headers['grpc-status']
   const message = readMessage(bytes)
   // Without a status, or without the whole message that an OK stands for, the call has failed.

@@ -9,7 +9,7 @@ export function readMachine() {
   return {
     kernel: `${os.type()} ${os.release()}`,
     architecture: os.arch(),
-    cpuModel: nameCpu(cpus[0]?.model ?? ''),
+    cpuModel: chooseCpuName(cpus[0]?.model ?? ''),
     cpus: os.availableParallelism(),
     physicalCores: readCores().length,
     smt: readText('/sys/devices/system/cpu/smt/control'),
@@ -21,10 +21,10 @@ export function readMachine() {
 }
 
 /**
- * Names the CPU. ARM kernels show no model, so the board's name in the device tree stands in; `unknown`: there is neither.
+ * Chooses the name of the CPU. ARM kernels show no model, so the board's name in the device tree stands in; `unknown`: there is neither.
  * @param {string} model @param {string | null} [board]
  */
-export function nameCpu(model, board = readText('/proc/device-tree/model')) {
+export function chooseCpuName(model, board = readText('/proc/device-tree/model')) {
   const name = model.trim()
   return (name === '' || name === 'unknown' ? board?.replaceAll('\0', '') : name) || 'unknown'
 }

@@ -76,7 +76,7 @@ export async function send(
           headers: response.headers,
           localPort: request.socket?.localPort,
           isReused: request.reusedSocket,
-          ...(tls && describeCertificate(tunnel?.socket ?? /** @type {TLSSocket} */ (request.socket))),
+          ...(tls && readPeerCertificate(tunnel?.socket ?? /** @type {TLSSocket} */ (request.socket))),
         })
       })
     })
@@ -85,8 +85,8 @@ export async function send(
   })
 }
 
-/** Describes the peer's certificate, such as keyType RSA 2048. @param {TLSSocket} socket @returns {Pick<Answer, 'fingerprint' | 'keyType'>} */
-function describeCertificate(socket) {
+/** Reads facts about the peer's certificate, such as keyType RSA 2048. @param {TLSSocket} socket @returns {Pick<Answer, 'fingerprint' | 'keyType'>} */
+function readPeerCertificate(socket) {
   const certificate = socket.getPeerX509Certificate()
   const { asymmetricKeyType: type, asymmetricKeyDetails: details } = certificate?.publicKey ?? {}
   const size = details?.modulusLength ?? details?.namedCurve

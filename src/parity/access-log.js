@@ -33,7 +33,7 @@ export async function checkAccessLog(rig) {
     { ...same, protocol, upstream_cluster: 'a' },
   ]
   return [
-    ...logged.flatMap((lines, i) => describeLines(lines, expected[i])),
+    ...logged.flatMap((lines, i) => listLogDifferences(lines, expected[i])),
     ...(await checkRetried(rig)),
     ...(await checkRefused(rig)),
   ]
@@ -89,7 +89,7 @@ async function readLines({ sidecars, signal }, { service, path, least = 1 }) {
  * @param {Record<string, unknown>[]} lines @param {Record<string, unknown>} expected fields whose value is known; of the
  *   others the form is checked. upstream_cluster: `server` stands for the client's sidecar
  */
-export function describeLines(lines, expected) {
+export function listLogDifferences(lines, expected) {
   const at = `at ${expected.upstream_cluster === 'server' ? 'client' : 'server'}`
   if (lines.length !== 1) return [`${lines.length} lines for one request ${at}`]
   const [line] = lines

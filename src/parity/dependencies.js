@@ -28,7 +28,7 @@ export function createDependencies(testbed) {
   const common = {
     kit: hashKit(),
     packages: PACKAGES.map(name => hashPath(path.join(ROOT, name))),
-    machine: describeMachine(),
+    machine: readMachineFacts(),
     cpus: site.cpus,
   }
   /** @type {Map<string, string>} */
@@ -97,7 +97,7 @@ export function createDependencies(testbed) {
 }
 
 /** Lists facts of this machine that may change what a program does: a cache may lie on a disk that several machines share. */
-function describeMachine() {
+function readMachineFacts() {
   return {
     id: readIfThere('/etc/machine-id') ?? os.hostname(),
     system: readIfThere('/etc/os-release'),

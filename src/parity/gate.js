@@ -86,7 +86,7 @@ export async function gateParity({ testbed, arms, nextIndex, signal, say, cache,
   if (open.length > 0) say(`checking ${starts.length} arms, and that the planes do equal work`)
   if (known.length > 0)
     say(
-      describeKnown(
+      renderKnown(
         known.map(({ triedAt }) => triedAt),
         known.length + open.length,
       ),
@@ -146,7 +146,7 @@ function assertPorts(findShortage) {
  */
 
 /** Renders the line about checks that are not made again. @param {string[]} moments when they were made (ISO 8601) @param {number} count of all checks */
-function describeKnown(moments, count) {
+function renderKnown(moments, count) {
   const last = moments.toSorted().at(-1)?.slice(0, 16).replace('T', ' ')
   const which = moments.length === count ? 'passed before' : `passed before in ${moments.length} of ${count} checks`
   return `equal work ${which} (last at ${last} UTC), and all that it depends on is the same: not tried again (--recheck)`

@@ -14,7 +14,7 @@ export async function checkTrace(rig) {
   const made = []
   for (let i = 0; i < TRACES; i++) made.push((await sendThrough(rig, {})).got.traceparent)
   const { got } = await sendThrough(rig, { traceparent: `00-${TRACE}-${SPAN}-01`, tracestate: 'vendor=1' })
-  return describeTraces({ made, passedOn: got.traceparent, tracestate: got.tracestate })
+  return listTraceDifferences({ made, passedOn: got.traceparent, tracestate: got.tracestate })
 }
 
 /**
@@ -22,7 +22,7 @@ export async function checkTrace(rig) {
  * of requests without one; passedOn, tracestate: of the request with the trace TRACE and the state vendor=1
  * @param {{ made: (string | undefined)[], passedOn: string | undefined, tracestate: string | undefined }} options
  */
-export function describeTraces({ made, passedOn, tracestate }) {
+export function listTraceDifferences({ made, passedOn, tracestate }) {
   const traces = made.map(header => TRACEPARENT.exec(header ?? '')?.[1])
   const [, trace, span] = TRACEPARENT.exec(passedOn ?? '') ?? []
   return [

@@ -55,7 +55,7 @@ async function checkTurns(rig) {
     await sleep(OFTEN_MS, rig.signal)
     isBack = (await ask('/')).upstream === 'b'
   }
-  return describeEjection({ answers, backSeconds: isBack ? (performance.now() - ejectedMs) / 1000 : null })
+  return listEjectionDifferences({ answers, backSeconds: isBack ? (performance.now() - ejectedMs) / 1000 : null })
 }
 
 /**
@@ -63,7 +63,7 @@ async function checkTurns(rig) {
  * @param {{ answers: Answer[], backSeconds: number | null }} options answers: while b is ejected; backSeconds: from the ejection
  *   to the next answer of b, null: none came in time
  */
-export function describeEjection({ answers, backSeconds }) {
+export function listEjectionDifferences({ answers, backSeconds }) {
   const elsewhere = answers.filter(({ upstream }) => upstream !== 'a')
   const back = backSeconds === null ? `not back ${BASE_SECONDS + LATE_SECONDS} s after` : `back ${backSeconds} s after`
   return [
@@ -84,11 +84,11 @@ async function checkBroken(rig) {
     if ((await askOf(rig, 'fragile', '/')).status === 503) broken++
   }
   await sleep(SETTLED_MS, rig.signal)
-  return describeBroken(broken, await askWhileEjected(() => askOf(rig, 'fragile', '/'), ejectedMs))
+  return listBrokenDifferences(broken, await askWhileEjected(() => askOf(rig, 'fragile', '/'), ejectedMs))
 }
 
 /** Lists the differences: after FAILURES broken connections, b serves all requests. @param {number} broken connections @param {Answer[]} answers after them */
-export function describeBroken(broken, answers) {
+export function listBrokenDifferences(broken, answers) {
   if (answers.length === 0) return [NONE_IN_TIME]
   const served = answers.filter(({ upstream }) => upstream === 'b').length
   return broken === FAILURES && served === answers.length

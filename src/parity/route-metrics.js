@@ -1,5 +1,5 @@
 import { isInTime } from '../lib/wait.js'
-import { nameRoute } from '../model/routes.js'
+import { formatRouteName } from '../model/routes.js'
 
 /** Checks whether sidecars count requests and their durations by route. */
 /** @import { DataPlane } from '../model/types.ts' */
@@ -11,7 +11,7 @@ const SCRAPE_SECONDS = 30
 const HOST = 'canary'
 const HEADERS = { 'x-canary': 'yes' }
 /** A route of the corpus that no other check calls while this one counts. */
-const ROUTE = nameRoute('inbound', { host: HOST, pathPrefix: '/', headers: HEADERS })
+const ROUTE = formatRouteName('inbound', { host: HOST, pathPrefix: '/', headers: HEADERS })
 
 /** @typedef {NonNullable<DataPlane['metrics']>} Names */
 /** @typedef {{ labels: string, value: number }} Sample */
@@ -34,14 +34,14 @@ export async function checkMetrics({ send, sidecars, plane: { metrics }, signal 
   }
   // Requests that are not counted are a difference, not an error.
   await isInTime(isCounted, { deadlineSeconds: SCRAPE_SECONDS, intervalMs: 250, signal })
-  return describeCounts(before, after)
+  return listCountDifferences(before, after)
 }
 
 /**
  * Lists how counts differ from one of each request; [] if they do not. Durations are compared with all requests of the route.
  * @param {ReturnType<typeof readRoute>} before @param {ReturnType<typeof readRoute>} after
  */
-function describeCounts(before, after) {
+function listCountDifferences(before, after) {
   const counted = after.requests - before.requests
   return [
     ...(counted === REQUESTS ? [] : [`${counted} of ${REQUESTS} requests counted`]),
@@ -54,7 +54,7 @@ function describeCounts(before, after) {
  * Reads the metrics of a route, summed over all samples whose labels contain its name; 0 if there are none.
  * @param {string} text in Prometheus' text format
  * @param {Names} names
- * @param {string} route as nameRoute() makes it
+ * @param {string} route as formatRouteName() makes it
  * @returns {{ requests: number, durations: number, isCumulative: boolean }} durations: the count of the histogram;
  *   isCumulative: no bucket has fewer than the one before it
  */

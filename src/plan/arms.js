@@ -1,7 +1,15 @@
 import { KINDS } from '../kinds/registry.js'
 import { UsageError } from '../lib/errors.js'
 import { groupBy } from '../lib/group-by.js'
-import { AXES, AXIS_NAMES, CONDITION_AXES, CONTROL_PLANE_NAMES, groupOf, NODE_CPU_AXES, nameOf } from '../model/arms.js'
+import {
+  AXES,
+  AXIS_NAMES,
+  CONDITION_AXES,
+  CONTROL_PLANE_NAMES,
+  groupOf,
+  NODE_CPU_AXES,
+  renderArmName,
+} from '../model/arms.js'
 import { countInterleavedWorkers, isOpenLoop } from './cpu-limits.js'
 import { groupAlike } from './interleave.js'
 import { chooseLoad } from './load.js'
@@ -156,13 +164,13 @@ function idOf(arm, lists) {
   return [
     arm.link,
     // The name is that of a folder, too, and a variant may have any characters and length.
-    nameOf(arm)
+    renderArmName(arm)
       .replaceAll(/[^A-Za-z0-9._]+/g, '-')
       .slice(0, 80),
     arm.cpuLimitCores,
     ratePerSecond === undefined ? null : `${ratePerSecond}rps`,
     arm.load.isInterleaved ? 'interleaved' : null,
-    ...varied.map(name => AXES[name].show(AXES[name].of(arm)).replaceAll(/[^A-Za-z0-9.]+/g, '-')),
+    ...varied.map(name => AXES[name].render(AXES[name].of(arm)).replaceAll(/[^A-Za-z0-9.]+/g, '-')),
   ]
     .filter(part => part !== null)
     .join('-')
@@ -175,7 +183,7 @@ function distinct(arms) {
   for (const arm of arms) {
     const same = byId.get(arm.id)
     if (same && same.variant !== arm.variant)
-      throw new UsageError(`two variants are both called ${nameOf(arm)}: rename the folder of one`)
+      throw new UsageError(`two variants are both called ${renderArmName(arm)}: rename the folder of one`)
     if (!same) byId.set(arm.id, arm)
   }
   return [...byId.values()]
@@ -185,7 +193,9 @@ function distinct(arms) {
 export function refuseUnsupported(arms, findUnsupported) {
   const judged = arms.map(arm => ({ arm, reason: findUnsupported(arm) }))
   const possible = judged.flatMap(({ arm, reason }) => (reason ? [] : [arm]))
-  const refused = distinctly(judged.flatMap(({ arm, reason }) => (reason ? [{ plane: nameOf(arm), reason }] : [])))
+  const refused = distinctly(
+    judged.flatMap(({ arm, reason }) => (reason ? [{ plane: renderArmName(arm), reason }] : [])),
+  )
   if (possible.length === 0) {
     const why = refused.map(({ plane, reason }) => `${plane}: ${reason}`).join('; ')
     throw new UsageError(`nothing to measure: ${why || 'no plane is left'}`)
@@ -231,7 +241,7 @@ export function leaveOutUnreachable({ plan, calibrations }) {
     notMeasured: judged
       .filter(j => !j.isReachable && j.arm.repeatOf === null)
       .map(({ arm, capacity, boundBy }) => ({
-        plane: `${nameOf(arm)}${arm.conditions.services > 1 ? ` with ${arm.conditions.services} services` : ''} at ${arm.load.ratePerSecond} requests/s`,
+        plane: `${renderArmName(arm)}${arm.conditions.services > 1 ? ` with ${arm.conditions.services} services` : ''} at ${arm.load.ratePerSecond} requests/s`,
         reason:
           capacity > 0
             ? `not reachable here: over ${Math.round(100 * share)} % of the ${Math.round(capacity)} requests/s that it reached, bound by ${boundBy}`

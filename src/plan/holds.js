@@ -21,7 +21,7 @@ const OWN_FILES = 200
 
 /**
  * A resource: the need of each sidecar, what is used beside (fixed), and what the machine offers; more: how to raise that.
- * @typedef {{ what: string, each: number, fixed: number, offered: number, show?: (value: number) => string, more?: string }} Row
+ * @typedef {{ what: string, each: number, fixed: number, offered: number, render?: (value: number) => string, more?: string }} Row
  */
 
 /** @typedef {Pick<Conditions, 'shards' | 'controlCpuLimitCores' | 'controlMemoryBytes'>} Controlled */
@@ -41,11 +41,11 @@ export function findShortage({ sidecars, needs, limits, simulated = { count: 0, 
     : countOfMachine({ needs, limits, simulated })
   const short = rows.find(({ each, fixed, offered }) => sidecars * each + fixed > offered)
   if (!short) return null
-  const { what, each: one, fixed, offered, show = String, more } = short
+  const { what, each: one, fixed, offered, render = String, more } = short
   const most = Math.max(0, Math.floor((offered - fixed) / one))
-  const also = fixed > 0 ? ` + ${show(fixed)}` : ''
+  const also = fixed > 0 ? ` + ${render(fixed)}` : ''
   const whose = isNode ? `the node ${limits.node}` : 'this machine'
-  return `${sidecars} sidecars take ${show(sidecars * one + fixed)} of ${what} (${sidecars} × ${show(one)}${also}), and ${whose} has ${show(offered)}: at most ${most} fit${more ? `; ${more} allows more` : ''}`
+  return `${sidecars} sidecars take ${render(sidecars * one + fixed)} of ${what} (${sidecars} × ${render(one)}${also}), and ${whose} has ${render(offered)}: at most ${most} fit${more ? `; ${more} allows more` : ''}`
 }
 
 /** Lists the resources of a machine. @param {{ needs: Needs, limits: Limits, simulated: Simulated }} options @returns {Row[]} */
@@ -56,7 +56,7 @@ function countOfMachine({ needs: { sidecarBytes, controlBytes, threads, inotifyI
       what: 'memory',
       each: sidecarBytes + controlBytes,
       offered: memoryBytes,
-      show: showBytes,
+      render: formatMemory,
       fixed: KIT_BYTES + simulated.count * (simulated.bytes + controlBytes),
     },
     { what: 'threads', each: threads, fixed: limits.threadsUsed, offered: limits.threads },
@@ -92,7 +92,7 @@ function countOfNode({ needs: { sidecarBytes, controlBytes }, limits, simulated,
       what: 'memory',
       each: bytes,
       offered: offered.memoryBytes,
-      show: showBytes,
+      render: formatMemory,
       fixed:
         memoryRequestedBytes +
         others * REQUESTED.bytes +
@@ -104,12 +104,12 @@ function countOfNode({ needs: { sidecarBytes, controlBytes }, limits, simulated,
       each: REQUESTED.millicores,
       offered: Math.round(1000 * offered.cpus),
       fixed: Math.round(1000 * cpusRequested) + others * REQUESTED.millicores + shards * millicoresOfShard,
-      show: millicores => `${millicores}m`,
+      render: millicores => `${millicores}m`,
     },
   ]
 }
 
 /** @param {number} bytes */
-function showBytes(bytes) {
+function formatMemory(bytes) {
   return `${mib(bytes)} MiB`
 }

@@ -1,7 +1,7 @@
 import { UsageError } from '../lib/errors.js'
 import { groupBy } from '../lib/group-by.js'
 import { createRandom, shuffle } from '../lib/random.js'
-import { groupOf, nameOf } from '../model/arms.js'
+import { groupOf, renderArmName } from '../model/arms.js'
 import { computeSlowSeconds } from '../model/requests.js'
 
 /** Arms that stand at the same time and share one load. Pure. @import { Arm, Trial } from '../model/types.ts' */
@@ -68,7 +68,7 @@ export function noteTurns(arms, options) {
     const { count, sliceMs, usualMs, closesFirst } = planTurns(group, options)
     if (sliceMs === undefined || usualMs === undefined || closesFirst === undefined) return []
     const idleSeconds = options.idleSecondsOf(closesFirst)
-    const closes = `${nameOf(closesFirst)} closes connections that were idle for ${idleSeconds} s`
+    const closes = `${renderArmName(closesFirst)} closes connections that were idle for ${idleSeconds} s`
     if (sliceMs < usualMs) return [`turns of ${sliceMs} ms instead of ${usualMs}: ${closes}`]
     return count * sliceMs > 1000 * idleSeconds
       ? [

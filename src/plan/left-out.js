@@ -1,5 +1,5 @@
 import { groupBy } from '../lib/group-by.js'
-import { nameOf } from '../model/arms.js'
+import { renderArmName } from '../model/arms.js'
 
 /** Arms that a plan loses once it runs. Pure. @import { Arm, Plan } from '../model/types.ts' */
 
@@ -17,10 +17,10 @@ export function leaveOutFailed(plan, failures) {
     calibrations: whole.calibrations.filter(({ id }) => calibrated.has(id)),
     trials: whole.trials.filter(({ arm }) => serves(arm)),
   })
-  const serving = new Set(arms.map(nameOf))
+  const serving = new Set(arms.map(renderArmName))
   const missing = failures.flatMap(({ arms, reason }) =>
     // The reasons of a plane's arms differ only in the paths of logs, so that the first stands for all.
-    arms.map(arm => ({ plane: serving.has(nameOf(arm)) ? arm.id : nameOf(arm), reason })),
+    arms.map(arm => ({ plane: serving.has(renderArmName(arm)) ? arm.id : renderArmName(arm), reason })),
   )
   return {
     ...plan,

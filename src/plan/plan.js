@@ -82,7 +82,7 @@ function planPart(question, { cpus, missing, hasSidecars, ...known }) {
   const chosen = isOfSidecars ? named.filter(({ plane }) => hasSidecars(plane)) : named
   assertRequest({ ...question, planes: chosen, hasSidecars, cpus })
   const { cpuLimits, notes, notMeasured } = chooseCpuLimits(question, cpus)
-  const contenders = nameControls(question, chosen, controlsOf)
+  const contenders = assignControls(question, chosen, controlsOf)
   const planes = contenders.filter(({ plane }) => !missing.some(m => m.plane === plane))
   const cells = Object.values(lists).reduce((count, list) => count * list.length, planes.length * cpuLimits.length)
   assertFew(cells * question.profile.rounds, experiment)
@@ -120,7 +120,7 @@ function planPart(question, { cpus, missing, hasSidecars, ...known }) {
  * sidecar names its control only if the user does, so that its name is as in older runs. Throws UsageError for an unknown control.
  * @param {Question} question @param {PlaneChoice[]} planes @param {(plane: string) => string[]} controlsOf
  */
-function nameControls({ kind, overrides, axes }, planes, controlsOf) {
+function assignControls({ kind, overrides, axes }, planes, controlsOf) {
   const requested = overrides.controls ?? null
   if (!KINDS[kind].hasControlPlane && requested === null && axes.control === undefined) return planes
   const offers = planes.map(({ plane }) => ({ plane, controls: controlsOf(plane) }))

@@ -84,7 +84,7 @@ export async function draftPipeline({ site, scripts, pipy, folder, signal }) {
     const answers = await sendRequests({ target, address: places[service].reach, entries, paths: listPaths(read) })
     const served = pickServed(answers)
     if (served === null)
-      throw new BenchError(await process.describeFailure(renderUnserved({ folderName, ports, answers, called })))
+      throw new BenchError(await process.renderFailure(renderUnserved({ folderName, ports, answers, called })))
     const request = {
       ...(served.isEchoed ? {} : { method: served.method }),
       ...(served.path !== '/' && { path: served.path }),
@@ -169,7 +169,7 @@ async function awaitListening(process, { name, signal }) {
   let ports = []
   const isListening = async () => {
     if (process.ending() !== null)
-      throw new BenchError(await process.describeFailure(`${name} did not start: it ended with ${process.ending()}`))
+      throw new BenchError(await process.renderFailure(`${name} did not start: it ended with ${process.ending()}`))
     const before = ports.join()
     ports = [...new Set(probe.listListening().map(({ port }) => port))]
     return ports.length > 0 && ports.join() === before
@@ -177,7 +177,7 @@ async function awaitListening(process, { name, signal }) {
   await waitFor(isListening, { what: `${name} to listen`, deadlineSeconds: LISTEN_SECONDS, signal }).catch(
     async error => {
       if (!(error instanceof TimeoutError)) throw error
-      throw new BenchError(await process.describeFailure(`${name} listens nowhere; ${NEEDS}`), { cause: error })
+      throw new BenchError(await process.renderFailure(`${name} listens nowhere; ${NEEDS}`), { cause: error })
     },
   )
   return ports

@@ -4,7 +4,7 @@ import { largestBindingCpuLimit } from '../model/cpu-limits.js'
 import { readMachine } from '../node/machine.js'
 import { findCapWay, MEMORY_OFF } from '../targets/local/cgroups.js'
 import { findQuota, tryLargestCap } from '../targets/local/quota.js'
-import { describePorts, describeRoom } from './room.js'
+import { checkPorts, checkRoom } from './room.js'
 
 /**
  * @import { Site, Tool, ToolSpec } from '../model/types.ts' @import { Finding } from '../targets/kubernetes/doctor.js'
@@ -31,9 +31,9 @@ export async function examineMachine({ specs, others, findTool, findBuilt, findW
     if ('missing' in tool) findings.push({ level: 'missing', text: `${name}: ${tool.missing}`, more: [advice] })
     else addTool(tool)
   }
-  const { isEnough, text } = describeRoom()
+  const { isEnough, text } = checkRoom()
   add(isEnough ? 'ok' : 'missing', text)
-  const ports = describePorts()
+  const ports = checkPorts()
   add(ports.isEnough ? (ports.isEnoughForChurn ? 'ok' : 'warning') : 'missing', ports.text)
   for (const { spec, option, isLater } of others) {
     const look = isLater ? findBuilt : findTool

@@ -46,7 +46,8 @@ export async function measure({ preparation, site, out, execution, watcher, sign
     } catch (error) {
       // A run whose resumption was refused stays as it is.
       const isTouched = !(interrupted && error instanceof UsageError)
-      const sayWhy = (/** @type {Error} */ { message }) => watcher.say(`no summary was made of ${folder}: ${message}`)
+      const announceFailure = (/** @type {Error} */ { message }) =>
+        watcher.say(`no summary was made of ${folder}: ${message}`)
       if (!existsSync(path.join(folder, 'manifest.json'))) {
         // The run has measured nothing: remove its files. `rmdir` leaves a folder with files of others.
         safely(() => {
@@ -55,7 +56,7 @@ export async function measure({ preparation, site, out, execution, watcher, sign
           if (isNew) rmdirSync(folder)
         }, null)
       } else if (isTouched && existsSync(path.join(folder, 'trials.jsonl')))
-        await finishRun(folder, finish).catch(sayWhy)
+        await finishRun(folder, finish).catch(announceFailure)
       throw error
     }
     return { folder, summary: await finishRun(folder, finish) }
@@ -86,6 +87,6 @@ export function loadAfter(folder, load) {
 /** Loads what says whether a run is precise enough. @returns {Promise<import('../run/stopping.js').Assess>} */
 async function loadAssess() {
   const { summarise } = await import('../analysis/summarise.js')
-  const { describePrecision } = await import('../report/notes.js')
-  return run => describePrecision(/** @type {Precision} */ (summarise(run).precision))
+  const { summarisePrecision } = await import('../report/notes.js')
+  return run => summarisePrecision(/** @type {Precision} */ (summarise(run).precision))
 }

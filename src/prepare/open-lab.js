@@ -28,7 +28,7 @@ import { findTool } from '../tools/find.js'
 import { createPipeline, readPipeline } from '../tools/find-pipeline.js'
 import { perfTool, straceTool, valgrindTool } from '../tools/profilers.js'
 import { draftPipeline } from './draft-pipeline.js'
-import { assertOneScheme, chooseTls, explainNamespaces } from './own-pipelines.js'
+import { assertOneScheme, chooseTls, createNamespacesError } from './own-pipelines.js'
 import { planRun } from './prepare.js'
 
 const PROBE_MS = 20_000
@@ -104,7 +104,7 @@ export async function openLab({
   }
   if (isRedirected || hasNamespaces)
     await site.assertInterception().catch(error => {
-      throw explainNamespaces(Object.fromEntries(pipelines.map(one => [one.file, one])), error)
+      throw createNamespacesError(Object.fromEntries(pipelines.map(one => [one.file, one])), error)
     })
   const planes = await loadPlanes(['pipy'])
   const { plan, layout } = planLab({

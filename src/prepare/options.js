@@ -183,7 +183,7 @@ export function withExperiment(command) {
     .configureHelp({ visibleOptions })
     .addHelpText('after', () => {
       const other = renderCommand(command.name(), 'EXPERIMENT --help')
-      return `\nThe options are those of the experiment ${nameExperiment(command)}; those of another: ${other}`
+      return `\nThe options are those of the experiment ${findExperimentName(command)}; those of another: ${other}`
     })
 }
 
@@ -213,7 +213,7 @@ function isTaken(attribute, experiment) {
 /** Reads the experiment that a command with --help names. @param {Command} command @throws {UsageError} if it cannot be read */
 function readExperimentOfHelp(command) {
   try {
-    return readAnyExperiment(nameExperiment(command))
+    return readAnyExperiment(findExperimentName(command))
   } catch (error) {
     // commander also lists options to suggest one for a typo, and prints that error itself: show the default's then.
     if (command.args.some(word => HELP.includes(word)) || !(error instanceof UsageError)) throw error
@@ -222,7 +222,7 @@ function readExperimentOfHelp(command) {
 }
 
 /** @param {Command} command */
-const nameExperiment = command => command.args.find(word => !word.startsWith('-')) ?? DEFAULT_EXPERIMENT
+const findExperimentName = command => command.args.find(word => !word.startsWith('-')) ?? DEFAULT_EXPERIMENT
 
 /**
  * Reads the values of the axes that options set, except the CPU limit of sidecars, which is `cpu`. @param {object} options of commander

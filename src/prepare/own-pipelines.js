@@ -120,7 +120,7 @@ export function assertPipelineArms(arms, { pipelines, experiment }) {
  * Makes the error for scripts with fixed ports, which need network namespaces; without such scripts, returns the error itself.
  * @param {Pipelines | undefined} pipelines @param {Error} error why there are no namespaces
  */
-export function explainNamespaces(pipelines, error) {
+export function createNamespacesError(pipelines, error) {
   const fixed = Object.values(pipelines ?? {}).find(hasFixedPorts)
   if (!fixed) return error
   return new BenchError(

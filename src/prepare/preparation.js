@@ -94,16 +94,16 @@ export async function prepareWith({ experiment, options, site }, { say }) {
   site.assertCpuSettings(plan.arms.map(({ conditions }) => conditions))
   if (plan.arms.some(({ conditions }) => conditions.interception !== undefined))
     await site.assertInterception().catch(async error => {
-      const { explainNamespaces } = await import('./own-pipelines.js')
-      throw explainNamespaces(preparation.programs.pipelines, error)
+      const { createNamespacesError } = await import('./own-pipelines.js')
+      throw createNamespacesError(preparation.programs.pipelines, error)
     })
   const ports = plan.arms.map(({ link, hasSidecars }) => findEntryPort(layout.topologies[link], hasSidecars))
   await site.loadHost?.rehearse([...new Set(ports)])
   return preparation
 }
 
-/** Says which programs a run lacked, as its last line. @param {Preparation} preparation @param {Pick<Context, 'say'>} context */
-export function sayLacks(preparation, { say }) {
+/** Announces which programs a run lacked, as its last line. @param {Preparation} preparation @param {Pick<Context, 'say'>} context */
+export function announceLacks(preparation, { say }) {
   for (const { name, lack } of findLacks(preparation))
     say(`${name} was missing, so this run lacks ${lack}; the first line says what to do`)
 }
@@ -116,7 +116,7 @@ export function sayLacks(preparation, { say }) {
 export function announce({ plan, options: { maxMinutes, yes }, interrupted }, { say }) {
   const { experiment, parts, notes, notMeasured, trials, settings, precision } = plan
   const seconds = estimatePlanSeconds(plan)
-  const words = KINDS[parts[0].kind].describePlan?.(plan)
+  const words = KINDS[parts[0].kind].summarisePlan?.(plan)
   const what = words?.announced ?? `${trials.length} trials`
   for (const note of notes) say(`note: ${note}`)
   for (const { plane, reason } of notMeasured) say(`not measured: ${plane}: ${reason}`)

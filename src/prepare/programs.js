@@ -3,10 +3,10 @@ import { loadPlanes } from '../dataplanes/registry.js'
 import { BenchError, BrokenToolError, MissingPlaneError, UsageError } from '../lib/errors.js'
 import { isProgram } from '../lib/programs.js'
 import { loadGenerators } from '../loads/registry.js'
-import { nameVariantTool } from '../model/tools.js'
+import { createVariantKey } from '../model/tools.js'
 import { findScriptFolder } from '../run/scripts.js'
 import { findControl } from '../services/control.js'
-import { findDeployed, nameDeployed } from '../services/specs.js'
+import { findDeployed, formatDeployedName } from '../services/specs.js'
 import { findScripts } from '../tools/find-scripts.js'
 import { iptablesTool } from '../tools/iptables.js'
 import { nodeTool } from '../tools/node.js'
@@ -93,14 +93,14 @@ export async function findPrograms({ load, planes, chosen, pipelines = {}, isPla
     const spec = specOf(planes, choice)
     const tool = await findTool(spec)
     if ('missing' in tool) throw new MissingPlaneError(`--planes ${choice.plane}=${choice.variant}: ${tool.missing}`)
-    tools[nameVariantTool({ tool: spec, variant: choice.variant })] = tool
+    tools[createVariantKey({ tool: spec, variant: choice.variant })] = tool
   }
   for (const choice of chosen) {
     const program = await findProgram(planes, findPipelineOf(pipelines, choice), choice)
     if (program === null) continue
     const tool = await findTool(program)
     if ('missing' in tool) throw new MissingPlaneError(`--planes ${choice.plane}=${choice.variant}: ${tool.missing}`)
-    tools[nameVariantTool({ tool: specOf(planes, choice), variant: choice.variant })] = tool
+    tools[createVariantKey({ tool: specOf(planes, choice), variant: choice.variant })] = tool
   }
   if ('missing' in generator) throw new BenchError(`no load can be made: ${generator.missing}`)
   tools[generator.name] = generator
@@ -116,7 +116,7 @@ export async function findPrograms({ load, planes, chosen, pipelines = {}, isPla
     if (spec === undefined || missing.some(({ plane }) => plane === choice.plane)) continue
     const tool = await findTool(spec)
     if ('missing' in tool)
-      lacks[nameDeployed(choice)] = `it needs ${spec.name} ${spec.wanted} beside it: ${tool.missing}`
+      lacks[formatDeployedName(choice)] = `it needs ${spec.name} ${spec.wanted} beside it: ${tool.missing}`
     else tools[spec.name] = tool
   }
   return { tools, missing, scripts, lacks }
@@ -142,7 +142,7 @@ export async function findPlane({ planes, choice, folders, findTool }) {
   if ('missing' in tool) throw new MissingPlaneError(tool.missing)
   const { scripts, lacks } = findVariantScripts(planes, [choice])
   for (const missing of Object.values(lacks)) throw new MissingPlaneError(missing)
-  const toolName = hasProgram(choice) ? nameVariantTool({ tool: spec, variant: choice.variant }) : spec.name
+  const toolName = hasProgram(choice) ? createVariantKey({ tool: spec, variant: choice.variant }) : spec.name
   const programs = { planes, tools: { [toolName]: tool }, scripts }
   return { tool, scripts: findScriptFolder({ programs, folders }, choice) }
 }
@@ -186,8 +186,8 @@ function findVariantScripts(planes, chosen, into = { scripts: {}, lacks: {} }) {
   for (const choice of chosen) {
     const spec = findDeployed(planes, choice)?.scripts
     const scripts = spec && findScripts(spec)
-    if (scripts && 'missing' in scripts) into.lacks[nameDeployed(choice)] = scripts.missing
-    else if (scripts) into.scripts[nameDeployed(choice)] = scripts.folder
+    if (scripts && 'missing' in scripts) into.lacks[formatDeployedName(choice)] = scripts.missing
+    else if (scripts) into.scripts[formatDeployedName(choice)] = scripts.folder
   }
   return into
 }

@@ -10,18 +10,18 @@ const PORTS_LEAST = 1000
 const PORTS_OF_CHURN = 10_000
 const NEEDED_MIB = Object.values(NEEDED).reduce((a, b) => a + b)
 
-/** Says whether this machine has the memory that the smallest run needs. @param {number} [bytes] available; by default as read */
-export function describeRoom(bytes = readRoomBytes()) {
+/** Checks whether this machine has the memory that the smallest run needs. @param {number} [bytes] available; by default as read */
+export function checkRoom(bytes = readRoomBytes()) {
   const parts = Object.entries(NEEDED).map(([name, mebibytes]) => `${name} ${mebibytes}`)
   const needed = `a run needs at least ${NEEDED_MIB} MiB (${parts.join(', ')})`
   return { isEnough: bytes >= NEEDED_MIB * MIB, text: `memory: ${Math.floor(bytes / MIB)} MiB can be had; ${needed}` }
 }
 
 /**
- * Says whether this machine has enough local ports for the equal-work check, and for a load of new connections.
+ * Checks whether this machine has enough local ports for the equal-work check, and for a load of new connections.
  * @param {number} [ports] their number; by default as read
  */
-export function describePorts(ports = countPorts()) {
+export function checkPorts(ports = countPorts()) {
   const needed = `a run needs at least ${PORTS_LEAST} (net.ipv4.ip_local_port_range), and one of new connections (churn) ${PORTS_OF_CHURN}`
   return {
     isEnough: ports >= PORTS_LEAST,
@@ -32,10 +32,10 @@ export function describePorts(ports = countPorts()) {
 
 /** Checks the memory and the local ports. @param {number} [bytes] available @param {number} [ports] @throws {BenchError} if either is too little for any run */
 export function assertRoom(bytes, ports) {
-  const local = describePorts(ports)
+  const local = checkPorts(ports)
   if (!local.isEnough) throw new BenchError(local.text)
 
-  const { isEnough, text } = describeRoom(bytes)
+  const { isEnough, text } = checkRoom(bytes)
   if (!isEnough) throw new BenchError(`${text}: end other programs, or take a machine or a memory limit with more`)
 }
 

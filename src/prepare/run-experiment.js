@@ -4,13 +4,13 @@ import { EXIT } from '../lib/errors.js'
 import { cacheFolder } from '../lib/paths.js'
 import { listArms } from '../model/results.js'
 import { measure } from './measure.js'
-import { announce, prepareWith, sayLacks } from './preparation.js'
+import { announce, announceLacks, prepareWith } from './preparation.js'
 import { withSite } from './site.js'
 import { assertKnown } from './supported.js'
 
 /**
  * A run of a verb. findReusable: finds trials of earlier runs; writeDocuments: false: it could not; report: prints the answer and
- * returns an exit status; isInterrupted: the answer is of what was measured so far; sayWhere: says where the results are.
+ * returns an exit status; isInterrupted: the answer is of what was measured so far; announceResults: prints where the results are.
  * @import { Site, Summary } from '../model/types.ts' @import { Execution, Preparation } from '../run/execute.js'
  * @import { Context } from '../verbs/program.js'
  * @typedef {{ experiment: import('../request/experiment.js').Experiment, options: import('./options.js').RunOptions,
@@ -18,7 +18,7 @@ import { assertKnown } from './supported.js'
  *   findReusable?: (preparation: Preparation, site: Site) => Promise<Execution['reusable']>,
  *   writeDocuments: (folder: string, context: Context) => Promise<boolean>,
  *   report: (run: { summary: Summary, folder: string, isInterrupted: boolean }) => Promise<number> | number,
- *   sayWhere: (folder: string, context: Context) => void }} ExperimentRun
+ *   announceResults: (folder: string, context: Context) => void }} ExperimentRun
  */
 
 /** Opens a site and the views, measures, reports, and closes both, also after an error, which it throws. @param {ExperimentRun} options @param {Context} context */
@@ -58,8 +58,8 @@ export async function runExperiment({ experiment, options, interrupted, ...hooks
       const status = await hooks.report({ summary, folder, isInterrupted: false })
       context.end(isReported ? status : EXIT.failed)
       documented = null
-      hooks.sayWhere(folder, context)
-      sayLacks(preparation, context)
+      hooks.announceResults(folder, context)
+      announceLacks(preparation, context)
     } catch (error) {
       if (context.signal.aborted && documented !== null) {
         await watchers.close()
@@ -68,7 +68,7 @@ export async function runExperiment({ experiment, options, interrupted, ...hooks
         if (listArms(summary).some(({ trials }) => trials.completed + trials.invalid > 0))
           await hooks.report({ summary, folder, isInterrupted: true })
         else context.say('interrupted before the first repeat was measured')
-        hooks.sayWhere(folder, context)
+        hooks.announceResults(folder, context)
       }
       throw error
     } finally {

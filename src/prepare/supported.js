@@ -11,7 +11,7 @@ import { PLANES } from '../request/constraints/planes.js'
 import { PLANS_AT_PLACE } from '../request/constraints/plans.js'
 import { assertTogether, findUnmeasurable } from '../request/constraints.js'
 import { findControl } from '../services/control.js'
-import { countWorkers, findDeployed, hasNodeProxy, nameDeployed } from '../services/specs.js'
+import { countWorkers, findDeployed, formatDeployedName, hasNodeProxy } from '../services/specs.js'
 import { listModes } from '../services/topology.js'
 import { findPipelineFile } from '../tools/pipeline-file.js'
 
@@ -121,7 +121,7 @@ export function findUnsupported({ planes, arm, kind, topology, tools, lacks, cpu
     ...{ arm, plane, control, hasMany, topology, modes, version, cpus, pinnableCpus },
     isOnNode: limits !== undefined && 'node' in limits,
     isOfNode: hasNodeProxy(planes, arm),
-    lacks: { control: lacks[control?.tool?.name ?? ''], scripts: lacks[nameDeployed(arm)] },
+    lacks: { control: lacks[control?.tool?.name ?? ''], scripts: lacks[formatDeployedName(arm)] },
     findShortage: () => (limits ? findTooMany({ arm, control, workers: sidecarWorkers, limits, hasMany }) : null),
     findUnsupported: () =>
       plane.findUnsupported({ conditions, entrance, profile, sidecarWorkers, version, library, cpus }),

@@ -1,7 +1,7 @@
 import { UsageError } from '../lib/errors.js'
-import { nameOf } from '../model/arms.js'
+import { renderArmName } from '../model/arms.js'
 import { listArms, listComparisons } from '../model/results.js'
-import { nameTls, renderPath, renderRequests } from '../report/answer/conditions.js'
+import { renderPath, renderRequests, renderTlsMode } from '../report/answer/conditions.js'
 
 /** Estimates the CPU and memory that a load takes with another plane, by ratios that a run measured. Pure. */
 /** @import { Comparison, Summary, SummaryArm } from '../model/types.ts' @import { WorkloadSize } from './workload-size.js' */
@@ -45,7 +45,7 @@ export function findRatios({ results, machine }, { container, plane, folder }) {
     ...new Set(
       listArms({ results })
         .filter(arm => arm.hasSidecars && arm.repeatOf === null)
-        .map(nameOf),
+        .map(renderArmName),
     ),
   ]
   if (standing === undefined)
@@ -85,7 +85,7 @@ function findRatio(summary, { plane, from, quantities }) {
     .map(pair => ({ ...pair, arm: createArmOf(pair, { arms: listArms(summary), plane }) }))
   // A sidecar in production has mTLS; interleaved arms have the narrowest interval.
   const rank = (/** @type {typeof pairs[number]} */ { arm, load }) =>
-    (nameTls(arm) === 'mTLS' ? 0 : 2) + (load.kind === 'interleaved' ? 0 : 1)
+    (renderTlsMode(arm) === 'mTLS' ? 0 : 2) + (load.kind === 'interleaved' ? 0 : 1)
   const ranked = pairs.sort((x, y) => rank(x) - rank(y))
   for (const quantity of quantities) {
     const best = ranked.find(pair => pair.quantity === quantity)
@@ -110,7 +110,7 @@ function findRatio(summary, { plane, from, quantities }) {
  * @param {Comparison} comparison @param {{ arms: SummaryArm[], plane: string }} options
  */
 function createArmOf({ link, cpuLimitCores, load, conditions }, { arms, plane }) {
-  const named = arms.filter(arm => nameOf(arm) === plane)
+  const named = arms.filter(arm => renderArmName(arm) === plane)
   const arm = named.find(other => other.link === link) ?? named[0]
   return { ...arm, link, cpuLimitCores, load, conditions }
 }

@@ -69,7 +69,7 @@ export async function readProduction(prometheus, scope) {
   const [scraped] = await prometheus.query(renderScrapeQuery(scope), 'interval of scrapes')
   const steps = computeSteps(scraped?.value ?? null)
   const usage = await queryAll(prometheus, renderUsageQueries(scope, steps))
-  if (usage.meanCores.length === 0) throw await explainNothing(prometheus, scope)
+  if (usage.meanCores.length === 0) throw await createEmptyScopeError(prometheus, scope)
   const state = await queryAll(prometheus, renderStateQueries(scope))
   const { requests, counters } = await readRequests(prometheus, { scope, steps })
   const containers = joinContainers({ usage, state, requests, steps })
@@ -207,7 +207,7 @@ function listLacks({ usage, state, counters }) {
 }
 
 /** Makes the error for a scope without sidecars, whose cause further queries find. @param {Prometheus} prometheus @param {Scope} scope */
-async function explainNothing(prometheus, { namespace, containers }) {
+async function createEmptyScopeError(prometheus, { namespace, containers }) {
   const error = (/** @type {string} */ message) => new BenchError(message, { exitStatus: EXIT.noResult })
   const { address } = prometheus
   const sidecars = await prometheus.query(CONTAINERS_QUERY, 'containers')

@@ -1,7 +1,7 @@
 import { formatValue, QUANTITIES, quantityOf } from '../judge/quantities.js'
 import { sectionsOf } from '../kinds/sections.js'
 import { keepColumns, left, right } from '../lib/text-table.js'
-import { AXES, BASELINE_AXES, describeAxes, findVaried, isAlike, isRedirected, nameOf } from '../model/arms.js'
+import { AXES, BASELINE_AXES, findVaried, isAlike, isRedirected, renderArmName, renderAxes } from '../model/arms.js'
 
 /**
  * Makes tables of arms: a row for each plane, cap and link, with a line for each sidecar; or, if an experiment is about one
@@ -54,14 +54,14 @@ function tabulateArm({ arm, varied, added }) {
   const lines = (/** @type {(service: string) => string} */ line) =>
     arm.sidecars.map(({ service }) => line(service)).join('\n') || '-'
   return [
-    nameOf(arm),
+    renderArmName(arm),
     arm.cpuLimitCores === null ? '-' : `${arm.cpuLimitCores}`,
     ...varied.map(name => `${AXES[name].of(arm) ?? '-'}`),
-    ...OF_ARM.map(name => showWhole(arm, name)),
+    ...OF_ARM.map(name => renderWholeMedian(arm, name)),
     lines(service => service),
-    ...OF_SIDECAR.map(name => lines(service => show(arm, name, service))),
+    ...OF_SIDECAR.map(name => lines(service => renderArmMedian(arm, name, service))),
     boundOf(arm),
-    ...added.map(name => showWhole(arm, name)),
+    ...added.map(name => renderWholeMedian(arm, name)),
   ]
 }
 
@@ -75,7 +75,7 @@ function boundOf({ boundBy, trials }) {
 }
 
 /** Renders the names of the links, and whether connections were redirected: in all arms, or in some. @param {SummaryArm[]} arms */
-export function nameLinks(arms) {
+export function renderLinks(arms) {
   const redirected = arms.filter(({ conditions }) => isRedirected(conditions)).length
   const how =
     redirected === 0 ? '' : `, with${redirected < arms.length ? ' and without' : ''} redirection of connections`
@@ -91,17 +91,17 @@ function listLinks(arms) {
  * Renders a median; `-`: no value.
  * @param {SummaryArm} arm @param {string} name of a quantity @param {string} [service] whose sidecar; absent: over all sidecars
  */
-function show(arm, name, service) {
+function renderArmMedian(arm, name, service) {
   const { median } = quantityOf(arm, name, service)
   const { digits, digitsOfOne = digits, ...row } = QUANTITIES[name]
   return median === null ? '-' : formatValue({ ...row, digits: service ? digitsOfOne : digits }, median)
 }
 
 /** Renders a median over all sidecars, for some quantities with its interval. @param {SummaryArm} arm @param {string} name of a quantity */
-function showWhole(arm, name) {
+function renderWholeMedian(arm, name) {
   const { low, high } = quantityOf(arm, name)
-  if (!WITH_INTERVAL.includes(name) || low === null || high === null) return show(arm, name)
-  return `${show(arm, name)}\n[${[low, high].map(value => formatValue(QUANTITIES[name], value)).join(', ')}]`
+  if (!WITH_INTERVAL.includes(name) || low === null || high === null) return renderArmMedian(arm, name)
+  return `${renderArmMedian(arm, name)}\n[${[low, high].map(value => formatValue(QUANTITIES[name], value)).join(', ')}]`
 }
 
 // The only quantity that a pivot shows for each sidecar, too.
@@ -120,9 +120,9 @@ export function tabulatePivots({ arms }, shows) {
   const varied = findVaried(measured).filter(name => name !== across)
   const shared = varied.filter(name => BASELINE_AXES.includes(name))
   const withSidecars = measured.filter(arm => arm.sidecars.length > 0)
-  const keys = [...new Set((withSidecars.length > 0 ? withSidecars : measured).map(arm => describeAxes(arm, varied)))]
+  const keys = [...new Set((withSidecars.length > 0 ? withSidecars : measured).map(arm => renderAxes(arm, varied)))]
   return keys.map(key => {
-    const group = measured.filter(arm => describeAxes(arm, varied) === key)
+    const group = measured.filter(arm => renderAxes(arm, varied) === key)
     const [first] = group
     const baselines = measured.filter(arm => !arm.hasSidecars && !group.includes(arm) && isAlike(arm, first, shared))
     return { caption: key, ...tabulatePivot([...baselines, ...group], shows) }
@@ -142,10 +142,10 @@ function tabulatePivot(arms, { across, quantities }) {
     ...right(...values.map(value => `${value ?? ''}`)),
   ]
   const rows = []
-  const planes = [...new Set(arms.map(nameOf))]
+  const planes = [...new Set(arms.map(renderArmName))]
   // An axis of sidecars does not change an arm without them: every column has its value.
   const find = (/** @type {string} */ plane, /** @type {unknown} */ value) => {
-    const ofPlane = arms.filter(arm => nameOf(arm) === plane)
+    const ofPlane = arms.filter(arm => renderArmName(arm) === plane)
     return (
       ofPlane.find(arm => valueAt(arm) === value) ??
       (ofPlane.length === 1 && !ofPlane[0].hasSidecars ? ofPlane[0] : undefined)
@@ -153,15 +153,17 @@ function tabulatePivot(arms, { across, quantities }) {
   }
   for (const name of quantities) {
     const row = QUANTITIES[name]
-    const show = (/** @type {number} */ value) => formatValue(row, value)
+    const formatQuantity = (/** @type {number} */ value) => formatValue(row, value)
     for (const plane of planes) {
-      const services = name === OF_EACH ? listServices(arms.filter(arm => nameOf(arm) === plane)) : []
+      const services = name === OF_EACH ? listServices(arms.filter(arm => renderArmName(arm) === plane)) : []
       for (const service of services.length > 1 ? [null, ...services] : [null]) {
         const cells = values.map(value => {
           const arm = find(plane, value)
           const { median, low, high } = arm ? quantityOf(arm, name, service) : NOTHING
           if (median === null) return '-'
-          return low === null || high === null ? show(median) : `${show(median)}\n[${show(low)}, ${show(high)}]`
+          return low === null || high === null
+            ? formatQuantity(median)
+            : `${formatQuantity(median)}\n[${formatQuantity(low)}, ${formatQuantity(high)}]`
         })
         if (cells.some(cell => cell !== '-'))
           rows.push([`${row.label}, ${plane}${service ? `: ${service}` : ''}`, ...cells])

@@ -4,7 +4,7 @@ import { hasAny, listResults, sectionsOf } from '../kinds/sections.js'
 import { groupBy } from '../lib/group-by.js'
 import { lowerFirst } from '../lib/letters.js'
 import { summariseValues } from '../lib/stats.js'
-import { describeAxes, findVaried, groupOf, isBaselineOf, labelOf, nameOf } from '../model/arms.js'
+import { findVaried, groupOf, isBaselineOf, labelOf, renderArmName, renderAxes } from '../model/arms.js'
 import { listArms } from '../model/results.js'
 import { drawDistributions } from './charts/distributions.js'
 import { drawOverAxis, drawOverLimit, drawOverRate, drawOverShare, drawOverSidecars } from './charts/forms.js'
@@ -136,7 +136,7 @@ function drawQuantities(arms, colourFor) {
   const drawn = Object.values(QUANTITIES).filter(({ chart }) => chart?.kinds.includes(kind))
   return drawn.flatMap(({ name, chart, unit, scale = 1, ...row }) => {
     const { digits = row.digits, ...form } = /** @type {NonNullable<typeof chart>} */ (chart)
-    const title = name === 'throughput' && kind === 'closed' ? nameThroughput(arms) : form.title
+    const title = name === 'throughput' && kind === 'closed' ? renderThroughputTitle(arms) : form.title
     const rows = arms.flatMap(arm => {
       const quantity = quantityOf(arm, name)
       if (quantity.median === null) return []
@@ -152,12 +152,12 @@ function drawQuantities(arms, colourFor) {
 }
 
 /** Renders the title of the rates of a closed loop: a rate is a capacity only if the sidecar was the limit. @param {SummaryArm[]} arms */
-function nameThroughput(arms) {
+function renderThroughputTitle(arms) {
   const sidecars = arms.filter(arm => arm.sidecars.length > 0 && arm.repeatOf === null)
   const bound = sidecars.filter(arm => quantityOf(arm, 'capacity').median !== null)
   if (bound.length === 0) return 'Throughput'
   if (bound.length === sidecars.length) return 'Capacity at the cap (without sidecars: throughput)'
-  return `Capacity of ${[...new Set(bound.map(nameOf))].join(', ')}; throughput of the others`
+  return `Capacity of ${[...new Set(bound.map(renderArmName))].join(', ')}; throughput of the others`
 }
 
 /** @param {Quantity} quantity @param {number} factor @returns {Quantity} */
@@ -200,12 +200,12 @@ function drawRates({ summary, arms, colourFor }) {
   const open = arms.filter(arm => arm.load.kind === 'open' && arm.sidecars.length > 0 && arm.repeatOf === null)
   const varied = findVaried(arms).filter(name => name !== 'ratePerSecond')
   return [...groupBy(open, arm => groupOf(arm, 'ratePerSecond')).values()].flatMap((sameRates, i) => {
-    const lines = [...groupBy(sameRates, nameOf)].map(([label, same]) => {
+    const lines = [...groupBy(sameRates, renderArmName)].map(([label, same]) => {
       const points = same.flatMap(findPoint)
       return { label, colour: colourFor(same[0]), points, fit: findLine(summary, label, points) }
     })
     if (Math.max(...lines.map(line => line.points.length)) < 2) return []
-    const title = ['CPU over the rate', describeAxes(sameRates[0], varied)].filter(Boolean).join(': ')
+    const title = ['CPU over the rate', renderAxes(sameRates[0], varied)].filter(Boolean).join(': ')
     const chart = { title, lines }
     return [{ ...drawOverRate(chart), id: `over-rate-${i + 1}`, table: tables.tabulateRates(chart) }]
   })
@@ -226,7 +226,7 @@ function findLine({ results }, name, points) {
   const isThrough = (/** @type {CpuLine} */ line) =>
     line.points.length === points.length &&
     line.points.every((p, i) => p.ratePerSecond === points[i].ratePerSecond && p.millicores === points[i].millicores)
-  return lines.find(line => line.service === null && nameOf(line) === name && isThrough(line)) ?? null
+  return lines.find(line => line.service === null && renderArmName(line) === name && isThrough(line)) ?? null
 }
 
 /**
@@ -242,13 +242,13 @@ function drawPercentiles({ arms, recordsOf, colourFor }) {
     const baselines = loaded.filter(arm => !group.includes(arm) && isBaselineOf(arm, first))
     const lines = [...baselines, ...group].flatMap(arm => {
       const grid = findMedianTimes(recordsOf(arm), arm)
-      return grid.length > 0 ? [{ label: nameOf(arm), colour: colourFor(arm), grid }] : []
+      return grid.length > 0 ? [{ label: renderArmName(arm), colour: colourFor(arm), grid }] : []
     })
     if (lines.length === 0) return []
     const isOpen = first.load.kind === 'open'
     const name = isOpen ? 'latency' : `response time at saturation (${first.load.users} users)`
     const what = `${isOpen ? 'Latency' : 'Response time at saturation'} by percentile`
-    const title = [what, describeAxes(first, findVaried(arms))].filter(Boolean).join(': ')
+    const title = [what, renderAxes(first, findVaried(arms))].filter(Boolean).join(': ')
     const chart = { title, name, lines }
     return [{ ...drawDistributions(chart), id: `distribution-${i + 1}`, table: tables.tabulateLines(chart) }]
   })
@@ -281,7 +281,7 @@ export function createColours(arms = []) {
   /** @type {ColourFor} */
   const colourFor = arm => {
     if (!arm.hasSidecars) return 0
-    const name = nameOf({ ...arm, repeatOf: null })
+    const name = renderArmName({ ...arm, repeatOf: null })
     const colour = colours.get(name) ?? colours.size + 1
     colours.set(name, colour)
     return colour

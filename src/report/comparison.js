@@ -5,7 +5,7 @@ import { groupBy } from '../lib/group-by.js'
 import { capitalise, joinWords } from '../lib/letters.js'
 import { joinParts } from '../lib/text-table.js'
 import { count as countOf, percent } from '../lib/units.js'
-import { describeAxes, findVaried, groupOf } from '../model/arms.js'
+import { findVaried, groupOf, renderAxes } from '../model/arms.js'
 import { renderSectionsText } from './section-text.js'
 import { blocksOfVerdicts, renderVerdict } from './verdicts.js'
 
@@ -40,7 +40,7 @@ export function createComparisonAnswer({ comparisons, controls, refused, warning
     comparisonsOfArm.find(c => c.quantity === name)
   const verdicts = arms.flatMap(ofArm => {
     const primary = find(ofArm, PRIMARY.name) ?? ofArm[0]
-    const where = arms.length > 1 ? describeAxes(ofArm[0], varied) : ''
+    const where = arms.length > 1 ? renderAxes(ofArm[0], varied) : ''
     const sentence = renderPair(primary, primary.quantity === 'rss' ? [] : ofArm.filter(c => c.quantity === 'rss'))
     return [where ? `${capitalise(where)}: ${sentence}` : sentence]
   })
@@ -58,7 +58,7 @@ export function createComparisonAnswer({ comparisons, controls, refused, warning
             dropEmpty({
               columns: COLUMNS.map(([, heading]) => ({ heading: `${heading}, new / old` })),
               rows: arms.map(ofArm => ({
-                label: [ofArm[0].a.replace(/ in new$/, ''), describeAxes(ofArm[0], varied)].filter(Boolean).join(', '),
+                label: [ofArm[0].a.replace(/ in new$/, ''), renderAxes(ofArm[0], varied)].filter(Boolean).join(', '),
                 cells: COLUMNS.map(([name]) => renderChangeCell(find(ofArm, name))),
               })),
             }),
@@ -112,7 +112,7 @@ export function renderComparisonDetails({ comparisons, controls, refused, warnin
   const sentences = (/** @type {string} */ id, /** @type {string[]} */ lines) =>
     /** @type {Section} */ ({ id, name: capitalise(id), blocks: [{ type: 'sentences', lines }] })
   return joinParts([
-    [`old: ${nameRun(runs.old)}`, `new: ${nameRun(runs.new)}`],
+    [`old: ${renderRunSource(runs.old)}`, `new: ${renderRunSource(runs.new)}`],
     ...renderSectionsText([
       sentences(
         'warnings',
@@ -133,7 +133,7 @@ export function renderComparisonDetails({ comparisons, controls, refused, warnin
 }
 
 /** Renders the folder of a run, its experiment, start and kit. @param {Named} run */
-function nameRun({ folder, manifest: { run, kit } }) {
+function renderRunSource({ folder, manifest: { run, kit } }) {
   const version = [kit.version, kit.git].filter(Boolean).join(' ')
   return `${folder} (experiment ${run.experiment}, started ${run.startedAt}, kit ${version})`
 }
@@ -150,7 +150,7 @@ function createArmSections(comparisons) {
     )
     return {
       id: 'verdicts',
-      name: [`${first.a} and ${first.b}`, describeAxes(first, varied)].filter(Boolean).join(', '),
+      name: [`${first.a} and ${first.b}`, renderAxes(first, varied)].filter(Boolean).join(', '),
       isNamed: arms.length > 1,
       blocks: blocksOfVerdicts({ primary, secondary }),
     }
@@ -160,7 +160,7 @@ function createArmSections(comparisons) {
 /** Renders how the applications' CPU per request changed without sidecars. @param {Comparison} control @param {Comparison[]} controls */
 function renderControl(control, controls) {
   const { ratio, reasons } = control
-  const where = describeAxes(control, findVaried(controls))
+  const where = renderAxes(control, findVaried(controls))
   const without = `Without sidecars${where ? ` (${where})` : ''}`
   const notes = reasons.length > 0 ? `: ${reasons.map(renderReason).join('; ')}` : ''
   if (ratio.median === null) return `${without} it is not known what the applications' CPU per request did${notes}`

@@ -1,6 +1,6 @@
 import { lowerFirst } from '../lib/letters.js'
 import { renderCommand } from '../lib/render-command.js'
-import { describeAxes, findVaried } from '../model/arms.js'
+import { findVaried, renderAxes } from '../model/arms.js'
 import { findResult } from '../model/results.js'
 import { DEFAULT_GENERATOR, generatorOf } from '../model/tools.js'
 
@@ -37,7 +37,7 @@ export function renderConditions({ carries = [], ...summary }) {
 function renderContradiction({ a, b, measured }) {
   const parts = measured.map(
     ({ load, cpuLimitCores, ratio, low, high }) =>
-      `${ratio.toFixed(2)} [${low.toFixed(2)}, ${high.toFixed(2)}] ${load.isInterleaved ? 'interleaved' : 'alone'} (${nameLoad({ load, cpuLimitCores })})`,
+      `${ratio.toFixed(2)} [${low.toFixed(2)}, ${high.toFixed(2)}] ${load.isInterleaved ? 'interleaved' : 'alone'} (${renderBandLoad({ load, cpuLimitCores })})`,
   )
   return `CPU per request of ${a} over ${b} is ${parts.join(' and ')}: the intervals exclude each other, so the gap depends on load and limit. Quote each with its condition.`
 }
@@ -47,7 +47,7 @@ function renderBand({ a, b, link, conditions }, interleaved) {
   const medians = interleaved.map(({ ratio }) => ratio)
   const arms = interleaved.map(({ load, cpuLimitCores }) => ({ link, conditions, load, cpuLimitCores }))
   const varied = findVaried(arms)
-  const where = interleaved.map((_, i) => describeAxes(arms[i], varied)).join('; ')
+  const where = interleaved.map((_, i) => renderAxes(arms[i], varied)).join('; ')
   return `${a} against ${b}: ${renderGap(Math.min(...medians), Math.max(...medians))} CPU per request over the ${interleaved.length} conditions of this run (${where}).`
 }
 
@@ -55,7 +55,7 @@ function renderBand({ a, b, link, conditions }, interleaved) {
 function renderOneCondition({ a, b, measured }, { tools }) {
   const one = /** @type {Band['measured'][number]} */ (measured.find(({ load }) => load.isInterleaved))
   const generator = generatorOf({ tools }) ?? DEFAULT_GENERATOR
-  return `How much less or more ${a} uses than ${b} was measured at ${lowerFirst(nameLoad(one))}, driven by ${generator}, on this machine. Other loads and placements move it: ${renderCommand('bench', 'conditions')} measures by how much.`
+  return `How much less or more ${a} uses than ${b} was measured at ${lowerFirst(renderBandLoad(one))}, driven by ${generator}, on this machine. Other loads and placements move it: ${renderCommand('bench', 'conditions')} measures by how much.`
 }
 
 /** Renders `42 to 57 % less`. @param {number} low @param {number} high ratios */
@@ -68,7 +68,7 @@ function renderGap(low, high) {
 }
 
 /** Renders `32 users, a limit of 1 CPU, unpinned`. @param {Pick<Band['measured'][number], 'load' | 'cpuLimitCores'>} condition */
-function nameLoad({ load, cpuLimitCores }) {
+function renderBandLoad({ load, cpuLimitCores }) {
   const how = load.kind === 'open' ? `${load.ratePerSecond} requests/s` : `${load.users} users`
   const limit =
     cpuLimitCores === null ? 'no CPU limit' : `a limit of ${cpuLimitCores} CPU${cpuLimitCores === 1 ? '' : 's'}`

@@ -1,6 +1,6 @@
 import { QUANTITIES, quantityOf } from '../judge/quantities.js'
-import { showControls } from '../lib/printable.js'
-import { AXES, AXIS_NAMES, nameOf } from '../model/arms.js'
+import { escapeControls } from '../lib/printable.js'
+import { AXES, AXIS_NAMES, renderArmName } from '../model/arms.js'
 import { listArms } from '../model/results.js'
 
 /**
@@ -13,7 +13,7 @@ import { listArms } from '../model/results.js'
 /** Headers and values that describe an arm. @type {[string, (arm: SummaryArm) => Cell][]} */
 const COLUMNS = [
   ['armId', arm => arm.id],
-  ['plane', arm => nameOf({ ...arm, repeatOf: null })],
+  ['plane', arm => renderArmName({ ...arm, repeatOf: null })],
   ['repeatOf', arm => arm.repeatOf],
   ...AXIS_NAMES.map(name => /** @type {typeof COLUMNS[0]} */ ([name, AXES[name].of])),
   ['loop', arm => arm.load.kind],
@@ -47,7 +47,7 @@ export function renderCsv(rows) {
 /** Renders a cell, in quotes if it has a quote, a comma or a line end; a text that may be a formula gets an apostrophe before it. @param {Cell} cell */
 function renderCell(cell) {
   const isMissing = cell === null || cell === undefined || Number.isNaN(cell)
-  const printable = isMissing ? '' : showControls(`${cell}`)
+  const printable = isMissing ? '' : escapeControls(`${cell}`)
   // A spreadsheet would run such a text as a formula.
   const text = typeof cell === 'string' && /^[=+\-@\t\r]/.test(printable) ? `'${printable}` : printable
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text

@@ -1,6 +1,6 @@
 import { capitalise } from '../lib/letters.js'
 import { count, GIB, MIB } from '../lib/units.js'
-import { nameOf } from '../model/arms.js'
+import { renderArmName } from '../model/arms.js'
 import { listArms, listSizes } from '../model/results.js'
 import { renderPath, renderRequests, shortenModel } from './answer/conditions.js'
 import { drawPanel, listPanels, renderTable } from './answer/html.js'
@@ -134,7 +134,7 @@ const renderTitle = title =>
  */
 function listSizePanels(sizes) {
   const answered = sizes.flatMap(size =>
-    size.answer?.limits && size.answer.need ? [{ name: nameOf(size), ...size.answer }] : [],
+    size.answer?.limits && size.answer.need ? [{ name: renderArmName(size), ...size.answer }] : [],
   )
   /** @param {string} title @param {[words: string, of: (size: typeof answered[number]) => number | null][]} rows @param {string} unit */
   const panel = (title, rows, unit) => ({

@@ -3,9 +3,9 @@ import { renderCommand } from '../lib/render-command.js'
 import { joinParts, wrapText } from '../lib/text-table.js'
 import { listArms } from '../model/results.js'
 import { createAnswer } from './answer/answer.js'
-import { nameLinks } from './arms-table.js'
+import { renderLinks } from './arms-table.js'
 import { createSummarySections } from './document.js'
-import { describeNotMeasured } from './missing.js'
+import { renderNotMeasuredPlanes } from './missing.js'
 import { renderSectionsText } from './section-text.js'
 
 /** Every quantity, check and definition of a run, for `--details` on a terminal. Pure. */
@@ -26,7 +26,7 @@ import { renderSectionsText } from './section-text.js'
 export function renderDetailsText(summary, { folder = null, hasPage = true, warnings = [], claims = [] } = {}) {
   const { run, notMeasured } = summary
   const arms = listArms(summary)
-  const missing = [...warnings, ...describeNotMeasured(notMeasured)].flatMap(line => wrapText(line))
+  const missing = [...warnings, ...renderNotMeasuredPlanes(notMeasured)].flatMap(line => wrapText(line))
   if (arms.length === 0) return joinParts([[`${run.experiment}: nothing was measured`, ...missing]])
   const hasNotMeasured = hasAny(summary, 'hasRounds') && arms[0].load.kind !== 'idle'
   return joinParts([
@@ -48,7 +48,7 @@ function renderTitle(summary) {
   const onTarget = target === 'local' ? '' : `, on ${target}${machine.node ? ` (${machine.node})` : ''}`
   const where = machine.loadHost ? `, load from ${machine.loadHost.host}` : onTarget
   const windows = hasAny(summary, 'hasWindows') ? `, ${lengths.join(' and ')} s windows` : ''
-  return `${run.experiment}, ${nameLinks(arms)}${windows}${where}`
+  return `${run.experiment}, ${renderLinks(arms)}${windows}${where}`
 }
 
 /** @param {Summary} summary */

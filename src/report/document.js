@@ -3,18 +3,18 @@ import { ratePerSecond, sidecarsOf } from '../judge/record/measures.js'
 import { listResults, renderFindings } from '../kinds/sections.js'
 import { left, right, wrapText } from '../lib/text-table.js'
 import { percent } from '../lib/units.js'
-import { nameOf } from '../model/arms.js'
+import { renderArmName } from '../model/arms.js'
 import { listArms } from '../model/results.js'
 import { createAnswer } from './answer/answer.js'
-import { nameLinks, tabulateArms, tabulatePivots, WIDE_COLUMNS } from './arms-table.js'
+import { renderLinks, tabulateArms, tabulatePivots, WIDE_COLUMNS } from './arms-table.js'
 import { createChartSections, drawCharts } from './charts.js'
 import { createClaimsSection } from './claims.js'
 import { tabulateDictionary } from './dictionary.js'
 import { createEqualWorkSection } from './equal-work.js'
 import { renderCpuLines, renderPlateaus, renderSlopes } from './fits.js'
-import { describeUnfinished, listFired, renderFired } from './missing.js'
+import { listFired, renderFired, renderUnfinishedRun } from './missing.js'
 import { renderDeviations, renderNotes, renderThresholds } from './notes.js'
-import { describeSetting, tabulateProvenance } from './provenance.js'
+import { listRunFacts, tabulateProvenance } from './provenance.js'
 import { CONTRASTS, createVerdictBlocks, renderContrastVerdicts } from './verdicts.js'
 
 /**
@@ -58,9 +58,9 @@ const DOTS =
 export function createDocument(run) {
   const { manifest, summary, records, warnings, claims } = run
   const charts = drawCharts(run)
-  const unfinished = describeUnfinished(run)
+  const unfinished = renderUnfinishedRun(run)
   return {
-    title: `${summary.run.experiment}${listArms(summary).length === 0 ? '' : `, ${nameLinks(listArms(summary))}`}`,
+    title: `${summary.run.experiment}${listArms(summary).length === 0 ? '' : `, ${renderLinks(listArms(summary))}`}`,
     question: manifest.question ?? '',
     startedAt: summary.run.startedAt,
     answer: createAnswer(summary, { seconds: findSeconds(run), unfinished }),
@@ -192,7 +192,7 @@ function createTrialSection(summary, records) {
  * @param {Manifest} manifest @param {TrialRecord[]} records @returns {Section}
  */
 function createProvenanceSection(manifest, records) {
-  const setting = describeSetting(manifest, records)
+  const setting = listRunFacts(manifest, records)
   return {
     id: 'provenance',
     name: 'Provenance',
@@ -238,7 +238,8 @@ function tabulateGates(summary) {
 
 /** Lists every trial with its rate and the CPU of its sidecars, of more than twelve only the sum; `-`: not measured. @param {TrialRecord[]} records @returns {Table} */
 function tabulateTrials(records) {
-  const show = (/** @type {number | null} */ value, digits = 0) => (value === null ? '-' : value.toFixed(digits))
+  const formatOrDash = (/** @type {number | null} */ value, digits = 0) =>
+    value === null ? '-' : value.toFixed(digits)
   return {
     caption: 'Every trial, in the order in which they ran',
     columns: [
@@ -254,10 +255,10 @@ function tabulateTrials(records) {
       const together = sidecars.reduce((sum, p) => sum + p.cpuCores, 0)
       const cores =
         sidecars.length > LISTED_MOST
-          ? [`${sidecars.length} together ${show(together, 3)}`]
-          : sidecars.map(p => `${p.service} ${show(p.cpuCores, 3)}`)
+          ? [`${sidecars.length} together ${formatOrDash(together, 3)}`]
+          : sidecars.map(p => `${p.service} ${formatOrDash(p.cpuCores, 3)}`)
       const idle = host ? percent(host.idleFraction) : '-'
-      const rate = show(ratePerSecond(record))
+      const rate = formatOrDash(ratePerSecond(record))
       return [trial.id, outcome, rate, cores.join(', '), idle, boundBy ?? '-', reasons.join('; ')]
     }),
   }
@@ -267,7 +268,7 @@ function tabulateTrials(records) {
 function tabulateFiles(records) {
   const rows = new Map()
   for (const record of records) {
-    const arm = nameOf({ ...record.trial.arm, repeatOf: null })
+    const arm = renderArmName({ ...record.trial.arm, repeatOf: null })
     for (const { service, role, files } of sidecarsOf(record)) {
       for (const { name, sha256 } of files) {
         const key = `${arm} ${service} ${name}`

@@ -3,7 +3,7 @@ import { findPlateaus, WITHIN } from '../analysis/fits.js'
 import { renderOff } from '../judge/over-sidecars.js'
 import { formatValue, QUANTITIES } from '../judge/quantities.js'
 import { percent } from '../lib/units.js'
-import { AXES, describeAxes, findVaried, nameOf } from '../model/arms.js'
+import { AXES, findVaried, renderArmName, renderAxes } from '../model/arms.js'
 import { listArms } from '../model/results.js'
 
 /** Renders fitted lines with their points, and plateaus. Pure. @import { Plateau } from '../analysis/fits.js' */
@@ -23,7 +23,7 @@ export function renderCpuLines({ results }) {
 /** Renders a fitted line with its largest residual, then its points, each with its own. @param {CpuLine} line */
 function renderLine(line) {
   const { baseMillicores: base, slopeMillicoresPerRequestPerSecond: slope, points, service, services } = line
-  const whose = `${nameOf(line)}, ${service ? `${service}'s sidecar` : 'all sidecars'}${services > 1 ? `, ${services} services` : ''}`
+  const whose = `${renderArmName(line)}, ${service ? `${service}'s sidecar` : 'all sidecars'}${services > 1 ? `, ${services} services` : ''}`
   const largest = Math.max(...points.map(p => Math.abs(p.residualMillicores)))
   return [
     `  ${whose}: ${base.toFixed(0)} millicores + ${(100 * slope).toFixed(1)} per 100 requests/s, off by at most ${largest.toFixed(0)}`,
@@ -42,12 +42,14 @@ export function renderSlopes({ results }) {
 /** Renders the change in an hour, and whether its interval excludes 0. @param {Slope} slope */
 function renderSlope({ armId, quantity, perHour, low, high, rounds }) {
   const row = { ...QUANTITIES[quantity], digits: 2 }
-  const show = (/** @type {number} */ value) => formatValue(row, value)
+  const formatQuantity = (/** @type {number} */ value) => formatValue(row, value)
   const interval =
-    low === null || high === null ? `: too few windows (${rounds}) for an interval` : ` [${show(low)}, ${show(high)}]`
+    low === null || high === null
+      ? `: too few windows (${rounds}) for an interval`
+      : ` [${formatQuantity(low)}, ${formatQuantity(high)}]`
   const isFlat = low !== null && high !== null && low <= 0 && high >= 0
   const words = low === null ? '' : isFlat ? ': no change shown' : perHour > 0 ? ': it grows' : ': it falls'
-  return `${armId}: ${row.label} ${perHour >= 0 ? '+' : ''}${show(perHour)}${interval}${words}`
+  return `${armId}: ${row.label} ${perHour >= 0 ? '+' : ''}${formatQuantity(perHour)}${interval}${words}`
 }
 
 /**
@@ -62,8 +64,8 @@ export function renderPlateaus({ results, shows, run }) {
     : [
         `Plateau, the smallest value that is within ${percent(WITHIN - 1)} of the best (ratio to the best, round by round [95 % interval]):`,
         ...plateaus.map(plateau => {
-          const where = describeAxes(plateau.arm, varied)
-          return `  ${nameOf(plateau.arm)}${where ? `, ${where}` : ''}: ${renderPlateau(plateau, shows.across)}`
+          const where = renderAxes(plateau.arm, varied)
+          return `  ${renderArmName(plateau.arm)}${where ? `, ${where}` : ''}: ${renderPlateau(plateau, shows.across)}`
         }),
       ]
 }

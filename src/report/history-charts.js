@@ -3,7 +3,7 @@ import { PRIMARY, QUANTITIES } from '../judge/quantities.js'
 import { groupBy } from '../lib/group-by.js'
 import { capitalise } from '../lib/letters.js'
 import { left, right } from '../lib/text-table.js'
-import { describeAxes, findVaried } from '../model/arms.js'
+import { findVaried, renderAxes } from '../model/arms.js'
 import { drawOverRuns } from './charts/over-runs.js'
 import { renderMedian } from './charts/rounds.js'
 import { createColours } from './charts.js'
@@ -25,16 +25,14 @@ export const ROWS = { ...QUANTITIES, [CONTROL.name]: CONTROL }
 export function drawHistory({ lines, runs }) {
   const colourFor = createColours(lines.filter(line => !line.isControl).map(line => line.arm))
   const varied = findVaried(lines.filter(line => !line.isControl).map(line => line.arm))
-  const nameOfChart = (/** @type {Line} */ line) =>
+  const createChartKey = (/** @type {Line} */ line) =>
     JSON.stringify([line.isControl ? PRIMARY.name : line.quantity, line.group])
-  const charts = [...groupBy(lines, nameOfChart).values()].filter(ofChart => ofChart.some(line => !line.isControl))
+  const charts = [...groupBy(lines, createChartKey).values()].filter(ofChart => ofChart.some(line => !line.isControl))
   // Names of runs leave out the year, so that more fit.
-  const names = runs.map(run => nameRun(run).slice(5))
+  const names = runs.map(run => formatRunStart(run).slice(5))
   return charts.map((ofChart, i) => {
     const row = ROWS[ofChart[0].quantity]
-    const title = [capitalise(`${row.compared?.label}`), describeAxes(ofChart[0].arm, varied)]
-      .filter(Boolean)
-      .join(': ')
+    const title = [capitalise(`${row.compared?.label}`), renderAxes(ofChart[0].arm, varied)].filter(Boolean).join(': ')
     const drawn = ofChart.map(line => ({
       label: line.label,
       colour: colourFor(line.arm),
@@ -80,6 +78,6 @@ export function digitsOf({ digits, digitsOfOne = digits }) {
 }
 
 /** Renders the name of a run, the minute of its start in UTC: `2026-01-31 12:30`. @param {{ startedAt: string }} run */
-export function nameRun({ startedAt }) {
+export function formatRunStart({ startedAt }) {
   return startedAt.slice(0, 16).replace('T', ' ')
 }

@@ -2,7 +2,7 @@ import { stringify } from 'yaml'
 import { CONTROL } from '../analysis/compare-runs.js'
 import { PRIMARY, QUANTITIES } from '../judge/quantities.js'
 import { groupBy } from '../lib/group-by.js'
-import { describeAxes, findVaried } from '../model/arms.js'
+import { findVaried, renderAxes } from '../model/arms.js'
 
 /**
  * A history for programs that look for changes: Apache Otava, which finds change points, and benchstat, which compares
@@ -27,7 +27,7 @@ const UNITS = {
  * @param {History} history
  */
 export function renderBenchfmt({ runs, lines }) {
-  const named = nameLines(lines)
+  const named = createNamedLines(lines)
   const units = new Map(named.map(({ quantity }) => [UNITS[quantity].unit, UNITS[quantity].better]))
   const rounds = runs.flatMap((run, i) => [
     '',
@@ -60,7 +60,7 @@ function renderRounds(lines, run) {
  * @param {History} history @returns {{ name: string, content: string }[]} files of one folder, from which otava is started
  */
 export function renderOtava({ runs, lines }) {
-  const files = nameLines(lines).map(line => {
+  const files = createNamedLines(lines).map(line => {
     const { better } = UNITS[line.quantity]
     const name = `${line.name}.${line.quantity}`
     return {
@@ -92,10 +92,10 @@ function renderCsv({ quantity, values }, runs) {
 const quoteCell = cell => (/[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)
 
 /** Adds to each line the name of its arm in one word that a file may have. @param {Line[]} lines @returns {NamedLine[]} */
-function nameLines(lines) {
+function createNamedLines(lines) {
   const varied = findVaried(lines.filter(({ isControl }) => !isControl).map(({ arm }) => arm))
   return lines.map(line => {
-    const words = line.isControl ? ['applications without sidecars', describeAxes(line.arm, varied)] : [line.label]
+    const words = line.isControl ? ['applications without sidecars', renderAxes(line.arm, varied)] : [line.label]
     const name = words
       .filter(Boolean)
       .join(' ')

@@ -1,5 +1,5 @@
 import { init } from 'echarts'
-import { showControls } from '../lib/printable.js'
+import { escapeControls } from '../lib/printable.js'
 import { BACKGROUND, renderVariables, WIDTH, withVariables } from './charts/style.js'
 import { escapeMarkup, html, trust } from './markup.js'
 import { selectSections } from './section.js'
@@ -178,7 +178,7 @@ export function drawSvg({ title, description, height, option }, { isStandalone =
   const chart = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height })
   try {
     chart.setOption(isStandalone ? { ...option, backgroundColor: BACKGROUND } : option)
-    const svg = showControls(chart.renderToSVGString())
+    const svg = escapeControls(chart.renderToSVGString())
     const named = `<title>${escapeMarkup(title)}</title>${isStandalone ? `<desc>${escapeMarkup(description)}</desc>` : ''}`
     return svg.replace(/^<svg[^>]*>/, opening => `${opening}${named}`)
   } finally {

@@ -1,7 +1,7 @@
-import { describeAxes, findVaried, labelOf } from '../model/arms.js'
+import { findVaried, labelOf, renderAxes } from '../model/arms.js'
 import { listArms } from '../model/results.js'
 import { escapeMarkup } from './markup.js'
-import { nameOfGate } from './missing.js'
+import { renderGate } from './missing.js'
 
 /**
  * Renders thresholds and gates as JUnit XML, which CI shows as test results. Pure.
@@ -27,7 +27,7 @@ export function renderJunit({ run, results, thresholds }) {
     renderSuite(
       `${run.experiment}.thresholds`,
       thresholds.map(({ expression, value, held, ...arm }) => ({
-        name: [expression, describeAxes(arm, varied)].filter(Boolean).join(' at '),
+        name: [expression, renderAxes(arm, varied)].filter(Boolean).join(' at '),
         failure: held === false ? `crossed: the median ratio is ${value?.toFixed(3)}` : undefined,
         skipped: held === null ? 'not tested: its quantity was spoiled, or not measured' : undefined,
       })),
@@ -37,7 +37,7 @@ export function renderJunit({ run, results, thresholds }) {
       arms.map(arm => {
         const { completed, failed, invalid } = arm.trials
         const total = completed + failed + invalid
-        const spoilt = arm.spoiled.map(one => `${nameOfGate(one)} in ${one.trials} of ${total} trials: ${one.reason}`)
+        const spoilt = arm.spoiled.map(one => `${renderGate(one)} in ${one.trials} of ${total} trials: ${one.reason}`)
         const skipped = spoilt.length > 0 ? spoilt.join('; ') : total === 0 ? 'not measured' : undefined
         return { name: labelOf(arm, varied), skipped }
       }),

@@ -3,7 +3,7 @@ import { limitsOf } from '../kinds/search/memory-floor.js'
 import { fitOnNode } from '../kinds/search/nodes.js'
 import { groupBy } from '../lib/group-by.js'
 import { MIB } from '../lib/units.js'
-import { AXES, nameOf } from '../model/arms.js'
+import { AXES, renderArmName } from '../model/arms.js'
 import { toMillicores, toResources } from '../model/container-limits.js'
 import { listSizes } from '../model/results.js'
 
@@ -55,7 +55,7 @@ export const FORMATS = Object.keys(SHAPES)
  * comment that says why. @param {SizeResult[]} sizes @param {string} format one of FORMATS
  */
 export function renderLimits(sizes, format) {
-  const documents = [...groupBy(sizes, nameOf).values()].flatMap(alike => {
+  const documents = [...groupBy(sizes, renderArmName).values()].flatMap(alike => {
     const known = alike.flatMap(size => {
       const limits = limitsOf(size)
       const services = size.services.length > 0 ? size.services : [null]
@@ -66,7 +66,7 @@ export function renderLimits(sizes, format) {
     const isEach = SHAPES[format](known).length > 1
     const groups = isEach ? known.map(entry => [entry]) : known.length > 0 ? [known] : []
     const lacks = alike.filter(size => limitsOf(size) === null).map(renderLackingLimits)
-    const texts = groups.map(entries => describe(entries) + stringify(SHAPES[format](entries)[0]).trimEnd())
+    const texts = groups.map(entries => renderComment(entries) + stringify(SHAPES[format](entries)[0]).trimEnd())
     return texts.length > 0 ? [[...lacks, texts[0]].join('\n'), ...texts.slice(1)] : [lacks.join('\n')]
   })
   return documents.join('\n---\n')
@@ -79,7 +79,7 @@ function findRequest({ answer }) {
 
 /** @param {SizeResult} size */
 function renderLackingLimits(size) {
-  const whose = [nameOf(size), ...size.services].join(', ')
+  const whose = [renderArmName(size), ...size.services].join(', ')
   return `# ${whose}: no limits for ${size.ratePerSecond} requests/s: ${(size.answer?.why ?? size.cpu.why).replaceAll('\n', ' ')}`
 }
 
@@ -87,9 +87,9 @@ function renderLackingLimits(size) {
  * Renders the comment above a document: the plane, the link, and the load of each entry.
  * @param {{ service: string | null, size: SizeResult }[]} entries of a plane
  */
-function describe(entries) {
+function renderComment(entries) {
   const [{ size }] = entries
-  const head = `# ${nameOf(size)}, for each sidecar of the link ${size.cpu.link}`
+  const head = `# ${renderArmName(size)}, for each sidecar of the link ${size.cpu.link}`
   return `${[head, ...entries.map(entry => `#   ${renderLoad(entry)}`)].join('\n')}\n`
 }
 
@@ -99,7 +99,7 @@ function renderLoad({ service, size: { ratePerSecond, p99Ms, p99LimitMs, isCheck
   if (answer) {
     const { state, met, missed, why } = answer
     const worst = p99Ms === null ? '' : `, worst p99 ${p99Ms.toFixed(1)} ms`
-    const beside = neighbourCores === undefined ? '' : ` beside a ${AXES.neighbourCores.show(neighbourCores)}`
+    const beside = neighbourCores === undefined ? '' : ` beside a ${AXES.neighbourCores.render(neighbourCores)}`
     return `${name}${ratePerSecond} requests/s${beside}, p99 at most ${p99LimitMs} ms: ${state}: met in ${met} of ${met + missed} trials${worst}${state === 'confirmed' ? '' : `; ${why.replaceAll('\n', ' ')}`}`
   }
   const p99 = p99Ms === null ? '' : `, p99 ${p99Ms.toFixed(1)} ms`
@@ -114,7 +114,7 @@ function renderLoad({ service, size: { ratePerSecond, p99Ms, p99LimitMs, isCheck
 export function renderNodeFit({ results, machine }, node) {
   const sizes = listSizes({ results })
   if (!sizes.some(size => limitsOf(size) !== null)) return []
-  const planes = [...groupBy(sizes, nameOf).values()]
+  const planes = [...groupBy(sizes, renderArmName).values()]
   return [renderNodeSize(node), ...planes.map(plane => `  ${renderFit(plane, node)}`), renderSpeedNote(node, machine)]
 }
 
@@ -131,7 +131,7 @@ function sumLimits(sizes) {
  * @param {SizeResult[]} sizes of a plane: of one load, or of all services @param {ReturnType<typeof readNode>} node
  */
 function renderFit(sizes, { left }) {
-  const name = nameOf(sizes[0])
+  const name = renderArmName(sizes[0])
   const lack = sizes.find(size => limitsOf(size) === null)
   if (lack) return `${name}: no limits were found${lack.services.length > 0 ? ` for ${lack.services.join(', ')}` : ''}`
   const needed = /** @type {Limits} */ (sumLimits(sizes))
@@ -146,12 +146,13 @@ function renderFit(sizes, { left }) {
 
 /** Renders the size of a node, and what is left of it for sidecars. @param {ReturnType<typeof readNode>} node */
 function renderNodeSize({ name, cores, bytes, left }) {
-  const show = (/** @type {{ cores: number, bytes: number }} */ of) => `${of.cores} cores and ${of.bytes / MIB} MiB`
+  const renderCoresAndMemory = (/** @type {{ cores: number, bytes: number }} */ of) =>
+    `${of.cores} cores and ${of.bytes / MIB} MiB`
   const isWhole = left.cores === cores && left.bytes === bytes
   const rest = isWhole
     ? 'applications and the system are not counted: --reserve keeps room for them'
-    : `${show(left)} without what is reserved`
-  return `node ${name}, ${show({ cores, bytes })}; ${rest}:`
+    : `${renderCoresAndMemory(left)} without what is reserved`
+  return `node ${name}, ${renderCoresAndMemory({ cores, bytes })}; ${rest}:`
 }
 
 /** @param {ReturnType<typeof readNode>} node @param {Summary['machine']} machine */

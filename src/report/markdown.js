@@ -1,4 +1,4 @@
-import { showControls } from '../lib/printable.js'
+import { escapeControls } from '../lib/printable.js'
 import { listNotMeasured, tabulatePictures } from './answer/markdown.js'
 import { selectSections } from './section.js'
 
@@ -56,7 +56,7 @@ const joinParts = parts => `${parts.filter(Boolean).join('\n\n')}\n`
 /** Renders a table. Markdown has no cells over several columns: empty cells follow the content of one. @param {Table} table */
 function renderTable({ caption, columns, rows }) {
   const line = (/** @type {string[]} */ cells) => `| ${cells.join(' | ')} |`
-  const show = (/** @type {Table['rows'][0][0]} */ cell) => {
+  const renderSpannedCell = (/** @type {Table['rows'][0][0]} */ cell) => {
     if (typeof cell === 'string') return [cell.split('\n').map(escapeText).join('<br>')]
     return [`**${escapeText(cell.content)}**`, ...Array(cell.colSpan - 1).fill('')]
   }
@@ -64,7 +64,7 @@ function renderTable({ caption, columns, rows }) {
     ...(caption ? [`${escapeText(caption)}:`, ''] : []),
     line(columns.map(([name]) => escapeText(name) || ' ')),
     line(columns.map(([, align]) => (align === 'right' ? '--:' : '---'))),
-    ...rows.map(cells => line(cells.flatMap(show))),
+    ...rows.map(cells => line(cells.flatMap(renderSpannedCell))),
   ].join('\n')
 }
 
@@ -80,12 +80,12 @@ const list = lines => lines.map(line => `- ${escapeText(line)}`).join('\n')
 function fence(lines) {
   const longest = Math.max(2, ...lines.flatMap(line => [...line.matchAll(/`+/g)].map(([ticks]) => ticks.length)))
   const ticks = '`'.repeat(longest + 1)
-  return [ticks, ...lines.map(showControls), ticks].join('\n')
+  return [ticks, ...lines.map(escapeControls), ticks].join('\n')
 }
 
 /** Escapes a text as HTML and as Markdown, which may contain HTML; line ends become spaces. @param {string} text */
 function escapeText(text) {
-  return showControls(text)
+  return escapeControls(text)
     .replace(/&/g, '&amp;')
     .replace(/</g, '&lt;')
     .replace(/>/g, '&gt;')

@@ -1,4 +1,4 @@
-import { showControls } from '../lib/printable.js'
+import { escapeControls } from '../lib/printable.js'
 
 /** Makes HTML: every value is escaped, unless it is HTML made here. Pure. */
 
@@ -21,7 +21,7 @@ export function trust(markup) {
 
 /** Escapes a text for HTML and XML, in attributes too, and shows its control characters. @param {string} text */
 export function escapeMarkup(text) {
-  return showControls(text).replace(/[&<>"']/g, character => ESCAPES[character])
+  return escapeControls(text).replace(/[&<>"']/g, character => ESCAPES[character])
 }
 
 /** @param {Value} value @returns {string} */

@@ -15,7 +15,7 @@ const CUT_SHORT = 'This run was cut short, or still goes on'
  * as a search, names only what has not ended.
  * @param {{ manifest: Manifest, records: TrialRecord[], summary: Pick<Summary, 'results'> }} run
  */
-export function describeUnfinished({ manifest, records, summary }) {
+export function renderUnfinishedRun({ manifest, records, summary }) {
   const { arms, rounds, precision } = manifest
   // Kinds without a fixed number of trials say by themselves what ended.
   const kinds = [...new Set(arms.map(sectionsOf))].filter(({ renderUnfinished }) => renderUnfinished)
@@ -34,7 +34,7 @@ export function describeUnfinished({ manifest, records, summary }) {
   const count = countDistinct(ofArms)
   const failed = countDistinct(ofArms.filter(r => r.outcome === 'failed'))
   if (manifest.ended === 'interrupted') {
-    const done = describeRepeats({ arms, rounds, records: ofArms })
+    const done = renderEndedRepeats({ arms, rounds, records: ofArms })
     return [`Interrupted after ${done}${precision ? ': the precision asked for is not reached' : ''}.`]
   }
   if (precision?.ended === null)
@@ -48,7 +48,7 @@ export function describeUnfinished({ manifest, records, summary }) {
  * Renders how many repeats ended: `2 of 6 repeats`. Those of interleaved arms and of the others are counted apart.
  * @param {Pick<Manifest, 'arms' | 'rounds'> & { records: TrialRecord[] }} run
  */
-function describeRepeats({ arms, rounds, records }) {
+function renderEndedRepeats({ arms, rounds, records }) {
   const parts = [...groupBy(arms, ({ load }) => load.isInterleaved === true)].map(([isInterleaved, ofPart]) => {
     // A repeat has ended once each of its arms has a record.
     const ended = ofPart.map(
@@ -73,7 +73,7 @@ function describeRepeats({ arms, rounds, records }) {
 }
 
 /** Renders which planes were not measured, in a sentence for each reason. @param {{ plane: string, reason: string }[]} notMeasured */
-export function describeNotMeasured(notMeasured) {
+export function renderNotMeasuredPlanes(notMeasured) {
   return [...groupBy(notMeasured, n => n.reason)].map(
     ([reason, rows]) => `Not measured: ${rows.map(n => n.plane).join(', ')}: ${reason}`,
   )
@@ -88,7 +88,7 @@ export function listFired(summary) {
   const fired = arms.flatMap(arm => {
     const { completed, failed, invalid } = arm.trials
     const of = completed + failed + invalid
-    return arm.spoiled.map(one => ({ ...one, name: nameOfGate(one), of, label: labelOf(arm, varied) }))
+    return arm.spoiled.map(one => ({ ...one, name: renderGate(one), of, label: labelOf(arm, varied) }))
   })
   return [...groupBy(fired, f => f.name).values()].map(alike => ({
     gate: alike[0].gate,
@@ -98,8 +98,8 @@ export function listFired(summary) {
   }))
 }
 
-/** Names a gate: `resolution of the change`. @param {Pick<SummaryArm['spoiled'][number], 'gate' | 'part'>} fired */
-export function nameOfGate({ gate, part }) {
+/** Renders a gate: `resolution of the change`. @param {Pick<SummaryArm['spoiled'][number], 'gate' | 'part'>} fired */
+export function renderGate({ gate, part }) {
   return part ? `${gate} of the ${part}` : gate
 }
 

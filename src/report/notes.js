@@ -3,7 +3,7 @@ import { listResults } from '../kinds/sections.js'
 import { SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
 import { ROUNDS_LEAST } from '../lib/stats.js'
 import { count, percent } from '../lib/units.js'
-import { describeAxes, findVaried, nameOf } from '../model/arms.js'
+import { findVaried, renderArmName, renderAxes } from '../model/arms.js'
 import { renderRequest } from '../model/requests.js'
 import { listArms } from '../model/results.js'
 import { DEFAULT_GENERATOR, generatorOf } from '../model/tools.js'
@@ -79,7 +79,7 @@ function renderMeaningOfTimes(arms) {
 
 /** Renders which arms of a closed loop reached their capacity. @param {SummaryArm[]} arms */
 function noteCapacities(arms) {
-  const bound = arms.filter(a => a.repeatOf === null && quantityOf(a, 'capacity').median !== null).map(nameOf)
+  const bound = arms.filter(a => a.repeatOf === null && quantityOf(a, 'capacity').median !== null).map(renderArmName)
   const why = arms.some(a => a.boundBy === 'sidecar') ? 'No capacity was shown' : 'No sidecar was the limit'
   return bound.length > 0
     ? `req/s is the capacity at this CPU limit where the sidecar was the limit (${[...new Set(bound)].join(', ')}), elsewhere throughput.`
@@ -102,12 +102,12 @@ export function renderThresholds({ thresholds }) {
 }
 
 /**
- * Describes the pair with the widest interval, of those that are too wide if there are any.
+ * Summarises the precision by the pair with the widest interval, of those that are too wide if there are any.
  * @param {Precision} precision
  * @returns {{ isReached: boolean, hasPairs: boolean, roundsMore: number | null, sentence: string }} hasPairs: false: no pair is left;
  *   roundsMore: the most that a pair still needs, null: not known, or no pair is left
  */
-export function describePrecision({ width: wanted, rounds, isReached, pairs }) {
+export function summarisePrecision({ width: wanted, rounds, isReached, pairs }) {
   const after = `after ${count(rounds, 'round')}`
   if (pairs.length === 0)
     return { isReached, hasPairs: false, roundsMore: null, sentence: `${after}: no pair is left to compare` }
@@ -116,7 +116,7 @@ export function describePrecision({ width: wanted, rounds, isReached, pairs }) {
   const open = pairs.filter(pair => !pair.isNarrow)
   const among = open.length > 0 ? open : pairs
   const [widest] = among.toSorted((x, y) => (y.width ?? Infinity) - (x.width ?? Infinity))
-  const place = describeAxes(widest, findVaried(pairs))
+  const place = renderAxes(widest, findVaried(pairs))
   const spoiled = widest.width !== null && widest.width <= wanted && !widest.isNarrow
   const is =
     widest.width === null
@@ -137,7 +137,7 @@ export function describePrecision({ width: wanted, rounds, isReached, pairs }) {
 function renderPrecision({ precision }) {
   if (!precision) return []
   const { rounds, mostRounds, ended } = precision
-  const { sentence } = describePrecision(precision)
+  const { sentence } = summarisePrecision(precision)
   const late = rounds >= mostRounds ? `The ${mostRounds} rounds of its plan` : 'The time'
   const words = {
     reached: 'The precision was reached',

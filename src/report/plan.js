@@ -3,9 +3,9 @@ import { SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
 import { groupBy } from '../lib/group-by.js'
 import { wrapText } from '../lib/text-table.js'
 import { aboutMinutes, percent } from '../lib/units.js'
-import { AXES, describeAxes, describeVaried, findVaried, nameOf } from '../model/arms.js'
+import { AXES, findVaried, renderArmName, renderAxes, renderVaried } from '../model/arms.js'
 import { REQUEST_AXES } from '../model/requests.js'
-import { describeNotMeasured } from './missing.js'
+import { renderNotMeasuredPlanes } from './missing.js'
 
 /** Renders the plan of a run for the terminal. Pure. @import { Arm, AxisName, Plan } from '../model/types.ts' */
 
@@ -29,7 +29,7 @@ const SHARED = [
 export function renderPlan(plan, seconds, mostSeconds = null) {
   const { experiment, question, trials, rounds, arms, notes, notMeasured, seed } = plan
   const { parts, settings, calibrations, claims, precision } = plan
-  const words = KINDS[parts[0].kind].describePlan?.(plan)
+  const words = KINDS[parts[0].kind].summarisePlan?.(plan)
   const minutes = aboutMinutes(seconds, mostSeconds)
   const leastMinutes = Math.ceil((seconds * SEQUENCE_LEAST) / (60 * rounds))
   const what =
@@ -47,7 +47,7 @@ export function renderPlan(plan, seconds, mostSeconds = null) {
         ]
       : []),
     ...notes.map(note => `Note: ${note}`),
-    ...describeNotMeasured(notMeasured),
+    ...renderNotMeasuredPlanes(notMeasured),
     ...(calibrations.length > 0
       ? [`Before them: ${calibrations.length} closed loops, to leave out rates that no plane reaches.`]
       : []),
@@ -67,8 +67,10 @@ function renderArms(arms, { loop, chooses = [] } = {}) {
   const varied = findVaried(arms)
   const who = arms[0].load.isInterleaved ? 'Interleaved arms' : 'Arms'
   // Arms that differ in their plane alone are on one line.
-  const alike = [...groupBy(arms, arm => describeVaried(arm, varied))]
-  const lines = alike.map(([what, armsOfLine]) => `  ${what ? `${what}: ` : ''}${armsOfLine.map(nameOf).join(', ')}`)
+  const alike = [...groupBy(arms, arm => renderVaried(arm, varied))]
+  const lines = alike.map(
+    ([what, armsOfLine]) => `  ${what ? `${what}: ` : ''}${armsOfLine.map(renderArmName).join(', ')}`,
+  )
   return [`${who}, each ${renderSharedConditions(arms, { varied: [...varied, ...chooses], loop })}:`, ...lines]
 }
 
@@ -82,7 +84,7 @@ function renderSharedConditions(arms, { varied, loop: loopName }) {
   const { kind, ratePerSecond, sliceMs, windowSeconds } = arm.load
   if (kind === 'idle') return `idle for ${windowSeconds} s`
   const rate = kind === 'open' && !varied.includes('ratePerSecond') ? ` of ${ratePerSecond} requests/s` : ''
-  const shared = describeAxes(
+  const shared = renderAxes(
     arm,
     SHARED.filter(name => !varied.includes(name) && !(AXES[name].isUnsaidWhenNull && AXES[name].of(arm) === null)),
   )

@@ -30,7 +30,7 @@ export function tabulateProvenance({ run, command, kit, schemaVersion, ...manife
 }
 
 /** Lists the machine, tools and settings of a run, each as a name and a value. @param {Manifest} manifest @param {TrialRecord[]} records */
-export function describeSetting({ target, machine, tools, settings }, records) {
+export function listRunFacts({ target, machine, tools, settings }, records) {
   const { before, ...facts } = machine
   const peaks = records.flatMap(record => record.orchestratorPeakBytes ?? [])
   const renderFact = (/** @type {unknown} */ value) =>

@@ -6,7 +6,7 @@ import { createSidecars } from '../judge/sidecars.js'
  * Makes a series for each sidecar of a trial, in seconds from the start of its window; []: the trial has no window, or no samples.
  * @param {{ record: Pick<TrialRecord, 'window' | 'processes'>, samples: SampleLine[] }} trial
  */
-export function describeSeries({ record: { window, processes }, samples }) {
+export function createSidecarSeries({ record: { window, processes }, samples }) {
   if (window === null) return []
   const specs = processes.map(({ service, role, cpuLimitCores }) => ({ service, role, cpuLimitCores }))
   // Interleaved arms share one file of samples, which has the processes of all.

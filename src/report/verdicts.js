@@ -3,7 +3,7 @@ import { PRIMARY, QUANTITIES } from '../judge/quantities.js'
 import { groupBy } from '../lib/group-by.js'
 import { capitalise } from '../lib/letters.js'
 import { percent } from '../lib/units.js'
-import { describeAxes, findVaried, groupOf } from '../model/arms.js'
+import { findVaried, groupOf, renderAxes } from '../model/arms.js'
 import { listArms, listComparisons } from '../model/results.js'
 
 /** Every comparison of a run as a sentence. Pure. @import { Comparison, Result, Shows, Summary } from '../model/types.ts' */
@@ -46,7 +46,7 @@ function groupVerdicts({ comparisons, arms }, shows) {
     const [primary, others] = [true, false].map(is => pairs.filter(c => (c.quantity === PRIMARY.name) === is))
     const secondary = others.filter(c => isListed(c.quantity))
     return {
-      heading: groups.length > 1 ? capitalise(describeAxes(group[0], varied)) : '',
+      heading: groups.length > 1 ? capitalise(renderAxes(group[0], varied)) : '',
       primary: primary.map(renderVerdict),
       secondary: renderSecondary(secondary, primary),
       noise: renderNoise(group.filter(c => c.isControl)),
@@ -95,7 +95,7 @@ export function renderContrastVerdicts({ results, shows }) {
     .filter(c => comparedIn(c.quantity)?.isHeadline && shows.quantities.includes(c.quantity))
   const whereOf = (/** @type {Comparison} */ c) => {
     const others = varied.filter(name => name !== c.contrast)
-    return describeAxes(c, others)
+    return renderAxes(c, others)
   }
   const keyOf = (/** @type {Comparison} */ c) => JSON.stringify([c.quantity, c.b, whereOf(c), c.reasons])
   const groups = groupBy(verdicts, c => (c.verdict === 'indicative' ? keyOf(c) : c))

@@ -46,7 +46,7 @@ const SIZES = [1 / 8, 1 / 4, 3 / 8, 1 / 2, 3 / 4, 1]
  */
 export function createSizeExperiment({ ratePerSecond, p99Ms, payloadBytes, isExtrapolated, ...options }) {
   return create({
-    question: `Which ${nameLimits(options)} holds ${ratePerSecond} requests/s with a p99 of at most ${p99Ms} ms${renderExtras(options)}?`,
+    question: `Which ${renderLimitNames(options)} holds ${ratePerSecond} requests/s with a p99 of at most ${p99Ms} ms${renderExtras(options)}?`,
     axes: {
       ...shareAxes(options),
       ratePerSecond: [ratePerSecond],
@@ -76,7 +76,7 @@ export function createServicesExperiment({ services, p99Ms, payloadBytes, ...opt
       `the service ${sized.name} has a payload, the size of a request and of its answer: leave it out beside --request, --response and --traffic`,
     )
   return create({
-    question: `Which ${nameLimits(options)}s hold the loads of ${loads.map(({ name }) => name).join(', ')}${renderExtras(options)}?`,
+    question: `Which ${renderLimitNames(options)}s hold the loads of ${loads.map(({ name }) => name).join(', ')}${renderExtras(options)}?`,
     axes: {
       ...shareAxes(options),
       ratePerSecond: [Math.max(...loads.map(load => load.ratePerSecond))],
@@ -96,12 +96,13 @@ function shareAxes({ link, users, features, interception, protocol, tls, neighbo
 }
 
 /** @param {Pick<SizeAxes, 'neighbourCores'>} options */
-const nameLimits = ({ neighbourCores }) => (neighbourCores ? 'CPU request and memory limit' : 'CPU and memory limit')
+const renderLimitNames = ({ neighbourCores }) =>
+  neighbourCores ? 'CPU request and memory limit' : 'CPU and memory limit'
 
 /** Renders the end of a question: features and a neighbour, empty without both. @param {Pick<SizeAxes, 'features' | 'neighbourCores'>} options */
 function renderExtras({ features, neighbourCores }) {
-  const beside = neighbourCores ? `, beside a ${AXES.neighbourCores.show(neighbourCores)}` : ''
-  return `${features ? `, in sidecars with ${AXES.features.show(features)}` : ''}${beside}`
+  const beside = neighbourCores ? `, beside a ${AXES.neighbourCores.render(neighbourCores)}` : ''
+  return `${features ? `, in sidecars with ${AXES.features.render(features)}` : ''}${beside}`
 }
 
 /** Makes the experiment of rollouts up to so many sidecars. @param {number} sidecars @throws {UsageError} for fewer than six */

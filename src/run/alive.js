@@ -39,12 +39,12 @@ export function isFinished(process, how) {
  */
 export async function assertAllRun(processes, phase) {
   for (const process of processes) {
-    const { spec, isStopped, describeFailure } = process
+    const { spec, isStopped, renderFailure } = process
     const who = `${spec.service}'s ${spec.role}${spec.armId ? ` of ${spec.armId}` : ''}`
     const how = process.ending()
     if (ending.has(process)) continue
-    if (how !== null) throw new BenchError(await describeFailure(`${who} died ${WHEN[phase]} with ${how}`))
-    if (isStopped()) throw new BenchError(await describeFailure(`${who} came to a stop ${WHEN[phase]}`))
+    if (how !== null) throw new BenchError(await renderFailure(`${who} died ${WHEN[phase]} with ${how}`))
+    if (isStopped()) throw new BenchError(await renderFailure(`${who} came to a stop ${WHEN[phase]}`))
   }
 }
 

@@ -25,11 +25,11 @@ import { observeControl, readControl } from './phase.js'
  * Takes steps, and returns their result; the caller removes what they deployed. If a step or a `whenOver` function throws, removes it here.
  * @template Result
  * @param {{ target: Target, start: number, folder: string, signal: AbortSignal,
- *   explain?: (error: unknown, course: Course) => Promise<unknown> }} options explain: makes the error to throw,
+ *   chooseError?: (error: unknown, course: Course) => Promise<unknown> }} options chooseError: makes the error to throw,
  *   while the processes can still be read; absent: the step's own error
- * @param {(course: Course) => Promise<Result>} takeSteps @throws what `explain` returns, or the step's error
+ * @param {(course: Course) => Promise<Result>} takeSteps @throws what `chooseError` returns, or the step's error
  */
-export async function passCourse({ target, start, folder, signal, explain }, takeSteps) {
+export async function passCourse({ target, start, folder, signal, chooseError }, takeSteps) {
   const falling = new AbortController()
   const asking = (await target.pods?.openAsking()) ?? createAsking()
   /** @type {(() => unknown)[]} */
@@ -58,7 +58,7 @@ export async function passCourse({ target, start, folder, signal, explain }, tak
       await closeAll()
     }
   } catch (error) {
-    const cause = explain ? await explain(error, course) : error
+    const cause = chooseError ? await chooseError(error, course) : error
     await course.deployment.remove()
     throw cause
   } finally {

@@ -38,7 +38,7 @@ async function endSidecar({ testbed, signal }, { ending, window, graceMs = GRACE
       `the client of ${who} was told to call it no more, and the change took no effect in the window`,
     )
   const how = process.ending()
-  if (how !== null) throw new BenchError(await process.describeFailure(`${who} died before it was ended, with ${how}`))
+  if (how !== null) throw new BenchError(await process.renderFailure(`${who} died before it was ended, with ${how}`))
   expectEnd(process)
   const beginMs = Date.now()
   for (const step of steps) await take(step)
@@ -49,7 +49,7 @@ async function endSidecar({ testbed, signal }, { ending, window, graceMs = GRACE
   const gone = await untilAborted(process.exited, signal)
   const sent = steps.flatMap(step => (step.kind === 'signal' ? `signal ${step.signal}` : []))
   if (hasGone && gone.startsWith('signal') && !sent.includes(gone))
-    throw new BenchError(await process.describeFailure(`${who} died while it was ended, with ${gone}`))
+    throw new BenchError(await process.renderFailure(`${who} died while it was ended, with ${gone}`))
   if (Date.now() >= window.endMs)
     throw new BenchError(`${who} was gone only after the window, which is too short for its end and its successor`)
   const answering = target
@@ -58,8 +58,7 @@ async function endSidecar({ testbed, signal }, { ending, window, graceMs = GRACE
   answering.catch(() => {})
   const successor = await succeed()
   const answeredMs = await untilAborted(answering, signal)
-  if (answeredMs === null)
-    throw new BenchError(await successor.describeFailure(`the successor of ${who} never answered`))
+  if (answeredMs === null) throw new BenchError(await successor.renderFailure(`the successor of ${who} never answered`))
   // The successor has to serve until the window ends.
   await waitUntil(window.endMs, signal)
   await assertAllRun([successor], 'window')
@@ -70,16 +69,16 @@ async function endSidecar({ testbed, signal }, { ending, window, graceMs = GRACE
   async function take(step) {
     if (step.kind === 'wait') await waitUntil(Date.now() + step.seconds * 1000, signal)
     else if (step.kind === 'signal') process.signal?.(step.signal)
-    else await untilAborted(target.call('perform', { actions: [step] }), signal).catch(explain)
+    else await untilAborted(target.call('perform', { actions: [step] }), signal).catch(throwEndingError)
     signal.throwIfAborted()
   }
 
-  /** Tells a sidecar that died from one that refused its step. @param {Error} cause */
-  async function explain(cause) {
+  /** Throws the error of a sidecar that died, or of one that refused its step. @param {Error} cause */
+  async function throwEndingError(cause) {
     signal.throwIfAborted()
     await awaitEnding([process])
     const how = process.ending()
     const what = how === null ? 'did not take its end' : `ended before it had answered, with ${how}`
-    throw new BenchError(await process.describeFailure(`${who} ${what}: ${cause.message}`), { cause })
+    throw new BenchError(await process.renderFailure(`${who} ${what}: ${cause.message}`), { cause })
   }
 }

@@ -63,7 +63,13 @@ export async function executePlan({ preparation, kinds, site, folder, execution,
     const before = await observeIdle({ site, say: watcher.say, signal })
     const scriptFolders = findScriptFolders(programs)
     const scripts = { ...scriptFolders, echo: echoScripts ?? scriptFolders.echo }
-    const described = await describeRun({ preparation: { plan, programs, layout }, site, scripts, startedAt, before })
+    const described = await createFirstManifest({
+      preparation: { plan, programs, layout },
+      site,
+      scripts,
+      startedAt,
+      before,
+    })
     const now = { ...described, layout }
     const known = { ...described, thresholds, command }
     /** @type {typeof known} */
@@ -98,7 +104,7 @@ export async function executePlan({ preparation, kinds, site, folder, execution,
  *   before: Awaited<ReturnType<typeof observeIdle>> }} options
  * @returns {Promise<Omit<Manifest, 'parity' | 'thresholds' | 'command'>>}
  */
-async function describeRun({ preparation: { plan, programs, layout }, site, scripts, startedAt, before }) {
+async function createFirstManifest({ preparation: { plan, programs, layout }, site, scripts, startedAt, before }) {
   // Searches choose their trials as they go: each record has its placement.
   const deployed = listDeployed(programs.planes, plan.arms)
   const placed = plan.trials.length === 0 ? [] : [...plan.arms, ...plan.calibrations]

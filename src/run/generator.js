@@ -119,7 +119,7 @@ export async function finishLoad({ testbed, trials, signal }, { generator, windo
   late.catch(() => {})
   const [process] = generator.processes
   const fail = async (/** @type {string} */ how) =>
-    new BenchError(await process.describeFailure(`the load generator ${how}`))
+    new BenchError(await process.renderFailure(`the load generator ${how}`))
   const ending = await Promise.race([process.exited, late])
   if (ending === 'late') throw await fail(`did not end within ${EXIT_SECONDS} s`)
   if (ending !== 'status 0') throw await fail(`ended with ${ending}`)

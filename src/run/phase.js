@@ -1,4 +1,4 @@
-import { finiteOrNull } from '../judge/record/describe-window.js'
+import { finiteOrNull } from '../judge/record/compute-window.js'
 import { isInTime } from '../lib/wait.js'
 
 /**
@@ -96,11 +96,11 @@ export async function readControl(target, shards) {
     throttledSeconds: finiteOrNull(throttledSeconds),
     workers: shards[i].spec.workers,
   }))
-  return { ...describeReading(start.sample), each }
+  return { ...sumReadings(start.sample), each }
 }
 
 /** Sums a sample over the shards; a sum is null if one shard has no number. @param {Sample} sample of the shards */
-export function describeReading({ epochMs, readings }) {
+export function sumReadings({ epochMs, readings }) {
   const sum = (/** @type {'cpuSeconds' | 'anonBytes' | 'peakBytes'} */ name) => {
     const values = readings.flatMap(reading => finiteOrNull(reading[name]) ?? [])
     return values.length < readings.length ? null : values.reduce((total, value) => total + value, 0)

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { UsageError } from '../lib/errors.js'
-import { nameOf } from '../model/arms.js'
+import { renderArmName } from '../model/arms.js'
 import { leaveOutUnreachable } from '../plan/arms.js'
 import { leaveOutFailed } from '../plan/left-out.js'
 import { rawNameOf, removeRaw } from '../records/write.js'
@@ -42,7 +42,7 @@ export function leaveOutAgain(plan, { arms, notMeasured }) {
   const failed = notMeasured.filter(missing => !isPlanned(missing))
   const absent = plan.arms.filter(arm => arm.repeatOf === null && !arms.some(({ id }) => id === arm.id))
   const failures = absent.flatMap(arm => {
-    const missing = failed.find(({ plane }) => plane === nameOf(arm) || plane === arm.id)
+    const missing = failed.find(({ plane }) => plane === renderArmName(arm) || plane === arm.id)
     return missing ? [{ arms: [arm], reason: missing.reason }] : []
   })
   return failures.length === 0 ? plan : leaveOutFailed(plan, failures)

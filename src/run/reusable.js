@@ -1,6 +1,6 @@
 import { UsageError } from '../lib/errors.js'
-import { groupOf, nameOf } from '../model/arms.js'
-import { findRecordedScripts, nameScripts } from '../model/tools.js'
+import { groupOf, renderArmName } from '../model/arms.js'
+import { findRecordedScripts, renderScriptsOwner } from '../model/tools.js'
 import { METHOD_VERSION } from '../model/versions.js'
 import { readRun } from '../records/records.js'
 
@@ -41,12 +41,12 @@ export function findDifferences(manifest, { machine, tools, scripts, layout: { t
     ...(manifest.methodVersion === METHOD_VERSION ? [] : ['method version']),
     ...(manifest.kit.sha256 === kit.sha256 ? [] : ["the kit's code"]),
     ...SAME_MACHINE.filter(name => manifest.machine[name] !== machine[name]).map(name => `machine.${name}`),
-    ...(nameLoadHost(manifest.machine) === nameLoadHost(machine) ? [] : ['the machine of the load']),
+    ...(createLoadHostKey(manifest.machine) === createLoadHostKey(machine) ? [] : ['the machine of the load']),
     ...Object.keys(tools).filter(name => (manifest.tools[name]?.sha256 ?? tools[name].sha256) !== tools[name].sha256),
     // Tools and scripts that only one of the runs uses make no difference.
     ...scripts
       .filter(recorded => (findRecordedScripts(manifest, recorded)?.sha256 ?? recorded.sha256) !== recorded.sha256)
-      .map(recorded => `the scripts of ${nameScripts(recorded)}`),
+      .map(recorded => `the scripts of ${renderScriptsOwner(recorded)}`),
     ...Object.keys(topologies)
       .filter(link => Object.hasOwn(manifest.topologies, link))
       .filter(link => JSON.stringify(manifest.topologies[link]) !== JSON.stringify(topologies[link]))
@@ -91,7 +91,7 @@ export function openReusable({ folders, ...now }) {
       const at = reusable.findIndex(({ record }) => {
         const other = record.trial.arm
         return (
-          nameOf(arm) === nameOf(other) &&
+          renderArmName(arm) === renderArmName(other) &&
           arm.variant === other.variant &&
           groupOf(arm) === groupOf(other) &&
           other.load.hasCertificate === arm.load.hasCertificate &&
@@ -107,4 +107,4 @@ export function openReusable({ folders, ...now }) {
 }
 
 /** Joins the properties that identify the load's own machine; undefined: the load runs beside the services. @param {Record<string, any>} machine */
-const nameLoadHost = ({ loadHost }) => loadHost && SAME_LOAD_HOST.map(name => loadHost[name]).join()
+const createLoadHostKey = ({ loadHost }) => loadHost && SAME_LOAD_HOST.map(name => loadHost[name]).join()

@@ -1,6 +1,6 @@
 import { hashFolder, hashText } from '../lib/hash.js'
-import { nameVariantTool } from '../model/tools.js'
-import { nameDeployed } from '../services/specs.js'
+import { createVariantKey } from '../model/tools.js'
+import { formatDeployedName } from '../services/specs.js'
 
 /** Hashes the scripts that a run uses, since a path does not show an edit. @import { Folders } from './kind.js' */
 /** @import { Arm, Programs, ScriptFolder } from '../model/types.ts' @import { Pipeline } from '../model/pipeline.js' */
@@ -18,8 +18,8 @@ export function findScriptFolder({ programs, folders }, arm) {
   const pipeline = findPipelineOf(programs, arm)
   if (pipeline) return pipeline.scripts
   const { tool } = programs.planes[arm.plane]
-  const isProgram = tool !== null && nameVariantTool({ tool, variant: arm.variant }) in programs.tools
-  return programs.scripts?.[nameDeployed(arm)] ?? (isProgram ? null : arm.variant) ?? folders.pipyScripts
+  const isProgram = tool !== null && createVariantKey({ tool, variant: arm.variant }) in programs.tools
+  return programs.scripts?.[formatDeployedName(arm)] ?? (isProgram ? null : arm.variant) ?? folders.pipyScripts
 }
 
 /**
@@ -32,7 +32,7 @@ export function hashScripts({ arms, programs, folders }) {
   const scripted = arms.filter(({ plane }) => programs.planes[plane].hasVariants)
   const byFolder = new Map(
     scripted.map(({ plane, variant, profile }) => {
-      const deployed = programs.scripts?.[nameDeployed({ plane, profile })] ? { profile: `${profile}` } : {}
+      const deployed = programs.scripts?.[formatDeployedName({ plane, profile })] ? { profile: `${profile}` } : {}
       const folder = findScriptFolder({ programs, folders }, { plane, variant, profile })
       const pipeline = findPipelineOf(programs, { variant })
       const sha256 = pipeline ? hashPipeline(pipeline) : hashFolder(folder)

@@ -76,7 +76,7 @@ export async function startServices({ testbed, arm, start, folder, isInterleaved
     entry: entryService,
     hasNamespaces: arm.conditions.interception !== undefined,
   })
-  const shared = describeSpecs({ testbed, arm, folder })
+  const shared = createSpecOptions({ testbed, arm, folder })
   const areRead = isControlled || findDeployed(testbed.programs.planes, arm)?.scripts
   const scriptFiles = areRead ? readTextFiles(shared.folders.scripts) : {}
   const { specs, controlled, ending } = createSpecs({ ...shared, topology, places, scriptFiles })
@@ -124,8 +124,8 @@ export async function startServices({ testbed, arm, start, folder, isInterleaved
     /** @type {OwnRequest | undefined} */
     const request = await sending.catch(async error => {
       if (!pipeline) throw error
-      const { explainCodec } = await import('../model/pipeline-findings.js')
-      throw explainCodec(error, pipeline)
+      const { withForeignCodec } = await import('../model/pipeline-findings.js')
+      throw withForeignCodec(error, pipeline)
     })
     return {
       deployment,
@@ -184,7 +184,7 @@ export async function withSidecarLogs(error, processes) {
 }
 
 /** Collects what the specs of all processes of an arm are made from, for `createSpecs`. @param {{ testbed: Testbed, arm: Arm, folder: string }} options */
-export function describeSpecs({ testbed, arm, folder }) {
+export function createSpecOptions({ testbed, arm, folder }) {
   const { site, programs, settings, folders } = testbed
   const scripts = findScriptFolder(testbed, arm)
   return {

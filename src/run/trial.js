@@ -4,7 +4,7 @@ import { judgeTrial } from '../judge/gates.js'
 import { sidecarsOf, sumOf } from '../judge/record/measures.js'
 import { BenchError, EndedError, SiteLostError } from '../lib/errors.js'
 import { sleep } from '../lib/wait.js'
-import { nameOf } from '../model/arms.js'
+import { renderArmName } from '../model/arms.js'
 import { hasChunks } from '../model/requests.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
 import { rawNameOf } from '../records/write.js'
@@ -65,7 +65,7 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
     const [{ findings: first, changeTo, ending }] = services
     const startEnding = ending && (await import('./ending.js')).startEnding
     observed = { ...observed, ...first?.observed }
-    records = records.map((record, i) => ({ ...record, ...first?.record, ...describeAnswer(services[i]) }))
+    records = records.map((record, i) => ({ ...record, ...first?.record, ...createAnswerFields(services[i]) }))
     await first?.assertWhole()
     if (first?.isOver) return { records, ...observed }
     const idle = await lookBefore(course, processesOf(services))
@@ -95,7 +95,7 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
       ...(left && { ending: left }),
     }))
     const relaxed = testbed.settings.relaxes.map(({ gate }) => gate)
-    records = describeBeside(records).map(record => ({
+    records = addBeside(records).map(record => ({
       ...record,
       ...judgeTrial(/** @type {import('../judge/gates/gate.js').Measured} */ (record), relaxed),
     }))
@@ -192,12 +192,12 @@ async function deploy({ testbed, trials, start, nextStart, folder, clock, signal
 }
 
 /** Returns the bytes of an answer for the record, if a pipeline has a request of its own. @param {Started} services */
-function describeAnswer({ entry }) {
+function createAnswerFields({ entry }) {
   return entry?.request ? { answerBytes: entry.request.bytes } : {}
 }
 
 /** Adds to the records of interleaved arms which arms stood together, with how many connections. @param {TrialRecord[]} records @returns {TrialRecord[]} */
-function describeBeside(records) {
+function addBeside(records) {
   if (records.length === 1) return records
   const beside = records.map(record => {
     const { arm } = record.trial
@@ -205,7 +205,7 @@ function describeBeside(records) {
     return {
       armId: arm.id,
       // A gate compares connections of arms with the same name. Arms that differ in one of these may hold more or fewer.
-      name: `${nameOf({ ...arm, repeatOf: null })} (${protocol}, ${tls}, ${services}, ${arm.load.idleConnections ?? 0})`,
+      name: `${renderArmName({ ...arm, repeatOf: null })} (${protocol}, ${tls}, ${services}, ${arm.load.idleConnections ?? 0})`,
       connections: sumOf(sidecarsOf(record), p => p.connections ?? null),
     }
   })

@@ -1,4 +1,4 @@
-import { describeWindow } from '../judge/record/describe-window.js'
+import { computeWindow } from '../judge/record/compute-window.js'
 import { BenchError } from '../lib/errors.js'
 import { hashText } from '../lib/hash.js'
 import { waitUntil } from '../lib/wait.js'
@@ -111,7 +111,7 @@ export async function readWindow(course, { processes, generator, window, before,
     clockOffsetMs: watched.clockOffsetMs,
   }
   const measured = trials.map(({ arm }, i) => {
-    const numbers = describeWindow({ observation, samples, armId: arm.id })
+    const numbers = computeWindow({ observation, samples, armId: arm.id })
     if (numbers === null) throw new BenchError('no sample was taken at an edge of the window')
     return { load: loads?.[i] ?? null, ...numbers }
   })
@@ -131,14 +131,14 @@ async function assertWasRead(processes, { sample: { readings, edge } }, phase) {
 function readOverflows({ testbed, trials, clock }, processes) {
   return Promise.all(
     processes.map(async process => {
-      const { spec, readAdmin, describeFailure } = process
+      const { spec, readAdmin, renderFailure } = process
       const { arm } = trials.find(trial => trial.arm.id === spec.armId) ?? trials[0]
       const { parseOverflows } = testbed.programs.planes[arm.plane]
       if (spec.role !== 'sidecar' || spec.ends || parseOverflows === null) return null
       const text = await readAdmin().catch(async error => {
         await assertStillRun([process], clock.phase())
         const what = `${spec.service}'s sidecar did not tell its counters after the window`
-        throw new BenchError(await describeFailure(`${what}: ${error.message}`), { cause: error })
+        throw new BenchError(await renderFailure(`${what}: ${error.message}`), { cause: error })
       })
       return text === null ? null : parseOverflows(text)
     }),

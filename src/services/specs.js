@@ -70,7 +70,7 @@ export function createSpecs(services) {
     if (!createSidecar && isRedirected(arm.conditions)) for (const spec of processes) spec.redirects = passing
     if (createSidecar && !isOfNode) {
       const isControlled = controlled !== null && service === entry
-      const options = describeSidecar(service, services)
+      const options = createServiceSidecarOptions(service, services)
       const spec = isControlled ? controlled.member.spec : createSidecar(options)
       processes.push(...(createCompanions?.(options) ?? []))
       if (arm.conditions.ending && service === topology.services.at(-1)) {
@@ -91,7 +91,7 @@ export function createSpecs(services) {
  */
 function createNodeProxy(services, { isCalled }) {
   const { arm, topology, programs, folders, locate } = services
-  const options = topology.services.map(service => describeSidecar(service, services))
+  const options = topology.services.map(service => createServiceSidecarOptions(service, services))
   const folder = locate(`${folders.process}/${NODE_PROXY}`)
   const specs = programs.planes[arm.plane].createNodeProxy?.(options, folder) ?? []
   return specs.map(({ pods, ...spec }) => ({
@@ -224,7 +224,7 @@ export function isServedByNode({ load, conditions }) {
 }
 
 /** Makes the options of a service's sidecar. @param {Service} service @param {ArmServices} services @returns {SidecarOptions} @throws {BenchError} if its plane names no program */
-export function describeSidecar(
+export function createServiceSidecarOptions(
   service,
   { arm, topology, places, programs, folders, locate, scriptFiles, ...services },
 ) {
@@ -269,7 +269,7 @@ function findPipeline({ pipelines }, { variant }) {
 /** Creates the sidecar that is changed under load: in its routes, or in its certificate. @param {Service} service @param {ArmServices} services */
 function createControlled(service, services) {
   const withControl = { ...services, ...chooseControl(services.programs, services.arm) }
-  const options = { ...describeSidecar(service, services), ...locateControl(withControl) }
+  const options = { ...createServiceSidecarOptions(service, services), ...locateControl(withControl) }
   const { changed, tls } = services.arm.conditions
   const certificates = services.locate(certificatesFolder(services.folders.certificates, tls))
   const member =
@@ -299,15 +299,15 @@ export function findDeployed(planes, { plane, profile }) {
 
 /** Lists the profiles of arms that are as a mesh deploys them, each once, for the manifest. @param {Planes} planes @param {Pick<Arm, 'plane' | 'profile'>[]} arms */
 export function listDeployed(planes, arms) {
-  const names = [...new Set(arms.map(nameDeployed))]
+  const names = [...new Set(arms.map(formatDeployedName))]
   return names.flatMap(name => {
-    const arm = arms.find(candidate => nameDeployed(candidate) === name)
+    const arm = arms.find(candidate => formatDeployedName(candidate) === name)
     const deployed = arm && findDeployed(planes, arm)
     return deployed ? [{ plane: name, from: deployed.from, deviations: deployed.deviations }] : []
   })
 }
 
 /** Makes the name `plane:profile`, or `plane` alone for its first profile. @param {Pick<Arm, 'plane' | 'profile'>} arm */
-export function nameDeployed({ plane, profile }) {
+export function formatDeployedName({ plane, profile }) {
   return profile === null ? plane : `${plane}:${profile}`
 }

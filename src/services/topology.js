@@ -71,8 +71,13 @@ export function topologyOf({ link, conditions }, topologies) {
  */
 export function copyLink(topology, copies) {
   const more = Array.from({ length: copies - 1 }, (_, i) => {
-    const nameOf = (/** @type {string} */ name) => `${name}-of-${i + 2}`
-    return topology.services.map(s => ({ ...s, name: nameOf(s.name), calls: s.calls.map(nameOf), pairOf: s.name }))
+    const renderCopyName = (/** @type {string} */ name) => `${name}-of-${i + 2}`
+    return topology.services.map(s => ({
+      ...s,
+      name: renderCopyName(s.name),
+      calls: s.calls.map(renderCopyName),
+      pairOf: s.name,
+    }))
   })
   return { ...topology, services: [...topology.services, ...more.flat()] }
 }

@@ -11,8 +11,8 @@ import { hashSource } from './sources.js'
 // The same program must give the same image, so no entry carries the time at which it was written.
 const NO_TIME = new Date(0)
 
-/** Names the image by the hash of its source, so that a node never runs the image of another version. @param {string} name of the program */
-export function nameBuiltImage(name) {
+/** Renders the image's name with the hash of its source, so that a node never runs the image of another version. @param {string} name of the program */
+export function formatImageName(name) {
   return `localhost/sidecar-bench-${name}:${hashSource(name).slice(0, 12)}`
 }
 
@@ -32,7 +32,7 @@ export async function writeImage({ name, program, file }) {
     }),
   )
   const [Config, Layer] = [`${hashText(config)}.json`, `${hashText(layer)}/layer.tar`]
-  const manifest = JSON.stringify([{ Config, RepoTags: [nameBuiltImage(name)], Layers: [Layer] }])
+  const manifest = JSON.stringify([{ Config, RepoTags: [formatImageName(name)], Layers: [Layer] }])
   const files = { [Config]: config, [Layer]: layer, 'manifest.json': Buffer.from(manifest) }
   await writeFile(file, await archive(Object.entries(files).map(([name, bytes]) => ({ name, mode: 0o644, bytes }))))
 }

@@ -58,7 +58,7 @@ export function createMix() {
         traffic: /** @type {Traffic} */ ({
           name,
           ...findRate(minutes),
-          kinds: counted.map(describeKind),
+          kinds: counted.map(createMixKind),
         }),
         count: [...kinds.values()].reduce((sum, kind) => sum + kind.count, 0),
         paths: kinds.size,
@@ -119,7 +119,7 @@ function mergeRare(kinds, random) {
 }
 
 /** Makes a kind of a mix with the medians of its requests; a size or time that none of them has is left out. @param {Counted} kind */
-function describeKind({ method, path, count, kept }) {
+function createMixKind({ method, path, count, kept }) {
   // The lower median of the requests that have the field, at most the bound of a mix; undefined: none has it.
   const median = (/** @type {TrafficField} */ field, /** @type {number} */ most) => {
     const values = kept.flatMap(request => request[field] ?? []).sort((a, b) => a - b)

@@ -7,7 +7,7 @@ import { createAnswer } from '../report/answer/answer.js'
 import { COLUMNS_MOST, renderAnswerText } from '../report/answer/text.js'
 import { renderDetailsText } from '../report/details.js'
 import { findSeconds } from '../report/document.js'
-import { describeUnfinished } from '../report/missing.js'
+import { renderUnfinishedRun } from '../report/missing.js'
 import { answerClaims } from './read-claims.js'
 
 /** The text of a run on a terminal: `bench` and `size` print it at the end, and `report` for its folder. @import { Summary } from '../model/types.ts' */
@@ -41,7 +41,7 @@ export function renderRunText({
 }) {
   const { hasPage = existsSync(path.join(folder, PAGE)) } = options
   const where = path.relative('', folder) || folder
-  const unfinished = describeUnfinished({ ...run, summary })
+  const unfinished = renderUnfinishedRun({ ...run, summary })
   if (details) {
     const claims = answerClaims(summary)
     return renderDetailsText(summary, { folder: where, hasPage, warnings: unfinished, claims })

@@ -4,7 +4,7 @@ import { loadAfter } from '../prepare/measure.js'
 import { CLUSTER, collect, withExperiment, withOptions } from '../prepare/options.js'
 import { readAnyExperiment, readExperiment } from '../prepare/read-experiment.js'
 import { runExperiment } from '../prepare/run-experiment.js'
-import { sayWhere, writeDocuments } from './documents.js'
+import { announceResults, writeDocuments } from './documents.js'
 
 /**
  * @import { RunOptions } from '../prepare/options.js' @import { Context } from './program.js'
@@ -59,7 +59,7 @@ function runBench(request, context) {
     {
       ...request,
       writeDocuments,
-      sayWhere,
+      announceResults,
       async report({ summary, folder, isInterrupted }) {
         // The code of the answer is loaded after the run, to leave the memory to what is measured.
         const { renderRunText } = await loadAfter(folder, () => import('./answer.js'))

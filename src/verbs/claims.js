@@ -16,12 +16,12 @@ export function addClaims(verb, { print, say, end }) {
     .option('--json', 'print the answers as JSON')
     .addOption(new Option('--details', 'print each claim, theirs and ours').conflicts('json'))
     .action((/** @type {string[]} */ results, /** @type {{ json?: boolean, details?: boolean }} */ options) =>
-      withRuns(results, (folders, show) => {
+      withRuns(results, (folders, restoreNames) => {
         const read = (/** @type {string} */ folder) => {
           const computed = findComputed(folder)
           if (computed) return computed.summarise(computed.read(folder))
           const run = readRun(folder)
-          for (const warning of run.warnings) say(show(warning))
+          for (const warning of run.warnings) say(restoreNames(warning))
           return summarise(run)
         }
         const summaries = folders.flatMap(folder => {
@@ -29,7 +29,7 @@ export function addClaims(verb, { print, say, end }) {
             return [read(folder)]
           } catch (error) {
             if (!(error instanceof BenchError) || folders.length === 1) throw error
-            say(show(`left out: ${error.message}`))
+            say(restoreNames(`left out: ${error.message}`))
             end(EXIT.failed)
             return []
           }

@@ -16,11 +16,11 @@ export function addCompare(verb, { print, say, end }) {
     .option('--json', 'print the comparison as JSON')
     .addOption(new Option('--details', 'print every verdict instead of the answer').conflicts('json'))
     .action((older, newer, /** @type {{ threshold: string[], json?: boolean, details?: boolean }} */ options) =>
-      withRuns([older, newer], (folders, show) => {
+      withRuns([older, newer], (folders, restoreNames) => {
         const [old, next] = folders.map(folder => {
           const { manifest, records, warnings } = readRun(folder)
-          for (const warning of warnings) say(show(warning))
-          return { folder: show(folder), manifest, records, summary: summarise({ manifest, records }) }
+          for (const warning of warnings) say(restoreNames(warning))
+          return { folder: restoreNames(folder), manifest, records, summary: summarise({ manifest, records }) }
         })
         const result = compareRuns({ old, new: next }, { thresholds: options.threshold })
         const render = options.details

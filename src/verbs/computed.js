@@ -9,7 +9,7 @@ import { stampNow } from '../prepare/site.js'
 import { assertOut, PAGE, writeWhole } from '../records/files.js'
 import { readSummary } from '../records/records.js'
 import { renderAnswerText } from '../report/answer/text.js'
-import { sayWhere } from './documents.js'
+import { announceResults } from './documents.js'
 import { answerClaims } from './read-claims.js'
 
 /**
@@ -60,7 +60,7 @@ export async function benchComputed({ experiment, command }, context) {
   context.print(
     json ? JSON.stringify(summary, null, 2) : await FORMATS[details ? 'details' : 'text'](kind, run, folder),
   )
-  sayWhere(folder, context)
+  announceResults(folder, context)
 }
 
 /**
@@ -99,7 +99,7 @@ export function verifyComputed(kind, folder) {
   const { manifest, trials } = kind.read(folder)
   const again = kind.compute({ form: manifest.form, seed: manifest.run.seed })
   const isSame = (/** @type {unknown} */ a, /** @type {unknown} */ b) => JSON.stringify(a) === JSON.stringify(b)
-  const differences = again.filter((trial, i) => !isSame(trial, trials[i])).map(kind.nameTrial)
+  const differences = again.filter((trial, i) => !isSame(trial, trials[i])).map(kind.renderTrialName)
   if (!isSame(readSummary(folder), kind.summarise({ manifest, trials }))) differences.push('summary.json')
   const agrees = differences.length === 0
   const verdict = agrees

@@ -26,8 +26,8 @@ export async function writeDocuments(folder, { say }) {
   }
 }
 
-/** Says where the results are, and the page if there is one. @param {string} folder of a run @param {Pick<Context, 'say'>} context */
-export function sayWhere(folder, { say }) {
+/** Announces where the results are, and the page if there is one. @param {string} folder of a run @param {Pick<Context, 'say'>} context */
+export function announceResults(folder, { say }) {
   const where = path.relative('', folder) || folder
   const page = path.join(where, PAGE)
   say(`results: ${where}${existsSync(page) ? `; to look at: ${page}` : ''}`)

@@ -10,43 +10,43 @@ const ALL = [done, failed, usage, noResult, planeMissing, thresholdCrossed, ...E
  * @type {Record<string, { does: string, statuses: (keyof typeof EXIT_MEANINGS)[], examples: [words: string, does: string][] }>}
  */
 export const HELP = {
-  bench: describeVerb(
+  bench: createVerbHelp(
     'measure data planes, and report what they deliver and cost; balance: compute assignments to shards (takes --seed, --out, --json)',
     ALL,
     ['--cpu 1', 'no mesh, Pipy and Envoy, each sidecar limited to 1 CPU'],
     ['--planes pipy,pipy=./my-scripts --cpu 0.5', 'changed Pipy scripts against those of the kit'],
   ),
-  plan: describeVerb(
+  plan: createVerbHelp(
     'print what bench would run, and how long it takes',
     [done, failed, usage, planeMissing],
     ['--cpu 1', 'the arms, the trials and the time of that run'],
     ['rate-ladder --profile full', 'the same for another experiment'],
   ),
-  size: describeVerb(
+  size: createVerbHelp(
     'find and confirm the smallest CPU limit that holds a load, and a CPU request and memory limit with room',
     [done, failed, usage, noResult, planeMissing, ...ENDED],
     ['--rate 500 --p99 20ms --node pi4 --reserve 0.5c,512m', 'and how many such sidecars a node holds'],
     ['--from-prometheus http://localhost:9090 --namespace shop', 'for sidecars that run already, from their metrics'],
   ),
-  traffic: describeVerb(
+  traffic: createVerbHelp(
     'write the kinds of requests of an access log as a file for --traffic',
     [done, failed, usage, noResult],
     ['access.log > shop.yaml', 'of Envoy, Istio (text or JSON) or nginx (combined)'],
     ['shop.har > shop.yaml', 'of a browser'],
   ),
-  claims: describeVerb(
+  claims: createVerbHelp(
     'compare published numbers with your runs',
     [],
     ['results/RUN', 'each published claim, theirs and ours'],
     ['results/RUN results/OTHER --json', 'by two runs, for a program'],
   ),
-  report: describeVerb(
+  report: createVerbHelp(
     'print the report of a run; without a run, list all runs',
     [],
     ['', 'the runs of results/ and their answers'],
     ['results/RUN --format md', 'a run for a pull request'],
   ),
-  compare: describeVerb(
+  compare: createVerbHelp(
     'compare two runs, such as before and after a change',
     [done, failed, usage, noResult, thresholdCrossed],
     ['results/OLD results/NEW', 'what changed between two runs'],
@@ -55,43 +55,43 @@ export const HELP = {
       'status 5 where CPU per request grew by more than 5 %',
     ],
   ),
-  lab: describeVerb(
+  lab: createVerbHelp(
     'count the instructions per request of changed Pipy scripts, and show where they go',
     ALL,
     ['./my-scripts', 'instructions per request of changed scripts, beside those of the kit'],
     ["--threshold 'new/old instructions <= 1.01'", 'status 5 where uncommitted changes take over 1 % more'],
   ),
-  verify: describeVerb(
+  verify: createVerbHelp(
     'compute every number of a run again from its raw files',
     [done, failed],
     ['results/RUN', 'compute every number again'],
     ['results/RUN && echo good', 'in a script'],
   ),
-  doctor: describeVerb(
+  doctor: createVerbHelp(
     'check that this machine, or a cluster, can run the benchmark',
     [done, failed],
     ['', 'what a run on this machine needs'],
     ['--target kubernetes --context kind-kind', 'what a run on a cluster needs'],
   ),
-  parity: describeVerb(
+  parity: createVerbHelp(
     'try one data plane with the equal-work check, and list the rows that fall short',
     [done, failed, usage, planeMissing, ...ENDED],
     ['caddy --only mtls', 'one configuration of it'],
     ['pipy=./my-scripts', 'a folder of Pipy scripts'],
   ),
-  images: describeVerb(
+  images: createVerbHelp(
     'list the container images that a cluster needs, or write that of the ADS server',
     [done, failed, usage],
     ['', 'what to load onto a node that reaches no registry'],
     ['--ads ads.tar', 'the image for --control ads, which no registry has'],
   ),
-  cleanup: describeVerb(
+  cleanup: createVerbHelp(
     'remove processes, cgroups, keys and namespaces that killed runs left',
     [],
     ['', 'remove processes, cgroups and files of killed runs'],
     ['--target kubernetes', 'and their namespaces on the cluster'],
   ),
-  completion: describeVerb(
+  completion: createVerbHelp(
     'print what a shell needs to complete verbs and options',
     [],
     ['source <(sidecar-bench completion bash)', 'in ~/.bashrc; zsh: the same in ~/.zshrc, after compinit'],
@@ -99,8 +99,8 @@ export const HELP = {
   ),
 }
 
-/** Describes a verb for its help. @param {string} does @param {(keyof typeof EXIT_MEANINGS)[]} statuses @param {[string, string][]} examples */
-function describeVerb(does, statuses, ...examples) {
+/** Makes the help of a verb. @param {string} does @param {(keyof typeof EXIT_MEANINGS)[]} statuses @param {[string, string][]} examples */
+function createVerbHelp(does, statuses, ...examples) {
   return { does, statuses, examples }
 }
 

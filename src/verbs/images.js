@@ -7,7 +7,7 @@ import { assertImages, loadControlToolSpecs, loadToolSpecs } from '../prepare/pr
 import { listImages, listImports } from '../targets/kubernetes/images.js'
 import { ARCHITECTURES } from '../tools/build.js'
 import { findTool } from '../tools/find.js'
-import { nameBuiltImage, writeImage } from '../tools/image.js'
+import { formatImageName, writeImage } from '../tools/image.js'
 
 const ADS_HELP =
   "build the server of --control ads, and write its image to an archive for nodes of this machine's architecture"
@@ -37,7 +37,7 @@ export function addImages(verb, { print, say, signal }) {
       )
     await writeImage({ name, program: tool.path, file })
     return [
-      `${file} has the image ${nameBuiltImage(name)}, for nodes of ${ARCHITECTURES[arch] ?? arch}.`,
+      `${file} has the image ${formatImageName(name)}, for nodes of ${ARCHITECTURES[arch] ?? arch}.`,
       ...listImports(file),
     ]
   }

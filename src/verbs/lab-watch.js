@@ -9,7 +9,7 @@ import { sleep } from '../lib/wait.js'
  * `lab --watch`: counts again after each save.
  * @import { Sides } from '../lab/comparison.js' @import { Lab } from '../prepare/open-lab.js'
  * @typedef {{ lab: Lab, hasParity: boolean, signal: AbortSignal, say: (line: string) => void }} Counting
- * @typedef {Counting & { folder: string, show: (counts: Sides) => Promise<void> }} Watching
+ * @typedef {Counting & { folder: string, printCounts: (counts: Sides) => Promise<void> }} Watching
  * @typedef {() => Promise<Sides['old']>} CountOld
  */
 
@@ -61,7 +61,7 @@ class OldSideError extends Error {
 }
 
 /** Counts the current scripts, then waits until others are saved. @param {CountOld} countOld @param {Watching} watching @throws as `countSaves` */
-async function countSave(countOld, { lab, hasParity, folder, show, signal, say }) {
+async function countSave(countOld, { lab, hasParity, folder, printCounts, signal, say }) {
   const start = performance.now()
   const counted = hashSaved(folder)
   const saved = awaitSave(folder, { counted, signal })
@@ -78,9 +78,9 @@ async function countSave(countOld, { lab, hasParity, folder, show, signal, say }
     setMaxListeners(0, untilSave)
     await countChecked({
       ...{ lab, hasParity, signal: untilSave, say, countOld },
-      show: async counts => {
+      printCounts: async counts => {
         isStale = hasChanged()
-        if (!isStale) await show(counts)
+        if (!isStale) await printCounts(counts)
       },
     })
   } catch (error) {
@@ -120,14 +120,14 @@ async function awaitSave(folder, { counted, signal }) {
 }
 
 /**
- * Counts the new side and shows the count, then runs the equal-work check. At the same time, the check would take CPU from the
+ * Counts the new side and prints the count, then runs the equal-work check. At the same time, the check would take CPU from the
  * sidecars, and the count would make requests of the check time out.
- * @param {Counting & { countOld: CountOld, show: Watching['show'] }} counting
+ * @param {Counting & { countOld: CountOld, printCounts: Watching['printCounts'] }} counting
  */
-async function countChecked({ lab, hasParity, countOld, show, signal, say }) {
+async function countChecked({ lab, hasParity, countOld, printCounts, signal, say }) {
   await lab.assertServes('new', signal, say)
   const [old, next] = await Promise.all([countOld(), lab.count('new', signal)])
-  await show({ old, new: next })
+  await printCounts({ old, new: next })
   if (!hasParity) return
   say('running the equal-work check')
   await lab.checkParity(signal).catch(error => {

@@ -120,7 +120,7 @@ export function addLab(verb, context) {
 }
 
 /** Renders the request that each counted call sends. @param {import('../model/requests.js').RequestOptions} axes @param {number} [payload] bytes */
-function nameRequest(axes, payload = AXES.payloadBytes.values[0]) {
+function renderCountedRequest(axes, payload = AXES.payloadBytes.values[0]) {
   return renderRequest({ requests: [createRequestKind(axes, payload)] })
 }
 
@@ -136,9 +136,9 @@ async function compareSides({ site, side, options, thresholds, into }, context) 
   const { labels } = lab
   const { out, json, details, time } = options
   const counted = [
-    ...(features === undefined ? [] : [`sidecars with ${AXES.features.show(features)}`]),
+    ...(features === undefined ? [] : [`sidecars with ${AXES.features.render(features)}`]),
     ...(payload === undefined ? [] : [`bodies of ${payload} bytes`]),
-    ...(Object.keys(requestAxes).length === 0 ? [] : [nameRequest(requestAxes, payload)]),
+    ...(Object.keys(requestAxes).length === 0 ? [] : [renderCountedRequest(requestAxes, payload)]),
   ]
   const conditions = isSampled ? ['under load'] : [`${requests} requests`]
   const more = [
@@ -152,7 +152,7 @@ async function compareSides({ site, side, options, thresholds, into }, context) 
   ) => renderAnswerText(createLabAnswer({ ...counted, conditions }), { more: [more] })
   /** @type {import('../lab/text.js').Save[]} */
   const saves = []
-  const show = async (/** @type {Sides} */ counts, /** @type {string[]} */ notes = []) => {
+  const printCounts = async (/** @type {Sides} */ counts, /** @type {string[]} */ notes = []) => {
     const labelled = {
       labels,
       // With --watch, saves are compared with the scripts as they were first, so no side is alone.
@@ -188,7 +188,8 @@ async function compareSides({ site, side, options, thresholds, into }, context) 
   }
   try {
     await lab.checkProfiler(signal)
-    if (watch) return await countSaves({ lab, hasParity: options.parity, show, signal, folder: side.scripts, say })
+    if (watch)
+      return await countSaves({ lab, hasParity: options.parity, printCounts, signal, folder: side.scripts, say })
     if (typeof lab.pipeline === 'object' && lab.pipeline?.file.includes('(not written)'))
       say(
         `no pipeline.yaml: ${renderDraft(lab.pipeline).split('\n').slice(1, -1).join('; ')} (lab new --from writes it)`,
@@ -201,7 +202,7 @@ async function compareSides({ site, side, options, thresholds, into }, context) 
     if (lab.isAlone) {
       say(`counting ${requests} requests of ${link.join(' and ')}`)
       const counts = await lab.count('new', signal)
-      return await show({ old: counts, new: counts }, lab.notes)
+      return await printCounts({ old: counts, new: counts }, lab.notes)
     }
     if (options.parity && lab.pipeline !== null) {
       assertAlike(answers, labels)
@@ -214,11 +215,11 @@ async function compareSides({ site, side, options, thresholds, into }, context) 
     if (isSampled) {
       say(`sampling ${links} under load, each side twice, in turns`)
       const { notes, ...sides } = await lab.sample(signal)
-      return await show(sides, notes)
+      return await printCounts(sides, notes)
     }
     say(`counting ${requests} requests of ${links}, of both sides at once`)
     const [old, next] = await together(signal, [signal => lab.count('old', signal), signal => lab.count('new', signal)])
-    await show({ old, new: next }, lab.notes)
+    await printCounts({ old, new: next }, lab.notes)
   } finally {
     lab.close()
   }

@@ -11,7 +11,7 @@ export const BUNDLE_ENDING = /\.(tar\.gz|tgz)$/
 /**
  * Calls `use` with the folders of runs, and returns its result. A bundle is unpacked into a temporary folder, removed afterwards.
  * @template T @param {string[]} results folders or bundles
- * @param {(folders: string[], show: (text: string) => string) => T | Promise<T>} use show: puts the bundle's name for its folder in a text
+ * @param {(folders: string[], restoreNames: (text: string) => string) => T | Promise<T>} use restoreNames: puts the bundle's name for its folder in a text
  * @throws {BenchError} if a bundle cannot be unpacked
  */
 export async function withRuns(results, use) {
@@ -20,7 +20,7 @@ export async function withRuns(results, use) {
   // A text may have the temporary folder as a whole path, or relative to the current folder.
   const matchPath = (/** @type {string} */ folder) =>
     new RegExp([path.relative('', folder), folder].map(escapePattern).join('|'), 'g')
-  const show = (/** @type {string} */ text) =>
+  const restoreNames = (/** @type {string} */ text) =>
     [...bundles].reduce((named, [folder, file]) => named.replace(matchPath(folder), () => file), text)
   const remove = () => {
     for (const folder of bundles.keys()) rmSync(folder, { recursive: true, force: true })
@@ -35,10 +35,10 @@ export async function withRuns(results, use) {
       bundles.set(folder, name)
       await unpackBundle(name, folder)
     }
-    return await use(folders, show)
+    return await use(folders, restoreNames)
   } catch (error) {
     if (!(error instanceof BenchError)) throw error
-    throw new BenchError(show(error.message), { exitStatus: error.exitStatus, cause: error })
+    throw new BenchError(restoreNames(error.message), { exitStatus: error.exitStatus, cause: error })
   } finally {
     takeBack()
     remove()

@@ -61,7 +61,7 @@ async function tryAll({ site, planes, choice, names }, { print, say, end, signal
   for (const [index, only] of names.entries()) {
     const measured = CONFIGURATIONS[only]
     const { tls, protocol, trafficPolicy, features } = measured
-    const featureWords = features ? [AXES.features.show(features)] : []
+    const featureWords = features ? [AXES.features.render(features)] : []
     const title = `${only}: ${[tls, protocol, `policy ${trafficPolicy}`, ...featureWords].join(', ')}`
     const untried = findUntried(measured, { plane, tool, profile })
     if (untried !== null) {

@@ -88,11 +88,11 @@ export function addReport(verb, { print, say, end }) {
         const named = bundle !== true && { file: bundle }
         return print((await bundleRun(folderOrNone, { ...named, keepsNames: keepNames })).join('\n'))
       }
-      await withRuns([folderOrNone], async ([folder], show) => {
+      await withRuns([folderOrNone], async ([folder], restoreNames) => {
         // A bundle has no folder to write to: files go to a folder of its name here.
         const at = out ?? (isBundle(folderOrNone) ? path.basename(folderOrNone).replace(BUNDLE_ENDING, '') : folder)
-        const { text, isEmpty } = await renderRun({ folder, format, out: at, details }, line => say(show(line)))
-        print(show(text))
+        const { text, isEmpty } = await renderRun({ folder, format, out: at, details }, line => say(restoreNames(line)))
+        print(restoreNames(text))
         if (isEmpty) end(EXIT.noResult)
       })
     })

@@ -32,7 +32,7 @@ import { openReusable } from '../run/reusable.js'
 import { hashScripts } from '../run/scripts.js'
 import { findControl } from '../services/control.js'
 import { renderRunText } from './answer.js'
-import { sayWhere, writeDocuments } from './documents.js'
+import { announceResults, writeDocuments } from './documents.js'
 
 /**
  * @import { Traffic } from '../model/traffic.js' @import { PlaneChoice } from '../model/types.ts' @import { RunOptions } from '../prepare/options.js'
@@ -100,7 +100,7 @@ export function addSize(verb, context) {
           return openReusable({ folders: options.from ?? [], ...now })
         },
         writeDocuments,
-        sayWhere,
+        announceResults,
         report({ summary, folder, isInterrupted }) {
           const { details } = options
           const [sizes, controlNeeds] = [listSizes(summary), findResult(summary, 'rollout')?.controlNeeds ?? []]

@@ -10,9 +10,9 @@ import { withRuns } from './open-runs.js'
 /** Adds `verify`, which computes every number of a run again. @type {import('./program.js').AddVerb} */
 export function addVerify(verb, { print, end }) {
   verb.argument('<results>', 'a results folder, or a bundle').action((/** @type {string} */ results) =>
-    withRuns([results], async ([folder], show) => {
+    withRuns([results], async ([folder], restoreNames) => {
       const { lines, agrees } = await verifyFolder(folder)
-      print(show(lines.join('\n')))
+      print(restoreNames(lines.join('\n')))
       if (!agrees) end(EXIT.failed)
     }),
   )

@@ -9,7 +9,7 @@ import { renderHtml } from '../report/html.js'
 import { drawSvg } from '../report/html-page.js'
 import { renderMarkdown } from '../report/markdown.js'
 import { listCharts } from '../report/section.js'
-import { describeSeries, thinSeries } from '../report/series.js'
+import { createSidecarSeries, thinSeries } from '../report/series.js'
 import { answerClaims } from './read-claims.js'
 import { readAssets, readReportFile } from './report-assets.js'
 
@@ -45,7 +45,7 @@ export function openReport({ folder, summary, claims: files, run = readRun(folde
   for (const record of records.filter(r => r.window !== null)) {
     try {
       const samples = readSamples(folder, record.trial.interleaving ?? record.trial.id)
-      const drawn = describeSeries({ record, samples }).map(({ cores, anonBytes, throttled, ...sidecar }) => ({
+      const drawn = createSidecarSeries({ record, samples }).map(({ cores, anonBytes, throttled, ...sidecar }) => ({
         ...sidecar,
         cores: round(thinSeries(cores, most)),
         anonBytes: round(thinSeries(anonBytes, most)),

@@ -4,7 +4,7 @@ import { summarise } from '../../src/analysis/summarise.js'
 import { listArms } from '../../src/model/results.js'
 import { renderVerdict } from '../../src/report/verdicts.js'
 import { createManifest } from '../fakes/fake-manifest.js'
-import { createArm, createParityRow, createRecord, describeFakeProcess } from '../fakes/fake-records.js'
+import { createArm, createFakeProcess, createParityRow, createRecord } from '../fakes/fake-records.js'
 
 /**
  * @import { ComparedRun, RunComparison } from '../../src/analysis/compare-runs.js'
@@ -37,7 +37,7 @@ function createRun(measured, { manifest: changes = {}, settings = {}, spoiledRou
       const role = /** @type {Role} */ (arm.plane === 'none' ? 'application' : 'sidecar')
       return createRecord({
         ...{ arm, round: i + 1, boundBy: /** @type {const} */ ('sidecar'), phasesSeconds: { start: 1 } },
-        processes: [describeFakeProcess({ role, cpuCores })],
+        processes: [createFakeProcess({ role, cpuCores })],
         gates: spoiledRounds.includes(i + 1) && arm.plane !== 'none' ? [GATE] : [],
       })
     }),

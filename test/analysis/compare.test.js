@@ -3,9 +3,9 @@ import { compareArms } from '../../src/analysis/compare.js'
 import { judge, measurePrecision } from '../../src/analysis/verdict.js'
 import { findGates } from '../../src/judge/gates.js'
 import { extrapolateCount } from '../../src/lib/confidence-sequence.js'
-import { describePrecision } from '../../src/report/notes.js'
+import { summarisePrecision } from '../../src/report/notes.js'
 import { renderVerdict } from '../../src/report/verdicts.js'
-import { createArm, createRecord, describeFakeProcess } from '../fakes/fake-records.js'
+import { createArm, createFakeProcess, createRecord } from '../fakes/fake-records.js'
 
 /** @import { Arm, AxisName } from '../../src/model/types.ts' @import { Compared } from '../../src/analysis/compare.js' */
 
@@ -23,7 +23,7 @@ function compare({ pipy, envoy, aa, change = () => ({}), disparities = [], unequ
   const cores = { 'link-pipy': pipy, 'link-envoy': envoy, 'link-pipy-aa': aa }
   const records = arms.flatMap(arm =>
     (cores[arm.id] ?? []).map((value, i) => {
-      const processes = [describeFakeProcess({ cpuCores: value, cpuLimitCores: 0.25 })]
+      const processes = [createFakeProcess({ cpuCores: value, cpuLimitCores: 0.25 })]
       const record = createRecord({ arm, round: i + 1, processes, ...change(i + 1, arm.plane) })
       return { ...record, gates: findGates(record) }
     }),
@@ -103,10 +103,10 @@ describe('compareArms', () => {
   })
 
   it('says in how many rounds what spoiled a quantity, and whose', () => {
-    const generator = describeFakeProcess({ service: 'k6', role: 'generator', cpuLimitCores: null, cpuCores: 0.9 })
+    const generator = createFakeProcess({ service: 'k6', role: 'generator', cpuLimitCores: null, cpuCores: 0.9 })
     const change = (/** @type {number} */ round) => ({
       boundBy: /** @type {const} */ ('sidecar'),
-      processes: [describeFakeProcess({ cpuCores: 0.25 }), ...(round <= 4 ? [generator] : [])],
+      processes: [createFakeProcess({ cpuCores: 0.25 }), ...(round <= 4 ? [generator] : [])],
     })
     const made = compare({ pipy: six(0.25), envoy: six(0.25), change })
     const reasons = ['generator bound in 4 of 6 rounds']
@@ -259,7 +259,7 @@ describe('compareArms of rounds that went on until they were precise', () => {
       const comparisons = compare({ ...cores, precision: 0.05, change: spoil })
       const { verdict } = find(comparisons)
       const found = measurePrecision({ target: asked, rounds, comparisons })
-      return { verdict, ...found.pairs[0], ...describePrecision(found) }
+      return { verdict, ...found.pairs[0], ...summarisePrecision(found) }
     }
     const nine = of(9)
     expect(nine).toMatchObject({ verdict: 'invalid', isNarrow: false, isReached: false, roundsMore: 1 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createHistory } from '../../src/analysis/history.js'
 import { METHOD_VERSION } from '../../src/model/versions.js'
 import { createManifest } from '../fakes/fake-manifest.js'
-import { createArm, createRecord, describeFakeProcess } from '../fakes/fake-records.js'
+import { createArm, createFakeProcess, createRecord } from '../fakes/fake-records.js'
 
 /** @import { ReadRun } from '../../src/analysis/history.js' */
 /** @import { Manifest, RunSettings } from '../../src/model/types.ts' */
@@ -30,8 +30,8 @@ function createRun(i, { cores = 0.1, without = 0.05, manifest = {} } = {}) {
         boundBy: 'sidecar',
         processes: [
           arm.hasSidecars
-            ? describeFakeProcess({ cpuCores: cores })
-            : describeFakeProcess({ role: 'application', cpuCores: Number(without) }),
+            ? createFakeProcess({ cpuCores: cores })
+            : createFakeProcess({ role: 'application', cpuCores: Number(without) }),
         ],
       }),
     ),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { matchArms, nameMatch, refuseArms } from '../../src/analysis/match-arms.js'
-import { nameOf } from '../../src/model/arms.js'
+import { matchArms, refuseArms, renderMatchedArm } from '../../src/analysis/match-arms.js'
+import { renderArmName } from '../../src/model/arms.js'
 import { createArm } from '../fakes/fake-records.js'
 
 /** @import { Arm, AxisName } from '../../src/model/types.ts' */
@@ -11,7 +11,10 @@ const variant = (/** @type {string} */ name, folder = '/x') => pipy({ id: name, 
 /** Which arms are compared, new and old, and which are not. @param {Arm[]} old @param {Arm[]} next @param {AxisName[]} [varied] */
 function match(old, next, varied = []) {
   const { matches, left } = matchArms({ old, next })
-  return { matched: matches.map(m => `${nameOf(m.next)}, ${nameOf(m.old)}`), refused: refuseArms(left, varied) }
+  return {
+    matched: matches.map(m => `${renderArmName(m.next)}, ${renderArmName(m.old)}`),
+    refused: refuseArms(left, varied),
+  }
 }
 
 describe('matchArms', () => {
@@ -132,7 +135,7 @@ describe('refuseArms', () => {
   })
 })
 
-describe('nameMatch', () => {
+describe('renderMatchedArm', () => {
   it.each([
     [{}, [], 'pipy at 0.25 cores'],
     [{ cpuLimitCores: null }, [], 'pipy'],
@@ -140,10 +143,12 @@ describe('nameMatch', () => {
     [{ load: { users: 20 } }, ['users', 'cpuLimitCores'], 'pipy at 0.25 cores, 20 users'],
     [{ load: { burst: null } }, ['burstSeconds'], 'pipy at 0.25 cores'],
   ])('is the name, the cap and what varies, where it has it: %j %j', (fields, varied, label) => {
-    expect(nameMatch({ arm: pipy(fields), varied: /** @type {AxisName[]} */ (varied) })).toBe(label)
+    expect(renderMatchedArm({ arm: pipy(fields), varied: /** @type {AxisName[]} */ (varied) })).toBe(label)
   })
 
   it('names both variants', () => {
-    expect(nameMatch({ arm: variant('b'), partner: variant('a'), varied: [] })).toBe('pipy=b and pipy=a at 0.25 cores')
+    expect(renderMatchedArm({ arm: variant('b'), partner: variant('a'), varied: [] })).toBe(
+      'pipy=b and pipy=a at 0.25 cores',
+    )
   })
 })

@@ -28,7 +28,7 @@ function scriptsWith(role, sha256 = 'f'.repeat(64)) {
 }
 
 describe('renderScriptChanges', () => {
-  const say = (/** @type {Arm} */ old, /** @type {Arm} */ next, /** @type {any[]} */ ...scripts) =>
+  const renderScripts = (/** @type {Arm} */ old, /** @type {Arm} */ next, /** @type {any[]} */ ...scripts) =>
     renderScriptChanges({
       old: createManifest({ scripts: scripts[0] }),
       next: createManifest({ scripts: scripts[1] }),
@@ -40,15 +40,15 @@ describe('renderScriptChanges', () => {
 
   it('says that a variant of one path was edited in between', () => {
     const arm = variant('a')
-    expect(say(arm, arm, of(arm, '4'), of(arm, '5'))).toEqual([
+    expect(renderScripts(arm, arm, of(arm, '4'), of(arm, '5'))).toEqual([
       'scripts of pipy=a: sha256 444444444444 in old, sha256 555555555555 in new',
     ])
-    expect(say(arm, arm, of(arm, '4'), of(arm, '4'))).toEqual([])
+    expect(renderScripts(arm, arm, of(arm, '4'), of(arm, '4'))).toEqual([])
   })
 
   it('says that two variants are the same scripts', () => {
     const [a, b] = [variant('a'), variant('b')]
-    expect(say(a, b, of(a, '4'), of(b, '4'))).toEqual([
+    expect(renderScripts(a, b, of(a, '4'), of(b, '4'))).toEqual([
       'scripts of pipy=a and pipy=b: the same in both, sha256 444444444444',
     ])
   })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { findPlateaus } from '../../src/analysis/fits.js'
 import { summariseValues } from '../../src/lib/stats.js'
-import { nameOf } from '../../src/model/arms.js'
+import { renderArmName } from '../../src/model/arms.js'
 import { renderPlateaus } from '../../src/report/fits.js'
 import { createSummary } from '../fakes/fake-summary.js'
 
@@ -70,7 +70,7 @@ describe('a plateau', () => {
     const [plateau, ...others] = findPlateaus({ ...run, ...createSummary(arms, {}), shows: own })
     expect(others).toEqual([])
     expect(plateau).toMatchObject({ from: 200, last: 1600 })
-    expect(nameOf(plateau.arm)).toBe('envoy (1200 of 1600 simulated)')
+    expect(renderArmName(plateau.arm)).toBe('envoy (1200 of 1600 simulated)')
   })
 
   it('takes three values, and an experiment that asks', () => {

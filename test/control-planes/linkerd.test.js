@@ -200,9 +200,9 @@ describe("the control plane of Linkerd's proxy", () => {
   })
 
   it('finds the policy of a connection by the address and the port that it meant', async () => {
-    const nameOf = (/** @type {Buffer} */ policy) => `${find(policy, 2, 1)}`
-    expect(nameOf(await meant(0x0a4d0002, 8080))).toBe('by address and port')
-    expect(nameOf(await meant(0x0a4d0009, 15001))).toBe('by port')
+    const readPolicyName = (/** @type {Buffer} */ policy) => `${find(policy, 2, 1)}`
+    expect(readPolicyName(await meant(0x0a4d0002, 8080))).toBe('by address and port')
+    expect(readPolicyName(await meant(0x0a4d0009, 15001))).toBe('by port')
     await expect(meant(0x0a4d0009, 8080)).rejects.toThrow('NOT_FOUND: no policy for 10.77.0.9:8080')
   })
 

@@ -1,5 +1,5 @@
 import { writeFakeRun } from './fake-folder.js'
-import { createArm, createParityRow, describeFakeProcess } from './fake-records.js'
+import { createArm, createFakeProcess, createParityRow } from './fake-records.js'
 
 /**
  * What a default `bench --cpu 1` leaves on a machine of two CPUs: no mesh, each plane and the first of them again (A/A),
@@ -47,7 +47,7 @@ function bindByGenerator(record) {
   const { plane, cpuLimitCores } = record.trial.arm
   const cpuCores = plane === 'envoy' ? 0.6 : 0.4
   const sidecar = (/** @type {string} */ service) =>
-    describeFakeProcess({
+    createFakeProcess({
       service,
       cpuCores,
       cpuSeconds: cpuCores,

@@ -290,7 +290,7 @@ function createHandle({
     isStopped,
     readAdmin,
     async waitUntilReady() {},
-    describeFailure: async what => `${what}; the end of its log: boom`,
+    renderFailure: async what => `${what}; the end of its log: boom`,
     readLog: async () => readLog(spec),
   })
 }

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { writeSummary } from '../../src/prepare/write-summary.js'
 import { appendTrial, createResultsFolder, writeObserved } from '../../src/records/write.js'
 import { createManifest } from './fake-manifest.js'
-import { createArm, createRecord, describeFakeProcess } from './fake-records.js'
+import { createArm, createFakeProcess, createRecord } from './fake-records.js'
 
 /**
  * A run on disk, without having run: rounds of none, pipy and envoy, whose numbers follow from the round.
@@ -53,7 +53,7 @@ function createTrial(arm, round) {
   const base = { none: 3000, pipy: 2000, envoy: 1000 }[arm.plane] ?? 1500
   const verified = base + OFFSETS[(round - 1) % OFFSETS.length]
   const cpuCores = { pipy: 0.2, envoy: 0.24 }[arm.plane] ?? 0.2
-  const sidecar = describeFakeProcess({
+  const sidecar = createFakeProcess({
     cpuCores,
     cpuSeconds: cpuCores,
     files: [{ name: 'config.json', sha256: 'a'.repeat(64) }],

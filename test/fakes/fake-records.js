@@ -7,7 +7,7 @@ import { SCHEMA_VERSION } from '../../src/model/versions.js'
  */
 
 /** @param {Partial<ProcessRecord>} fields @returns {ProcessRecord} */
-export function describeFakeProcess(fields) {
+export function createFakeProcess(fields) {
   return {
     ...{
       service: 'gateway',
@@ -89,7 +89,7 @@ export function createRecord({ arm = {}, round = 1, load = {}, ...fields } = {})
       distribution: { count: 1000, meanMs: 10, grid: [0.5, 0.9, 0.95, 0.99].map(q => [q, 10 * q]) },
       ...load,
     },
-    processes: [describeFakeProcess({})],
+    processes: [createFakeProcess({})],
     host: { cpus: 2, idleFraction: 0.5, stealFraction: 0, foreignCores: 0 },
     ...{
       placement: null,

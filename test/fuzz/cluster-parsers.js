@@ -3,7 +3,7 @@ import { decode, encode } from '../../src/agent/messages.js'
 import { parseJson } from '../../src/lib/json.js'
 import { readKubeletSummary, readNode, readPod } from '../../src/targets/kubernetes/answers.js'
 import { findCounter, parseCpu } from '../../src/targets/kubernetes/kubelet.js'
-import { describeNode, findDefect } from '../../src/targets/kubernetes/nodes.js'
+import { findDefect, readNodeFacts } from '../../src/targets/kubernetes/nodes.js'
 import { findContainerId, findEnding, findObstacle, isReady } from '../../src/targets/kubernetes/pod-status.js'
 import { findInfinite } from './harness.js'
 import { mutateJson, pick } from './mutate.js'
@@ -65,7 +65,7 @@ export const CLUSTER_PARSERS = [
     make: random => mutateJson(NODE, random),
     parse: text => {
       const node = readNode(readJson(text))
-      return { ...describeNode(node), defect: findDefect(node) }
+      return { ...readNodeFacts(node), defect: findDefect(node) }
     },
     findFault: findInfinite,
   },

@@ -70,7 +70,7 @@ export async function tryParser({ name, make, parse, findFault, share = 1 }) {
         heavy ??
         findPollution() ??
         (milliseconds > SLOW_MS ? `it took ${milliseconds.toFixed(0)} ms of CPU time` : null)
-      if (why !== null) throw new Error(`${name}: ${why}\nseed ${seed}, input ${show(input)}`)
+      if (why !== null) throw new Error(`${name}: ${why}\nseed ${seed}, input ${renderShortJson(input)}`)
     }
   } finally {
     watch.end()
@@ -93,11 +93,11 @@ export async function tryInput(input, { parse, findFault, figures }) {
     const own = typeof input === 'string' ? message.replaceAll(input, '…') : message
     const most = MESSAGE_MOST + (typeof input === 'string' ? input.length : 0)
     const isReadable = own.trim() !== '' && own.length <= most && !/\n\s*\n/.test(own)
-    return isReadable && !INTERNAL.test(own) ? null : `its message is ${show(message)}`
+    return isReadable && !INTERNAL.test(own) ? null : `its message is ${renderShortJson(message)}`
   }
   figures.values++
   const fault = findFault(value)
-  return fault === null ? null : `it gave ${show(value)}: ${fault}`
+  return fault === null ? null : `it gave ${renderShortJson(value)}: ${fault}`
 }
 
 /** What every object has is as it was. */
@@ -166,7 +166,7 @@ export function renderFigures(figures) {
 }
 
 /** @param {unknown} value */
-function show(value) {
+function renderShortJson(value) {
   const text = typeof value === 'string' ? JSON.stringify(value) : (JSON.stringify(value) ?? String(value))
   return text.length > 4000 ? `${text.slice(0, 4000)}…` : text
 }

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { compareRuns } from '../../src/analysis/compare-runs.js'
 import { summarise } from '../../src/analysis/summarise.js'
 import { verifyRun } from '../../src/analysis/verify.js'
-import { describeWindow } from '../../src/judge/record/describe-window.js'
+import { computeWindow } from '../../src/judge/record/compute-window.js'
 import { findFault, manifestSchema, observationSchema, summarySchema, trialSchema } from '../../src/model/schemas.js'
 import { readLedgers } from '../../src/node/ledger.js'
 import { readObserved } from '../../src/records/raw.js'
@@ -130,7 +130,7 @@ export const RUN_PARSERS = [
       `${raw}/${name}`,
       () => {
         const observed = readObserved(small, first.trial.id)
-        return { observed, described: observed && describeWindow(observed) }
+        return { observed, described: observed && computeWindow(observed) }
       },
       ({ observed }) => (observed === null ? null : findFault(observationSchema, observed.observation)),
     ),

@@ -32,7 +32,7 @@ setMaxListeners(0, signal)
 const TRIED = { 'http/1.1': 54, 'http/2': 54, grpc: 44, tcp: 7 }
 
 /** The rows of mTLS. @param {Measured} measured @returns {Record<string, string>} */
-function describeTls({ tls, trafficPolicy }) {
+function listTlsRows({ tls, trafficPolicy }) {
   if (tls === 'plaintext') {
     const nobody = 'nobody refused: there is no TLS'
     return { 'parity-refusals': nobody, 'parity-permissive': nobody, 'parity-tls': 'no TLS' }
@@ -104,7 +104,7 @@ async function tryCase({ plane, tool, measured, slot }) {
     ...(protocol === 'grpc' && { 'parity-cancellation': 'passed on to the upstream' }),
     'parity-connect-timeout': 'given up by the connect timeout',
     'parity-early-answers': 'passed on whole',
-    ...describeTls(measured),
+    ...listTlsRows(measured),
     'parity-protocol': protocol === 'grpc' ? 'HTTP/2' : protocol.toUpperCase(),
     'parity-pooling': 'kept and used again',
     ...(features === undefined

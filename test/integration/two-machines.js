@@ -99,7 +99,7 @@ export async function openTwoMachines() {
 
   const pidsIn = (/** @type {string} */ name) =>
     execFileSync('ip', ['netns', 'pids', name], { encoding: 'utf8' }).split('\n').filter(Boolean).map(Number)
-  const describe = (/** @type {number} */ pid) => ({
+  const readProcess = (/** @type {number} */ pid) => ({
     pid,
     command: readSafely(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim(),
   })
@@ -119,12 +119,12 @@ export async function openTwoMachines() {
     /** As a cable that is pulled, or put in again: nothing is said to either end. */
     setWire: (/** @type {'up' | 'down'} */ state) => ip(`-n ${there} link set wire-${id}b ${state}`),
 
-    listHere: () => pidsIn(here).map(describe),
+    listHere: () => pidsIn(here).map(readProcess),
     /** But sshd that listens. */
     listThere: () =>
       pidsIn(there)
         .filter(pid => pid !== sshd.pid)
-        .map(describe),
+        .map(readProcess),
 
     close() {
       for (const pid of [...pidsIn(here), ...pidsIn(there)]) process.kill(pid, 'SIGKILL')

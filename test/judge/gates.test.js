@@ -4,7 +4,7 @@ import { findGates, isSteady, judgeTrial, USES } from '../../src/judge/gates.js'
 import { QUANTITIES } from '../../src/judge/quantities.js'
 import { createRequestKind } from '../../src/model/requests.js'
 import { loadResult } from '../../src/model/schemas/load-result.js'
-import { createRecord, describeFakeProcess } from '../fakes/fake-records.js'
+import { createFakeProcess, createRecord } from '../fakes/fake-records.js'
 
 const bound = (
   /** @type {any[]} */ processes,
@@ -49,9 +49,9 @@ describe('what bound a trial of the open loop', () => {
 describe('a loud pair', () => {
   /** @type {any} */
   const LOUD = { due: 2000, verified: 2000, failed: 0, failures: [], quiet: [500, 500] }
-  /** A process of a pair, the first of which is loud. @param {number} pair @param {Parameters<typeof describeFakeProcess>[0]} [fields] */
+  /** A process of a pair, the first of which is loud. @param {number} pair @param {Parameters<typeof createFakeProcess>[0]} [fields] */
   const inPair = (pair, fields) =>
-    describeFakeProcess({
+    createFakeProcess({
       service: pair === 1 ? 'gateway' : `gateway-of-${pair}`,
       copyOf: pair === 1 ? null : 'gateway',
       ...{ cpuLimitCores: null, cpuLimitReadBackCores: null },
@@ -114,7 +114,7 @@ describe('a loud pair', () => {
   it('does not excuse a machine or a generator that is used up', () => {
     const all = [1, 2, 3].map(pair => inPair(pair))
     expect(gatesOf(judge(all, { host: { ...HOST, idleFraction: 0.01 } }))).toEqual(['knee'])
-    const generator = describeFakeProcess({ role: 'generator', cpuLimitCores: null, cpuCores: 0.9 })
+    const generator = createFakeProcess({ role: 'generator', cpuLimitCores: null, cpuCores: 0.9 })
     expect(gatesOf(judge([...all, generator]))).toEqual(['generator', 'knee'])
   })
 
@@ -260,7 +260,7 @@ describe('a neighbour of the kit', () => {
   /** @param {number} ran @param {number | undefined} waited @param {Partial<typeof HOST>} [host] */
   const find = (ran, waited, host = { idleFraction: 0.01 }) => {
     const threads = [{ id: 1, name: 'x', cpuSeconds: ran, waitSeconds: waited }]
-    const neighbour = describeFakeProcess({
+    const neighbour = createFakeProcess({
       ...{ service: 'neighbour', role: 'neighbour', cpuLimitCores: null, cpuLimitReadBackCores: null },
       ...{ cpuCores: ran, cpuSeconds: ran, threads },
     })
@@ -291,9 +291,9 @@ describe('a neighbour of the kit', () => {
   })
 
   it('fills the machine, which is no bound of the trial', () => {
-    const neighbour = describeFakeProcess({ service: 'neighbour', role: 'neighbour', cpuLimitCores: null })
-    expect(bound([describeFakeProcess({}), neighbour], 0.01, 'open')).toBe('rate')
-    expect(bound([describeFakeProcess({})], 0.01, 'open')).toBe('host')
+    const neighbour = createFakeProcess({ service: 'neighbour', role: 'neighbour', cpuLimitCores: null })
+    expect(bound([createFakeProcess({}), neighbour], 0.01, 'open')).toBe('rate')
+    expect(bound([createFakeProcess({})], 0.01, 'open')).toBe('host')
   })
 })
 
@@ -305,7 +305,7 @@ describe('a pod with a quota of its own', () => {
       createRecord({
         arm,
         processes: used.map(([cpuCores, cpuLimitReadBackCores], i) =>
-          describeFakeProcess({
+          createFakeProcess({
             ...{ service: services[i], role: i === 0 ? 'sidecar' : 'application', cpuLimitCores: null },
             ...{ cpuCores, cpuSeconds: cpuCores, cpuLimitReadBackCores },
           }),
@@ -347,7 +347,7 @@ describe('a pod with a quota of its own', () => {
 
   it('binds where both together use it up', () => {
     const processes = ['sidecar', 'application'].map(role =>
-      describeFakeProcess({ role: /** @type {any} */ (role), cpuLimitCores: null, cpuCores: 0.48 }),
+      createFakeProcess({ role: /** @type {any} */ (role), cpuLimitCores: null, cpuCores: 0.48 }),
     )
     const asked = { processes, generatorCpus: 1, idleFraction: 0.5, kind: /** @type {const} */ ('closed') }
     expect(findBound({ ...asked, podCpuCores: 1 })).toBe('pod')
@@ -368,7 +368,7 @@ describe('a quota that cannot be seen', () => {
       cpuSet,
       threads,
     }
-    const processes = ['sidecar', 'application'].map(role => describeFakeProcess({ .../** @type {any} */ (own), role }))
+    const processes = ['sidecar', 'application'].map(role => createFakeProcess({ .../** @type {any} */ (own), role }))
     const window = { seconds: 1, startLateMs: 0, endLateMs: 0 }
     const record = createRecord({
       processes,
@@ -494,17 +494,17 @@ describe('an answer in chunks', () => {
 })
 
 describe('findBound', () => {
-  const application = describeFakeProcess({ role: 'application', cpuLimitCores: null, busiestThreadCores: 0.95 })
-  const generator = describeFakeProcess({ role: 'generator', cpuLimitCores: null, cpuCores: 0.9 })
-  const sidecar = describeFakeProcess({})
+  const application = createFakeProcess({ role: 'application', cpuLimitCores: null, busiestThreadCores: 0.95 })
+  const generator = createFakeProcess({ role: 'generator', cpuLimitCores: null, cpuCores: 0.9 })
+  const sidecar = createFakeProcess({})
 
   it('is the sidecar from 95 % of its cap on, whatever else is busy', () => {
-    expect(bound([describeFakeProcess({ cpuCores: 0.2375 }), application, generator], 0.01)).toBe('sidecar')
-    expect(bound([describeFakeProcess({ cpuCores: 0.237 })])).toBe('users')
+    expect(bound([createFakeProcess({ cpuCores: 0.2375 }), application, generator], 0.01)).toBe('sidecar')
+    expect(bound([createFakeProcess({ cpuCores: 0.237 })])).toBe('users')
   })
 
   it('is a worker thread that fills a core', () => {
-    expect(bound([describeFakeProcess({ cpuLimitCores: 2, cpuCores: 1.2, busiestThreadCores: 0.96 })])).toBe('worker')
+    expect(bound([createFakeProcess({ cpuLimitCores: 2, cpuCores: 1.2, busiestThreadCores: 0.96 })])).toBe('worker')
   })
 
   it('is the application before the generator, and the generator before the host', () => {
@@ -524,7 +524,7 @@ describe('findBound', () => {
   })
 
   it('is a generator that was throttled', () => {
-    const throttled = describeFakeProcess({
+    const throttled = createFakeProcess({
       role: 'generator',
       cpuLimitCores: null,
       cpuCores: 0.1,
@@ -551,10 +551,10 @@ describe('isSteady', () => {
 describe('findGates', () => {
   /** @param {Parameters<typeof createRecord>[0]} fields */
   const found = fields => findGates(createRecord(fields)).map(({ gate, reason }) => `${gate}: ${reason}`)
-  const application = describeFakeProcess({ role: 'application', cpuLimitCores: null, cpuCores: 0.1, cpuSeconds: 0.1 })
-  const generator = describeFakeProcess({ service: 'k6', role: 'generator', cpuLimitCores: null, cpuCores: 0.1 })
-  /** @param {Parameters<typeof describeFakeProcess>[0]} fields */
-  const having = fields => ({ processes: [describeFakeProcess(fields)] })
+  const application = createFakeProcess({ role: 'application', cpuLimitCores: null, cpuCores: 0.1, cpuSeconds: 0.1 })
+  const generator = createFakeProcess({ service: 'k6', role: 'generator', cpuLimitCores: null, cpuCores: 0.1 })
+  /** @param {Parameters<typeof createFakeProcess>[0]} fields */
+  const having = fields => ({ processes: [createFakeProcess(fields)] })
   const open = { kind: /** @type {const} */ ('open'), users: 64, ratePerSecond: 1000 }
 
   it('finds nothing wrong with a good trial, with one failure in a thousand, or with an open loop below the knee', () => {
@@ -592,15 +592,15 @@ describe('findGates', () => {
   it('knows of bytes past a sidecar only where they were counted, of all copies together, and of new connections of answers', () => {
     const passing = { passages: 2, receivedBytes: 4 * 1024 * 1000 }
     const copies = [
-      describeFakeProcess({ passages: 1, receivedBytes: 1.9e6, service: 'ratings' }),
-      describeFakeProcess({ passages: 1, receivedBytes: 2e5, service: 'ratings-2', copyOf: 'ratings' }),
+      createFakeProcess({ passages: 1, receivedBytes: 1.9e6, service: 'ratings' }),
+      createFakeProcess({ passages: 1, receivedBytes: 2e5, service: 'ratings-2', copyOf: 'ratings' }),
     ]
     expect(found(having(passing))).toEqual([])
     expect(found(having({ passages: 2 }))).toEqual([])
     // An answer of 2 KiB without a request body carries as much as an echo of 1 KiB.
     const arm = { load: { payloadBytes: undefined, requests: [createRequestKind({ responseBytes: 2048 }, 1024)] } }
-    const small = describeFakeProcess({ passages: 1, receivedBytes: 1.8e6 })
-    const large = describeFakeProcess({ passages: 1, receivedBytes: 1.9e6 })
+    const small = createFakeProcess({ passages: 1, receivedBytes: 1.8e6 })
+    const large = createFakeProcess({ passages: 1, receivedBytes: 1.9e6 })
     expect(found({ arm, processes: [small] })).toHaveLength(1)
     expect(found({ arm, processes: [large] })).toEqual([])
     // A pipeline may make the answer to its own request by itself.
@@ -638,7 +638,7 @@ describe('findGates', () => {
       pods: pods?.map(({ receivedBytes, ...pod }) => pod),
     }))
     expect(found({ processes: uncounted })).toEqual([])
-    const half = [describeFakeProcess({ ...passing, receivedBytes: 2 * 1024 * 1000, cpuSeconds: 1e-3 })]
+    const half = [createFakeProcess({ ...passing, receivedBytes: 2 * 1024 * 1000, cpuSeconds: 1e-3 })]
     expect(found({ processes: half })).toHaveLength(1)
     expect(found({ processes: half, arm: { load: { connections: 'new' } } })).toEqual([])
   })
@@ -646,7 +646,7 @@ describe('findGates', () => {
   it('makes no claim of bytes past a sidecar whose connections closed, and finds one that is bypassed while they live', () => {
     const bypassed = { passages: 2, receivedBytes: 1024 }
     const closing = (/** @type {{ accepted: number, connected: number }} */ closedConnections, load = {}) =>
-      found({ processes: [describeFakeProcess({ ...bypassed, closedConnections })], arm: { load } })
+      found({ processes: [createFakeProcess({ ...bypassed, closedConnections })], arm: { load } })
     expect(closing({ accepted: 0, connected: 0 })).toHaveLength(1)
     expect(closing({ accepted: 0, connected: 1 })).toEqual([])
     expect(closing({ accepted: 1, connected: 0 })).toEqual([])
@@ -654,7 +654,7 @@ describe('findGates', () => {
     const resting = (/** @type {number} */ connected) =>
       found({
         processes: [
-          describeFakeProcess({ ...bypassed, cpuSeconds: 1e-3, closedConnections: { accepted: 1000, connected } }),
+          createFakeProcess({ ...bypassed, cpuSeconds: 1e-3, closedConnections: { accepted: 1000, connected } }),
         ],
         arm: { load: { connections: 'new' } },
       })
@@ -664,10 +664,10 @@ describe('findGates', () => {
 
   // Bytes carried one connection for one: at neither edge of the window was any of them open.
   const UNSEEN = { passages: 1, receivedBytes: 0, closedConnections: { accepted: 0, connected: 0 } }
-  /** @param {Parameters<typeof describeFakeProcess>[0]} process whose requests come seldom, each over a new connection */
+  /** @param {Parameters<typeof createFakeProcess>[0]} process whose requests come seldom, each over a new connection */
   const findUnseen = process =>
     found({
-      processes: [describeFakeProcess({ ...UNSEEN, ...process })],
+      processes: [createFakeProcess({ ...UNSEEN, ...process })],
       arm: { load: { kind: 'open', ratePerSecond: 20, connections: 'new' } },
       load: { verified: 100 },
     }).filter(reason => reason.startsWith('passage'))
@@ -693,7 +693,7 @@ describe('findGates', () => {
 
   it('counts no CPU that a sidecar uses when idle, so that it hides no bypass', () => {
     // 5 ms in a window of a second, where 100 requests are taken for seen from 1 ms on.
-    const having = (/** @type {Parameters<typeof describeFakeProcess>[0]} */ process) =>
+    const having = (/** @type {Parameters<typeof createFakeProcess>[0]} */ process) =>
       findUnseen({ idleCpuCores: 5e-3, ...process })
     expect(having({ cpuSeconds: 5.5e-3 })).toEqual([
       "passage: gateway's sidecar received 0 bytes, and 100 verified requests carry 102400 through it: they went past it",
@@ -882,8 +882,8 @@ describe('findGates', () => {
 
     it('is bound by its workers where they fill a core each', () => {
       const sidecar = { ...unknown, cpuLimitCores: null, askedWorkers: 2 }
-      expect(bound([describeFakeProcess({ ...sidecar, cpuCores: 1.9 })])).toBe('worker')
-      expect(bound([describeFakeProcess({ ...sidecar, cpuCores: 1.8 })])).toBe('users')
+      expect(bound([createFakeProcess({ ...sidecar, cpuCores: 1.9 })])).toBe('worker')
+      expect(bound([createFakeProcess({ ...sidecar, cpuCores: 1.8 })])).toBe('users')
     })
   })
 
@@ -906,7 +906,7 @@ describe('copies of a service', () => {
         { service: 'server', cpuSeconds },
         { service: 'server-2', cpuSeconds: 0, copyOf: 'server' },
         { service: 'echo-7', cpuSeconds: 0.1 },
-      ].map(own => describeFakeProcess({ role: 'application', cpuLimitCores: null, ...own }))
+      ].map(own => createFakeProcess({ role: 'application', cpuLimitCores: null, ...own }))
       return findGates(createRecord({ processes })).filter(({ gate }) => gate === 'source')
     }
     expect(source(0.1)).toEqual([])

@@ -7,7 +7,7 @@ import { renderArmsCsv } from '../../src/report/csv.js'
 import { tabulateDictionary } from '../../src/report/dictionary.js'
 import { createVerdictBlocks } from '../../src/report/verdicts.js'
 import { createManifest } from '../fakes/fake-manifest.js'
-import { createArm, createRecord, describeFakeProcess } from '../fakes/fake-records.js'
+import { createArm, createFakeProcess, createRecord } from '../fakes/fake-records.js'
 
 /** @import { Arm, Change, GateFinding, LoadResult, ProcessRecord, Shows, TrialRecord } from '../../src/model/types.ts' */
 
@@ -26,7 +26,7 @@ const summariseRun = ({ arms = [PIPY], records, rounds, shows = {}, thresholds =
 
 /** @param {Partial<Omit<ProcessRecord, 'memory'>> & { memory?: Partial<ProcessRecord['memory']> }} fields */
 const sidecar = ({ memory, ...fields }) => {
-  const process = describeFakeProcess(fields)
+  const process = createFakeProcess(fields)
   return { ...process, memory: { ...process.memory, ...memory } }
 }
 /** Rounds of an arm with these sidecars each. @param {ProcessRecord[][]} rounds */
@@ -125,9 +125,9 @@ describe('quantities of changes', () => {
       gates,
       changes: effects?.map((effectSeconds, i) => /** @type {Change} */ ({ atSeconds: i, effectSeconds })) ?? null,
       processes: [
-        describeFakeProcess({ cpuCores: cores }),
-        describeFakeProcess({ service: 'ratings', cpuCores: 0.1 }),
-        describeFakeProcess({ role: 'application', cpuCores: 1 }),
+        createFakeProcess({ cpuCores: cores }),
+        createFakeProcess({ service: 'ratings', cpuCores: 0.1 }),
+        createFakeProcess({ role: 'application', cpuCores: 1 }),
       ],
     })
   /** @type {GateFinding[]} */
@@ -166,7 +166,7 @@ describe('quantities of changes', () => {
 })
 
 it('the CPU of a new connection is what a request over one takes beyond a request over a kept one', () => {
-  const sidecar = (/** @type {number} */ cpuCores) => ({ processes: [describeFakeProcess({ cpuCores })] })
+  const sidecar = (/** @type {number} */ cpuCores) => ({ processes: [createFakeProcess({ cpuCores })] })
   const arms = /** @type {const} */ (['kept', 'new']).map(connections =>
     createArm({ id: connections, load: { connections } }),
   )

@@ -22,16 +22,16 @@ function createBusyTarget(cores) {
 }
 
 it('a request without an answer names the sidecar that goes on using CPU, and no application or one that waits', async () => {
-  const explain = (
+  const createHangingError = (
     /** @type {Record<string, number>} */ cores,
     message = 'request 7 of 200 failed: no answer within 1 s',
   ) =>
     withHanging(new BenchError(message), { target: /** @type {any} */ (createBusyTarget(cores)), processes: PROCESSES })
-  expect((await explain({ client: 0.01, server: 0.98, app: 1 })).message).toBe(
+  expect((await createHangingError({ client: 0.01, server: 0.98, app: 1 })).message).toBe(
     "request 7 of 200 failed: no answer within 1 s; server's sidecar still uses 98 % of a CPU: does it hang in a loop?",
   )
-  expect((await explain({ client: 0.01 })).message).toBe('request 7 of 200 failed: no answer within 1 s')
-  expect((await explain({ client: 1 }, 'request 7 of 200 failed: socket hang up')).message).toBe(
+  expect((await createHangingError({ client: 0.01 })).message).toBe('request 7 of 200 failed: no answer within 1 s')
+  expect((await createHangingError({ client: 1 }, 'request 7 of 200 failed: socket hang up')).message).toBe(
     'request 7 of 200 failed: socket hang up',
   )
 })

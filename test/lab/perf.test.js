@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { filterOf, groupOf, sumBy } from '../../src/lab/groups.js'
-import { assertSamples, describeRefusal, parsePerfScript, samplePids } from '../../src/lab/perf.js'
+import { assertSamples, parsePerfScript, renderPerfRefusal, samplePids } from '../../src/lab/perf.js'
 import { joinStacks } from '../../src/lab/profile.js'
 import { joinWindows } from '../../src/lab/sample.js'
 import { makeFolder } from '../fakes/scratch.js'
@@ -99,14 +99,16 @@ describe('samples of perf', () => {
 
 it('a kernel that lets perf see nothing is named, with its setting and what can be done', () => {
   const stderr = 'Error:\nNo permission to enable cpu-clock event.\n\nYou may not have permission to collect stats.\n'
-  expect(describeRefusal(stderr, '4')).toMatch(
+  expect(renderPerfRefusal(stderr, '4')).toMatch(
     /^perf cannot sample the sidecars: No permission to enable cpu-clock event \(\/proc\/sys\/kernel\/perf_event_paranoid is 4\); run as root, or sudo sysctl/,
   )
   const progress = '[ perf record: Woken up 3136 times to write data ]\nfailed to mmap file\n'
-  expect(describeRefusal(progress, '1', { isRoot: true })).toMatch(
+  expect(renderPerfRefusal(progress, '1', { isRoot: true })).toMatch(
     /^perf cannot sample the sidecars: failed to mmap file \(.*perf_event_paranoid is 1\); a container needs CAP_PERFMON/,
   )
-  expect(describeRefusal('', null)).toContain('it does not say why (there is no /proc/sys/kernel/perf_event_paranoid)')
+  expect(renderPerfRefusal('', null)).toContain(
+    'it does not say why (there is no /proc/sys/kernel/perf_event_paranoid)',
+  )
 })
 
 describe('a perf', () => {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { showControls } from '../../src/lib/printable.js'
+import { escapeControls } from '../../src/lib/printable.js'
 
-describe('showControls', () => {
+describe('escapeControls', () => {
   it('leaves text, its lines and its tabs', () => {
     const text = 'µs/req ±5 %\tübung\r\nnext\n'
-    expect(showControls(text)).toBe(text)
+    expect(escapeControls(text)).toBe(text)
   })
 
   it.each([
@@ -15,10 +15,10 @@ describe('showControls', () => {
     ['what turns the line round', 'a\u202eb', 'a\\u202eb'],
     ['what ends a line elsewhere', 'a\u2028b', 'a\\u2028b'],
     ['a mark of two code units', '\u{e0041}', '\\udb40\\udc41'],
-  ])('shows %s', (_, text, shown) => expect(showControls(text)).toBe(shown))
+  ])('shows %s', (_, text, shown) => expect(escapeControls(text)).toBe(shown))
 
   it('keeps JSON the same JSON', () => {
     const value = { name: '\x7f\x9b\u202e"\\' }
-    expect(JSON.parse(showControls(JSON.stringify(value)))).toEqual(value)
+    expect(JSON.parse(escapeControls(JSON.stringify(value)))).toEqual(value)
   })
 })

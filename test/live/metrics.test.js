@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { parse, parseAllDocuments, stringify } from 'yaml'
 import { createMetrics } from '../../src/live/metrics.js'
 import { LABELS } from '../../src/targets/kubernetes/manifests.js'
-import { createArm, createRecord, describeFakeProcess } from '../fakes/fake-records.js'
+import { createArm, createFakeProcess, createRecord } from '../fakes/fake-records.js'
 import { listen } from '../fakes/listen.js'
 import { makeFolder } from '../fakes/scratch.js'
 import { needProgram, startPrometheus } from '../real/prometheus.js'
@@ -273,8 +273,8 @@ describe('the metrics of trials that ended', () => {
   })
 
   it('sum the CPU of its sidecars', async () => {
-    const processes = [0.1, 0.3].map(cpuCores => describeFakeProcess({ cpuCores }))
-    const application = describeFakeProcess({ role: 'application', cpuCores: 5 })
+    const processes = [0.1, 0.3].map(cpuCores => createFakeProcess({ cpuCores }))
+    const application = createFakeProcess({ role: 'application', cpuCores: 5 })
     const exposed = await expose(started(), endTrial({ processes: [...processes, application] }))
     expect(exposed[`trial_cpu_seconds_per_request{${ARM}}`]).toBeCloseTo(4e-4, 12)
   })

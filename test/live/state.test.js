@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createRunState } from '../../src/live/state.js'
-import { createArm, describeFakeProcess } from '../fakes/fake-records.js'
+import { createArm, createFakeProcess } from '../fakes/fake-records.js'
 import { ARMS, createSidecarSpec, endTrial, plan, START_MS, sample, startTrial } from './fake-events.js'
 
 /** @import { RunEvent } from '../../src/run/events.js' */
@@ -220,7 +220,7 @@ describe('trials that ended', () => {
   })
 
   it('are not known where a number is missing, never 0', () => {
-    const processes = [describeFakeProcess({ cpuCores: Number.NaN })]
+    const processes = [createFakeProcess({ cpuCores: Number.NaN })]
     const state = applyAll(plan(), endTrial({ arm: cheap, processes }))
     expect(state.results()[0]).toMatchObject({ ratePerSecond: 1000, cpuPerRequestMicros: null })
     expect(state.rows()[1].cpuPerRequest).toEqual({ median: null, low: null, high: null, values: [null, null] })

@@ -4,9 +4,9 @@ import {
   AXIS_NAMES,
   CONDITION_AXES,
   CONTROL_PLANE_NAMES,
-  describeAxes,
   findVaried,
   groupOf,
+  renderAxes,
 } from '../../src/model/arms.js'
 import { createRequestKind, REQUEST_AXES } from '../../src/model/requests.js'
 import { conditions as conditionsSchema } from '../../src/model/schemas.js'
@@ -115,12 +115,12 @@ describe('AXES', () => {
       ['cpuLimitCores', null, 'no cap'],
       ['cpuLimitCores', 0.25, '0.25 cores'],
     ]),
-  )('says of %s %j: %s', (name, value, words) => expect(AXES[name].show(value)).toBe(words))
+  )('says of %s %j: %s', (name, value, words) => expect(AXES[name].render(value)).toBe(words))
 
   // What arms are called by, and told apart by, in tables: two limits of one MiB would be one arm.
   it('tell two memory limits apart that differ by less than 1 MiB', () => {
-    const { show } = AXES.memoryLimitBytes
-    expect(show(12.25 * 2 ** 20)).not.toBe(show(12 * 2 ** 20))
+    const { render } = AXES.memoryLimitBytes
+    expect(render(12.25 * 2 ** 20)).not.toBe(render(12 * 2 ** 20))
   })
 
   it.each(
@@ -192,12 +192,12 @@ describe('findVaried', () => {
   it('is empty for no arms', () => expect(findVaried([])).toEqual([]))
 })
 
-describe('describeAxes', () => {
+describe('renderAxes', () => {
   it('says what an arm has, in the order asked for', () => {
-    expect(describeAxes(open(100), ['cpuLimitCores', 'ratePerSecond', 'tls'])).toBe(
+    expect(renderAxes(open(100), ['cpuLimitCores', 'ratePerSecond', 'tls'])).toBe(
       '0.25 cores, 100 requests/s, mTLS ecdsa-p256',
     )
-    expect(describeAxes(open(100), [])).toBe('')
+    expect(renderAxes(open(100), [])).toBe('')
   })
 })
 

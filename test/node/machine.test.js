@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { watch } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { findFileLimit } from '../../src/node/kernel/proc-files.js'
-import { nameCpu, readLimits } from '../../src/node/machine.js'
+import { chooseCpuName, readLimits } from '../../src/node/machine.js'
 
 describe('what this machine still has', () => {
   it('has an inotify instance less while this process watches a file', () => {
@@ -23,7 +23,7 @@ it.each([
   ['unknown', 'Raspberry Pi 4 Model B Rev 1.4\0', 'Raspberry Pi 4 Model B Rev 1.4'],
   ['', null, 'unknown'],
 ])('a CPU that is told as %j, on the board %j, is %j', (model, board, name) => {
-  expect(nameCpu(model, board)).toBe(name)
+  expect(chooseCpuName(model, board)).toBe(name)
 })
 
 describe('findFileLimit', () => {

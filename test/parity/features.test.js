@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { FEATURES } from '../../src/model/features.js'
-import { describeLines } from '../../src/parity/access-log.js'
-import { describeTraces } from '../../src/parity/headers.js'
-import { askWhileEjected, describeBroken, describeEjection } from '../../src/parity/outliers.js'
+import { listLogDifferences } from '../../src/parity/access-log.js'
+import { listTraceDifferences } from '../../src/parity/headers.js'
+import { askWhileEjected, listBrokenDifferences, listEjectionDifferences } from '../../src/parity/outliers.js'
 import { findLimitDifferences, findRetryDifferences } from '../../src/parity/refusals.js'
 import { readRoute } from '../../src/parity/route-metrics.js'
 
@@ -13,12 +13,12 @@ const line = {
 }
 const expected = { method: 'POST', upstream_cluster: 'server' }
 
-describe('describeLines', () => {
-  it('finds nothing wrong with a line of all fields', () => expect(describeLines([line], expected)).toEqual([]))
+describe('listLogDifferences', () => {
+  it('finds nothing wrong with a line of all fields', () => expect(listLogDifferences([line], expected)).toEqual([]))
 
   it('names what a line lacks, has beyond the fields, and has otherwise', () => {
     const { method, ...others } = line
-    expect(describeLines([{ ...others, more: 1, duration: '1' }], expected)).toEqual([
+    expect(listLogDifferences([{ ...others, more: 1, duration: '1' }], expected)).toEqual([
       'no method at client',
       'more beyond the fields at client',
       'method undefined at client, expected "POST"',
@@ -27,29 +27,29 @@ describe('describeLines', () => {
   })
 
   it('wants one line for a request', () => {
-    expect(describeLines([], expected)).toEqual(['0 lines for one request at client'])
-    expect(describeLines([line, line], expected)).toEqual(['2 lines for one request at client'])
+    expect(listLogDifferences([], expected)).toEqual(['0 lines for one request at client'])
+    expect(listLogDifferences([line, line], expected)).toEqual(['2 lines for one request at client'])
   })
 })
 
-describe('describeTraces', () => {
+describe('listTraceDifferences', () => {
   const [one, two, trace] = ['1', '2'].map(digit => digit.repeat(32)).concat('4bf92f3577b34da6a3ce929d0e0e4736')
   const made = [one, two].map(id => `00-${id}-00f067aa0ba902b7-00`)
   const passedOn = `00-${trace}-1111111111111111-01`
 
   it('finds nothing wrong with two new traces and one that goes on', () =>
-    expect(describeTraces({ made, passedOn, tracestate: 'vendor=1' })).toEqual([]))
+    expect(listTraceDifferences({ made, passedOn, tracestate: 'vendor=1' })).toEqual([]))
 
   it('names a trace that is not made, not of its own, or goes on as the same span', () => {
-    expect(describeTraces({ made: [undefined, made[0]], passedOn, tracestate: undefined })).toEqual([
+    expect(listTraceDifferences({ made: [undefined, made[0]], passedOn, tracestate: undefined })).toEqual([
       'traceparent none, made of none',
       'tracestate undefined, passed on of vendor=1',
     ])
-    expect(describeTraces({ made: [made[0], made[0]], passedOn, tracestate: 'vendor=1' })).toEqual([
+    expect(listTraceDifferences({ made: [made[0], made[0]], passedOn, tracestate: 'vendor=1' })).toEqual([
       'two requests in one trace',
     ])
     const same = `00-${trace}-00f067aa0ba902b7-01`
-    expect(describeTraces({ made, passedOn: same, tracestate: 'vendor=1' })).toEqual([
+    expect(listTraceDifferences({ made, passedOn: same, tracestate: 'vendor=1' })).toEqual([
       `traceparent ${same}, passed on of ${trace}`,
     ])
   })
@@ -91,16 +91,16 @@ describe('findLimitDifferences', () => {
   })
 })
 
-describe('describeEjection', () => {
+describe('listEjectionDifferences', () => {
   const answers = (/** @type {string[]} */ ...upstreams) => upstreams.map(upstream => ({ status: 200, upstream }))
 
   it('wants every request at the endpoint that is left, and the other back after its time', () => {
-    expect(describeEjection({ answers: answers('a', 'a'), backSeconds: 2.1 })).toEqual([])
-    expect(describeEjection({ answers: answers('a', 'b'), backSeconds: 0.2 })).toEqual([
+    expect(listEjectionDifferences({ answers: answers('a', 'a'), backSeconds: 2.1 })).toEqual([])
+    expect(listEjectionDifferences({ answers: answers('a', 'b'), backSeconds: 0.2 })).toEqual([
       '1 of 2 requests not at the endpoint that was left',
       'back 0.2 s after an ejection of 2 s',
     ])
-    expect(describeEjection({ answers: answers('a'), backSeconds: null })).toEqual([
+    expect(listEjectionDifferences({ answers: answers('a'), backSeconds: null })).toEqual([
       'not back 5 s after an ejection of 2 s',
     ])
   })
@@ -118,10 +118,10 @@ describe('describeEjection', () => {
     expect(inTime).toEqual(answers('a', 'a', 'a', 'a'))
     expect(await askWhileEjected(ask, performance.now())).toHaveLength(10)
     const none = ['no request was answered within the 2 s of an ejection']
-    expect(describeEjection({ answers: [], backSeconds: 2.1 })).toEqual(none)
-    expect(describeBroken(3, [])).toEqual(none)
-    expect(describeBroken(3, answers('b', 'b'))).toEqual([])
-    expect(describeBroken(3, answers('b', 'a'))).toEqual(['1 of 2 requests served after 3 broken connections'])
+    expect(listEjectionDifferences({ answers: [], backSeconds: 2.1 })).toEqual(none)
+    expect(listBrokenDifferences(3, [])).toEqual(none)
+    expect(listBrokenDifferences(3, answers('b', 'b'))).toEqual([])
+    expect(listBrokenDifferences(3, answers('b', 'a'))).toEqual(['1 of 2 requests served after 3 broken connections'])
   })
 })
 

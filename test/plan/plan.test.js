@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { groupOf, nameOf } from '../../src/model/arms.js'
+import { groupOf, renderArmName } from '../../src/model/arms.js'
 import { largestBindingCpuLimit } from '../../src/model/cpu-limits.js'
 import { estimateMostSeconds, estimatePlanSeconds, estimateSeconds, withWarmupFor } from '../../src/plan/plan.js'
 import { parseExperiment } from '../../src/request/experiment.js'
@@ -606,7 +606,7 @@ describe('a plan with a control plane', () => {
 
   it('has the first control of each plane, or those that were asked for where a plane has them, and compares across them', () => {
     const namesOf = (/** @type {ReturnType<typeof planOf>} */ { arms }) =>
-      arms.filter(arm => arm.repeatOf === null).map(nameOf)
+      arms.filter(arm => arm.repeatOf === null).map(renderArmName)
     expect(namesOf(planOf({}, rollout('', both)))).toEqual(['pipy@repo', 'envoy@file'])
     const several = planOf({ controls: ['ads', 'file'] }, rollout('', both))
     expect(namesOf(several)).toEqual(['pipy@repo', 'envoy@ads', 'envoy@file'])
@@ -624,7 +624,7 @@ describe('a plan with a control plane', () => {
     const simulatedOf = (overrides = {}) =>
       planOf({ controls: ['ads'], ...overrides }, many)
         .arms.filter(({ repeatOf }) => repeatOf === null)
-        .map(arm => [nameOf(arm), arm.conditions.simulated])
+        .map(arm => [renderArmName(arm), arm.conditions.simulated])
     expect(simulatedOf()).toEqual([
       ['pipy@repo', undefined],
       ['envoy@ads', undefined],
@@ -652,7 +652,7 @@ describe('a plan with a control plane', () => {
         'reload.yaml',
       )
     const namesOf = (/** @type {object} */ overrides, experiment = reload()) =>
-      planOf(overrides, experiment).arms.map(nameOf)
+      planOf(overrides, experiment).arms.map(renderArmName)
     expect(namesOf({})).toEqual(['pipy', 'envoy'])
     expect(namesOf({ controls: ['file', 'ads'] })).toEqual(['pipy@repo', 'envoy@file', 'envoy@ads'])
     expect(namesOf({ planes: [choiceOf('envoy'), { ...choiceOf('envoy'), control: 'ads' }] })).toEqual([

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { BenchError } from '../../src/lib/errors.js'
 import { parsePlanes } from '../../src/prepare/options.js'
-import { prepareWith, sayLacks } from '../../src/prepare/preparation.js'
+import { announceLacks, prepareWith } from '../../src/prepare/preparation.js'
 import { readExperiment } from '../../src/prepare/read-experiment.js'
 
 import { makeFolder } from '../fakes/scratch.js'
@@ -38,7 +38,7 @@ async function prepare({ name = 'cap', missing = [], planes, loadHost, ...axes }
     },
     context,
   )
-  sayLacks(preparation, context)
+  announceLacks(preparation, context)
   return { ...preparation, lines }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readRoomBytes } from '../../src/node/machine.js'
-import { assertRoom, describePorts, describeRoom } from '../../src/prepare/room.js'
+import { assertRoom, checkPorts, checkRoom } from '../../src/prepare/room.js'
 
 const MIB = 2 ** 20
 
@@ -16,14 +16,14 @@ describe('assertRoom', () => {
     expect(() => assertRoom(280 * MIB, 21)).toThrow(
       'local ports: 21; a run needs at least 1000 (net.ipv4.ip_local_port_range), and one of new connections (churn) 10000: wait a minute, or widen the range',
     )
-    expect(describePorts(5000)).toMatchObject({ isEnough: true, isEnoughForChurn: false })
-    expect(describePorts(28_232).text).toBe(
+    expect(checkPorts(5000)).toMatchObject({ isEnough: true, isEnoughForChurn: false })
+    expect(checkPorts(28_232).text).toBe(
       'local ports: 28232; a run needs at least 1000 (net.ipv4.ip_local_port_range), and one of new connections (churn) 10000',
     )
   })
 
   it('asks this machine where no number is given', () => {
     expect(readRoomBytes()).toBeGreaterThan(10 * MIB)
-    expect(describeRoom().text).toMatch(/^memory: \d+ MiB can be had/)
+    expect(checkRoom().text).toMatch(/^memory: \d+ MiB can be had/)
   })
 })

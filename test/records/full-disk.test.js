@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { assertOut, writeWhole } from '../../src/records/files.js'
 import { readRun } from '../../src/records/records.js'
 import { appendTrial, createResultsFolder, writeObserved } from '../../src/records/write.js'
-import { sayWhere, writeDocuments } from '../../src/verbs/documents.js'
+import { announceResults, writeDocuments } from '../../src/verbs/documents.js'
 import { cli } from '../fakes/cli.js'
 import { writeFakeRun } from '../fakes/fake-folder.js'
 import { createRecord } from '../fakes/fake-records.js'
@@ -114,7 +114,7 @@ describe('on a full disk', () => {
     const said = []
     const context = { say: (/** @type {string} */ line) => void said.push(line), signal: AbortSignal.abort() }
     expect(await writeDocuments(folder, context)).toBe(false)
-    sayWhere(folder, context)
+    announceResults(folder, context)
     makeRoom()
     expect(said[0]).toContain(`no report was written: cannot write ${folder}/report.html: the disk is full`)
     expect(said.slice(1)).toEqual([`results: ${path.relative('', folder)}`])

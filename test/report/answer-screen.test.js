@@ -11,7 +11,7 @@ const base = makeFolder('answer-screen-test')
 let count = 0
 
 /** @param {Partial<Parameters<typeof writeDefaultRun>[0]>} [options] */
-function show(options = {}) {
+function renderDefaultRun(options = {}) {
   const folder = path.join(base, `run-${++count}`)
   const { summary } = writeDefaultRun({ folder, ...options })
   const printed = { run: readRun(folder), summary, folder: 'results/RUN', hasPage: true }
@@ -22,14 +22,14 @@ const occurrences = (/** @type {string} */ text, /** @type {string} */ words) =>
 
 describe('what a default run prints', () => {
   it('is an answer, and with --details everything', async () => {
-    const { answer, details } = show()
+    const { answer, details } = renderDefaultRun()
     await expect(`${answer}\n`).toMatchFileSnapshot('../golden/answer/default.txt')
     await expect(`${details}\n`).toMatchFileSnapshot('../golden/answer/default-details.txt')
     for (const line of details.split('\n')) expect(line.length).toBeLessThanOrEqual(100)
   })
 
   it('says once that a plane is missing, in every format', async () => {
-    const { folder, summary, answer } = show({ hasPipy: false })
+    const { folder, summary, answer } = renderDefaultRun({ hasPipy: false })
     await expect(`${answer}\n`).toMatchFileSnapshot('../golden/answer/without-pipy.txt')
     const report = openReport({ folder, summary, claims: findClaims() })
     report.write()
@@ -41,7 +41,7 @@ describe('what a default run prints', () => {
   })
 
   it('shows what differs where the work is not equal, and says once that verdicts are excluded by it', () => {
-    const { answer, details } = show({ differs: true })
+    const { answer, details } = renderDefaultRun({ differs: true })
     expect(occurrences(answer, 'UNEQUAL WORK (tls)')).toBe(1)
     expect(answer).toContain('No verdict on CPU per request of pipy and envoy')
     expect(details).toContain('Equal-work check: NOT passed')
@@ -52,7 +52,7 @@ describe('what a default run prints', () => {
   })
 
   it('says where a run was cut short', () => {
-    const { answer, details } = show({ recorded: 5 })
+    const { answer, details } = renderDefaultRun({ recorded: 5 })
     const words = 'This run was cut short, or still goes on: 5 of 24 trials are recorded.'
     expect(answer).toContain(`  ! ${words}`)
     expect(details.split('\n')[1]).toBe(words)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { readNode } from '../../src/kinds/search/nodes.js'
-import { describeSearch } from '../../src/kinds/search/step.js'
+import { createSearchResult } from '../../src/kinds/search/step.js'
 import { FORMATS, renderLimits, renderNodeFit } from '../../src/report/limits.js'
 import { createArm } from '../fakes/fake-records.js'
 import { createResult } from '../fakes/fake-summary.js'
@@ -12,7 +12,7 @@ const MIB = 2 ** 20
 /** @param {{ plane?: string, cores?: number, isFound?: boolean, isChecked?: boolean, services?: string[] }} [fields] @returns {SizeResult} */
 const sizeOf = ({ plane = 'pipy', cores = 0.3273, isFound = true, isChecked = true, services = [] } = {}) => {
   const found = (/** @type {'cpu' | 'memory'} */ looksFor, /** @type {number} */ held) =>
-    describeSearch({ template: createArm({ plane }), looksFor, held, failed: null, steps: [], why: '', isFound })
+    createSearchResult({ template: createArm({ plane }), looksFor, held, failed: null, steps: [], why: '', isFound })
   const choice = { plane, variant: null, profile: null }
   return {
     ...{ ...choice, ratePerSecond: 500, p99LimitMs: 20, p99Ms: 4.25, services, line: null },

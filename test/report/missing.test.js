@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { describeUnfinished, renderFired } from '../../src/report/missing.js'
+import { renderFired, renderUnfinishedRun } from '../../src/report/missing.js'
 import { createManifest } from '../fakes/fake-manifest.js'
 import { createArm, createRecord } from '../fakes/fake-records.js'
 import { createResult, createSummaryArm } from '../fakes/fake-summary.js'
@@ -14,7 +14,7 @@ const recorded = (count, fields, first = 1) =>
   Array.from({ length: count }, (_, i) => ({ ...createRecord({ arm, round: first + i }), ...fields }))
 const failed = (/** @type {number} */ count, first = 1) => recorded(count, { outcome: 'failed' }, first)
 const tell = (/** @type {TrialRecord[]} */ records) =>
-  describeUnfinished({ manifest, records, summary: { results: [] } })
+  renderUnfinishedRun({ manifest, records, summary: { results: [] } })
 
 describe('what is said of a run that is not whole', () => {
   it('is nothing where it is whole', () => {
@@ -59,10 +59,10 @@ describe('what is said of a run that is not whole', () => {
     const summaryOf = (/** @type {Pick<ResultOf<'search'>, 'searches' | 'sizes'>} */ fields) => ({
       results: [createResult({ kind: 'search', ...fields })],
     })
-    expect(describeUnfinished({ ...run, summary: summaryOf({ searches: [found], sizes: [] }) })).toEqual([
+    expect(renderUnfinishedRun({ ...run, summary: summaryOf({ searches: [found], sizes: [] }) })).toEqual([
       'This run was cut short, or still goes on: 1 of 2 searches have ended, after 7 trials.',
     ])
-    expect(describeUnfinished({ ...run, summary: summaryOf({ searches: [found], sizes: [found] }) })).toEqual([])
+    expect(renderUnfinishedRun({ ...run, summary: summaryOf({ searches: [found], sizes: [found] }) })).toEqual([])
   })
 })
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { describeSetting, tabulateProvenance } from '../../src/report/provenance.js'
+import { listRunFacts, tabulateProvenance } from '../../src/report/provenance.js'
 import { createManifest } from '../fakes/fake-manifest.js'
 
 const own = {
@@ -28,7 +28,7 @@ it('a run of trials says besides how it was measured, when it went on, and what 
     { orchestratorPeakBytes: 50 * 2 ** 20 },
     { orchestratorPeakBytes: 60 * 2 ** 20 },
   ])
-  const { rows } = tabulateProvenance(manifest, describeSetting(manifest, records))
+  const { rows } = tabulateProvenance(manifest, listRunFacts(manifest, records))
   const said = Object.fromEntries(/** @type {string[][]} */ (rows))
   expect(said).toMatchObject({
     'went on': '2026-01-02, after 5 trials',
@@ -39,5 +39,5 @@ it('a run of trials says besides how it was measured, when it went on, and what 
     pipy: '1.5.18, /usr/bin/pipy, SHA-256 not known',
     ...{ profile: 'quick', isPinned: 'false' },
   })
-  expect(describeSetting(manifest, [])[0]).toEqual(['memory of the kit', 'not known'])
+  expect(listRunFacts(manifest, [])[0]).toEqual(['memory of the kit', 'not known'])
 })

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { describeSeries, thinSeries } from '../../src/report/series.js'
+import { createSidecarSeries, thinSeries } from '../../src/report/series.js'
 import { createRecord } from '../fakes/fake-records.js'
 
 const record = createRecord({ window: { startMs: 1000, endMs: 2000, seconds: 1, startLateMs: 0, endLateMs: 0 } })
 
 /** @param {[number, number | null, number | null, number | null, number][]} rows ms, CPU s, throttled periods, bytes, clock s */
 const read = rows =>
-  describeSeries({
+  createSidecarSeries({
     record,
     samples: rows.map(([epochMs, cpuSeconds, throttledPeriods, anonBytes, atSeconds]) => ({
       epochMs,
@@ -16,7 +16,7 @@ const read = rows =>
     })),
   })
 
-describe('describeSeries', () => {
+describe('createSidecarSeries', () => {
   it('gives cores between readings by their own clock, and seconds from the start of the window', () => {
     const [series] = read([
       [900, 1, 0, 100, 5],
@@ -45,7 +45,7 @@ describe('describeSeries', () => {
         'b-gateway-sidecar': { ...own, cpuSeconds: 0.1 * i },
       }),
     }))
-    const [series] = describeSeries({ record: { ...record, processes }, samples })
+    const [series] = createSidecarSeries({ record: { ...record, processes }, samples })
     expect(series.cores).toEqual([[1, 0.1]])
   })
 
@@ -75,7 +75,7 @@ describe('describeSeries', () => {
   })
 
   it('has nothing of a trial without a window', () => {
-    expect(describeSeries({ record: { ...record, window: null }, samples: [] })).toEqual([])
+    expect(createSidecarSeries({ record: { ...record, window: null }, samples: [] })).toEqual([])
   })
 })
 

@@ -9,7 +9,7 @@ const processOf = (service, how) => ({
   ending: () => how,
   isStopped: () => false,
   isOutOfMemory: () => false,
-  describeFailure: async (/** @type {string} */ what) => what,
+  renderFailure: async (/** @type {string} */ what) => what,
 })
 
 describe('a process that is ended on purpose', () => {

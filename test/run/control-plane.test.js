@@ -41,11 +41,11 @@ describe('passCourse', () => {
 
   it('removes all where a step throws, after the failure was explained', async () => {
     const { target, log } = createTarget()
-    const explain = async (/** @type {any} */ error) => {
+    const chooseError = async (/** @type {any} */ error) => {
       log.push('explained')
       return new Error(`explained: ${error.message}`)
     }
-    const passing = passCourse({ target, ...at, explain }, async course => {
+    const passing = passCourse({ target, ...at, chooseError }, async course => {
       await course.deploy(/** @type {any} */ (['control']))
       course.falling.abort(new Error('the control plane ended'))
       course.signal.throwIfAborted()

@@ -31,7 +31,7 @@ async function end(steps, goesAt, { notice = null, answers = 0.1, death = null, 
     go(goes)
   }
   const startMs = Date.now()
-  const describeFailure = async (/** @type {string} */ what) => `${what}: its log`
+  const renderFailure = async (/** @type {string} */ what) => `${what}: its log`
   const target = {
     call: async (/** @type {string} */ procedure, /** @type {any} */ { actions, host }) => {
       if (procedure === 'perform') {
@@ -49,7 +49,7 @@ async function end(steps, goesAt, { notice = null, answers = 0.1, death = null, 
     /** @type {any} */ ({ testbed: { site: { target } }, signal: signal ?? new AbortController().signal }),
     {
       ending: /** @type {any} */ ({
-        process: { spec: { service: 'server' }, exited, signal: exit, ending: () => dead ?? gone, describeFailure },
+        process: { spec: { service: 'server' }, exited, signal: exit, ending: () => dead ?? gone, renderFailure },
         steps,
         notice,
         request: { host: 'server', endpoint: {}, credentials: null },
@@ -57,7 +57,7 @@ async function end(steps, goesAt, { notice = null, answers = 0.1, death = null, 
           seen.push('successor')
           const spec = { service: 'server-next', role: 'sidecar' }
           const startedMs = performance.timeOrigin + performance.now()
-          return { spec, startedMs, ending: () => successorEnds, isStopped: () => false, describeFailure }
+          return { spec, startedMs, ending: () => successorEnds, isStopped: () => false, renderFailure }
         },
       }),
       window: { startMs, endMs: startMs + 400 },

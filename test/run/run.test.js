@@ -10,7 +10,7 @@ import { writeSummary } from '../../src/prepare/write-summary.js'
 import { readRun } from '../../src/records/records.js'
 import { createAnswer } from '../../src/report/answer/answer.js'
 import { renderDetailsText } from '../../src/report/details.js'
-import { describeUnfinished } from '../../src/report/missing.js'
+import { renderUnfinishedRun } from '../../src/report/missing.js'
 import { createFakeLoad, createFakePlane, createFakeTarget, createInterruption } from '../fakes/fake-bench.js'
 import { createControlledPlane } from '../fakes/fake-control.js'
 import { runFake } from '../fakes/fake-run.js'
@@ -368,7 +368,7 @@ describe('an interrupted run', () => {
     const summary = writeSummary(folder)
     const recorded = readRun(folder)
     const [cost] = listComparisons(summary).filter(c => c.quantity === 'cpuPerRequest' && c.service === null)
-    return { cost, summary, manifest: recorded.manifest, told: describeUnfinished({ ...recorded, summary }) }
+    return { cost, summary, manifest: recorded.manifest, told: renderUnfinishedRun({ ...recorded, summary }) }
   }
 
   it('has an answer: its ratio so far, and how far it came', async () => {

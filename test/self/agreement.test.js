@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { compareTargets, renderAgreement } from '../../bench/self/agreement.js'
 import { createTurns } from '../../bench/self/turns.js'
-import { createArm, createRecord, describeFakeProcess } from '../fakes/fake-records.js'
+import { createArm, createFakeProcess, createRecord } from '../fakes/fake-records.js'
 
 /**
  * A run of six rounds with a plane and none.
@@ -10,9 +10,9 @@ import { createArm, createRecord, describeFakeProcess } from '../fakes/fake-reco
 function side({ cores, applicationCores = 0.1, spread = 0.01 }) {
   const arms = [createArm({ plane: 'pipy' }), createArm({ plane: 'none', cpuLimitCores: null })]
   const application = (/** @type {number} */ cpuCores) =>
-    describeFakeProcess({ role: 'application', cpuLimitCores: null, cpuCores })
+    createFakeProcess({ role: 'application', cpuLimitCores: null, cpuCores })
   const records = cores.flatMap((cpuCores, i) => [
-    createRecord({ arm: arms[0], round: i + 1, processes: [describeFakeProcess({ cpuCores }), application(0.1)] }),
+    createRecord({ arm: arms[0], round: i + 1, processes: [createFakeProcess({ cpuCores }), application(0.1)] }),
     createRecord({ arm: arms[1], round: i + 1, processes: [application(applicationCores)] }),
   ])
   const pair = { quantity: 'cpuPerRequest', service: null, a: 'pipy', b: 'pipy', aaSpread: spread }

@@ -30,7 +30,7 @@ async function watchWith({ count, checkParity, nth = 1 }) {
   }
   const watching = countSaves({
     ...{ lab: /** @type {any} */ (lab), folder, hasParity: checkParity !== undefined, signal: stop.signal },
-    show: async sides => void shown.push(sides.new),
+    printCounts: async sides => void shown.push(sides.new),
     say: line => {
       said.push(line)
       const waits = said.filter(one => one.includes('waiting for a save'))
@@ -124,7 +124,7 @@ it('scripts that do not serve say so before the old side is counted', async () =
     },
   }
   const watching = countSaves({
-    ...{ lab: /** @type {any} */ (lab), folder, hasParity: false, signal: stop.signal, show: async () => {} },
+    ...{ lab: /** @type {any} */ (lab), folder, hasParity: false, signal: stop.signal, printCounts: async () => {} },
     say: line => {
       done.push(line.replace(/^.*waiting/, 'waiting').replace(/ in .*/, ''))
       if (done.filter(one => one.startsWith('waiting')).length === 2) stop.abort(new BenchError('interrupted'))
@@ -147,12 +147,12 @@ it('files that an editor writes beside the scripts end no count', async () => {
   expect(shown).toEqual([1])
 })
 
-it.each(['count', 'show'])('nothing of --watch keeps the process where to %s fails', async failing => {
+it.each(['count', 'printCounts'])('nothing of --watch keeps the process where to %s fails', async failing => {
   const script = `
     import { countSaves } from './src/verbs/lab-watch.js'
     const fail = () => Promise.reject(new Error('no space left'))
-    const made = { assertServes: async () => {}, count: async () => [], show: async () => {}, ${failing}: fail }
-    await countSaves({ lab: made, show: made.show, folder: ${JSON.stringify(folder)}, hasParity: false,
+    const made = { assertServes: async () => {}, count: async () => [], printCounts: async () => {}, ${failing}: fail }
+    await countSaves({ lab: made, printCounts: made.printCounts, folder: ${JSON.stringify(folder)}, hasParity: false,
       signal: new AbortController().signal, say: () => {} }).catch(error => console.log(error.message))`
   const argv = ['--input-type=module', '--eval', script]
   const { stdout, timedOut } = await execa('node', argv, { timeout: 10_000, reject: false })

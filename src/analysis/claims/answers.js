@@ -1,6 +1,6 @@
 import { formatValue, QUANTITIES, quantityOf } from '../../judge/quantities.js'
 import { BOUND_LEAST } from '../../kinds/rollout/numbers.js'
-import { AXES, nameOf } from '../../model/arms.js'
+import { AXES, renderArmName } from '../../model/arms.js'
 import { listComparisons } from '../../model/results.js'
 import { findDisparities } from '../../parity/verdict/rows.js'
 import { areSpoiled, findGapLeast, findRoundsLeast, judgeRounds } from '../verdict.js'
@@ -74,7 +74,7 @@ export function judgeRatios({ summary, quantity, a, b, ratios }) {
   const isSequence = summary.precision !== undefined || summary.isCutShort === true
   const sides = { a: { arm: a, rows: summary.parity }, b: { arm: b, rows: summary.parity } }
   const relaxed = summary.relaxes.map(r => r.gate)
-  const disparities = nameOf(a) === nameOf(b) ? [] : findDisparities({ ...sides, relaxed })
+  const disparities = renderArmName(a) === renderArmName(b) ? [] : findDisparities({ ...sides, relaxed })
   const missing = ratios.filter(r => r === null).length
   const { ratio, verdict } = judgeRounds({
     values: ratios,
@@ -92,7 +92,7 @@ export function judgeRatios({ summary, quantity, a, b, ratios }) {
       return `indicative only: ${formatRatio(ratio)} in ${ratios.length - missing} rounds, ${findRoundsLeast(isSequence)} are needed`
     if (disparities.length > 0) return `no equal work: ${disparities.join('; ')}`
     if (ratios.length === 0) return `${quantity} was not measured`
-    return `no value in ${missing} of ${ratios.length} rounds${describeSpoiled([a, b], quantity)}`
+    return `no value in ${missing} of ${ratios.length} rounds${renderSpoiled([a, b], quantity)}`
   }
 }
 
@@ -110,22 +110,22 @@ export function formatRatio({ median, low, high }) {
  *   published CPU limit; namedLimit: that limit, in cores
  * @returns {string[]} []: nothing
  */
-export function describeCaveats({ arms, quantity, isAtCap, namedLimit }) {
+export function renderCaveats({ arms, quantity, isAtCap, namedLimit }) {
   const cap = Math.max(...arms.map(arm => arm.cpuLimitCores ?? 0))
   const bound = quantity === 'throughput' ? arms.filter(arm => arm.boundBy !== 'sidecar' && arm.boundBy !== null) : []
   return [
     ...(isAtCap ? [] : [`at ${cap || 'no'} cores; published at ${namedLimit}`]),
     ...(arms[0].load.kind === 'closed' && /^p\d/.test(quantity) ? ['response times at saturation'] : []),
-    ...bound.map(arm => `${nameOf(arm)} was bound by ${arm.boundBy}`),
+    ...bound.map(arm => `${renderArmName(arm)} was bound by ${arm.boundBy}`),
   ]
 }
 
 /** Renders in brackets the gates that spoiled arms and, for a capacity, what bound them; empty: nothing did. @param {SummaryArm[]} arms @param {string} quantity */
-export function describeSpoiled(arms, quantity) {
+export function renderSpoiled(arms, quantity) {
   const parts = [...new Set(arms)].flatMap(arm => {
     const isUnbound = quantity === 'capacity' && arm.boundBy !== 'sidecar' && arm.boundBy !== null
     const causes = [...(isUnbound ? [`bound by ${arm.boundBy}`] : []), ...new Set(arm.spoiled.map(s => s.gate))]
-    return causes.length > 0 ? [`${nameOf(arm)} ${causes.join(', ')}`] : []
+    return causes.length > 0 ? [`${renderArmName(arm)} ${causes.join(', ')}`] : []
   })
   return parts.length > 0 ? ` (${parts.join('; ')})` : ''
 }
@@ -154,7 +154,7 @@ export function renderUnbound({ arm, quantity, over }) {
   if (!phase) return null
   const share = quantityOf(arm, phase[1]).median
   if (share !== null && share >= BOUND_LEAST) return null
-  const at = AXES[over].show(AXES[over].of(arm))
+  const at = AXES[over].render(AXES[over].of(arm))
   return share === null
     ? `whether the control plane bound is not known (${at})`
     : `the control plane did not bind (${at}: at its limit for ${Math.round(100 * share)} % of the time)`

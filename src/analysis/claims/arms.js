@@ -1,5 +1,5 @@
 import { groupBy } from '../../lib/group-by.js'
-import { AXES, AXIS_NAMES, describeAxes, nameOfContender } from '../../model/arms.js'
+import { AXES, AXIS_NAMES, renderAxes, renderContenderName } from '../../model/arms.js'
 
 /** The arms of a run that a claim is about. Pure. @import { AxisName, SummaryArm } from '../../model/types.ts' */
 /** @import { Ratio, Selector } from './schema.js' */
@@ -25,8 +25,7 @@ const ALWAYS_SAID = ['link', 'ratePerSecond', 'users']
  */
 export function findPair({ arms, of, to, otherCaps, valuesOf }) {
   const [as, bs] = [of, to].map(selector => arms.filter(arm => isMeant(arm, selector)))
-  if (as.length === 0 || bs.length === 0)
-    return { why: `no arm here is ${describeSelector(as.length === 0 ? of : to)}` }
+  if (as.length === 0 || bs.length === 0) return { why: `no arm here is ${renderSelector(as.length === 0 ? of : to)}` }
   const pairs = as
     .flatMap(a => bs.map(b => ({ a, b })))
     .filter(({ a, b }) => isAlike({ a, b, of, to }))
@@ -54,7 +53,7 @@ export function findPair({ arms, of, to, otherCaps, valuesOf }) {
  */
 export function findSeries({ arms, among, over, valuesOf }) {
   const meant = arms.filter(arm => isMeant(arm, among) && valueOn(arm, over) !== null)
-  if (meant.length === 0) return { why: `no arm here is ${describeSelector(among)}` }
+  if (meant.length === 0) return { why: `no arm here is ${renderSelector(among)}` }
   const groups = groupBy(meant, arm => {
     // In a closed loop the number of users was chosen by the cap.
     const names = AXIS_NAMES.filter(
@@ -84,7 +83,7 @@ export function valueOn(arm, over) {
  * Renders the values that arms with sidecars (else all arms) share: link, rate and users, and others that are not the default.
  * @param {SummaryArm[]} arms @param {{ hasCap: boolean }} options hasCap: with their CPU limit
  */
-export function describeConditions(arms, { hasCap }) {
+export function renderArmConditions(arms, { hasCap }) {
   const withSidecars = arms.filter(arm => arm.hasSidecars)
   const judged = withSidecars.length > 0 ? withSidecars : arms
   const [first] = judged
@@ -94,7 +93,7 @@ export function describeConditions(arms, { hasCap }) {
     if (name === 'cpuLimitCores') return hasCap
     return ALWAYS_SAID.includes(name) || value !== AXES[name].values[0]
   })
-  const words = describeAxes(first, names)
+  const words = renderAxes(first, names)
   return first.load.isInterleaved ? `${words}, side by side without a cap` : words
 }
 
@@ -103,7 +102,7 @@ export function isMeant(arm, { plane, service, cpuLimitCores, ...axes }) {
   return (
     arm.repeatOf === null &&
     arm.variant === null &&
-    (plane === undefined || nameOfContender({ ...arm, control: undefined }) === plane) &&
+    (plane === undefined || renderContenderName({ ...arm, control: undefined }) === plane) &&
     Object.entries(axes).every(([name, value]) => AXES[/** @type {AxisName} */ (name)].of(arm) === value)
   )
 }
@@ -150,8 +149,8 @@ function best(items, rank) {
 }
 
 /** Renders the plane and the conditions of a selector, without its service and its CPU limit. @param {Selector} selector */
-export function describeSelector({ plane, service, cpuLimitCores, ...axes }) {
-  const conditions = Object.entries(axes).map(([name, value]) => AXES[/** @type {AxisName} */ (name)].show(value))
+export function renderSelector({ plane, service, cpuLimitCores, ...axes }) {
+  const conditions = Object.entries(axes).map(([name, value]) => AXES[/** @type {AxisName} */ (name)].render(value))
   return [plane ?? 'any plane', ...conditions].join(', ')
 }
 

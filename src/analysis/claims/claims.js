@@ -103,11 +103,11 @@ function chooseAnswer(answers) {
 function renderTheirs({ ratio, shape, plateau, balance, growth }, read) {
   const how = read === 'chart' ? ', read off a chart' : ''
   const numeric = ratio ?? balance
-  if (numeric) return `${Number(numeric.ratio.toPrecision(3))} (±${showTolerance(numeric.tolerance)}${how})`
+  if (numeric) return `${Number(numeric.ratio.toPrecision(3))} (±${renderTolerance(numeric.tolerance)}${how})`
   if (plateau) return `plateau over ${AXES[plateau.over].label} from ${plateau.from} on`
   if (growth) return renderPublishedGrowth(growth)
   if (!shape) return null
-  const limit = ['flat', 'line', 'bends'].includes(shape.shape) ? `±${showTolerance(shape.tolerance)}` : ''
+  const limit = ['flat', 'line', 'bends'].includes(shape.shape) ? `±${renderTolerance(shape.tolerance)}` : ''
   const brackets = limit || how ? ` (${`${limit}${how}`.replace(/^, /, '')})` : ''
   return `${shape.shape} over ${shape.over === 'plane' ? 'the planes' : AXES[shape.over].label}${brackets}`
 }
@@ -119,10 +119,10 @@ function renderPublishedGrowth({ failsAt, reason, quantity: name, value, steps, 
     failsAt === undefined
       ? `${CLAIM_QUANTITIES[String(name)].label} ${CLAIM_QUANTITIES[String(name)].format(Number(value))}`
       : `fails at ${failsAt} sidecars${reason ? `: ${reason}` : ''}`
-  return `${theirs} (±${showTolerance(tolerance)})`
+  return `${theirs} (±${renderTolerance(tolerance)})`
 }
 
 /** Renders a share in percent, with at most one decimal. @param {number} share */
-function showTolerance(share) {
+function renderTolerance(share) {
   return `${Number((100 * share).toFixed(1))} %`
 }

@@ -3,7 +3,7 @@ import { summariseValues } from '../../lib/stats.js'
 import { findResult, listArms } from '../../model/results.js'
 import { findRoundsLeast } from '../verdict.js'
 import { CLAIM_QUANTITIES, NOT_TESTABLE, untested } from './answers.js'
-import { describeSelector, isMeant } from './arms.js'
+import { isMeant, renderSelector } from './arms.js'
 
 /** Judges a published limit, size or time of a control plane by a run of growth. Pure. */
 /** @import { GrowthFit, Summary, SummaryArm } from '../../model/types.ts' @import { Answer } from './answers.js' */
@@ -22,7 +22,7 @@ export function testGrowth(claim, { results, notMeasured }) {
   const growth = findResult({ results }, 'growth')?.growths.find(({ armId }) => armId === arm?.id)
   if (!arm || !growth) {
     const left = notMeasured.filter(({ plane }) => plane === claim.among.plane).map(({ reason }) => reason)
-    const why = [`no arm here is ${describeSelector(claim.among)}`, ...new Set(left)]
+    const why = [`no arm here is ${renderSelector(claim.among)}`, ...new Set(left)]
     return untested(why.join('; '))
   }
   const { failsAt, quantity } = claim

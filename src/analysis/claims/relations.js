@@ -7,16 +7,16 @@ import { findPlateau } from '../fits.js'
 import { countUncured, findRoundsLeast } from '../verdict.js'
 import {
   CLAIM_QUANTITIES,
-  describeCaveats,
-  describeSpoiled,
   formatRatio,
   judgeRatios,
   NOT_TESTABLE,
+  renderCaveats,
+  renderSpoiled,
   renderUnbound,
   untested,
   valuesOf,
 } from './answers.js'
-import { describeConditions, findPair, findSeries, valueOn } from './arms.js'
+import { findPair, findSeries, renderArmConditions, valueOn } from './arms.js'
 
 /** Judges a published ratio, shape over an axis or plateau by a run. Pure. @import { Answer } from './answers.js' */
 /** @import { Quantity, Summary, SummaryArm } from '../../model/types.ts' @import { Plateau, Ratio, Shape } from './schema.js' */
@@ -65,10 +65,10 @@ export function testShape({ shape, quantity, over, among, tolerance }, summary) 
   const points = all.filter(p => p.values.length > 0 && countUncured(p.values, isSequence) === 0)
   const spoiled = all.filter(p => !points.includes(p))
   const label = over === 'plane' ? 'plane' : AXES[over].label
-  const left = spoiled.map(p => `${label} ${p.at} left out: spoiled${describeSpoiled([p.arm], quantity)}`)
+  const left = spoiled.map(p => `${label} ${p.at} left out: spoiled${renderSpoiled([p.arm], quantity)}`)
   const { isAtCap } = selection
   const arms = points.map(p => p.arm)
-  const caveats = points.length > 0 ? describeCaveats({ arms, quantity, isAtCap, namedLimit: among.cpuLimitCores }) : []
+  const caveats = points.length > 0 ? renderCaveats({ arms, quantity, isAtCap, namedLimit: among.cpuLimitCores }) : []
   const answer = (/** @type {Finding} */ { status, why }) => ({
     status,
     ours: points.length > 0 ? renderPoints() : null,
@@ -92,7 +92,7 @@ export function testShape({ shape, quantity, over, among, tolerance }, summary) 
   function renderPoints() {
     const { format, label: what } = CLAIM_QUANTITIES[quantity]
     const medians = points.map(p => format(medianOf(p))).join(', ')
-    const where = describeConditions(arms, { hasCap: isAtCap })
+    const where = renderArmConditions(arms, { hasCap: isAtCap })
     return `${what} ${medians} at ${label} ${points.map(p => p.at).join(', ')} (${where})`
   }
 }
@@ -180,9 +180,9 @@ export function testRatio({ quantity, toQuantity = quantity, of, to, ratio: thei
   const { pair, isAtCap } = selection
   const { a, b } = pair
   const { ratio, verdict, why } = judgeRatios({ summary, quantity, a, b, ratios: ratiosOf(a, b) })
-  const conditions = describeConditions([a, b], { hasCap: isAtCap })
+  const conditions = renderArmConditions([a, b], { hasCap: isAtCap })
   const namedLimit = of.cpuLimitCores ?? to.cpuLimitCores
-  const caveats = describeCaveats({ arms: a === b ? [a] : [a, b], quantity, isAtCap, namedLimit })
+  const caveats = renderCaveats({ arms: a === b ? [a] : [a, b], quantity, isAtCap, namedLimit })
   const answer = (/** @type {Answer['status']} */ status, /** @type {string[]} */ ...reasons) => ({
     status,
     ours: ratio.median === null ? null : `${formatRatio(ratio)} (${conditions})`,
@@ -220,7 +220,7 @@ export function testPlateau({ quantity, over, among, before, from }, summary) {
   const [plateau] = findPlateau({ group: selection.series, across: over, quantity, seed: summary.run.seed })
   if (!plateau) return untested('fewer than three values were measured')
   const { ratio, isSure, last } = plateau
-  const where = describeConditions(selection.series, { hasCap: selection.isAtCap })
+  const where = renderArmConditions(selection.series, { hasCap: selection.isAtCap })
   const { label } = CLAIM_QUANTITIES[quantity]
   const ours = `${label} from ${plateau.from} on, ${formatRatio(ratio)} of the least (${where})`
   if (!isSure)

@@ -46,7 +46,7 @@ function createAdsControl(name, { isDelta = false } = {}) {
 
     createProcess: options => {
       const { control } = options
-      const argv = ['-http', show(control), '-grpc', show(grpcOf(control))]
+      const argv = ['-http', formatEndpoint(control), '-grpc', formatEndpoint(grpcOf(control))]
       return createControlProcess(options, { argv, listens: [control, grpcOf(control)] })
     },
 
@@ -54,12 +54,12 @@ function createAdsControl(name, { isDelta = false } = {}) {
       ...SIMULATED,
       createProcess({ names, listen, everyMs, ...options }) {
         const { control, folder } = options
-        const server = ['-grpc', show(grpcOf(control)), '-node-of', show(control)]
+        const server = ['-grpc', formatEndpoint(grpcOf(control)), '-node-of', formatEndpoint(control)]
         const how = [`-delta=${isDelta}`, `-every=${everyMs}ms`]
         return createControlProcess(options, {
           service: 'simulated',
           role: 'application',
-          argv: ['-names', `${folder}/names`, '-http', show(listen), ...server, ...how],
+          argv: ['-names', `${folder}/names`, '-http', formatEndpoint(listen), ...server, ...how],
           files: [{ name: 'names', content: `${names.join('\n')}\n` }],
           listens: [listen],
         })
@@ -103,6 +103,6 @@ function grpcOf({ address }) {
 }
 
 /** @param {Endpoint} endpoint */
-function show({ address, port }) {
+function formatEndpoint({ address, port }) {
   return `${address}:${port}`
 }

@@ -1,4 +1,4 @@
-import { nameRoute } from '../../model/routes.js'
+import { formatRouteName } from '../../model/routes.js'
 import { extension, TYPE } from './shared.js'
 
 /** Envoy's configuration for the features of a model; an absent feature adds nothing. */
@@ -74,7 +74,7 @@ export function renderFilters(features, routes) {
   // These filters do nothing by themselves: rules and limits are on the routes.
   return [
     ...(isAuthorised ? [extension(RBAC, `${RBAC_TYPE}.RBAC`)] : []),
-    ...(features['rate-limit'] ? [{ name: RATE_LIMIT, typed_config: describeRateLimit('none') }] : []),
+    ...(features['rate-limit'] ? [{ name: RATE_LIMIT, typed_config: renderRateLimit('none') }] : []),
   ]
 }
 
@@ -85,12 +85,12 @@ export function renderFilters(features, routes) {
 export function renderRouteFeatures(features, { route, direction }) {
   const { allowedIdentities, limitPerSecond } = route
   const { authorization, metrics, 'rate-limit': limit, 'header-rewrite': rewrite } = features
-  const name = nameRoute(direction, route)
+  const name = formatRouteName(direction, route)
   const filters = {
     ...(authorization && allowedIdentities
       ? { [RBAC]: { '@type': `${TYPE}${RBAC_TYPE}.RBACPerRoute`, rbac: { rules: renderRules(allowedIdentities) } } }
       : {}),
-    ...(limit ? { [RATE_LIMIT]: describeRateLimit(name, limitPerSecond ?? limit.perSecond) } : {}),
+    ...(limit ? { [RATE_LIMIT]: renderRateLimit(name, limitPerSecond ?? limit.perSecond) } : {}),
   }
   return {
     ...(metrics ? { stat_prefix: name } : {}),
@@ -142,7 +142,7 @@ function renderHeaders(headers) {
 }
 
 /** Renders a limit that refills once a second. @param {string} name of its statistics @param {number} [perSecond] absent: no limit */
-function describeRateLimit(name, perSecond) {
+function renderRateLimit(name, perSecond) {
   const always = { default_value: { numerator: 100, denominator: 'HUNDRED' } }
   return {
     '@type': `${TYPE}envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit`,

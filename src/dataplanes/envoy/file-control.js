@@ -15,7 +15,7 @@ export const fileControl = createFileControl({
 
   createSidecar: options => {
     const { model, profile, folder, isRotated } = options
-    const name = nameFile(options)
+    const name = chooseFile(options)
     const source = {
       resource_api_version: 'V3',
       path_config_source: { path: `${folder}/${name}`, watched_directory: { path: `${folder}/${FOLDER}` } },
@@ -31,7 +31,7 @@ export const fileControl = createFileControl({
   },
 
   commit: (options, version) => [
-    { kind: 'move', file: `${options.folder}/${nameFile(options)}`, content: renderFile(options, version) },
+    { kind: 'move', file: `${options.folder}/${chooseFile(options)}`, content: renderFile(options, version) },
   ],
 })
 
@@ -44,7 +44,7 @@ export function needsOf({ configuredServices, workers }) {
 }
 
 /** @param {SidecarOptions} options */
-function nameFile({ isRotated }) {
+function chooseFile({ isRotated }) {
   return `${FOLDER}/${isRotated ? 'certificate' : 'outbound'}.json`
 }
 

@@ -11,7 +11,7 @@ const HOST = 'req.hdr(host),host_only,lower'
 
 /** Renders how a frontend finds a backend. @param {Route[]} routes @param {string} mapFile path of the file that renderMap renders @returns {string[]} lines of a frontend */
 export function renderRoutes(routes, mapFile) {
-  const hosts = nameBackends(routes)
+  const hosts = assignBackends(routes)
   const any = hosts.find(({ host }) => host === null)?.backend ?? NO_ROUTE
   if (hosts.length === 1 && hosts[0].host === null && hosts[0].rules.length === 0) return [`default_backend ${any}`]
   return [
@@ -26,18 +26,18 @@ export function renderRoutes(routes, mapFile) {
 
 /** Renders a line for each host: its name, and its backend or the name by which its rules know it. @param {Route[]} routes */
 export function renderMap(routes) {
-  return nameBackends(routes)
+  return assignBackends(routes)
     .filter(({ host }) => host !== null)
     .map(({ host, backend }) => `${host?.toLowerCase()} ${backend}\n`)
     .join('')
 }
 
 /**
- * Names the backend of each host, and of all others, with rules in order. A host whose first route has no condition and
+ * Assigns a backend to each host, and one to all others, with rules in order. A host whose first route has no condition and
  * one cluster has that cluster's backend; otherwise the name is of no backend, and the rules choose one.
  * @param {Route[]} routes
  */
-function nameBackends(routes) {
+function assignBackends(routes) {
   const hosts = groupByHost(routes).filter(host => host.routes.length > 0)
   return hosts.map(({ host, routes: rules }, i) => {
     const [first] = rules

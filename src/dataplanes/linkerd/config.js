@@ -20,7 +20,7 @@ const DEPLOYED_QUEUE = { capacity: 100, failfastTimeout: { seconds: 3 } }
 // Lean: no request of a load is refused because a queue is full.
 const QUEUE_CAPACITY = 10_000
 const ANYWHERE = [{ net: { ip: { ipv4: 0 }, prefixLen: 0 } }]
-const CLOSED = nameMessage('closed')
+const CLOSED = createMessageMetadata('closed')
 
 /**
  * Renders the tables from which the kit's control plane answers a proxy.
@@ -92,7 +92,7 @@ function renderOutbound(model, options) {
   }
   const routes = outbound.routes.map((route, i) => renderRoute(route, { ...options, name: `outbound-${i + 1}`, model }))
   const policy = {
-    metadata: nameMessage('outbound'),
+    metadata: createMessageMetadata('outbound'),
     protocol: {
       detect: { timeout: DETECT, opaque: closed.policy.protocol.opaque, http1: { routes }, http2: { routes } },
     },
@@ -102,7 +102,7 @@ function renderOutbound(model, options) {
 
 /** @param {Cluster} cluster @param {{ model: SidecarModel, isDeployed: boolean }} options */
 function renderBytes({ name }, options) {
-  const metadata = nameMessage(name)
+  const metadata = createMessageMetadata(name)
   const backends = { firstAvailable: { backends: [{ backend: renderBackend(name, options) }] } }
   return { metadata, protocol: { opaque: { routes: [{ metadata, rules: [{ backends }] }] } } }
 }
@@ -118,7 +118,7 @@ function renderRoute(route, { name, ...options }) {
       ? { randomAvailable: { backends } }
       : { firstAvailable: { backends: backends.map(({ backend }) => backend) } }
   return {
-    metadata: nameMessage(name),
+    metadata: createMessageMetadata(name),
     ...renderHosts(route),
     rules: [
       {
@@ -135,7 +135,7 @@ function renderRoute(route, { name, ...options }) {
 /** Renders the balancer and the queue of a cluster. @param {string} cluster @param {{ model: SidecarModel, isDeployed: boolean }} options */
 function renderBackend(cluster, { model: { timeouts }, isDeployed }) {
   return {
-    metadata: nameMessage(cluster),
+    metadata: createMessageMetadata(cluster),
     balancer: { discovery: { dst: { path: pathOf(cluster) } }, peakEwma: PEAK_EWMA },
     queue: isDeployed
       ? DEPLOYED_QUEUE
@@ -153,7 +153,7 @@ function renderInbound(model) {
   const isAuthorised = !carriesBytes && inbound.routes.some(({ allowedIdentities }) => allowedIdentities)
   const admitted = renderAuthorization('admitted', inbound)
   const httpRoutes = inbound.routes.map((route, i) => ({
-    metadata: nameMessage(`inbound-${i + 1}`),
+    metadata: createMessageMetadata(`inbound-${i + 1}`),
     ...renderHosts(route),
     authorizations: isAuthorised
       ? renderAuthorization(`inbound-${i + 1}`, {
@@ -189,7 +189,7 @@ function renderAuthorization(name, { mtls, acceptedIdentities }) {
     ? { identities: { identities: acceptedIdentities.map(name => ({ name })) } }
     : { unauthenticated: {} }
   const authentication = mtls === 'strict' ? { meshTls: clients } : { unauthenticated: {} }
-  return [{ networks: ANYWHERE, authentication, metadata: nameMessage(name) }]
+  return [{ networks: ANYWHERE, authentication, metadata: createMessageMetadata(name) }]
 }
 
 /** @param {Route} route */
@@ -212,7 +212,7 @@ function pathOf(cluster) {
 }
 
 /** Makes the metadata that every message of a policy must have: that of a default resource, which has a name and no owner. @param {string} name */
-function nameMessage(name) {
+function createMessageMetadata(name) {
   return { default: name }
 }
 

@@ -28,7 +28,7 @@ export function createSidecar(options) {
     env: renderEnvironment(options, {
       into,
       out,
-      socket: `../${nameControl(folder)}/${SOCKET}`,
+      socket: `../${formatControlFolder(folder)}/${SOCKET}`,
       isLean: profile !== DEPLOYED,
     }),
     files: [],
@@ -84,7 +84,7 @@ function renderEnvironment({ model }, { into, out, socket, isLean }) {
     POLICY_WORKLOAD: service,
     IDENTITY_SPIRE_WORKLOAD_API_ADDRESS: `unix:${socket}`,
     IDENTITY_SERVER_ID: identity,
-    IDENTITY_SERVER_NAME: nameOf(identity),
+    IDENTITY_SERVER_NAME: findServiceName(identity),
     INBOUND_LISTEN_ADDR: render(into),
     OUTBOUND_LISTEN_ADDR: render(out),
     ADMIN_LISTEN_ADDR: render(admin),
@@ -128,13 +128,13 @@ export function createCompanions({ model, folder, profile }) {
   ]
 }
 
-/** Names the folder of its control plane, which is beside its own. @param {string} folder */
-function nameControl(folder) {
+/** Renders the name of the folder of its control plane, which is beside its own. @param {string} folder */
+function formatControlFolder(folder) {
   return `${folder.slice(folder.lastIndexOf('/') + 1)}-control`
 }
 
 /** Finds the name of a service in its identity. @param {string} identity */
-function nameOf(identity) {
+function findServiceName(identity) {
   return identity.slice(identity.lastIndexOf('/') + 1)
 }
 

@@ -78,7 +78,7 @@ function renderEntry({ acceptedIdentities }, { trust, tls }) {
  */
 function renderExit(name, { model: { trust, tls, carriesGrpc }, clusters, target }) {
   const secured = clusters.flatMap(({ mtls, ...cluster }) =>
-    mtls ? [{ url: urlOf({ ...cluster, mtls }, carriesGrpc), dnsName: nameWanted(mtls) }] : [],
+    mtls ? [{ url: urlOf({ ...cluster, mtls }, carriesGrpc), dnsName: findCertificateName(mtls) }] : [],
   )
   if (secured.length === 0) return { maps: [], directives: [] }
   return {
@@ -123,6 +123,6 @@ export function renderClientTls({ trust, tls }, name, by = 'proxy') {
 }
 
 /** Finds the DNS name that the certificate of an upstream must have; if nobody is accepted, one that none has. @param {NonNullable<Cluster['mtls']>} mtls */
-export function nameWanted({ serverName, acceptedIdentities }) {
+export function findCertificateName({ serverName, acceptedIdentities }) {
   return acceptedIdentities?.length === 0 ? NOBODY : serverName
 }

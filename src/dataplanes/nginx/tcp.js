@@ -1,6 +1,6 @@
 import { listByteListeners } from '../../model/byte-listeners.js'
 import { HERE, time } from './directives.js'
-import { listenAt, nameWanted, renderClientTls, renderServerTls } from './listeners.js'
+import { findCertificateName, listenAt, renderClientTls, renderServerTls } from './listeners.js'
 import { INSPECT_SECONDS, STREAM_MODULE } from './passage.js'
 import { escapeText } from './routes.js'
 import { renderUpstream } from './upstream.js'
@@ -35,7 +35,7 @@ export function renderStream(model) {
 
 /** @param {SidecarModel} model @param {ByteListener} listener @returns {Directive[]} */
 function renderExit(model, { cluster: { name, mtls }, ...listener }) {
-  const tls = mtls ? ['proxy_ssl on', ...renderClientTls(model, nameWanted(mtls))] : []
+  const tls = mtls ? ['proxy_ssl on', ...renderClientTls(model, findCertificateName(mtls))] : []
   return [['server', `${listenAt(listener)} reuseport`, ...tls, `proxy_pass ${name}`]]
 }
 

@@ -1,4 +1,4 @@
-import { nameRoute } from '../../model/routes.js'
+import { formatRouteName } from '../../model/routes.js'
 
 /**
  * Renders the model as pipy-scripts/config.js reads it: the model itself, with a name for each route if something is counted by
@@ -11,8 +11,14 @@ export function renderConfig(model) {
   if (!features.metrics && !features['rate-limit']) return model
   return {
     ...model,
-    inbound: inbound && { ...inbound, routes: inbound.routes.map(r => ({ name: nameRoute('inbound', r), ...r })) },
-    outbound: outbound && { ...outbound, routes: outbound.routes.map(r => ({ name: nameRoute('outbound', r), ...r })) },
+    inbound: inbound && {
+      ...inbound,
+      routes: inbound.routes.map(r => ({ name: formatRouteName('inbound', r), ...r })),
+    },
+    outbound: outbound && {
+      ...outbound,
+      routes: outbound.routes.map(r => ({ name: formatRouteName('outbound', r), ...r })),
+    },
   }
 }
 

@@ -1,5 +1,5 @@
 import { computeBodyBytes, computeChunksMs, serviceTimeOf } from '../../model/requests.js'
-import { ERRORS_MOST, groupCopies, nameOf, percent, splitLoud, withRole } from './gate.js'
+import { ERRORS_MOST, groupCopies, percent, renderProcessName, splitLoud, withRole } from './gate.js'
 
 /** Gates of the answers: whether they are right, came at all, and came from the application. */
 /** @import { ProcessRecord, TrialRecord } from '../../model/types.ts' @import { Gate } from './gate.js' */
@@ -101,7 +101,7 @@ export const ANSWER_GATES = [
           copies =>
             verified > 0 &&
             copies.reduce((sum, p) => sum + p.cpuSeconds, 0) < APPLICATION_LEAST_SECONDS * verified &&
-            `${nameOf(copies[0])} did no work for ${verified} answers: something before it gave them`,
+            `${renderProcessName(copies[0])} did no work for ${verified} answers: something before it gave them`,
         ),
       ),
   },
@@ -171,7 +171,7 @@ function findPast(copies, { record: { trial, window }, verified }) {
   const fair = expected / copies.length
   return [
     received < PASSED_LEAST * expected &&
-      `${nameOf(copies[0])} received ${received} bytes, and ${verified} verified requests carry ${expected} through it: they went past it`,
+      `${renderProcessName(copies[0])} received ${received} bytes, and ${verified} verified requests carry ${expected} through it: they went past it`,
     // If one pod of many goes past the proxy of the node, the sum lacks only a small part.
     ...copies.map(
       pod =>
@@ -205,7 +205,7 @@ function findServiceTimeFaults({ load, trial }) {
   const timed = kinds.filter(({ meanMs }) => meanMs > 0)
   if (timed.length === 0 || load.verified === 0) return []
   if (!load.waited) return ['the application told no service time']
-  const { mean, deviation } = describeTimes(timed)
+  const { mean, deviation } = computeServiceTimeMoments(timed)
   const differenceMs = Math.abs(load.waited.meanMs - mean)
   // The distribution includes failed requests, which a sidecar may answer at once: other gates find these.
   const times = load.failed === 0 && load.corrupted === 0 ? load.distribution : null
@@ -226,7 +226,7 @@ function findServiceTimeFaults({ load, trial }) {
 }
 
 /** Computes the mean and standard deviation of service times. @param {{ weight: number, meanMs: number, isExponential: boolean }[]} kinds */
-function describeTimes(kinds) {
+function computeServiceTimeMoments(kinds) {
   const weights = kinds.reduce((sum, { weight }) => sum + weight, 0)
   const mean = kinds.reduce((sum, { weight, meanMs }) => sum + weight * meanMs, 0) / weights
   // The variance of an exponential distribution is its squared mean.

@@ -70,7 +70,7 @@ export function servesLoudPair({ trial }, { role, copyOf }) {
 }
 
 /** @param {Pick<ProcessRecord, 'service' | 'role'>} process */
-export function nameOf({ service, role }) {
+export function renderProcessName({ service, role }) {
   return `${service}'s ${role}`
 }
 

@@ -4,8 +4,8 @@ import {
   findBound,
   GENERATOR_BOUND,
   isUsedUp,
-  nameOf,
   percent,
+  renderProcessName,
   secondsUnderLoad,
   servesLoudPair,
   withRole,
@@ -48,7 +48,7 @@ export const LOAD_GATES = [
         p =>
           (p.overflows ?? 0) > 0 &&
           !areOfLoudPair(record, p) &&
-          `${nameOf(p)} answered ${p.overflows} requests itself, for overflow`,
+          `${renderProcessName(p)} answered ${p.overflows} requests itself, for overflow`,
       ),
   },
   {
@@ -241,8 +241,9 @@ export const LOAD_GATES = [
       withRole(processes, 'application')
         .filter(p => !isInLoudPair({ trial }, p))
         .flatMap(p => [
-          busiestCoresOf(p) >= APPLICATION_BUSY && `${nameOf(p)} was ${percent(busiestCoresOf(p))} busy (below 70 %)`,
-          (p.throttledFraction ?? 0) > 0 && `${nameOf(p)} was throttled`,
+          busiestCoresOf(p) >= APPLICATION_BUSY &&
+            `${renderProcessName(p)} was ${percent(busiestCoresOf(p))} busy (below 70 %)`,
+          (p.throttledFraction ?? 0) > 0 && `${renderProcessName(p)} was throttled`,
         ]),
   },
   {

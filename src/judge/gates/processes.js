@@ -1,6 +1,6 @@
 import { groupBy } from '../../lib/group-by.js'
 import { isInPod } from '../../model/arms.js'
-import { listPods, nameOf, percent } from './gate.js'
+import { listPods, percent, renderProcessName } from './gate.js'
 
 /** Gates of the processes: whether each ran as it was started, under its cap. @import { Gate } from './gate.js' */
 /** @import { ProcessRecord, TrialRecord } from '../../model/types.ts' */
@@ -46,8 +46,9 @@ export const PROCESS_GATES = [
         return [
           !isSet &&
             !isCapUnread(record, p) &&
-            `${nameOf(p)} was to be capped at ${cpuLimitCores} cores, and the kernel says ${cpuLimitReadBackCores ?? 'no quota'}`,
-          cpuCores > most && `${nameOf(p)} used ${cpuCores.toFixed(3)} cores under a cap of ${cpuLimitCores}`,
+            `${renderProcessName(p)} was to be capped at ${cpuLimitCores} cores, and the kernel says ${cpuLimitReadBackCores ?? 'no quota'}`,
+          cpuCores > most &&
+            `${renderProcessName(p)} used ${cpuCores.toFixed(3)} cores under a cap of ${cpuLimitCores}`,
         ]
       }),
   },
@@ -66,7 +67,7 @@ export const PROCESS_GATES = [
             p.cpuLimitCores === null &&
             !isByKubelet(record) &&
             Math.abs((p.cpuLimitReadBackCores ?? Number.POSITIVE_INFINITY) - podCpuCores) > CAP_TOLERANCE &&
-            `${nameOf(p)} was to be in a pod of ${podCpuCores} cores, and the kernel says ${p.cpuLimitReadBackCores ?? 'no quota'}`,
+            `${renderProcessName(p)} was to be in a pod of ${podCpuCores} cores, and the kernel says ${p.cpuLimitReadBackCores ?? 'no quota'}`,
         ),
         cpuCores > most &&
           `${service}'s sidecar and application used ${cpuCores.toFixed(3)} cores in a pod of ${podCpuCores}`,
@@ -84,7 +85,7 @@ export const PROCESS_GATES = [
       record.processes.map(
         p =>
           isCapUnread(record, p) &&
-          `${nameOf(p)} was to be capped at ${p.cpuLimitCores} cores, which could not be verified: the kubelet reports no quota`,
+          `${renderProcessName(p)} was to be capped at ${p.cpuLimitCores} cores, which could not be verified: the kubelet reports no quota`,
       ),
   },
   {
@@ -105,7 +106,7 @@ export const PROCESS_GATES = [
         p =>
           p.workers !== null &&
           p.workers !== p.askedWorkers &&
-          `${nameOf(p)} listens with ${p.workers} sockets an address, and ${p.askedWorkers} workers were asked for`,
+          `${renderProcessName(p)} listens with ${p.workers} sockets an address, and ${p.askedWorkers} workers were asked for`,
       ),
   },
   {
@@ -119,7 +120,7 @@ export const PROCESS_GATES = [
       const lateSeconds = Math.max(0, (samples?.largestGapSeconds ?? 0) - SAMPLE_SECONDS)
       const lateShare = Math.min(lateSeconds, LATE_MOST_SECONDS) / (window?.seconds ?? Number.POSITIVE_INFINITY)
       return processes.flatMap(p => [
-        ...(p.outside ?? []).map(at => `${at}, where ${nameOf(p)} is counted`),
+        ...(p.outside ?? []).map(at => `${at}, where ${renderProcessName(p)} is counted`),
         findMiscount(p, lateShare),
       ])
     },
@@ -149,7 +150,8 @@ export const PROCESS_GATES = [
     name: 'restart',
     finds: 'another process than the one that was started',
     words: 'process replaced',
-    find: ({ processes }) => processes.map(p => p.isReplaced && `${nameOf(p)} is another process than was started`),
+    find: ({ processes }) =>
+      processes.map(p => p.isReplaced && `${renderProcessName(p)} is another process than was started`),
   },
   {
     name: 'oom',
@@ -157,7 +159,7 @@ export const PROCESS_GATES = [
     words: 'out of memory',
     find: ({ processes }) =>
       processes.map(
-        p => (p.oomKills ?? 0) > 0 && `the kernel killed ${p.oomKills} processes of ${nameOf(p)} for memory`,
+        p => (p.oomKills ?? 0) > 0 && `the kernel killed ${p.oomKills} processes of ${renderProcessName(p)} for memory`,
       ),
   },
 ]
@@ -205,7 +207,7 @@ function findHidden({ trial: { arm }, processes, host, window }) {
     return (
       isHeld &&
       idle >= IDLE_LEAST * cpus &&
-      `threads of ${free.map(nameOf).join(', ')} waited for a CPU all the time, ${waiting.toFixed(1)} on average, while ${percent(idle / cpus)} of ${cpus} CPUs were idle and no cap of this run held them: a group that is not visible from here, of this job or container, has a quota, near the ${used.toFixed(2)} cores that they used: raise it, or give sidecars a smaller --cpu`
+      `threads of ${free.map(renderProcessName).join(', ')} waited for a CPU all the time, ${waiting.toFixed(1)} on average, while ${percent(idle / cpus)} of ${cpus} CPUs were idle and no cap of this run held them: a group that is not visible from here, of this job or container, has a quota, near the ${used.toFixed(2)} cores that they used: raise it, or give sidecars a smaller --cpu`
     )
   })
 }
@@ -228,7 +230,7 @@ function findMiscount(process, lateShare) {
   const said = isAbove ? least : most
   return (
     (isAbove || isBelow) &&
-    `the group of ${nameOf(process)} counted ${cpuSeconds.toFixed(2)} s of CPU time, and its processes used ${said?.toFixed(2)} s`
+    `the group of ${renderProcessName(process)} counted ${cpuSeconds.toFixed(2)} s of CPU time, and its processes used ${said?.toFixed(2)} s`
   )
 }
 

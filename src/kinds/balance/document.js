@@ -31,7 +31,7 @@ const NOTES = [
  */
 export function renderBalanceText(summary, claims) {
   const sections = createSections(summary, claims, [])
-  return joinParts([[`${summary.run.experiment}: ${describeForm(summary)}`], ...renderSectionsText(sections)])
+  return joinParts([[`${summary.run.experiment}: ${renderForm(summary)}`], ...renderSectionsText(sections)])
 }
 
 /**
@@ -58,7 +58,7 @@ export function renderBalanceCsv({ form: { items, shards, seeds }, run, rows }) 
  */
 export function createBalanceDocument({ manifest, summary, claims }) {
   return {
-    title: `${summary.run.experiment}, ${describeForm(summary)}`,
+    title: `${summary.run.experiment}, ${renderForm(summary)}`,
     question: summary.question,
     startedAt: summary.run.startedAt,
     answer: answerOfBalance(summary),
@@ -142,7 +142,7 @@ export function answerOfBalance(summary) {
 }
 
 /** @param {BalanceSummary} summary */
-function describeForm({ form: { items, shards, seeds }, run }) {
+function renderForm({ form: { items, shards, seeds }, run }) {
   return `${items} items on ${shards} shards, ${seeds} seeds from ${run.seed}`
 }
 
@@ -151,7 +151,7 @@ function describeForm({ form: { items, shards, seeds }, run }) {
  * @param {BalanceSummary} summary @param {BalanceRow['sizes']} sizes @returns {Table}
  */
 function tabulateBalance({ rows }, sizes) {
-  const show = (/** @type {Quantity} */ { median, values }, /** @type {number} */ digits) => {
+  const renderSpread = (/** @type {Quantity} */ { median, values }, /** @type {number} */ digits) => {
     const [least, most] = endsOf(values).map(value => value.toFixed(digits))
     return `${Number(median).toFixed(digits)} (${least} to ${most})`
   }
@@ -162,7 +162,7 @@ function tabulateBalance({ rows }, sizes) {
       .filter(row => row.sizes === sizes)
       .map(({ algorithm, quantities }) => [
         ALGORITHMS[algorithm].label,
-        ...BALANCE_NAMES.map(name => show(quantities[name], BALANCE_QUANTITIES[name].digits)),
+        ...BALANCE_NAMES.map(name => renderSpread(quantities[name], BALANCE_QUANTITIES[name].digits)),
       ]),
   }
 }

@@ -69,7 +69,7 @@ export function countMoves({ from, to, kept }) {
 }
 
 /** Renders the name of a trial's record for messages of `verify`. @param {BalanceTrial} trial */
-export function nameBalanceTrial({ algorithm, sizes, seed }) {
+export function renderBalanceTrial({ algorithm, sizes, seed }) {
   return `the record of ${algorithm}, ${sizes} sizes, seed ${seed}`
 }
 

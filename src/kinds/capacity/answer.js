@@ -132,17 +132,19 @@ function createColumn(heading, name) {
  */
 function renderRate(arm, isCapacity) {
   const capacity = quantityOf(arm, 'capacity')
-  const show = (/** @type {number | null} */ value) => formatValue(QUANTITIES.capacity, Number(value))
+  const formatCapacity = (/** @type {number | null} */ value) => formatValue(QUANTITIES.capacity, Number(value))
   if (capacity.median !== null) {
     const { median, low, high } = capacity
-    return { text: `${show(median)} req/s${low === null ? '' : ` [${show(low)}, ${show(high)}]`}` }
+    return {
+      text: `${formatCapacity(median)} req/s${low === null ? '' : ` [${formatCapacity(low)}, ${formatCapacity(high)}]`}`,
+    }
   }
   const rate = quantityOf(arm, 'throughput').median
   if (rate === null) return null
   const share = quantityOf(arm, 'cpuOfCap').median
   const used = share === null ? '' : ` with ${formatValue(QUANTITIES.cpuOfCap, share)} of its limit used`
   const more = isCapacity && arm.hasSidecars ? 'not reached: ' : ''
-  return { text: `${more}${show(rate)} req/s${used}` }
+  return { text: `${more}${formatCapacity(rate)} req/s${used}` }
 }
 
 /**

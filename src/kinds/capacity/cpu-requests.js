@@ -2,7 +2,7 @@ import { formatValue, QUANTITIES, quantityOf } from '../../judge/quantities.js'
 import { P99_REQUESTS } from '../../judge/record/measures.js'
 import { groupBy } from '../../lib/group-by.js'
 import { joinWords } from '../../lib/letters.js'
-import { groupOf, nameOf } from '../../model/arms.js'
+import { groupOf, renderArmName } from '../../model/arms.js'
 import { toMillicores } from '../../model/container-limits.js'
 import { findExclusion } from './excluded.js'
 
@@ -20,7 +20,7 @@ export function renderCpuRequests(arms) {
     ({ repeatOf, conditions }) => repeatOf === null && conditions.cpuRequestCores !== undefined,
   )
   const besideNeighbour = withRequest.filter(({ conditions }) => conditions.neighbourCores !== undefined)
-  const groups = groupBy(besideNeighbour, arm => `${nameOf(arm)} ${groupOf(arm, 'cpuRequestCores')}`)
+  const groups = groupBy(besideNeighbour, arm => `${renderArmName(arm)} ${groupOf(arm, 'cpuRequestCores')}`)
   return [...groups.values()].flatMap(renderDoubling)
 }
 
@@ -35,7 +35,7 @@ function renderDoubling(group) {
   const [{ arm }] = points
   const [largest, ...smaller] = measured
   const lacks = renderMissing(missing.map(point => point.arm))
-  const start = `${nameOf(arm)}: beside a neighbour of ${arm.conditions.neighbourCores} CPUs`
+  const start = `${renderArmName(arm)}: beside a neighbour of ${arm.conditions.neighbourCores} CPUs`
   if (!largest) return [`${start} there is ${lacks.join('; ')}.`]
   return [`${[`${start} ${renderPlace(largest, smaller)}`, ...lacks].join('; ')}.`]
 }

@@ -1,7 +1,7 @@
 import { formatValue, QUANTITIES } from '../../judge/quantities.js'
 import { groupBy } from '../../lib/group-by.js'
 import { percent } from '../../lib/units.js'
-import { AXES, describeAxes, findVaried, groupOf, nameOf, nameOfContender } from '../../model/arms.js'
+import { AXES, findVaried, groupOf, renderArmName, renderAxes, renderContenderName } from '../../model/arms.js'
 import { GAP_LEAST } from '../../model/bounds.js'
 import { findCrossings, listPoints } from './find-crossings.js'
 
@@ -18,7 +18,7 @@ export function renderCrossings({ arms }, { shows }) {
   if (across === null) return []
   const varied = findVaried(arms).filter(name => name !== across)
   return findCrossings({ arms, shows }).map(crossing => {
-    const place = describeAxes(crossing.lines[0][0].arm, varied)
+    const place = renderAxes(crossing.lines[0][0].arm, varied)
     return `${place ? `${place}: ` : ''}${renderCrossing(crossing, AXES[across].label)}.`
   })
 }
@@ -26,7 +26,7 @@ export function renderCrossings({ arms }, { shows }) {
 /** Renders which plane takes less and from where on, with the values at both ends of the axis. @param {Crossing} crossing @param {string} axis its label */
 function renderCrossing({ quantity, lines, at: { median, low, high }, isOnce, isClear }, axis) {
   const row = QUANTITIES[quantity]
-  const [less, more] = lines.map(([{ arm }]) => nameOf(arm))
+  const [less, more] = lines.map(([{ arm }]) => renderArmName(arm))
   const last = lines[0].length - 1
   const valuesAt = (/** @type {number} */ i) =>
     `${lines[0][i].at}: ${lines.map(points => formatValue(row, Number(points[i].quantity.median))).join(' and ')}`
@@ -51,14 +51,14 @@ export function drawCrossings({ summary, arms, colourFor }) {
   return [...groupBy(measured, arm => groupOf(arm, across)).values()].flatMap((alike, i) =>
     crossings.map(quantity => {
       const { label, unit, scale = 1 } = QUANTITIES[quantity]
-      const place = describeAxes(alike[0], varied)
+      const place = renderAxes(alike[0], varied)
       return {
         form: /** @type {const} */ ('overAxis'),
         id: `over-axis-${quantity}-${i + 1}`,
         title: `${label} over ${AXES[across].label}${place ? `: ${place}` : ''}`,
         axes: [AXES[across].label, unit],
-        lines: [...groupBy(alike, nameOfContender).values()].map(group => ({
-          label: nameOf(group[0]),
+        lines: [...groupBy(alike, renderContenderName).values()].map(group => ({
+          label: renderArmName(group[0]),
           colour: colourFor(group[0]),
           points: listPoints({ group, across, quantity }).map(point => ({
             at: point.at,

@@ -1,7 +1,7 @@
 import { quantityOf } from '../../judge/quantities.js'
 import { groupBy } from '../../lib/group-by.js'
 import { summariseValues } from '../../lib/stats.js'
-import { AXES, groupOf, nameOfContender } from '../../model/arms.js'
+import { AXES, groupOf, renderContenderName } from '../../model/arms.js'
 import { GAP_LEAST } from '../../model/bounds.js'
 
 /** Crossings: values of an axis from which on one plane takes less of a quantity than another. Pure. */
@@ -32,7 +32,9 @@ export function findCrossings({ arms, shows }) {
   const measured = arms.filter(arm => arm.repeatOf === null && arm.hasSidecars)
   return [...groupBy(measured, arm => groupOf(arm, across)).values()].flatMap(alike =>
     crossings.flatMap(quantity => {
-      const lines = [...groupBy(alike, nameOfContender).values()].map(group => listPoints({ group, across, quantity }))
+      const lines = [...groupBy(alike, renderContenderName).values()].map(group =>
+        listPoints({ group, across, quantity }),
+      )
       return lines.flatMap((a, i) => lines.slice(i + 1).flatMap(b => findCrossing({ quantity, a, b })))
     }),
   )

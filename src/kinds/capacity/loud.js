@@ -1,7 +1,7 @@
 import { LOUD_LEAST } from '../../judge/gates/load.js'
 import { formatValue, QUANTITIES, quantityOf } from '../../judge/quantities.js'
 import { groupBy } from '../../lib/group-by.js'
-import { describeVaried, findVaried, groupOf, nameOf } from '../../model/arms.js'
+import { findVaried, groupOf, renderArmName, renderVaried } from '../../model/arms.js'
 import { renderTooFew } from './cpu-requests.js'
 import { findExclusion } from './excluded.js'
 
@@ -28,12 +28,12 @@ export function renderLoudPairs(arms) {
  */
 function renderRate(group, { measured, varied }) {
   const withP99 = group.filter(arm => p99Of(arm) !== null)
-  const place = describeVaried(group[0], varied)
+  const place = renderVaried(group[0], varied)
   const start = `Quiet pairs beside ${rateOf(group[0])} requests/s to one${place ? ` (${place})` : ''}`
   const p99s = withP99.map(arm => {
     const remarks = [...compareWithoutLoud(arm, measured), ...renderDelivered(arm)]
     const remark = remarks.length > 0 ? ` (${remarks.join('; ')})` : ''
-    return `${nameOf(arm)} ${formatValue(QUANTITIES.p99, Number(p99Of(arm)))} ms${remark}`
+    return `${renderArmName(arm)} ${formatValue(QUANTITIES.p99, Number(p99Of(arm)))} ms${remark}`
   })
   const lacks = renderMissing(group.filter(arm => !withP99.includes(arm)))
   return `${start}: ${[...(p99s.length > 0 ? [`p99 ${p99s.join(', ')}`] : []), ...lacks].join('; ')}.`
@@ -46,7 +46,7 @@ function renderRate(group, { measured, varied }) {
  */
 function compareWithoutLoud(arm, measured) {
   // The same arm but for the loud rate.
-  const keyOf = (/** @type {SummaryArm} */ one) => `${nameOf(one)} ${groupOf(one, 'loudPerSecond')}`
+  const keyOf = (/** @type {SummaryArm} */ one) => `${renderArmName(one)} ${groupOf(one, 'loudPerSecond')}`
   const withoutLoud = measured.find(other => rateOf(other) === 0 && keyOf(other) === keyOf(arm))
   if (!withoutLoud) return []
   const p99Ms = p99Of(withoutLoud)
@@ -65,7 +65,7 @@ function renderDelivered(arm) {
 function renderMissing(arms) {
   return [...groupBy(arms, arm => findExclusion([arm], 'latency')?.gate).values()].map(same => {
     const reason = findExclusion([same[0]], 'latency')?.reason ?? renderTooFew(same[0])
-    return `no p99 of ${same.map(nameOf).join(', ')}: ${reason}`
+    return `no p99 of ${same.map(renderArmName).join(', ')}: ${reason}`
   })
 }
 

@@ -1,6 +1,6 @@
 import { quantityOf } from '../../judge/quantities.js'
 import { renderCommand } from '../../lib/render-command.js'
-import { AXES, nameOf } from '../../model/arms.js'
+import { AXES, renderArmName } from '../../model/arms.js'
 import { bindsOnlyBesideWrk, largestBindingCpuLimit } from '../../model/cpu-limits.js'
 import { DEFAULT_GENERATOR, generatorOf } from '../../model/tools.js'
 
@@ -109,9 +109,9 @@ function renderAgain(arms, options) {
 
 /** Renders the options for the same planes, TLS, protocol and features; empty if all are the defaults. @param {SummaryArm[]} arms */
 function renderOptions(arms) {
-  const nameWhole = (/** @type {SummaryArm} */ { variant, ...arm }) =>
-    `${nameOf({ ...arm, variant: null })}${variant ? `=${variant}` : ''}`
-  const planes = [...new Set(arms.filter(arm => !arm.repeatOf).map(nameWhole))]
+  const renderWholeName = (/** @type {SummaryArm} */ { variant, ...arm }) =>
+    `${renderArmName({ ...arm, variant: null })}${variant ? `=${variant}` : ''}`
+  const planes = [...new Set(arms.filter(arm => !arm.repeatOf).map(renderWholeName))]
   const axes = REPEATED.flatMap(name => {
     const values = [...new Set(arms.filter(({ hasSidecars }) => hasSidecars).map(AXES[name].of))]
     return values.length === 0 || (values.length === 1 && values[0] === AXES[name].values[0])

@@ -7,7 +7,7 @@ import { drawCrossings, renderCrossings } from './crossings.js'
 /** @type {Sections<ResultOf<'capacity'>>} */
 export const capacitySections = {
   kind: 'capacity',
-  heading: nameCaps,
+  heading: renderCapHeading,
   summarise: () => ({}),
   answer: answerCapacity,
   findings(result, summary) {
@@ -18,7 +18,7 @@ export const capacitySections = {
 }
 
 /** Renders the heading beside results of other kinds: the CPU limits. @param {ResultOf<'capacity'>} result */
-function nameCaps({ arms }) {
+function renderCapHeading({ arms }) {
   const caps = [...new Set(arms.flatMap(arm => arm.cpuLimitCores ?? []))]
   return caps.length === 0 ? 'One after the other, without a CPU limit' : `At a CPU limit of ${caps.join(' or ')}`
 }

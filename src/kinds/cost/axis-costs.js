@@ -2,7 +2,7 @@ import { PRIMARY, quantityOf } from '../../judge/quantities.js'
 import { groupBy } from '../../lib/group-by.js'
 import { joinWords } from '../../lib/letters.js'
 import { summariseValues } from '../../lib/stats.js'
-import { describeAxes, groupOf, nameOf, nameOfContender } from '../../model/arms.js'
+import { groupOf, renderArmName, renderAxes, renderContenderName } from '../../model/arms.js'
 
 /**
  * The cost of each value of an axis, such as a feature, to two proxies: microseconds of CPU a request beyond the first value, and
@@ -28,7 +28,7 @@ export function computeAxisCosts({ arms, comparisons }, { shows }) {
   const measured = arms.filter(arm => arm.repeatOf === null && arm.hasSidecars)
   return (shows.contrasts ?? []).flatMap(axis =>
     [...groupBy(measured, arm => groupOf(arm, axis)).values()].flatMap(alike => {
-      const proxies = [...groupBy(alike, nameOfContender).values()]
+      const proxies = [...groupBy(alike, renderContenderName).values()]
       return proxies.length === 2 ? computeCostsOfTwo({ proxies, axis, comparisons }) : []
     }),
   )
@@ -39,7 +39,7 @@ export function computeAxisCosts({ arms, comparisons }, { shows }) {
  * @param {{ proxies: SummaryArm[][], axis: AxisName, comparisons: Comparison[] }} options proxies: the arms of each
  */
 function computeCostsOfTwo({ proxies: [first, second], axis, comparisons }) {
-  const labelOf = (/** @type {SummaryArm} */ arm) => describeAxes(arm, [axis])
+  const labelOf = (/** @type {SummaryArm} */ arm) => renderAxes(arm, [axis])
   const base = labelOf(first[0])
   const baseOfSecond = second.find(arm => labelOf(arm) === base)
   if (!baseOfSecond) return []
@@ -50,7 +50,7 @@ function computeCostsOfTwo({ proxies: [first, second], axis, comparisons }) {
     if (!ofFirst || !ofSecond) return []
     const micros = [ofFirst, ofSecond].map(values => summariseValues(values).median)
     const difference = summariseValues(subtract(ofFirst, ofSecond))
-    const names = /** @type {[string, string]} */ ([nameOf(arm), nameOf(beside)])
+    const names = /** @type {[string, string]} */ ([renderArmName(arm), renderArmName(beside)])
     return difference.median === null
       ? []
       : [{ label: labelOf(arm), base, names, micros: /** @type {[number, number]} */ (micros), difference }]
@@ -68,7 +68,7 @@ function computeMicros(arm, { base, axis, comparisons }) {
       c.contrast === axis &&
       c.quantity === PRIMARY.name &&
       c.service === null &&
-      c.a === `${nameOf(arm)} with ${describeAxes(arm, [axis])}` &&
+      c.a === `${renderArmName(arm)} with ${renderAxes(arm, [axis])}` &&
       groupOf(c) === groupOf(arm),
   )
   const { median } = quantityOf(base, PRIMARY.name)

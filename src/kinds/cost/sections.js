@@ -1,7 +1,7 @@
 import { sidecarsOf, sumOf } from '../../judge/record/measures.js'
 import { groupBy } from '../../lib/group-by.js'
 import { summariseValues } from '../../lib/stats.js'
-import { nameOf } from '../../model/arms.js'
+import { renderArmName } from '../../model/arms.js'
 import { generatorOf } from '../../model/tools.js'
 import { answerCost } from './answer.js'
 
@@ -14,7 +14,7 @@ export const costSections = {
   heading: () => 'Cost of a request, interleaved',
   summarise: summariseInterleaved,
   answer: answerCost,
-  findings: (result, { tools }) => [`${nameConditions(result, tools)}.`, ...renderConnections(result)],
+  findings: (result, { tools }) => [`${renderRatioHeading(result, tools)}.`, ...renderConnections(result)],
 }
 
 /**
@@ -42,15 +42,15 @@ function summariseInterleaved({ manifest: { placements }, arms, records }) {
  * Renders the conditions for which the ratios hold: the load of the first arm, its generator and their CPUs.
  * @param {ResultOf<'cost'>} result @param {Summary['tools']} tools
  */
-function nameConditions({ arms, cpus }, tools) {
+function renderRatioHeading({ arms, cpus }, tools) {
   const [{ load }] = arms
   const how =
     load.kind === 'open'
       ? `requests at a rate${load.sliceMs ? `, in slices of ${load.sliceMs / 1000} s` : ''}`
       : `${load.users} users in slices of ${load.sliceMs} ms`
-  const show = (/** @type {number} */ count) => (count === 1 ? 'one CPU' : `${count} CPUs`)
+  const renderCpuCount = (/** @type {number} */ count) => (count === 1 ? 'one CPU' : `${count} CPUs`)
   const where = cpus
-    ? `on ${show(cpus.generator)}, all proxies on ${cpus.arms === 1 ? 'another' : `${cpus.arms} others`}`
+    ? `on ${renderCpuCount(cpus.generator)}, all proxies on ${cpus.arms === 1 ? 'another' : `${cpus.arms} others`}`
     : 'and all proxies unpinned'
   return `Interleaved, without a CPU limit: ${how}; ${generatorOf({ tools })} ${where}`
 }
@@ -59,7 +59,7 @@ function nameConditions({ arms, cpus }, tools) {
 function renderConnections({ arms, connections: counted }) {
   const connections = counted.flatMap(({ armId, count }) => {
     const arm = arms.find(({ id }) => id === armId)
-    return arm && arm.repeatOf === null && count !== null ? [{ name: nameOf(arm), count }] : []
+    return arm && arm.repeatOf === null && count !== null ? [{ name: renderArmName(arm), count }] : []
   })
   const planes = [...groupBy(connections, ({ name }) => name)].map(([name, rows]) => {
     const counts = rows.map(({ count }) => count)

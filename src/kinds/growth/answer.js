@@ -13,7 +13,7 @@ import { renderEndings } from './numbers.js'
 export function answerGrowth({ result: { arms, growths } }) {
   if (growths.length === 0) return null
   const varied = findVaried(arms)
-  const nameGrowth = (/** @type {GrowthFit} */ { armId }) => {
+  const renderGrowthLabel = (/** @type {GrowthFit} */ { armId }) => {
     const arm = arms.find(({ id }) => id === armId)
     return arm ? labelOf(arm, varied) : armId
   }
@@ -27,7 +27,7 @@ export function answerGrowth({ result: { arms, growths } }) {
           const [least, most] = [Math.min(...reached), Math.max(...reached)]
           const { memory } = growth
           return {
-            label: nameGrowth(growth),
+            label: renderGrowthLabel(growth),
             cells: [
               { text: least === most ? `${most}` : `${least} to ${most}`, value: least },
               memory && { text: `${(memory.bytesPerSidecar / 1000).toFixed(1)} kB, over ${mib(memory.baseBytes)} MiB` },
@@ -36,6 +36,6 @@ export function answerGrowth({ result: { arms, growths } }) {
         }),
       },
     ],
-    verdicts: growths.map(growth => `${nameGrowth(growth)}: ${renderEndings(growth)}.`),
+    verdicts: growths.map(growth => `${renderGrowthLabel(growth)}: ${renderEndings(growth)}.`),
   }
 }

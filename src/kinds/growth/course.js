@@ -7,9 +7,9 @@ import { assertAllRun, awaitEnding } from '../../run/alive.js'
 import { passCourse } from '../../run/control-plane.js'
 import { UNLOADED } from '../../run/deployer.js'
 import { inLanes } from '../../run/lanes.js'
-import { describeReading, LANES, lookAtControl, observePhase } from '../../run/phase.js'
+import { LANES, lookAtControl, observePhase, sumReadings } from '../../run/phase.js'
 import { measureRounds } from '../../run/rounds.js'
-import { awaitEnded, describeSpecs } from '../../run/start-services.js'
+import { awaitEnded, createSpecOptions } from '../../run/start-services.js'
 import { named } from '../../run/start-sidecars.js'
 import { CONTROL, chooseControl } from '../../services/control.js'
 import { AVAILABLE_LEAST, isHostUsedUp, judgeGrowth } from './numbers.js'
@@ -56,7 +56,7 @@ async function startGrowth({ testbed, arm, start, folder, signal }) {
   const deadlineSeconds = Number(testbed.settings.grows?.deadlineSeconds)
   const sidecarsMost = Number(arm.conditions.sidecars)
   const names = listGrowthNames(sidecarsMost)
-  const shared = describeSpecs({ testbed, arm, folder })
+  const shared = createSpecOptions({ testbed, arm, folder })
   const {
     applications,
     control: planned,
@@ -99,7 +99,7 @@ async function startGrowth({ testbed, arm, start, folder, signal }) {
       deadlineSeconds,
       steps: taken,
       ended,
-      control: observed?.samples.map(describeReading) ?? null,
+      control: observed?.samples.map(sumReadings) ?? null,
     }
     return {
       deployment,
@@ -151,7 +151,7 @@ async function takeSteps(setUp, steps, options) {
     await Promise.all(options.control.map(process => process.waitUntilReady(options.signal)))
     await options.asking.perform(setUp, options.signal)
   } catch (error) {
-    return { taken, ended: { sidecars: 0, ...(await explainFailure(error, options)) } }
+    return { taken, ended: { sidecars: 0, ...(await findFailure(error, options)) } }
   }
   for (const step of steps) {
     const { step: result, failure } = await takeStep(step, options)
@@ -200,14 +200,14 @@ async function takeStep({ sidecars, spec, members }, options) {
   const configured = members.map(({ name }) => ({ name, told: times.get(name) ?? null }))
   const result = { ...phase, sidecars, members: configured, availableFraction: readRoomFraction() }
   if (error === null && configured.every(member => member.told?.yesMs != null)) return { step: result, failure: null }
-  return { step: result, failure: await explainFailure(error ?? describeLate(result, options), options) }
+  return { step: result, failure: await findFailure(error ?? createLateFailure(result, options), options) }
 }
 
 /**
- * Explains a step that missed its deadline: this machine could not ask, its CPUs were full, or sidecars were late.
+ * Makes the failure of a step that missed its deadline: this machine could not ask, its CPUs were full, or sidecars were late.
  * @param {Step} step @param {StepOptions} options @returns {Failure} it names at most five sidecars
  */
-function describeLate({ members, host }, { deadlineSeconds }) {
+function createLateFailure({ members, host }, { deadlineSeconds }) {
   const unsent = members.find(({ told }) => told?.yesMs === null && told.unsent)?.told?.unsent
   if (unsent)
     return { reason: 'host-limit', why: `not within ${deadlineSeconds} s: this machine could not ask: ${unsent}` }
@@ -232,7 +232,7 @@ function isOutOfHostMemory(process) {
  * @param {unknown} error or a Failure, of a step that was late @param {StepOptions} options @returns {Promise<Failure>}
  * @throws if the run aborts, an application failed, or no control plane runs that could have caused the error
  */
-async function explainFailure(error, { control, listProcesses, stopping }) {
+async function findFailure(error, { control, listProcesses, stopping }) {
   stopping.throwIfAborted()
   await awaitEnding(control)
   for (const process of control) {
@@ -240,10 +240,10 @@ async function explainFailure(error, { control, listProcesses, stopping }) {
     if (how !== null) {
       const ofMemory = isOutOfHostMemory(process) ? 'host-memory' : 'oom'
       const reason = process.isOutOfMemory() ? ofMemory : 'ended'
-      return { reason, why: await process.describeFailure(`the control plane ended with ${how}`) }
+      return { reason, why: await process.renderFailure(`the control plane ended with ${how}`) }
     }
     if (process.isStopped())
-      return { reason: 'stopped', why: await process.describeFailure('the control plane came to a stop') }
+      return { reason: 'stopped', why: await process.renderFailure('the control plane came to a stop') }
   }
   const processes = listProcesses()
   await assertAllRun(

@@ -1,5 +1,5 @@
 import { isUsedUp } from '../../judge/gates/gate.js'
-import { subtract } from '../../judge/record/describe-window.js'
+import { subtract } from '../../judge/record/compute-window.js'
 import { rowsOf } from '../../judge/record/measures.js'
 import { groupBy } from '../../lib/group-by.js'
 import { fitLine } from '../../lib/stats.js'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { nameOf } from '../../model/arms.js'
+import { renderArmName } from '../../model/arms.js'
 import { lengthSeconds } from '../../model/bounds.js'
 
 /** The plan of an experiment whose sidecars grow. Pure. @import { KindPlan } from '../kind.js' */
@@ -18,7 +18,7 @@ export const growthPlan = {
   isAllReal: () => true,
   settings: ({ grows }) => (grows === null ? {} : { grows }),
   noteArms(arms, runsControl) {
-    const names = new Set(arms.filter(arm => !runsControl(arm)).map(nameOf))
+    const names = new Set(arms.filter(arm => !runsControl(arm)).map(renderArmName))
     return [...names].map(
       name => `${name}: its sidecars grow without a control plane, each from files of its own, and nothing is limited`,
     )

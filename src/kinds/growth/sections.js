@@ -20,11 +20,11 @@ export const growthSections = {
   answer: answerGrowth,
   findings: ({ arms, growths }) => [
     'With more and more sidecars:',
-    ...growths.flatMap(growth => renderGrowth(growth, nameGrowth(arms, growth))),
+    ...growths.flatMap(growth => renderGrowth(growth, renderGrowthLabel(arms, growth))),
   ],
   charts({ result: { arms, growths } }) {
     const lines = growths.flatMap((growth, i) =>
-      growth.memory ? [{ label: nameGrowth(arms, growth), colour: i + 1, memory: growth.memory }] : [],
+      growth.memory ? [{ label: renderGrowthLabel(arms, growth), colour: i + 1, memory: growth.memory }] : [],
     )
     const title = 'Memory of the control plane over the number of sidecars'
     return lines.length > 0 ? [{ form: 'overSidecars', id: 'over-sidecars', title, lines }] : []
@@ -73,7 +73,7 @@ function listSteps(growths) {
 }
 
 /** Renders the name of a growth's arm; its id if the arm is not there. @param {SummaryArm[]} arms @param {Pick<GrowthFit, 'armId'>} growth */
-function nameGrowth(arms, { armId }) {
+function renderGrowthLabel(arms, { armId }) {
   const arm = arms.find(({ id }) => id === armId)
   return arm ? labelOf(arm, findVaried(arms)) : armId
 }

@@ -2,7 +2,7 @@ import { certificatesFolder } from '../../lib/certificate-files.js'
 import { PORTS } from '../../model/sidecar-contract.js'
 import { createApplication } from '../../services/applications.js'
 import { createBatch, createControlPlane, locateControl } from '../../services/control.js'
-import { describeSidecar } from '../../services/specs.js'
+import { createServiceSidecarOptions } from '../../services/specs.js'
 import { copyService, trustOf } from '../../services/topology.js'
 import { FORM, STEP_SIDECARS } from './plan.js'
 
@@ -77,11 +77,11 @@ export function createGrowth({ link, sidecars, ...rest }) {
   const made = listSteps(sidecars).map(topology => {
     const services = { ...rest, topology }
     return topology.services.map(service => {
-      const { model, ...sidecar } = describeGrown(service, services)
+      const { model, ...sidecar } = createGrownOptions(service, services)
       const options = { ...sidecar, model: { ...model, trust }, ...locateControl(rest) }
       return {
         spec: control.createSidecar(options),
-        member: { ...describeMember(options.model), enrolment: control.enrol(options) },
+        member: { ...createGrowthMember(options.model), enrolment: control.enrol(options) },
       }
     })
   })
@@ -123,8 +123,8 @@ function createStep(step) {
  * Makes the options of a sidecar: a client's with a route that splits over all servers, a server's with its shared application.
  * @param {Service} service @param {ArmServices} services @returns {SidecarOptions}
  */
-function describeGrown(service, services) {
-  const options = describeSidecar(service, services)
+function createGrownOptions(service, services) {
+  const options = createServiceSidecarOptions(service, services)
   const { model } = options
   if (model.outbound && service.calls.length > 0) {
     const split = service.calls.map(cluster => ({ cluster, weight: 1 }))
@@ -139,7 +139,7 @@ function describeGrown(service, services) {
 }
 
 /** Describes how a sidecar is asked: a server at its inbound port, a client through its split. @param {SidecarModel} model */
-function describeMember({ service: name, inbound, outbound }) {
+function createGrowthMember({ service: name, inbound, outbound }) {
   const { address, port } = /** @type {Endpoint} */ (inbound ?? outbound)
   const [host, backends] = inbound ? [name, 1] : [SPLIT_HOST, BACKENDS]
   return { name, endpoint: { address, port }, host, backends }

@@ -3,7 +3,7 @@ import { dropEmpty } from '../../answer/picture.js'
 import { chooseQuantities, drawProxies, renderQuantity } from '../../answer/proxies.js'
 import { formatValue, QUANTITIES, quantityOf } from '../../judge/quantities.js'
 import { groupBy } from '../../lib/group-by.js'
-import { findVaried, nameOf } from '../../model/arms.js'
+import { findVaried, renderArmName } from '../../model/arms.js'
 import { toLimits } from '../../model/container-limits.js'
 
 /** The answer of rollouts: how soon sidecars had their configuration, and what the control plane took. Pure. */
@@ -41,7 +41,7 @@ export function answerRollouts({ result, summary, measured, bindingOf }) {
     verdicts: [
       ...(primary === undefined ? [] : renderPairs({ comparisons, primary, others: [] })),
       ...(primary === undefined ? [] : renderContrasts({ comparisons, primary })),
-      ...(isOfNumbers ? [...groupBy(firstArms, nameOf).values()].map(same => renderMost(same, bindingOf)) : []),
+      ...(isOfNumbers ? [...groupBy(firstArms, renderArmName).values()].map(same => renderMost(same, bindingOf)) : []),
       ...(isOfNumbers
         ? []
         : [...groupBy(firstArms, bindingOf)].flatMap(([words, same]) => renderBound(words, same, firstArms))),
@@ -58,7 +58,7 @@ function drawNumbers(arms) {
       ...COLUMNS.map(([, heading]) => /** @type {Column} */ ({ heading })),
     ],
     rows: arms.map(arm => ({
-      label: nameOf(arm),
+      label: renderArmName(arm),
       cells: [{ text: `${arm.conditions.sidecars}` }, ...COLUMNS.map(([name]) => renderValue(arm, name))],
     })),
   })
@@ -99,7 +99,7 @@ function renderMost(arms, bindingOf) {
     phrases.length > 1
       ? `${phrases.slice(0, -1).join(', ')} and ${phrases[phrases.length - 1]}`
       : (phrases[0] ?? untold)
-  return `${nameOf(most)}: ${sidecars} sidecars ${all}${bound ? `; ${bound}` : ''}.`
+  return `${renderArmName(most)}: ${sidecars} sidecars ${all}${bound ? `; ${bound}` : ''}.`
 }
 
 /** Puts a median into words, in the place of `%`, as a list of one; []: there is none. @param {SummaryArm} arm @param {string} name of a quantity in seconds @param {string} words */
@@ -131,7 +131,7 @@ function drawNeeds(needs) {
     rows: needs.map(need => {
       const limits = need.limits && toLimits(need.limits)
       return {
-        label: nameOf(need),
+        label: renderArmName(need),
         cells: [
           { text: `${need.sidecars}` },
           limits && { text: `${limits.millicores}m` },
@@ -145,7 +145,7 @@ function drawNeeds(needs) {
 
 /** Renders the limits of a control plane, or that there were too few rollouts. @param {ControlNeed} need */
 function renderNeedSentence({ sidecars, measuredMost, limits, ...choice }) {
-  const name = nameOf(choice)
+  const name = renderArmName(choice)
   if (limits === null) return `${name}: too few rollouts to say what the control plane of ${sidecars} sidecars needs.`
   const { millicores, mebibytes } = toLimits(limits)
   const how =

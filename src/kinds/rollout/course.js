@@ -8,11 +8,11 @@ import { UNLOADED } from '../../run/deployer.js'
 import { inLanes } from '../../run/lanes.js'
 import { LANES, readControl } from '../../run/phase.js'
 import { measureRounds } from '../../run/rounds.js'
-import { awaitEnded, describeSpecs } from '../../run/start-services.js'
+import { awaitEnded, createSpecOptions } from '../../run/start-services.js'
 import { chooseControl } from '../../services/control.js'
 import { topologyOf } from '../../services/topology.js'
 import { judgeRollout } from './numbers.js'
-import { changeAll, describeRollout, haveAll, removeShard, startAll, withdrawServices } from './phases.js'
+import { changeAll, createRolloutRecord, haveAll, removeShard, startAll, withdrawServices } from './phases.js'
 import { createRollout, listRolloutNames } from './services.js'
 
 /** A trial of rollout: starts sidecars until each has its first configuration, changes that of all once; a window follows. */
@@ -110,7 +110,7 @@ async function tryRollout(request, { name, ...other }) {
 async function passRollout({ testbed, arm, start, round, folder, leastSeconds, signal, pace }) {
   const { target } = testbed.site
   const rollout = await renderRollout({ testbed, arm, start, round, folder, pace })
-  return passCourse({ target, start, folder, signal, explain: explainFailure }, async course => {
+  return passCourse({ target, start, folder, signal, chooseError }, async course => {
     const { asking, deploy, end, deployment, falling, signal } = course
     // The shard that is removed is a deployment of its own, since it ends before the others.
     const { controls, moves } = rollout
@@ -159,7 +159,7 @@ async function passRollout({ testbed, arm, start, round, folder, leastSeconds, s
         ? await removeShard({ ...kept, batches: rollout.batches, moves, deploy, end, shard: controls[keptCount] })
         : null
     const { cpus } = testbed.site
-    const rolloutRecord = describeRollout({ cpus, members, first, pods, change, withdrawal, removal, control })
+    const rolloutRecord = createRolloutRecord({ cpus, members, first, pods, change, withdrawal, removal, control })
     return { deployment, deadlineSeconds, rollout: rolloutRecord }
   })
 }
@@ -168,7 +168,7 @@ async function passRollout({ testbed, arm, start, round, folder, leastSeconds, s
  * Chooses the error that explains most: a process that exited, else a configuration that a sidecar refused, else the error itself.
  * @param {unknown} error @param {Course} course @returns {Promise<unknown>} an EndedError if processes ended
  */
-async function explainFailure(error, { deployment: { processes }, falling }) {
+async function chooseError(error, { deployment: { processes }, falling }) {
   const ended = await awaitEnded(processes)
   const refused = falling.signal.reason instanceof BenchError ? falling.signal.reason : null
   const failure = (await assertAllRun(processes, 'starting').catch(failed => failed)) ?? refused ?? error
@@ -222,7 +222,7 @@ async function renderRollout({ testbed, arm, start, round, folder, pace }) {
   const { target } = testbed.site
   const topology = topologyOf(arm, testbed.layout.topologies)
   const names = listRolloutNames(topology, arm.conditions)
-  const shared = describeSpecs({ testbed, arm, folder })
+  const shared = createSpecOptions({ testbed, arm, folder })
   const { pods } = target
   // Pods get their addresses when they start: until then all have the target's place.
   const inPods = [...names.simulated, ...names.sidecars]

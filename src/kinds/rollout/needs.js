@@ -1,7 +1,7 @@
 import { fitCpu, fitMemory, renderOff } from '../../judge/over-sidecars.js'
 import { groupBy } from '../../lib/group-by.js'
 import { MIB } from '../../lib/units.js'
-import { choiceOf, nameOf } from '../../model/arms.js'
+import { choiceOf, renderArmName } from '../../model/arms.js'
 import { renderResources, toLimits } from '../../model/container-limits.js'
 
 /** The CPU and memory that a control plane needs for a number of sidecars, from rollouts of several sizes. Pure. */
@@ -23,7 +23,7 @@ export function findControlNeeds({ records, sidecars }) {
   const whole = records.flatMap(({ trial, outcome, rollout }) =>
     rollout && outcome !== 'failed' ? [{ arm: trial.arm, rollout }] : [],
   )
-  return [...groupBy(whole, ({ arm }) => nameOf(arm)).values()].map(trials => ({
+  return [...groupBy(whole, ({ arm }) => renderArmName(arm)).values()].map(trials => ({
     ...choiceOf(trials[0].arm),
     ...findNeed({ rollouts: trials.map(({ rollout }) => rollout), sidecars }),
   }))
@@ -82,7 +82,7 @@ function findCoresMost(rollouts) {
 
 /** Renders the limits of a control plane as the first line of its need. @param {ControlNeed} need */
 function renderControlLimits({ sidecars, measuredMost, limits, ...choice }) {
-  const name = nameOf(choice)
+  const name = renderArmName(choice)
   if (limits === null) return `${name}: too few rollouts to say what the control plane of ${sidecars} sidecars needs`
   const { millicores, mebibytes } = toLimits(limits)
   const how = measuredMost < sidecars ? `EXTRAPOLATED from at most ${measuredMost}` : 'measured up to there'
@@ -131,6 +131,6 @@ function renderCpu(line, what, { sidecars }) {
  * @param {(number | null)[]} slope with the ends of its interval @param {number} unit by which all are divided
  */
 function renderSlope([slope, low, high], unit) {
-  const show = (/** @type {number | null} */ value) => (Number(value) / unit).toFixed(2)
-  return `${show(slope)}${low === null || high === null ? ' (too few sizes for an interval)' : ` [${show(low)}, ${show(high)}]`}`
+  const formatInUnit = (/** @type {number | null} */ value) => (Number(value) / unit).toFixed(2)
+  return `${formatInUnit(slope)}${low === null || high === null ? ' (too few sizes for an interval)' : ` [${formatInUnit(low)}, ${formatInUnit(high)}]`}`
 }

@@ -1,5 +1,5 @@
 import { numericSort } from 'simple-statistics'
-import { subtract } from '../../judge/record/describe-window.js'
+import { subtract } from '../../judge/record/compute-window.js'
 import { mib } from '../../lib/units.js'
 
 /** The numbers of a rollout: a run computes them from its record in memory, `verify` again from the file. Pure. */
@@ -121,14 +121,14 @@ export function isMeasured({ cpus, askedPerSecondMost, ...phases }, part) {
 export function listInfidelities({ fidelity }) {
   if (!fidelity) return []
   const { sidecars, rolloutCpuSeconds, changeCpuSeconds, anonBytes } = fidelity
-  const showMs = (/** @type {number} */ seconds) => `${(1000 * seconds).toFixed(0)} ms`
-  /** @type {{ resource: Resource, real: number | null, simulated: number | null, show: (of: number) => string }[]} */
+  const formatMilliseconds = (/** @type {number} */ seconds) => `${(1000 * seconds).toFixed(0)} ms`
+  /** @type {{ resource: Resource, real: number | null, simulated: number | null, render: (of: number) => string }[]} */
   const rows = [
-    { resource: 'CPU time in the rollout', ...rolloutCpuSeconds, show: showMs },
-    { resource: 'CPU time in the change', ...changeCpuSeconds, show: showMs },
-    { resource: 'memory', ...anonBytes, show: bytes => `${mib(bytes)} MiB more than empty` },
+    { resource: 'CPU time in the rollout', ...rolloutCpuSeconds, render: formatMilliseconds },
+    { resource: 'CPU time in the change', ...changeCpuSeconds, render: formatMilliseconds },
+    { resource: 'memory', ...anonBytes, render: bytes => `${mib(bytes)} MiB more than empty` },
   ]
-  return rows.flatMap(({ resource, real, simulated, show }) => {
+  return rows.flatMap(({ resource, real, simulated, render }) => {
     const withheld = `its ${resource} has no value`
     if (real === null || simulated === null)
       return [
@@ -138,7 +138,7 @@ export function listInfidelities({ fidelity }) {
         },
       ]
     if (Math.abs(simulated - real) <= INFIDELITY_MOST * real) return []
-    const bothSizes = `${show(simulated)} for ${sidecars} sidecars of which 1 is real, and ${show(real)} where all are`
+    const bothSizes = `${render(simulated)} for ${sidecars} sidecars of which 1 is real, and ${render(real)} where all are`
     return [{ resource, reason: `the control plane took ${bothSizes}, more than 15 % apart: ${withheld}` }]
   })
 }

@@ -4,7 +4,7 @@ import { SCHEMA_VERSION } from '../../model/versions.js'
 import { askInTurns } from '../../node/ask-in-turns.js'
 import { ASKED_PER_SECOND, readNowMs } from '../../node/convergence.js'
 import { inLanes } from '../../run/lanes.js'
-import { describeReading, LANES, passPhase } from '../../run/phase.js'
+import { LANES, passPhase, sumReadings } from '../../run/phase.js'
 import { named, startSidecars } from '../../run/start-sidecars.js'
 
 /** The phases of a rollout (the first configuration, a change, its withdrawal, the removal of a shard), and their record. */
@@ -97,10 +97,10 @@ export async function withdrawServices({ before, readMemory, ...all }) {
  * simulated ones. @param {RolloutMember[]} members simulated ones last @param {number} seed
  */
 export function drawSample(members, seed) {
-  const nameOf = (/** @type {RolloutMember} */ { name }) => name
+  const pickName = (/** @type {RolloutMember} */ { name }) => name
   const real = members.filter(({ standsFor }) => standsFor === undefined)
   const drawn = shuffle(real, createRandom(seed)).slice(0, SAMPLE)
-  return new Set([...real.slice(0, 1), ...drawn, ...real.slice(-1), ...members.slice(real.length)].map(nameOf))
+  return new Set([...real.slice(0, 1), ...drawn, ...real.slice(-1), ...members.slice(real.length)].map(pickName))
 }
 
 /**
@@ -180,8 +180,8 @@ export async function removeShard({ shard, batches, moves, deploy, end, ...optio
  */
 
 /** Makes the record of a rollout. @param {Ended} options @returns {RolloutRecord} */
-export function describeRollout({ cpus, members, first, pods, change, withdrawal, removal, control }) {
-  const describeMember = (/** @type {Pick<RolloutMember, 'name'>} */ { name }) => ({
+export function createRolloutRecord({ cpus, members, first, pods, change, withdrawal, removal, control }) {
+  const createMemberTimes = (/** @type {Pick<RolloutMember, 'name'>} */ { name }) => ({
     ...(pods.has(name) && { pod: pods.get(name) }),
     ...(first.times.has(name) && { first: first.times.get(name) }),
     ...(change && { change: change.times.get(name) }),
@@ -197,15 +197,15 @@ export function describeRollout({ cpus, members, first, pods, change, withdrawal
       .map(({ name, shard, moved }) => ({
         name,
         shard,
-        ...describeMember({ name }),
+        ...createMemberTimes({ name }),
         ...(removal &&
           (moved ? { movedTo: moved.shard, moved: removal.times.get(name) } : { stayed: removal.turns.get(name) })),
       })),
-    ...(simulated?.standsFor && { simulated: { count: simulated.standsFor, ...describeMember(simulated) } }),
+    ...(simulated?.standsFor && { simulated: { count: simulated.standsFor, ...createMemberTimes(simulated) } }),
     first: first.phase,
     ...(change && { change: change.phase }),
     ...(withdrawal && { withdrawal: withdrawal.phase }),
     ...(removal && { removal: removal.phase }),
-    control: control?.samples.map(describeReading) ?? null,
+    control: control?.samples.map(sumReadings) ?? null,
   }
 }

@@ -11,7 +11,7 @@ import {
   createMember,
   locateControl,
 } from '../../services/control.js'
-import { describeSidecar, findReachable } from '../../services/specs.js'
+import { createServiceSidecarOptions, findReachable } from '../../services/specs.js'
 
 /** The processes of a rollout: control planes, copies of the first service's sidecar, and an application without one. Pure. */
 /** @import { Arm, Conditions, Control, Endpoint, ProcessSpec, ReloadAction, Service, Topology } from '../../model/types.ts' */
@@ -133,7 +133,7 @@ function createMembers(services, { names, seed, client }) {
     const service = { ...client, name, copyOf: client.name }
     const createAt = (/** @type {number} */ shard, /** @type {number} */ version, configuredServices = known) => {
       const conditions = { ...arm.conditions, configuredServices }
-      const options = describeSidecar(service, { ...services, arm: { ...arm, conditions } })
+      const options = createServiceSidecarOptions(service, { ...services, arm: { ...arm, conditions } })
       return {
         ...createMember(control, { ...options, ...locateControl(services, names.controls[shard]) }, version),
         shard,

@@ -1,6 +1,6 @@
 import { joinWords } from '../../lib/letters.js'
 import { count, GIB, MIB } from '../../lib/units.js'
-import { nameOf } from '../../model/arms.js'
+import { renderArmName } from '../../model/arms.js'
 import { toLimits, toMillicores } from '../../model/container-limits.js'
 import { computeServiceMs, computeServiceP99Ms } from '../../model/requests.js'
 import { limitsOf } from './memory-floor.js'
@@ -103,7 +103,7 @@ function drawAnswered(sizes, { node = null }) {
         { heading: '', align: 'left' },
       ],
       rows: sizes.map(size => ({
-        label: isSet ? `${nameOf(size)} ${size.services.join(', ')}` : nameOf(size),
+        label: isSet ? `${renderArmName(size)} ${size.services.join(', ')}` : renderArmName(size),
         cells: [
           ...drawCells(size, isSameLimit),
           ...(hasPods
@@ -148,8 +148,8 @@ function renderAnswered(sizes, { nodes = null }) {
       : [`${met} of ${count(sizes.length, 'answer')} confirmed by every trial at its limits.`]
   }
   const [{ size, limits }, ...others] = known
-  const fleet = nodes === null ? [] : known.map(one => `${nameOf(one.size)} ${renderFleet(one.limits, nodes)}`)
-  const alone = `${nameOf(size)} needs ${limits.millicores}m CPU and ${limits.mebibytes}Mi memory: ${size.answer.state}: ${size.answer.why}.`
+  const fleet = nodes === null ? [] : known.map(one => `${renderArmName(one.size)} ${renderFleet(one.limits, nodes)}`)
+  const alone = `${renderArmName(size)} needs ${limits.millicores}m CPU and ${limits.mebibytes}Mi memory: ${size.answer.state}: ${size.answer.why}.`
   return [
     ...(others.length === 0 ? [alone] : []),
     ...others.map(other => {
@@ -158,7 +158,7 @@ function renderAnswered(sizes, { nodes = null }) {
         mebibytes: other.limits.mebibytes - limits.mebibytes,
       }
       const saved = nodes === null ? '' : `: ${renderSaved(less, nodes)} on ${nodes} nodes`
-      return `${nameOf(size)} needs ${renderLess(less.millicores, 'm')} CPU and ${renderLess(less.mebibytes, 'Mi')} memory a pod than ${nameOf(other.size)}${saved}.`
+      return `${renderArmName(size)} needs ${renderLess(less.millicores, 'm')} CPU and ${renderLess(less.mebibytes, 'Mi')} memory a pod than ${renderArmName(other.size)}${saved}.`
     }),
     ...(nodes === null ? [] : [`On ${nodes} nodes, one such pod each: ${fleet.join('; ')}.`]),
   ]
@@ -199,7 +199,7 @@ function renderNode({ name, left }) {
 function warnOfAnswered(size) {
   const { answer } = size
   if (answer.state === 'confirmed') return []
-  return [`${nameOf(size)}: ${answer.state === 'none' ? 'no limits' : answer.state}: ${answer.why}.`]
+  return [`${renderArmName(size)}: ${answer.state === 'none' ? 'no limits' : answer.state}: ${answer.why}.`]
 }
 
 /** Draws the limits of older searches, which have no `answer`. @param {SizeResult[]} sizes @returns {Picture[]} */
@@ -226,8 +226,11 @@ function drawSizes(sizes) {
           p99Ms === null ? null : cell(`${p99Ms.toFixed(1)} ms${isSameLimit ? '' : ` of ${size.p99LimitMs}`}`),
         ]
         return isOfServices
-          ? { label: `${services.join(', ')}, ${nameOf(size)}`, cells: [cell(`${ratePerSecond} req/s`), ...cells] }
-          : { label: nameOf(size), cells }
+          ? {
+              label: `${services.join(', ')}, ${renderArmName(size)}`,
+              cells: [cell(`${ratePerSecond} req/s`), ...cells],
+            }
+          : { label: renderArmName(size), cells }
       }),
     },
   ]
@@ -245,7 +248,8 @@ function renderChecks(sizes) {
     return trialsOfChecks.reduce((sum, n) => sum + n, 0)
   })
   const [least, most] = [Math.min(...trials), Math.max(...trials)]
-  const who = checked.length === sizes.length ? 'These limits' : `The limits of ${joinWords(checked.map(nameOf))}`
+  const who =
+    checked.length === sizes.length ? 'These limits' : `The limits of ${joinWords(checked.map(renderArmName))}`
   return [
     `${who} met the p99 in each of ${least === most ? count(most, 'trial') : `${least} to ${most} trials`} that checked them.`,
   ]
@@ -263,14 +267,16 @@ function renderSavings(sizes) {
       `${Math.abs(gap)}${unit} ${gap >= 0 ? 'less' : 'more'}`
     const cpu = compare(limits.millicores - firstLimits.millicores, 'm')
     const memory = compare(limits.mebibytes - firstLimits.mebibytes, 'Mi')
-    return [`A sidecar of ${nameOf(first)} needs ${cpu} CPU and ${memory} memory than one of ${nameOf(other)}.`]
+    return [
+      `A sidecar of ${renderArmName(first)} needs ${cpu} CPU and ${memory} memory than one of ${renderArmName(other)}.`,
+    ]
   })
 }
 
 /** Renders why an older search has no limits, or none that passed their check; []: they passed. @param {SizeResult} size */
 function warnOfSize(size) {
   const { cpu, memory, isChecked, extrapolated } = size
-  const name = nameOf(size)
+  const name = renderArmName(size)
   if (extrapolated !== null)
     return [`${name}: EXTRAPOLATED from lower rates, not measured: about ${extrapolated.cores.toFixed(2)} cores.`]
   if (!cpu.isFound && cpu.steps.some(step => step.held === null))
@@ -293,7 +299,7 @@ function drawSearches(searches) {
       isOfProxies: true,
       columns: [{ heading, isBar: true }, { heading: next }],
       rows: searches.map(search => ({
-        label: nameOf(search),
+        label: renderArmName(search),
         cells: [
           search.isFound && search.held !== null
             ? { text: formatValue(search.held, search), value: search.held }
@@ -316,7 +322,7 @@ function renderSearches(searches) {
   const { looksFor } = first
   if (others.length === 0) {
     const words = { knee: 'meets the p99 up to', cpu: 'meets the p99 with', memory: 'survives with' }[looksFor]
-    return [`${nameOf(first)} ${words} ${formatValue(Number(first.held), first)}.`]
+    return [`${renderArmName(first)} ${words} ${formatValue(Number(first.held), first)}.`]
   }
   return others.map(other => {
     const ratio = Number(first.held) / Number(other.held)
@@ -326,8 +332,8 @@ function renderSearches(searches) {
       ratio >= 2
         ? `${ratio.toFixed(1)} × as much`
         : `${(100 * Math.abs(ratio - 1)).toFixed(0)} % ${ratio < 1 ? 'less' : 'more'}`
-    if (ratio === 1) return `${nameOf(first)} and ${nameOf(other)} have the same limit.`
-    return `${nameOf(first)} ${verb} ${more} ${what} than ${nameOf(other)} (one search each: no interval).`
+    if (ratio === 1) return `${renderArmName(first)} and ${renderArmName(other)} have the same limit.`
+    return `${renderArmName(first)} ${verb} ${more} ${what} than ${renderArmName(other)} (one search each: no interval).`
   })
 }
 
@@ -338,7 +344,7 @@ function warnOfSearch(search) {
   const lack = isJudged
     ? 'its limit cannot be reached on this machine'
     : 'no answer, for not every value could be judged'
-  return [`${nameOf(search)}: ${lack}: ${search.why}.`]
+  return [`${renderArmName(search)}: ${lack}: ${search.why}.`]
 }
 
 /** @param {number} value @param {Pick<SearchResult, 'unit'>} result */

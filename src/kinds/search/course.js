@@ -1,7 +1,7 @@
-import { nameOf } from '../../model/arms.js'
+import { renderArmName } from '../../model/arms.js'
 import { estimateSeconds, withWarmupFor } from '../../plan/plan.js'
 import { startServices } from '../../run/start-services.js'
-import { describeTrials, isAnsweredByTrials, judgeSearchTrial, startSearch } from './searches.js'
+import { createResultSoFar, isAnsweredByTrials, judgeSearchTrial, startSearch } from './searches.js'
 import { createTimeLeft, renderTimeLeft } from './time-left.js'
 import { isAnswered, renderLimits } from './trial-rows.js'
 
@@ -60,10 +60,10 @@ function createSearch({ template, spec, cpus, reusable, isRecorded, run, adopt, 
     const verdict = outcome.held === null ? 'not judged' : outcome.held ? 'met' : 'missed'
     say(`    ${verdict}: ${outcome.why}${renderTimeLeft(timeLeft.estimate())}`)
   }
-  const sayAnswer = (/** @type {SizeSpec} */ ofTrials, /** @type {string} */ which) => {
-    const sizes = [describeTrials({ template, spec: ofTrials, cpus, tried, isOver: step.done === true })].flat()
+  const announceAnswer = (/** @type {SizeSpec} */ ofTrials, /** @type {string} */ which) => {
+    const sizes = [createResultSoFar({ template, spec: ofTrials, cpus, tried, isOver: step.done === true })].flat()
     for (const size of sizes.filter(isAnswered)) {
-      const whose = [nameOf(template), ...size.services].join(', ')
+      const whose = [renderArmName(template), ...size.services].join(', ')
       say(`${which}, ${whose}: ${renderLimits(size)}; ${size.answer.state}: ${size.answer.why}`)
     }
   }
@@ -73,11 +73,11 @@ function createSearch({ template, spec, cpus, reusable, isRecorded, run, adopt, 
     async findFirst() {
       if (spec.kind !== 'size' || !isAnsweredByTrials(spec)) return
       while (isWhole()) await tryNext()
-      sayAnswer(spec, 'first answer')
+      announceAnswer(spec, 'first answer')
     },
     async finish() {
       while (!step.done) await tryNext()
-      if (isAnsweredByTrials(spec)) sayAnswer(spec, 'answer')
+      if (isAnsweredByTrials(spec)) announceAnswer(spec, 'answer')
     },
   }
 }

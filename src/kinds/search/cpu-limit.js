@@ -1,4 +1,4 @@
-import { describeSearch, tryStep, withCpu, withoutOutcomes } from './step.js'
+import { createSearchResult, tryStep, withCpu, withoutOutcomes } from './step.js'
 
 /** @import { Arm, SearchResult, SearchStep } from '../../model/types.ts' */
 /** @import { Search, TriedStep } from './step.js' */
@@ -32,7 +32,7 @@ export function* findCpu({ template, cpus, known }) {
     const held =
       steps.find(s => s.held === true && !steps.some(t => t.held === false && t.value >= s.value))?.value ?? null
     const failed = steps.findLast(s => s.held === false)?.value ?? null
-    return describeSearch({
+    return createSearchResult({
       template,
       looksFor: 'cpu',
       held,

@@ -1,5 +1,5 @@
 import { toLimits } from '../../model/container-limits.js'
-import { describeSearch, tryStep, withMemory, withoutOutcomes } from './step.js'
+import { createSearchResult, tryStep, withMemory, withoutOutcomes } from './step.js'
 
 /** @import { Arm, SearchResult, SearchStep, SizeResult } from '../../model/types.ts' */
 /** @import { Limits } from '../../model/container-limits.js' @import { Outcome } from './outcome.js' */
@@ -22,7 +22,8 @@ export function* findMemoryFloor({ template, spec, unlimited = [] }) {
       ? { held: true, why: '', outcomes: unlimited.filter(o => o.held) }
       : yield* tryStep(withMemory(template, null), 0, { by: 'survived' })
   const unchargedBytes = Math.max(...first.outcomes.map(o => o.unchargedBytes))
-  const nothing = (/** @type {string} */ why) => describeSearch({ template, looksFor: 'memory', why, unchargedBytes })
+  const nothing = (/** @type {string} */ why) =>
+    createSearchResult({ template, looksFor: 'memory', why, unchargedBytes })
   if (!first.held) return nothing(`without a limit: ${first.why}`)
   const needed = Math.max(...first.outcomes.map(o => o.peakBytesMost || o.rssBytesMost))
   if (!(needed > 0)) return nothing('nobody read how much memory it takes')
@@ -52,7 +53,7 @@ export function* findLowerMemoryFloor({ template, spec, memory, survived }) {
  */
 function* bisect({ template, spec, unchargedBytes, steps, from, most, held = null }) {
   const end = (/** @type {{ held: number | null, failed: number | null, why: string, isFound: boolean }} */ result) =>
-    describeSearch({ template, looksFor: 'memory', unchargedBytes, steps, ...result })
+    createSearchResult({ template, looksFor: 'memory', unchargedBytes, steps, ...result })
   /** @type {number | null} */
   let failed = null
   for (let bytes = from; ; ) {

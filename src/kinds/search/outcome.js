@@ -55,7 +55,7 @@ export function judgeOutcome(record, p99Ms) {
     coresMost: most(p => p.cpuCores),
     peakBytesMost: most(p => p.memory.peakBytes),
     rssBytesMost: most(p => p.memory.rssBytes),
-    memory: describeMemory(sidecars),
+    memory: findLargestMemory(sidecars),
     unchargedBytes: most(({ memory: { rssBytes, workingSetBytes } }) =>
       rssBytes === null || workingSetBytes === null ? null : rssBytes - workingSetBytes,
     ),
@@ -95,7 +95,7 @@ export function judgeOutcome(record, p99Ms) {
 }
 
 /** Returns the memory of the largest sidecar; undefined: there is none. @param {ProcessRecord[]} sidecars @returns {SidecarMemory | undefined} */
-function describeMemory(sidecars) {
+function findLargestMemory(sidecars) {
   const sizeOf = (/** @type {ProcessRecord} */ { memory }) => Math.max(memory.peakBytes ?? 0, memory.rssBytes ?? 0)
   const largest = sidecars.toSorted((a, b) => sizeOf(b) - sizeOf(a)).at(0)
   if (!largest) return undefined

@@ -31,7 +31,7 @@ export const searchPlan = {
   withP99Bound: (experiment, p99Ms) =>
     experiment.search?.kind === 'services' ? experiment : { ...experiment, search: { ...experiment.search, p99Ms } },
   choosesTrials: true,
-  describePlan: ({ search, arms }) => ({
+  summarisePlan: ({ search, arms }) => ({
     // The search of a size begins at the limits of the arms.
     planned:
       search?.kind === 'size'

@@ -1,12 +1,12 @@
 import { BenchError } from '../../lib/errors.js'
 import { findServices } from './before/services.js'
 import { findSize } from './before/size.js'
-import { describeSize } from './describe-size.js'
 import { findMemoryFloor } from './memory-floor.js'
 import { judgeOutcome } from './outcome.js'
-import { describeServices, p99LimitOf, tryServices } from './services.js'
+import { createServicesResults, p99LimitOf, tryServices } from './services.js'
 import { trySize } from './size.js'
-import { describeSearch, tryStep, withoutOutcomes, withRate } from './step.js'
+import { createSizeResult } from './size-result.js'
+import { createSearchResult, tryStep, withoutOutcomes, withRate } from './step.js'
 
 /** Searches as generators: they yield the arm to try, and get its outcome. Pure: the same records give the same answer again. */
 /** @import { Arm, Manifest, SearchResult, SearchSpec, SizeResult, TrialRecord } from '../../model/types.ts' */
@@ -51,7 +51,7 @@ function* searchByTrials({ template, spec, cpus, tried }) {
     tried.push({ arm: step.value, outcome })
     step = trials.next(outcome)
   }
-  return describeTrials({ template, spec, cpus, tried, isOver: true })
+  return createResultSoFar({ template, spec, cpus, tried, isOver: true })
 }
 
 /**
@@ -59,10 +59,10 @@ function* searchByTrials({ template, spec, cpus, tried }) {
  * @param {Pick<SearchOptions, 'template' | 'cpus'> & { spec: SizeSpec, tried: Tried[], isOver: boolean }} options
  * @returns {SizeResult | SizeResult[]} a list for a file of services
  */
-export function describeTrials({ template, spec, cpus, tried, isOver }) {
+export function createResultSoFar({ template, spec, cpus, tried, isOver }) {
   return spec.kind === 'size'
-    ? describeSize({ template, cpus, p99Ms: spec.p99Ms, tried, isOver })
-    : describeServices({ template, spec, cpus, tried, isOver })
+    ? createSizeResult({ template, cpus, p99Ms: spec.p99Ms, tried, isOver })
+    : createServicesResults({ template, spec, cpus, tried, isOver })
 }
 
 /** Judges a trial by the p99 of its search or, for a file of services, by the strictest of the services with its rate. @param {SearchSpec} spec @param {TrialRecord} record */
@@ -93,7 +93,7 @@ export function replaySearch({ template, spec, cpus }, records) {
     step = search.next(outcome)
   }
   if (step.done) return step.value
-  return isAnsweredByTrials(spec) ? describeTrials({ template, spec, cpus, tried, isOver: false }) : null
+  return isAnsweredByTrials(spec) ? createResultSoFar({ template, spec, cpus, tried, isOver: false }) : null
 }
 
 /**
@@ -125,7 +125,7 @@ export function* findKnee({ template, spec }) {
     const step = yield* tryStep(withRate(template, rate), rate)
     steps.push(withoutOutcomes(step))
     if (step.held === null)
-      return describeSearch({ template, looksFor: 'knee', held, failed, steps, why: step.why, isFound: false })
+      return createSearchResult({ template, looksFor: 'knee', held, failed, steps, why: step.why, isFound: false })
     if (step.held) held = rate
     else failed = rate
     if (held !== null && failed !== null && failed / held <= 1 + spec.precision) break
@@ -133,5 +133,5 @@ export function* findKnee({ template, spec }) {
     if (rate === held || rate === failed) break
   }
   const why = steps.findLast(s => s.held === false)?.why ?? 'nothing failed'
-  return describeSearch({ template, looksFor: 'knee', held, failed, steps, why, isFound: failed !== null })
+  return createSearchResult({ template, looksFor: 'knee', held, failed, steps, why, isFound: failed !== null })
 }

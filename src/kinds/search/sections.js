@@ -1,7 +1,7 @@
 import { ratePerSecond } from '../../judge/record/measures.js'
 import { groupBy } from '../../lib/group-by.js'
 import { count, MIB } from '../../lib/units.js'
-import { nameOf } from '../../model/arms.js'
+import { renderArmName } from '../../model/arms.js'
 import { renderResources } from '../../model/container-limits.js'
 import { answerSearches } from './answer.js'
 import { limitsOf } from './memory-floor.js'
@@ -51,7 +51,7 @@ export const searchSections = {
  */
 function countLoads(arms, services) {
   const loads = new Set(services.map(({ ratePerSecond, payloadBytes }) => `${ratePerSecond} ${payloadBytes}`))
-  return new Set(arms.map(nameOf)).size * loads.size
+  return new Set(arms.map(renderArmName)).size * loads.size
 }
 
 /** @param {Answered[]} sizes */
@@ -63,7 +63,7 @@ function renderAnswered(sizes) {
 /** Renders the result of an older search for a load of services. @param {SizeResult} size */
 function renderService(size) {
   const { services, ratePerSecond, p99LimitMs, line, cpu, checks } = size
-  const head = `${services.join(', ')}, ${nameOf(size)}: ${ratePerSecond} requests/s with a p99 of at most ${p99LimitMs} ms`
+  const head = `${services.join(', ')}, ${renderArmName(size)}: ${ratePerSecond} requests/s with a p99 of at most ${p99LimitMs} ms`
   const steps = cpu.steps.map(step => `    ${renderStep(step, cpu)}`)
   const limits = limitsOf(size)
   if (limits === null) return [`${head}: no limits were found: ${cpu.why}`, ...steps]
@@ -94,8 +94,8 @@ function renderSize(size) {
     `  memory limit to give: ${limits.mebibytes} MiB, above every limit that killed here${uncharged >= 1 ? `, with ${uncharged.toFixed(1)} MiB of file pages that were not charged to the sidecar` : ''}`,
     ...checks.map(renderCheck),
     isChecked
-      ? `  ${nameOf(size)}, for the pod spec of each sidecar:`
-      : `  ${nameOf(size)}: the answer did NOT pass its own check; what was found:`,
+      ? `  ${renderArmName(size)}, for the pod spec of each sidecar:`
+      : `  ${renderArmName(size)}: the answer did NOT pass its own check; what was found:`,
     ...renderResources(limits),
   ]
 }
@@ -120,13 +120,13 @@ function renderExtrapolation({ extrapolated }) {
 /** Renders what a search found, or why not, and each of its steps. @param {SearchResult} result */
 function renderSearch(result) {
   const { looksFor, held, failed, why, isFound, steps, link } = result
-  const show = (/** @type {number | null} */ value) => (value === null ? 'nothing' : formatValue(value, result))
-  const whose = `${nameOf(result)}, ${link}: ${WORDS[looksFor]} that holds`
+  const formatHeld = (/** @type {number | null} */ value) => (value === null ? 'nothing' : formatValue(value, result))
+  const whose = `${renderArmName(result)}, ${link}: ${WORDS[looksFor]} that holds`
   const isJudged = steps.every(step => step.held !== null)
   const lack = isJudged ? 'not reachable on this machine' : 'no answer, for not every value could be judged'
   const head = isFound
-    ? `${whose}: ${show(held)}; the bracket is [${show(failed)} failed, ${show(held)} held]: ${why}`
-    : `${whose}: ${lack}${held === null ? '' : looksFor === 'knee' ? ` beyond ${show(held)}` : ` below ${show(held)}, which held`}: ${why}`
+    ? `${whose}: ${formatHeld(held)}; the bracket is [${formatHeld(failed)} failed, ${formatHeld(held)} held]: ${why}`
+    : `${whose}: ${lack}${held === null ? '' : looksFor === 'knee' ? ` beyond ${formatHeld(held)}` : ` below ${formatHeld(held)}, which held`}: ${why}`
   return [head, ...steps.map(step => `    ${renderStep(step, result)}`)]
 }
 
@@ -147,7 +147,7 @@ function formatValue(value, { unit }) {
  * @param {Drawn<ResultOf<'search'>>} drawn @returns {KindChart[]} one; []: no trial was judged
  */
 function drawLimits({ result: { sizes }, records, colourFor }) {
-  const lines = [...groupBy(sizes, nameOf)].map(([label, sizesOfPlane]) => {
+  const lines = [...groupBy(sizes, renderArmName)].map(([label, sizesOfPlane]) => {
     const held = new Set(sizesOfPlane.flatMap(size => listSteps(size, true)))
     const failed = new Set(sizesOfPlane.flatMap(size => listSteps(size, false)))
     const points = records.flatMap(record => {

@@ -1,7 +1,7 @@
 import { fitLine } from '../../lib/stats.js'
 import { listCells, listEndRates } from './cells.js'
-import { describeSize } from './describe-size.js'
 import { tryLimits } from './size.js'
+import { createSizeResult } from './size-result.js'
 import { withRate } from './step.js'
 import { findNeed, ofWhole, tryWhole } from './whole.js'
 
@@ -37,12 +37,12 @@ function isOutOfReach({ cell, cpus, tried }) {
  * @param {{ template: Arm, spec: ServicesSpec, cpus: number, tried: Tried[], isOver: boolean }} options
  * @returns {SizeResult[]} []: no service has the payload
  */
-export function describeServices({ template, spec, cpus, tried, isOver }) {
+export function createServicesResults({ template, spec, cpus, tried, isOver }) {
   const cells = listCells(spec, template)
   const ends = findEnds({ template, cells, cpus, tried })
   const line = ends.length === 2 ? fitNeed(ends) : null
   return cells.map(({ ratePerSecond, p99Ms, names: services }) =>
-    describeSize({
+    createSizeResult({
       ...{ template: withRate(template, ratePerSecond), cpus, p99Ms, isOver, services, line },
       tried: tried.filter(({ arm }) => arm.load.ratePerSecond === ratePerSecond),
     }),

@@ -8,7 +8,7 @@ import { findNeed, ofWhole, tryWhole } from './whole.js'
 
 /**
  * The trials that `size` makes of a load: some with all the CPU of the machine, which show what sidecars take, and then some
- * at the limits that this suggests, down to the smallest that are confirmed. describe-size.js makes their result.
+ * at the limits that this suggests, down to the smallest that are confirmed. size-result.js makes their result.
  * @import { Arm, SearchSpec } from '../../model/types.ts' @import { Need, Tried, Trials } from './whole.js'
  */
 

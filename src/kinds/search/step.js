@@ -48,7 +48,7 @@ export function withoutOutcomes({ value, held, why, trials }) {
  * @param {Pick<SearchResult, 'looksFor'> & Partial<SearchResult> & { template: Arm }} options by default, nothing was found
  * @returns {SearchResult} isFound: false also if no value held
  */
-export function describeSearch({ template, looksFor, held = null, isFound = false, ...fields }) {
+export function createSearchResult({ template, looksFor, held = null, isFound = false, ...fields }) {
   const unit = /** @type {const} */ ({ knee: 'requests/s', cpu: 'cores', memory: 'bytes' })[looksFor]
   return {
     ...choiceOf(template),

@@ -1,7 +1,7 @@
 import { groupBy } from '../../lib/group-by.js'
 import { renderTextTable, right, wrapText } from '../../lib/text-table.js'
 import { MIB } from '../../lib/units.js'
-import { nameOf } from '../../model/arms.js'
+import { renderArmName } from '../../model/arms.js'
 import { toLimits, toMillicores } from '../../model/container-limits.js'
 import { RULE } from './confirm.js'
 
@@ -35,7 +35,7 @@ export function renderLimits({ answer: { limits, requestCores }, neighbourCores 
 /** Renders a table of every trial of each plane, with what its sidecars used, and the rules below; []: there are no sizes. @param {Answered[]} sizes */
 export function listTrialRows(sizes) {
   if (sizes.length === 0) return []
-  const rows = [...groupBy(sizes, nameOf)].flatMap(([name, sizesOfPlane]) => [
+  const rows = [...groupBy(sizes, renderArmName)].flatMap(([name, sizesOfPlane]) => [
     `${name}: each trial, and the limits that it had`,
     ...renderTextTable({
       caption: '',

@@ -47,7 +47,7 @@ export const k6 = {
         : {}),
       PIECE_MS: load.burst ? PIECE_MS : 0,
       ...(certificate ? { CERTIFICATE: certificate.certificatePath, KEY: certificate.keyPath } : {}),
-      ...(load.isInterleaved ? describeInterleaved({ load, tailMs, urls, ...others }) : {}),
+      ...(load.isInterleaved ? createInterleavedVariables({ load, tailMs, urls, ...others }) : {}),
       CONNECTIONS: load.connections,
       PAYLOAD_BYTES: findLargestBody(load),
       ...(load.requests && { REQUESTS: renderRequests(others.arms?.map(arm => arm.load) ?? [load]) }),
@@ -141,7 +141,7 @@ function scriptOf({ kind, isInterleaved }) {
  * Makes the variables of the addresses and the load of each arm, and of the order of slices if the load has a slice length.
  * @param {Pick<LoadOptions, 'load' | 'tailMs' | 'urls' | 'arms' | 'seed'>} options
  */
-function describeInterleaved({ load, tailMs, urls, arms = [{ urls, load }], seed = 0 }) {
+function createInterleavedVariables({ load, tailMs, urls, arms = [{ urls, load }], seed = 0 }) {
   const { sliceMs } = load
   const ofArms = {
     ARM_URLS: arms.map(arm => arm.urls.join(',')).join(';'),

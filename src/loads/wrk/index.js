@@ -68,7 +68,7 @@ export const wrk = {
         ...Object.entries(variables).map(([name, value]) => `${name}=${value}`),
       ],
       env: {
-        ...(arms ? describeInterleaved({ arms, load, tailMs, seed }) : {}),
+        ...(arms ? createInterleavedVariables({ arms, load, tailMs, seed }) : {}),
         ...renderRequests(arms?.map(arm => arm.load) ?? [load]),
       },
       folder,
@@ -94,7 +94,7 @@ export const wrk = {
  * Makes the variables of interleaved arms: their addresses and payloads, and the order of slices.
  * @param {{ arms: { urls: string[], load: Load }[], load: Load, tailMs: number, seed?: number }} options
  */
-function describeInterleaved({ arms, load, tailMs, seed = 0 }) {
+function createInterleavedVariables({ arms, load, tailMs, seed = 0 }) {
   const { sliceMs = 0 } = load
   const slices = countSlices(load, { sliceMs, tailMs })
   return {

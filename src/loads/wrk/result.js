@@ -62,7 +62,7 @@ export function parseResult(log, place = 0) {
     reportedUsers: sum(t => t.restedUsers),
     dropped: 0,
     lagP99Ms: null,
-    distribution: describeTimes({ classes: threads.flatMap(t => t.classes), sumMicros: sum(t => t.sumMicros) }),
+    distribution: computeDistribution({ classes: threads.flatMap(t => t.classes), sumMicros: sum(t => t.sumMicros) }),
     series: null,
     failures: [...new Set(threads.flatMap(t => t.messages))].slice(0, 5),
     ...sumWaited(threads),
@@ -99,7 +99,7 @@ const QUANTILES = [
 ]
 
 /** Makes the distribution of response times. @param {Pick<ThreadReport, 'classes' | 'sumMicros'>} times @returns {Distribution | null} null: no request */
-function describeTimes({ classes, sumMicros }) {
+function computeDistribution({ classes, sumMicros }) {
   const count = classes.reduce((all, [, n]) => all + n, 0)
   if (count === 0) return null
   const rising = classes.toSorted((a, b) => a[0] - b[0])

@@ -1,7 +1,7 @@
 import { UsageError } from '../../lib/errors.js'
 import { readBytes } from '../../lib/units.js'
 
-export { count as showCount } from '../../lib/units.js'
+export { count as renderCount } from '../../lib/units.js'
 
 /** The contract of an axis, and parts that axes share, such as readers of values of the command line. Pure. */
 /** @import { TrialKind } from '../types.ts' */
@@ -30,7 +30,7 @@ export { count as showCount } from '../../lib/units.js'
  *   without it; absent: the axis is no condition
  * @property {any[]} values by default; the first is what an arm has without the axis
  * @property {(arm: ArmOnAxes) => any} of the value of an arm; null: it has none
- * @property {(value: any) => string} show renders a value, null too, as words that stand alone
+ * @property {(value: any) => string} render renders a value, null too, as words that stand alone
  * @property {string} label of a column or row
  * @property {true} [isOfSidecars] arms without sidecars cannot differ in it
  * @property {true} [isCostOfAll] arms without sidecars are compared with themselves on it, too
@@ -47,14 +47,14 @@ export const OF_CONTROL_PLANE = ['rollout', 'growth']
 export const list = (name, help, read) => ({ flags: `${name} <list>`, help, read })
 
 /** Renders bytes to a hundredth of a MiB: `64 MiB`. @param {number} bytes */
-export function showMebibytes(bytes) {
+export function renderMemorySize(bytes) {
   return `${Number((bytes / 2 ** 20).toFixed(2))} MiB`
 }
 
 /**
  * Completes axes of sidecars. Each reads the condition of the same name of an arm, null if the arm has none, and has no value by
  * default.
- * @template {Record<string, Pick<Axis, 'schema' | 'show' | 'label'> & Partial<Axis> & { recorded: import('zod').ZodType }>} Axes
+ * @template {Record<string, Pick<Axis, 'schema' | 'render' | 'label'> & Partial<Axis> & { recorded: import('zod').ZodType }>} Axes
  * @param {TrialKind[]} kinds of the axes that name none @param {Axes} axes
  */
 export function createConditions(kinds, axes) {

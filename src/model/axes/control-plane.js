@@ -9,8 +9,8 @@ import {
   readCores,
   readCount,
   readSize,
-  showCount,
-  showMebibytes,
+  renderCount,
+  renderMemorySize,
 } from './axis.js'
 
 /** The axes of a control plane of many sidecars. An arm lacks the condition of an axis whose value is null. Pure. */
@@ -20,7 +20,7 @@ export const CONTROL_PLANE_AXES = createConditions(['rollout'], {
     option: list('--sidecars', 'how many sidecars the control plane configures; on Kubernetes, a pod each', readCount),
     recorded: z.int().positive().optional().describe('that one control plane configures; absent: there is none'),
     schema: count(5000, 'the kit has not been tried with more of one control plane'),
-    show: v => (v === null ? 'no control plane' : showCount(v, 'sidecar')),
+    render: v => (v === null ? 'no control plane' : renderCount(v, 'sidecar')),
     label: 'sidecars',
   },
   controlCpuLimitCores: {
@@ -28,7 +28,7 @@ export const CONTROL_PLANE_AXES = createConditions(['rollout'], {
     option: list('--control-cpu', 'CPU limit of the control plane, such as 0.5,none', orNone(readCores)),
     recorded: z.number().positive().optional().describe('of the control plane; absent: it has no cap'),
     schema: cpuLimitCores.nullable(),
-    show: v => (v === null ? 'control plane without a cap' : `control plane at ${showCount(v, 'core')}`),
+    render: v => (v === null ? 'control plane without a cap' : `control plane at ${renderCount(v, 'core')}`),
     label: 'control plane cap',
     isUnsaidWhenNull: true,
   },
@@ -37,7 +37,7 @@ export const CONTROL_PLANE_AXES = createConditions(['rollout'], {
     option: list('--control-memory', 'memory limit of the control plane, such as 256MiB', orNone(readSize)),
     recorded: z.int().positive().optional().describe('limit of the control plane; absent: it has none'),
     schema: memoryBytes.nullable(),
-    show: v => (v === null ? 'control plane without a memory limit' : `control plane with ${showMebibytes(v)}`),
+    render: v => (v === null ? 'control plane without a memory limit' : `control plane with ${renderMemorySize(v)}`),
     label: 'control plane memory limit',
     isUnsaidWhenNull: true,
   },
@@ -50,14 +50,14 @@ export const CONTROL_PLANE_AXES = createConditions(['rollout'], {
       .optional()
       .describe('control planes that share the sidecars; absent: one has them all'),
     schema: count(100, 'balance has no more'),
-    show: v => (v === null ? 'not in shards' : showCount(v, 'shard')),
+    render: v => (v === null ? 'not in shards' : renderCount(v, 'shard')),
     label: 'shards',
   },
   assignment: {
     option: list('--assignment', `of sidecars to shards: ${ALGORITHM_NAMES.join(', ')}; default: round-robin`),
     recorded: z.enum(ALGORITHM_NAMES).optional().describe('of sidecars to shards; absent: round-robin'),
     schema: z.enum(ALGORITHM_NAMES),
-    show: v => (v === null ? 'assigned by round-robin' : `assigned by ${v}`),
+    render: v => (v === null ? 'assigned by round-robin' : `assigned by ${v}`),
     label: 'assignment',
   },
   sizes: {
@@ -67,7 +67,7 @@ export const CONTROL_PLANE_AXES = createConditions(['rollout'], {
       .optional()
       .describe('each sidecar knows configuredServices, or (random) so many on average; absent: equal'),
     schema: z.enum(SIZES),
-    show: v => `${v ?? 'equal'} sizes`,
+    render: v => `${v ?? 'equal'} sizes`,
     label: 'sizes',
   },
   isShardRemoved: {
@@ -77,7 +77,7 @@ export const CONTROL_PLANE_AXES = createConditions(['rollout'], {
       .optional()
       .describe('the last shard is ended after the change, and sidecars move; absent: it is not'),
     schema: z.literal(true).nullable(),
-    show: v => (v === null ? 'no shard removed' : 'a shard removed'),
+    render: v => (v === null ? 'no shard removed' : 'a shard removed'),
     label: 'shard removed',
   },
   areServicesRemoved: {
@@ -91,7 +91,7 @@ export const CONTROL_PLANE_AXES = createConditions(['rollout'], {
       .optional()
       .describe('sidecars are told of configuredServices by the change, and a further one takes them away'),
     schema: z.literal(true).nullable(),
-    show: v => (v === null ? 'services from the start' : 'services removed again'),
+    render: v => (v === null ? 'services from the start' : 'services removed again'),
     label: 'services removed',
   },
   commitsPerSecond: {
@@ -102,7 +102,7 @@ export const CONTROL_PLANE_AXES = createConditions(['rollout'], {
       .number()
       .min(10, 'at least 10 commits/s: a sidecar is waited for 0.1 s')
       .max(10_000, 'at most 10000 commits/s: a request takes longer'),
-    show: v => (v === null ? 'commits at no rate' : `at most ${v} commits/s`),
+    render: v => (v === null ? 'commits at no rate' : `at most ${v} commits/s`),
     label: 'commits/s',
   },
   commitsAtOnce: {
@@ -110,7 +110,7 @@ export const CONTROL_PLANE_AXES = createConditions(['rollout'], {
     needsRealSidecars: true,
     recorded: z.int().positive().optional().describe('commits of a change; absent: 4'),
     schema: count(256, 'each is a connection to the control plane'),
-    show: v => (v === null ? 'commits at once by default' : `${showCount(v, 'commit')} at once`),
+    render: v => (v === null ? 'commits at once by default' : `${renderCount(v, 'commit')} at once`),
     label: 'commits at once',
   },
 })

@@ -8,8 +8,8 @@ import {
   readCores,
   readCount,
   readSize,
-  showCount,
-  showMebibytes,
+  renderCount,
+  renderMemorySize,
   UNDER_LOAD,
 } from './axis.js'
 
@@ -23,7 +23,7 @@ export const SIDECAR_AXES = createConditions(UNDER_LOAD, {
     recorded: z.enum(TLS_KINDS).describe('between sidecars; +x25519mlkem768: that group before X25519'),
     schema: z.enum(TLS_KINDS),
     values: ['ecdsa-p256'],
-    show: v => (v === 'plaintext' ? v : `mTLS ${v}`),
+    render: v => (v === 'plaintext' ? v : `mTLS ${v}`),
     label: 'TLS',
   },
   protocol: {
@@ -38,7 +38,7 @@ export const SIDECAR_AXES = createConditions(UNDER_LOAD, {
       ),
     schema: z.enum(['http/1.1', 'http/2', 'grpc', 'tcp']),
     values: ['http/1.1'],
-    show: v => (v === 'grpc' ? 'gRPC' : v.toUpperCase()),
+    render: v => (v === 'grpc' ? 'gRPC' : v.toUpperCase()),
     label: 'protocol',
   },
   workers: {
@@ -46,7 +46,7 @@ export const SIDECAR_AXES = createConditions(UNDER_LOAD, {
     option: list('--workers', 'worker threads of each sidecar; default: its CPU limit, rounded up', readCount),
     recorded: z.int().positive().nullable().describe('null: as many as the cap can use'),
     schema: count(1024, 'each is a thread, and no machine has as many CPUs'),
-    show: v => (v === null ? 'workers by cap' : showCount(v, 'worker')),
+    render: v => (v === null ? 'workers by cap' : renderCount(v, 'worker')),
     label: 'workers',
   },
   configuredServices: {
@@ -54,7 +54,7 @@ export const SIDECAR_AXES = createConditions(UNDER_LOAD, {
     recorded: z.int().min(0).describe('that every sidecar has routes to, and nobody calls'),
     schema: z.int().min(0).max(65_536, 'at most 65536: they have the addresses of 198.18.0.0/16'),
     values: [0],
-    show: v => `${v} configured services`,
+    render: v => `${v} configured services`,
     label: 'configured services',
   },
   cpuRequestCores: {
@@ -66,7 +66,7 @@ export const SIDECAR_AXES = createConditions(UNDER_LOAD, {
     ),
     recorded: cpuRequestCores.optional().describe('of each sidecar, as the weight of its cgroup; absent: it has none'),
     schema: cpuRequestCores,
-    show: v => (v === null ? 'no CPU request' : `CPU request ${v}`),
+    render: v => (v === null ? 'no CPU request' : `CPU request ${v}`),
     label: 'CPU request',
     isUnsaidWhenNull: true,
   },
@@ -81,7 +81,7 @@ export const SIDECAR_AXES = createConditions(UNDER_LOAD, {
       .optional()
       .describe('quota of each sidecar and its application together; absent: there is none'),
     schema: cpuLimitCores,
-    show: v => (v === null ? 'no CPU limit of pods' : `pods at ${showCount(v, 'core')}`),
+    render: v => (v === null ? 'no CPU limit of pods' : `pods at ${renderCount(v, 'core')}`),
     label: 'CPU limit of pods',
     isUnsaidWhenNull: true,
   },
@@ -89,19 +89,19 @@ export const SIDECAR_AXES = createConditions(UNDER_LOAD, {
     option: list('--memory', 'memory limit of each sidecar, such as 64MiB', readSize),
     recorded: z.int().positive().nullable().describe('of each sidecar'),
     schema: memoryBytes,
-    show: v => (v === null ? 'no memory limit' : showMebibytes(v)),
+    render: v => (v === null ? 'no memory limit' : renderMemorySize(v)),
     label: 'memory limit',
   },
   changesPerMinute: {
     recorded: z.int().min(0).nullable().describe('of the first sidecar; null: it is configured once'),
     schema: z.int().min(0).max(6000, 'at most 6000: a change takes longer than 10 ms'),
-    show: v => (v === null ? 'configured once' : `${v} changes/min`),
+    render: v => (v === null ? 'configured once' : `${v} changes/min`),
     label: 'changes/min',
   },
   changed: {
     recorded: z.enum(['routes', 'certificate']).optional().describe('by each change; absent: routes'),
     schema: z.enum(['routes', 'certificate']),
-    show: v => `${v ?? 'routes'} changed`,
+    render: v => `${v ?? 'routes'} changed`,
     label: 'what changes',
     isUnsaidWhenNull: true,
   },
@@ -118,7 +118,7 @@ export const SIDECAR_AXES = createConditions(UNDER_LOAD, {
     schema: featureSet,
     values: [LEAN],
     of: arm => orderFeatures(arm.conditions.features ?? LEAN),
-    show: v => (v === LEAN ? 'no features' : v === ALL ? 'all features' : v),
+    render: v => (v === LEAN ? 'no features' : v === ALL ? 'all features' : v),
     label: 'features',
   },
 })
@@ -136,6 +136,6 @@ export const CPU_LIMIT_AXIS = {
   schema: cpuLimitCores,
   values: [],
   of: arm => arm.cpuLimitCores,
-  show: v => (v === null ? 'no cap' : showCount(v, 'core')),
+  render: v => (v === null ? 'no cap' : renderCount(v, 'core')),
   label: 'cap',
 }

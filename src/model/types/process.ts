@@ -129,6 +129,6 @@ export interface Handle {
    */
   waitUntilReady(signal: AbortSignal, options?: { deadlineSeconds?: number }): Promise<void>
   /** Renders why it failed: `what`, the cause as far as the kernel knows it, and the last lines of its log. */
-  describeFailure(what: string): Promise<string>
+  renderFailure(what: string): Promise<string>
   readLog(): Promise<string>
 }

@@ -36,7 +36,7 @@ const DIRECTIONS = {
  * Renders what a configuration must refuse and accept in a direction, as a row's `expected`.
  * @param {Pick<Configuration, 'tls' | 'trafficPolicy'>} configuration @param {Direction} direction
  */
-export function describeAccess({ tls, trafficPolicy }, direction) {
+export function renderAccess({ tls, trafficPolicy }, direction) {
   if (tls === 'plaintext') return 'nobody refused: there is no TLS'
   const end = direction === 'as an upstream' ? 'server' : 'client'
   const isPlainAccepted = direction === 'in permissive mode'
@@ -106,7 +106,7 @@ export async function tryPeers(rig) {
   const directions = /** @type {Direction[]} */ ([...new Set(tried.map(({ direction }) => direction))])
   return directions.map(direction => {
     const differences = listDifferences(tried.filter(one => one.direction === direction))
-    const expected = describeAccess(configuration, direction)
+    const expected = renderAccess(configuration, direction)
     const found = differences.length === 0 ? expected : `${differences.length} peers treated otherwise`
     const mode = direction === 'in permissive mode' && configuration.tls !== 'plaintext' ? { mode: 'permissive' } : {}
     return /** @type {Row} */ ({ name: DIRECTIONS[direction], ...mode, found, expected, differences })

@@ -188,8 +188,8 @@ function listDifferences(answer, expected) {
     ...wrong.map(([name, value]) => {
       // If a sidecar answers itself, the body says why.
       const why = name === 'status' && answer.upstream === undefined && answer.body
-      const text = show(answer[/** @type {keyof EchoedRequest} */ (name)])
-      return `${name} ${text}${why ? ` (${why.slice(0, 100)})` : ''}, expected ${show(value)}`
+      const text = renderShortValue(answer[/** @type {keyof EchoedRequest} */ (name)])
+      return `${name} ${text}${why ? ` (${why.slice(0, 100)})` : ''}, expected ${renderShortValue(value)}`
     }),
     ...(isMute ? ['a 503 without a reason'] : []),
     ...(answer.extraHeaders.length > 0 ? [`headers of its own: ${answer.extraHeaders.join(', ')}`] : []),
@@ -208,6 +208,6 @@ function listRemoved(sent, got) {
 }
 
 /** @param {unknown} value */
-function show(value) {
+function renderShortValue(value) {
   return typeof value === 'string' && value.length > 40 ? `${value.length} bytes` : `${value ?? 'none'}`
 }

@@ -53,7 +53,7 @@ export const BYTES = [
       const bytes = Buffer.from(randomBytes(16).toString('hex'))
       const { got, fault } = await exchange(rig, { host: 'greeting', bytes, isHeard: true })
       if (fault !== null || `${got}` !== GREETING)
-        return [`${show(got)}${fault ? `, ${fault}` : ''}, expected ${GREETING}`]
+        return [`${renderByteCount(got)}${fault ? `, ${fault}` : ''}, expected ${GREETING}`]
       const isNoted = await isInTime(() => rig.hasGot(`${bytes}`), { deadlineSeconds: NOTE_SECONDS, intervalMs: 20 })
       return isNoted ? [] : ['what the client sent after it did not arrive']
     },
@@ -103,12 +103,12 @@ function checkEcho(name, count) {
 async function listUnclosed(rig, host) {
   const { got, fault } = await exchange(rig, { host, bytes: Buffer.from('bytes') })
   return [
-    ...(got.length > 0 ? [`${show(got)}, expected nothing`] : []),
+    ...(got.length > 0 ? [`${renderByteCount(got)}, expected nothing`] : []),
     ...(fault?.startsWith('still open') ? [fault] : []),
   ]
 }
 
 /** @param {Buffer} bytes */
-function show(bytes) {
+function renderByteCount(bytes) {
   return `${bytes.length} bytes`
 }

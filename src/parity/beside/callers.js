@@ -31,7 +31,7 @@ export async function probeCallers({ sidecars, credentials }) {
       } finally {
         agent.destroy()
       }
-      return describeCaller({ caller, statuses, answers })
+      return listCallerDifferences({ caller, statuses, answers })
     }),
   )
   return differences.flat()
@@ -42,7 +42,7 @@ export async function probeCallers({ sidecars, credentials }) {
  * @param {{ caller: string, statuses: Record<string, number>,
  *   answers: { host: string, answer: Pick<Answer, 'status' | 'isReused'> }[] }} options
  */
-export function describeCaller({ caller, statuses, answers }) {
+export function listCallerDifferences({ caller, statuses, answers }) {
   const wrong = answers.filter(({ host, answer }) => answer.status !== statuses[host])
   const opened = answers.filter(({ answer }) => !answer.isReused).length
   return [

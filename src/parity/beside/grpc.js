@@ -140,10 +140,10 @@ async function listWrongAfter(ask) {
 function compare(actual, expected) {
   return Object.keys(expected)
     .filter(name => actual[name] !== expected[name])
-    .map(name => `${name} ${show(actual[name])}, expected ${show(expected[name])}`)
+    .map(name => `${name} ${renderShortValue(actual[name])}, expected ${renderShortValue(expected[name])}`)
 }
 
 /** @param {unknown} value */
-function show(value) {
+function renderShortValue(value) {
   return typeof value === 'string' && value.length > 60 ? `${value.length} bytes` : `${value}`
 }

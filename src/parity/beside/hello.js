@@ -29,7 +29,7 @@ const NAMES = new Map([
   [0x11ec, 'X25519MLKEM768'],
 ])
 const NUMBERS = new Map([...NAMES].map(([number, name]) => [name, number]))
-const nameOf = (/** @type {number} */ number) => NAMES.get(number) ?? `group 0x${number.toString(16)}`
+const renderGroupName = (/** @type {number} */ number) => NAMES.get(number) ?? `group 0x${number.toString(16)}`
 
 /**
  * Reads which of some groups a server chooses. The hello offers the groups without a key share of any, so the server must name
@@ -87,7 +87,7 @@ function readChosenGroup(record) {
   const session = HELLO_HEAD_BYTES + 2 + RANDOM_BYTES
   // The session id is followed by the suite (2 bytes) and the compression (1 byte).
   const share = findExtension(message, session + 1 + message[session] + 3, KEY_SHARE)
-  return share === null ? null : nameOf(share.readUInt16BE(0))
+  return share === null ? null : renderGroupName(share.readUInt16BE(0))
 }
 
 /** @param {Buffer} record */
@@ -102,10 +102,10 @@ function readOfferedGroups(record) {
   const list = findExtension(message, at, KEY_SHARE)
   const shares = []
   for (let i = 2; list !== null && i < list.length; i += 4 + list.readUInt16BE(i + 2))
-    shares.push(nameOf(list.readUInt16BE(i)))
+    shares.push(renderGroupName(list.readUInt16BE(i)))
   return {
     groups: Array.from({ length: groups ? groups.readUInt16BE(0) / 2 : 0 }, (_, i) =>
-      nameOf(/** @type {Buffer} */ (groups).readUInt16BE(2 + 2 * i)),
+      renderGroupName(/** @type {Buffer} */ (groups).readUInt16BE(2 + 2 * i)),
     ),
     shares,
   }

@@ -20,16 +20,16 @@ export const NO_TLS = 'no TLS'
 const TAKES_OTHERS = 'takes P-256 too'
 
 /** Renders what must be negotiated, as the row's `expected`. @param {Configuration} configuration */
-export function describeNegotiation({ tls, suite, group, groups }) {
+export function renderNegotiation({ tls, suite, group, groups }) {
   if (tls === 'plaintext') return NO_TLS
   const [keyType] = tls.split('+')
-  return `TLSv1.3 ${suite} ${group} ${keyType}${hasChoice(groups) ? describeFirst(groups[0]) : ''}`
+  return `TLSv1.3 ${suite} ${group} ${keyType}${hasChoice(groups) ? renderFirstGroup(groups[0]) : ''}`
 }
 
 /** Says whether the configuration prefers one group to another. @param {string[]} groups */
 const hasChoice = groups => groups.length > 1
 // Node's TLS knows only the last group, so the first is read from the hellos of both ends.
-const describeFirst = (/** @type {string | null | undefined} */ group) => `, ${group ?? 'no group'} first`
+const renderFirstGroup = (/** @type {string | null | undefined} */ group) => `, ${group ?? 'no group'} first`
 
 /**
  * Finds what the server's sidecar negotiates as a server, or that it takes P-256, to which it is not pinned. If it has a choice of
@@ -40,7 +40,7 @@ export async function negotiateAsServer({ endpoint, credentials, configuration: 
   const negotiated = await handshake(endpoint, { ...PREFERENCES, ...credentials })
   const other = await handshake(endpoint, { ...PREFERENCES, ...credentials, ecdhCurve: 'P-256' })
   if (other !== NO_TLS) return TAKES_OTHERS
-  return hasChoice(groups) ? `${negotiated}${describeFirst(await readServerGroup(endpoint, groups))}` : negotiated
+  return hasChoice(groups) ? `${negotiated}${renderFirstGroup(await readServerGroup(endpoint, groups))}` : negotiated
 }
 
 /**
@@ -69,7 +69,7 @@ export async function negotiateAsClient(rig) {
   const join = (/** @type {string[]} */ words) => [...new Set(words)].join(' and ') || 'nothing'
   const { groups } = rig.configuration
   const shares = rig.observed.flatMap(o => (o.share === undefined ? [] : [o.share]))
-  const first = hasChoice(groups) ? describeFirst([...new Set(shares)].join(' or ') || null) : ''
+  const first = hasChoice(groups) ? renderFirstGroup([...new Set(shares)].join(' or ') || null) : ''
   const others = observed.some(o => o.observer === 'p256' && o.tls !== NO_TLS)
   return {
     tls: others ? TAKES_OTHERS : `${join(ofObserver.map(o => o.tls))}${first}`,
@@ -78,7 +78,7 @@ export async function negotiateAsClient(rig) {
 }
 
 /** Renders a TLS session: version, suite, group, the peer's key type, and whether it was resumed. @param {tls.TLSSocket} socket @param {string} group of the key exchange */
-export function describeSession(socket, group) {
+export function renderSession(socket, group) {
   const certificate = /** @type {X509Certificate} */ (socket.getPeerX509Certificate())
   const words = [socket.getProtocol(), socket.getCipher().name, group, keyTypeOf(certificate)]
   return [...words, ...(socket.isSessionReused() ? ['resumed'] : [])].join(' ')
@@ -96,7 +96,7 @@ function handshake({ address, port }, options) {
     socket.on('error', () => settle(NO_TLS))
     socket.on('secureConnect', () => {
       const { name } = /** @type {tls.EphemeralKeyInfo} */ (socket.getEphemeralKeyInfo())
-      settle(describeSession(socket, `${name}`))
+      settle(renderSession(socket, `${name}`))
     })
   })
 }

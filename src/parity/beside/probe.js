@@ -6,7 +6,7 @@ import { ANSWERS, CALLED, CONNECT_TIMEOUT, EARLY_ANSWER, LONE_RETRY } from './an
 import { BYTES, CONNECT_TIMEOUT_OF_BYTES, LONE_RETRY_OF_BYTES, NEXT_ENDPOINT } from './bytes.js'
 import { secureEndpointOf } from './corpus.js'
 import { CANCELLATION, UNARY } from './grpc.js'
-import { describeNegotiation, negotiateAsClient, negotiateAsServer, trySuites } from './negotiation.js'
+import { negotiateAsClient, negotiateAsServer, renderNegotiation, trySuites } from './negotiation.js'
 
 /** Probes whether a plane does what every plane must, in the configuration that is measured. */
 /** @import { Credentials, Upstreams } from './upstreams.js' */
@@ -85,7 +85,7 @@ export async function probeAnswers(rig) {
     {
       name: 'parity-tls',
       found: asServer === asClient.tls ? asServer : `as a server ${asServer}, as a client ${asClient.tls}`,
-      expected: describeNegotiation(configuration),
+      expected: renderNegotiation(configuration),
       differences: [],
     },
     {

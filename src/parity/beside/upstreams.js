@@ -6,7 +6,7 @@ import { isInTime } from '../../lib/wait.js'
 import { EARLY_PATH, FAILS_PATH, GREETING, PASSED_ON } from './corpus.js'
 import { serveGrpc } from './grpc-upstream.js'
 import { isWhole, parseClientGroups } from './hello.js'
-import { describeSession, NO_TLS } from './negotiation.js'
+import { NO_TLS, renderSession } from './negotiation.js'
 import { SERVERS } from './peers.js'
 
 /** Upstreams that answer, refuse, reset or hang, and observers that note what a sidecar negotiates with them. */
@@ -194,7 +194,7 @@ function noteFirst(socket, note, group) {
     if (socket instanceof tls.TLSSocket) {
       const { servername } = /** @type {any} */ (socket)
       const unnamed = servername === 'server' ? '' : ` for ${servername || 'no name'}`
-      note({ tls: `${describeSession(socket, group)}${unnamed}`, protocol })
+      note({ tls: `${renderSession(socket, group)}${unnamed}`, protocol })
     } else if (isHandshake) {
       note({ tls: 'TLS', protocol, share: parseClientGroups(data)?.shares[0] ?? null })
     } else {

@@ -1,4 +1,4 @@
-import { nameOfContender } from '../../model/arms.js'
+import { renderContenderName } from '../../model/arms.js'
 import { LEAN } from '../../model/features.js'
 
 /** The names of checks for equal work, and the parts of an arm on which they depend. Pure. @import { Arm } from '../../model/types.ts' */
@@ -23,7 +23,7 @@ export const PARITY_NAMES = [
 /** Picks the parts of an arm that change its sidecars' work. The traffic policy is that of the run, and so the same for all. @param {Arm} arm */
 export function configurationOf(arm) {
   const { tls, protocol, features = LEAN, interception } = arm.conditions
-  const plane = nameOfContender({ ...arm, repeatOf: null, control: undefined })
+  const plane = renderContenderName({ ...arm, repeatOf: null, control: undefined })
   return { plane, tls, protocol, features, ...(interception && { interception }) }
 }
 

@@ -167,7 +167,7 @@ export function tabulateParity({ parity }) {
   /** @type {Map<string, { cells: string[], result: string, planes: Set<string> }>} */
   const lines = new Map()
   for (const row of PARITY_NAMES.flatMap(name => parity.filter(r => r.name === name))) {
-    const cells = [row.name.replace('parity-', ''), ...varied.map(axis => AXES[axis].show(valueOn(row, axis)))]
+    const cells = [row.name.replace('parity-', ''), ...varied.map(axis => AXES[axis].render(valueOn(row, axis)))]
     const result = isWrong(row) ? `${row.found} (${row.expected} is expected)` : row.found
     const key = JSON.stringify([...cells, result])
     const line = lines.get(key) ?? { cells, result, planes: new Set() }

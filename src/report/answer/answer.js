@@ -3,7 +3,7 @@ import { listResults } from '../../kinds/sections.js'
 import { groupBy } from '../../lib/group-by.js'
 import { foldTail } from '../../lib/log-tail.js'
 import { renderCommand } from '../../lib/render-command.js'
-import { nameOf } from '../../model/arms.js'
+import { renderArmName } from '../../model/arms.js'
 import { listArms } from '../../model/results.js'
 import { findDiffering, renderScriptNotes } from '../../parity/verdict/rows.js'
 import { renderConditions } from './conditions.js'
@@ -114,7 +114,7 @@ function listAbsent({ notMeasured, results }) {
   const [limits, planes] = [true, false].map(is => notMeasured.filter(row => (row.cpuLimitsCores !== undefined) === is))
   const proxies = groupBy(
     listArms({ results }).filter(arm => arm.hasSidecars && arm.repeatOf === null),
-    nameOf,
+    renderArmName,
   )
   const failed = [...proxies].flatMap(([plane, armsOfPlane]) => {
     const isFailed = armsOfPlane.every(({ trials }) => trials.failed > 0 && trials.completed + trials.invalid === 0)

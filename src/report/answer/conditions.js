@@ -16,7 +16,7 @@ export function renderConditions({ run, results, machine, tools }) {
   const arms = listArms({ results })
   const parts = [
     run.experiment,
-    ...(arms.length > 0 ? [`${nameLinks(arms)}: ${renderPath(arms)}`, renderRequests(arms)] : []),
+    ...(arms.length > 0 ? [`${renderLinkNames(arms)}: ${renderPath(arms)}`, renderRequests(arms)] : []),
     renderNeighbour(arms),
   ]
   const target = arms[0]?.target ?? 'local'
@@ -30,14 +30,14 @@ export function renderConditions({ run, results, machine, tools }) {
 
 /** Renders the values of the neighbour; empty: no arm has one. @param {SummaryArm[]} arms */
 function renderNeighbour(arms) {
-  const { of, show } = AXES.neighbourCores
+  const { of, render } = AXES.neighbourCores
   return [...new Set(arms.map(of))].some(value => value !== null)
-    ? [...new Set(arms.map(arm => show(of(arm))))].join(' or ')
+    ? [...new Set(arms.map(arm => render(of(arm))))].join(' or ')
     : ''
 }
 
 /** @param {SummaryArm[]} arms */
-const nameLinks = arms => [...new Set(arms.map(({ link }) => link))].join(' and ')
+const renderLinkNames = arms => [...new Set(arms.map(({ link }) => link))].join(' and ')
 
 /**
  * Renders the sidecars on the way of a request, their TLS, that connections are redirected in some arms, and the protocol and
@@ -58,16 +58,16 @@ export function renderPath(arms) {
   const parts = [
     ...sidecars,
     ...(withSidecars.some(({ sidecars }) => sidecars.some(({ pods }) => pods)) ? ['one proxy a node'] : []),
-    ...[...new Set(withSidecars.map(nameTls))],
-    ...(protocols.length === 1 ? [AXES.protocol.show(protocols[0])] : []),
+    ...[...new Set(withSidecars.map(renderTlsMode))],
+    ...(protocols.length === 1 ? [AXES.protocol.render(protocols[0])] : []),
     ...(withSidecars.some(({ conditions }) => isRedirected(conditions)) ? ['redirected'] : []),
-    ...(features.length === 1 && features[0] !== LEAN ? [AXES.features.show(features[0])] : []),
+    ...(features.length === 1 && features[0] !== LEAN ? [AXES.features.render(features[0])] : []),
   ]
   return parts.join(', ')
 }
 
-/** Names the TLS of an arm, `mTLS` or `plaintext`: a single sidecar speaks mTLS only with a client that has a certificate. @param {SummaryArm} arm */
-export function nameTls({ conditions: { tls }, load, sidecars }) {
+/** Renders the TLS of an arm, `mTLS` or `plaintext`: a single sidecar speaks mTLS only with a client that has a certificate. @param {SummaryArm} arm */
+export function renderTlsMode({ conditions: { tls }, load, sidecars }) {
   if (tls === 'plaintext') return 'plaintext'
   const isAlone = sidecars.length === 1 && sidecars[0].pods === undefined
   return isAlone && !load.hasCertificate ? 'plaintext' : 'mTLS'

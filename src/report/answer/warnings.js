@@ -3,7 +3,7 @@ import { PRIMARY } from '../../judge/quantities.js'
 import { groupBy } from '../../lib/group-by.js'
 import { capitalise, joinWords } from '../../lib/letters.js'
 import { percent } from '../../lib/units.js'
-import { nameOf } from '../../model/arms.js'
+import { renderArmName } from '../../model/arms.js'
 import { renderGrowth } from '../../model/memory-growth.js'
 import { listArms, listComparisons } from '../../model/results.js'
 import { findDiffering, isWrong } from '../../parity/verdict/rows.js'
@@ -56,9 +56,11 @@ function warnOfSpareCpu({ results, machine }) {
 function warnOfBufferedAnswers(summary) {
   const arms = listArms(summary)
   const keeping = arms.filter(arm => arm.hasSidecars && arm.spoiled.some(({ gate }) => gate === 'streams'))
-  const names = [...new Set(keeping.map(nameOf))]
+  const names = [...new Set(keeping.map(renderArmName))]
   if (names.length === 0) return []
-  const others = [...new Set(arms.filter(arm => arm.hasSidecars).map(nameOf))].filter(name => !names.includes(name))
+  const others = [...new Set(arms.filter(arm => arm.hasSidecars).map(renderArmName))].filter(
+    name => !names.includes(name),
+  )
   const rest = others.length === 0 ? '' : `, and ${joinWords(others)} passed each chunk on: no equal work`
   return [`${joinWords(names)} kept answers until their last chunk${rest}.`]
 }
@@ -90,7 +92,7 @@ function warnOfSpoiledTrials({ results }) {
     const trials = arm.trials.completed + arm.trials.failed + arm.trials.invalid
     return arm.spoiled
       .filter(({ gate, trials: spoiled }) => spoiled >= SHARE_LEAST * trials && isOfAnswer(gate, arm))
-      .map(({ gate, trials: spoiled, reason }) => ({ gate, reason, spoiled, trials, name: nameOf(arm) }))
+      .map(({ gate, trials: spoiled, reason }) => ({ gate, reason, spoiled, trials, name: renderArmName(arm) }))
   })
   return [...groupBy(fired, ({ gate }) => gate).values()]
     .map(same => {
@@ -118,7 +120,7 @@ function warnOfLeaks(summary) {
     .flatMap(arm =>
       (arm.growing ?? []).map(
         ({ service, bytesPerRequest, windows, ofWindows }) =>
-          `Memory of ${nameOf(arm)} grew by ${renderGrowth(bytesPerRequest)} (${service}, ${windows} of ${ofWindows} windows): a leak.`,
+          `Memory of ${renderArmName(arm)} grew by ${renderGrowth(bytesPerRequest)} (${service}, ${windows} of ${ofWindows} windows): a leak.`,
       ),
     )
 }

@@ -13,7 +13,7 @@ const LOGARITHMIC_FROM = 20
 const ninesOf = quantile => shorten(-Math.log10(1 - quantile))
 
 /** @param {number} quantile */
-const nameOf = quantile => `p${Number((100 * quantile).toFixed(2))}`
+const renderQuantileName = quantile => `p${Number((100 * quantile).toFixed(2))}`
 
 /** Compares quantiles, whose last bits differ after arithmetic. @param {number} a @param {number} b */
 const isSame = (a, b) => Math.abs(a - b) < 1e-9
@@ -25,7 +25,7 @@ const MARKS = {
   lineStyle: { color: GRID, type: 'solid' },
   data: PERCENTILES.map(quantile => ({
     xAxis: ninesOf(quantile),
-    label: { formatter: nameOf(quantile), position: 'start', distance: 6, color: MUTED },
+    label: { formatter: renderQuantileName(quantile), position: 'start', distance: 6, color: MUTED },
   })),
 }
 
@@ -58,7 +58,7 @@ export function drawDistributions({ title, name, lines }) {
           lineStyle: { width: 2, type: dashOf(i) },
           data: grid.map(([quantile, ms]) => ({
             value: [ninesOf(quantile), shorten(ms)],
-            name: `${nameOf(quantile)}, ${shorten(ms)} ms`,
+            name: `${renderQuantileName(quantile)}, ${shorten(ms)} ms`,
             // A mark at each of a hundred points would hide the line.
             ...(PERCENTILES.some(q => isSame(q, quantile)) ? {} : { symbol: 'none' }),
           })),
@@ -78,7 +78,7 @@ export function findMs(grid, quantile) {
 function renderPercentiles({ label, grid }) {
   const sentences = PERCENTILES.flatMap(quantile => {
     const ms = findMs(grid, quantile)
-    return ms === undefined ? [] : [`${nameOf(quantile)} ${shorten(ms)} ms`]
+    return ms === undefined ? [] : [`${renderQuantileName(quantile)} ${shorten(ms)} ms`]
   })
   return `${label}: ${sentences.length > 0 ? sentences.join(', ') : 'no values'}`
 }

@@ -27,7 +27,7 @@ const LABEL_MOST = 40
  * @param {Rounds} options @returns {import('./style.js').Chart}
  */
 export function drawRounds({ title, unit, digits, rows }) {
-  const show = (/** @type {number} */ value) => `${value.toFixed(digits)} ${unit}`
+  const formatWithUnit = (/** @type {number} */ value) => `${value.toFixed(digits)} ${unit}`
   const longest = Math.max(0, ...rows.map(({ label }) => label.length))
   const isMany = rows.length >= ROWS_MANY
   const side = (/** @type {(row: Row) => string} */ say, /** @type {Record<string, any>} */ options) =>
@@ -40,7 +40,7 @@ export function drawRounds({ title, unit, digits, rows }) {
   })
   return {
     title,
-    description: `${title}. ${rows.map(row => renderRow(row, show)).join('; ')}.`,
+    description: `${title}. ${rows.map(row => renderRow(row, formatWithUnit)).join('; ')}.`,
     height: 52 + (isMany ? ROW_PIXELS_OF_MANY : ROW_PIXELS) * Math.max(1, rows.length),
     option: createOption({
       // ECharts measures labels in a lean font: bold ones take more room on the right.
@@ -59,7 +59,7 @@ export function drawRounds({ title, unit, digits, rows }) {
       tooltip: { trigger: 'item', confine: true, formatter: '{b}' },
       series: [
         ...rows.map(drawInterval),
-        { type: 'scatter', symbolSize: 7, data: rows.flatMap((row, i) => drawPoints(row, i, show)) },
+        { type: 'scatter', symbolSize: 7, data: rows.flatMap((row, i) => drawPoints(row, i, formatWithUnit)) },
         { type: 'scatter', symbol: 'rect', symbolSize: [3, 16], data: medians, z: 3 },
         // ECharts draws the axis on the right only if a series uses it.
         { type: 'scatter', yAxisIndex: 1, data: [] },
@@ -80,8 +80,8 @@ function drawInterval({ quantity: { low, high }, colour, isControl }, i) {
   }
 }
 
-/** Draws a point for each round that has a value. @param {Row} row a control is drawn hollow @param {number} i @param {(value: number) => string} show */
-function drawPoints({ label, colour, isControl = false, quantity }, i, show) {
+/** Draws a point for each round that has a value. @param {Row} row a control is drawn hollow @param {number} i @param {(value: number) => string} formatWithUnit */
+function drawPoints({ label, colour, isControl = false, quantity }, i, formatWithUnit) {
   const color = colourOf(colour)
   const itemStyle = isControl
     ? { color: 'transparent', borderColor: color, borderWidth: 1.5 }
@@ -89,7 +89,7 @@ function drawPoints({ label, colour, isControl = false, quantity }, i, show) {
   return quantity.values.flatMap((value, round) =>
     value === null
       ? []
-      : [{ value: [shorten(value), i], name: `${label}, round ${round + 1}: ${show(value)}`, itemStyle }],
+      : [{ value: [shorten(value), i], name: `${label}, round ${round + 1}: ${formatWithUnit(value)}`, itemStyle }],
   )
 }
 
@@ -101,10 +101,10 @@ export function renderMedian(quantity, digits) {
   return `${median.toFixed(digits)}${interval}`
 }
 
-/** Renders the median, interval and number of rounds of a row. @param {Row} row @param {(value: number) => string} show */
-function renderRow({ label, quantity: { median, low, high, values } }, show) {
+/** Renders the median, interval and number of rounds of a row. @param {Row} row @param {(value: number) => string} formatWithUnit */
+function renderRow({ label, quantity: { median, low, high, values } }, formatWithUnit) {
   const rounds = values.filter(value => value !== null).length
   if (median === null) return `${label}: no value`
-  const interval = low === null || high === null ? '' : `, from ${show(low)} to ${show(high)}`
-  return `${label}: ${show(median)}${interval}, ${rounds} ${rounds === 1 ? 'round' : 'rounds'}`
+  const interval = low === null || high === null ? '' : `, from ${formatWithUnit(low)} to ${formatWithUnit(high)}`
+  return `${label}: ${formatWithUnit(median)}${interval}, ${rounds} ${rounds === 1 ? 'round' : 'rounds'}`
 }

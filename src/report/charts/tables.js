@@ -23,13 +23,13 @@ const SHARES = [0.25, 0.5, 0.75, 0.95, 1]
  * @param {import('./rounds.js').Rounds} options @returns {Table}
  */
 export function tabulateRounds({ title, unit, digits, rows }) {
-  const show = (/** @type {number | null} */ value) => (value === null ? '-' : value.toFixed(digits))
+  const formatOrDash = (/** @type {number | null} */ value) => (value === null ? '-' : value.toFixed(digits))
   return {
     caption: `${title}, ${unit}`,
     columns: [...left(''), ...right('median', '95 % interval'), ...left('every round')],
     rows: rows.map(({ label, quantity: { median, low, high, values } }) => {
-      const interval = low === null ? '-' : `[${show(low)}, ${show(high)}]`
-      return [label, show(median), interval, values.map(show).join(' ')]
+      const interval = low === null ? '-' : `[${formatOrDash(low)}, ${formatOrDash(high)}]`
+      return [label, formatOrDash(median), interval, values.map(formatOrDash).join(' ')]
     }),
   }
 }

@@ -48,12 +48,12 @@ const at = /** @type {HTMLElement | null} */ (explorer?.querySelector('.chart') 
 if (explorer instanceof HTMLElement && chooser && at) {
   const ids = Object.keys(series)
   for (const id of ids) chooser.append(new Option(id, id))
-  const show = () => {
+  const drawChosen = () => {
     const chart = drawOverTime({ title: chooser.value, sidecars: series[chooser.value] })
     at.setAttribute('aria-label', chart.description)
     draw(at, chart)
   }
-  chooser.addEventListener('change', show)
+  chooser.addEventListener('change', drawChosen)
   explorer.hidden = ids.length === 0
-  if (ids.length > 0) show()
+  if (ids.length > 0) drawChosen()
 }

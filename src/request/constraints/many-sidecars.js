@@ -1,6 +1,6 @@
 import { STEP_SIDECARS } from '../../kinds/growth/plan.js'
 import { KINDS, kindsOf } from '../../kinds/registry.js'
-import { AXES, AXIS_NAMES, nameOf } from '../../model/arms.js'
+import { AXES, AXIS_NAMES, renderArmName } from '../../model/arms.js'
 import { OF_CONTROL_PLANE, UNDER_LOAD } from '../../model/axes/axis.js'
 import { isOverridden, readValues, renderSource } from '../part-request.js'
 
@@ -76,7 +76,7 @@ export const MANY_SIDECARS = [
     on: 'always',
     kinds: UNDER_LOAD,
     conflict: request => !isReconfigured(request) && request.planes.find(({ control }) => control !== undefined),
-    message: (request, choice) => renderUncontrolled(`--planes ${nameOf(choice)}`, request),
+    message: (request, choice) => renderUncontrolled(`--planes ${renderArmName(choice)}`, request),
   },
   {
     on: 'always',

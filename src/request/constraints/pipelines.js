@@ -101,8 +101,8 @@ export const PIPELINE_ARMS = [
         name => AXES[name].of(arm) !== AXES[name].values[0] && !CARRIED.includes(AXES[name].of(arm)),
       ),
     message: ({ file, experiment, arm }, name) => {
-      const { label, of, show } = AXES[/** @type {AxisName} */ (name)]
-      return `${file}: ${experiment} asks for ${show(of(arm))} (${label}), which the kit configures, and a pipeline.yaml is run as it is: choose an experiment without it, such as cost`
+      const { label, of, render } = AXES[/** @type {AxisName} */ (name)]
+      return `${file}: ${experiment} asks for ${render(of(arm))} (${label}), which the kit configures, and a pipeline.yaml is run as it is: choose an experiment without it, such as cost`
     },
   },
   {

@@ -1,4 +1,4 @@
-import { groupOf, nameOf } from '../../model/arms.js'
+import { groupOf, renderArmName } from '../../model/arms.js'
 
 /** Constraints between the arms of a plan and the generator, the load host and the CPU quota of the place. Pure. */
 /** @import { Arm, LoadGenerator, PlaneChoice, Site } from '../../model/types.ts' @import { Constraint } from '../constraint.js' */
@@ -23,7 +23,7 @@ export const PARTS = [
     conflict: ({ contenders = [], isSimulable, simulates }) =>
       !isSimulable || !contenders.some(choice => simulates?.(choice)),
     message: ({ name, realMost, contenders = [], isSimulable }) =>
-      `--real ${realMost}: no control plane of this run has simulated sidecars${isSimulable ? '' : ` in ${name}`}: ${contenders.map(nameOf).join(', ') || 'there is none'}`,
+      `--real ${realMost}: no control plane of this run has simulated sidecars${isSimulable ? '' : ` in ${name}`}: ${contenders.map(renderArmName).join(', ') || 'there is none'}`,
   },
   {
     on: 'precision',

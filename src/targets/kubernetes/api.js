@@ -53,22 +53,22 @@ export async function connect({ context, environment = process.env, home = homeF
     core,
     k8s,
     request,
-    nameOf: () => config.getCurrentContext(),
+    readContext: () => config.getCurrentContext(),
 
     /** Makes or changes an object; resolves with it as the server has it. @template {KubernetesObject} T @param {T} object */
-    apply: object => request(`apply ${describe(object)}`, () => patch(object)),
+    apply: object => request(`apply ${renderObject(object)}`, () => patch(object)),
 
     /** Creates an object; the error has the code 409 if it is there. @param {KubernetesObject} object */
     create: object =>
-      request(`create ${describe(object)}`, () => objects.create(object, undefined, undefined, FIELD_MANAGER)),
+      request(`create ${renderObject(object)}`, () => objects.create(object, undefined, undefined, FIELD_MANAGER)),
 
     /** Applies an object as a dry run, to learn whether the server accepts it. @param {KubernetesObject} object */
-    tryApply: object => request(`apply ${describe(object)}`, () => patch(object, 'All')),
+    tryApply: object => request(`apply ${renderObject(object)}`, () => patch(object, 'All')),
 
     /** Deletes an object, if it is there, and in the background all that it owns. @param {KubernetesObject} object @param {{ lostAfterSeconds?: number }} [options] */
     remove(object, options) {
       const ask = () => objects.delete(object, undefined, undefined, undefined, undefined, 'Background')
-      return request(`delete ${describe(object)}`, () => ask().catch(ignoreGone), options)
+      return request(`delete ${renderObject(object)}`, () => ask().catch(ignoreGone), options)
     },
 
     /** Lists objects. @param {string} apiVersion @param {string} kind @param {{ namespace?: string, labels?: string }} [where] namespace: absent: all */
@@ -117,7 +117,7 @@ function createRequest(server) {
         isLost = false
         return answer
       } catch (error) {
-        const { isPassing, message } = explain(error)
+        const { isPassing, message } = parseApiError(error)
         if (!isPassing) {
           const { code } = /** @type {any} */ (error)
           throw Object.assign(new BenchError(`cannot ${what}: ${message}`, { cause: error }), { code })
@@ -133,8 +133,8 @@ function createRequest(server) {
   }
 }
 
-/** Explains an error of the API in words; isPassing: repeating the request may help. @param {unknown} error */
-export function explain(error) {
+/** Parses an error of the API into a message; isPassing: repeating the request may help. @param {unknown} error */
+export function parseApiError(error) {
   const { body, message, cause, ...rest } = /** @type {any} */ (error)
   const text = `${message ?? /** @type {any} */ (error).error?.message ?? error}`
   // The error of a refused web socket has its status in its text only.
@@ -155,7 +155,7 @@ export function explain(error) {
 }
 
 /** @param {KubernetesObject} object */
-function describe({ kind, metadata }) {
+function renderObject({ kind, metadata }) {
   const { name, namespace } = metadata ?? {}
   return `${kind} ${namespace ? `${namespace}/` : ''}${name}`
 }

@@ -1,5 +1,5 @@
 import { BenchError } from '../../lib/errors.js'
-import { describeTail, LOG_LINES } from '../../lib/log-tail.js'
+import { LOG_LINES, renderTail } from '../../lib/log-tail.js'
 import { findObstacle } from './pod-status.js'
 
 /** @import { V1Pod } from '@kubernetes/client-node' @import { Api } from './api.js' */
@@ -58,5 +58,5 @@ export async function awaitPods({ api, pods, namespace, what, find, isDone, make
  */
 export async function readLastWords({ api, namespace, pod, container }) {
   const at = { namespace, pod: `${pod.metadata?.name}`, container, tailLines: LOG_LINES }
-  return describeTail((await api.readLog({ ...at, isPrevious: true })) || (await api.readLog(at)))
+  return renderTail((await api.readLog({ ...at, isPrevious: true })) || (await api.readLog(at)))
 }

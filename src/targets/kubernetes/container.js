@@ -47,7 +47,7 @@ export function createHandle({ api, pods, namespace, spec, start, folder }) {
     if (pod === null || isGone) return ''
     return api.readLog({ namespace, pod: `${pod.metadata?.name}`, container, ...options })
   }
-  const describeFailure = async (/** @type {string} */ what) => {
+  const renderFailure = async (/** @type {string} */ what) => {
     const pod = findPod()
     return pod === null || isGone ? what : `${what}${await readLastWords({ api, namespace, pod, container })}`
   }
@@ -65,7 +65,7 @@ export function createHandle({ api, pods, namespace, spec, start, folder }) {
     ending,
     isOutOfMemory: () => ending()?.startsWith('OOMKilled') ?? false,
     isStopped: () => false,
-    describeFailure,
+    renderFailure,
     readLog: () => readLog(),
 
     waitUntilReady(signal) {

@@ -1,7 +1,7 @@
 import { BenchError } from '../../lib/errors.js'
 import { renderCommand } from '../../lib/render-command.js'
 import { largestBindingCpuLimit } from '../../model/cpu-limits.js'
-import { nameBuiltImage } from '../../tools/image.js'
+import { formatImageName } from '../../tools/image.js'
 import { nodeTool } from '../../tools/node.js'
 import { isBuilt } from '../../tools/sources.js'
 import { checkAccess } from './access.js'
@@ -42,7 +42,7 @@ export async function examineCluster({ api, node, loadNode, images, specs }) {
     const { minor, gitVersion } = await readVersion(api)
     const isOld = minor < NATIVE_SIDECARS_SINCE
     const old = `: sidecars are ordinary containers; native ones came with 1.${NATIVE_SIDECARS_SINCE}`
-    const text = `API server: Kubernetes ${gitVersion} at ${api.server} (context ${api.nameOf()})`
+    const text = `API server: Kubernetes ${gitVersion} at ${api.server} (context ${api.readContext()})`
     findings.push(isOld ? warn(`${text}${old}`) : ok(text))
     const denied = await checkAccess(api).catch(error => {
       findings.push(warn(`access: ${error.message}`))
@@ -64,10 +64,10 @@ export async function examineCluster({ api, node, loadNode, images, specs }) {
       const places = [services, load].map(({ where }) => parseWhere(where))
       const used = all.filter(({ metadata }) => places.some(({ label, value }) => metadata?.labels?.[label] === value))
       const cpus = Math.floor(parseQuantity(services.node.status.capacity.cpu))
-      const largest = `largest cap at which two sidecars can bind on the ${cpus} CPUs of ${nameOf(services.node)}`
+      const largest = `largest cap at which two sidecars can bind on the ${cpus} CPUs of ${findNodeName(services.node)}`
       findings.push(
-        ...used.map(node => describeNode(node, minor)),
-        ...describeImages(used, chooseImages({ specs, images })),
+        ...used.map(node => checkNode(node, minor)),
+        ...checkImages(used, chooseImages({ specs, images })),
         ...(await Promise.all(used.map(node => examineCaps(api, node)))),
         ok(`${largest}: ${largestBindingCpuLimit(cpus)} cores`),
       )
@@ -105,11 +105,11 @@ async function examineReader(api, image) {
   }
 }
 
-/** Describes a node. A defect only warns: chooseNode has found a node without one for each place. @param {V1Node} node @param {number} minor */
-function describeNode(node, minor) {
+/** Checks a node. A defect only warns: chooseNode has found a node without one for each place. @param {V1Node} node @param {number} minor */
+function checkNode(node, minor) {
   const { capacity = {}, allocatable = {}, nodeInfo } = node.status ?? {}
   const text = [
-    `node ${nameOf(node)}: ${parseQuantity(capacity.cpu)} CPUs (${parseQuantity(allocatable.cpu)} allocatable), ${(parseQuantity(capacity.memory) / 2 ** 30).toFixed(1)} GiB`,
+    `node ${findNodeName(node)}: ${parseQuantity(capacity.cpu)} CPUs (${parseQuantity(allocatable.cpu)} allocatable), ${(parseQuantity(capacity.memory) / 2 ** 30).toFixed(1)} GiB`,
     `kubelet ${nodeInfo?.kubeletVersion}, ${nodeInfo?.containerRuntimeVersion}`,
   ].join(', ')
   const defect = findDefect(node)
@@ -119,19 +119,19 @@ function describeNode(node, minor) {
     : ok(`${text}, ready`)
 }
 
-/** Says of each image which nodes lack it; the last warning says how to import images. @param {V1Node[]} nodes @param {{ name: string, image: string }[]} chosen @returns {Finding[]} */
-function describeImages(nodes, chosen) {
+/** Checks which nodes lack each image; the last warning says how to import images. @param {V1Node[]} nodes @param {{ name: string, image: string }[]} chosen @returns {Finding[]} */
+function checkImages(nodes, chosen) {
   const findings = chosen.map(({ name, image }) => {
     const without = nodes.filter(node => !hasImage(node, image))
     const text = `image of ${name}: ${image}`
     const why = `because its tag is latest or none: give --image ${name}=… with a tag`
     if (isAlwaysPulled(image)) return warn(`${text} will be pulled at every start, ${why}`)
-    if (without.length === 0) return ok(`${text}, on ${nodes.map(nameOf).join(', ')}`)
+    if (without.length === 0) return ok(`${text}, on ${nodes.map(findNodeName).join(', ')}`)
     const isCut = without.some(({ status }) => (status?.images?.length ?? 0) >= LISTED_IMAGES)
     const cut = isCut ? ` (a node lists its ${LISTED_IMAGES} largest images only: it may be there)` : ''
-    const who = `${without.map(nameOf).join(', ')}${cut}`
+    const who = `${without.map(findNodeName).join(', ')}${cut}`
     // The kit builds this image, so no registry has it.
-    if (isBuilt(name) && image === nameBuiltImage(name))
+    if (isBuilt(name) && image === formatImageName(name))
       return warn(`${text} is not on ${who}: ${renderCommand('images', `--${name} FILE`)} writes it`)
     return warn(`${text} will be pulled by ${who}`)
   })
@@ -142,7 +142,7 @@ function describeImages(nodes, chosen) {
 
 /** Finds whether a node's kubelet enforces CPU limits. @param {Api} api @param {V1Node} node @returns {Promise<Finding>} */
 async function examineCaps(api, node) {
-  const name = nameOf(node)
+  const name = findNodeName(node)
   const what = `CPU caps on ${name}`
   /** @type {any} */
   let answer
@@ -171,7 +171,7 @@ async function examineCaps(api, node) {
 const ok = text => ({ level: 'ok', text })
 /** @param {string} text @returns {Finding} */
 const warn = text => ({ level: 'warning', text })
-const nameOf = (/** @type {V1Node} */ { metadata }) => `${metadata?.name}`
+const findNodeName = (/** @type {V1Node} */ { metadata }) => `${metadata?.name}`
 
 /** @param {V1Node} node */
 function kubeletMinorOf({ status }) {

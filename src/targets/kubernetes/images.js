@@ -1,5 +1,5 @@
 import { renderCommand } from '../../lib/render-command.js'
-import { nameBuiltImage } from '../../tools/image.js'
+import { formatImageName } from '../../tools/image.js'
 import { nodeTool } from '../../tools/node.js'
 import { isBuilt } from '../../tools/sources.js'
 
@@ -10,7 +10,7 @@ const ARCHIVE = 'images.tar'
 
 /** Finds a tool's image: the user's, else the one that the kit builds, else its own; null: none. @param {Pick<ToolSpec, 'name' | 'image'>} tool @param {Record<string, string>} images as for chooseImages */
 export function imageOf({ name, image }, images) {
-  return images[name] ?? (isBuilt(name) ? nameBuiltImage(name) : image)
+  return images[name] ?? (isBuilt(name) ? formatImageName(name) : image)
 }
 
 /**

@@ -75,7 +75,7 @@ export async function observeByKubelet({ readSummary, containers, cpus, window, 
     const lines = names.map((name, i) => fitLine({ name, counters: polls.map(p => p.containers[i]), window }))
     const host = fitLine({ name: 'the node', counters: polls.map(p => p.node), window })
     /** @type {(edge: 'start' | 'end', nearest: 'first' | 'last', looks: Look[]) => Edge} */
-    const describeEdge = (edge, nearest, looks) => {
+    const createEdge = (edge, nearest, looks) => {
       const epochMs = window[`${edge}Ms`]
       const readings = lines.map(({ [nearest]: counter, first, cores }) => {
         const cpuSeconds = first.cpuSeconds + (cores * (epochMs - first.epochMs)) / 1000
@@ -93,7 +93,7 @@ export async function observeByKubelet({ readSummary, containers, cpus, window, 
         ownCpuSeconds: 0,
       }
     }
-    const [start, end] = [describeEdge('start', 'first', before), describeEdge('end', 'last', after)]
+    const [start, end] = [createEdge('start', 'first', before), createEdge('end', 'last', after)]
     const samples = [...findSamples(polls), start.sample, end.sample].sort((a, b) => a.epochMs - b.epochMs)
     return { samples, start, end, after, clockOffsetMs: 0 }
   } catch (error) {

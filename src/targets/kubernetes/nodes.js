@@ -40,7 +40,7 @@ export function findDefect({ spec, status }) {
 }
 
 /** Reads facts about a node for the manifest. @param {any} node */
-export function describeNode({ metadata, status }) {
+export function readNodeFacts({ metadata, status }) {
   const { nodeInfo, allocatable, capacity } = status
   return {
     node: metadata.name,

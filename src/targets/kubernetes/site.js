@@ -6,7 +6,7 @@ import { readNode, readPod } from './answers.js'
 import { connect } from './api.js'
 import { createKubernetesTarget } from './index.js'
 import { readSummary } from './kubelet.js'
-import { chooseNode, describeNode, findLimits } from './nodes.js'
+import { chooseNode, findLimits, readNodeFacts } from './nodes.js'
 import { HOST_LABEL } from './pod.js'
 import { createImageTools } from './tools.js'
 
@@ -31,7 +31,7 @@ export async function openKubernetesSite({ runId, context, node, loadNode, ...op
   const { minor, gitVersion } = await readVersion(api)
   const nodes = await api.list('v1', 'Node')
   const where = chooseNode(nodes, node, '--node')
-  const machine = describeNode(readNode(where.node))
+  const machine = readNodeFacts(readNode(where.node))
   const loadWhere = loadNode === null ? where.where : chooseNode(nodes, loadNode, '--load-node').where
   // By the kubelet's counters, the load is on this node, since clocks of two could not be compared. A refusal must come before the run.
   if (sampleSource === 'kubelet') await readSummary(api, machine.node)
@@ -93,7 +93,7 @@ export async function readVersion(api) {
     .request('ask for the version', () => version.getCode(), { lostAfterSeconds: 5 })
     .catch(error => {
       if (!(error instanceof SiteLostError)) throw error
-      const what = `the API server ${api.server} (context ${api.nameOf()})`
+      const what = `the API server ${api.server} (context ${api.readContext()})`
       throw new BenchError(`${what} cannot be reached: is the cluster up? ${error.message}`, { cause: error })
     })
   return { minor: Number.parseInt(minor, 10), gitVersion }

@@ -148,7 +148,7 @@ async function keep(master, { host, signal, beatMs }) {
   if (folder === null) {
     const why = await ended
     signal.throwIfAborted()
-    throw new BenchError(describeRefusal(host, why))
+    throw new BenchError(renderConnectionRefusal(host, why))
   }
   let unanswered = 0
   readline.createInterface({ input: master.stdout }).on('line', line => {
@@ -235,8 +235,8 @@ async function awaitFolder(master, { ended, signal }) {
   }
 }
 
-/** Says why there is no connection, and what to do. @param {string} host @param {string} said by ssh */
-function describeRefusal(host, said) {
+/** Renders why there is no connection, and what to do. @param {string} host @param {string} said by ssh */
+function renderConnectionRefusal(host, said) {
   const known = REFUSALS.find(refusal => refusal.said.test(said))
   const what = `--load-host ${host}: no connection`
   const quoted = said && said !== 'ENOENT' ? ` (ssh says: ${said})` : ''

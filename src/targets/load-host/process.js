@@ -2,7 +2,7 @@ import { closeSync, openSync } from 'node:fs'
 import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import readline from 'node:readline'
-import { describeTail, lastLines } from '../../lib/log-tail.js'
+import { lastLines, renderTail } from '../../lib/log-tail.js'
 import { waitFor, within } from '../../lib/wait.js'
 import { NOTICE_SECONDS } from './connection.js'
 import { parseFarSample } from './samples.js'
@@ -65,10 +65,10 @@ export async function startProcessThere({ spec, folder, connection, clock, hostC
     waitUntilReady: async () => {},
     readLog,
 
-    async describeFailure(what) {
+    async renderFailure(what) {
       await connection.assertKept()
       const words = lastLines(said.join('\n'), 2).join(' | ')
-      return `${what} on ${connection.host}${words ? `: ${words}` : ''}${describeTail(await readLog(), logFile)}`
+      return `${what} on ${connection.host}${words ? `: ${words}` : ''}${renderTail(await readLog(), logFile)}`
     },
 
     async stop() {

@@ -63,9 +63,9 @@ export async function rehearse({ loadHost, load, tool, scripts, address, ports, 
         const result = how === 'status 0' ? load.parseResult(await process.readLog()) : null
         if (result !== null && result.verified > 0) continue
         if (how !== 'late' && result === null)
-          throw new BenchError(await process.describeFailure(`${load.name} ended with ${how}`))
+          throw new BenchError(await process.renderFailure(`${load.name} ended with ${how}`))
         if (isReached)
-          throw new BenchError(await process.describeFailure(`no request of ${load.name} at ${where} came back`))
+          throw new BenchError(await process.renderFailure(`no request of ${load.name} at ${where} came back`))
       } finally {
         await process.stop()
       }

@@ -76,12 +76,12 @@ async function writeQuota(folder, { cores, isV1 }) {
   if (!isV1) return writeFile(path.join(folder, 'cpu.max'), `${quotaUs} ${PERIOD_US}`)
   await writeFile(path.join(folder, 'cpu.cfs_period_us'), `${PERIOD_US}`)
   await writeFile(path.join(folder, 'cpu.cfs_quota_us'), `${quotaUs}`).catch(error => {
-    throw error.code === 'EINVAL' ? explainRefusal(folder, cores, error) : error
+    throw error.code === 'EINVAL' ? createQuotaError(folder, cores, error) : error
   })
 }
 
 /** Makes the error for a quota that cgroup v1 refuses, with the largest that fits. @param {string} folder @param {number} cores @param {Error} cause */
-function explainRefusal(folder, cores, cause) {
+function createQuotaError(folder, cores, cause) {
   const most = findLargestQuota(folder, cores)
   const what = `the kernel refused a cap of ${cores} cores for ${folder} (EINVAL)`
   const why = 'a group above it, of this job or container, has a smaller quota'

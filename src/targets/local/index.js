@@ -59,7 +59,7 @@ export async function openLocalSite({ runId, way, findTool, say }) {
     },
     async assertInterception() {
       await networks.assertPossible()
-      machine.iptables = await networks.describeRules()
+      machine.iptables = await networks.readIptablesVersion()
     },
     findTool,
   }

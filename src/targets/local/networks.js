@@ -35,7 +35,8 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
   const addresses = new Map()
   /** @type {Map<string, Promise<void>>} */
   const made = new Map()
-  const nameOf = (/** @type {number} */ start, /** @type {string} */ service) => `${hub.name}.${start}.${service}`
+  const renderNamespaceName = (/** @type {number} */ start, /** @type {string} */ service) =>
+    `${hub.name}.${start}.${service}`
 
   return {
     /** Reserves addresses for the services of a start; returns them with those of prober and generator. @param {number} start @param {string[]} services */
@@ -43,7 +44,7 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
       await hub.open()
       const addressed = services.map(service => {
         const address = nextAddress()
-        addresses.set(nameOf(start, service), address)
+        addresses.set(renderNamespaceName(start, service), address)
         return [service, address]
       })
       /** @type {[string, Place][]} */
@@ -56,14 +57,16 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
      * @param {number} start @param {ProcessSpec[]} specs
      */
     has: (start, specs) =>
-      specs.some(({ role, service }) => (role === 'generator' ? hub.isOpen() : addresses.has(nameOf(start, service)))),
+      specs.some(({ role, service }) =>
+        role === 'generator' ? hub.isOpen() : addresses.has(renderNamespaceName(start, service)),
+      ),
 
     /** Makes the namespaces of processes that are about to start. @param {number} start @param {ProcessSpec[]} specs */
     async prepare(start, specs) {
       const placed = [...specs.filter(({ role }) => role !== 'generator'), ...listPods(specs)]
       const services = new Set(placed.map(({ service }) => service))
       const making = [...services].map(service => {
-        const name = nameOf(start, service)
+        const name = renderNamespaceName(start, service)
         const ofService = specs.filter(spec => spec.service === service)
         const pod = listPods(specs).find(pod => pod.service === service)
         const hasTranslations = [...ofService, ...(pod ? [pod] : [])].some(({ redirects }) => redirects?.translations)
@@ -77,19 +80,20 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
 
     /** Returns the argv that brings a process into its namespace, and a sidecar to its user. @param {number} start @param {Pick<ProcessSpec, 'service' | 'role' | 'pods'>} spec */
     enter: (start, { service, role, pods }) => [
-      ...enter(role === 'generator' ? `${hub.name}.${GENERATOR}` : nameOf(start, service)),
+      ...enter(role === 'generator' ? `${hub.name}.${GENERATOR}` : renderNamespaceName(start, service)),
       ...(role === 'sidecar' ? (pods ? AS_NODE_PROXY : AS_SIDECAR) : []),
     ],
 
     /** Lists the files of the namespaces of a process' pods. @param {number} start @param {Pick<ProcessSpec, 'pods'>} spec */
-    listPodNetworks: (start, { pods = [] }) => pods.map(({ service }) => `${FOLDER}/${nameOf(start, service)}`),
+    listPodNetworks: (start, { pods = [] }) =>
+      pods.map(({ service }) => `${FOLDER}/${renderNamespaceName(start, service)}`),
 
     /** Returns the argv that brings a process into the prober's namespace; null: the run has none. */
     enterProber: () => (hub.isOpen() ? enter(`${hub.name}.${PROBER}`) : null),
 
     /** Removes the namespaces of processes of a start. @param {number} start @param {Pick<ProcessSpec, 'service' | 'pods'>[]} specs */
     async remove(start, specs) {
-      for (const name of [...specs, ...listPods(specs)].map(({ service }) => nameOf(start, service))) {
+      for (const name of [...specs, ...listPods(specs)].map(({ service }) => renderNamespaceName(start, service))) {
         await made.get(name)?.catch(() => {})
         if (made.delete(name)) await removeNamespace(name, run)
         addresses.delete(name)
@@ -108,7 +112,7 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
     },
 
     /** Reads the version of iptables, and whether it is legacy or nf_tables. */
-    describeRules: () => run([iptables, '-V']),
+    readIptablesVersion: () => run([iptables, '-V']),
 
     close: hub.close,
   }

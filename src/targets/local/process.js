@@ -3,7 +3,7 @@ import { appendFileSync, closeSync, openSync, statSync, truncateSync, writeFileS
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { BenchError, TimeoutError } from '../../lib/errors.js'
-import { describeTail, readTail } from '../../lib/log-tail.js'
+import { readTail, renderTail } from '../../lib/log-tail.js'
 import { ROOT } from '../../lib/paths.js'
 import { mib } from '../../lib/units.js'
 import { waitFor } from '../../lib/wait.js'
@@ -87,8 +87,8 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
     const stopped = findStopped()
     return stopped === undefined ? '' : `: its process ${stopped} is stopped (state T in /proc/${stopped}/stat)`
   }
-  const describeFailure = async (/** @type {string} */ what) =>
-    `${what}${findCause()}${describeTail(await readTail(logFile), logFile)}`
+  const renderFailure = async (/** @type {string} */ what) =>
+    `${what}${findCause()}${renderTail(await readTail(logFile), logFile)}`
 
   return {
     spec,
@@ -112,13 +112,12 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
       if (spec.listens.length === 0) return
       let elsewhereSinceMs = Number.POSITIVE_INFINITY
       const isReady = async () => {
-        if (ending !== null)
-          throw new BenchError(await describeFailure(`${name} did not start: it ended with ${ending}`))
+        if (ending !== null) throw new BenchError(await renderFailure(`${name} did not start: it ended with ${ending}`))
         if (probe.countListeners() >= spec.workers) return true
         if (listensOnlyElsewhere(spec, probe.listListening())) {
           elsewhereSinceMs = Math.min(elsewhereSinceMs, performance.now())
           if (performance.now() - elsewhereSinceMs > Math.min(ELSEWHERE_MS, (deadlineSeconds * 1000) / ELSEWHERE_PARTS))
-            throw new BenchError(await describeFailure(`${name} ${renderSockets(spec, probe.listListening())}`))
+            throw new BenchError(await renderFailure(`${name} ${renderSockets(spec, probe.listListening())}`))
         } else elsewhereSinceMs = Number.POSITIVE_INFINITY
         return false
       }
@@ -126,14 +125,14 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
       await waitFor(isReady, { what, deadlineSeconds, signal }).catch(async error => {
         if (!(error instanceof TimeoutError)) throw error
         const sockets = renderSockets(spec, probe.listListening())
-        throw new TimeoutError(await describeFailure(`${error.message}: it ${sockets}`), { cause: error })
+        throw new TimeoutError(await renderFailure(`${error.message}: it ${sockets}`), { cause: error })
       })
     },
 
-    describeFailure,
+    renderFailure,
     async readLog() {
       if (isLarge(logFile))
-        throw new BenchError(await describeFailure(`the log of ${name} is over ${LOG_MOST}, and is not read`))
+        throw new BenchError(await renderFailure(`the log of ${name} is over ${LOG_MOST}, and is not read`))
       return readFile(logFile, 'utf8')
     },
     async boundLog() {

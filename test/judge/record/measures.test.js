@@ -14,10 +14,10 @@ import {
   sumOf,
   valueOfRound,
 } from '../../../src/judge/record/measures.js'
-import { createRecord, describeFakeProcess } from '../../fakes/fake-records.js'
+import { createFakeProcess, createRecord } from '../../fakes/fake-records.js'
 
 /** @param {(number | null)[]} values of processes, as their cpuLimitCores */
-const processesOf = values => values.map(cpuLimitCores => describeFakeProcess({ cpuLimitCores }))
+const processesOf = values => values.map(cpuLimitCores => createFakeProcess({ cpuLimitCores }))
 const capOf = (/** @type {{ cpuLimitCores: number | null }} */ p) => p.cpuLimitCores
 
 describe('hasTail', () => {
@@ -99,9 +99,9 @@ describe('splitRounds', () => {
 describe('sidecarsOf', () => {
   it('are those of one service where it is named, and never an application', () => {
     const processes = [
-      describeFakeProcess({ service: 'a' }),
-      describeFakeProcess({ service: 'b' }),
-      describeFakeProcess({ service: 'a', role: 'application' }),
+      createFakeProcess({ service: 'a' }),
+      createFakeProcess({ service: 'b' }),
+      createFakeProcess({ service: 'a', role: 'application' }),
     ]
     const record = createRecord({ processes })
     expect(sidecarsOf(record)).toEqual(processes.slice(0, 2))

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { QUANTITIES } from '../../../src/judge/quantities.js'
-import { createRecord, DEFAULT_CONDITIONS, describeFakeProcess } from '../../fakes/fake-records.js'
+import { createFakeProcess, createRecord, DEFAULT_CONDITIONS } from '../../fakes/fake-records.js'
 
 const ending = { atSeconds: 1, goneSeconds: 0.5, answerSeconds: 0.2 }
 /** @param {boolean} isEnded @param {Parameters<typeof createRecord>[0]} [fields] */
@@ -10,7 +10,7 @@ const recordOf = (isEnded, fields) =>
       conditions: { ...DEFAULT_CONDITIONS, ...(isEnded && { ending: 'sigterm' }) },
       load: { kind: 'open', ratePerSecond: 1000 },
     },
-    processes: [describeFakeProcess({ cpuCores: 0.5 })],
+    processes: [createFakeProcess({ cpuCores: 0.5 })],
     ...(isEnded && { ending }),
     ...fields,
   })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { QUANTITIES } from '../../../src/judge/quantities.js'
-import { createRecord, DEFAULT_CONDITIONS, describeFakeProcess } from '../../fakes/fake-records.js'
+import { createFakeProcess, createRecord, DEFAULT_CONDITIONS } from '../../fakes/fake-records.js'
 
 const recordOf = (/** @type {number | undefined} */ pairs) =>
   createRecord({
@@ -9,7 +9,7 @@ const recordOf = (/** @type {number | undefined} */ pairs) =>
       { cpuCores: 0.03, pssBytes: 3e6 },
       { cpuCores: 0.01, pssBytes: 1e6 },
     ].map(({ cpuCores, pssBytes }) => {
-      const made = describeFakeProcess({ cpuCores })
+      const made = createFakeProcess({ cpuCores })
       return { ...made, memory: { ...made.memory, pssBytes } }
     }),
   })

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { verifyRun } from '../../../src/analysis/verify.js'
 import { assertConverged, createRolloutKind, findDeadlineSeconds } from '../../../src/kinds/rollout/course.js'
-import { nameOf } from '../../../src/model/arms.js'
+import { renderArmName } from '../../../src/model/arms.js'
 import { createProcess } from '../../../src/model/processes.js'
 import { listArms } from '../../../src/model/results.js'
 import { findFault, SCHEMAS } from '../../../src/model/schemas.js'
@@ -363,7 +363,7 @@ describe('a rollout', () => {
     expect(gates.map((/** @type {any} */ { gate }) => gate)).not.toContain('fidelity')
     expect(processes.map((/** @type {any} */ p) => p.service)).toEqual(['ratings', 'mesh', 'gateways-1', 'simulated'])
     expect(processes[2].batchOf).toBe(5)
-    expect(nameOf(trial.arm)).toBe('cheap (3 of 8 simulated)')
+    expect(renderArmName(trial.arm)).toBe('cheap (3 of 8 simulated)')
     // Of the 5 real ones alone.
     expect(listArms(summary)[0].rollout?.sidecarAnonBytes.median).toBeCloseTo(1e6 / 5)
     expectAgreement()

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { findGates } from '../../../src/judge/gates.js'
 import { QUANTITIES } from '../../../src/judge/quantities.js'
 import { judgeRollout } from '../../../src/kinds/rollout/numbers.js'
-import { createRecord, DEFAULT_CONDITIONS, describeFakeProcess } from '../../fakes/fake-records.js'
+import { createFakeProcess, createRecord, DEFAULT_CONDITIONS } from '../../fakes/fake-records.js'
 
 /** @import { RolloutRecord } from '../../../src/model/types.ts' */
 
@@ -52,12 +52,12 @@ describe('the memory of services that came and went', () => {
     controlBytes: { before: 20e6, told: 25e6, toldAgain: 25e6 },
   }
   const members = SEEN.members.map(member => ({ ...member, withdrawn: told(6500, 6510, 6600) }))
-  const memory = { ...describeFakeProcess({}).memory, anonBytes: 50e6 }
+  const memory = { ...createFakeProcess({}).memory, anonBytes: 50e6 }
   const record = createRecord({
     arm: { conditions: { ...DEFAULT_CONDITIONS, configuredServices: 100, sidecars: 4 } },
     processes: [
-      describeFakeProcess({ memory }),
-      describeFakeProcess({ role: 'control', memory: { ...memory, anonBytes: 22e6 } }),
+      createFakeProcess({ memory }),
+      createFakeProcess({ role: 'control', memory: { ...memory, anonBytes: 22e6 } }),
     ],
     rollout: judgeRollout({ ...SEEN, members, withdrawal }),
   })
@@ -244,7 +244,7 @@ describe('the numbers of a rollout', () => {
     const rollout = judgeRollout(SEEN)
     const knows = (/** @type {number} */ configuredServices, /** @type {number} */ anonBytes) => {
       const conditions = { ...DEFAULT_CONDITIONS, configuredServices }
-      const processes = [describeFakeProcess({ memory: { ...describeFakeProcess({}).memory, anonBytes } })]
+      const processes = [createFakeProcess({ memory: { ...createFakeProcess({}).memory, anonBytes } })]
       return createRecord({ rollout, processes, arm: { conditions } })
     }
     const { measure } = QUANTITIES.anonPerService

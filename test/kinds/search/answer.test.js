@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readNode } from '../../../src/kinds/search/nodes.js'
-import { describeTrials, startSearch } from '../../../src/kinds/search/searches.js'
+import { createResultSoFar, startSearch } from '../../../src/kinds/search/searches.js'
 import { listTrialRows } from '../../../src/kinds/search/trial-rows.js'
 import { renderFindings } from '../../../src/kinds/sections.js'
 import { createRequestKind } from '../../../src/model/requests.js'
@@ -158,7 +158,7 @@ describe('the report of a size', () => {
     const cut = trials.map(
       (_, i) =>
         /** @type {SizeResult} */ (
-          describeTrials({ template, spec, cpus: 2, tried: trials.slice(0, i + 1), isOver: false })
+          createResultSoFar({ template, spec, cpus: 2, tried: trials.slice(0, i + 1), isOver: false })
         ),
     )
     expect(cut.slice(0, -1).map(({ answer }) => answer?.state)).toEqual(cut.slice(1).map(() => 'estimated'))

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { findMemoryFloor, recommendedBytes, roundUp } from '../../../src/kinds/search/memory-floor.js'
-import { describeSearch } from '../../../src/kinds/search/step.js'
+import { createSearchResult } from '../../../src/kinds/search/step.js'
 import { createRandom } from '../../../src/lib/random.js'
 import { createArm } from '../../fakes/fake-records.js'
 import { createFakeSidecar, isJudgedRightly, runSearch, tellStep } from '../../fakes/fake-search.js'
@@ -161,7 +161,7 @@ describe('recommendedBytes', () => {
       why: '',
       isFound: true,
     }
-    const result = describeSearch({ ...found, held: 20 * STEP })
+    const result = createSearchResult({ ...found, held: 20 * STEP })
     expect(recommendedBytes(result)).toBe(20 * STEP)
     // 8242880 bytes are 31.4 steps.
     expect(recommendedBytes({ ...result, unchargedBytes: 3e6 })).toBe(32 * STEP)

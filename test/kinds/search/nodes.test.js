@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { limitsOf } from '../../../src/kinds/search/memory-floor.js'
 import { fitOnNode, listNodes, parseNode, parseReserve, readNode } from '../../../src/kinds/search/nodes.js'
-import { describeSearch } from '../../../src/kinds/search/step.js'
+import { createSearchResult } from '../../../src/kinds/search/step.js'
 import { createArm } from '../../fakes/fake-records.js'
 
 const MIB = 2 ** 20
@@ -51,7 +51,7 @@ describe('readNode', () => {
 
 /** @param {'cpu' | 'memory'} looksFor @param {number | null} held */
 const found = (looksFor, held) =>
-  describeSearch({ template: createArm({}), looksFor, held, failed: null, steps: [], why: '', isFound: true })
+  createSearchResult({ template: createArm({}), looksFor, held, failed: null, steps: [], why: '', isFound: true })
 /** @param {number | null} cores @param {number | null} bytes */
 const sizeOf = (cores, bytes) => ({
   cpu: found('cpu', cores),

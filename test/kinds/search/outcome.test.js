@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { judgeTrial } from '../../../src/judge/gates.js'
 import { judgeOutcome } from '../../../src/kinds/search/outcome.js'
-import { createRecord, describeFakeProcess } from '../../fakes/fake-records.js'
+import { createFakeProcess, createRecord } from '../../fakes/fake-records.js'
 
 /** @import { EndedProcess, GateFinding } from '../../../src/model/types.ts' */
 
@@ -32,16 +32,16 @@ describe('judgeOutcome', () => {
   it('says of a trial that held its p99, and what the busiest sidecar used', () => {
     const memory = { anonBytes: 1, pssBytes: 1, idleRssBytes: 1 }
     const processes = [
-      describeFakeProcess({
+      createFakeProcess({
         cpuCores: 0.2,
         memory: { ...memory, rssBytes: 12 * MIB, workingSetBytes: 9 * MIB, peakBytes: 10 * MIB },
       }),
-      describeFakeProcess({
+      createFakeProcess({
         service: 'ratings',
         cpuCores: 0.1,
         memory: { ...memory, rssBytes: 12 * MIB, workingSetBytes: 13 * MIB, peakBytes: 14 * MIB },
       }),
-      describeFakeProcess({ role: 'application', cpuCores: 0.9 }),
+      createFakeProcess({ role: 'application', cpuCores: 0.9 }),
     ]
     expect(judgeOutcome(createTrial({ processes }), 50)).toEqual({
       ...{
@@ -95,7 +95,7 @@ describe('judgeOutcome', () => {
     const asEnded = [ended({ isOutOfMemory: true })]
     expect(judgeOutcome(createFailed(asEnded), null)).toMatchObject(killed)
     expect(judgeOutcome(createTrial({ ended: asEnded }), 5)).toMatchObject(killed)
-    const processes = [describeFakeProcess({ oomKills: 1 })]
+    const processes = [createFakeProcess({ oomKills: 1 })]
     expect(judgeOutcome(createTrial({ processes }), null)).toMatchObject(killed)
   })
 
@@ -157,14 +157,14 @@ describe('judgeOutcome', () => {
   it('takes for what the rate takes only what was read, of trials whose CPU and memory no gate spoiled', () => {
     const isSeen = (/** @type {Parameters<typeof createRecord>[0]} */ fields) =>
       judgeOutcome(createTrial(fields), 50).isNeedSeen
-    const { memory } = describeFakeProcess({})
+    const { memory } = createFakeProcess({})
     const unread = { ...memory, peakBytes: null, rssBytes: null }
     expect(isSeen({})).toBe(true)
     for (const name of ['samples', 'cap', 'restart']) expect(isSeen({ gates: [gate(name, ALL)] })).toBe(false)
     for (const processes of [
       [],
-      [describeFakeProcess({ cpuCores: Number.NaN })],
-      [describeFakeProcess({ memory: unread })],
+      [createFakeProcess({ cpuCores: Number.NaN })],
+      [createFakeProcess({ memory: unread })],
     ])
       expect(isSeen({ processes })).toBe(false)
   })
@@ -233,7 +233,7 @@ describe('judgeOutcome', () => {
   })
 
   it('adds no file pages where nobody read what the sidecar was charged for', () => {
-    const { memory, ...rest } = describeFakeProcess({})
+    const { memory, ...rest } = createFakeProcess({})
     const processes = [{ ...rest, memory: { ...memory, rssBytes: 12 * MIB, workingSetBytes: null } }]
     expect(judgeOutcome(createTrial({ processes }), null).unchargedBytes).toBe(0)
   })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { judgeSearchTrial, replaySearch, replaySearches, startSearch } from '../../../src/kinds/search/searches.js'
 import { createRandom } from '../../../src/lib/random.js'
-import { createArm, createRecord, describeFakeProcess } from '../../fakes/fake-records.js'
+import { createArm, createFakeProcess, createRecord } from '../../fakes/fake-records.js'
 
 /** @import { Arm, SearchSpec, TrialRecord } from '../../../src/model/types.ts' */
 
@@ -28,7 +28,7 @@ function measure(arm, nth, random) {
       ...(cap < needed ? [{ gate: 'knee', spoils: LATENCY, reason: 'above the knee' }] : []),
     ],
     processes: [
-      describeFakeProcess({
+      createFakeProcess({
         ...{ cpuLimitCores: cap, cpuCores: Math.min(cap, needed), oomKills: isKilled ? 1 : 0 },
         memory: {
           ...{ anonBytes: 7 * MIB, pssBytes: 1, idleRssBytes: 1, peakBytes: 12 * MIB },

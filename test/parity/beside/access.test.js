@@ -8,13 +8,13 @@ import { writeFlawedCertificates } from '../../../src/certificates/flawed-certif
 import { createAuthority, issueCertificate, writeCertificates } from '../../../src/lib/certificates.js'
 import { groupsOf, identityOf } from '../../../src/model/sidecar-contract.js'
 import {
-  describeAccess,
   listAttempts,
   listDifferences,
   probeAccess,
+  renderAccess,
   tryHandshakes,
 } from '../../../src/parity/beside/access.js'
-import { describeNegotiation, negotiateAsServer } from '../../../src/parity/beside/negotiation.js'
+import { negotiateAsServer, renderNegotiation } from '../../../src/parity/beside/negotiation.js'
 import { PEERS } from '../../../src/parity/beside/peers.js'
 import { startUpstreams, UPSTREAMS } from '../../../src/parity/beside/upstreams.js'
 import { listenInTest } from '../../fakes/listen.js'
@@ -235,17 +235,17 @@ describe('the attempts as an upstream', () => {
   })
 })
 
-describe('describeAccess', () => {
+describe('renderAccess', () => {
   it('says what the configuration accepts', () => {
     const always = 'self-signed, another CA, expired, not yet valid'
     const asClient = `no certificate, ${always}, without clientAuth, TLS 1.2, a weak suite`
     const others = identities.map(({ name }) => name).join(', ')
-    expect(describeAccess(listed, 'in strict mode')).toBe(`plaintext, ${asClient}, ${others} refused`)
-    expect(describeAccess(listed, 'in permissive mode')).toBe(`${asClient}, ${others} refused; plaintext accepted`)
-    expect(describeAccess(open, 'as an upstream')).toBe(
+    expect(renderAccess(listed, 'in strict mode')).toBe(`plaintext, ${asClient}, ${others} refused`)
+    expect(renderAccess(listed, 'in permissive mode')).toBe(`${asClient}, ${others} refused; plaintext accepted`)
+    expect(renderAccess(open, 'as an upstream')).toBe(
       `plaintext, ${always}, without serverAuth, TLS 1.2, a weak suite refused; any identity of the mesh's CA accepted (open policy)`,
     )
-    expect(describeAccess(plaintext, 'in strict mode')).toBe('nobody refused: there is no TLS')
+    expect(renderAccess(plaintext, 'in strict mode')).toBe('nobody refused: there is no TLS')
   })
 })
 
@@ -260,7 +260,7 @@ describe('negotiateAsServer', () => {
     const server = await listenInTest(createStrict(null, { ecdhCurve: 'X25519' }))
     const negotiated = await negotiateAsServer({ endpoint: server, credentials: credentials.client, configuration })
     expect(negotiated).toBe('TLSv1.3 TLS_AES_128_GCM_SHA256 X25519 ecdsa-p256, X25519 first')
-    expect(describeNegotiation(configuration)).toBe(
+    expect(renderNegotiation(configuration)).toBe(
       'TLSv1.3 TLS_AES_128_GCM_SHA256 X25519 ecdsa-p256, X25519MLKEM768 first',
     )
   })

@@ -6,7 +6,7 @@ import { findComputed } from '../../../src/kinds/computed.js'
 import { readRun } from '../../../src/records/records.js'
 import { createAnswer } from '../../../src/report/answer/answer.js'
 import { COLUMNS_MOST, LINES_MOST, renderAnswerText } from '../../../src/report/answer/text.js'
-import { describeUnfinished } from '../../../src/report/missing.js'
+import { renderUnfinishedRun } from '../../../src/report/missing.js'
 import { parseExperiment } from '../../../src/request/experiment.js'
 import { writeFakeRun } from '../../fakes/fake-folder.js'
 import { createFakePlan } from '../../fakes/fake-plan.js'
@@ -145,7 +145,7 @@ describe('the answer on a screen', () => {
       writeFakeRun({ ...{ folder, arms, settings, manifest }, ...options })
       const run = readRun(folder)
       const summary = summarise(run)
-      const answer = createAnswer(summary, { seconds: 187, unfinished: describeUnfinished({ ...run, summary }) })
+      const answer = createAnswer(summary, { seconds: 187, unfinished: renderUnfinishedRun({ ...run, summary }) })
       const text = renderAnswerText(answer, { more })
       expectToFit(text)
       if (name === 'as-deployed.yaml') expect(text).not.toContain('more rows')

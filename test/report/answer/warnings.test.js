@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { summarise } from '../../../src/analysis/summarise.js'
 import { listWarnings } from '../../../src/report/answer/warnings.js'
 import { createManifest } from '../../fakes/fake-manifest.js'
-import { createArm, createRecord, describeFakeProcess } from '../../fakes/fake-records.js'
+import { createArm, createFakeProcess, createRecord } from '../../fakes/fake-records.js'
 
 /** @param {string[]} keeping planes that keep an answer */
 function warningsOf(keeping) {
@@ -27,9 +27,9 @@ it('name a proxy whose memory grew by the request in half of its windows, and in
   /** @param {number} growing @param {number} rounds @param {number} [grownBytes] of a thousand requests @param {object} [fields] of each record */
   const warn = (growing, rounds, grownBytes = 410_000, fields = {}) => {
     const records = Array.from({ length: rounds }, (_, i) => {
-      const { memory } = describeFakeProcess({})
+      const { memory } = createFakeProcess({})
       const grown = i < growing ? { memory: { ...memory, grownBytes } } : {}
-      const processes = [describeFakeProcess(grown), describeFakeProcess({ service: 'ratings' })]
+      const processes = [createFakeProcess(grown), createFakeProcess({ service: 'ratings' })]
       return createRecord({ arm, round: i + 1, processes, ...fields })
     })
     return listWarnings(summarise({ manifest: createManifest({ rounds, arms: [arm] }), records }))

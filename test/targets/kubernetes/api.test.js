@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { UsageError } from '../../../src/lib/errors.js'
-import { connect, explain } from '../../../src/targets/kubernetes/api.js'
+import { connect, parseApiError } from '../../../src/targets/kubernetes/api.js'
 import { makeFolder } from '../../fakes/scratch.js'
 
 const home = makeFolder('kubeconfig-test')
@@ -42,7 +42,7 @@ describe('connect', () => {
     const file = write('two', renderConfig('kind', 'prod'))
     expect((await connectBy(file)).server).toBe('https://kind.example:6443')
     const named = await connectBy(file, 'prod')
-    expect([named.server, named.nameOf()]).toEqual(['https://prod.example:6443', 'prod'])
+    expect([named.server, named.readContext()]).toEqual(['https://prod.example:6443', 'prod'])
   })
 
   it('reads all the files of KUBECONFIG, and the one in the home folder without it', async () => {
@@ -51,7 +51,7 @@ describe('connect', () => {
     expect((await connectBy(files, 'b')).server).toBe('https://b.example:6443')
     const standard = path.join(home, 'other')
     write('other/.kube/config', renderConfig('standard'))
-    expect((await connect({ context: null, environment: {}, home: standard })).nameOf()).toBe('standard')
+    expect((await connect({ context: null, environment: {}, home: standard })).readContext()).toBe('standard')
   })
 
   it('says where a kubeconfig can be when there is none', async () => {
@@ -80,7 +80,7 @@ describe('connect', () => {
   it('asks for a context where none is current', async () => {
     const file = write('none', renderConfig('kind').replace('current-context: kind', 'current-context: ""'))
     expect(await refusalOf(connectBy(file))).toContain('give --context NAME')
-    expect((await connectBy(file, 'kind')).nameOf()).toBe('kind')
+    expect((await connectBy(file, 'kind')).readContext()).toBe('kind')
   })
 })
 
@@ -95,11 +95,11 @@ const answer = (code, message) =>
 const failure = (code, reason) =>
   Object.assign(new Error(`request to https://kind.example:6443/version failed, reason: ${reason}`), { code })
 
-describe('explain', () => {
+describe('parseApiError', () => {
   it('says of a denied request who may not do what, and where it stands what is needed', () => {
     const said =
       'deployments.apps is forbidden: User "eva" cannot create resource "deployments" in API group "apps" in the namespace "bench"'
-    expect(explain(answer(403, said))).toEqual({
+    expect(parseApiError(answer(403, said))).toEqual({
       isPassing: false,
       message: `${said} (k8s/rbac.yaml names the least that a run needs)`,
     })
@@ -110,11 +110,11 @@ describe('explain', () => {
     ['a quota', 'pods "reviews" is forbidden: exceeded quota: small, requested: limits.cpu=2, limited: limits.cpu=1'],
     ['a policy', 'pods "reader" is forbidden: violates PodSecurity "baseline:latest": host namespaces (hostPID=true)'],
   ])('does not blame the rights of the user for what %s refuses', (_, said) => {
-    expect(explain(answer(403, said))).toEqual({ isPassing: false, message: said })
+    expect(parseApiError(answer(403, said))).toEqual({ isPassing: false, message: said })
   })
 
   it('says that credentials are not accepted', () => {
-    const { isPassing, message } = explain(answer(401, 'Unauthorized'))
+    const { isPassing, message } = parseApiError(answer(401, 'Unauthorized'))
     expect(isPassing).toBe(false)
     expect(message).toContain('the credentials of the kubeconfig are not accepted')
   })
@@ -127,7 +127,7 @@ describe('explain', () => {
     [answer(404, 'namespaces "bench" not found'), false],
     [answer(422, 'Pod "reviews" is invalid: spec.containers: Required value'), false],
   ])('tells whether an answer is worth asking again: %s', (error, expected) => {
-    expect(explain(error).isPassing).toBe(expected)
+    expect(parseApiError(error).isPassing).toBe(expected)
   })
 
   it.each([
@@ -135,7 +135,7 @@ describe('explain', () => {
     ['ECONNRESET', 'read ECONNRESET'],
     ['ETIMEDOUT', 'connect ETIMEDOUT 192.0.2.1:6443'],
   ])('asks again after %s', (code, reason) => {
-    expect(explain(failure(code, reason))).toEqual({ isPassing: true, message: failure(code, reason).message })
+    expect(parseApiError(failure(code, reason))).toEqual({ isPassing: true, message: failure(code, reason).message })
   })
 
   it.each([
@@ -143,13 +143,13 @@ describe('explain', () => {
     ['CERT_HAS_EXPIRED', 'certificate has expired'],
     ['ERR_TLS_CERT_ALTNAME_INVALID', "Hostname/IP does not match certificate's altnames"],
   ])('does not ask again a server that is not trusted: %s', (code, reason) => {
-    const { isPassing, message } = explain(failure(code, reason))
+    const { isPassing, message } = parseApiError(failure(code, reason))
     expect(isPassing).toBe(false)
     expect(message).toContain(`${reason} (${code})`)
   })
 
   it('keeps an answer that is not a status', () => {
     const error = Object.assign(new Error('x'), { code: 502, body: '<html>Bad Gateway</html>' })
-    expect(explain(error)).toEqual({ isPassing: true, message: '<html>Bad Gateway</html>' })
+    expect(parseApiError(error)).toEqual({ isPassing: true, message: '<html>Bad Gateway</html>' })
   })
 })

@@ -47,7 +47,7 @@ function fakeApi({
   }
   return /** @type {any} */ ({
     server: 'https://cluster.example:6443',
-    nameOf: () => 'test',
+    readContext: () => 'test',
     k8s: { VersionApi: 'version', AuthorizationV1Api: 'authorization' },
     config: { makeApiClient: (/** @type {keyof typeof clients} */ name) => clients[name] },
     request: async (/** @type {string} */ _, /** @type {() => Promise<any>} */ ask) => ask(),

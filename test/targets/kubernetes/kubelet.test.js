@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { checkSamples, describeProcess } from '../../../src/judge/record/describe-window.js'
+import { checkSamples, createProcessRecord } from '../../../src/judge/record/compute-window.js'
 import { findFault, trialSchema } from '../../../src/model/schemas.js'
 import {
   findCounter,
@@ -103,7 +103,7 @@ describe('observeByKubelet', () => {
       state: edge.states[0],
       look,
     })
-    const record = describeProcess({
+    const record = createProcessRecord({
       facts: { ...facts, askedWorkers: 1, files: [], copyOf: null },
       start: at(start, { memory: null, identity: ['id-sidecar', '0 restarts'], workers: null }),
       end: at(end, after?.[0]),

@@ -126,7 +126,7 @@ describe('a machine of the load', () => {
     const { loadHost, started, keeper } = await openKept()
     process.kill(keeper, 'SIGKILL')
     await started.stop()
-    await expect(started.describeFailure('k6 died')).rejects.toThrow(SiteLostError)
+    await expect(started.renderFailure('k6 died')).rejects.toThrow(SiteLostError)
     await expect(loadHost.start(specOf({}), folder)).rejects.toThrow(
       /connection to sam@there\.test was lost.*npm run bench -- --resume/,
     )

@@ -123,7 +123,7 @@ describe('a local target without cgroups', () => {
     const [pid] = (await target.look([running]))[0].identity[0].split(' ')
     process.kill(Number(pid), 'SIGSTOP')
     await waitFor(running.isStopped, { what: 'it to be stopped', deadlineSeconds: 2 })
-    expect(await running.describeFailure('It was silent')).toMatch(
+    expect(await running.renderFailure('It was silent')).toMatch(
       `It was silent: its process ${pid} is stopped (state T in /proc/${pid}/stat); its log is empty`,
     )
     await deployment.remove()

@@ -2,7 +2,7 @@ import { renderCluster } from '../clusters.js'
 import { extension, renderUpstreamHttp, socketAddress } from '../shared.js'
 import { renderTransport } from '../tls.js'
 import { renderListeners } from './listeners.js'
-import { describePeer, nameSni } from './names.js'
+import { createPeerHeaders, formatSni } from './names.js'
 import { renderContext, TLS_VERSIONS } from './tls.js'
 
 /** The sidecar model as Istio's control plane and agent render it (pilot/pkg/networking/core, tools/packaging/common). */
@@ -16,7 +16,7 @@ const OWN_SOURCE = '127.0.0.6'
 export function renderIstioBootstrap(model, { isIstios }) {
   const { service, clusters, admin } = model
   return {
-    node: { id: describePeer(service).id, cluster: `${service}.bench` },
+    node: { id: createPeerHeaders(service).id, cluster: `${service}.bench` },
     admin: { address: socketAddress(admin) },
     layered_runtime: {
       layers: [
@@ -93,7 +93,7 @@ function renderIstioCluster(model, cluster) {
     ...(cluster.protocol === 'http/2' && renderUpstreamHttp({ explicit_http_config: { http2_protocol_options: {} } })),
     ...(cluster.mtls && {
       transport_socket: renderTransport('Upstream', {
-        sni: nameSni(cluster.mtls.serverName),
+        sni: formatSni(cluster.mtls.serverName),
         common_tls_context: renderContext(model, {
           tls_params: TLS_VERSIONS,
           alpn_protocols:

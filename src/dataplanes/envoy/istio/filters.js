@@ -1,6 +1,6 @@
 import { renderRules } from '../features.js'
 import { extension } from '../shared.js'
-import { describePeer, nameHost } from './names.js'
+import { createPeerHeaders, formatHost } from './names.js'
 
 /** The HTTP filters of Istio's proxy, in its order (pilot/pkg/networking/core/listener_builder.go). */
 /** @import { SidecarModel } from '../../../model/types.ts' */
@@ -61,7 +61,7 @@ function renderAlpn() {
  * @param {string} service @param {Direction} direction
  */
 function renderPeerHeaders(service, direction) {
-  const { id, encoded } = describePeer(service)
+  const { id, encoded } = createPeerHeaders(service)
   const [sent, peers] = direction === 'inbound' ? ['response', 'request'] : ['request', 'response']
   const adds = PEER.map((key, i) => ({ append: { header: { key, value: [id, encoded][i] } } }))
   const takes = PEER.map(header => ({
@@ -104,7 +104,7 @@ export function renderRequestStats({ service, clusters }, { direction, isFromPro
       isOutbound ? peer : service,
       isOutbound ? '%UPSTREAM_PEER_URI_SAN%' : '%DOWNSTREAM_LOCAL_URI_SAN%',
     ),
-    destination_service: nameHost(callee),
+    destination_service: formatHost(callee),
     destination_service_name: callee,
     destination_service_namespace: 'bench',
     request_protocol: 'http',

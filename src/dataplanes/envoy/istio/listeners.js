@@ -2,7 +2,7 @@ import { renderRouteConfig } from '../routes.js'
 import { extension, matchPorts, socketAddress } from '../shared.js'
 import { renderTransport } from '../tls.js'
 import { renderFilters, renderRequestStats } from './filters.js'
-import { nameHost } from './names.js'
+import { formatHost } from './names.js'
 import { renderContext, TLS_VERSIONS } from './tls.js'
 
 /** The listeners of Istio's proxy (pilot/pkg/networking/core: listener_inbound.go, listener.go, listener_builder.go). */
@@ -175,7 +175,7 @@ function renderRoutes(model, direction) {
       routes: routes.map(({ match, route }) => ({
         name: 'default',
         match,
-        decorator: { operation: `${nameHost(isOutbound ? name : model.service)}:8080/*` },
+        decorator: { operation: `${formatHost(isOutbound ? name : model.service)}:8080/*` },
         route: { ...route, max_grpc_timeout: '0s', retry_policy },
       })),
     })),

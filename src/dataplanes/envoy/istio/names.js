@@ -4,18 +4,18 @@ import { PORTS } from '../../../model/sidecar-contract.js'
 
 const NAMESPACE = 'bench'
 
-/** Names the host of a service in its cluster. @param {string} service */
-export function nameHost(service) {
+/** Renders the host of a service in its cluster. @param {string} service */
+export function formatHost(service) {
   return `${service}.${NAMESPACE}.svc.cluster.local`
 }
 
 /** Makes the server name by which a client's proxy calls a service. @param {string} service */
-export function nameSni(service) {
-  return `outbound_.${PORTS.application}_._.${nameHost(service)}`
+export function formatSni(service) {
+  return `outbound_.${PORTS.application}_._.${formatHost(service)}`
 }
 
 /** Makes the header values by which a proxy describes its pod to another, of the size and encoding of Istio's. @param {string} service */
-export function describePeer(service) {
+export function createPeerHeaders(service) {
   const workload = {
     NAME: `${service}-7d4f8b9c6d-x2x4z`,
     NAMESPACE,

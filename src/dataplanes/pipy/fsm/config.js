@@ -86,7 +86,10 @@ function renderInbound(
       : renderServices(
           groupByHost(routes)
             .filter(group => group.routes.length > 0)
-            .map(group => ({ ...nameService(group.host ?? service, identity), rules: group.routes.map(render) })),
+            .map(group => ({
+              ...createServiceHosts(group.host ?? service, identity),
+              rules: group.routes.map(render),
+            })),
           dialect,
         )),
   }
@@ -101,7 +104,9 @@ function renderOutbound({ identity, clusters }, { port, routes }, dialect) {
   const caller = dialect.isForebear ? { ServiceIdentity: renderIdentity(identity) } : {}
   // FSM refuses a host that no route names, so that routes for any host are left out.
   const services = groupByHost(routes).flatMap(group =>
-    group.host === null ? [] : [{ ...nameService(group.host, identity), rules: group.routes.map(renderRoute), caller }],
+    group.host === null
+      ? []
+      : [{ ...createServiceHosts(group.host, identity), rules: group.routes.map(renderRoute), caller }],
   )
   const targets = listTargets(routes, clusters)
   const endpoints = targets.flatMap(cluster => cluster.endpoints)
@@ -145,8 +150,8 @@ function renderRoute(route) {
   }
 }
 
-/** Names a service as the pods of its namespace call it. @param {string} name @param {string} identity of a caller */
-function nameService(name, identity) {
+/** Makes the name and hosts by which the pods of its namespace call a service. @param {string} name @param {string} identity of a caller */
+function createServiceHosts(name, identity) {
   const full = `${name}.${splitIdentity(identity).namespace}`
   return { name: full, hosts: [name, full].flatMap(host => [host, `${host}:${PORTS.application}`]) }
 }

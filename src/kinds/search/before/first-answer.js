@@ -38,12 +38,12 @@ export function needOf({ outcomes }) {
  */
 
 /**
- * Describes a load without confirmed limits.
+ * Makes the facts about a load without confirmed limits.
  * @param {{ whole: TriedStep, cpus: number, step?: TriedStep, tried?: Need }} options whole: the step with all the CPU; step: the
  *   last one, which has not held; by default `whole`; tried: its limits
  * @returns {Unconfirmed}
  */
-export function describeUnconfirmed({ whole, cpus, step = whole, tried }) {
+export function createUnconfirmed({ whole, cpus, step = whole, tried }) {
   const outcomes = whole.outcomes.filter(o => o.isNeedSeen)
   if (step.held === false || outcomes.length === 0) return { why: step.why, estimate: null }
   const need = needOf({ outcomes })

@@ -1,7 +1,7 @@
 import { fitLine } from '../../../lib/stats.js'
 import { choiceOf } from '../../../model/arms.js'
 import { listCells } from '../cells.js'
-import { describeSearch, tryStep, withCpu, withoutOutcomes, withRate } from '../step.js'
+import { createSearchResult, tryStep, withCpu, withoutOutcomes, withRate } from '../step.js'
 import { findFirst, needOf, p99Of } from './first-answer.js'
 
 /** Limits for services by a line through the CPU at the lowest and the highest rate, each checked. Pure. */
@@ -37,7 +37,7 @@ export function* findServices({ template, spec, cpus }) {
           cpus,
           need: estimateNeed({ held, line, ratePerSecond }),
         })
-    results.push(describeCell({ template, cell, line, ...search }))
+    results.push(createCellResult({ template, cell, line, ...search }))
   }
   return results
 }
@@ -63,11 +63,11 @@ function estimateNeed({ held, line, ratePerSecond }) {
  *   steps: TriedStep[] }} options
  * @returns {SizeResult}
  */
-function describeCell({ template, cell, line, limits, last, steps }) {
+function createCellResult({ template, cell, line, limits, last, steps }) {
   const { ratePerSecond, p99Ms: p99LimitMs, names: services } = cell
   const { held, why, trials } = last
-  const describe = (/** @type {'cpu' | 'memory'} */ looksFor, /** @type {number | null} */ value) =>
-    describeSearch({
+  const createCellSearch = (/** @type {'cpu' | 'memory'} */ looksFor, /** @type {number | null} */ value) =>
+    createSearchResult({
       template,
       looksFor,
       held: value,
@@ -84,8 +84,8 @@ function describeCell({ template, cell, line, limits, last, steps }) {
     line,
     extrapolated: null,
     p99Ms: limits && p99Of(last),
-    cpu: describe('cpu', limits?.cores ?? null),
-    memory: limits && describe('memory', limits.bytes),
+    cpu: createCellSearch('cpu', limits?.cores ?? null),
+    memory: limits && createCellSearch('memory', limits.bytes),
     checks: limits ? [{ what: 'at the answer', mustHold: true, held, why, trials }] : [],
     isChecked: limits !== null,
   }

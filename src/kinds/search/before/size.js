@@ -2,8 +2,8 @@ import { choiceOf } from '../../../model/arms.js'
 import { capAt, findCpu, indexOf } from '../cpu-limit.js'
 import { fitCpu } from '../lower-rates.js'
 import { findLowerMemoryFloor, findMemoryFloor, recommendedBytes, roundUp } from '../memory-floor.js'
-import { describeSearch, tryStep, withCpu, withMemory, withRate } from '../step.js'
-import { describeUnconfirmed, findFirst, needOf, p99Of } from './first-answer.js'
+import { createSearchResult, tryStep, withCpu, withMemory, withRate } from '../step.js'
+import { createUnconfirmed, findFirst, needOf, p99Of } from './first-answer.js'
 
 /** @import { Arm, SearchResult, SearchSpec, SizeResult } from '../../../model/types.ts' */
 /** @import { Need, Unconfirmed } from './first-answer.js' */
@@ -34,7 +34,7 @@ export function* findSize({ template, spec, cpus }) {
     checks: [],
     isChecked: false,
     extrapolated: null,
-    cpu: describeSearch({ template, looksFor: 'cpu' }),
+    cpu: createSearchResult({ template, looksFor: 'cpu' }),
   }
   const refute = (/** @type {number} */ cores, /** @type {SizeResult['checks'][0]} */ { why, trials }) =>
     known.set(indexOf(cores), { value: cores, held: false, why: `when checked: ${why}`, trials, outcomes: [] })
@@ -95,13 +95,13 @@ export function* findSize({ template, spec, cpus }) {
 export function* findFirstLimits({ template, cpus }) {
   const stepWithAllCpu = yield* tryStep(withCpu(template, cpus), cpus)
   const known = new Map([[indexOf(cpus), stepWithAllCpu]])
-  if (!stepWithAllCpu.held) return { known, first: describeUnconfirmed({ whole: stepWithAllCpu, cpus }) }
+  if (!stepWithAllCpu.held) return { known, first: createUnconfirmed({ whole: stepWithAllCpu, cpus }) }
   const need = needOf(stepWithAllCpu)
   const { limits, tried: lastLimits, last: lastStep, steps: cpuSteps } = yield* findFirst({ template, cpus, need })
   for (const step of cpuSteps) if (step.held !== null && step.value < cpus) known.set(indexOf(step.value), step)
   const first = limits
     ? { limits, p99Ms: p99Of(lastStep) }
-    : describeUnconfirmed({ whole: stepWithAllCpu, cpus, step: lastStep, tried: lastLimits })
+    : createUnconfirmed({ whole: stepWithAllCpu, cpus, step: lastStep, tried: lastLimits })
   return { known, first }
 }
 

@@ -3,7 +3,7 @@ import { choiceOf } from '../../model/arms.js'
 import { judgeLimits } from './confirm.js'
 import { extrapolate } from './lower-rates.js'
 import { ROOM, suggestLimits } from './size.js'
-import { cpuOf, describeSearch, isByRequest } from './step.js'
+import { cpuOf, createSearchResult, isByRequest } from './step.js'
 import { TRIALS } from './trial-counts.js'
 import { bytesOf, findNeed, ofWhole } from './whole.js'
 
@@ -31,7 +31,7 @@ import { bytesOf, findNeed, ofWhole } from './whole.js'
  * @param {SizeOptions} options
  * @returns {SizeResult} memory is null, and `extrapolated` may have a value, if the answer has no limits
  */
-export function describeSize({ template, cpus, p99Ms, tried, isOver, services = [], line = null }) {
+export function createSizeResult({ template, cpus, p99Ms, tried, isOver, services = [], line = null }) {
   const groups = groupByLimits(tried, p99Ms)
   const answer = findAnswer({ template, cpus, p99Ms, tried, groups, isOver })
   const { limits, state, why, trials, p99Ms: worstMs } = answer
@@ -57,14 +57,14 @@ export function describeSize({ template, cpus, p99Ms, tried, isOver, services = 
     services,
     line,
     ...(isByRequest(template) && { neighbourCores: template.conditions.neighbourCores }),
-    cpu: describeSearch({
+    cpu: createSearchResult({
       ...ofAnswer,
       looksFor: 'cpu',
       held: limits?.cores ?? null,
       failed: below?.value ?? null,
       steps: cpuSteps,
     }),
-    memory: limits && describeSearch({ ...ofAnswer, looksFor: 'memory', held: limits.bytes, unchargedBytes: 0 }),
+    memory: limits && createSearchResult({ ...ofAnswer, looksFor: 'memory', held: limits.bytes, unchargedBytes: 0 }),
     checks: trials.length > 0 ? [{ what: 'at the answer', mustHold: true, held: isHeld(answer), why, trials }] : [],
     isChecked: isConfirmed,
     extrapolated: limits ? null : extrapolate({ template, cpus, tried }),
@@ -113,7 +113,7 @@ function findAnswer({ template, cpus, p99Ms, tried, groups, isOver }) {
   const best = pickSmallest(groups.filter(group => group.isConfirmed)) ?? pickUnrefuted(groups)
   const ofAnswer = { template, whole }
   if (best)
-    return describeAnswer({
+    return createSizeAnswer({
       ...ofAnswer,
       judged: best,
       why: best.isConfirmed ? null : renderLackingProof(best, isOver),
@@ -123,7 +123,7 @@ function findAnswer({ template, cpus, p99Ms, tried, groups, isOver }) {
   if (need) {
     const { cores, bytes } = suggestLimits({ need, cpus })
     const judged = { cores, bytes, outcomes: [], ...judgeLimits([], p99Ms) }
-    return describeAnswer({
+    return createSizeAnswer({
       ...ofAnswer,
       judged,
       why: 'these limits were not tried: they are what the load took, with room',
@@ -186,7 +186,7 @@ function findMostFrequentCause(lost) {
  *   they are
  * @returns {Answer} requestCores and need: null if no trial shows what sidecars take
  */
-function describeAnswer({ template, judged, whole, why }) {
+function createSizeAnswer({ template, judged, whole, why }) {
   const { cores, bytes, outcomes, met, missed, notJudged, p99Ms, boundMs } = judged
   const measured = outcomes.filter(o => o.held && o.isNeedSeen)
   const ofNeed = measured.length > 0 ? measured : whole.filter(o => o.isNeedSeen)

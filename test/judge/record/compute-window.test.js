@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { describeWindow } from '../../../src/judge/record/describe-window.js'
+import { computeWindow } from '../../../src/judge/record/compute-window.js'
 
 /** @import { ObservationRecord, Sample } from '../../../src/model/types.ts' */
 
@@ -24,7 +24,7 @@ function growthOf(bytesAt) {
     ...(tenth === 20 && { edge: /** @type {const} */ ('end') }),
     readings: [{ atSeconds: tenth / 10, cpuSeconds: 0, anonBytes: bytesAt(tenth) }],
   }))
-  return describeWindow({ observation, samples: /** @type {any} */ (samples) })?.processes[0].memory.grownBytes
+  return computeWindow({ observation, samples: /** @type {any} */ (samples) })?.processes[0].memory.grownBytes
 }
 
 it('finds memory that grows in each quarter of a window, and none that a warm-up adds, or a step', () => {

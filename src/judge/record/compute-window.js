@@ -17,14 +17,14 @@ const READING_FIELDS = /** @type {const} */ ([
  * @returns {Pick<TrialRecord, 'window' | 'processes' | 'host' | 'loadHost' | 'samples' | 'orchestratorCpuSeconds' |
  *   'orchestratorPeakBytes'> | null} null: an edge of the window has no sample
  */
-export function describeWindow({ observation, samples, armId }) {
+export function computeWindow({ observation, samples, armId }) {
   const { window, start, end, before, after, overflows, received, receivedByPod, ...others } = observation
   const { closedConnections, onHost, loadHost, cpus, ...readings } = others
   const { sampleSource, clockOffsetMs } = readings
   const [first, last] = ['start', 'end'].map(edge => samples.find(s => s.edge === edge))
   if (!first || !last) return null
   const processes = observation.processes.map(({ name, ...facts }, i) =>
-    describeProcess({
+    createProcessRecord({
       facts,
       start: { reading: first.readings[i], state: start.states[i], look: before[i] },
       end: { reading: last.readings[i], state: end.states[i], look: after[i] },
@@ -46,7 +46,7 @@ export function describeWindow({ observation, samples, armId }) {
       endLateMs: last.epochMs - window.endMs,
     },
     processes: processes.filter(p => p.armId === undefined || p.armId === armId),
-    host: describeHost({
+    host: computeHostUse({
       start: start.host,
       end: end.host,
       cpus,
@@ -54,7 +54,7 @@ export function describeWindow({ observation, samples, armId }) {
     }),
     ...(loadHost && {
       loadHost: {
-        ...describeHost({ ...loadHost, ownCores: sumCores(processes.filter((_, i) => !isHere(_, i))) }),
+        ...computeHostUse({ ...loadHost, ownCores: sumCores(processes.filter((_, i) => !isHere(_, i))) }),
         clockAheadMs: loadHost.clockAheadMs,
         roundTripMs: loadHost.roundTripMs,
       },
@@ -71,7 +71,7 @@ export function describeWindow({ observation, samples, armId }) {
  * @param {{ start: ObservationRecord['start']['host'], end: ObservationRecord['start']['host'], cpus: number, ownCores: number }} options
  *   ownCores: used by the trial's processes on this machine, and by the kit
  */
-function describeHost({ start, end, cpus, ownCores }) {
+function computeHostUse({ start, end, cpus, ownCores }) {
   const share = (/** @type {'idle' | 'steal' | 'busy'} */ kind) => (end[kind] - start[kind]) / (end.total - start.total)
   return {
     cpus,
@@ -144,7 +144,7 @@ function sumCores(processes) {
  * which is from before any load. The CPU limit is that of the edge at which it is not the one asked for, if there is such an edge.
  * @param {Described} options @returns {ProcessRecord}
  */
-export function describeProcess({
+export function createProcessRecord({
   facts,
   start,
   end,
@@ -176,7 +176,7 @@ export function describeProcess({
     overflows: finiteOrNull(overflows),
     cpuSeconds: b.cpuSeconds - a.cpuSeconds,
     cpuCores: (b.cpuSeconds - a.cpuSeconds) / seconds,
-    ...describeUsage(start.state, end.state),
+    ...computeUsage(start.state, end.state),
     throttledFraction: periods === null || throttled === null ? null : periods > 0 ? throttled / periods : 0,
     throttledSeconds: subtract(b.throttledSeconds, a.throttledSeconds),
     oomKills: finiteOrNull(b.oomKills),
@@ -211,7 +211,7 @@ export function subtract(...ends) {
  * @returns {Pick<ProcessRecord, 'byProcesses' | 'outside'>} byProcesses: at least its own time, at most with that of ended
  *   children (null: a process ended in the window); absent: no process was read; outside: absent if no group lacked one
  */
-function describeUsage(start, end) {
+function computeUsage(start, end) {
   const [before, after] = [start.usage ?? [], end.usage ?? []]
   const outside = [...new Set([...(start.outside ?? []), ...(end.outside ?? [])])]
   const rises = after.map(usage => {
