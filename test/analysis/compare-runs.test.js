@@ -75,10 +75,18 @@ describe('compareRuns', () => {
 
   it('finds what became dearer, the new over the old, round by round', () => {
     const result = compare([[none(), pipy(six(0.1))]], [[none(), pipy([0.11, 0.11, 0.112, 0.11, 0.11, 0.114])]])
-    const [found] = cpuOf(result)
-    expect(found).toMatchObject({ a: 'pipy in new', b: 'pipy in old', contrast: null, verdict: 'higher', aaSpread: 0 })
-    expect(found.ratio.values.map(v => v?.toFixed(2))).toEqual(['1.10', '1.10', '1.12', '1.10', '1.10', '1.14'])
-    expect(renderVerdict(found)).toBe('pipy in new uses 10 % more CPU per request than pipy in old [10, 14], 6 repeats')
+    const [comparison] = cpuOf(result)
+    expect(comparison).toMatchObject({
+      a: 'pipy in new',
+      b: 'pipy in old',
+      contrast: null,
+      verdict: 'higher',
+      aaSpread: 0,
+    })
+    expect(comparison.ratio.values.map(v => v?.toFixed(2))).toEqual(['1.10', '1.10', '1.12', '1.10', '1.10', '1.14'])
+    expect(renderVerdict(comparison)).toBe(
+      'pipy in new uses 10 % more CPU per request than pipy in old [10, 14], 6 repeats',
+    )
     expect(result.comparisons.find(c => c.quantity === 'rss')?.verdict).toBe('no-difference-shown')
   })
 
@@ -97,9 +105,9 @@ describe('compareRuns', () => {
 })
 
 describe('the answers to the request of a pipeline', () => {
-  const ownRequest = { method: 'GET', path: '/', requestBytes: 0, status: 200 }
+  const request = { method: 'GET', path: '/', requestBytes: 0, status: 200 }
   const run = (/** @type {number[]} */ sizes) => {
-    const { manifest, records, ...rest } = createRun([none(), pipy(six(0.1), { load: { ownRequest } })])
+    const { manifest, records, ...rest } = createRun([none(), pipy(six(0.1), { load: { ownRequest: request } })])
     const answered = records.map((record, i) => ({
       ...record,
       ...(record.trial.arm.hasSidecars && { answerBytes: sizes[i % sizes.length] }),
@@ -213,15 +221,15 @@ describe('what makes a comparison of runs invalid', () => {
     })
   })
 
-  const row = (/** @type {string} */ found, plane = 'pipy', expected = /** @type {string | null} */ (null)) =>
-    createParityRow({ plane, found, expected })
+  const row = (/** @type {string} */ actual, plane = 'pipy', expected = /** @type {string | null} */ (null)) =>
+    createParityRow({ plane, found: actual, expected })
   const withRows = (/** @type {ParityRow[]} */ parity, settings = {}) =>
     createRun([none(), pipy()], { manifest: { parity }, settings })
 
   it('is work that was not equal', () => {
-    const found = compareRuns({ old: withRows([row('X25519')]), new: withRows([row('P-256')]) })
-    expect(new Set(found.comparisons.map(c => c.verdict))).toEqual(new Set(['invalid']))
-    expect(cpuOf(found)[0].reasons).toEqual(['parity-tls: pipy in new: P-256; pipy in old: X25519'])
+    const result = compareRuns({ old: withRows([row('X25519')]), new: withRows([row('P-256')]) })
+    expect(new Set(result.comparisons.map(c => c.verdict))).toEqual(new Set(['invalid']))
+    expect(cpuOf(result)[0].reasons).toEqual(['parity-tls: pipy in new: P-256; pipy in old: X25519'])
     const [right, other] = ['X25519', 'P-256'].map(curve => withRows([row(curve, 'pipy', 'X25519')]))
     const wrong = compareRuns({ old: right, new: other })
     expect(cpuOf(wrong)[0].reasons).toEqual(['parity-tls: pipy in new: P-256, X25519 is expected'])
@@ -237,9 +245,9 @@ describe('what makes a comparison of runs invalid', () => {
   })
 
   it('is found between variants, too', () => {
-    const variant = (/** @type {string} */ name, /** @type {string} */ found) =>
+    const variant = (/** @type {string} */ name, /** @type {string} */ curve) =>
       createRun([none(), pipy(six(0.1), { variant: `/x/${name}` })], {
-        manifest: { parity: [row(found, `pipy=${name}`)] },
+        manifest: { parity: [row(curve, `pipy=${name}`)] },
       })
     const result = compareRuns({ old: variant('a', 'X25519'), new: variant('b', 'P-256') })
     expect(cpuOf(result)[0].reasons).toEqual(['parity-tls: pipy=b in new: P-256; pipy=a in old: X25519'])

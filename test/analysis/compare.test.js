@@ -41,18 +41,18 @@ function compare({ pipy, envoy, aa, change = () => ({}), disparities = [], unequ
 }
 /** @param {ReturnType<typeof compare>} comparisons */
 const find = (comparisons, quantity = 'cpuPerRequest') => {
-  const [found, ...more] = comparisons.filter(c => c.quantity === quantity && c.service === null && !c.isControl)
+  const [comparison, ...more] = comparisons.filter(c => c.quantity === quantity && c.service === null && !c.isControl)
   expect(more).toEqual([])
-  return found
+  return comparison
 }
 
 /**
  * Six rounds of arms that an axis tells apart.
- * @param {AxisName} axis @param {Arm[]} arms @param {Pick<Compared, 'findDisparities' | 'findWrong'>} found
+ * @param {AxisName} axis @param {Arm[]} arms @param {Pick<Compared, 'findDisparities' | 'findWrong'>} checks
  */
-function compareOn(axis, arms, found) {
+function compareOn(axis, arms, checks) {
   const records = arms.flatMap(arm => [1, 2, 3, 4, 5, 6].map(round => createRecord({ arm, round })))
-  return compareArms({ arms, records, rounds: 6, seed: 1, contrasts: [axis], ...found })
+  return compareArms({ arms, records, rounds: 6, seed: 1, contrasts: [axis], ...checks })
 }
 
 describe('compareArms', () => {
@@ -219,12 +219,12 @@ describe('compareArms of rounds that went on until they were precise', () => {
   const pipy = Array.from({ length: 20 }, (_, i) => 0.196 + 0.0002 * (i % 5))
   const envoy = Array(20).fill(0.2)
   const precision = 0.02
-  const asked = { width: 0.05, mostRounds: 100, ended: null }
+  const target = { width: 0.05, mostRounds: 100, ended: null }
 
   it('finds a gap of half the width, where A/A shows the noise', () => {
-    const found = find(compare({ pipy, envoy, aa: pipy, precision }))
-    expect(found).toMatchObject({ verdict: 'lower', gapLeast: 0.01 })
-    expect(renderVerdict(found)).toContain('1.8 % less CPU per request than envoy [1.6, 2.0], 20 repeats')
+    const comparison = find(compare({ pipy, envoy, aa: pipy, precision }))
+    expect(comparison).toMatchObject({ verdict: 'lower', gapLeast: 0.01 })
+    expect(renderVerdict(comparison)).toContain('1.8 % less CPU per request than envoy [1.6, 2.0], 20 repeats')
     expect(find(compare({ pipy, envoy, precision }))).toMatchObject({ verdict: 'no-difference-shown', gapLeast: 0.03 })
     expect(find(compare({ pipy, envoy, aa: pipy }))).toMatchObject({ verdict: 'no-difference-shown' })
     expect(find(compare({ pipy, envoy, aa: pipy }))).not.toHaveProperty('gapLeast')
@@ -258,8 +258,8 @@ describe('compareArms of rounds that went on until they were precise', () => {
       const cores = { pipy: cut(pipy.map(v => v / 2)), envoy: cut(envoy), aa: cut(pipy) }
       const comparisons = compare({ ...cores, precision: 0.05, change: spoil })
       const { verdict } = find(comparisons)
-      const found = measurePrecision({ target: asked, rounds, comparisons })
-      return { verdict, ...found.pairs[0], ...summarisePrecision(found) }
+      const measurement = measurePrecision({ target, rounds, comparisons })
+      return { verdict, ...measurement.pairs[0], ...summarisePrecision(measurement) }
     }
     const nine = of(9)
     expect(nine).toMatchObject({ verdict: 'invalid', isNarrow: false, isReached: false, roundsMore: 1 })
@@ -273,14 +273,14 @@ describe('compareArms of rounds that went on until they were precise', () => {
   it('ends in spite of unequal work, which more rounds do not cure', () => {
     const comparisons = compare({ pipy, envoy, precision: 0.05, disparities: ['workers: 1, 2'] })
     expect(find(comparisons).verdict).toBe('invalid')
-    expect(measurePrecision({ target: asked, rounds: 20, comparisons }).isReached).toBe(true)
+    expect(measurePrecision({ target, rounds: 20, comparisons }).isReached).toBe(true)
   })
 
   it('says how many more rounds a narrower interval takes, from three ratios on', () => {
     const more = (/** @type {(number | null)[]} */ values, /** @type {number} */ width) => {
       const [comparison] = compare({ pipy, envoy, precision: 0.05 })
       const { pairs } = measurePrecision({
-        target: { ...asked, width },
+        target: { ...target, width },
         rounds: values.length,
         comparisons: [{ ...comparison, ratio: { median: 0.5, low: null, high: null, values } }],
       })

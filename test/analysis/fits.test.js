@@ -5,7 +5,7 @@ import { createRecord } from '../fakes/fake-records.js'
 import { createSummaryArm } from '../fakes/fake-summary.js'
 
 /**
- * @import { Given } from '../fakes/fake-summary.js'
+ * @import { ArmFields } from '../fakes/fake-summary.js'
  * @import { GateFinding, SummaryArm, TrialRecord } from '../../src/model/types.ts'
  */
 
@@ -13,10 +13,10 @@ const MIB = 2 ** 20
 const RATES = [100, 200, 300, 400, 500]
 /** 50 millicores and 0.2 a request/s. */
 const line = (/** @type {number} */ rate) => 0.05 + 0.0002 * rate
-/** @param {Partial<Given>} given @param {(rate: number) => number | null} [cores] @param {number[]} [rates] */
-const ladder = (given = {}, cores = line, rates = RATES) =>
+/** @param {Partial<ArmFields>} fields @param {(rate: number) => number | null} [cores] @param {number[]} [rates] */
+const ladder = (fields = {}, cores = line, rates = RATES) =>
   rates.map(ratePerSecond =>
-    createSummaryArm({ plane: 'pipy', load: { ratePerSecond }, cores: [cores(ratePerSecond)], ...given }),
+    createSummaryArm({ plane: 'pipy', load: { ratePerSecond }, cores: [cores(ratePerSecond)], ...fields }),
   )
 /** @param {SummaryArm} arm @param {Record<string, (number | null)[]>} cores of its sidecars @returns {SummaryArm} */
 const withSidecars = (arm, cores) => ({

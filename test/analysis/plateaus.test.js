@@ -66,8 +66,8 @@ describe('a plateau', () => {
       fields: /** @type {any} */ ({ boundBy: null, rollout: { controlPerSidecarBytes: summariseValues(six(200)) } }),
     }))
     const { shows, ...run } = createRun({ 50: six(1) })
-    const own = { ...shows, across: /** @type {const} */ ('sidecars'), plateaus: ['controlPerSidecar'] }
-    const [plateau, ...others] = findPlateaus({ ...run, ...createSummary(arms, {}), shows: own })
+    const showsSidecars = { ...shows, across: /** @type {const} */ ('sidecars'), plateaus: ['controlPerSidecar'] }
+    const [plateau, ...others] = findPlateaus({ ...run, ...createSummary(arms, {}), shows: showsSidecars })
     expect(others).toEqual([])
     expect(plateau).toMatchObject({ from: 200, last: 1600 })
     expect(renderArmName(plateau.arm)).toBe('envoy (1200 of 1600 simulated)')

@@ -142,10 +142,10 @@ describe('verifyRun', () => {
     const target = await createFakeTarget()
     const { observe } = target
     target.observe = async (...args) => {
-      const seen = await observe(...args)
-      for (const { readings } of seen.samples)
+      const observation = await observe(...args)
+      for (const { readings } of observation.samples)
         Object.assign(readings[0], { anonBytes: Number.NaN, periods: Number.NaN })
-      return seen
+      return observation
     }
     await runFake({ folder, target })
     const [{ processes, samples }] = readRun(folder).records

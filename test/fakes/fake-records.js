@@ -58,10 +58,10 @@ export function createArm({ load, ...fields }) {
  * A row of every arm of a plane, as createArm makes them; what was found is as it must be.
  * @param {Partial<ParityRow>} fields @returns {ParityRow}
  */
-export function createParityRow({ found = 'as asked', expected = found, ...fields }) {
+export function createParityRow({ found: actual = 'as asked', expected = actual, ...fields }) {
   return {
     ...{ name: 'parity-tls', plane: 'pipy', tls: 'ecdsa-p256', protocol: 'http/1.1', trafficPolicy: 'listed' },
-    ...{ size: null, differences: [], found, expected, ...fields },
+    ...{ size: null, differences: [], found: actual, expected, ...fields },
   }
 }
 

@@ -52,7 +52,7 @@ export function createFakeSidecar(truth) {
 /**
  * Takes a search to its end.
  * @template T @param {Generator<Arm, T, Outcome>} search @param {(arm: Arm) => Outcome} sidecar
- * @param {number} [most] trials, after which it is taken for endless @returns {{ found: T, trials: FakeTrial[] }}
+ * @param {number} [most] trials, after which it is taken for endless @returns {{ result: T, trials: FakeTrial[] }}
  */
 export function runSearch(search, sidecar, most = 600) {
   /** @type {FakeTrial[]} */
@@ -64,14 +64,14 @@ export function runSearch(search, sidecar, most = 600) {
     trials.push({ arm: step.value, outcome })
     step = search.next(outcome)
   }
-  return { found: step.value, trials }
+  return { result: step.value, trials }
 }
 
 /**
  * How the trials of a step went: + held, - failed, ! failed clearly, ? spoiled.
  * @param {{ trials: string[] }} step @param {FakeTrial[]} trials
  */
-export function tellStep(step, trials) {
+export function renderStep(step, trials) {
   return step.trials
     .map(id => trials.find(({ outcome }) => outcome.trial === id)?.outcome)
     .map(o => (o?.held === null ? '?' : o?.held ? '+' : o?.isClear ? '!' : '-'))
@@ -84,10 +84,10 @@ export function tellStep(step, trials) {
  * @param {{ held: boolean | null, trials: string[] }} step @param {FakeTrial[]} trials
  */
 export function isJudgedRightly(step, trials) {
-  const told = tellStep(step, trials)
-  const count = (/** @type {string} */ sign) => told.split(sign).length - 1
+  const signs = renderStep(step, trials)
+  const count = (/** @type {string} */ sign) => signs.split(sign).length - 1
   const [held, failed, clear, spoiled] = ['+', '-', '!', '?'].map(count)
   if (step.held === null) return spoiled === 6 && held < 2 && failed < 2 && clear === 0
   if (step.held) return held === 2 && failed < 2 && clear === 0 && spoiled < 6
-  return held < 2 && spoiled < 6 && (clear === 1 ? told.endsWith('!') && failed < 2 : failed === 2)
+  return held < 2 && spoiled < 6 && (clear === 1 ? signs.endsWith('!') && failed < 2 : failed === 2)
 }

@@ -12,7 +12,7 @@ import { createArm, withKinds } from './fake-records.js'
 const NOTHING = summariseValues([])
 
 /**
- * @typedef {object} Given
+ * @typedef {object} ArmFields
  * @property {string} plane
  * @property {string} [link]
  * @property {number | null} [cpuLimitCores]
@@ -30,8 +30,8 @@ const NOTHING = summariseValues([])
 /** Each without values, by its header. @type {Record<string, Quantity>} */
 const EVERY_QUANTITY = Object.fromEntries(Object.values(QUANTITIES).map(({ header }) => [header, NOTHING]))
 
-/** @param {Given} given @returns {SummaryArm} */
-export function createSummaryArm({ plane, link = 'pair', cpuLimitCores = plane === 'none' ? null : 1, ...given }) {
+/** @param {ArmFields} given @returns {SummaryArm} */
+export function createSummaryArm({ plane, link = 'pair', cpuLimitCores = plane === 'none' ? null : 1, ...armFields }) {
   const {
     load = {},
     conditions = {},
@@ -42,7 +42,7 @@ export function createSummaryArm({ plane, link = 'pair', cpuLimitCores = plane =
     cores,
     p99,
     loudThroughput,
-  } = given
+  } = armFields
   const quantity = (/** @type {(number | null)[] | undefined} */ values) => (values ? summariseValues(values) : NOTHING)
   const isOpen = load.ratePerSecond !== undefined
   /** @type {'open' | 'closed'} */
@@ -94,10 +94,10 @@ const OF_KIND = {
  *   Pick<ResultOf<'growth'>, 'growths'> & Pick<ResultOf<'rollout'>, 'controlNeeds'> & Omit<ResultOf<'cost'>, 'kind'>>} SummaryFields
  */
 
-/** @param {Given[]} arms @param {Omit<SummaryFields, 'kind' | 'arms'> & { id?: string, experiment?: string }} [fields] @returns {Summary} */
+/** @param {ArmFields[]} arms @param {Omit<SummaryFields, 'kind' | 'arms'> & { id?: string, experiment?: string }} [fields] @returns {Summary} */
 export function createSummary(arms, { id = 'run-1', experiment = 'cap', comparisons = [], ...fields } = {}) {
   const { searches, sizes, growths, controlNeeds, cpus, connections, ...common } = fields
-  const given = { searches, sizes, growths, controlNeeds, cpus, connections }
+  const kindFields = { searches, sizes, growths, controlNeeds, cpus, connections }
   const isSearch = Boolean(searches?.length || sizes?.length)
   const armsWithKinds = withKinds(arms.map(createSummaryArm), { isSearch, grows: growths !== undefined })
   const ofGrowth = growths === undefined ? {} : { kind: 'growth' }
@@ -114,12 +114,12 @@ export function createSummary(arms, { id = 'run-1', experiment = 'cap', comparis
     shows: { quantities: [], across: null, contrasts: [], hasCpuLine: false, hasSlopes: false },
     ...common,
     results: kinds.map(([kind, armsOfKind]) => {
-      const own = Object.keys(OF_KIND[kind] ?? {}).flatMap(name => {
-        const value = given[/** @type {keyof typeof given} */ (name)]
+      const entries = Object.keys(OF_KIND[kind] ?? {}).flatMap(name => {
+        const value = kindFields[/** @type {keyof typeof kindFields} */ (name)]
         return value === undefined ? [] : [[name, value]]
       })
       return createResult(
-        /** @type {any} */ ({ kind, arms: armsOfKind, comparisons, ...OF_KIND[kind], ...Object.fromEntries(own) }),
+        /** @type {any} */ ({ kind, arms: armsOfKind, comparisons, ...OF_KIND[kind], ...Object.fromEntries(entries) }),
       )
     }),
   }

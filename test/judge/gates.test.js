@@ -349,9 +349,9 @@ describe('a pod with a quota of its own', () => {
     const processes = ['sidecar', 'application'].map(role =>
       createFakeProcess({ role: /** @type {any} */ (role), cpuLimitCores: null, cpuCores: 0.48 }),
     )
-    const asked = { processes, generatorCpus: 1, idleFraction: 0.5, kind: /** @type {const} */ ('closed') }
-    expect(findBound({ ...asked, podCpuCores: 1 })).toBe('pod')
-    expect(findBound({ ...asked, podCpuCores: 2 })).toBe('users')
+    const input = { processes, generatorCpus: 1, idleFraction: 0.5, kind: /** @type {const} */ ('closed') }
+    expect(findBound({ ...input, podCpuCores: 1 })).toBe('pod')
+    expect(findBound({ ...input, podCpuCores: 2 })).toBe('users')
   })
 })
 
@@ -359,7 +359,7 @@ describe('a quota that cannot be seen', () => {
   /** @param {{ waited: number, ran?: number, throttledFraction?: number, cpuSet?: string }} process @param {Partial<typeof HOST>} [host] */
   const find = ({ waited, ran = 0.25, throttledFraction = 0, cpuSet = '0-1' }, host = {}) => {
     const threads = [{ id: 1, name: 'x', cpuSeconds: ran, waitSeconds: waited }]
-    const own = {
+    const fields = {
       cpuLimitCores: null,
       cpuLimitReadBackCores: null,
       cpuCores: ran,
@@ -368,7 +368,9 @@ describe('a quota that cannot be seen', () => {
       cpuSet,
       threads,
     }
-    const processes = ['sidecar', 'application'].map(role => createFakeProcess({ .../** @type {any} */ (own), role }))
+    const processes = ['sidecar', 'application'].map(role =>
+      createFakeProcess({ .../** @type {any} */ (fields), role }),
+    )
     const window = { seconds: 1, startLateMs: 0, endLateMs: 0 }
     const record = createRecord({
       processes,
@@ -550,7 +552,7 @@ describe('isSteady', () => {
 
 describe('findGates', () => {
   /** @param {Parameters<typeof createRecord>[0]} fields */
-  const found = fields => findGates(createRecord(fields)).map(({ gate, reason }) => `${gate}: ${reason}`)
+  const listGates = fields => findGates(createRecord(fields)).map(({ gate, reason }) => `${gate}: ${reason}`)
   const application = createFakeProcess({ role: 'application', cpuLimitCores: null, cpuCores: 0.1, cpuSeconds: 0.1 })
   const generator = createFakeProcess({ service: 'k6', role: 'generator', cpuLimitCores: null, cpuCores: 0.1 })
   /** @param {Parameters<typeof createFakeProcess>[0]} fields */
@@ -558,14 +560,14 @@ describe('findGates', () => {
   const open = { kind: /** @type {const} */ ('open'), users: 64, ratePerSecond: 1000 }
 
   it('finds nothing wrong with a good trial, with one failure in a thousand, or with an open loop below the knee', () => {
-    expect(found({})).toEqual([])
-    expect(found({ load: { failed: 1 } })).toEqual([])
-    expect(found({ arm: { load: open }, load: { reportedUsers: null, lagP99Ms: 1 }, boundBy: 'rate' })).toEqual([])
+    expect(listGates({})).toEqual([])
+    expect(listGates({ load: { failed: 1 } })).toEqual([])
+    expect(listGates({ arm: { load: open }, load: { reportedUsers: null, lagP99Ms: 1 }, boundBy: 'rate' })).toEqual([])
   })
 
   it('blames the ports of the machine of the load for requests that could not be sent', () => {
     const failures = ['dial tcp 127.0.0.1:15001: connect: cannot assign requested address']
-    expect(found({ load: { failed: 20, failures } }).join()).toContain(
+    expect(listGates({ load: { failed: 20, failures } }).join()).toContain(
       'cannot assign requested address; the machine of the load ran out of local ports, which is no fault of the plane',
     )
   })
@@ -573,18 +575,18 @@ describe('findGates', () => {
   it('holds the CPU time of a group against that of its processes and threads, both ways', () => {
     const by = (/** @type {number} */ leastSeconds, /** @type {number | null} */ mostSeconds, processes = 1) =>
       having({ cpuSeconds: 0.5, cpuCores: 0.1, byProcesses: { leastSeconds, mostSeconds, processes } })
-    expect(found(by(0.55, 0.55))).toEqual([])
-    expect(found(by(0.57, 0.57, 2))).toEqual([])
-    expect(found(by(0.56, 0.56))).toEqual([
+    expect(listGates(by(0.55, 0.55))).toEqual([])
+    expect(listGates(by(0.57, 0.57, 2))).toEqual([])
+    expect(listGates(by(0.56, 0.56))).toEqual([
       "accounting: the group of gateway's sidecar counted 0.50 s of CPU time, and its processes used 0.56 s",
     ])
     // Children that ended count for what is below, and nobody knows of a process that ended otherwise.
-    expect(found(by(0.1, 0.45))).toEqual([])
-    expect(found(by(0.1, null))).toEqual([])
-    expect(found(by(0.1, 0.4)).join()).toContain('counted 0.50 s of CPU time, and its processes used 0.40 s')
+    expect(listGates(by(0.1, 0.45))).toEqual([])
+    expect(listGates(by(0.1, null))).toEqual([])
+    expect(listGates(by(0.1, 0.4)).join()).toContain('counted 0.50 s of CPU time, and its processes used 0.40 s')
     const threads = [1, 2].map(id => ({ id, name: 'worker', cpuSeconds: 0.15 }))
-    expect(found(having({ threads })).join()).toContain('counted 0.10 s of CPU time, and its processes used 0.30 s')
-    expect(found(having({ outside: ['process 7 is not in /sys/fs/cgroup/cpuacct/x'] }))).toEqual([
+    expect(listGates(having({ threads })).join()).toContain('counted 0.10 s of CPU time, and its processes used 0.30 s')
+    expect(listGates(having({ outside: ['process 7 is not in /sys/fs/cgroup/cpuacct/x'] }))).toEqual([
       "accounting: process 7 is not in /sys/fs/cgroup/cpuacct/x, where gateway's sidecar is counted",
     ])
   })
@@ -595,24 +597,28 @@ describe('findGates', () => {
       createFakeProcess({ passages: 1, receivedBytes: 1.9e6, service: 'ratings' }),
       createFakeProcess({ passages: 1, receivedBytes: 2e5, service: 'ratings-2', copyOf: 'ratings' }),
     ]
-    expect(found(having(passing))).toEqual([])
-    expect(found(having({ passages: 2 }))).toEqual([])
+    expect(listGates(having(passing))).toEqual([])
+    expect(listGates(having({ passages: 2 }))).toEqual([])
     // An answer of 2 KiB without a request body carries as much as an echo of 1 KiB.
     const arm = { load: { payloadBytes: undefined, requests: [createRequestKind({ responseBytes: 2048 }, 1024)] } }
     const small = createFakeProcess({ passages: 1, receivedBytes: 1.8e6 })
     const large = createFakeProcess({ passages: 1, receivedBytes: 1.9e6 })
-    expect(found({ arm, processes: [small] })).toHaveLength(1)
-    expect(found({ arm, processes: [large] })).toEqual([])
+    expect(listGates({ arm, processes: [small] })).toHaveLength(1)
+    expect(listGates({ arm, processes: [large] })).toEqual([])
     // A pipeline may make the answer to its own request by itself.
-    const ownRequest = { method: 'GET', path: '/', requestBytes: 0, status: 200 }
-    expect(found({ arm: { load: { ownRequest } }, processes: [{ ...small, receivedBytes: 60_000 }] })).toEqual([])
-    expect(found({ arm: { load: { ownRequest } }, processes: [{ ...small, receivedBytes: 350 }] })).toEqual([
+    const request = { method: 'GET', path: '/', requestBytes: 0, status: 200 }
+    expect(
+      listGates({ arm: { load: { ownRequest: request } }, processes: [{ ...small, receivedBytes: 60_000 }] }),
+    ).toEqual([])
+    expect(
+      listGates({ arm: { load: { ownRequest: request } }, processes: [{ ...small, receivedBytes: 350 }] }),
+    ).toEqual([
       "passage: gateway's sidecar received 350 bytes, and 1000 verified requests carry 18000 through it: they went past it",
     ])
     expect(
-      found({ arm: { load: { ownRequest: { ...ownRequest, requestBytes: 2048 } } }, processes: [small] }),
+      listGates({ arm: { load: { ownRequest: { ...request, requestBytes: 2048 } } }, processes: [small] }),
     ).toHaveLength(1)
-    expect(found({ processes: copies })).toEqual([])
+    expect(listGates({ processes: copies })).toEqual([])
     // One of many pods goes past the proxy of a node: the sum hardly shows it.
     const podsOf = (/** @type {number[]} */ bytes) =>
       having({
@@ -623,11 +629,11 @@ describe('findGates', () => {
           return { service: `gateway${i === 0 ? '' : `-of-${i + 1}`}`, copyOf, passages: 1, receivedBytes }
         }),
       })
-    expect(found(podsOf([1e6, 1e6]))).toHaveLength(0)
-    expect(found(podsOf([4e5, 5e5]))).toEqual([
+    expect(listGates(podsOf([1e6, 1e6]))).toHaveLength(0)
+    expect(listGates(podsOf([4e5, 5e5]))).toEqual([
       "passage: gateway's sidecar received 900000 bytes, and 1000 verified requests carry 2048000 through it: they went past it",
     ])
-    expect(found(podsOf([2.1e6, 0]))).toEqual([
+    expect(listGates(podsOf([2.1e6, 0]))).toEqual([
       'passage: the proxy of the node received 0 bytes in the pod of gateway-of-2, and its share of the 1000 verified requests is 1024000: they went past it',
     ])
     // The bytes of the process are those of all pods, and none of a pod that was not counted.
@@ -637,22 +643,22 @@ describe('findGates', () => {
       receivedBytes: 1000,
       pods: pods?.map(({ receivedBytes, ...pod }) => pod),
     }))
-    expect(found({ processes: uncounted })).toEqual([])
+    expect(listGates({ processes: uncounted })).toEqual([])
     const half = [createFakeProcess({ ...passing, receivedBytes: 2 * 1024 * 1000, cpuSeconds: 1e-3 })]
-    expect(found({ processes: half })).toHaveLength(1)
-    expect(found({ processes: half, arm: { load: { connections: 'new' } } })).toEqual([])
+    expect(listGates({ processes: half })).toHaveLength(1)
+    expect(listGates({ processes: half, arm: { load: { connections: 'new' } } })).toEqual([])
   })
 
   it('makes no claim of bytes past a sidecar whose connections closed, and finds one that is bypassed while they live', () => {
     const bypassed = { passages: 2, receivedBytes: 1024 }
     const closing = (/** @type {{ accepted: number, connected: number }} */ closedConnections, load = {}) =>
-      found({ processes: [createFakeProcess({ ...bypassed, closedConnections })], arm: { load } })
+      listGates({ processes: [createFakeProcess({ ...bypassed, closedConnections })], arm: { load } })
     expect(closing({ accepted: 0, connected: 0 })).toHaveLength(1)
     expect(closing({ accepted: 0, connected: 1 })).toEqual([])
     expect(closing({ accepted: 1, connected: 0 })).toEqual([])
     // Each request closes the connection that brought it; the answers come over others.
     const resting = (/** @type {number} */ connected) =>
-      found({
+      listGates({
         processes: [
           createFakeProcess({ ...bypassed, cpuSeconds: 1e-3, closedConnections: { accepted: 1000, connected } }),
         ],
@@ -666,7 +672,7 @@ describe('findGates', () => {
   const UNSEEN = { passages: 1, receivedBytes: 0, closedConnections: { accepted: 0, connected: 0 } }
   /** @param {Parameters<typeof createFakeProcess>[0]} process whose requests come seldom, each over a new connection */
   const findUnseen = process =>
-    found({
+    listGates({
       processes: [createFakeProcess({ ...UNSEEN, ...process })],
       arm: { load: { kind: 'open', ratePerSecond: 20, connections: 'new' } },
       load: { verified: 100 },
@@ -686,8 +692,8 @@ describe('findGates', () => {
     expect(findUnseen({ pods, cpuSeconds: 100 * 80e-6 })).toEqual([])
     // Bytes of some connections were seen, so those of the others went past.
     expect(findUnseen({ receivedBytes: 20_000, cpuSeconds: 100 * 80e-6 })).toHaveLength(1)
-    const [seen, unseen] = pods
-    expect(findUnseen({ pods: [{ ...seen, receivedBytes: 20_000 }, unseen], cpuSeconds: 100 * 80e-6 })).not.toEqual([])
+    const [first, second] = pods
+    expect(findUnseen({ pods: [{ ...first, receivedBytes: 20_000 }, second], cpuSeconds: 100 * 80e-6 })).not.toEqual([])
     expect(findUnseen({ pods, cpuSeconds: 100 * 6e-6 }).join()).toContain("gateway's sidecar received 0 bytes")
   })
 
@@ -888,10 +894,10 @@ describe('findGates', () => {
   })
 
   it('needs a cap read back, and no gap, of the kernel', () => {
-    expect(found(having({ cpuLimitReadBackCores: null }))).toHaveLength(1)
+    expect(listGates(having({ cpuLimitReadBackCores: null }))).toHaveLength(1)
     const samples = { ...createRecord().samples, largestGapSeconds: 20, source: 'cgroup' }
     const words = 'samples: no sample for 20.0 s of the window'
-    expect(found(/** @type {any} */ ({ samples }))).toEqual([words])
+    expect(listGates(/** @type {any} */ ({ samples }))).toEqual([words])
   })
 
   it('leaves out a gate that the experiment sets aside', () => {
@@ -906,7 +912,7 @@ describe('copies of a service', () => {
         { service: 'server', cpuSeconds },
         { service: 'server-2', cpuSeconds: 0, copyOf: 'server' },
         { service: 'echo-7', cpuSeconds: 0.1 },
-      ].map(own => createFakeProcess({ role: 'application', cpuLimitCores: null, ...own }))
+      ].map(fields => createFakeProcess({ role: 'application', cpuLimitCores: null, ...fields }))
       return findGates(createRecord({ processes })).filter(({ gate }) => gate === 'source')
     }
     expect(source(0.1)).toEqual([])

@@ -108,8 +108,8 @@ describe('quantities of an arm', () => {
     ['addedP99', 0.123, 'added p99 ms', '0.12'],
     ['rss', 12.25 * MIB, 'RSS MiB', '12.3'],
     ['startSeconds', 0.456, 'first answer after s', '0.46'],
-  ])('are shown with their unit: %s', (name, value, label, shown) => {
-    expect([QUANTITIES[name].label, formatValue(QUANTITIES[name], value)]).toEqual([label, shown])
+  ])('are shown with their unit: %s', (name, value, label, text) => {
+    expect([QUANTITIES[name].label, formatValue(QUANTITIES[name], value)]).toEqual([label, text])
   })
 })
 

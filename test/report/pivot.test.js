@@ -5,7 +5,7 @@ import { tabulatePivots } from '../../src/report/arms-table.js'
 import { renderSectionsText } from '../../src/report/section-text.js'
 import { createResult, createSummary } from '../fakes/fake-summary.js'
 
-/** @import { Shows, Summary } from '../../src/model/types.ts' @import { Given } from '../fakes/fake-summary.js' */
+/** @import { Shows, Summary } from '../../src/model/types.ts' @import { ArmFields } from '../fakes/fake-summary.js' */
 
 /** @param {Summary} summary */
 const renderPivots = summary =>
@@ -19,21 +19,21 @@ const renderPivots = summary =>
     },
   ])
 const six = (/** @type {number} */ value) => Array(6).fill(value)
-/** @param {Given[]} arms @param {Partial<Shows>} shows */
+/** @param {ArmFields[]} arms @param {Partial<Shows>} shows */
 const render = (arms, shows) =>
   renderPivots(
     createSummary(arms, {
       shows: { quantities: ['p99'], across: null, contrasts: [], hasCpuLine: false, hasSlopes: false, ...shows },
     }),
   )
-/** @param {string} plane @param {number} ratePerSecond @param {number} p99 @param {Partial<Given>} [given] @returns {Given} */
-const at = (plane, ratePerSecond, p99, given = {}) => ({ plane, load: { ratePerSecond }, p99: [p99], ...given })
+/** @param {string} plane @param {number} ratePerSecond @param {number} p99 @param {Partial<ArmFields>} [fields] @returns {ArmFields} */
+const at = (plane, ratePerSecond, p99, fields = {}) => ({ plane, load: { ratePerSecond }, p99: [p99], ...fields })
 
 describe('tabulatePivots, on a terminal', () => {
   it('has a column for every value of the axis, and a row for every quantity and plane', () => {
     const arms = [at('pipy', 100, 1), at('envoy', 100, 2), at('pipy', 200, 3), at('envoy', 200, 4)]
-    const given = arms.map((arm, i) => ({ ...arm, throughput: [100 * (i + 1)] }))
-    expect(render(given, { across: 'ratePerSecond', quantities: ['p99', 'throughput'] })).toEqual([
+    const withThroughput = arms.map((arm, i) => ({ ...arm, throughput: [100 * (i + 1)] }))
+    expect(render(withThroughput, { across: 'ratePerSecond', quantities: ['p99', 'throughput'] })).toEqual([
       [
         'requests/s             100      200',
         'p99 ms, pipy           1.0      3.0',
@@ -59,8 +59,8 @@ describe('tabulatePivots, on a terminal', () => {
     )
     const tables = render(arms, { across: 'ratePerSecond' })
     expect(tables.map(([head]) => head)).toEqual(['plaintext:', 'mTLS rsa-2048:'])
-    const shown = tables.map(lines => lines.find(line => line.startsWith('p99'))?.split(/ {2,}/))
-    expect(shown).toEqual(Array(2).fill(['p99 ms, pipy', '100.0', '200.0']))
+    const p99Rows = tables.map(lines => lines.find(line => line.startsWith('p99'))?.split(/ {2,}/))
+    expect(p99Rows).toEqual(Array(2).fill(['p99 ms, pipy', '100.0', '200.0']))
   })
 
   it('puts what is without sidecars beside each table that it goes with', () => {

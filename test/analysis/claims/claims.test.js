@@ -36,8 +36,8 @@ describe('parseClaims', () => {
   })
 
   it('lets a claim name another experiment, and how it was read', () => {
-    const own = text.replace('    says:', '    experiment: hops\n    read: chart\n    says:')
-    expect(parseClaims(own, 'a.yaml').claims).toMatchObject([{ experiment: 'hops', read: 'chart' }])
+    const yaml = text.replace('    says:', '    experiment: hops\n    read: chart\n    says:')
+    expect(parseClaims(yaml, 'a.yaml').claims).toMatchObject([{ experiment: 'hops', read: 'chart' }])
   })
 
   it.each([
@@ -156,8 +156,8 @@ describe('evaluateClaims', () => {
       { plane: 'pipy', capacity: six(200) },
       { plane: 'envoy', capacity: six(100) },
     ]
-    const own = text.replace('claims:', 'deployed: { pipy: pipy:fsm, envoy: envoy:osm-1.1 }\nclaims:')
-    const answer = (/** @type {Parameters<typeof createSummary>[0]} */ arms, from = own) =>
+    const withDeployed = text.replace('claims:', 'deployed: { pipy: pipy:fsm, envoy: envoy:osm-1.1 }\nclaims:')
+    const answer = (/** @type {Parameters<typeof createSummary>[0]} */ arms, from = withDeployed) =>
       evaluateClaims({ files: [parseClaims(from, 'a.yaml')], summaries: [createSummary(arms)] }).map(
         ({ status, isDeployed = false }) => ({ status, isDeployed }),
       )

@@ -5,7 +5,7 @@ import { createParityRow } from '../../fakes/fake-records.js'
 import { createSummary } from '../../fakes/fake-summary.js'
 
 /**
- * @import { Given } from '../../fakes/fake-summary.js' @import { Ratio } from '../../../src/analysis/claims/schema.js'
+ * @import { ArmFields } from '../../fakes/fake-summary.js' @import { Ratio } from '../../../src/analysis/claims/schema.js'
  */
 
 const UNTESTED = 'not testable here'
@@ -17,7 +17,7 @@ const half = {
   ...{ quantity: 'capacity', of: pipy, to: envoy, ratio: 0.5, tolerance: 0.2 },
   otherCaps: 'ratio',
 }
-/** @param {Given[]} arms @param {Partial<Ratio>} [relation] @param {Parameters<typeof createSummary>[1]} [fields] */
+/** @param {ArmFields[]} arms @param {Partial<Ratio>} [relation] @param {Parameters<typeof createSummary>[1]} [fields] */
 const ask = (arms, relation = {}, fields = {}) => testRatio({ ...half, ...relation }, createSummary(arms, fields))
 const pair = (/** @type {(number | null)[]} */ a, b = six(100)) => [
   { ...pipy, capacity: a },

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { testShape } from '../../../src/analysis/claims/relations.js'
 import { createSummary } from '../../fakes/fake-summary.js'
 
-/** @import { Given } from '../../fakes/fake-summary.js' */
+/** @import { ArmFields } from '../../fakes/fake-summary.js' */
 
 const six = (/** @type {number} */ value) => Array(6).fill(value)
 /** A little noise, the same in no two rounds. */
@@ -10,11 +10,11 @@ const noisy = (/** @type {number} */ value) => [0.98, 0.99, 1, 1.01, 1.02, 1.03]
 
 /**
  * A point at 100, 200, … requests/s.
- * @param {((number | null)[])[]} p99s milliseconds, round by round @returns {Given[]}
+ * @param {((number | null)[])[]} p99s milliseconds, round by round @returns {ArmFields[]}
  */
 const ladder = p99s => p99s.map((p99, i) => ({ plane: 'envoy', load: { ratePerSecond: 100 * (i + 1) }, p99 }))
 /**
- * @param {import('../../../src/analysis/claims/schema.js').Shape['shape']} shape @param {Given[]} arms
+ * @param {import('../../../src/analysis/claims/schema.js').Shape['shape']} shape @param {ArmFields[]} arms
  * @param {Record<string, any>} [relation] @param {Parameters<typeof createSummary>[1]} [fields]
  */
 const ask = (shape, arms, relation = {}, fields = {}) =>

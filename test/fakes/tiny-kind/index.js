@@ -9,10 +9,10 @@ import { startServices } from '../../../src/run/start-services.js'
 /** @type {Kind} */
 export const tiny = {
   name: 'tiny',
-  async start(asked) {
-    const started = await startServices(asked)
-    const seen = { observed: {}, record: { outcome: /** @type {const} */ ('completed') }, isOver: true }
-    return { ...started, findings: { ...seen, assertWhole: async () => {} } }
+  async start(request) {
+    const started = await startServices(request)
+    const result = { observed: {}, record: { outcome: /** @type {const} */ ('completed') }, isOver: true }
+    return { ...started, findings: { ...result, assertWhole: async () => {} } }
   },
   measure: measureRounds,
 }

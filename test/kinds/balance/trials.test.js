@@ -28,9 +28,9 @@ describe('parseBalance', () => {
 
 describe('runBalance', () => {
   const run = { id: 'b', startedAt: '', experiment: 'balance', seed: 1 }
-  const own = { ...form, sizes: [/** @type {const} */ ('random')] }
-  const trials = runBalance({ form: own, seed: 1 })
-  const { rows } = summariseBalance({ manifest: /** @type {any} */ ({ run, question: '', form: own }), trials })
+  const randomForm = { ...form, sizes: [/** @type {const} */ ('random')] }
+  const trials = runBalance({ form: randomForm, seed: 1 })
+  const { rows } = summariseBalance({ manifest: /** @type {any} */ ({ run, question: '', form: randomForm }), trials })
 
   it.each([
     ['bounded-loads', 14, 2],

@@ -26,11 +26,11 @@ describe('arms side by side', () => {
     const { records, summary } = await runFake({ folder, target, more: 'measure: [cost]' })
     const deployments = groupBy(records, r => r.trial.interleaving)
     expect([...deployments.keys()]).toEqual(Array.from({ length: 12 }, (_, i) => `r${i + 1}-interleaved`))
-    for (const own of deployments.values()) {
-      expect(own.map(r => r.trial.arm.plane).sort()).toEqual(['cheap', 'cheap', 'dear'])
-      expect(own[0].beside).toHaveLength(3)
+    for (const group of deployments.values()) {
+      expect(group.map(r => r.trial.arm.plane).sort()).toEqual(['cheap', 'cheap', 'dear'])
+      expect(group[0].beside).toHaveLength(3)
       expect(
-        own.every(r =>
+        group.every(r =>
           r.processes.every((/** @type {any} */ p) => p.armId === r.trial.arm.id || p.role === 'generator'),
         ),
       ).toBe(true)

@@ -79,10 +79,10 @@ describe('a growth', () => {
     expect(verify().at(-1)).toMatch('all of them agree')
 
     const file = path.join(folder, 'raw', record.trial.id, 'growth.json')
-    const seen = JSON.parse(readFileSync(file, 'utf8'))
-    expect(findFault(SCHEMAS.growth, seen)).toBeNull()
-    seen.steps[1].members[3].told.yesMs = null
-    writeFileSync(file, JSON.stringify(seen))
+    const growth = JSON.parse(readFileSync(file, 'utf8'))
+    expect(findFault(SCHEMAS.growth, growth)).toBeNull()
+    growth.steps[1].members[3].told.yesMs = null
+    writeFileSync(file, JSON.stringify(growth))
     expect(verify().join('\n')).toMatch('differs: ')
   })
 

@@ -53,11 +53,11 @@ async function rollOut({ text = few, control, leastSeconds, signal, ...options }
 
 const fileOf = (/** @type {any} */ { trial }) => path.join(folder, 'raw', trial.id, 'rollout.json')
 
-/** Reads what the kit has seen, which is as its schema says. @param {any} record */
-function readSeen(record) {
-  const seen = JSON.parse(readFileSync(fileOf(record), 'utf8'))
-  expect(findFault(SCHEMAS.rollout, seen)).toBeNull()
-  return seen
+/** Reads the raw times and counts of a rollout, which match their schema. @param {any} record */
+function readRaw(record) {
+  const raw = JSON.parse(readFileSync(fileOf(record), 'utf8'))
+  expect(findFault(SCHEMAS.rollout, raw)).toBeNull()
+  return raw
 }
 
 const verify = () => verifyRun({ folder, findLoad: () => createFakeLoad() }).lines
@@ -72,9 +72,9 @@ async function createPodTarget({ waitUntilReady, expectFirst } = {}) {
   const { deploy } = target
   const readyMs = async () => void (await new Promise(resolve => setTimeout(resolve, 50)))
   /** @type {string[]} */
-  const asked = []
+  const requests = []
   const answer = async (/** @type {{ name: string, host: string }} */ { name, host }) => {
-    asked.push(`${name} ${host}`)
+    requests.push(`${name} ${host}`)
     const sinceMs = performance.timeOrigin + performance.now()
     return { sinceMs, lastNoMs: sinceMs + 30, yesMs: sinceMs + 31, asked: 2 }
   }
@@ -90,7 +90,7 @@ async function createPodTarget({ waitUntilReady, expectFirst } = {}) {
   }
   return Object.assign(target, {
     pods,
-    asked,
+    requests,
     /** @type {Target['deploy']} */
     async deploy(specs, { onStart, ...at }) {
       if (!onStart) return deploy(specs, at)
@@ -116,7 +116,7 @@ describe('a rollout on a cluster', () => {
       ['gateway-1', 1],
       ['gateway-2', 1],
     ])
-    expect(target.asked).toEqual(
+    expect(target.requests).toEqual(
       [0, 1].flatMap(version => ['gateway-1', 'gateway-2'].map(name => `${name} version-${version}.test`)),
     )
     expect(rollout).toMatchObject({ first: { converged: 2 }, change: { converged: 2 }, pods: { ready: 2 } })
@@ -183,9 +183,9 @@ describe('a rollout', () => {
     expect(listArms(summary)[0].rollout?.sidecarAnonBytes.median).toBeCloseTo(2e6 / 45)
     expectAgreement()
 
-    const seen = readSeen(record)
-    seen.members[3].change.yesMs += 1000
-    writeFileSync(fileOf(record), JSON.stringify(seen))
+    const raw = readRaw(record)
+    raw.members[3].change.yesMs += 1000
+    writeFileSync(fileOf(record), JSON.stringify(raw))
     expect(verify().join('\n')).toMatch('differs: ')
   })
 
@@ -203,9 +203,9 @@ describe('a rollout', () => {
 
   it('gives each sidecar to a shard, and changes it there', async () => {
     /** @type {Record<string, Set<string>>} */
-    const asked = {}
+    const addresses = {}
     const note = (/** @type {string} */ what, /** @type {Endpoint} */ { address }) => {
-      asked[what] = (asked[what] ?? new Set()).add(address)
+      addresses[what] = (addresses[what] ?? new Set()).add(address)
       return []
     }
     const { target, record, summary } = await rollOut({
@@ -225,11 +225,11 @@ describe('a rollout', () => {
     ])
     expect(processes.filter((/** @type {any} */ p) => p.role === 'control')).toHaveLength(2)
     const [first, second] = controls.map(({ listens: [{ address }] }) => address)
-    expect(asked['set up']).toEqual(new Set([first, second]))
+    expect(addresses['set up']).toEqual(new Set([first, second]))
     // Round-robin; enrolment and commit went to the same.
-    for (const i of [1, 2, 3, 4, 5]) expect(asked[`gateway-${i}`]).toEqual(new Set([i % 2 ? first : second]))
+    for (const i of [1, 2, 3, 4, 5]) expect(addresses[`gateway-${i}`]).toEqual(new Set([i % 2 ? first : second]))
     expect(rollout.first.shardCpuSeconds).toHaveLength(2)
-    expect(readSeen(record).members.map((/** @type {any} */ member) => member.shard)).toEqual([0, 1, 0, 1, 0])
+    expect(readRaw(record).members.map((/** @type {any} */ member) => member.shard)).toEqual([0, 1, 0, 1, 0])
     // Five commits at 10 a second, of which the first may be late.
     expect(rollout.change.toldSeconds).toBeGreaterThan(0.2)
     expect(listArms(summary)[0].rollout?.shardSpread.median).toEqual(expect.any(Number))
@@ -277,7 +277,7 @@ describe('a rollout', () => {
       expect(rollout.removal).toMatchObject({ moved: 4, converged: 4, stayed: 2, silent: [] })
       expect(rollout.removal.shardCpuSeconds).toHaveLength(2)
       expect(rollout.first.shardCpuSeconds).toHaveLength(3)
-      const { members } = readSeen(record)
+      const { members } = readRaw(record)
       const movedTo = Object.fromEntries(members.map((/** @type {any} */ m) => [m.name, m.movedTo]))
       expect(movedTo).toEqual({ 'gateway-3': 0, 'gateway-4': 1, 'gateway-5': 0, 'gateway-6': 1 })
       expectAgreement()
@@ -393,7 +393,7 @@ describe('a rollout', () => {
     expect(reasons[0]).toBe('not converged: gateway-2: 1 of 2 sidecars had its first configuration within 2 s')
     expect(rollout).toMatchObject({ sidecars: 2, first: { converged: 1, missing: ['gateway-2'], seconds: null } })
     expect(rollout.change).toBeUndefined()
-    expect(readSeen(record).members[1].first).toMatchObject({ yesMs: null, lastNoMs: expect.any(Number) })
+    expect(readRaw(record).members[1].first).toMatchObject({ yesMs: null, lastNoMs: expect.any(Number) })
   })
 
   it('names a control plane that is frozen', async () => {
@@ -434,10 +434,10 @@ describe('a rollout', () => {
     'commit',
   ])('on Ctrl-C while it is in %s of one of many, begins no more, and leaves nothing', async step => {
     const stop = new AbortController()
-    let asked = 0
+    let requests = 0
     const target = await createFakeTarget({
       statusOf({ url }) {
-        if (url === '/step' && ++asked === 6) stop.abort(new Error('interrupted'))
+        if (url === '/step' && ++requests === 6) stop.abort(new Error('interrupted'))
         return 200
       },
     })
@@ -445,10 +445,10 @@ describe('a rollout', () => {
     const ask = ({ control: endpoint }) => [{ kind: 'request', endpoint, method: 'POST', path: '/step', body: '' }]
     const rolling = rollOut({ target, text, control: { [step]: ask }, signal: stop.signal })
     await expect(rolling).rejects.toThrow('interrupted')
-    const atEnd = asked
+    const atEnd = requests
     expect(atEnd).toBeLessThan(6 + LANES)
     await delay(50)
-    expect(asked).toBe(atEnd)
+    expect(requests).toBe(atEnd)
   })
 
   it('on Ctrl-C while a batch waits for the one before, starts no more, and leaves nothing', async () => {

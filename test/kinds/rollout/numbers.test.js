@@ -19,10 +19,10 @@ const SEEN = {
   cpus: 2,
   askedPerSecondMost: 400,
   members: [
-    { name: 'client-1', first: told(1000, null, 1200), change: told(5000, 5010, 5110) },
-    { name: 'client-2', first: told(1000, 1100, 1300), change: told(5100, 5140, 5300) },
-    { name: 'client-3', first: told(2000, 2100, 2400), change: told(5200, 5300, 5400) },
-    { name: 'client-4', first: told(2000, 2900, 3000), change: told(5300, 5900, 6000) },
+    { name: 'client-1', first: convergence(1000, null, 1200), change: convergence(5000, 5010, 5110) },
+    { name: 'client-2', first: convergence(1000, 1100, 1300), change: convergence(5100, 5140, 5300) },
+    { name: 'client-3', first: convergence(2000, 2100, 2400), change: convergence(5200, 5300, 5400) },
+    { name: 'client-4', first: convergence(2000, 2900, 3000), change: convergence(5300, 5900, 6000) },
   ],
   first: {
     ...{ startMs: 900, endMs: 3000, host: { start: host(0, 0), end: host(50, 200) }, ownCpuSeconds: 0.21 },
@@ -41,7 +41,7 @@ const SEEN = {
 const CHANGE = /** @type {RolloutRecord['first']} */ (SEEN.change)
 
 /** @param {number} sinceMs @param {number | null} lastNoMs @param {number | null} yesMs */
-function told(sinceMs, lastNoMs, yesMs) {
+function convergence(sinceMs, lastNoMs, yesMs) {
   return { sinceMs, lastNoMs, yesMs, asked: 2 }
 }
 
@@ -51,7 +51,7 @@ describe('the memory of services that came and went', () => {
     sidecarBytes: { before: 40e6, told: 80e6, toldAgain: 84e6 },
     controlBytes: { before: 20e6, told: 25e6, toldAgain: 25e6 },
   }
-  const members = SEEN.members.map(member => ({ ...member, withdrawn: told(6500, 6510, 6600) }))
+  const members = SEEN.members.map(member => ({ ...member, withdrawn: convergence(6500, 6510, 6600) }))
   const memory = { ...createFakeProcess({}).memory, anonBytes: 50e6 }
   const record = createRecord({
     arm: { conditions: { ...DEFAULT_CONDITIONS, configuredServices: 100, sidecars: 4 } },
@@ -61,7 +61,8 @@ describe('the memory of services that came and went', () => {
     ],
     rollout: judgeRollout({ ...SEEN, members, withdrawal }),
   })
-  const measure = (/** @type {string} */ name, own = record) => QUANTITIES[name].measure({ record: own })
+  const measure = (/** @type {string} */ name, measuredRecord = record) =>
+    QUANTITIES[name].measure({ record: measuredRecord })
 
   it('is that of a sidecar a service, and what of it stays to the end of the window', () => {
     expect(measure('sidecarTold')).toBe(20e6)
@@ -98,12 +99,14 @@ describe('the numbers of a rollout', () => {
 
   describe('where a sample was asked', () => {
     const sample = ['client-1', 'client-4']
-    const afterwards = (/** @type {number | null} */ lastNoMs, /** @type {number} */ asked) =>
+    const afterwards = (/** @type {number | null} */ lastNoMs, /** @type {number} */ requests) =>
       SEEN.members.map(member =>
-        sample.includes(member.name) ? member : { ...member, change: { ...told(6100, lastNoMs, 6200), asked } },
+        sample.includes(member.name)
+          ? member
+          : { ...member, change: { ...convergence(6100, lastNoMs, 6200), asked: requests } },
       )
-    const judge = (/** @type {number | null} */ lastNoMs, asked = 1) =>
-      judgeRollout({ ...SEEN, members: afterwards(lastNoMs, asked), change: { ...CHANGE, sample } })
+    const judge = (/** @type {number | null} */ lastNoMs, requests = 1) =>
+      judgeRollout({ ...SEEN, members: afterwards(lastNoMs, requests), change: { ...CHANGE, sample } })
 
     it('are its times, without the ends of each, while all have to have it', () => {
       const rollout = judge(null)
@@ -198,7 +201,7 @@ describe('the numbers of a rollout', () => {
 
   it('name the sidecars that do not have it, and then give no time of all', () => {
     const [one, two, ...others] = SEEN.members
-    const members = [one, { ...two, change: told(5100, 9000, null) }, ...others]
+    const members = [one, { ...two, change: convergence(5100, 9000, null) }, ...others]
     const { change } = judgeRollout({ ...SEEN, members })
     expect(change).toMatchObject({ converged: 3, missing: ['client-2'], seconds: null })
     expect(change?.each.max).toBeCloseTo(0.7)
@@ -275,10 +278,10 @@ describe('the numbers of a rollout', () => {
   })
 
   it('have no value where the budget of requests may be what was measured', () => {
-    const members = SEEN.members.map(member => ({ ...member, first: told(1000, 1900, 2000) }))
-    const asked = members.map(member => ({ ...member, first: { ...member.first, asked: 190 } }))
+    const members = SEEN.members.map(member => ({ ...member, first: convergence(1000, 1900, 2000) }))
+    const busyMembers = members.map(member => ({ ...member, first: { ...member.first, asked: 190 } }))
     // 760 in 2.1 s are 362 a second.
-    const record = createRecord({ rollout: judgeRollout({ ...SEEN, members: asked }) })
+    const record = createRecord({ rollout: judgeRollout({ ...SEEN, members: busyMembers }) })
     expect(QUANTITIES.rolloutSeconds.measure({ record })).toBeNull()
     expect(findGates(record).map(({ reason }) => reason)).toContain(
       'until all sidecars had their first configuration, the sidecars were asked 362 times a second, of at most 400: asking may be what was measured',
@@ -290,11 +293,11 @@ describe('the numbers of a shard that is removed', () => {
   // client-3 had the last shard, client-2 is assigned anew; the others are asked on.
   const moves = [
     { stayed: { asked: 30, answered: 30 } },
-    { movedTo: 0, moved: told(7400, 7680, 7700) },
-    { movedTo: 1, moved: told(7400, 7900, 8000) },
+    { movedTo: 0, moved: convergence(7400, 7680, 7700) },
+    { movedTo: 1, moved: convergence(7400, 7900, 8000) },
     { stayed: { asked: 30, answered: 30 } },
   ]
-  const seenOf = (/** @type {any[]} */ moves) => ({
+  const rolloutOf = (/** @type {any[]} */ moves) => ({
     ...SEEN,
     members: SEEN.members.map((member, i) => ({ ...member, ...moves[i] })),
     removal: {
@@ -302,14 +305,14 @@ describe('the numbers of a shard that is removed', () => {
       control: { start: control(6990, 1, 20e6), end: control(8010, 1.2, 20e6) },
     },
   })
-  const recordOf = (/** @type {any[]} */ moves) => createRecord({ rollout: judgeRollout(seenOf(moves)) })
+  const recordOf = (/** @type {any[]} */ moves) => createRecord({ rollout: judgeRollout(rolloutOf(moves)) })
   const measureOf = (/** @type {any[]} */ moves) => (/** @type {string} */ name) =>
     QUANTITIES[name].measure({ record: recordOf(moves) })
   const gatesOf = (/** @type {any[]} */ moves) =>
     findGates(recordOf(moves)).filter(({ gate, reason }) => gate === 'removal' || reason.includes('moved'))
 
   it('are from its end, of those that move alone, and leave rollout and change as they are', () => {
-    const { removal, ...others } = judgeRollout(seenOf(moves))
+    const { removal, ...others } = judgeRollout(rolloutOf(moves))
     expect(others).toEqual(judgeRollout(SEEN))
     expect(removal).toMatchObject({ moved: 2, converged: 2, seconds: 1, stayed: 2, silent: [], missing: [] })
     expect(removal?.each).toEqual({ p50: 0.7, p99: 1, max: 1 })
@@ -324,7 +327,7 @@ describe('the numbers of a shard that is removed', () => {
   })
 
   it('have no value where a tenth of it is not known, as those of the other phases', () => {
-    const coarse = moves.with(2, { movedTo: 1, moved: told(7400, 7800, 8000) })
+    const coarse = moves.with(2, { movedTo: 1, moved: convergence(7400, 7800, 8000) })
     expect(measureOf(coarse)('moveSeconds')).toBeNull()
     expect(measureOf(coarse)('movedSidecars')).toBe(2)
     expect(gatesOf(coarse).map(({ reason }) => reason)).toEqual([
@@ -335,8 +338,8 @@ describe('the numbers of a shard that is removed', () => {
   })
 
   it('name a sidecar that did not get there, and then give no time', () => {
-    const missing = moves.with(1, { movedTo: 0, moved: told(7400, 7900, null) })
-    expect(judgeRollout(seenOf(missing)).removal).toMatchObject({
+    const missing = moves.with(1, { movedTo: 0, moved: convergence(7400, 7900, null) })
+    expect(judgeRollout(rolloutOf(missing)).removal).toMatchObject({
       ...{ converged: 1, moved: 2, seconds: null, missing: ['client-2'] },
     })
     expect(measureOf(missing)('moveSeconds')).toBeNull()
@@ -370,13 +373,13 @@ describe('simulated sidecars', () => {
       control: { start: times(phase.control.start, cpu), end: times(phase.control.end, cpu) },
     })
     const simulated = {
-      ...{ ...SEEN, members: SEEN.members.slice(0, 1), simulated: { count: 3, first: told(1000, null, 1200) } },
+      ...{ ...SEEN, members: SEEN.members.slice(0, 1), simulated: { count: 3, first: convergence(1000, null, 1200) } },
       ...{ first: scale(SEEN.first, rolloutCpu), control: SEEN.control?.map(read => times(read)) ?? null },
       ...(SEEN.change && { change: scale(SEEN.change, changeCpu) }),
     }
     return judgeRollout({
       ...SEEN,
-      simulated: { count: 12, first: told(1, null, 2) },
+      simulated: { count: 12, first: convergence(1, null, 2) },
       fidelity: { real: SEEN, simulated },
     })
   }

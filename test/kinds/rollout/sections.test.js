@@ -24,7 +24,7 @@ const limits = (/** @type {number} */ rollout, /** @type {number} */ change) => 
 const answer = arms =>
   createAnswer({ ...createSummary([]), shows, results: [createResult({ kind: 'rollout', arms, controlNeeds: [] })] })
 /** @param {SummaryArm[]} arms */
-const tell = arms => answer(arms).verdicts.join(' ')
+const render = arms => answer(arms).verdicts.join(' ')
 
 describe('the answer of a rollout', () => {
   it('says of each number of shards its time, and whether the control plane bound it', () => {
@@ -41,7 +41,7 @@ describe('the answer of a rollout', () => {
       ['6 shards', '1.40 s'],
       ['9 shards', '1.36 s'],
     ])
-    expect(tell(arms)).toBe(
+    expect(render(arms)).toBe(
       'In 1 of 4 rows the control plane bound rollout and change. In 1 of 4 rows the control plane bound the rollout. ' +
         'In 1 of 4 rows the control plane did not bind the rollout, but the change. ' +
         'In 1 of 4 rows the control plane did not bind.',
@@ -58,15 +58,15 @@ describe('the answer of a rollout', () => {
     const most = arm({ sidecars: 400 }, { rolloutSeconds: 9, changeAllSeconds: 2, controlPeakBytes: 2 ** 26 })
     const arms = [arm({ sidecars: 200 }, { rolloutSeconds: 5 }), most]
     const times = 'within 9.00 s and a change of it within 2.00 s.'
-    expect(tell(arms)).toBe(`pipy: 400 sidecars had their first configuration ${times}`)
+    expect(render(arms)).toBe(`pipy: 400 sidecars had their first configuration ${times}`)
     expect(rolloutSections.boundOf?.(most)).toBeNull()
     const sampled = arm({ sidecars: 400 }, { rolloutSeconds: 9, changeAllSeconds: 2, changeAskedSidecars: 32 })
-    expect(tell([sampled])).toMatch('within 9.00 s and a change of it within 2.00 s (32 of 400 asked).')
+    expect(render([sampled])).toMatch('within 9.00 s and a change of it within 2.00 s (32 of 400 asked).')
     const simulated = arm({ sidecars: 1600, simulated: 1200 }, { controlPeakBytes: 2 ** 28 })
-    expect(tell([simulated])).toBe('pipy (1200 of 1600 simulated): 1600 sidecars were configured.')
+    expect(render([simulated])).toBe('pipy (1200 of 1600 simulated): 1600 sidecars were configured.')
     const pods = arm({ sidecars: 60, simulated: 30 }, { podReadyMaxSeconds: 5 })
-    expect(tell([pods])).toMatch('60 sidecars 30 of them were ready pods within 5.00 s')
-    expect(tell([arm({}, { rolloutSeconds: 1, ...limits(0, 0) })])).toBe(
+    expect(render([pods])).toMatch('60 sidecars 30 of them were ready pods within 5.00 s')
+    expect(render([arm({}, { rolloutSeconds: 1, ...limits(0, 0) })])).toBe(
       'pipy: 60 sidecars had their first configuration within 1.00 s; the control plane did not bind.',
     )
   })

@@ -3,9 +3,9 @@ import { assignMoving, assignSidecars } from '../../../src/kinds/rollout/service
 import { drawItems } from '../../../src/services/assign.js'
 
 const names = Array.from({ length: 60 }, (_, i) => `client-${i + 1}`)
-const asked = { shards: 3, configuredServices: 100 }
+const defaults = { shards: 3, configuredServices: 100 }
 const assign = (/** @type {object} */ conditions, seed = 1) =>
-  assignSidecars(names, { conditions: { ...asked, ...conditions }, seed })
+  assignSidecars(names, { conditions: { ...defaults, ...conditions }, seed })
 
 describe('assignSidecars', () => {
   it('gives every sidecar to the one control plane where there are no shards', () => {
@@ -33,22 +33,22 @@ describe('assignSidecars', () => {
 
   it('says which move when the last shard is removed: its own, and those that the algorithm assigns anew', () => {
     const move = (/** @type {any} */ assignment) =>
-      assignMoving(names, { conditions: { ...asked, assignment, isShardRemoved: true }, seed: 1 })
+      assignMoving(names, { conditions: { ...defaults, assignment, isShardRemoved: true }, seed: 1 })
     // Ranks 0 and 1 of 6 have the same rank modulo 3 and 2.
     expect(
       move('round-robin')
         .map(({ movesTo }) => movesTo)
         .slice(0, 6),
     ).toEqual([...Array(2), 0, 1, 0, 1])
-    const own = move('bounded-loads').filter(({ shard }) => shard === 2)
+    const ofLastShard = move('bounded-loads').filter(({ shard }) => shard === 2)
     const moving = move('bounded-loads').filter(({ movesTo }) => movesTo !== undefined)
-    expect(own.every(sidecar => moving.some(({ name }) => name === sidecar.name))).toBe(true)
+    expect(ofLastShard.every(sidecar => moving.some(({ name }) => name === sidecar.name))).toBe(true)
     expect(moving.length).toBeLessThan(40)
     for (const { shard, movesTo } of moving) expect([0, 1].filter(left => left !== shard)).toContain(movesTo)
   })
 
   it('moves none where none is removed', () => {
-    expect(assignMoving(names, { conditions: asked, seed: 1 })).toEqual(assign({}))
+    expect(assignMoving(names, { conditions: defaults, seed: 1 })).toEqual(assign({}))
   })
 
   it('balances the services by greedy minimum better than by legacy hash', () => {

@@ -29,7 +29,7 @@ const sizeOf = (plane, truth, neighbourCores) => {
     isExtrapolated: false,
     trialsToConfirm: 3,
   }
-  return /** @type {Answered} */ (runSearch(startSearch({ template, spec, cpus: 2 }), createFakeSidecar(truth)).found)
+  return /** @type {Answered} */ (runSearch(startSearch({ template, spec, cpus: 2 }), createFakeSidecar(truth)).result)
 }
 const pipy = sizeOf('pipy', { cores: 0.04, peakBytes: 20 * MIB })
 const envoy = sizeOf('envoy', { cores: 0.15, peakBytes: 70 * MIB })

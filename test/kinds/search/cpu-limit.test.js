@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { capAt, findCpu, indexOf } from '../../../src/kinds/search/cpu-limit.js'
 import { createRandom } from '../../../src/lib/random.js'
 import { createArm } from '../../fakes/fake-records.js'
-import { createFakeSidecar, isJudgedRightly, runSearch, tellStep } from '../../fakes/fake-search.js'
+import { createFakeSidecar, isJudgedRightly, renderStep, runSearch } from '../../fakes/fake-search.js'
 
 /** @import { TriedStep } from '../../../src/kinds/search/step.js' */
 
@@ -36,7 +36,7 @@ describe('findCpu', () => {
     const run = search({ cores: 0.3 })
     // Of 2 CPUs the most is all of them, place 33. 0.3 is just below place 20: 21 holds, two below fails, 20 is between.
     expect(capsOf(run)).toEqual([2, 0.3764, 0.2846, 0.3273])
-    expect(run.found).toMatchObject({
+    expect(run.result).toMatchObject({
       ...{
         plane: 'pipy',
         variant: null,
@@ -52,44 +52,44 @@ describe('findCpu', () => {
   })
 
   it('tells its steps from the least limit up, each held or failed twice, or clearly once', () => {
-    const { found, trials } = search({ cores: 0.3 })
-    expect(found.steps.map(s => [s.value, s.held, tellStep(s, trials)])).toEqual([
+    const { result, trials } = search({ cores: 0.3 })
+    expect(result.steps.map(s => [s.value, s.held, renderStep(s, trials)])).toEqual([
       [0.2846, false, '--'],
       [0.3273, true, '++'],
       [0.3764, true, '++'],
       [2, true, '++'],
     ])
-    expect(Object.keys(found.steps[0])).toEqual(['value', 'held', 'why', 'trials'])
+    expect(Object.keys(result.steps[0])).toEqual(['value', 'held', 'why', 'trials'])
   })
 
   it('goes up in growing steps where it needs far more than it uses', () => {
     // It uses 0.1 cores and needs 0.8 (place 27: 0.8707): guess 13, then 1, 2, 4, … above what failed, or the middle.
     const isEnough = (/** @type {number | null} */ cap) => Number(cap) >= 0.8
     const run = search({ cores: 0.1, disturb: ({ arm }) => isEnough(arm.cpuLimitCores) })
-    expect(run.found).toMatchObject({ held: capAt(27), failed: capAt(26), isFound: true })
+    expect(run.result).toMatchObject({ held: capAt(27), failed: capAt(26), isFound: true })
     expect(run.trials.length).toBeLessThanOrEqual(16)
-    expect(run.found.steps.every(s => isJudgedRightly(s, run.trials))).toBe(true)
+    expect(run.result.steps.every(s => isJudgedRightly(s, run.trials))).toBe(true)
   })
 
   it('says that nothing holds here', () => {
-    const { found, trials } = search({ cores: 3 })
-    expect(found).toMatchObject({
+    const { result, trials } = search({ cores: 3 })
+    expect(result).toMatchObject({
       ...{ held: null, failed: 2, isFound: false, why: 'at 2 cores: bound by the sidecar' },
     })
     expect(trials).toHaveLength(1)
   })
 
   it('ends at the least limit where everything holds', () => {
-    const { found } = search({ cores: 0.001 })
-    expect(found).toMatchObject({ held: 0.02, failed: null, isFound: true, why: 'nothing failed' })
+    const { result } = search({ cores: 0.001 })
+    expect(result).toMatchObject({ held: 0.02, failed: null, isFound: true, why: 'nothing failed' })
   })
 
   it('ends where everything is spoiled, at first or later', () => {
-    expect(search({ spoiledEvery: 1 }).found).toMatchObject({
+    expect(search({ spoiledEvery: 1 }).result).toMatchObject({
       ...{ held: null, failed: null, isFound: false, why: 'at 2 cores: a busy neighbour' },
     })
-    const { found, trials } = search({ cores: 0.3, disturb: ({ nth }) => (nth > 4 ? null : undefined) })
-    expect(found).toMatchObject({ held: 0.3764, failed: null, isFound: false, why: 'disturbed' })
+    const { result, trials } = search({ cores: 0.3, disturb: ({ nth }) => (nth > 4 ? null : undefined) })
+    expect(result).toMatchObject({ held: 0.3764, failed: null, isFound: false, why: 'disturbed' })
     expect(trials).toHaveLength(10)
   })
 
@@ -102,7 +102,7 @@ describe('findCpu', () => {
     const run = search({ cores: 0.3 }, { known })
     expect(capsOf(run)).toEqual([0.3273])
     expect([...known.keys()].toSorted()).toEqual([19, 20, 22, 32])
-    expect(run.found).toMatchObject({ held: 0.3273, failed: 0.2846, isFound: true })
+    expect(run.result).toMatchObject({ held: 0.3273, failed: 0.2846, isFound: true })
   })
 
   it('looks above what has failed when it was checked, though less once held', () => {
@@ -112,13 +112,13 @@ describe('findCpu', () => {
       [32, true],
     ])
     const run = search({ cores: 0.3 }, { known })
-    expect(run.found).toMatchObject({ held: 0.3764, failed: 0.3273, why: 'known' })
+    expect(run.result).toMatchObject({ held: 0.3764, failed: 0.3273, why: 'known' })
     expect(run.trials.every(({ arm }) => Number(arm.cpuLimitCores) > 0.3273)).toBe(true)
   })
 
   it('finds nothing where the most has failed when it was checked', () => {
-    const { found, trials } = search({}, { known: knowing([[33, false]]) })
-    expect(found).toMatchObject({ held: null, failed: 2.014, isFound: false })
+    const { result, trials } = search({}, { known: knowing([[33, false]]) })
+    expect(result).toMatchObject({ held: null, failed: 2.014, isFound: false })
     expect(trials).toHaveLength(0)
   })
 
@@ -129,10 +129,10 @@ describe('findCpu', () => {
       const cores = Math.exp(Math.log(0.02) + random() * Math.log(capAt(last) / 0.02))
       const run = search({ cores, spoiledEvery: 2 + Math.floor(random() * 9) }, { cpus })
       const place = [...Array(60).keys()].findIndex(j => capAt(j) >= cores)
-      expect(run.found).toMatchObject({
+      expect(run.result).toMatchObject({
         ...{ held: capAt(place), failed: place > 0 ? capAt(place - 1) : null, isFound: true },
       })
-      expect(run.found.steps.every(s => isJudgedRightly(s, run.trials))).toBe(true)
+      expect(run.result.steps.every(s => isJudgedRightly(s, run.trials))).toBe(true)
       expect(capsOf(run).length).toBeLessThanOrEqual(9)
     }
   })
@@ -140,9 +140,9 @@ describe('findCpu', () => {
   it('ends whatever happens, and calls nothing held below what failed', () => {
     const random = createRandom(32)
     for (let i = 0; i < 200; i++) {
-      const { found, trials } = search({ disturb: () => [true, true, false, null][Math.floor(4 * random())] })
-      expect(found.steps.every(s => isJudgedRightly(s, trials))).toBe(true)
-      if (found.held !== null && found.failed !== null) expect(found.failed).toBeLessThan(found.held)
+      const { result, trials } = search({ disturb: () => [true, true, false, null][Math.floor(4 * random())] })
+      expect(result.steps.every(s => isJudgedRightly(s, trials))).toBe(true)
+      if (result.held !== null && result.failed !== null) expect(result.failed).toBeLessThan(result.held)
     }
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { findKnee } from '../../../src/kinds/search/searches.js'
 import { createRandom } from '../../../src/lib/random.js'
 import { createArm } from '../../fakes/fake-records.js'
-import { createFakeSidecar, isJudgedRightly, runSearch, tellStep } from '../../fakes/fake-search.js'
+import { createFakeSidecar, isJudgedRightly, renderStep, runSearch } from '../../fakes/fake-search.js'
 
 const template = createArm({ id: 'link-pipy', load: { windowSeconds: 3.5 } })
 /**
@@ -17,9 +17,9 @@ const search = (truth, { precision = 0.05, startPerSecond = 400 } = {}) =>
 
 describe('findKnee', () => {
   it('doubles the rate while it holds, then goes by the geometric mean down to 5 %', () => {
-    const { found, trials } = search({ capacityPerSecond: 1000 })
+    const { result, trials } = search({ capacityPerSecond: 1000 })
     // √(800 × 1600) = 1131, √(800 × 1131) = 951, √(951 × 1131) = 1037, √(951 × 1037) = 993; 1037 / 993 = 1.044.
-    expect(found.steps.map(s => [s.value, s.held])).toEqual([
+    expect(result.steps.map(s => [s.value, s.held])).toEqual([
       [400, true],
       [800, true],
       [1600, false],
@@ -28,7 +28,7 @@ describe('findKnee', () => {
       [1037, false],
       [993, true],
     ])
-    expect(found).toMatchObject({
+    expect(result).toMatchObject({
       ...{
         plane: 'pipy',
         variant: null,
@@ -40,13 +40,13 @@ describe('findKnee', () => {
       },
       ...{ held: 993, failed: 1037, isFound: true, why: 'p99 over the limit' },
     })
-    expect(found.steps.map(s => tellStep(s, trials))).toEqual(['++', '++', '--', '--', '++', '--', '++'])
+    expect(result.steps.map(s => renderStep(s, trials))).toEqual(['++', '++', '--', '--', '++', '--', '++'])
   })
 
   it('halves the rate until it holds', () => {
-    const { found } = search({ capacityPerSecond: 110 }, { precision: 0.5 })
-    expect(found.steps.map(s => s.value)).toEqual([400, 200, 100, 141])
-    expect(found).toMatchObject({ held: 100, failed: 141, isFound: true })
+    const { result } = search({ capacityPerSecond: 110 }, { precision: 0.5 })
+    expect(result.steps.map(s => s.value)).toEqual([400, 200, 100, 141])
+    expect(result).toMatchObject({ held: 100, failed: 141, isFound: true })
   })
 
   it('makes an open loop of the rate, named by it, with a window of at least 1050 requests', () => {
@@ -57,29 +57,29 @@ describe('findKnee', () => {
   })
 
   it('fails a rate at once where it fails clearly', () => {
-    const { found, trials } = search({ coresPerRequestPerSecond: 0.25 / 1000 })
-    expect(found).toMatchObject({ held: 993, failed: 1037, isFound: true })
-    expect(found.steps.map(s => tellStep(s, trials))).toEqual(['++', '++', '!', '!', '++', '--', '++'])
+    const { result, trials } = search({ coresPerRequestPerSecond: 0.25 / 1000 })
+    expect(result).toMatchObject({ held: 993, failed: 1037, isFound: true })
+    expect(result.steps.map(s => renderStep(s, trials))).toEqual(['++', '++', '!', '!', '++', '--', '++'])
   })
 
   it('tries again what was spoiled, and comes to the same', () => {
-    const { found, trials } = search({ capacityPerSecond: 1000, spoiledEvery: 3 })
-    expect(found).toMatchObject({ held: 993, failed: 1037, isFound: true })
-    expect(tellStep(found.steps[1], trials)).toBe('?++')
-    expect(found.steps.every(s => isJudgedRightly(s, trials))).toBe(true)
+    const { result, trials } = search({ capacityPerSecond: 1000, spoiledEvery: 3 })
+    expect(result).toMatchObject({ held: 993, failed: 1037, isFound: true })
+    expect(renderStep(result.steps[1], trials)).toBe('?++')
+    expect(result.steps.every(s => isJudgedRightly(s, trials))).toBe(true)
   })
 
   it('lets one trial of three go wrong', () => {
     const wrong = (/** @type {{ nth: number }} */ { nth }) => (nth === 2 ? false : nth === 6 ? true : undefined)
-    const { found, trials } = search({ capacityPerSecond: 1000, disturb: wrong })
-    expect(found.steps.slice(0, 3).map(s => tellStep(s, trials))).toEqual(['+-+', '++', '+--'])
-    expect(found).toMatchObject({ held: 993, failed: 1037 })
+    const { result, trials } = search({ capacityPerSecond: 1000, disturb: wrong })
+    expect(result.steps.slice(0, 3).map(s => renderStep(s, trials))).toEqual(['+-+', '++', '+--'])
+    expect(result).toMatchObject({ held: 993, failed: 1037 })
   })
 
   it('says, of a rate that six spoiled trials left open, nothing', () => {
-    const { found, trials } = search({ capacityPerSecond: 1000, disturb: ({ nth }) => (nth > 4 ? null : undefined) })
-    expect(found).toMatchObject({ held: 800, failed: null, isFound: false, why: 'disturbed' })
-    expect(found.steps.map(s => [s.value, s.held])).toEqual([
+    const { result, trials } = search({ capacityPerSecond: 1000, disturb: ({ nth }) => (nth > 4 ? null : undefined) })
+    expect(result).toMatchObject({ held: 800, failed: null, isFound: false, why: 'disturbed' })
+    expect(result.steps.map(s => [s.value, s.held])).toEqual([
       [400, true],
       [800, true],
       [1600, null],
@@ -88,34 +88,34 @@ describe('findKnee', () => {
   })
 
   it('ends where everything is spoiled', () => {
-    const { found, trials } = search({ spoiledEvery: 1 })
-    expect(found).toMatchObject({ held: null, failed: null, isFound: false, why: 'a busy neighbour' })
+    const { result, trials } = search({ spoiledEvery: 1 })
+    expect(result).toMatchObject({ held: null, failed: null, isFound: false, why: 'a busy neighbour' })
     expect(trials).toHaveLength(6)
   })
 
   it('ends where nothing holds, at a twentieth of the first rate', () => {
-    const { found } = search({ capacityPerSecond: 0 })
-    expect(found.steps.map(s => s.value)).toEqual([400, 200, 100, 50, 25])
-    expect(found).toMatchObject({ held: null, failed: 25, isFound: false, why: 'p99 over the limit' })
+    const { result } = search({ capacityPerSecond: 0 })
+    expect(result.steps.map(s => s.value)).toEqual([400, 200, 100, 50, 25])
+    expect(result).toMatchObject({ held: null, failed: 25, isFound: false, why: 'p99 over the limit' })
   })
 
   it('ends where everything holds, at a million', () => {
-    const { found } = search({})
-    expect(found).toMatchObject({ held: 819200, failed: null, isFound: false, why: 'nothing failed' })
+    const { result } = search({})
+    expect(result).toMatchObject({ held: 819200, failed: null, isFound: false, why: 'nothing failed' })
   })
 
   it('ends between two whole rates', () => {
-    const { found } = search({ capacityPerSecond: 5 }, { startPerSecond: 4 })
-    expect(found).toMatchObject({ held: 5, failed: 6, isFound: true })
+    const { result } = search({ capacityPerSecond: 5 }, { startPerSecond: 4 })
+    expect(result).toMatchObject({ held: 5, failed: 6, isFound: true })
   })
 
   it('finds any capacity within 5 %, by steps that are judged rightly, in few trials', () => {
     const random = createRandom(11)
     for (let i = 0; i < 200; i++) {
       const capacityPerSecond = Math.exp(Math.log(30) + random() * Math.log(800_000 / 30))
-      const { found, trials } = search({ capacityPerSecond, spoiledEvery: 2 + Math.floor(random() * 9) })
-      const { held, failed, isFound, steps } = found
-      expect(isFound).toBe(true)
+      const { result, trials } = search({ capacityPerSecond, spoiledEvery: 2 + Math.floor(random() * 9) })
+      const { held, failed, steps } = result
+      expect(result.isFound).toBe(true)
       expect(held).toBeLessThanOrEqual(capacityPerSecond)
       expect(failed).toBeGreaterThan(capacityPerSecond)
       expect(Number(failed) <= 1.05 * Number(held) || Number(failed) === Number(held) + 1).toBe(true)
@@ -127,10 +127,10 @@ describe('findKnee', () => {
   it('ends whatever happens, with a bracket that its steps show', () => {
     const random = createRandom(12)
     for (let i = 0; i < 200; i++) {
-      const { found, trials } = search({ disturb: () => [true, false, false, null][Math.floor(4 * random())] })
-      expect(found.steps.every(s => isJudgedRightly(s, trials))).toBe(true)
-      expect(found.steps.findLast(s => s.held === true)?.value ?? null).toBe(found.held)
-      expect(found.steps.findLast(s => s.held === false)?.value ?? null).toBe(found.failed)
+      const { result, trials } = search({ disturb: () => [true, false, false, null][Math.floor(4 * random())] })
+      expect(result.steps.every(s => isJudgedRightly(s, trials))).toBe(true)
+      expect(result.steps.findLast(s => s.held === true)?.value ?? null).toBe(result.held)
+      expect(result.steps.findLast(s => s.held === false)?.value ?? null).toBe(result.failed)
     }
   })
 })

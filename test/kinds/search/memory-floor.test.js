@@ -3,7 +3,7 @@ import { findMemoryFloor, recommendedBytes, roundUp } from '../../../src/kinds/s
 import { createSearchResult } from '../../../src/kinds/search/step.js'
 import { createRandom } from '../../../src/lib/random.js'
 import { createArm } from '../../fakes/fake-records.js'
-import { createFakeSidecar, isJudgedRightly, runSearch, tellStep } from '../../fakes/fake-search.js'
+import { createFakeSidecar, isJudgedRightly, renderStep, runSearch } from '../../fakes/fake-search.js'
 
 /** @import { Outcome } from '../../../src/kinds/search/outcome.js' */
 
@@ -24,14 +24,14 @@ const truth = { bytes: 5e6, peakBytes: 1e7, unchargedBytes: 3e6 }
 
 describe('findMemoryFloor', () => {
   it('begins without a limit, then a tenth above what that took, and goes on by halves', () => {
-    const { found, trials } = search(truth)
+    const { result, trials } = search(truth)
     expect(trials.slice(0, 4).map(({ arm }) => [arm.id, arm.conditions.memoryLimitBytes])).toEqual([
       ['link-pipy@unlimited', null],
       ['link-pipy@unlimited', null],
       ['link-pipy@10752KiB', 42 * STEP],
       ['link-pipy@10752KiB', 42 * STEP],
     ])
-    expect(found.steps.map(s => [s.value / STEP, s.held])).toEqual([
+    expect(result.steps.map(s => [s.value / STEP, s.held])).toEqual([
       [42, true],
       [21, true],
       [11, false],
@@ -39,7 +39,7 @@ describe('findMemoryFloor', () => {
       [19, false],
       [20, true],
     ])
-    expect(found).toMatchObject({
+    expect(result).toMatchObject({
       ...{
         plane: 'pipy',
         variant: null,
@@ -54,13 +54,13 @@ describe('findMemoryFloor', () => {
   })
 
   it('needs two trials to hold, and one to be killed', () => {
-    const { found, trials } = search(truth)
-    expect(found.steps.map(s => tellStep(s, trials))).toEqual(['++', '++', '!', '!', '!', '++'])
+    const { result, trials } = search(truth)
+    expect(result.steps.map(s => renderStep(s, trials))).toEqual(['++', '++', '!', '!', '!', '++'])
   })
 
   it('grows by half until it holds, where it took more than the peak said', () => {
-    const { found } = search({ bytes: 100 * STEP, peakBytes: 1e7 })
-    expect(found.steps.map(s => [s.value / STEP, s.held])).toEqual([
+    const { result } = search({ bytes: 100 * STEP, peakBytes: 1e7 })
+    expect(result.steps.map(s => [s.value / STEP, s.held])).toEqual([
       [42, false],
       [63, false],
       [95, false],
@@ -70,7 +70,7 @@ describe('findMemoryFloor', () => {
       [101, true],
       [98, false],
     ])
-    expect(found).toMatchObject({ held: 101 * STEP, failed: 98 * STEP, isFound: true })
+    expect(result).toMatchObject({ held: 101 * STEP, failed: 98 * STEP, isFound: true })
   })
 
   it('tries nothing without a limit where that is known, and takes only what held', () => {
@@ -88,49 +88,49 @@ describe('findMemoryFloor', () => {
       },
       unchargedBytes: peakBytesMost / 10,
     })
-    const { found, trials } = search(truth, { unlimited: [known(false, 9e7), known(true, 1e7), known(true, 9e6)] })
+    const { result, trials } = search(truth, { unlimited: [known(false, 9e7), known(true, 1e7), known(true, 9e6)] })
     expect(trials[0].arm.conditions.memoryLimitBytes).toBe(42 * STEP)
-    expect(found).toMatchObject({ held: 20 * STEP, failed: 19 * STEP, unchargedBytes: 1e6 })
+    expect(result).toMatchObject({ held: 20 * STEP, failed: 19 * STEP, unchargedBytes: 1e6 })
   })
 
   it('says what was the matter without a limit', () => {
-    const { found } = search({ ...truth, spoiledEvery: 1 })
-    expect(found).toMatchObject({ held: null, failed: null, isFound: false, steps: [] })
-    expect(found.why).toBe('without a limit: a busy neighbour')
+    const { result } = search({ ...truth, spoiledEvery: 1 })
+    expect(result).toMatchObject({ held: null, failed: null, isFound: false, steps: [] })
+    expect(result.why).toBe('without a limit: a busy neighbour')
   })
 
   it('asks only whether it survives, whatever is delivered', () => {
-    const { found } = search({ ...truth, disturb: ({ arm }) => (arm.conditions.memoryLimitBytes ? false : undefined) })
-    expect(found).toMatchObject({ isFound: true })
+    const { result } = search({ ...truth, disturb: ({ arm }) => (arm.conditions.memoryLimitBytes ? false : undefined) })
+    expect(result).toMatchObject({ isFound: true })
   })
 
   it('ends where everything is spoiled, at first or later', () => {
-    expect(search({ ...truth, spoiledEvery: 1 }).found).toMatchObject({
+    expect(search({ ...truth, spoiledEvery: 1 }).result).toMatchObject({
       ...{ isFound: false, why: 'without a limit: a busy neighbour' },
     })
-    const { found } = search({ ...truth, disturb: ({ nth }) => (nth > 6 ? null : undefined) })
-    expect(found).toMatchObject({ held: 21 * STEP, failed: null, isFound: false, why: 'disturbed' })
-    expect(found.steps.at(-1)).toMatchObject({ value: 11 * STEP, held: null })
+    const { result } = search({ ...truth, disturb: ({ nth }) => (nth > 6 ? null : undefined) })
+    expect(result).toMatchObject({ held: 21 * STEP, failed: null, isFound: false, why: 'disturbed' })
+    expect(result.steps.at(-1)).toMatchObject({ value: 11 * STEP, held: null })
   })
 
   it('ends at the least limit where everything holds', () => {
-    const { found } = search({ bytes: 0, peakBytes: 1e7 })
-    expect(found.steps.map(s => s.value / STEP)).toEqual([42, 21, 11, 6, 3, 2, 1])
-    expect(found).toMatchObject({ held: STEP, failed: null, isFound: true, why: 'nothing failed' })
+    const { result } = search({ bytes: 0, peakBytes: 1e7 })
+    expect(result.steps.map(s => s.value / STEP)).toEqual([42, 21, 11, 6, 3, 2, 1])
+    expect(result).toMatchObject({ held: STEP, failed: null, isFound: true, why: 'nothing failed' })
   })
 
   // It grows by half for ever.
   it('ends where nothing survives, with far more than it took without a limit', () => {
-    const { found } = search({ ...truth, bytes: 1e12, peakBytes: 1e7 })
-    expect(found).toMatchObject({ held: null, isFound: false, why: 'killed for memory' })
-    expect(found.failed).toBeGreaterThan(4e7)
+    const { result } = search({ ...truth, bytes: 1e12, peakBytes: 1e7 })
+    expect(result).toMatchObject({ held: null, isFound: false, why: 'killed for memory' })
+    expect(result.failed).toBeGreaterThan(4e7)
   })
 
   // Linux before 5.19 has no memory.peak (cgroup v2): the peak is null, and an outcome says 0.
   it('asks for no limit of 0 bytes where nobody read the peak', () => {
-    const { found, trials } = search({ bytes: 5e6, peakBytes: 0 })
+    const { result, trials } = search({ bytes: 5e6, peakBytes: 0 })
     expect(trials.every(({ arm }) => arm.conditions.memoryLimitBytes !== 0)).toBe(true)
-    expect(found.isFound).toBe(false)
+    expect(result.isFound).toBe(false)
   })
 
   it('finds any floor within 5 % or one step, by steps that are judged rightly', () => {
@@ -138,14 +138,14 @@ describe('findMemoryFloor', () => {
     for (let i = 0; i < 200; i++) {
       const bytes = 1e6 + random() * 2e8
       const peakBytes = bytes * (0.5 + 2 * random())
-      const { found, trials } = search({ bytes, peakBytes, spoiledEvery: 2 + Math.floor(random() * 9) })
-      const [held, failed] = [Number(found.held), found.failed ?? 0]
-      expect(found.isFound).toBe(true)
+      const { result, trials } = search({ bytes, peakBytes, spoiledEvery: 2 + Math.floor(random() * 9) })
+      const [held, failed] = [Number(result.held), result.failed ?? 0]
+      expect(result.isFound).toBe(true)
       expect(held).toBeGreaterThanOrEqual(bytes)
       expect(failed).toBeLessThan(bytes)
       expect(held <= 1.05 * failed || held - failed <= STEP).toBe(true)
       expect(held % STEP).toBe(0)
-      expect(found.steps.every(s => isJudgedRightly(s, trials))).toBe(true)
+      expect(result.steps.every(s => isJudgedRightly(s, trials))).toBe(true)
       expect(trials.length).toBeLessThan(80)
     }
   })
@@ -153,7 +153,7 @@ describe('findMemoryFloor', () => {
 
 describe('recommendedBytes', () => {
   it('is the floor and what was not charged, in whole steps', () => {
-    const found = {
+    const fields = {
       template,
       looksFor: /** @type {const} */ ('memory'),
       failed: null,
@@ -161,7 +161,7 @@ describe('recommendedBytes', () => {
       why: '',
       isFound: true,
     }
-    const result = createSearchResult({ ...found, held: 20 * STEP })
+    const result = createSearchResult({ ...fields, held: 20 * STEP })
     expect(recommendedBytes(result)).toBe(20 * STEP)
     // 8242880 bytes are 31.4 steps.
     expect(recommendedBytes({ ...result, unchargedBytes: 3e6 })).toBe(32 * STEP)

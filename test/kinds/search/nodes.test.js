@@ -50,12 +50,12 @@ describe('readNode', () => {
 })
 
 /** @param {'cpu' | 'memory'} looksFor @param {number | null} held */
-const found = (looksFor, held) =>
+const resultOf = (looksFor, held) =>
   createSearchResult({ template: createArm({}), looksFor, held, failed: null, steps: [], why: '', isFound: true })
 /** @param {number | null} cores @param {number | null} bytes */
 const sizeOf = (cores, bytes) => ({
-  cpu: found('cpu', cores),
-  memory: bytes === null ? null : { ...found('memory', bytes), unchargedBytes: 3e6 },
+  cpu: resultOf('cpu', cores),
+  memory: bytes === null ? null : { ...resultOf('memory', bytes), unchargedBytes: 3e6 },
 })
 
 describe('limitsOf', () => {

@@ -155,18 +155,18 @@ describe('judgeOutcome', () => {
   })
 
   it('takes for what the rate takes only what was read, of trials whose CPU and memory no gate spoiled', () => {
-    const isSeen = (/** @type {Parameters<typeof createRecord>[0]} */ fields) =>
+    const isNeedKnown = (/** @type {Parameters<typeof createRecord>[0]} */ fields) =>
       judgeOutcome(createTrial(fields), 50).isNeedSeen
     const { memory } = createFakeProcess({})
     const unread = { ...memory, peakBytes: null, rssBytes: null }
-    expect(isSeen({})).toBe(true)
-    for (const name of ['samples', 'cap', 'restart']) expect(isSeen({ gates: [gate(name, ALL)] })).toBe(false)
+    expect(isNeedKnown({})).toBe(true)
+    for (const name of ['samples', 'cap', 'restart']) expect(isNeedKnown({ gates: [gate(name, ALL)] })).toBe(false)
     for (const processes of [
       [],
       [createFakeProcess({ cpuCores: Number.NaN })],
       [createFakeProcess({ memory: unread })],
     ])
-      expect(isSeen({ processes })).toBe(false)
+      expect(isNeedKnown({ processes })).toBe(false)
   })
 
   it('fails clearly a sidecar that used up its own cap far below the rate, also beside other programs', () => {
@@ -193,8 +193,8 @@ describe('judgeOutcome', () => {
     expect(judgeOutcome(createTrial({ gates: [gate('neighbour', ['throughput'])] }), 50).held).toBe(true)
   })
 
-  const own = 'answers errors hung-users overflow oom restart drops steady'.split(' ')
-  it.each(own)('fails, not clearly, what the sidecar does itself: %s', name => {
+  const sidecarGates = 'answers errors hung-users overflow oom restart drops steady'.split(' ')
+  it.each(sidecarGates)('fails, not clearly, what the sidecar does itself: %s', name => {
     expect(judgeOutcome(createTrial({ gates: [gate(name, ALL)] }), 50)).toMatchObject({
       ...{ held: false, isClear: false, why: `${name} failed` },
     })

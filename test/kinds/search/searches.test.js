@@ -53,7 +53,7 @@ function searchLive(spec, seed = 1) {
     records.push(measure(step.value, records.length + 1, random))
     step = search.next(judgeSearchTrial(spec, /** @type {TrialRecord} */ (records.at(-1))))
   }
-  return { found: step.value, records }
+  return { result: step.value, records }
 }
 
 /** @type {SearchSpec[]} */
@@ -65,7 +65,7 @@ const SPECS = [
 
 describe('startSearch', () => {
   it('looks for what was asked', () => {
-    const [knee, memory, size] = SPECS.map(spec => searchLive(spec).found)
+    const [knee, memory, size] = SPECS.map(spec => searchLive(spec).result)
     // 0.25 cores are the arm's, at 0.2 millicores a request: 1250/s. 400, 800, 1600, then 1131, 1345, 1233, 1288.
     expect(knee).toMatchObject({ looksFor: 'knee', held: 1233, failed: 1288, isFound: true })
     expect(memory).toMatchObject({ looksFor: 'memory', held: 8 * MIB, failed: 7.75 * MIB, unchargedBytes: 2 * MIB })
@@ -77,9 +77,9 @@ describe('startSearch', () => {
 describe('replaySearch', () => {
   it.each(SPECS)('comes from the records of a search for $kind to the same answer', spec => {
     for (let seed = 1; seed <= 20; seed++) {
-      const { found, records } = searchLive(spec, seed)
-      expect(replaySearch({ template, spec, cpus: 2 }, records)).toEqual(found)
-      expect(replaySearch({ template, spec, cpus: 2 }, JSON.parse(JSON.stringify(records)))).toEqual(found)
+      const { result, records } = searchLive(spec, seed)
+      expect(replaySearch({ template, spec, cpus: 2 }, records)).toEqual(result)
+      expect(replaySearch({ template, spec, cpus: 2 }, JSON.parse(JSON.stringify(records)))).toEqual(result)
     }
   })
 
@@ -103,15 +103,15 @@ describe('replaySearch', () => {
 
   it('takes no record after the answer', () => {
     const [spec] = SPECS
-    const { found, records } = searchLive(spec)
-    expect(replaySearch({ template, spec, cpus: 2 }, [...records, ...records])).toEqual(found)
+    const { result, records } = searchLive(spec)
+    expect(replaySearch({ template, spec, cpus: 2 }, [...records, ...records])).toEqual(result)
   })
 })
 
 describe('replaySearches', () => {
   it('knows the trials of a search by where it started', () => {
-    const { found, records } = searchLive(SPECS[2])
+    const { result, records } = searchLive(SPECS[2])
     const manifest = { search: SPECS[2], arms: [{ ...template, id: 'link-pipy' }, template], machine: { cpus: 2 } }
-    expect(replaySearches({ manifest, records })).toEqual([found].flat())
+    expect(replaySearches({ manifest, records })).toEqual([result].flat())
   })
 })

@@ -44,12 +44,12 @@ const CPU =
 const MEMORY =
   'pipy, pair: smallest memory limit that holds: 5.00 MiB; the bracket is [4.75 MiB failed, 5.00 MiB held]: killed'
 
-/** @param {Partial<Pick<ResultOf<'search'>, 'searches' | 'sizes'>>} found */
-const tell = found => renderFindings(createSummary([{ plane: 'pipy' }], found))
+/** @param {Partial<Pick<ResultOf<'search'>, 'searches' | 'sizes'>>} findings */
+const render = findings => renderFindings(createSummary([{ plane: 'pipy' }], findings))
 
 describe('the findings of a search', () => {
   it('says the answer, its bracket and every step with its trials', () => {
-    expect(tell({ searches: [knee] })).toEqual([
+    expect(render({ searches: [knee] })).toEqual([
       'pipy, pair: highest rate that holds: 993 requests/s; the bracket is [1037 requests/s failed, 993 requests/s held]: p99 60.0 ms, over 50 ms',
       '    993 requests/s   held       held: p99 9.9 ms (s1, s2)',
       '    1037 requests/s  failed     p99 60.0 ms, over 50 ms (s3, s4)',
@@ -59,7 +59,7 @@ describe('the findings of a search', () => {
 
   it('says why there is no answer, and up to where there is', () => {
     const [up, none] = [819200, null].map(held =>
-      tell({ searches: [{ ...knee, held, failed: null, isFound: false, why: 'nothing failed', steps: [] }] }),
+      render({ searches: [{ ...knee, held, failed: null, isFound: false, why: 'nothing failed', steps: [] }] }),
     )
     expect(up).toEqual([
       'pipy, pair: highest rate that holds: not reachable on this machine beyond 819200 requests/s: nothing failed',
@@ -70,22 +70,22 @@ describe('the findings of a search', () => {
   it('calls nothing unreachable where others spoiled the trials', () => {
     const steps = [{ ...knee.steps[0], held: null, why: 'a neighbour' }]
     const searches = [{ ...knee, held: null, failed: null, isFound: false, why: 'a neighbour', steps }]
-    expect(tell({ searches })[0]).toBe(
+    expect(render({ searches })[0]).toBe(
       'pipy, pair: highest rate that holds: no answer, for not every value could be judged: a neighbour',
     )
   })
 
   it('says where nothing failed', () => {
-    const [line] = tell({ searches: [{ ...memory, failed: null, why: 'nothing failed' }] })
+    const [line] = render({ searches: [{ ...memory, failed: null, why: 'nothing failed' }] })
     expect(line).toContain('the bracket is [nothing failed, 5.00 MiB held]: nothing failed')
   })
 
-  it('is empty without a search', () => expect(tell({ searches: [] })).toEqual([]))
+  it('is empty without a search', () => expect(render({ searches: [] })).toEqual([]))
 })
 
 describe('the findings of a sizing', () => {
   it('gives the limits for a pod spec, rounded up, with how they were checked', () => {
-    expect(tell({ sizes: [size] })).toEqual([
+    expect(render({ sizes: [size] })).toEqual([
       CPU,
       MEMORY,
       // 5242880 + 3000000 bytes are 7.86 MiB, in whole limits 8.
@@ -101,7 +101,7 @@ describe('the findings of a sizing', () => {
   })
 
   it('says nothing of file pages where there were none to speak of', () => {
-    const lines = tell({ sizes: [{ ...size, memory: { ...memory, unchargedBytes: 0 } }] })
+    const lines = render({ sizes: [{ ...size, memory: { ...memory, unchargedBytes: 0 } }] })
     expect(lines.join('\n')).not.toContain('file pages')
     expect(lines).toContain('      limits: { cpu: 328m, memory: 5Mi }')
   })
@@ -112,7 +112,7 @@ describe('the findings of a sizing', () => {
       { ...check, held: false },
       { ...check, held: null },
     ]
-    const lines = tell({ sizes: [{ ...size, isChecked: false, checks }] })
+    const lines = render({ sizes: [{ ...size, isChecked: false, checks }] })
     expect(lines.slice(3, 6)).toEqual([
       '  checked at the answer: does not hold, AND IT MUST NOT BE SO (held: p99 9.9 ms; 2 trials)',
       '  checked at the answer: not judged (held: p99 9.9 ms; 2 trials)',
@@ -121,9 +121,9 @@ describe('the findings of a sizing', () => {
   })
 
   it('gives no limits where one was not found', () => {
-    const text = (/** @type {Partial<SizeResult>} */ fields) => tell({ sizes: [{ ...size, ...fields }] }).join('\n')
+    const text = (/** @type {Partial<SizeResult>} */ fields) => render({ sizes: [{ ...size, ...fields }] }).join('\n')
     const checks = [{ ...size.checks[0], what: 'at the CPU limit alone', held: null, why: 'a neighbour' }]
-    expect(tell({ sizes: [{ ...size, memory: null, checks, isChecked: false }] })).toEqual([
+    expect(render({ sizes: [{ ...size, memory: null, checks, isChecked: false }] })).toEqual([
       CPU,
       '  no limits are given, and no memory was tried:',
       '  checked at the CPU limit alone: not judged (a neighbour; 2 trials)',
@@ -141,7 +141,7 @@ describe('the findings of a sizing', () => {
       })),
     }
     const none = { ...cpu, held: null, failed: 2, isFound: false, why: 'at 2 cores: slow' }
-    expect(tell({ sizes: [{ ...size, cpu: none, memory: null, checks: [], extrapolated }] })).toEqual([
+    expect(render({ sizes: [{ ...size, cpu: none, memory: null, checks: [], extrapolated }] })).toEqual([
       'pipy, pair: smallest CPU limit that holds: not reachable on this machine: at 2 cores: slow',
       '  EXTRAPOLATED, not measured: about 10.10 cores for the busiest sidecar, by the line 100 millicores + 250.0 per 100 requests/s through 593/s 1583, 395/s 1088',
       '',

@@ -16,7 +16,7 @@ const template = createArm({
 const search = (services, truth) => {
   const spec = { kind: /** @type {const} */ ('services'), precision: 0.05, services, trialsToConfirm: 3 }
   const run = runSearch(startSearch({ template, spec, cpus: 2 }), createFakeSidecar(truth))
-  return { ...run, sizes: /** @type {SizeResult[]} */ (run.found) }
+  return { ...run, sizes: /** @type {SizeResult[]} */ (run.result) }
 }
 // 20 millicores and 0.5 a request/s.
 const truth = { cores: 0.02, coresPerRequestPerSecond: 0.0005, bytes: 1e7, peakBytes: 2e7 }

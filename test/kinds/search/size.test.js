@@ -23,7 +23,7 @@ const search = (truth, { isExtrapolated = false, ratePerSecond = 1000, neighbour
     trialsToConfirm: 3,
   }
   const run = runSearch(startSearch({ template, spec, cpus: 2 }), createFakeSidecar(truth))
-  return { ...run, size: /** @type {SizeResult} */ (run.found) }
+  return { ...run, size: /** @type {SizeResult} */ (run.result) }
 }
 /** @param {ReturnType<typeof search>} run */
 const answerOf = ({ size }) => /** @type {NonNullable<SizeResult['answer']>} */ (size.answer)
@@ -75,11 +75,11 @@ describe('the search of size', () => {
       const disturb = () => (random() < chance ? (random() < 0.5 ? false : null) : undefined)
       const run = search({ ...truth, cores, disturb })
       const answer = answerOf(run)
-      const own = atAnswer(run).map(({ outcome }) => outcome)
-      const count = (/** @type {boolean | null} */ held) => own.filter(o => o.held === held).length
+      const outcomes = atAnswer(run).map(({ outcome }) => outcome)
+      const count = (/** @type {boolean | null} */ held) => outcomes.filter(o => o.held === held).length
       if (answer.limits === null) continue
       expect([answer.met, answer.missed, answer.notJudged]).toEqual([count(true), count(false), count(null)])
-      expect(answer.trials).toEqual(own.map(o => o.trial))
+      expect(answer.trials).toEqual(outcomes.map(o => o.trial))
       if (answer.state === 'confirmed') {
         expect(answer.missed).toBe(0)
         expect(answer.met).toBeGreaterThanOrEqual(3)

@@ -17,7 +17,7 @@ const specOf = services => ({ kind: /** @type {const} */ ('services'), precision
 const search = (services, truth) =>
   runSearch(findServices({ template, spec: specOf(services), cpus: 2 }), createFakeSidecar(truth))
 /** @param {ReturnType<typeof search>} run */
-const told = ({ trials }) => trials.map(({ arm }) => [arm.load.ratePerSecond, arm.cpuLimitCores])
+const listTrials = ({ trials }) => trials.map(({ arm }) => [arm.load.ratePerSecond, arm.cpuLimitCores])
 
 // 20 millicores and 0.5 a request/s.
 const truth = { cores: 0.02, coresPerRequestPerSecond: 0.0005, bytes: 1e7, peakBytes: 2e7 }
@@ -26,39 +26,39 @@ describe('findServices', () => {
   it('measures the lowest and the highest rate, and checks every answer twice', () => {
     const run = search([service('a', 1000), service('b', 100), service('c', 400), service('d', 400)], truth)
     // By hand: 0.07, 0.22 and 0.52 cores are the places 9, 18 and 24 of the grid; two above them.
-    expect(told(run)).toEqual([
+    expect(listTrials(run)).toEqual([
       [100, 2],
       [1000, 2],
       ...[100, 100].map(rate => [rate, 0.093]),
       ...[400, 400].map(rate => [rate, 0.3273]),
       ...[1000, 1000].map(rate => [rate, 0.7571]),
     ])
-    expect(run.found.map(size => [size.services, size.cpu.held, size.isChecked])).toEqual([
+    expect(run.result.map(size => [size.services, size.cpu.held, size.isChecked])).toEqual([
       [['b'], 0.093, true],
       [['c', 'd'], 0.3273, true],
       [['a'], 0.7571, true],
     ])
-    expect(run.found[0].line?.baseMillicores).toBeCloseTo(20, 6)
-    expect(run.found[0].line?.slopeMillicoresPerRequestPerSecond).toBeCloseTo(0.5, 9)
+    expect(run.result[0].line?.baseMillicores).toBeCloseTo(20, 6)
+    expect(run.result[0].line?.slopeMillicoresPerRequestPerSecond).toBeCloseTo(0.5, 9)
     // Half as much again as the most that was taken.
-    expect(run.found.every(size => Number(size.memory?.held) >= 3e7 && Number(size.memory?.held) < 3.1e7)).toBe(true)
+    expect(run.result.every(size => Number(size.memory?.held) >= 3e7 && Number(size.memory?.held) < 3.1e7)).toBe(true)
   })
 
   it('counts the pages that were not charged once, though they are resident', () => {
     const truthful = createFakeSidecar({ ...truth, peakBytes: 4e6, bytes: 0, unchargedBytes: 11e6 })
     const spec = specOf([service('a', 1000)])
-    const { found } = runSearch(findServices({ template, spec, cpus: 2 }), arm => ({
+    const { result } = runSearch(findServices({ template, spec, cpus: 2 }), arm => ({
       ...truthful(arm),
       rssBytesMost: 14e6,
     }))
     // 1.5 × 15000000 bytes, in whole steps.
-    expect(found[0].memory?.held).toBe(86 * 256 * 1024)
+    expect(result[0].memory?.held).toBe(86 * 256 * 1024)
   })
 
   it('needs no line for one rate', () => {
     const run = search([service('a', 1000)], truth)
-    expect(told(run).map(([, cores]) => cores)).toEqual([2, 0.7571, 0.7571])
-    expect(run.found[0].line).toBeNull()
+    expect(listTrials(run).map(([, cores]) => cores)).toEqual([2, 0.7571, 0.7571])
+    expect(run.result[0].line).toBeNull()
   })
 
   it('gives more where an answer does not hold: of the CPU, or of the memory', () => {
@@ -66,15 +66,15 @@ describe('findServices', () => {
       ...truth,
       disturb: ({ arm }) => (Number(arm.cpuLimitCores) < 0.9 ? false : undefined),
     })
-    expect(slow.found[0]).toMatchObject({ cpu: { held: 1.0013, failed: 0.7571 }, isChecked: true })
+    expect(slow.result[0]).toMatchObject({ cpu: { held: 1.0013, failed: 0.7571 }, isChecked: true })
     const large = search([service('a', 1000)], { ...truth, bytes: 4e7 })
-    expect(large.found[0].cpu.held).toBe(0.7571)
-    expect(Number(large.found[0].memory?.held)).toBeGreaterThan(4e7)
+    expect(large.result[0].cpu.held).toBe(0.7571)
+    expect(Number(large.result[0].memory?.held)).toBeGreaterThan(4e7)
   })
 
   it('says for which service no limit holds, and sizes the others', () => {
     const run = search([service('a', 1000), service('b', 100)], { ...truth, capacityPerSecond: 500 })
-    const [small, large] = run.found
+    const [small, large] = run.result
     expect(small).toMatchObject({ services: ['b'], isChecked: true, line: null })
     expect(large).toMatchObject({
       services: ['a'],

@@ -18,17 +18,17 @@ const search = (truth, { isExtrapolated = false, ratePerSecond = 1000 } = {}) =>
 // By hand in cpu-limit.test.js and memory-floor.test.js: 0.3273 cores, and 20 steps of memory.
 const truth = { cores: 0.3, bytes: 5e6, peakBytes: 1e7, unchargedBytes: 3e6 }
 /** @param {ReturnType<typeof search>} run */
-const checksOf = ({ found }) => found.checks.map(c => [c.what, c.mustHold, c.held])
+const checksOf = ({ result }) => result.checks.map(c => [c.what, c.mustHold, c.held])
 /** @param {ReturnType<typeof search>} run */
-const areAllJudgedRightly = ({ found, trials }) =>
-  [...found.cpu.steps, ...(found.memory?.steps ?? []), ...found.checks]
+const areAllJudgedRightly = ({ result, trials }) =>
+  [...result.cpu.steps, ...(result.memory?.steps ?? []), ...result.checks]
     .filter(step => step.trials.length > 0)
     .every(step => isJudgedRightly(step, trials))
 
 describe('findSize', () => {
   it('finds the CPU limit, then the memory limit at it, and checks both', () => {
     const run = search(truth)
-    expect(run.found).toMatchObject({
+    expect(run.result).toMatchObject({
       ...{ plane: 'pipy', variant: null, profile: null, isChecked: true, extrapolated: null },
       cpu: { looksFor: 'cpu', held: 0.3273, failed: 0.2846, isFound: true },
       memory: { looksFor: 'memory', held: 20 * STEP, failed: 19 * STEP, isFound: true, unchargedBytes: 3e6 },
@@ -44,9 +44,9 @@ describe('findSize', () => {
   it('checks under the limits that it says, in trials of their own', () => {
     const { trials } = search(truth)
     const checks = trials.filter(({ arm }) => arm.id.endsWith('-check'))
-    const told = checks.map(({ arm }) => [arm.cpuLimitCores, (arm.conditions.memoryLimitBytes ?? 0) / STEP])
+    const limits = checks.map(({ arm }) => [arm.cpuLimitCores, (arm.conditions.memoryLimitBytes ?? 0) / STEP])
     // Held twice; at 0.7 × 0.3273 failed clearly, once; 5242880 + 3000000 bytes are 32 steps, 0.7 × 20 are 14.
-    expect(told).toEqual([
+    expect(limits).toEqual([
       [0.3273, 0],
       [0.3273, 0],
       [0.2291, 0],
@@ -68,9 +68,9 @@ describe('findSize', () => {
     const disturb = (/** @type {{ arm: { id: string, cpuLimitCores: number | null } }} */ { arm }) =>
       arm.id.endsWith('-check') && arm.cpuLimitCores === 0.3273 ? false : undefined
     const run = search({ ...truth, disturb })
-    expect(run.found).toMatchObject({ cpu: { held: 0.3764, failed: 0.3273, isFound: true }, isChecked: true })
-    expect(run.found.cpu.why).toBe('when checked: disturbed')
-    expect(run.found.cpu.steps.filter(s => s.value === 0.3273)).toMatchObject([{ held: false }])
+    expect(run.result).toMatchObject({ cpu: { held: 0.3764, failed: 0.3273, isFound: true }, isChecked: true })
+    expect(run.result.cpu.why).toBe('when checked: disturbed')
+    expect(run.result.cpu.steps.filter(s => s.value === 0.3273)).toMatchObject([{ held: false }])
     expect(checksOf(run).map(([, , held]) => held)).toEqual([true, false, false])
   })
 
@@ -80,7 +80,7 @@ describe('findSize', () => {
       ...{ ...truth, cores: 0.15 },
       disturb: ({ arm, nth }) => (nth <= 6 ? Number(arm.cpuLimitCores) >= 0.3 : undefined),
     })
-    expect(run.found).toMatchObject({ cpu: { held: 0.1627, failed: 0.1415, isFound: true }, isChecked: true })
+    expect(run.result).toMatchObject({ cpu: { held: 0.1627, failed: 0.1415, isFound: true }, isChecked: true })
     expect(areAllJudgedRightly(run)).toBe(true)
   })
 
@@ -91,12 +91,12 @@ describe('findSize', () => {
       ...truth,
       disturb: trial => (trial.arm.cpuLimitCores === 0.3273 ? disturb(trial) : undefined),
     })
-    expect(once.found).toMatchObject({ cpu: { held: 0.3764, failed: 0.3273 }, isChecked: true })
+    expect(once.result).toMatchObject({ cpu: { held: 0.3764, failed: 0.3273 }, isChecked: true })
     const always = search({ ...truth, disturb })
-    expect(always.found.isChecked).toBe(false)
-    expect(always.found.checks[0]).toMatchObject({ what: 'at the answer', mustHold: true, held: false })
+    expect(always.result.isChecked).toBe(false)
+    expect(always.result.checks[0]).toMatchObject({ what: 'at the answer', mustHold: true, held: false })
     // Four rounds: 0.3273, 0.3764, 0.4328, of which 0.7 hold, and so 0.3273 once more.
-    expect(always.found.cpu.held).toBe(0.3273)
+    expect(always.result.cpu.held).toBe(0.3273)
     const answers = always.trials.filter(({ arm }) => arm.conditions.memoryLimitBytes === 32 * STEP)
     expect([...new Set(answers.map(({ arm }) => arm.cpuLimitCores))]).toEqual([0.3273, 0.3764])
   })
@@ -112,22 +112,22 @@ describe('findSize', () => {
             ? null
             : undefined,
       })
-    expect(spoil(null, 0.3273).found).toMatchObject({ isChecked: false, memory: null, checks: [{ held: null }] })
+    expect(spoil(null, 0.3273).result).toMatchObject({ isChecked: false, memory: null, checks: [{ held: null }] })
     for (const [bytes, place] of [
       [32 * STEP, 0],
       [14 * STEP, 2],
     ]) {
-      const { found } = spoil(bytes, 0.3273)
-      expect(found).toMatchObject({ isChecked: false, memory: { isFound: true } })
-      expect(found.checks.map(c => c.held === null)).toEqual([0, 1, 2].map(i => i === place))
+      const { result } = spoil(bytes, 0.3273)
+      expect(result).toMatchObject({ isChecked: false, memory: { isFound: true } })
+      expect(result.checks.map(c => c.held === null)).toEqual([0, 1, 2].map(i => i === place))
     }
-    expect(spoil(null, 0.2291).found.checks.map(c => c.held)).toEqual([true, null, false])
+    expect(spoil(null, 0.2291).result.checks.map(c => c.held)).toEqual([true, null, false])
   })
 
   it('looks for a lower memory limit where 0.7 of one holds: above it, one failed by chance', () => {
     // 10 steps are needed; the first trial at 17 is killed by chance, so that the floor seems to be 18.
     let isUnlucky = true
-    const { found } = search({
+    const { result } = search({
       ...{ ...truth, bytes: 10 * STEP, peakBytes: 30 * STEP },
       disturb: ({ arm }) => {
         if (!isUnlucky || arm.conditions.memoryLimitBytes !== 17 * STEP) return undefined
@@ -135,14 +135,14 @@ describe('findSize', () => {
         return 'killed'
       },
     })
-    expect(found.isChecked).toBe(true)
-    expect(found.memory).toMatchObject({ isFound: true, held: 10 * STEP, failed: 9 * STEP })
+    expect(result.isChecked).toBe(true)
+    expect(result.memory).toMatchObject({ isFound: true, held: 10 * STEP, failed: 9 * STEP })
   })
 
   it('says no memory where no CPU limit holds, and extrapolates only where that was asked for', () => {
-    const { found } = search({ ...truth, cores: 3 })
-    expect(found).toMatchObject({ memory: null, checks: [], isChecked: false, extrapolated: null })
-    expect(found.cpu).toMatchObject({ held: null, isFound: false, why: 'at 2 cores: bound by the sidecar' })
+    const { result } = search({ ...truth, cores: 3 })
+    expect(result).toMatchObject({ memory: null, checks: [], isChecked: false, extrapolated: null })
+    expect(result.cpu).toMatchObject({ held: null, isFound: false, why: 'at 2 cores: bound by the sidecar' })
   })
 
   it('extrapolates by a line through five lower rates', () => {
@@ -152,7 +152,7 @@ describe('findSize', () => {
     const rates = [...new Set(run.trials.slice(1).map(({ arm }) => arm.load.ratePerSecond))]
     // Halved once, then by 1.5; on 2 CPUs up to 760/s hold.
     expect(rates).toEqual([2000, 1333, 888, 592, 394, 262, 174, 116])
-    const { extrapolated, isChecked } = run.found
+    const { extrapolated, isChecked } = run.result
     expect(isChecked).toBe(false)
     expect(extrapolated?.cores).toBeCloseTo(10.1, 9)
     expect(extrapolated?.baseMillicores).toBeCloseTo(100, 6)
@@ -163,26 +163,26 @@ describe('findSize', () => {
 
   it('extrapolates from no fewer than three rates', () => {
     // All of 1000, 667, 444, … fail above 60: 59, and then less than a fiftieth of 2000 is tried.
-    const { found } = search({ capacityPerSecond: 60 }, { ratePerSecond: 2000, isExtrapolated: true })
-    expect(found.extrapolated).toBeNull()
+    const { result } = search({ capacityPerSecond: 60 }, { ratePerSecond: 2000, isExtrapolated: true })
+    expect(result.extrapolated).toBeNull()
   })
 
   // Of 40/s: 20, 13, 9, 6, 4, 3, 2, 1, 1, 1, … for ever.
   it('ends where no rate holds, however low the one asked for', () => {
-    const { found } = search({ capacityPerSecond: 0 }, { ratePerSecond: 40, isExtrapolated: true })
-    expect(found.extrapolated).toBeNull()
+    const { result } = search({ capacityPerSecond: 0 }, { ratePerSecond: 40, isExtrapolated: true })
+    expect(result.extrapolated).toBeNull()
   })
 
   it('ends where everything is spoiled', () => {
-    const { found, trials } = search({ spoiledEvery: 1 })
-    expect(found).toMatchObject({ isChecked: false, memory: null, checks: [], cpu: { isFound: false } })
+    const { result, trials } = search({ spoiledEvery: 1 })
+    expect(result).toMatchObject({ isChecked: false, memory: null, checks: [], cpu: { isFound: false } })
     expect(trials).toHaveLength(6)
   })
 
   it('ends where everything holds: the least limit, which 0.7 of it refute', () => {
-    const { found } = search({ cores: 0.001, bytes: 5e6, peakBytes: 1e7 })
-    expect(found).toMatchObject({ cpu: { held: 0.02, failed: null }, isChecked: false })
-    expect(found.checks).toMatchObject([{ held: true }, { mustHold: false, held: true }, { held: false }])
+    const { result } = search({ cores: 0.001, bytes: 5e6, peakBytes: 1e7 })
+    expect(result).toMatchObject({ cpu: { held: 0.02, failed: null }, isChecked: false })
+    expect(result.checks).toMatchObject([{ held: true }, { mustHold: false, held: true }, { held: false }])
   })
 
   it('gives, for whatever a sidecar needs, limits that are enough, and not much more than enough', () => {
@@ -193,7 +193,7 @@ describe('findSize', () => {
       const unchargedBytes = random() < 0.5 ? 0 : 1e6 * random()
       const spoiledEvery = 2 + Math.floor(random() * 9)
       const run = search({ cores, bytes, peakBytes: bytes * (1 + random()), unchargedBytes, spoiledEvery })
-      const { cpu, memory, isChecked } = run.found
+      const { cpu, memory, isChecked } = run.result
       expect(isChecked).toBe(true)
       expect(cpu.held).toBeGreaterThanOrEqual(cores)
       expect(cpu.failed).toBeLessThan(cores)
@@ -216,7 +216,7 @@ describe('findSize', () => {
         cores,
         disturb: ({ arm }) => (isNear(arm.cpuLimitCores) ? noise() < 0.5 : undefined),
       })
-      const { cpu, isChecked } = run.found
+      const { cpu, isChecked } = run.result
       expect(Number(cpu.held) / cores).toBeGreaterThan(0.9)
       // 0.7 of it must fail, and does so for sure below 0.9 only.
       if (isChecked) expect(Number(cpu.held) / cores).toBeLessThan(1.1 / 0.7)
@@ -225,27 +225,27 @@ describe('findSize', () => {
 
   // By chance 0.2846 holds without a memory limit, where 0.3 are needed: with any it fails, and is grown for ever.
   it('ends where a CPU limit held by chance, and no memory limit holds under it', () => {
-    const { found } = search({
+    const { result } = search({
       ...truth,
       disturb: ({ arm }) =>
         arm.cpuLimitCores === 0.2846 && arm.conditions.memoryLimitBytes === null ? true : undefined,
     })
-    expect(found).toMatchObject({ cpu: { held: 0.3273 }, isChecked: true })
+    expect(result).toMatchObject({ cpu: { held: 0.3273 }, isChecked: true })
   })
 })
 
 describe('findFirstLimits', () => {
   const template = createArm({ id: 'link-pipy', load: { kind: 'open', ratePerSecond: 1000, windowSeconds: 3.5 } })
-  const start = (/** @type {Parameters<typeof createFakeSidecar>[0]} */ given) =>
-    runSearch(findFirstLimits({ template, cpus: 2 }), createFakeSidecar(given))
+  const start = (/** @type {Parameters<typeof createFakeSidecar>[0]} */ truth) =>
+    runSearch(findFirstLimits({ template, cpus: 2 }), createFakeSidecar(truth))
 
   const limitsOf = (/** @type {import('../../../../src/kinds/search/before/size.js').FirstAnswer} */ first) =>
     'limits' in first ? first.limits : null
 
   it('has a first answer after four trials, with the same trials as the search that goes on', () => {
-    const { found, trials } = start(truth)
+    const { result, trials } = start(truth)
     // Two places above 0.3273; 1.5 × 13000000 bytes are 75 steps.
-    expect(found.first).toEqual({ limits: { cores: 0.4329, bytes: 75 * STEP }, p99Ms: 5 })
+    expect(result.first).toEqual({ limits: { cores: 0.4329, bytes: 75 * STEP }, p99Ms: 5 })
     expect(trials).toHaveLength(4)
     expect(
       search(truth)
@@ -255,17 +255,17 @@ describe('findFirstLimits', () => {
   })
 
   it('has none where all of the machine is too little, and leaves that to the search', () => {
-    const { found, trials } = start({ ...truth, cores: 3 })
-    expect(found.first).toEqual({ why: 'bound by the sidecar', estimate: null })
+    const { result, trials } = start({ ...truth, cores: 3 })
+    expect(result.first).toEqual({ why: 'bound by the sidecar', estimate: null })
     expect(trials).toHaveLength(1)
-    expect([...found.known.values()].map(step => step.held)).toEqual([false])
+    expect([...result.known.values()].map(step => step.held)).toEqual([false])
   })
 
   it('has an estimate where other programs spoiled every trial, and no limits', () => {
-    const { found, trials } = start({ ...truth, disturb: () => null })
+    const { result, trials } = start({ ...truth, disturb: () => null })
     expect(trials).toHaveLength(6)
     // Two places above 0.3 cores; 1.5 × 13000000 bytes.
-    expect(found.first).toEqual({
+    expect(result.first).toEqual({
       why: 'disturbed',
       estimate: {
         limits: { cores: 0.4329, bytes: 75 * STEP },
@@ -276,17 +276,17 @@ describe('findFirstLimits', () => {
 
   it('estimates by the limits that it tried last where those were spoiled, and not where they failed', () => {
     const spoiled = start({ ...truth, disturb: ({ arm }) => (arm.id.endsWith('-first') ? null : undefined) })
-    expect(spoiled.found.first).toMatchObject({
+    expect(spoiled.result.first).toMatchObject({
       estimate: { limits: { cores: 0.4329, bytes: 75 * STEP }, trials: 2 },
     })
     const failed = start({ ...truth, disturb: ({ arm }) => (arm.id.endsWith('-first') ? false : undefined) })
-    expect(failed.found.first).toEqual({ why: 'disturbed', estimate: null })
+    expect(failed.result.first).toEqual({ why: 'disturbed', estimate: null })
   })
 
   it('keeps what it learned of the CPU, and nothing of limits under which the kernel killed', () => {
-    const { found } = start({ ...truth, cores: 0.3, bytes: 3e7, peakBytes: 1e7 })
-    expect(limitsOf(found.first)?.bytes).toBeGreaterThan(3e7)
-    expect([...found.known.values()].map(step => [step.value, step.held])).toEqual([
+    const { result } = start({ ...truth, cores: 0.3, bytes: 3e7, peakBytes: 1e7 })
+    expect(limitsOf(result.first)?.bytes).toBeGreaterThan(3e7)
+    expect([...result.known.values()].map(step => [step.value, step.held])).toEqual([
       [2, true],
       [0.4329, true],
     ])
