@@ -46,28 +46,28 @@ describe('the start of a process in a pod', () => {
     ['systemd', `/../kubepods-burstable-pod${UID.replaceAll('-', '_')}.slice/cri-containerd-c0ffee.scope`],
   ])('is seen with its time and the address of its pod, under %s', async (_, group) => {
     starts = open()
-    const found = starts.find({ uid: UID, program: 'pipy' })
+    const start = starts.find({ uid: UID, program: 'pipy' })
     run(6, { group: '/kubepods/burstable/podother/c0ffee' })
     run(7, { group, program: '/pause' })
     run(8, { group })
-    expect(await found).toEqual({ startedMs: 8000, address: '10.244.0.17' })
+    expect(await start).toEqual({ startedMs: 8000, address: '10.244.0.17' })
   })
 
   it('is that of the program: before, the process is one of the runtime', async () => {
     starts = open()
     const group = `/kubepods/pod${UID}/c0ffee`
     run(9, { group, program: 'runc' })
-    const found = starts.find({ uid: UID, program: 'pipy' })
+    const start = starts.find({ uid: UID, program: 'pipy' })
     setTimeout(() => run(9, { group }), 100)
-    expect(await found).toMatchObject({ startedMs: 9000 })
+    expect(await start).toMatchObject({ startedMs: 9000 })
   })
 
   it('is none of a process that ran before, and none where it is given up', async () => {
     run(5, { group: `/kubepods/pod${UID}/c0ffee` })
     starts = open()
-    const found = starts.find({ uid: UID, program: 'pipy' })
+    const start = starts.find({ uid: UID, program: 'pipy' })
     setTimeout(() => starts.giveUp(), 100)
-    expect(await found).toBeNull()
+    expect(await start).toBeNull()
   })
 })
 

@@ -84,7 +84,7 @@ function decode(bytes) {
   return chain
 }
 
-/** @param {{ csr: string, seconds?: number, token?: string }} asked @returns {Promise<string[]>} */
+/** @param {{ csr: string, seconds?: number, token?: string }} options @returns {Promise<string[]>} */
 function ask({ csr, seconds = 3600, token = TOKEN }) {
   const client = new grpc.Client(`127.0.0.1:${server.port}`, grpc.credentials.createSsl(Buffer.from(read('ca.pem'))), {
     'grpc.ssl_target_name_override': 'client',
@@ -129,8 +129,8 @@ describe('the certificate authority of proxies of Istio', () => {
 
   it('refuses what is no signing request, and one whose signature is of another key', async () => {
     await expect(ask({ csr: 'nothing' })).rejects.toThrow('INVALID_ARGUMENT: the signing request cannot be read')
-    const [own, other] = [await createRequest([IDENTITY]), await createRequest([IDENTITY])]
-    const [a, b] = [own, other].map(({ pem }) => Buffer.from(x509.PemConverter.decode(pem)[0]))
+    const [request, other] = [await createRequest([IDENTITY]), await createRequest([IDENTITY])]
+    const [a, b] = [request, other].map(({ pem }) => Buffer.from(x509.PemConverter.decode(pem)[0]))
     // The end of another signature: the request keeps its form.
     const forged = Buffer.concat([a.subarray(0, a.length - 8), b.subarray(b.length - 8)])
     const csr = x509.PemConverter.encode(forged, 'CERTIFICATE REQUEST')

@@ -66,8 +66,8 @@ describe("Pipy's repository", () => {
 
   it('is where a sidecar runs from, without a configuration or scripts of this machine', () => {
     const { argv, ...spec } = repository.createSidecar(options)
-    const { argv: _, ...own } = createPipy(options)
-    expect(spec).toEqual({ ...own, env: {}, files: [], scripts: [] })
+    const { argv: _, ...plain } = createPipy(options)
+    expect(spec).toEqual({ ...plain, env: {}, files: [], scripts: [] })
     expect(argv).toEqual([
       ...['--log-level=error', '--threads=1', '--reuse-port', '--no-graph', '--no-metrics'],
       'http://127.1.1.1:6070/repo/client-7/',
@@ -87,10 +87,10 @@ describe("Pipy's repository", () => {
     ['as a server', { inbound: createInbound() }],
   ])('leaves a sidecar that speaks TLS %s the group of it, and nothing else', (_, spoken) => {
     const speaking = { ...options, model: { ...model, ...spoken } }
-    const own = createPipy(speaking)
+    const plain = createPipy(speaking)
     const { env, files } = repository.createSidecar(speaking)
-    expect(env).toEqual(own.env)
-    expect(files).toEqual(own.files.filter(({ name }) => name === 'openssl.cnf'))
+    expect(env).toEqual(plain.env)
+    expect(files).toEqual(plain.files.filter(({ name }) => name === 'openssl.cnf'))
     expect(files).toHaveLength(1)
   })
 
@@ -114,8 +114,8 @@ describe('files', () => {
 
   it('of Envoy are in a folder that it watches, and hold the routes that its bootstrap had', () => {
     const { files, ...spec } = envoy.createSidecar(options)
-    const { files: _, ...own } = createEnvoy(options)
-    expect(spec).toEqual(own)
+    const { files: _, ...plain } = createEnvoy(options)
+    expect(spec).toEqual(plain)
     expect(files.map(({ name }) => name)).toEqual(['envoy.json', 'routes/outbound.json'])
     const [bootstrap, routes] = files.map(({ content }) => JSON.parse(content))
     const outbound = {
@@ -170,9 +170,9 @@ describe('files', () => {
 
   it('of HAProxy are staged by moving them, and committed by a signal to a master that starts its workers anew', () => {
     const { argv, ...spec } = haproxy.createSidecar(options)
-    const { argv: own, ...rest } = createHaproxy(options)
+    const { argv: plainArgv, ...rest } = createHaproxy(options)
     expect(spec).toEqual(rest)
-    expect(argv).toEqual(['-W', ...own, '-p', '/raw/t/client-7/haproxy.pid'])
+    expect(argv).toEqual(['-W', ...plainArgv, '-p', '/raw/t/client-7/haproxy.pid'])
     expect(haproxy.stage(changed)).toEqual(
       createHaproxy(changed)
         .files.filter(({ name }) => name !== 'openssl.cnf')
@@ -196,10 +196,10 @@ describe('files', () => {
 describe("Caddy's administration port", () => {
   it('is open only where it is the control, and takes a whole configuration', () => {
     const { files, ...spec } = caddy.createSidecar(options)
-    const { files: own, ...rest } = createCaddy(options)
+    const { files: plainFiles, ...rest } = createCaddy(options)
     expect(spec).toEqual(rest)
     const adminOf = (/** @type {{ content: string }[]} */ [{ content }]) => JSON.parse(content).admin
-    expect(adminOf(own)).toMatchObject({ disabled: true })
+    expect(adminOf(plainFiles)).toMatchObject({ disabled: true })
     expect(adminOf(files)).toMatchObject({ listen: '127.1.1.7:15000', origins: ['127.1.1.7'] })
     expect(caddy.stage(changed)).toEqual([])
     const [{ content }] = caddy.createSidecar(changed).files

@@ -21,7 +21,7 @@ const text = (/** @type {unknown} */ value) => `${JSON.stringify(value, null, 2)
  * @returns {SidecarModel}
  */
 function modelOf(name, { trafficPolicy = 'open', isRedirected = true } = {}) {
-  const service = topology.services.find(own => own.name === name) ?? topology.services[0]
+  const service = topology.services.find(candidate => candidate.name === name) ?? topology.services[0]
   return createModel(topology, { service, places, trafficPolicy, workers: 2, certificates: '/c', isRedirected })
 }
 
@@ -49,12 +49,12 @@ const specOf = (/** @type {SidecarModel} */ model, scripts = scriptFiles) => {
 /** @type {Conditions} */
 const conditions = { ...DEFAULT_CONDITIONS, features: 'lean', interception: 'redirect' }
 const entrance = { modes: [/** @type {const} */ ('strict')], hasCertificate: false }
-const refused = (/** @type {Partial<Conditions>} */ own, version = '1.5.18') =>
-  pipy.findUnsupported({ conditions: { ...conditions, ...own }, entrance, profile: 'fsm', version, cpus: 2 })
+const refused = (/** @type {Partial<Conditions>} */ overrides, version = '1.5.18') =>
+  pipy.findUnsupported({ conditions: { ...conditions, ...overrides }, entrance, profile: 'fsm', version, cpus: 2 })
 
 describe('a post-quantum group', () => {
-  const own = { ...conditions, tls: /** @type {const} */ ('ecdsa-p256+x25519mlkem768') }
-  const options = { conditions: own, entrance, cpus: 2 }
+  const postQuantum = { ...conditions, tls: /** @type {const} */ ('ecdsa-p256+x25519mlkem768') }
+  const options = { conditions: postQuantum, entrance, cpus: 2 }
 
   it('is refused where the program, or the profile, has none', () => {
     expect(pipy.findUnsupported({ ...options, version: '1.5.18' })).toMatch(/came with OpenSSL 3.5, and Pipy 1.5.18/)
@@ -125,7 +125,7 @@ describe('a sidecar of FSM', () => {
       [/FSM's own control plane/, { changesPerMinute: 6 }, '1.5.18'],
       [/need Pipy 1.5/, {}, '2.0.2'],
     ]),
-  )('is refused: %s', (reason, own, version) => expect(refused(own, version)).toMatch(reason))
+  )('is refused: %s', (reason, overrides, version) => expect(refused(overrides, version)).toMatch(reason))
 
   it('is not refused otherwise', () => expect(refused({})).toBeNull())
 })
@@ -169,9 +169,9 @@ describe("the configuration of Istio's proxy", () => {
 
   it('has two workers, and is refused where its stand-ins cannot be had', () => {
     expect(envoy.countWorkers({ profile: 'istio', cpus: 16 })).toBe(2)
-    const given = { conditions, entrance, profile: 'istio', cpus: 2 }
-    expect(envoy.findUnsupported({ ...given, version: '1.36.0' })).toMatch(/since 1.37/)
-    expect(envoy.findUnsupported({ ...given, version: '1.40.0' })).toBeNull()
+    const options = { conditions, entrance, profile: 'istio', cpus: 2 }
+    expect(envoy.findUnsupported({ ...options, version: '1.36.0' })).toMatch(/since 1.37/)
+    expect(envoy.findUnsupported({ ...options, version: '1.40.0' })).toBeNull()
   })
 })
 

@@ -44,10 +44,10 @@ const clusters = [
 ]
 const identity = 'spiffe://sidecar-bench/ns/bench/sa/gateway'
 const model = createModel({ service: 'gateway', identity, inbound, outbound, clusters })
-/** @param {SidecarModel['outbound']} [own] @returns {SidecarModel} */
-const withFeatures = (own = outbound) => ({
+/** @param {SidecarModel['outbound']} [outboundListener] @returns {SidecarModel} */
+const withFeatures = (outboundListener = outbound) => ({
   ...model,
-  outbound: own,
+  outbound: outboundListener,
   features: FEATURES,
   inbound: {
     ...inbound,
@@ -85,9 +85,9 @@ const ofCalls = {
 const text = (/** @type {unknown} */ value) => `${JSON.stringify(value, null, 2)}\n`
 
 /** @param {DataPlane} plane */
-const specOf = (plane, given = plane.carriesBytesOnly ? ofBytes : model) =>
+const specOf = (plane, sidecarModel = plane.carriesBytesOnly ? ofBytes : model) =>
   plane.createSidecar?.({
-    ...{ model: given, folder: '/f', scripts: '/s', profile: null, cpuLimitCores: 1.5 },
+    ...{ model: sidecarModel, folder: '/f', scripts: '/s', profile: null, cpuLimitCores: 1.5 },
     tool: { name: plane.name, path: `/bin/${plane.name}`, version: '1.5.18', sha256: '', source: '' },
   })
 
@@ -179,10 +179,10 @@ describe('features', () => {
     ['clusters.0.retryBudget.share', {}, { retryBudget: { share: 1.5, minConcurrent: 1 } }],
   ])('refuse %s, on every plane', (message, route, cluster) => {
     const [first, ...rest] = clusters
-    const routes = outbound.routes.map((own, i) => (i === 1 ? { ...own, ...route } : own))
-    const own = { ...withFeatures({ ...outbound, routes }), clusters: [{ ...first, ...cluster }, ...rest] }
+    const routes = outbound.routes.map((original, i) => (i === 1 ? { ...original, ...route } : original))
+    const invalidModel = { ...withFeatures({ ...outbound, routes }), clusters: [{ ...first, ...cluster }, ...rest] }
     for (const plane of [envoy, pipy])
-      expect(() => specOf(plane, own)).toThrow(`describe the sidecar of gateway: ${message}`)
+      expect(() => specOf(plane, invalidModel)).toThrow(`describe the sidecar of gateway: ${message}`)
   })
 
   it.each([
@@ -193,9 +193,9 @@ describe('features', () => {
       ([host, pathPrefix, limitPerSecond]) =>
         /** @type {typeof canary} */ ({ ...canary, host, pathPrefix, headers: {}, limitPerSecond }),
     )
-    const own = withFeatures({ ...outbound, routes })
-    for (const plane of [envoy, pipy]) expect(() => specOf(plane, own)).toThrow(`outbound.routes: ${message}`)
-    expect(specOf(envoy, { ...own, features: { 'access-log': FEATURES['access-log'] } })).toBeDefined()
+    const invalidModel = withFeatures({ ...outbound, routes })
+    for (const plane of [envoy, pipy]) expect(() => specOf(plane, invalidModel)).toThrow(`outbound.routes: ${message}`)
+    expect(specOf(envoy, { ...invalidModel, features: { 'access-log': FEATURES['access-log'] } })).toBeDefined()
   })
 
   it('have Envoy send nothing to an ejected endpoint, and eject a whole share of them', () => {

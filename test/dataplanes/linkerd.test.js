@@ -194,12 +194,12 @@ describe("the process of Linkerd's proxy", () => {
     ['with keys of RSA', { tls: 'rsa-2048' }, /no signatures of RSA/],
     ['with a group to choose', { tls: 'ecdsa-p256+x25519mlkem768' }, /no setting for groups/],
     ['as it is', {}, null],
-  ])('is refused %s', (_, own, reason) => {
-    const conditions = /** @type {Conditions} */ ({ ...DEFAULT_CONDITIONS, interception: 'redirect', ...own })
+  ])('is refused %s', (_, overrides, reason) => {
+    const conditions = /** @type {Conditions} */ ({ ...DEFAULT_CONDITIONS, interception: 'redirect', ...overrides })
     const entrance = { modes: [/** @type {const} */ ('strict')], hasCertificate: false }
-    const found = linkerd.findUnsupported({ conditions, entrance, version: '2.360.0', cpus: 2 })
-    if (reason) expect(found).toMatch(reason)
-    else expect(found).toBeNull()
+    const refusal = linkerd.findUnsupported({ conditions, entrance, version: '2.360.0', cpus: 2 })
+    if (reason) expect(refusal).toMatch(reason)
+    else expect(refusal).toBeNull()
   })
 
   it.each([

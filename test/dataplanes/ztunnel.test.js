@@ -30,8 +30,8 @@ describe('the configuration of ztunnel', () => {
   it('spreads connections over the copies of a service, by the port of the application', () => {
     const { services, workloads } = read(modelOf(PAIR, 'client'))
     expect(services).toMatchObject([{ hostname: 'outbound', vips: ['/10.77.0.1'], ports: { 15001: 0 } }])
-    const [own, ...others] = workloads
-    expect(own).toMatchObject({ name: 'client', workloadIps: [], serviceAccount: 'client' })
+    const [client, ...others] = workloads
+    expect(client).toMatchObject({ name: 'client', workloadIps: [], serviceAccount: 'client' })
     expect(others.map((/** @type {any} */ w) => [w.workloadIps, w.serviceAccount, w.protocol, w.services])).toEqual(
       ['10.77.0.2', '10.77.0.3'].map(ip => [[ip], 'server', 'HBONE', { 'bench/outbound': { 15001: 8080 } }]),
     )
@@ -73,9 +73,9 @@ describe('the configuration of ztunnel', () => {
       ],
       ['without TLS', 'listed', { mtls: 'disabled' }, []],
     ]),
-  )('admits by policies: %s', (_, trafficPolicy, own, expected) => {
+  )('admits by policies: %s', (_, trafficPolicy, overrides, expected) => {
     const model = modelOf(PAIR, 'server', { trafficPolicy })
-    const inbound = model.inbound && { ...model.inbound, ...own }
+    const inbound = model.inbound && { ...model.inbound, ...overrides }
     const { policies } = read({ ...model, inbound })
     const text = JSON.stringify(policies.map((/** @type {any} */ p) => [p.action, p.rules]))
     expect(JSON.parse(text.replaceAll('sidecar-bench/ns/bench/sa', 'x'))).toEqual(expected)
@@ -171,12 +171,12 @@ describe('the process of ztunnel', () => {
     ['with a group to choose', { tls: 'ecdsa-p256+x25519mlkem768' }, /no setting for groups/],
     ['with HTTP/2', { protocol: 'http/2' }, /carries bytes/],
     ['as it is', {}, null],
-  ])('is refused %s', (_, own, reason) => {
-    const conditions = /** @type {Conditions} */ ({ ...DEFAULT_CONDITIONS, interception: 'redirect', ...own })
+  ])('is refused %s', (_, overrides, reason) => {
+    const conditions = /** @type {Conditions} */ ({ ...DEFAULT_CONDITIONS, interception: 'redirect', ...overrides })
     const entrance = { modes: [/** @type {const} */ ('strict')], hasCertificate: false }
-    const found = ztunnel.findUnsupported({ conditions, entrance, version: '1.30.3', cpus: 2 })
-    if (reason) expect(found).toMatch(reason)
-    else expect(found).toBeNull()
+    const refusal = ztunnel.findUnsupported({ conditions, entrance, version: '1.30.3', cpus: 2 })
+    if (reason) expect(refusal).toMatch(reason)
+    else expect(refusal).toBeNull()
   })
 
   it.each([

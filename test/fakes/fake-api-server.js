@@ -5,12 +5,12 @@ import { connect } from '../../src/targets/kubernetes/api.js'
 import { listen } from './listen.js'
 
 /**
- * An API server as far as a run needs one: it keeps what is asked of it, and makes a ready pod for each controller.
+ * An API server as far as a run needs one: it keeps the requests that it gets, and makes a ready pod for each controller.
  */
 
 /**
- * What was asked, as the authorizer of a cluster sees it.
- * @typedef {{ verb: string, resource: string, namespace: string, kind: string, body: string }} Asked resource: `group/resource/subresource`
+ * A request, as the authorizer of a cluster sees it.
+ * @typedef {{ verb: string, resource: string, namespace: string, kind: string, body: string }} ApiRequest resource: `group/resource/subresource`
  */
 
 // https://kubernetes.io/docs/reference/access-authn-authz/authorization/#determine-the-request-verb
@@ -37,10 +37,10 @@ const NODE = {
 // No pod is made for it: a quota forbids it.
 export const FORBIDDEN = 'version-forbidden'
 
-/** @returns {Promise<{ url: string, asked: Asked[], close: () => void }>} */
+/** @returns {Promise<{ url: string, requests: ApiRequest[], close: () => void }>} */
 export async function startFakeApiServer() {
-  /** @type {Asked[]} */
-  const asked = []
+  /** @type {ApiRequest[]} */
+  const requests = []
   /** @type {Map<string, any>} */
   const pods = new Map()
   const namespaces = new Set()
@@ -68,7 +68,7 @@ export async function startFakeApiServer() {
     const read = searchParams.get('watch') ? 'watch' : name ? 'get' : 'list'
     const verb = VERBS[method] ?? read
     const resource = [group, plural, ...(subresource ? [subresource] : [])].join('/')
-    asked.push({ verb, resource, namespace, kind: object.kind ?? '', body })
+    requests.push({ verb, resource, namespace, kind: object.kind ?? '', body })
     if (plural === 'namespaces') {
       if (verb === 'create' && !searchParams.get('dryRun')) namespaces.add(object.metadata.name)
       if (verb === 'delete') namespaces.delete(name)
@@ -92,18 +92,18 @@ export async function startFakeApiServer() {
   const server = http.createServer(async (request, response) => {
     let body = ''
     for await (const chunk of request) body += chunk
-    const found = answer(request, body)
+    const result = answer(request, body)
     if (request.url?.includes('watch=true')) return void response.end()
     const isLog = /\/log(\?|$)/.test(request.url ?? '')
-    response.writeHead(found === null ? 404 : 200, { 'content-type': isLog ? 'text/plain' : 'application/json' })
-    response.end(isLog ? 'a line\n' : JSON.stringify(found ?? { kind: 'Status', message: 'not found' }))
+    response.writeHead(result === null ? 404 : 200, { 'content-type': isLog ? 'text/plain' : 'application/json' })
+    response.end(isLog ? 'a line\n' : JSON.stringify(result ?? { kind: 'Status', message: 'not found' }))
   })
   server.on('upgrade', (request, socket) => {
     answer(request, '')
     socket.end('HTTP/1.1 403 Forbidden\r\n\r\n')
   })
   const { port } = await listen(server)
-  return { url: `http://127.0.0.1:${port}`, asked, close: () => server.close() }
+  return { url: `http://127.0.0.1:${port}`, requests, close: () => server.close() }
 }
 
 /** Connects by a kubeconfig of its own. @param {{ server: string, folder: string }} options folder: for the kubeconfig */

@@ -23,23 +23,23 @@ describe('sidecars that are asked in turns', () => {
     const turns = askInTurns(sidecars, { signal, ask: echo(() => ({ count: ++count })) })
     await vi.waitFor(() => expect(count).toBe(10), { timeout: 4000, interval: 5 })
     expect(performance.now() - begun).toBeGreaterThan(9 * 19)
-    const seen = await turns.end()
-    const asked = [...seen.values()].map(turn => turn.asked)
-    expect(Math.max(...asked) - Math.min(...asked)).toBeLessThanOrEqual(1)
-    for (const { asked, answered } of seen.values()) expect(answered).toBe(asked)
+    const counts = await turns.end()
+    const requests = [...counts.values()].map(turn => turn.asked)
+    expect(Math.max(...requests) - Math.min(...requests)).toBeLessThanOrEqual(1)
+    for (const { asked: sent, answered } of counts.values()) expect(answered).toBe(sent)
   })
 
   it('are asked once each where the end comes at once, and none where there is none', async () => {
-    const seen = await askInTurns(sidecars, { signal, ask: echo(() => ({})) }).end()
-    expect([...seen]).toEqual(sidecars.map(({ name }) => [name, { asked: 1, answered: 1 }]))
+    const counts = await askInTurns(sidecars, { signal, ask: echo(() => ({})) }).end()
+    expect([...counts]).toEqual(sidecars.map(({ name }) => [name, { asked: 1, answered: 1 }]))
     expect((await askInTurns([], { signal }).end()).size).toBe(0)
   })
 
   it('have not answered by another status, the body of another request, or a broken connection', async () => {
     const answers = [{ status: 404 }, { body: 'client-1-stays-1' }]
     const ask = echo(port => answers[port - 1] ?? Promise.reject(new Error('ECONNRESET')))
-    const seen = await askInTurns(sidecars, { signal, ask }).end()
-    expect([...seen.values()]).toEqual(sidecars.map(() => ({ asked: 1, answered: 0 })))
+    const counts = await askInTurns(sidecars, { signal, ask }).end()
+    expect([...counts.values()]).toEqual(sidecars.map(() => ({ asked: 1, answered: 0 })))
   })
 
   it('wait for none that does not answer', async () => {
@@ -61,8 +61,8 @@ describe('sidecars that are asked in turns', () => {
     const turns = askInTurns(sidecars, { signal: stop.signal, ask: echo(() => ({ count: ++count })) })
     stop.abort(new Error('interrupted'))
     await expect(turns.end()).rejects.toThrow()
-    const asked = count
+    const countAtStop = count
     await delay(100)
-    expect(count).toBe(asked)
+    expect(count).toBe(countAtStop)
   })
 })

@@ -39,16 +39,16 @@ const ask = async (/** @type {Parameters<typeof serve>[0]} */ answer) => call(aw
 describe('a call', () => {
   it('is a POST of one message to the authority, and takes trailers', async () => {
     /** @type {http2.IncomingHttpHeaders} */
-    let seen = {}
+    let requestHeaders = {}
     const endpoint = await serve((stream, headers) => {
-      seen = headers
+      requestHeaders = headers
       stream.respond({ ...grpc, 'x-nonce': headers['x-nonce'] }, { waitForTrailers: true })
       stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0', 'x-trailer': 'yes' }))
       stream.pipe(stream)
     })
-    const asked = { host: 'echo', path: '/a.B/C', body: 'hello', headers: { 'x-nonce': 'n' } }
-    const answer = await send(endpoint, { ...asked, protocol: 'grpc' })
-    expect(seen).toMatchObject({ ':method': 'POST', ':path': '/a.B/C', ':authority': 'echo', te: 'trailers' })
+    const request = { host: 'echo', path: '/a.B/C', body: 'hello', headers: { 'x-nonce': 'n' } }
+    const answer = await send(endpoint, { ...request, protocol: 'grpc' })
+    expect(requestHeaders).toMatchObject({ ':method': 'POST', ':path': '/a.B/C', ':authority': 'echo', te: 'trailers' })
     expect(answer).toMatchObject({ code: 0, status: 200, body: 'hello', trailers: { 'x-trailer': 'yes' } })
     expect(answer.headers).toMatchObject({ 'x-nonce': 'n' })
   })

@@ -38,13 +38,13 @@ describe('the convergence of a sidecar', () => {
   it('reads a delay of 2 s before a commit as 2 s, within its resolution', async () => {
     const beginMs = performance.timeOrigin + performance.now()
     const sidecar = await startSidecar({ hasIt: () => performance.timeOrigin + performance.now() >= beginMs + 2000 })
-    const { lastNoMs, yesMs, asked } = await openConvergence().expect(sidecar)
+    const { lastNoMs, yesMs, asked: requests } = await openConvergence().expect(sidecar)
     expect(Number(lastNoMs) - beginMs).toBeLessThan(2000)
     expect(Number(yesMs) - beginMs).toBeGreaterThanOrEqual(2000)
     expect(Number(yesMs) - Number(lastNoMs)).toBeLessThan(200)
     // Often at first, then 20 times a second.
-    expect(asked).toBeLessThan(75)
-    expect(asked).toBeGreaterThan(20)
+    expect(requests).toBeLessThan(75)
+    expect(requests).toBeGreaterThan(20)
   })
 
   it('is not asked over a kept connection, which never has it', async () => {
@@ -93,7 +93,7 @@ describe('the convergence of a sidecar', () => {
       () => Promise.reject(new Error('no answer within 1 s')),
       () => Promise.reject(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })),
     ]
-    const seen = []
+    const results = []
     for (const isStarting of [false, true]) {
       const left = [...answers]
       const ask = () => (left.length > 1 ? left.shift() : left[0])?.() ?? Promise.reject()
@@ -101,9 +101,9 @@ describe('the convergence of a sidecar', () => {
       const endpoint = { address: '127.0.0.1', port: 1 }
       const asking = convergence.expect({ name: 'client-1', host: 'x', endpoint, isStarting })
       setTimeout(() => convergence.giveUp(), 200)
-      seen.push(await asking)
+      results.push(await asking)
     }
-    expect(seen.map(({ asked, lastNoMs }) => [asked > 3, lastNoMs !== null])).toEqual([
+    expect(results.map(({ asked: requests, lastNoMs }) => [requests > 3, lastNoMs !== null])).toEqual([
       [true, false],
       [true, true],
     ])
@@ -121,11 +121,11 @@ describe('the convergence of a sidecar', () => {
     vi.useFakeTimers()
     const beginMs = Date.now()
     /** @type {Record<string, number[]>} */
-    const asked = {}
+    const requestTimesMs = {}
     /** @param {any} endpoint @param {any} request */
     const ask = async ({ address }, { body, headers }) => {
-      asked[address] = [...(asked[address] ?? []), Date.now() - beginMs]
-      const hasIt = address !== 'last' && asked[address].length === 2
+      requestTimesMs[address] = [...(requestTimesMs[address] ?? []), Date.now() - beginMs]
+      const hasIt = address !== 'last' && requestTimesMs[address].length === 2
       return /** @type {any} */ (hasIt ? { status: 200, body, headers } : { status: 404 })
     }
     const convergence = openConvergence({ perSecond: 100, ask, now: () => Date.now() })
@@ -134,14 +134,14 @@ describe('the convergence of a sidecar', () => {
     await vi.advanceTimersByTimeAsync(1600)
     expect(convergence.countWaiting()).toBe(1)
     // Every 50 ms when it waits alone; of 41, each waits 0.82 s.
-    expect(asked.last.filter(ms => ms > 1350).length).toBeGreaterThanOrEqual(4)
+    expect(requestTimesMs.last.filter(ms => ms > 1350).length).toBeGreaterThanOrEqual(4)
   })
 
   it('asks all together no more than its budget, each in its turn', async () => {
     /** @type {string[]} */
-    const asked = []
+    const addresses = []
     const ask = async (/** @type {any} */ endpoint) => {
-      asked.push(endpoint.address)
+      addresses.push(endpoint.address)
       throw new Error('refused')
     }
     vi.useFakeTimers()
@@ -152,15 +152,15 @@ describe('the convergence of a sidecar', () => {
     }
     await vi.advanceTimersByTimeAsync(500)
     // 50 of half a second, and a burst of 50 ms.
-    expect(asked.length).toBeLessThanOrEqual(60)
-    expect(asked.length).toBeGreaterThan(20)
-    expect(new Set(asked).size).toBe(Math.min(50, asked.length))
+    expect(addresses.length).toBeLessThanOrEqual(60)
+    expect(addresses.length).toBeGreaterThan(20)
+    expect(new Set(addresses).size).toBe(Math.min(50, addresses.length))
   })
 
   it('leaves half of the budget where many wait', async () => {
-    let asked = 0
+    let requests = 0
     const ask = async () => {
-      asked++
+      requests++
       throw new Error('refused')
     }
     vi.useFakeTimers()
@@ -168,10 +168,10 @@ describe('the convergence of a sidecar', () => {
     const endpoint = { address: '127.2.0.1', port: 1 }
     for (let i = 0; i < 30; i++) convergence.expect({ name: `client-${i}`, host: 'x', endpoint })
     await vi.advanceTimersByTimeAsync(600)
-    expect(asked).toBe(30)
+    expect(requests).toBe(30)
     // A round of all takes 30 / (100 / 2) s.
     await vi.advanceTimersByTimeAsync(600)
-    expect(asked).toBeGreaterThan(55)
-    expect(asked).toBeLessThanOrEqual(62)
+    expect(requests).toBeGreaterThan(55)
+    expect(requests).toBeLessThanOrEqual(62)
   })
 })

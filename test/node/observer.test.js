@@ -41,7 +41,7 @@ describe('observe', () => {
 
   it('reads to the end of the window where the clock is right', async () => {
     const window = { startMs: Date.now() + 50, endMs: Date.now() + 300 }
-    const seen = await observe([probe], { window, signal: new AbortController().signal })
-    expect([seen.start?.sample.edge, seen.end?.sample.edge]).toEqual(['start', 'end'])
+    const observation = await observe([probe], { window, signal: new AbortController().signal })
+    expect([observation.start?.sample.edge, observation.end?.sample.edge]).toEqual(['start', 'end'])
   })
 })

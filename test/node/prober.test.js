@@ -15,12 +15,12 @@ const STAGING_MS = 400
 
 describe('a change', () => {
   /** @type {string[]} */
-  const seen = []
+  const methods = []
   const server = http.createServer(async (request, response) => {
     const { method, headers } = request
     if (method === 'PUT') await delay(STAGING_MS)
-    if (method !== 'GET') seen.push(`${method}`)
-    const isRouted = method !== 'GET' || (seen.includes('POST') && headers.host === 'version-1.test')
+    if (method !== 'GET') methods.push(`${method}`)
+    const isRouted = method !== 'GET' || (methods.includes('POST') && headers.host === 'version-1.test')
     response.writeHead(isRouted ? 200 : 404).end()
   })
 
@@ -33,7 +33,7 @@ describe('a change', () => {
       ...{ stage: [request('PUT')], commit: [request('POST')], endpoint, host: 'version-1.test' },
       deadlineMs: Date.now() + 5000,
     })
-    expect(seen).toEqual(['PUT', 'POST'])
+    expect(methods).toEqual(['PUT', 'POST'])
     expect(seconds).toBeLessThan(STAGING_MS / 1000)
   })
 

@@ -9,10 +9,10 @@ const requests = [createRequestKind({ responseBytes: 400, chunks: '4/20ms' }, 10
 
 /** Asks a server that writes four chunks, or all at once, so often. @param {{ kept?: number, bytes?: number, resets?: boolean }} [server] */
 async function probe({ kept = 0, bytes = 100, resets = false } = {}) {
-  let asked = 0
+  let requestCount = 0
   const server = http.createServer(async (_, response) => {
     if (resets) return response.destroy()
-    const isKept = asked++ < kept
+    const isKept = requestCount++ < kept
     for (let i = 0; i < 4; i++) {
       if (i > 0) await new Promise(resolve => setTimeout(resolve, 20))
       if (!isKept) response.write('x'.repeat(bytes))
@@ -30,7 +30,7 @@ async function probe({ kept = 0, bytes = 100, resets = false } = {}) {
         signal: new AbortController().signal,
       }),
     )
-    return { row, asked }
+    return { row, requestCount }
   } finally {
     server.close()
   }
@@ -43,16 +43,16 @@ describe('probeChunks', () => {
   })
 
   it('finds an answer that is kept until its last chunk, and over how long that was written', async () => {
-    const { row, asked } = await probe({ kept: Number.POSITIVE_INFINITY })
+    const { row, requestCount } = await probe({ kept: Number.POSITIVE_INFINITY })
     expect(row.found).toBe('kept until the last was written')
     expect(row.found).not.toBe(row.expected)
     expect(row.differences).toEqual([expect.stringMatching(/^GET \/: chunks written over 60 ms came within \d ms$/)])
-    expect(asked).toBe(3)
+    expect(requestCount).toBe(3)
   })
 
   it('takes one answer that came late for no proof', async () => {
-    const { row, asked } = await probe({ kept: 1 })
-    expect([row.found === row.expected, asked]).toEqual([true, 2])
+    const { row, requestCount } = await probe({ kept: 1 })
+    expect([row.found === row.expected, requestCount]).toEqual([true, 2])
   })
 
   it('says which request was not answered whole', () =>

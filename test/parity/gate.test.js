@@ -170,8 +170,8 @@ describe('gateParity', () => {
     expect(tried.map(({ model }) => model.inbound?.redirectedPorts)).toEqual([undefined, [8080]])
     // A row of one form says nothing of the other; one of an older version was of both.
     const parity = [{ ...rows[1], found: 'less' }]
-    const judge = (/** @type {ParityRow[]} */ found) =>
-      arms.map(arm => findWrong({ judged: [{ arm, rows: found }], relaxed: [] }).length)
+    const judge = (/** @type {ParityRow[]} */ judgedRows) =>
+      arms.map(arm => findWrong({ judged: [{ arm, rows: judgedRows }], relaxed: [] }).length)
     expect(judge(parity)).toEqual([0, 1])
     expect(judge(parity.map(({ interception: _, ...row }) => row))).toEqual([1, 1])
   })
@@ -335,15 +335,16 @@ describe('gateParity', () => {
 describe('an equal-work check that passed before', () => {
   /** @param {Awaited<ReturnType<typeof createTestbed>>} rig */
   async function createCached(rig) {
-    const own = makeOwnFolder('gate-cache-test')
-    const scripts = path.join(own, 'scripts')
+    const cacheRoot = makeOwnFolder('gate-cache-test')
+    const scripts = path.join(cacheRoot, 'scripts')
     mkdirSync(scripts)
     writeFileSync(path.join(scripts, 'main.js'), 'pipy()')
     const { testbed } = rig
     testbed.folders = { ...testbed.folders, pipyScripts: scripts, echo: scripts }
     testbed.programs.planes.cheap.hasVariants = true
     for (const tool of [testbed.programs.tools.proxy, testbed.programs.appRuntime]) tool.path = process.execPath
-    const cacheAt = (isRechecked = false) => openParityCache({ folder: path.join(own, 'equal-work'), isRechecked })
+    const cacheAt = (isRechecked = false) =>
+      openParityCache({ folder: path.join(cacheRoot, 'equal-work'), isRechecked })
     /** @type {string[]} */
     const said = []
     const run = async (arms = [armOf({})], isRechecked = false) => {
@@ -419,10 +420,10 @@ describe('an equal-work check that passed before', () => {
     { tls: 'rsa-2048' },
     { protocol: 'http/2' },
     { tls: 'plaintext' },
-  ])('is of its conditions alone: %j', async own => {
+  ])('is of its conditions alone: %j', async conditions => {
     const { run } = await createCached(await createTestbed())
     await run()
-    expect((await run([armOf(/** @type {any} */ (own))])).tried).toBe(1)
+    expect((await run([armOf(/** @type {any} */ (conditions))])).tried).toBe(1)
   })
 
   it('is made again where the program is a script, which starts others', async () => {

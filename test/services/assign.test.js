@@ -137,8 +137,8 @@ describe("Argo CD's own assignments", () => {
 
   it('are, of more than 4000, all those of this kit', () => {
     let compared = 0
-    for (const { seed, sizes, shards, assigned, ...own } of cases) {
-      const items = drawItems({ count: own.items, sizes, seed })
+    for (const { seed, sizes, shards, assigned, ...fields } of cases) {
+      const items = drawItems({ count: fields.items, sizes, seed })
       for (const [algorithm, letters] of Object.entries(assigned)) {
         const ours = assignItems(/** @type {'legacy-hash'} */ (algorithm), { items, shards })
         const theirs = [.../** @type {string} */ (letters)].map(letter => Number.parseInt(letter, 36))

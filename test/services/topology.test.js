@@ -54,8 +54,8 @@ describe('findNextHop', () => {
 describe('createModel', () => {
   const topology = read('gateway-ratings')
   const [gateway, ratings] = topology.services
-  /** @param {Service} service @param {Partial<Parameters<typeof createModel>[1]>} [asked] */
-  const modelOf = (service, asked) => createModel(topology, { ...options, service, ...asked })
+  /** @param {Service} service @param {Partial<Parameters<typeof createModel>[1]>} [overrides] */
+  const modelOf = (service, overrides) => createModel(topology, { ...options, service, ...overrides })
 
   it('speaks plaintext everywhere where it is asked to', () => {
     expect(modelOf(ratings, { tls: 'plaintext' }).inbound?.mtls).toBe('disabled')
@@ -93,9 +93,9 @@ describe('createModel', () => {
   })
 
   it('lists, where peers are authorised, the callers of routes behind the entry', () => {
-    const asked = /** @type {const} */ ({ trafficPolicy: 'open', features: 'authorization' })
+    const overrides = /** @type {const} */ ({ trafficPolicy: 'open', features: 'authorization' })
     const allowed = (/** @type {Service} */ service) =>
-      modelOf(service, asked).inbound?.routes.map(route => route.allowedIdentities)
+      modelOf(service, overrides).inbound?.routes.map(route => route.allowedIdentities)
     expect(allowed(gateway)).toEqual([undefined])
     expect(allowed(ratings)).toEqual([['spiffe://sidecar-bench/ns/bench/sa/gateway']])
     const lean = modelOf(ratings, { trafficPolicy: 'open', features: 'lean' })
@@ -221,9 +221,9 @@ describe('redirected connections', () => {
     createModel(read(link), { ...options, service, trafficPolicy: 'open', isRedirected })
 
   it('mean applications, whoever opens them', () => {
-    const given = { places, hasSidecars: true, isRedirected }
-    expect(findEntry(read('gateway-ratings'), given).endpoints).toEqual([at('127.9.1.1', 8080)])
-    expect(findNextHop(gateway, given)).toMatchObject(at('127.9.1.2', 8080))
+    const deployment = { places, hasSidecars: true, isRedirected }
+    expect(findEntry(read('gateway-ratings'), deployment).endpoints).toEqual([at('127.9.1.1', 8080)])
+    expect(findNextHop(gateway, deployment)).toMatchObject(at('127.9.1.2', 8080))
     const ofRatings = model(gateway).clusters.find(({ name }) => name === 'ratings')
     expect(ofRatings?.endpoints).toEqual([at('127.9.1.2', 8080)])
   })

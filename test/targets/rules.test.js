@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { renderRules } from '../../src/targets/rules.js'
 
-const linesOf = (/** @type {Parameters<typeof renderRules>} */ ...given) => renderRules(...given).split('\n')
+const linesOf = (/** @type {Parameters<typeof renderRules>} */ ...args) => renderRules(...args).split('\n')
 
 it('redirect what comes in and what the application opens, but for the ports and the user of the sidecar', () => {
   expect(linesOf({ inbound: 15003, outbound: 15001 }, [15003, 15000])).toEqual([

@@ -164,8 +164,8 @@ describe('a program in the cache', () => {
     const file = install('cache/pipy', '1.5.3')
     /** @type {string[]} */
     const said = []
-    const found = await findTool(pipyTool, { environment: {}, fetch: refuse, say: line => void said.push(line) })
-    expect(found).toMatchObject({ version: '1.5.3', source: 'cache' })
+    const tool = await findTool(pipyTool, { environment: {}, fetch: refuse, say: line => void said.push(line) })
+    expect(tool).toMatchObject({ version: '1.5.3', source: 'cache' })
     expect(said).toEqual([expect.stringMatching(`^${file} is used unchecked: .*cannot be fetched: no network$`)])
   })
 })
@@ -230,15 +230,15 @@ describe('an interrupted download', () => {
   const make = (/** @type {string} */ name) => mkdirSync(path.join(cache, name), { recursive: true })
   const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').slice(0, 8)
   const namespace = `${boot}${/\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0]}`
-  const own = `.pipy-${process.pid}-${processStartTicks(process.pid)}-${namespace}-aaaaaa`
+  const living = `.pipy-${process.pid}-${processStartTicks(process.pid)}-${namespace}-aaaaaa`
   afterEach(() => rmSync(cache, { recursive: true, force: true }))
 
   it('is removed where its maker has ended, and said', async () => {
     const dead = `.k6-${process.pid}-1-${namespace}-aaaaaa`
     const foreign = '.envoy-1-1-7-aaaaaa'
-    for (const name of [own, dead, foreign, '.pipy-aaaaaa', 'k6', '.other']) make(name)
+    for (const name of [living, dead, foreign, '.pipy-aaaaaa', 'k6', '.other']) make(name)
     expect(await removeStaleDownloads(cache)).toEqual([`interrupted download ${path.join(cache, dead)}`])
-    expect(readdirSync(cache).sort()).toEqual([foreign, own, '.other', '.pipy-aaaaaa', 'k6'].sort())
+    expect(readdirSync(cache).sort()).toEqual([foreign, living, '.other', '.pipy-aaaaaa', 'k6'].sort())
   })
 
   it('of a maker that nobody here can ask for is removed after a day', async () => {

@@ -54,14 +54,14 @@ afterEach(() => {
 
 /** Makes a user, which runs a copy of the scripts. @param {string} folder @param {number} number */
 async function createUser(folder, number) {
-  const own = path.join(folder, `${number}`)
-  cpSync(path.join(ROOT, 'bench/k6'), own, { recursive: true })
-  writeFileSync(path.join(own, 'package.json'), '{ "type": "module" }')
-  const modules = path.join(own, 'node_modules/k6')
+  const copy = path.join(folder, `${number}`)
+  cpSync(path.join(ROOT, 'bench/k6'), copy, { recursive: true })
+  writeFileSync(path.join(copy, 'package.json'), '{ "type": "module" }')
+  const modules = path.join(copy, 'node_modules/k6')
   mkdirSync(modules, { recursive: true })
   for (const [name, text] of Object.entries(MODULES)) writeFileSync(path.join(modules, name), text)
   k6.__VU = number
-  return import(/* @vite-ignore */ pathToFileURL(path.join(own, 'open-loop.js')).href)
+  return import(/* @vite-ignore */ pathToFileURL(path.join(copy, 'open-loop.js')).href)
 }
 
 it('loads each quiet address alike, whatever numbers the users of a loud pair leave to the others', async () => {

@@ -262,8 +262,8 @@ describe('what k6 is given', () => {
     ]
     const { argv } = specOf({ ...open, payloadBytes: undefined, requests })
     expect(argv).toContain('--env=PAYLOAD_BYTES=20000')
-    const given = argv.find(arg => arg.startsWith('--env=REQUESTS='))?.slice('--env=REQUESTS='.length)
-    expect(JSON.parse(given ?? '')).toEqual([
+    const argument = argv.find(arg => arg.startsWith('--env=REQUESTS='))?.slice('--env=REQUESTS='.length)
+    expect(JSON.parse(argument ?? '')).toEqual([
       [
         {
           ...{ weight: 1, method: 'GET', path: '/', requestBytes: 0, responseBytes: 14336, isTimed: true },

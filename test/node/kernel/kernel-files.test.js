@@ -121,12 +121,12 @@ describe('parseResets', () => {
 
 describe('readThreads', () => {
   it('counts the CPU time of this process', () => {
-    const readOwn = () => readThreads(process.pid).reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0)
-    const before = readOwn()
+    const readCpuSeconds = () => readThreads(process.pid).reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0)
+    const before = readCpuSeconds()
     // By its own CPU time: a busy machine gives this process little of 50 ms.
     const start = process.cpuUsage()
     while (process.cpuUsage(start).user + process.cpuUsage(start).system < 50_000);
-    expect(readOwn() - before).toBeGreaterThan(0.01)
+    expect(readCpuSeconds() - before).toBeGreaterThan(0.01)
     expect(readThreads(2 ** 22 + 1)).toEqual([])
   })
 })

@@ -50,8 +50,8 @@ beforeAll(async () => {
  */
 function createStrict(accepted, options) {
   const pinned = { minVersion: /** @type {const} */ ('TLSv1.3'), honorCipherOrder: false }
-  const own = { ...credentials.server, ca, requestCert: true, ...pinned }
-  return https.createServer({ ...own, ...options }, (request, response) => {
+  const tlsOptions = { ...credentials.server, ca, requestCert: true, ...pinned }
+  return https.createServer({ ...tlsOptions, ...options }, (request, response) => {
     const { subject } = /** @type {import('node:tls').TLSSocket} */ (request.socket).getPeerCertificate()
     const isAccepted = Array.isArray(accepted) ? (/** @type {string} */ name) => accepted.includes(name) : accepted
     if (isAccepted === null || isAccepted(`${subject?.CN}`)) response.end()
@@ -116,31 +116,31 @@ async function leave(isAccepted, options, configuration) {
 const listed = /** @type {const} */ ({ tls: 'ecdsa-p256', trafficPolicy: 'listed' })
 const open = /** @type {const} */ ({ tls: 'ecdsa-p256', trafficPolicy: 'open' })
 const plaintext = /** @type {const} */ ({ tls: 'plaintext', trafficPolicy: 'open' })
-const own = [identityOf('client')]
+const allowed = [identityOf('client')]
 const peersAs = (/** @type {'client' | 'server'} */ end) =>
   Object.values(PEERS).filter(({ ends }) => ends.includes(end))
 const identities = peersAs('client').filter(peer => `${peer.acceptedUnder}` === 'open')
 
 describe('the attempts at a listener', () => {
   it('want unlisted identities refused where identities are listed, and accepted under the open policy', async () => {
-    expect(await enter(createStrict(own), listed)).toEqual([])
+    expect(await enter(createStrict(allowed), listed)).toEqual([])
     expect(await enter(createStrict(null), open)).toEqual([])
     expect(identities).toHaveLength(5)
     expect(await enter(createStrict(null), listed)).toEqual(
       identities.map(({ name }) => `${name}, in strict mode: accepted, expected refused`),
     )
-    expect(await enter(createStrict(own), open)).toEqual(
+    expect(await enter(createStrict(allowed), open)).toEqual(
       identities.map(({ name }) => `${name}, in strict mode: refused, expected accepted`),
     )
   })
 
   it.each([
-    ['the beginning of the identity', (/** @type {string} */ name) => name.startsWith(own[0]), 'begins with it'],
-    ['its end', (/** @type {string} */ name) => name.endsWith(own[0]), 'ends with it'],
-    ['a part of it', (/** @type {string} */ name) => own[0].startsWith(name), 'a prefix of the identity'],
+    ['the beginning of the identity', (/** @type {string} */ name) => name.startsWith(allowed[0]), 'begins with it'],
+    ['its end', (/** @type {string} */ name) => name.endsWith(allowed[0]), 'ends with it'],
+    ['a part of it', (/** @type {string} */ name) => allowed[0].startsWith(name), 'a prefix of the identity'],
   ])('find a listener that looks only at %s', async (_, isAccepted, peer) => {
-    const found = await enter(createStrict(isAccepted), listed)
-    expect(found).toEqual([expect.stringContaining(`${peer}, in strict mode: accepted, expected refused`)])
+    const differences = await enter(createStrict(isAccepted), listed)
+    expect(differences).toEqual([expect.stringContaining(`${peer}, in strict mode: accepted, expected refused`)])
   })
 
   it('want everybody else refused under either policy, and would be taken by a listener that takes all', async () => {
@@ -168,7 +168,7 @@ describe('the attempts at a listener', () => {
 
 describe('a refusal', () => {
   const [refused] = ['plaintext, in strict mode']
-  const found = async (/** @type {net.Server} */ server, hasGot = () => false) => {
+  const runAttempt = async (/** @type {net.Server} */ server, hasGot = () => false) => {
     const attempt = listAttempts(listed).find(({ peer, direction }) => `${peer}, ${direction}` === refused)
     const sidecars = { server: await listenInTest(server) }
     return attempt?.run(/** @type {any} */ ({ sidecars, credentials, configuration: listed, hasGot }))
@@ -183,14 +183,14 @@ describe('a refusal', () => {
           else socket.end('HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n')
         }),
     )
-    expect(await found(onlyGet)).toBe('GET refused, DELETE answered 400, PATCH answered 400')
+    expect(await runAttempt(onlyGet)).toBe('GET refused, DELETE answered 400, PATCH answered 400')
   })
 
   it('is none where nobody listens, or the request came to the application', async () => {
     const createClosing = () =>
       net.createServer(socket => socket.on('error', () => {}).once('data', () => socket.destroy()))
-    expect(await found(createClosing())).toBe('refused')
-    expect(await found(createClosing(), () => true)).toBe('refused, and yet its request came to the application')
+    expect(await runAttempt(createClosing())).toBe('refused')
+    expect(await runAttempt(createClosing(), () => true)).toBe('refused, and yet its request came to the application')
     const sidecars = { server: { address: '127.0.0.1', port: 1 } }
     const rig = { sidecars, credentials, configuration: listed, hasGot: () => false }
     const [attempt] = listAttempts(listed)
@@ -215,7 +215,7 @@ describe('a refusal', () => {
 
 describe('the attempts as an upstream', () => {
   const checkName = (/** @type {string} */ _, /** @type {tls.TLSSocket} */ socket) =>
-    own.includes(`${socket.getPeerCertificate().subject.CN}`)
+    allowed.includes(`${socket.getPeerCertificate().subject.CN}`)
 
   it('want a sidecar that verifies its upstreams', async () => {
     const ciphers = 'TLS_AES_128_GCM_SHA256'

@@ -16,8 +16,15 @@ function serve(sidecar) {
 async function createRig(sidecar) {
   const sidecars = { client: await serve((_, response) => response.end()), permissive: await serve(sidecar) }
   const configuration = /** @type {const} */ ({ tls: 'plaintext', protocol: 'http/1.1', trafficPolicy: 'open' })
-  const own = { ...configuration, suite: '', group: '', groups: [] }
-  return { sidecars, configuration: own, credentials: {}, observed: [], countConnections: () => 1, hasGot: () => false }
+  const rigConfiguration = { ...configuration, suite: '', group: '', groups: [] }
+  return {
+    sidecars,
+    configuration: rigConfiguration,
+    credentials: {},
+    observed: [],
+    countConnections: () => 1,
+    hasGot: () => false,
+  }
 }
 
 /** Connects to a port where nothing listens, one time after the other. @param {number} times */
@@ -85,9 +92,9 @@ describe('a request', () => {
   }
 
   it('has all that differs, and not the first thing only', async () => {
-    const notFound = (/** @type {unknown} */ _, /** @type {http.ServerResponse} */ response) =>
+    const respond404 = (/** @type {unknown} */ _, /** @type {http.ServerResponse} */ response) =>
       void response.writeHead(404, { powered: 'x' }).end()
-    expect(await run('a plain GET', notFound)).toEqual([
+    expect(await run('a plain GET', respond404)).toEqual([
       'status 404, expected 200',
       'upstream none, expected a',
       'headers of its own: powered',

@@ -20,13 +20,13 @@ function serve(server) {
 async function tryAt(server, got) {
   const hasGot = (/** @type {string} */ path) => got.has(path)
   const rig = /** @type {any} */ ({ sidecars: { client: await serve(server) }, hasGot })
-  const found = await Promise.all(
+  const failures = await Promise.all(
     [...UNARY, CANCELLATION].map(async ({ name, run }) => {
       const differences = await run(rig).catch(error => [`failed: ${error.message}`])
       return differences.length > 0 ? [`${name}: ${differences}`] : []
     }),
   )
-  return found.flat()
+  return failures.flat()
 }
 
 it('find nothing wrong where calls come to the upstream as they are', async () => {

@@ -17,14 +17,14 @@ const [pipy, envoy] = ['pipy', 'envoy'].map(
 )
 
 describe('two folders of the user', () => {
-  const own = { isOwn: /** @type {const} */ (true) }
-  const short = { ...own, name: 'parity-refusals', found: 'lets in anybody', expected: 'refuses' }
-  const load = { ...own, name: 'parity-load', expected: null }
+  const userScripts = { isOwn: /** @type {const} */ (true) }
+  const short = { ...userScripts, name: 'parity-refusals', found: 'lets in anybody', expected: 'refuses' }
+  const load = { ...userScripts, name: 'parity-load', expected: null }
 
   it('are compared by their answers to the load, whatever one lacks against the contract', () => {
     const alike = [
       pipy(short),
-      envoy({ ...own, name: 'parity-refusals' }),
+      envoy({ ...userScripts, name: 'parity-refusals' }),
       pipy({ ...load, found: '200' }),
       envoy({ ...load, found: '200' }),
     ]

@@ -9,24 +9,24 @@ const VERBS = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'd
 
 /**
  * An API server that allows what it is told to.
- * @param {(asked: { group: string, resource: string, subresource?: string, verb: string, namespace?: string }) => boolean} isAllowed
+ * @param {(attributes: { group: string, resource: string, subresource?: string, verb: string, namespace?: string }) => boolean} isAllowed
  */
 function fakeApi(isAllowed) {
   /** @type {any[]} */
-  const asked = []
+  const reviews = []
   const api = /** @type {any} */ ({
     k8s: { AuthorizationV1Api: 'authorization' },
     config: {
       makeApiClient: () => ({
         createSelfSubjectAccessReview: async (/** @type {any} */ { body }) => {
-          asked.push(body.spec.resourceAttributes)
+          reviews.push(body.spec.resourceAttributes)
           return { status: { allowed: isAllowed(body.spec.resourceAttributes) } }
         },
       }),
     },
     request: (/** @type {string} */ _, /** @type {() => Promise<any>} */ ask) => ask(),
   })
-  return { api, asked }
+  return { api, reviews }
 }
 
 describe('the roles of k8s/rbac.yaml', () => {
@@ -57,17 +57,17 @@ describe('the roles of k8s/rbac.yaml', () => {
 
 describe('checkAccess', () => {
   it('finds nothing where everything is allowed', async () => {
-    const { api, asked } = fakeApi(() => true)
+    const { api, reviews } = fakeApi(() => true)
     expect(await checkAccess(api)).toEqual([])
-    expect(asked).toHaveLength(ACCESS.flatMap(({ verbs }) => verbs).length)
+    expect(reviews).toHaveLength(ACCESS.flatMap(({ verbs }) => verbs).length)
   })
 
   it('asks about all namespaces, and about subresources as such', async () => {
-    const { api, asked } = fakeApi(() => true)
+    const { api, reviews } = fakeApi(() => true)
     await checkAccess(api)
-    expect(asked).toContainEqual({ group: '', resource: 'pods', subresource: 'exec', verb: 'create' })
-    expect(asked).toContainEqual({ group: 'apps', resource: 'deployments', verb: 'patch' })
-    expect(asked.filter(({ namespace }) => namespace !== undefined)).toEqual([])
+    expect(reviews).toContainEqual({ group: '', resource: 'pods', subresource: 'exec', verb: 'create' })
+    expect(reviews).toContainEqual({ group: 'apps', resource: 'deployments', verb: 'patch' })
+    expect(reviews.filter(({ namespace }) => namespace !== undefined)).toEqual([])
   })
 
   it('names only the verbs that are denied', async () => {

@@ -62,8 +62,8 @@ function fakeApi({
 
 /** @param {Parameters<typeof fakeApi>[0]} [cluster] @param {object} [options] */
 async function examine(cluster, options) {
-  const asked = { node: null, loadNode: null, images: {}, specs: [pipyTool], ...options }
-  const findings = await examineCluster({ api: fakeApi(cluster), ...asked })
+  const request = { node: null, loadNode: null, images: {}, specs: [pipyTool], ...options }
+  const findings = await examineCluster({ api: fakeApi(cluster), ...request })
   return {
     isReady: findings.every(({ level }) => level !== 'missing'),
     text: findings.flatMap(({ level, text, more = [] }) => [`${level.padEnd(8)} ${text}`, ...more]).join('\n'),

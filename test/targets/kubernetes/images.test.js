@@ -93,9 +93,9 @@ describe('listImages', () => {
       "For --control ads, on a machine of the node's architecture; it says how a node imports that archive:",
       '  npm run images -- --ads ads.tar',
     ])
-    const own = listImages({ specs: all, images: { ads: 'registry.example/ads:1' } })
-    expect(own).toContain('  docker pull registry.example/ads:1')
-    expect(own.join()).not.toContain('ads.tar')
+    const imageLines = listImages({ specs: all, images: { ads: 'registry.example/ads:1' } })
+    expect(imageLines).toContain('  docker pull registry.example/ads:1')
+    expect(imageLines.join()).not.toContain('ads.tar')
   })
 
   it('carries an image that serves for two tools once', () => {

@@ -83,10 +83,10 @@ describe('observeByKubelet', () => {
   })
 
   it('asks every five seconds from before the window to its end, and keeps what was new', async () => {
-    const asked = /** @type {number[]} */ ([])
-    const { samples } = await observeFake({ onAsk: atSeconds => asked.push(atSeconds) })
-    expect(asked.slice(0, 4)).toEqual([-12, -10, -5, 0])
-    expect(asked.slice(-2)).toEqual([115, 120])
+    const timesSeconds = /** @type {number[]} */ ([])
+    const { samples } = await observeFake({ onAsk: atSeconds => timesSeconds.push(atSeconds) })
+    expect(timesSeconds.slice(0, 4)).toEqual([-12, -10, -5, 0])
+    expect(timesSeconds.slice(-2)).toEqual([115, 120])
     expect(samples.map(s => s.edge ?? Math.round((s.epochMs - START_MS) / 1000))).toEqual([
       ...[-12, -10, -5, 0, 'start', 10, 20, 25, 30, 40, 50, 55, 60, 70, 80, 85, 90, 100, 110, 115, 120, 'end'],
     ])
@@ -149,9 +149,9 @@ describe('observeByKubelet', () => {
   it('gives what it has when it is stopped', async () => {
     const stop = new AbortController()
     const onAsk = (/** @type {number} */ atSeconds) => atSeconds === 60 && stop.abort(new Error('interrupted'))
-    const seen = await observeFake({ onAsk, signal: stop.signal })
-    expect(seen).toMatchObject({ start: null, end: null, after: null })
-    expect(seen.samples.length).toBeGreaterThan(3)
+    const observation = await observeFake({ onAsk, signal: stop.signal })
+    expect(observation).toMatchObject({ start: null, end: null, after: null })
+    expect(observation.samples.length).toBeGreaterThan(3)
   })
 
   it('goes on without an answer that comes after the load is gone', async () => {
@@ -176,13 +176,13 @@ describe('readSummary', () => {
 
   it('asks the kubelet through the API server', async () => {
     /** @type {string[]} */
-    const asked = []
+    const requests = []
     const api = await connectToServer((request, response) => {
-      asked.push(`${request.method} ${decodeURIComponent(`${request.url}`)}`)
+      requests.push(`${request.method} ${decodeURIComponent(`${request.url}`)}`)
       response.writeHead(200, { 'content-type': 'application/json' }).end(captured)
     })
     expect(await readSummary(api, 'node1')).toEqual(JSON.parse(captured))
-    expect(asked).toEqual(['GET /api/v1/nodes/node1/proxy/stats/summary'])
+    expect(requests).toEqual(['GET /api/v1/nodes/node1/proxy/stats/summary'])
   })
 
   it('says which verb on what is not allowed', async () => {

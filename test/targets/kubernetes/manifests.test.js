@@ -149,7 +149,7 @@ describe('a pod to whose sidecar connections are redirected', () => {
   const [application, sidecar] = containers
   const rulesImage = 'rules:1'
   const pod = podOf(gateway, containers, rulesImage)
-  const [rules, own] = pod.initContainers ?? []
+  const [rules, sidecarContainer] = pod.initContainers ?? []
 
   it('sets rules before anything else runs, as root with the capability for it', () => {
     expect(rules).toMatchObject({ name: 'rules', image: rulesImage })
@@ -162,7 +162,7 @@ describe('a pod to whose sidecar connections are redirected', () => {
   })
 
   it('runs the sidecar as a user of its own, and the application as ever', () => {
-    expect(own).toMatchObject({ name: 'sidecar', securityContext: { ...RESTRICTED, runAsUser: 1500 } })
+    expect(sidecarContainer).toMatchObject({ name: 'sidecar', securityContext: { ...RESTRICTED, runAsUser: 1500 } })
     expect(pod.containers[0].securityContext).toEqual(RESTRICTED)
   })
 

@@ -22,12 +22,12 @@ const owned = (/** @type {string} */ name, /** @type {string} */ owner) => ({
 })
 const { bootId, pidNamespace } = readPlace()
 const place = `${bootId} ${pidNamespace}`
-const own = `${os.hostname()} ${process.pid} ${processStartTicks(process.pid)} ${place}`
+const liveOwner = `${os.hostname()} ${process.pid} ${processStartTicks(process.pid)} ${place}`
 
 describe('cleanUpCluster', () => {
   it('removes what dead runs of this machine left, and leaves those that go on or were started elsewhere', async () => {
     const api = createFakeApi({
-      going: owned('going', own),
+      going: owned('going', liveOwner),
       dead: owned('dead', `${os.hostname()} ${process.pid} 1 ${place}`),
       elsewhere: owned('elsewhere', 'edge-7 1 1'),
     })

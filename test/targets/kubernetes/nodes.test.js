@@ -6,7 +6,11 @@ import { findLimits } from '../../../src/targets/kubernetes/nodes.js'
 /** @param {string} nodeName @param {Record<string, string>[]} requests of its containers @param {object} [more] */
 const podOn = (nodeName, requests, more = {}) =>
   /** @type {V1Pod} */ ({
-    spec: { nodeName, containers: requests.map((own, i) => ({ name: `${i}`, resources: { requests: own } })), ...more },
+    spec: {
+      nodeName,
+      containers: requests.map((request, i) => ({ name: `${i}`, resources: { requests: request } })),
+      ...more,
+    },
     status: { phase: 'Running' },
   })
 

@@ -14,14 +14,14 @@ import { createContainers } from '../../fakes/cluster-objects.js'
 import { connectTo, FORBIDDEN, startFakeApiServer } from '../../fakes/fake-api-server.js'
 import { makeFolder } from '../../fakes/scratch.js'
 
-/** @import { Asked } from '../../fakes/fake-api-server.js' @import { Handle } from '../../../src/model/types.ts' */
+/** @import { ApiRequest } from '../../fakes/fake-api-server.js' @import { Handle } from '../../../src/model/types.ts' */
 /** @import { Access } from '../../../src/targets/kubernetes/access.js' */
 
 const NAMESPACE = 'bench-r1'
 const folder = makeFolder('requests-test')
 const certificates = path.join(folder, 'certificates')
-/** @type {Asked[]} */
-let asked = []
+/** @type {ApiRequest[]} */
+let requests = []
 /** @type {string[]} */
 const warnings = []
 const warn = (/** @type {Error} */ { message }) => warnings.push(message)
@@ -30,7 +30,7 @@ const warn = (/** @type {Error} */ { message }) => warnings.push(message)
 beforeAll(async () => {
   process.on('warning', warn)
   const server = await startFakeApiServer()
-  asked = server.asked
+  requests = server.requests
   await writeCertificates({ folder: certificates, services: [{ name: 'gateway', identity: identityOf('gateway') }] })
   const api = await connectTo({ server: server.url, folder })
   const { signal } = new AbortController()
@@ -83,9 +83,9 @@ afterAll(() => {
 describe('what is asked of a cluster', () => {
   it('is what the roles grant, and they grant no more', () => {
     // Server-side apply asks for create, too; of exec and portforward see ACCESS.
-    const verbsOf = (/** @type {Asked} */ { verb, resource }) =>
+    const verbsOf = (/** @type {ApiRequest} */ { verb, resource }) =>
       verb === 'patch' ? ['create', 'patch'] : /\/(exec|portforward)$/.test(resource) ? ['get', 'create'] : [verb]
-    const used = asked.flatMap(one => verbsOf(one).map(verb => `${verb} ${one.resource}`))
+    const used = requests.flatMap(one => verbsOf(one).map(verb => `${verb} ${one.resource}`))
     const listGranted = (/** @type {Access[]} */ table) =>
       table.flatMap(({ group, resource, verbs }) => verbs.map(verb => `${verb} ${group}/${resource}`))
     const granted = [...listGranted(ACCESS), ...listGranted(ROLES['sidecar-bench-kubelet'])]
@@ -95,16 +95,16 @@ describe('what is asked of a cluster', () => {
   it('has keys in Secrets of the run only', () => {
     const key = readFileSync(path.join(certificates, 'gateway-key.pem'), 'utf8')
     const forms = [key.split('\n')[2], Buffer.from(key).toString('base64').slice(80, 160)]
-    const holding = asked.filter(({ body }) => forms.some(form => body.includes(form)))
+    const holding = requests.filter(({ body }) => forms.some(form => body.includes(form)))
     expect(holding.map(({ kind, namespace }) => [kind, namespace])).toEqual(Array(2).fill(['Secret', NAMESPACE]))
     // Of a start whose services are deployed, and of one of a rollout.
-    expect(asked.filter(({ verb, resource }) => verb === 'delete' && resource === '/secrets')).toHaveLength(2)
-    expect(asked.some(({ kind, body }) => kind === 'Deployment' && body.includes('gateway-key.pem'))).toBe(true)
+    expect(requests.filter(({ verb, resource }) => verb === 'delete' && resource === '/secrets')).toHaveLength(2)
+    expect(requests.some(({ kind, body }) => kind === 'Deployment' && body.includes('gateway-key.pem'))).toBe(true)
   })
 
   // The server ends each watch at once here, and every few minutes on a cluster.
   it('keeps nothing of watches that have ended', () => {
-    expect(asked.filter(({ verb }) => verb === 'watch').length).toBeGreaterThan(15)
+    expect(requests.filter(({ verb }) => verb === 'watch').length).toBeGreaterThan(15)
     expect(warnings).toEqual([])
   })
 })

@@ -73,11 +73,11 @@ describe('a conversation with the agent', () => {
     const { session } = startAgent()
     const stop = new AbortController()
     const window = { startMs: 0, endMs: Date.now() + 60_000 }
-    const asked = session.call('observe', { watched: [], window }, { signal: stop.signal })
+    const pending = session.call('observe', { watched: [], window }, { signal: stop.signal })
     // Lines are taken in order: what is answered later has let the window begin.
     await session.call('now', null)
     stop.abort()
-    expect(await asked).toMatchObject({ start: { sample: { edge: 'start' } }, end: null, after: null })
+    expect(await pending).toMatchObject({ start: { sample: { edge: 'start' } }, end: null, after: null })
   })
 
   it('says that a container has no cgroup where it looks', async () => {
@@ -90,9 +90,12 @@ describe('a conversation with the agent', () => {
   it('fails what was asked when the agent is lost', async () => {
     const { child, session } = startAgent()
     await session.call('now', null)
-    const asked = session.call('observe', { watched: [], window: { startMs: Date.now(), endMs: Date.now() + 60_000 } })
+    const pending = session.call('observe', {
+      watched: [],
+      window: { startMs: Date.now(), endMs: Date.now() + 60_000 },
+    })
     child.kill('SIGKILL')
-    await expect(asked).rejects.toThrow('the connection to the agent in a pod was lost: it was killed')
+    await expect(pending).rejects.toThrow('the connection to the agent in a pod was lost: it was killed')
     await expect(session.call('now', null)).rejects.toThrow('the agent in a pod is no longer there')
     expect(session.isOpen()).toBe(false)
   })

@@ -7,11 +7,11 @@ import { assertPortsFree, createAddresses } from '../../../src/targets/local/add
 describe('the addresses of a run', () => {
   it('are valid and distinct over the whole block, and begin again after it', () => {
     const next = createAddresses('127.7')
-    const given = Array.from({ length: 65_534 }, next)
-    expect(new Set(given).size).toBe(given.length)
-    expect(given.filter(address => !net.isIPv4(address))).toEqual([])
-    expect([given[0], given[255], given.at(-1)]).toEqual(['127.7.0.1', '127.7.1.0', '127.7.255.254'])
-    expect(next()).toBe(given[0])
+    const addresses = Array.from({ length: 65_534 }, next)
+    expect(new Set(addresses).size).toBe(addresses.length)
+    expect(addresses.filter(address => !net.isIPv4(address))).toEqual([])
+    expect([addresses[0], addresses[255], addresses.at(-1)]).toEqual(['127.7.0.1', '127.7.1.0', '127.7.255.254'])
+    expect(next()).toBe(addresses[0])
   })
 })
 

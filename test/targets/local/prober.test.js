@@ -14,10 +14,10 @@ const rig = {
   ...{ address, ca: '', credentials: {}, sidecars: {} },
   configuration: { ...configuration, suite: '', group: 'X25519', groups: ['X25519'] },
 }
-const listOwn = () => listMarked().filter(marked => marked.runId === runId)
-const awaitEnd = () => waitFor(() => listOwn().length === 0, { what: 'all to end', deadlineSeconds: 5 })
+const listProcesses = () => listMarked().filter(marked => marked.runId === runId)
+const awaitEnd = () => waitFor(() => listProcesses().length === 0, { what: 'all to end', deadlineSeconds: 5 })
 afterEach(() => {
-  for (const { pid } of listOwn()) kill(pid)
+  for (const { pid } of listProcesses()) kill(pid)
 })
 
 /** @param {http.RequestListener} answer */
@@ -34,7 +34,7 @@ describe('the prober of this machine', () => {
     const { call } = createLocalProber({ runId })
     await call('open', rig)
     // The agent, and the upstream that takes no connections.
-    expect(listOwn()).toHaveLength(2)
+    expect(listProcesses()).toHaveLength(2)
     const a = { address, port: UPSTREAMS.a }
     const ask = { host: 'a', headers: { connection: 'keep-alive' } }
     const { status, headers } = await call('send', { endpoint: a, ask })
@@ -53,7 +53,7 @@ describe('the prober of this machine', () => {
     await call('close', undefined)
     const answer = await call('send', { endpoint, ask: { host: 'a' } })
     expect(answer.body).toBe('here')
-    expect(listOwn()).toEqual([])
+    expect(listProcesses()).toEqual([])
   })
 
   it.for([
@@ -94,7 +94,7 @@ describe('the prober of this machine', () => {
   it('leaves nothing behind where the upstreams cannot start, and says why', async () => {
     const { call } = createLocalProber({ runId })
     await expect(call('open', { ...rig, address: '192.0.2.1' })).rejects.toThrow('EADDRNOTAVAIL')
-    expect(listOwn()).toEqual([])
+    expect(listProcesses()).toEqual([])
     await expect(call('probeAnswers', undefined)).rejects.toThrow('the rig is not open')
   })
 
@@ -114,11 +114,11 @@ describe('the prober of this machine', () => {
     const { call } = createLocalProber({ runId })
     await call('open', rig)
     // It answers nothing before it is killed.
-    for (const { pid } of listOwn()) process.kill(pid, 'SIGSTOP')
-    const asked = call('probePooling', undefined)
+    for (const { pid } of listProcesses()) process.kill(pid, 'SIGSTOP')
+    const pending = call('probePooling', undefined)
     // The agent began before its upstream: that is stopped, and must not stay.
-    kill(Math.min(...listOwn().map(({ pid }) => pid)))
-    await expect(asked).rejects.toThrow(SiteLostError)
+    kill(Math.min(...listProcesses().map(({ pid }) => pid)))
+    await expect(pending).rejects.toThrow(SiteLostError)
     await awaitEnd()
     await call('close', undefined)
   })
@@ -126,7 +126,7 @@ describe('the prober of this machine', () => {
   it('closes a stopped agent, of which a pending call says that it is lost', async () => {
     const { call } = createLocalProber({ runId })
     await call('open', rig)
-    for (const { pid } of listOwn()) process.kill(pid, 'SIGSTOP')
+    for (const { pid } of listProcesses()) process.kill(pid, 'SIGSTOP')
     const lost = expect(call('probePooling', undefined)).rejects.toThrow(SiteLostError)
     await call('close', undefined)
     await lost

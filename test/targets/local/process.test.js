@@ -29,8 +29,8 @@ it('has nothing to do where the log is gone', async () => expect(await boundLog(
 it('ends with its stop, where its cgroup is gone from its place', async () => {
   const group = { joinFiles: [], pids: () => [], remove: async () => {}, close: () => {} }
   const tree = /** @type {any} */ ({ create: async () => group })
-  const own = { program: '/bin/sleep', argv: ['60'], folder, listens: [] }
-  const spec = createProcess({ service: 'server', role: 'application', ...own })
+  const fields = { program: '/bin/sleep', argv: ['60'], folder, listens: [] }
+  const spec = createProcess({ service: 'server', role: 'application', ...fields })
   const process = await startProcess({ spec, folder, tree, start: 1, runId: 'test' })
   await process.stop()
   expect(process.ending()).toBe('signal SIGKILL')
@@ -45,8 +45,8 @@ it('ends a generator that floods its log, whose parts cannot be told apart then,
     read: () => ({ oomKills: 0 }),
   }
   const tree = /** @type {any} */ ({ create: async () => group })
-  const own = { program: '/usr/bin/yes', argv: ['flood'], folder, listens: [] }
-  const spec = createProcess({ service: 'k6', role: 'generator', ...own })
+  const fields = { program: '/usr/bin/yes', argv: ['flood'], folder, listens: [] }
+  const spec = createProcess({ service: 'k6', role: 'generator', ...fields })
   const generator = await startProcess({ spec, folder, tree, start: 1, runId: 'test' })
   await waitFor(generator.boundLog, { what: 'the log to be large', deadlineSeconds: 20, intervalMs: 20 })
   expect(await generator.exited).toBe('signal SIGKILL')

@@ -74,16 +74,16 @@ describe('a local target without cgroups', () => {
   it('starts one after the other, at its own pace, and tells each', async () => {
     const { ratings } = await target.placesFor(0, ['ratings'])
     /** @type {string[]} */
-    const told = []
+    const events = []
     const deployment = await target.deploy(
       [createSpec(ratings.listen), { ...createSpec(ratings.listen), service: 'gateway' }],
       {
         ...{ start: 0, folder },
-        pace: async () => void told.push('pace'),
-        onStart: ({ spec, startedMs }) => told.push(`${spec.service} ${Number(startedMs) <= Date.now()}`),
+        pace: async () => void events.push('pace'),
+        onStart: ({ spec, startedMs }) => events.push(`${spec.service} ${Number(startedMs) <= Date.now()}`),
       },
     )
-    expect(told).toEqual(['pace', 'ratings true', 'pace', 'gateway true'])
+    expect(events).toEqual(['pace', 'ratings true', 'pace', 'gateway true'])
     await deployment.remove()
   })
 
