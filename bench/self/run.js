@@ -207,7 +207,7 @@ function boundSidecars({ processes }) {
 
 /** Both scripts against the same echo, in turn. */
 async function compareScripts() {
-  const [k6Found, pipyFound] = [await need(k6.tool), await need(pipyTool)]
+  const [k6Program, pipyProgram] = [await need(k6.tool), await need(pipyTool)]
   const target = await createLocalTarget({
     ledger: openLedger({ runId: `self-${process.pid}` }),
     way: await findCapWay(),
@@ -225,7 +225,7 @@ async function compareScripts() {
     burst: null,
   }
   const application = createApplication({
-    ...{ service: 'echo', kind: 'echo', listen: { address: echo, port: 8080 }, next: null, runtime: pipyFound },
+    ...{ service: 'echo', kind: 'echo', listen: { address: echo, port: 8080 }, next: null, runtime: pipyProgram },
     ...{ scripts: path.join(ROOT, 'echo'), folder },
   })
   const url = `http://${echo}:8080/`
@@ -238,7 +238,7 @@ async function compareScripts() {
     admin: null,
     cpus: 1,
     folder,
-    tool: k6Found,
+    tool: k6Program,
     scripts: path.join(ROOT, 'bench/k6'),
   })
   const shortest = {

@@ -23,7 +23,7 @@ export function lookAtMachine({ runId, blocks, temporary }) {
   const taken = ledgers
     .filter(ledger => ledger.runId !== runId && ledger.state === 'alive')
     .flatMap(({ holdings }) => holdings.flatMap(({ kind, name }) => (kind === 'addresses' ? [name] : [])))
-  const ownBlocks = blocks.filter(block => !taken.includes(block))
+  const unclaimedBlocks = blocks.filter(block => !taken.includes(block))
   return {
     processes: listMarked().flatMap(marked => (marked.runId === runId ? [`${marked.name} (${marked.pid})`] : [])),
     cgroups: treeParents(capWay).flatMap(parent =>
@@ -34,7 +34,7 @@ export function lookAtMachine({ runId, blocks, temporary }) {
       .map(line => line.split(' ')[4] ?? ''),
     // Other programs of this machine listen where they want.
     ports: listeners.flatMap(({ address, port }) =>
-      ownBlocks.some(block => address.startsWith(`${block}.`)) ? [`${address}:${port}`] : [],
+      unclaimedBlocks.some(block => address.startsWith(`${block}.`)) ? [`${address}:${port}`] : [],
     ),
     ledgers: ledgers.flatMap(ledger => (ledger.state === 'alive' ? [] : [ledger.runId])),
     temporary: existsSync(temporary) ? readdirSync(temporary) : [],

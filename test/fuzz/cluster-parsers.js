@@ -11,7 +11,12 @@ import { mutateJson, pick } from './mutate.js'
 /** Parsers of what a cluster answers. @import { Parser } from './harness.js' */
 
 const terminated = { exitCode: 137, reason: 'OOMKilled', signal: 9, message: 'x', startedAt: '2026-01-01T00:00:00Z' }
-const own = { name: 'sidecar', image: 'envoyproxy/envoy', containerID: 'containerd://0f1e2d', restartCount: 1 }
+const containerStatus = {
+  name: 'sidecar',
+  image: 'envoyproxy/envoy',
+  containerID: 'containerd://0f1e2d',
+  restartCount: 1,
+}
 const POD = {
   metadata: { name: 'ratings-1', namespace: 'bench', uid: '1', labels: { app: 'ratings' } },
   status: {
@@ -20,8 +25,10 @@ const POD = {
       { type: 'Ready', status: 'True' },
       { type: 'PodScheduled', status: 'False', message: 'no node fits' },
     ],
-    initContainerStatuses: [{ ...own, name: 'init', state: { waiting: { reason: 'ErrImagePull', message: 'x' } } }],
-    containerStatuses: [{ ...own, state: { terminated }, lastState: { terminated } }],
+    initContainerStatuses: [
+      { ...containerStatus, name: 'init', state: { waiting: { reason: 'ErrImagePull', message: 'x' } } },
+    ],
+    containerStatuses: [{ ...containerStatus, state: { terminated }, lastState: { terminated } }],
   },
 }
 const NODE = {
@@ -74,8 +81,8 @@ export const CLUSTER_PARSERS = [
     make: random => mutateJson(SUMMARY, random),
     parse: text => {
       const { node, pods } = readKubeletSummary(readJson(text))
-      const own = { namespace: 'kubelet-counters', pod: 'gateway-1-abc', container: 'sidecar' }
-      return { node: parseCpu(node?.cpu), own: findCounter(pods, own) }
+      const container = { namespace: 'kubelet-counters', pod: 'gateway-1-abc', container: 'sidecar' }
+      return { node: parseCpu(node?.cpu), container: findCounter(pods, container) }
     },
     findFault: findInfinite,
   },

@@ -90,10 +90,10 @@ export async function tryInput(input, { parse, findFault, figures }) {
     figures.refusals++
     const { message, stack } = /** @type {Error} */ (error)
     if (!(error instanceof BenchError || error instanceof CommanderError)) return `it threw ${stack}`
-    const own = typeof input === 'string' ? message.replaceAll(input, '…') : message
+    const shortened = typeof input === 'string' ? message.replaceAll(input, '…') : message
     const most = MESSAGE_MOST + (typeof input === 'string' ? input.length : 0)
-    const isReadable = own.trim() !== '' && own.length <= most && !/\n\s*\n/.test(own)
-    return isReadable && !INTERNAL.test(own) ? null : `its message is ${renderShortJson(message)}`
+    const isReadable = shortened.trim() !== '' && shortened.length <= most && !/\n\s*\n/.test(shortened)
+    return isReadable && !INTERNAL.test(shortened) ? null : `its message is ${renderShortJson(message)}`
   }
   figures.values++
   const fault = findFault(value)

@@ -53,19 +53,19 @@ function readStrictly(line) {
  * @returns {Promise<{ taken: string[], lines: Buffer[] }>} taken: the requests that were answered with 200, by their ids
  */
 async function logAll({ plane, tool }) {
-  const own = mkdtempSync(path.join(folder, `${plane.name}-`))
+  const planeFolder = mkdtempSync(path.join(folder, `${plane.name}-`))
   const rig = await createLocalRig({
     plane,
     tool,
     certificates,
-    folder: own,
+    folder: planeFolder,
     measured: { tls: 'plaintext', protocol: 'http/1.1', trafficPolicy: 'listed', features: 'access-log' },
   })
   try {
     /** @type {string[]} */
     const taken = []
     for (const ask of ASKS) if (await isTaken(rig.permissive, ask)) taken.push(ask.id)
-    const readLines = () => split(readFileSync(path.join(own, 'permissive-sidecar.log')))
+    const readLines = () => split(readFileSync(path.join(planeFolder, 'permissive-sidecar.log')))
     const areThere = () => taken.every(id => readLines().some(line => line.includes(`"${id}"`)))
     await isInTime(areThere, { deadlineSeconds: LOG_SECONDS, intervalMs: 200 })
     return { taken, lines: readLines() }

@@ -52,9 +52,9 @@ describe('a pinned archive for arm64', { timeout: 120_000 }, () => {
   it('of pipy exists, and holds an arm64 program', async context => {
     const work = mkdtempSync(path.join(folder, 'pipy-'))
     const url = pipyUrl('arm64')
-    const found = await fetchPipy({ work, url }).catch(error => ({ error }))
-    expectReached(context, url, 'error' in found ? found.error.message : null)
-    if ('program' in found) expect(readMachine(found.program)).toBe(AARCH64)
+    const fetched = await fetchPipy({ work, url }).catch(error => ({ error }))
+    expectReached(context, url, 'error' in fetched ? fetched.error.message : null)
+    if ('program' in fetched) expect(readMachine(fetched.program)).toBe(AARCH64)
   })
 })
 

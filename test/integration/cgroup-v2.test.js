@@ -39,8 +39,8 @@ describe('on a cgroup v2 kernel', { timeout: 520_000 }, () => {
     expect(result?.exitCode, result?.all).toBe(0)
     const { manifest, records } = readRun(`${out}/root`)
     expect(manifest.machine).toMatchObject({ cgroupVersion: 2, capWay: 'v2' })
-    const ownCpus = { sidecar: [0], application: [1], generator: [2, 3] }
-    expect(manifest.placements).toMatchObject({ 'ratings-pipy-0.1': ownCpus, 'ratings-pipy-0.25': ownCpus })
+    const placement = { sidecar: [0], application: [1], generator: [2, 3] }
+    expect(manifest.placements).toMatchObject({ 'ratings-pipy-0.1': placement, 'ratings-pipy-0.25': placement })
     const inTurns = records.filter(r => r.trial.arm.cpuLimitCores === null)
     expect(new Set(inTurns.map(r => r.outcome))).toEqual(new Set(['completed']))
     const completed = records.filter(r => r.outcome === 'completed' && r.trial.arm.cpuLimitCores !== null)

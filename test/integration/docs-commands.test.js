@@ -75,8 +75,8 @@ describe('a command of the documentation', { timeout: 600_000 }, () => {
   const commands = readCommands().filter(command => command.isInBlock)
   // Commands that differ only in what is made short are one.
   const keyOf = (/** @type {typeof commands[0]} */ { argv }) => {
-    const given = argv[2] === 'bench' ? SHORT : []
-    return without(argv, given).join(' ')
+    const replaced = argv[2] === 'bench' ? SHORT : []
+    return without(argv, replaced).join(' ')
   }
   const isFirst = (/** @type {typeof commands[0]} */ command, /** @type {number} */ i) =>
     commands.findIndex(other => keyOf(other) === keyOf(command)) === i
@@ -106,8 +106,8 @@ function fill(argv) {
   })
 }
 
-/** Without the options that are given otherwise, and their values. @param {string[]} argv @param {string[]} given */
-function without(argv, given) {
-  const names = given.filter(word => word.startsWith('--'))
+/** Leaves out the replaced options and their values. @param {string[]} argv @param {string[]} replaced */
+function without(argv, replaced) {
+  const names = replaced.filter(word => word.startsWith('--'))
   return argv.filter((word, i) => !names.includes(word) && !names.includes(argv[i - 1]))
 }

@@ -79,10 +79,10 @@ function expectChanges(records) {
   // An unsteady window is measured again.
   const changed = records.filter(r => r.trial.arm.conditions.changesPerMinute)
   for (const { changes, reasons } of changed) {
-    const seen = changes?.filter(({ effectSeconds }) => Number(effectSeconds) > 0)
+    const effectiveChanges = changes?.filter(({ effectSeconds }) => Number(effectSeconds) > 0)
     // Where the host took the CPU, one may be late, and the next is then left out.
     const isDisturbed = reasons.some(reason => reason.startsWith('neighbour'))
-    expect(seen?.length, JSON.stringify(changes)).toBeGreaterThanOrEqual(isDisturbed ? 1 : 3)
+    expect(effectiveChanges?.length, JSON.stringify(changes)).toBeGreaterThanOrEqual(isDisturbed ? 1 : 3)
   }
   return new Set(changed.map(r => r.trial.arm.plane))
 }
@@ -128,9 +128,9 @@ const SHOWN = {
     }
   },
   'memory-floor': ({ summary, records }) => {
-    const [{ isFound, failed, held }] = findResult(summary, 'search')?.searches ?? []
-    expect(isFound).toBe(true)
-    expect(Number(failed)).toBeLessThan(Number(held))
+    const [search] = findResult(summary, 'search')?.searches ?? []
+    expect(search.isFound).toBe(true)
+    expect(Number(search.failed)).toBeLessThan(Number(search.held))
     expect(records.flatMap(r => r.ended)).toContainEqual(
       expect.objectContaining({ role: 'sidecar', isOutOfMemory: true }),
     )
@@ -201,10 +201,11 @@ const SHOWN = {
     expect(lost('pipy', 'told')).toBeLessThan(65)
   },
   knee: ({ summary, records }) => {
-    const [{ looksFor, isFound, held, failed, steps }] = findResult(summary, 'search')?.searches ?? []
+    const [search] = findResult(summary, 'search')?.searches ?? []
+    const { looksFor, held, failed, steps } = search
     expect(looksFor).toBe('knee')
     // On a busy machine every step may be spoiled: then no knee is claimed.
-    if (isFound && held !== null) expect(held).toBeLessThan(Number(failed))
+    if (search.isFound && held !== null) expect(held).toBeLessThan(Number(failed))
     expect(new Set(records.map(r => r.trial.arm.load.ratePerSecond))).toEqual(new Set(steps.map(s => s.value)))
   },
   soak: ({ records, summary }) => {
@@ -225,11 +226,11 @@ const SHOWN = {
       expect(load?.failed, trial.id).toBe(0)
   },
   workers: ({ records }) => {
-    const asked = (/** @type {TrialRecord} */ { trial, processes }) => [
+    const workersOf = (/** @type {TrialRecord} */ { trial, processes }) => [
       trial.arm.conditions.workers,
       ...processes.flatMap(p => (p.role === 'sidecar' ? (p.workers ?? []) : [])),
     ]
-    for (const [workers, ...seen] of records.map(asked)) expect(seen).toEqual([workers, workers])
+    for (const [workers, ...actual] of records.map(workersOf)) expect(actual).toEqual([workers, workers])
     expect(new Set(records.map(r => r.trial.arm.conditions.workers))).toEqual(new Set([1, 8]))
   },
 }
@@ -294,7 +295,7 @@ describe('an experiment', { timeout: 300_000 }, () => {
 })
 
 describe('a shard that is removed', { timeout: 240_000 }, () => {
-  const asked = ['--shards', '3', '--sidecars', '12', '--remove-shard', '--profile', 'smoke']
+  const options = ['--shards', '3', '--sidecars', '12', '--remove-shard', '--profile', 'smoke']
 
   it.concurrent.for([
     ['pipy', 'repo', '0.1'],
@@ -302,8 +303,8 @@ describe('a shard that is removed', { timeout: 240_000 }, () => {
   ])('leaves its %s sidecars to the others, which go on answering, by %s', async ([plane, control, cap], context) => {
     need(context, 'pipy', 'envoy', 'k6', 'caps')
     if (plane === 'envoy' && 'missing' in ads) return context.skip(`needs Go: ${ads.missing}`)
-    const given = ['--planes', plane, '--control', control, '--control-cpu', cap]
-    const { out, records } = await run(['bench', 'shards', ...asked, ...given])
+    const planeOptions = ['--planes', plane, '--control', control, '--control-cpu', cap]
+    const { out, records } = await run(['bench', 'shards', ...options, ...planeOptions])
     expect(records.map(r => r.trial.arm.control).sort()).toEqual(control.split(','))
     for (const { outcome, reasons, rollout, processes, ended } of records) {
       expect(outcome, reasons.join()).not.toBe('failed')
@@ -340,8 +341,8 @@ describe('simulated Envoys', { timeout: 60_000 }, () => {
   it('have a configuration beside real ones, which alone have times', async context => {
     need(context, 'pipy', 'envoy', 'k6', 'caps')
     if ('missing' in ads) return context.skip(`needs Go: ${ads.missing}`)
-    const asked = '--planes envoy --control ads --sidecars 40 --real 30 --profile smoke'.split(' ')
-    const { records, summary, stdout } = await run(['bench', 'rollout', ...asked])
+    const options = '--planes envoy --control ads --sidecars 40 --real 30 --profile smoke'.split(' ')
+    const { records, summary, stdout } = await run(['bench', 'rollout', ...options])
     const [{ outcome, reasons, rollout }] = records
     expect(outcome, reasons.join()).not.toBe('failed')
     expect(rollout).toMatchObject({ sidecars: 40, simulated: 10, first: { converged: 30, isOfSimulated: true } })
@@ -356,8 +357,8 @@ describe('simulated Envoys', { timeout: 60_000 }, () => {
 describe('bad input', () => {
   it('of an axis that a plane cannot serve is refused before anything starts', async context => {
     need(context, 'pipy')
-    const asked = ['bench', 'cap', '--planes', 'pipy', '--cpu', '0.25', '--workers', '64', '--out', `${folder}/refused`]
-    const { stderr, exitCode } = await cli(...asked)
+    const argv = ['bench', 'cap', '--planes', 'pipy', '--cpu', '0.25', '--workers', '64', '--out', `${folder}/refused`]
+    const { stderr, exitCode } = await cli(...argv)
     expect(exitCode).toBe(2)
     expect(stderr).toMatch(/Pipy refuses 64 threads on \d+ CPUs/)
     expect(readdirSync(folder)).not.toContain('refused')
@@ -376,15 +377,15 @@ describe('size', { timeout: 900_000 }, () => {
 
   it('gives limits with their state, which counts every trial at them', async context => {
     need(context, 'pipy', 'k6', 'caps')
-    const asked = ['--rate', '400', '--p99', '100ms', '--link', 'ratings', '--planes', 'pipy', '--users', '16']
-    const { summary, stdout, out } = await run(['size', ...asked, '--node', '2c4g', '--nodes', '300'])
+    const options = ['--rate', '400', '--p99', '100ms', '--link', 'ratings', '--planes', 'pipy', '--users', '16']
+    const { summary, stdout, out } = await run(['size', ...options, '--node', '2c4g', '--nodes', '300'])
     sized.push('--from', out)
     const [{ answer, trials = [] }] = listSizes(summary)
     const { limits, state, met = 0, missed, notJudged, requestCores } = answer ?? {}
     // In a noisy hour others may spoil every trial: then it is an estimate.
     expect(['confirmed', 'estimated']).toContain(state)
-    const own = trials.filter(t => t.cpuCores === limits?.cores && t.memoryBytes === limits?.bytes)
-    const counted = ['met', 'missed', 'not judged'].map(name => own.filter(t => t.state === name).length)
+    const atLimits = trials.filter(t => t.cpuCores === limits?.cores && t.memoryBytes === limits?.bytes)
+    const counted = ['met', 'missed', 'not judged'].map(name => atLimits.filter(t => t.state === name).length)
     expect([met, missed, notJudged]).toEqual(counted)
     if (state === 'confirmed') expect([met >= 3, missed]).toEqual([true, 0])
     expect(Number(requestCores)).toBeLessThanOrEqual(Number(limits?.cores))
@@ -401,9 +402,9 @@ describe('size', { timeout: 900_000 }, () => {
     const file = `${folder}/services.yaml`
     writeFileSync(file, 'services:\n  - { name: orders, requestsPerSecond: 400, p99: 100ms }\n')
     const options = '--link ratings --planes pipy --users 16 --node pi4'.split(' ')
-    const asked = ['-f', file, ...options, ...sized.slice(-2)]
+    const argv = ['-f', file, ...options, ...sized.slice(-2)]
     const out = `${folder}/services-${++runs}`
-    const { stdout, stderr, exitCode } = await cli('size', ...asked, '--format', 'compose', '--out', out)
+    const { stdout, stderr, exitCode } = await cli('size', ...argv, '--format', 'compose', '--out', out)
     expect([0, 3], stderr).toContain(exitCode)
     // In a noisy hour others may spoil every trial: then it is an estimate, with limits all the same.
     expect(stdout).toMatch(exitCode === 0 ? /ms: confirmed: met in/ : /ms: estimated: met in \d of \d trials/)

@@ -233,12 +233,12 @@ describe('k6', { timeout: 60_000 }, () => {
   /** Some answers are others, of requests with a nonce or of those without. @param {boolean} hasNonce */
   const turnSome = hasNonce => {
     const every = hasNonce ? 5 : 100
-    let asked = 0
+    let requests = 0
     let turned = 0
     /** @type {Parameters<typeof drive>[0]} */
     const answer = async (_, response, body) => {
       await delay(2)
-      if (/^\d+-/.test(body) !== hasNonce || ++asked % every !== 4) return false
+      if (/^\d+-/.test(body) !== hasNonce || ++requests % every !== 4) return false
       turned++
       return response.end(`${body.slice(0, -1)}y`)
     }

@@ -46,9 +46,9 @@ describe('redirected connections', { timeout: 180_000 }, () => {
   it.for([
     { iptables: 'iptables-nft', planes: 'none,pipy,envoy', interception: 'none,redirect', arms: 6 },
     { iptables: 'iptables-legacy', planes: 'pipy', interception: 'redirect', arms: 1 },
-  ])('pass both sidecars of $planes, by rules of $iptables', async ({ iptables, arms, ...asked }, context) => {
+  ])('pass both sidecars of $planes, by rules of $iptables', async ({ iptables, arms, ...axes }, context) => {
     await needRedirection(context, iptables)
-    const argv = ['--planes', asked.planes, '--measure', 'cost', '--interception', asked.interception]
+    const argv = ['--planes', axes.planes, '--measure', 'cost', '--interception', axes.interception]
     const { child, out } = start(argv, { env: { IPTABLES: iptables } })
     const { exitCode, stdout, stderr } = await child
     expect([exitCode, exitCode === 0 ? '' : stderr]).toEqual([0, ''])
@@ -70,10 +70,10 @@ describe('redirected connections', { timeout: 180_000 }, () => {
     { protocol: 'tcp', link: 'pair', planes: 'pipy,ztunnel' },
     { protocol: 'http/1.1', link: 'gateway-ratings', planes: 'pipy,ztunnel:istio' },
     { protocol: 'http/1.1', link: 'gateway-ratings', planes: 'pipy,ztunnel:node' },
-  ])('go through ztunnel, which the kit certifies, on $link with $protocol', async (asked, context) => {
+  ])('go through ztunnel, which the kit certifies, on $link with $protocol', async (axes, context) => {
     await needRedirection(context, 'iptables')
     need(context, 'ztunnel')
-    const { planes, protocol, link } = asked
+    const { planes, protocol, link } = axes
     const argv = ['--planes', planes, '--measure', 'cost', '--interception', 'redirect', '--protocol', protocol]
     const { child, out } = start([...argv, '--link', link])
     const { exitCode, stdout, stderr } = await child

@@ -85,8 +85,8 @@ function readProcesses() {
 /** Where the rendered configurations of a run say that its keys are; empty before there is one. @param {string} out */
 function findKeysFolder(out) {
   for (const file of existsSync(out) ? listFiles(out).filter(name => name.endsWith('.json')) : []) {
-    const found = /"([^"]+)\/[^"/]+-key\.pem"/.exec(readFileSync(file, 'utf8'))
-    if (found) return found[1]
+    const match = /"([^"]+)\/[^"/]+-key\.pem"/.exec(readFileSync(file, 'utf8'))
+    if (match) return match[1]
   }
   return ''
 }

@@ -51,8 +51,8 @@ afterAll(async () => {
 describe('a cluster', () => {
   it.for(readdirSync(GOLDEN))('takes %s, and the pods it makes', async file => {
     const object = parse(readFileSync(path.join(GOLDEN, file), 'utf8'))
-    if (object.kind === 'Namespace') object.metadata.name = ownOf(object.metadata.name)
-    else object.metadata.namespace = ownOf(object.metadata.namespace)
+    if (object.kind === 'Namespace') object.metadata.name = namespaceOf(object.metadata.name)
+    else object.metadata.namespace = namespaceOf(object.metadata.namespace)
 
     const { exitCode, all } = await tryApply(object)
     expect(exitCode, all).toBe(0)
@@ -74,7 +74,7 @@ describe('a cluster', () => {
 })
 
 /** @param {string} namespace of a golden manifest */
-function ownOf(namespace) {
+function namespaceOf(namespace) {
   return OWN[/** @type {keyof OWN} */ (namespace)]
 }
 

@@ -45,8 +45,8 @@ const kubectl = (/** @type {string[]} */ ...argv) => execa('kubectl', ['--kubeco
 function start(argv, { config = kubeconfig, verb = 'bench' } = {}) {
   const out = path.join(scratch, `run-${++runs}`)
   const ofRun = verb === 'bench' ? [...images, '--out', out] : []
-  const given = ['src/cli.js', verb, '--target', 'kubernetes', ...ofRun, ...argv]
-  const child = execa('node', given, { env: { KUBECONFIG: config }, reject: false })
+  const args = ['src/cli.js', verb, '--target', 'kubernetes', ...ofRun, ...argv]
+  const child = execa('node', args, { env: { KUBECONFIG: config }, reject: false })
   return { out, child }
 }
 
@@ -166,8 +166,8 @@ describe('the cap experiment on a cluster', () => {
 
 describe('a rollout on a cluster', () => {
   it('makes a pod of each sidecar, changes all, and leaves nothing', { timeout: 120_000 }, async () => {
-    const asked = ['rollout', '--planes', 'pipy', '--sidecars', '8', '--profile', 'smoke', '--rounds', '1']
-    const { out, child } = start(asked, { config: leastConfig })
+    const argv = ['rollout', '--planes', 'pipy', '--sidecars', '8', '--profile', 'smoke', '--rounds', '1']
+    const { out, child } = start(argv, { config: leastConfig })
     const { stderr } = await child
     const [{ trial, rollout, processes, reasons }] = readRun(out).records
     expect(rollout, `${stderr}${reasons}`).toMatchObject({
@@ -186,16 +186,16 @@ describe('a rollout on a cluster', () => {
 
   it('gives Envoys their configuration from the image of the ADS server', { timeout: 240_000 }, async context => {
     if ('missing' in (await findTool(adsTool))) context.skip('needs the ADS server, which cannot be built here')
-    const asked = ['rollout', '--planes', 'envoy', '--control', 'ads', '--sidecars', '8', '--profile', 'smoke']
+    const argv = ['rollout', '--planes', 'envoy', '--control', 'ads', '--sidecars', '8', '--profile', 'smoke']
     const rounds = ['--rounds', '1']
     const remove = () => execa('ctr', ['-n', 'k8s.io', 'images', 'rm', formatImageName('ads')], { reject: false })
     await remove()
-    const without = await start([...asked, ...rounds]).child
+    const without = await start([...argv, ...rounds]).child
     expect(without.stderr).toMatch(/npm run images -- --ads FILE writes it/)
     const archive = path.join(scratch, 'ads.tar')
     await execa('node', ['src/cli.js', 'images', '--ads', archive])
     await execa('ctr', ['-n', 'k8s.io', 'images', 'import', archive])
-    const { out, child } = start([...asked, ...rounds])
+    const { out, child } = start([...argv, ...rounds])
     const { stderr } = await child
     const [{ rollout, processes, reasons }] = readRun(out).records
     expect(rollout, `${stderr}${reasons}`).toMatchObject({
@@ -234,8 +234,8 @@ describe('what goes wrong in a run', () => {
       'name: faults\nquestion: What does a fault spoil?\naxes: { plane: [pipy], link: [ratings], cpuLimitCores: [0.25] }\nprofiles: { smoke: { rounds: 3, windowSeconds: 4 } }\n',
     )
     const namespace = 'sidecar-bench-faults'
-    const asked = ['--planes', `pipy,pipy=${leaky}`, '--memory', '96MiB', '--seed', '1', '--namespace', namespace]
-    const { out, child } = start([experiment, ...smoke, ...asked])
+    const options = ['--planes', `pipy,pipy=${leaky}`, '--memory', '96MiB', '--seed', '1', '--namespace', namespace]
+    const { out, child } = start([experiment, ...smoke, ...options])
     const pods = async (/** @type {string} */ labels) =>
       (await kubectl('get', 'pods', '-n', namespace, '-l', labels, '-o', 'name')).stdout.split('\n').filter(Boolean)
     // Each fault waits for the load of a trial of its own and strikes once.
@@ -257,11 +257,11 @@ describe('what goes wrong in a run', () => {
     ]
     let isEnded = false
     child.then(() => (isEnded = true))
-    const seen = new Set()
-    const isOwn = async () => {
+    const knownPods = new Set()
+    const isNewLoad = async () => {
       const [pod] = await pods('app.kubernetes.io/name=k6').catch(() => [])
-      if (!pod || seen.has(pod)) return isEnded
-      seen.add(pod)
+      if (!pod || knownPods.has(pod)) return isEnded
+      knownPods.add(pod)
       const label = 'jsonpath={.metadata.labels.sidecar-bench/start}'
       const { stdout } = await kubectl('get', '-n', namespace, pod, '-o', label).catch(() => ({ stdout: '' }))
       return stdout !== ''
@@ -271,7 +271,7 @@ describe('what goes wrong in a run', () => {
       if (i === 2)
         await waitFor(() => isEnded || records(out).length >= 4, { what: 'four trials', deadlineSeconds: 120 })
       // The leaky arm's trials bring their own fault.
-      await waitFor(isOwn, { what: 'a load', deadlineSeconds: 120, intervalMs: 200 })
+      await waitFor(isNewLoad, { what: 'a load', deadlineSeconds: 120, intervalMs: 200 })
       if (isEnded) break
       await new Promise(resolve => setTimeout(resolve, 3000))
       await strike().catch(() => {})
@@ -325,8 +325,19 @@ describe('what goes wrong in a run', () => {
 
   it('gives a pod the quota of --pod-cpu, and stops in order on SIGINT', { timeout: 120_000 }, async () => {
     const namespace = 'sidecar-bench-pod-cpu'
-    const asked = ['--measure', 'capacity', '--cpu', 'none', '--pod-cpu', '0.5', '--profile', 'smoke', '--rounds', '5']
-    const { out, child } = start([...asked, '--planes', 'pipy', '--link', 'ratings', '--namespace', namespace])
+    const options = [
+      '--measure',
+      'capacity',
+      '--cpu',
+      'none',
+      '--pod-cpu',
+      '0.5',
+      '--profile',
+      'smoke',
+      '--rounds',
+      '5',
+    ]
+    const { out, child } = start([...options, '--planes', 'pipy', '--link', 'ratings', '--namespace', namespace])
     const where = ['-n', namespace, '-l', 'app.kubernetes.io/name=ratings']
     const listPods = async () => {
       const { stdout } = await kubectl('get', 'pods', ...where, '-o', 'json').catch(() => ({ stdout: '{"items":[]}' }))
@@ -371,33 +382,33 @@ describe.concurrent('what stops a run before it measures', () => {
   })
 
   it.for([
-    { what: 'a context that is not there', asked: '--context tset', status: 2, words: /no context "tset".*"test"/ },
+    { what: 'a context that is not there', options: '--context tset', status: 2, words: /no context "tset".*"test"/ },
     {
       what: 'a node that is not there',
-      asked: '--node edge-9',
+      options: '--node edge-9',
       status: 2,
       words: /--node edge-9: the cluster has no such node/,
     },
     {
       what: 'an image that cannot be pulled',
-      asked: '--image pipy=localhost/nothing:test',
+      options: '--image pipy=localhost/nothing:test',
       status: 4,
       words: /the plane pipy cannot be measured: .*the image localhost\/nothing:test .* cannot be pulled: /,
     },
     {
       what: 'an image of something else',
-      asked: '--image pipy=localhost/node:test',
+      options: '--image pipy=localhost/node:test',
       status: 4,
       words: /the plane pipy cannot be measured: .*pipy/,
     },
     {
       what: 'a node without room',
-      asked: `--cpu ${os.availableParallelism()}`,
+      options: `--cpu ${os.availableParallelism()}`,
       status: 1,
       words: /no node takes the pod .*Insufficient cpu/,
     },
-  ])('is $what', { timeout: 90_000 }, async ({ asked, status, words }) => {
-    const { stderr, exitCode } = await start([...smoke, '--planes', 'pipy', ...asked.split(' ')]).child
+  ])('is $what', { timeout: 90_000 }, async ({ options, status, words }) => {
+    const { stderr, exitCode } = await start([...smoke, '--planes', 'pipy', ...options.split(' ')]).child
     expect(stderr).toMatch(words)
     expect(exitCode).toBe(status)
   })
@@ -444,9 +455,9 @@ describe('a webhook that stops a run', () => {
 
 describe('copies of a service', () => {
   it('come up 50 at once, each with its sidecar, and go', { timeout: 400_000 }, async () => {
-    const asked =
+    const options =
       '--measure capacity --services 50 --link pair --planes pipy --cpu 0.02 --rate 20 --users 4 --profile smoke'
-    const { out, child } = start(asked.split(' '))
+    const { out, child } = start(options.split(' '))
     const { stderr } = await child
     const [record] = readRun(out).records
     expect(record, `${stderr}`).toBeDefined()

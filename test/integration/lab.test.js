@@ -70,12 +70,12 @@ describe('lab, with the real valgrind', { timeout: 120_000 }, () => {
     const silent = path.join(folder, 'silent')
     cpSync('pipy-scripts', silent, { recursive: true })
     writeFileSync(path.join(silent, 'access-log.js'), 'export function wrap(next) {\n  return next\n}\n')
-    const asked = ['src/cli.js', 'lab', 'pipy-scripts', '--against', silent, '--features', 'access-log']
-    const refused = await execa('node', asked, { reject: false })
+    const argv = ['src/cli.js', 'lab', 'pipy-scripts', '--against', silent, '--features', 'access-log']
+    const refused = await execa('node', argv, { reject: false })
     expect(refused.stderr).toMatch(/silent does not do the work of a sidecar/)
     expect(refused.exitCode).toBe(1)
     const short = ['--link', 'pair', '--requests', '100', '--no-parity', '--json']
-    const { rows, notes } = JSON.parse((await execa('node', [...asked, ...short])).stdout)
+    const { rows, notes } = JSON.parse((await execa('node', [...argv, ...short])).stdout)
     expect(notes[0]).toBe('sidecars with access-log')
     const counted = rows.filter((/** @type {any} */ { quantity }) => quantity === 'instructions')
     for (const { ratio } of counted) expect(ratio).toBeGreaterThan(1.2)
@@ -194,8 +194,8 @@ describe('samples, with the real perf', () => {
     const busy = execa('node', ['-e', 'for (;;) JSON.stringify({})'], { reject: false })
     try {
       const { signal } = context
-      const asked = { perf, pids: [Number(busy.pid)], seconds: 2, file: path.join(folder, 'perf.data'), signal }
-      const { profiles } = await samplePids(asked)
+      const options = { perf, pids: [Number(busy.pid)], seconds: 2, file: path.join(folder, 'perf.data'), signal }
+      const { profiles } = await samplePids(options)
       const { total, stacks } = /** @type {import('../../src/lab/profile.js').Profile} */ (
         profiles.get(Number(busy.pid))
       )

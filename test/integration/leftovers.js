@@ -26,12 +26,12 @@ const listAlive = () => readLedgers().flatMap(({ runId, state }) => (state === '
  * @param {number} [pid] of the program whose runs are checked, by their names; without it, those of all
  */
 export function expectNothingLeft(pid) {
-  const isOwn = (/** @type {string} */ runId) => pid === undefined || runId.includes(`-${pid}-`)
+  const isOfPid = (/** @type {string} */ runId) => pid === undefined || runId.includes(`-${pid}-`)
   // One run may end, and another begin, while they are listed.
   const aliveBefore = listAlive()
   const runs = listRuns()
   const alive = [...aliveBefore, ...listAlive()]
-  expect(runs.filter(runId => isOwn(runId) && !before.includes(runId) && !alive.includes(runId))).toEqual([])
+  expect(runs.filter(runId => isOfPid(runId) && !before.includes(runId) && !alive.includes(runId))).toEqual([])
 }
 
 /**

@@ -18,17 +18,17 @@ import { sidecarPlanes } from './real-tools.js'
 
 /**
  * Tries every peer of node/parity/peers.js at the real planes, and the inbound ones with openssl too. MTLS_TABLE names
- * a file for what is found, as Markdown.
+ * a file for the results, as Markdown.
  * @import { Rig } from '../../src/parity/rig.js' @import { Peer } from '../../src/parity/beside/peers.js'
  */
 
-/** @typedef {{ plane: string, policy: string, peer: string, direction: string, found: string }} Found */
+/** @typedef {{ plane: string, policy: string, peer: string, direction: string, outcome: string }} Attempt */
 
 const folder = makeFolder('mtls-test')
 const certificates = path.join(folder, 'certificates')
 const measured = /** @type {const} */ ({ tls: 'ecdsa-p256', protocol: 'http/1.1' })
 const openssl = await execa('openssl', ['version'], { reject: false })
-/** @type {Found[]} */
+/** @type {Attempt[]} */
 const all = []
 
 // No weak suite, and yet not the one that is configured.
@@ -63,8 +63,14 @@ describe.each(cases)('the sidecar of $plane.name under the policy $trafficPolicy
 
   beforeAll(async () => {
     if (!tool) return
-    const own = path.join(folder, `${plane.name}-${trafficPolicy}`)
-    rig = await createLocalRig({ plane, tool, certificates, folder: own, measured: { ...measured, trafficPolicy } })
+    const rigFolder = path.join(folder, `${plane.name}-${trafficPolicy}`)
+    rig = await createLocalRig({
+      plane,
+      tool,
+      certificates,
+      folder: rigFolder,
+      measured: { ...measured, trafficPolicy },
+    })
   })
 
   afterAll(() => rig?.close())
@@ -73,7 +79,13 @@ describe.each(cases)('the sidecar of $plane.name under the policy $trafficPolicy
     if (!tool) context.skip(`needs ${plane.name}, which cannot be had here`)
     const tried = await rig.call('probeAccess', undefined)
     all.push(
-      ...tried.map(({ peer, direction, found }) => ({ plane: label, policy: trafficPolicy, peer, direction, found })),
+      ...tried.map(({ peer, direction, found: outcome }) => ({
+        plane: label,
+        policy: trafficPolicy,
+        peer,
+        direction,
+        outcome,
+      })),
     )
     const lacks = listLacks(plane, { ...measured, trafficPolicy })
     const held = Object.entries(ROWS).map(([direction, name]) => {
@@ -89,13 +101,13 @@ describe.each(cases)('the sidecar of $plane.name under the policy $trafficPolicy
     if (openssl.failed) context.skip('needs openssl, which cannot be had here')
     const [endpoint] = rig.sidecars.processes.flatMap(({ spec }) => (spec.service === 'server' ? spec.listens : []))
     const clients = Object.values(PEERS).filter(({ ends, options }) => ends.includes('client') && options !== null)
-    const found = await Promise.all(clients.map(peer => callByOpenssl(endpoint, peer)))
-    expect(clients.map(({ name }, i) => [name, found[i]])).toEqual(
+    const results = await Promise.all(clients.map(peer => callByOpenssl(endpoint, peer)))
+    expect(clients.map(({ name }, i) => [name, results[i]])).toEqual(
       clients.map(({ name, acceptedUnder }) => [name, acceptedUnder.includes(trafficPolicy) ? 'accepted' : 'refused']),
     )
     const isLacking = listLacks(plane, { ...measured, trafficPolicy }).some(({ row }) => row === 'parity-suites')
     const strong = await callByOpenssl(endpoint, { ...PEERS.listed, options: { ciphers: STRONG_SUITE } })
-    all.push({ plane: label, policy: trafficPolicy, peer: STRONG_SUITE, direction: 'in strict mode', found: strong })
+    all.push({ plane: label, policy: trafficPolicy, peer: STRONG_SUITE, direction: 'in strict mode', outcome: strong })
     expect(strong).toBe(isLacking ? 'accepted' : 'refused')
   })
 
@@ -138,17 +150,19 @@ async function callByOpenssl({ address, port }, { credential, options }) {
   return (await child).timedOut ? 'no answer within 10 s' : 'refused'
 }
 
-/** A row for each peer and what it met; directions with equal cells share it. @param {Found[]} found */
-function renderTable(found) {
-  const planes = [...new Set(found.map(f => f.plane))]
-  const cellOf = (/** @type {Found} */ { plane, peer, direction }) => {
-    const own = found.filter(f => f.plane === plane && f.peer === peer && f.direction === direction)
-    const [listed, open] = ['listed', 'open'].map(policy => own.find(f => f.policy === policy)?.found ?? 'not tried')
+/** A row for each peer and what it met; directions with equal cells share it. @param {Attempt[]} attempts */
+function renderTable(attempts) {
+  const planes = [...new Set(attempts.map(f => f.plane))]
+  const cellOf = (/** @type {Attempt} */ { plane, peer, direction }) => {
+    const matching = attempts.filter(f => f.plane === plane && f.peer === peer && f.direction === direction)
+    const [listed, open] = ['listed', 'open'].map(
+      policy => matching.find(f => f.policy === policy)?.outcome ?? 'not tried',
+    )
     return listed === open ? listed : `${listed}; ${open}: open policy`
   }
   /** @type {Map<string, { peer: string, cells: string[], directions: string[] }>} */
   const rows = new Map()
-  for (const one of found.filter(f => f.plane === planes[0] && f.policy === 'listed')) {
+  for (const one of attempts.filter(f => f.plane === planes[0] && f.policy === 'listed')) {
     const cells = planes.map(plane => cellOf({ ...one, plane }))
     const key = JSON.stringify([one.peer, cells])
     const row = rows.get(key) ?? { peer: one.peer, cells, directions: [] }

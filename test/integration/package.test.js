@@ -80,19 +80,19 @@ describe('the packed kit', { timeout: 120_000 }, () => {
   it('measures as another user, out of a folder that nobody can write to', async context => {
     need(context, 'pipy', 'k6')
     const user = isRoot ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : []
-    const asked = await execa('env', [...user, 'node', '--version'], { reject: false })
-    if (asked.failed) context.skip(`another user cannot run Node here: ${asked.stderr}`)
+    const probe = await execa('env', [...user, 'node', '--version'], { reject: false })
+    if (probe.failed) context.skip(`another user cannot run Node here: ${probe.stderr}`)
     const home = makeOwnFolder('package-home')
     // Programs of root's own cache are no other user's.
-    const own = path.join(home, 'cache')
+    const cache = path.join(home, 'cache')
     for (const name of ['pipy', 'k6'].filter(name => tools[name]?.path.startsWith(cacheFolder())))
-      cpSync(path.join(cacheFolder(), name), path.join(own, name), { recursive: true })
-    mkdirSync(own, { recursive: true })
-    for (const at of [home, own, folder]) chmodSync(at, 0o777)
+      cpSync(path.join(cacheFolder(), name), path.join(cache, name), { recursive: true })
+    mkdirSync(cache, { recursive: true })
+    for (const at of [home, cache, folder]) chmodSync(at, 0o777)
     const modules = path.join(folder, 'node_modules')
     await execa('chmod', ['-R', 'a-w,a+rX', modules])
     context.onTestFinished(async () => void (await execa('chmod', ['-R', 'u+w', modules])))
-    const as = [...user, 'env', `HOME=${home}`, `SIDECAR_BENCH_CACHE=${own}`]
+    const as = [...user, 'env', `HOME=${home}`, `SIDECAR_BENCH_CACHE=${cache}`]
     const out = path.join(home, 'run')
     const { exitCode, stderr } = await kit(['bench', '--cpu', 'none', '--out', out, ...SHORT], { as })
     expect([0, 3], stderr).toContain(exitCode)

@@ -130,9 +130,9 @@ function splitIntoGroups(list, size) {
  * @returns {Promise<{ rows: Row[], endings: unknown[] }>} endings: of the sidecars, after all rows; null while one runs
  */
 async function tryCorpus({ plane, tool, measured, slot }) {
-  const own = mkdtempSync(path.join(folder, `${plane.name}-`))
+  const rigFolder = mkdtempSync(path.join(folder, `${plane.name}-`))
   const interception = chooseInterception(plane, null)
-  const rig = await createLocalRig({ plane, tool, signal, certificates, measured, interception, folder: own })
+  const rig = await createLocalRig({ plane, tool, signal, certificates, measured, interception, folder: rigFolder })
   try {
     const rows = await probeRig(rig, slot)
     const sidecars = rig.sidecars.processes.filter(({ spec }) => spec.role === 'sidecar')

@@ -49,6 +49,6 @@ export async function needNamespaces(context, ...programs) {
 
 /** @param {ToolSpec} spec @returns {Promise<Tool | null>} */
 async function find(spec) {
-  const found = await findTool(spec)
-  return 'missing' in found ? null : found
+  const tool = await findTool(spec)
+  return 'missing' in tool ? null : tool
 }

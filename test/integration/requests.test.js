@@ -208,7 +208,7 @@ describe('an answer in chunks', { timeout: 180_000 }, () => {
       .map(({ trial: { arm } }) => arm.variant ?? arm.plane)
     expect(kept, all).toEqual([keeps])
     const rows = manifest.parity?.filter(({ name }) => name === 'parity-chunks') ?? []
-    expect(new Map(rows.map(({ plane, found }) => [plane, found.split(' ')[0]])), all).toEqual(
+    expect(new Map(rows.map(({ plane, found: actual }) => [plane, actual.split(' ')[0]])), all).toEqual(
       new Map(Object.entries({ pipy: 'the', 'pipy=keeps': 'kept', nginx: 'the', haproxy: 'the' })),
     )
     expect(

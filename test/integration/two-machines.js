@@ -21,8 +21,8 @@ const NEEDED = ['ip', 'nsenter', 'ssh', 'ssh-keygen']
 /** What is missing for them; none where they can be made. */
 export async function findMissing() {
   const find = (/** @type {string} */ name) => findOnPath(name, `${process.env.PATH}`)
-  const found = await Promise.all([findOnPath('sshd', path.dirname(SSHD)), ...NEEDED.map(find)])
-  const missing = ['sshd', ...NEEDED].filter((_, i) => found[i] === null)
+  const paths = await Promise.all([findOnPath('sshd', path.dirname(SSHD)), ...NEEDED.map(find)])
+  const missing = ['sshd', ...NEEDED].filter((_, i) => paths[i] === null)
   return process.getuid?.() === 0 ? missing : ['root', ...missing]
 }
 

@@ -54,13 +54,13 @@ describe('a run that is watched', { timeout: 180_000 }, () => {
       const url = `http://127.0.0.1:${live}/`
       await awaitServed(url)
       await page.goto(url)
-      const seen = { phases: new Set(), mostCharts: 0, rate: '' }
+      const observed = { phases: new Set(), mostCharts: 0, rate: '' }
       let exposition = ''
       while (!(await Promise.race([ended, delay(500).then(() => false)]))) {
-        seen.phases.add(await page.textContent('#phase'))
+        observed.phases.add(await page.textContent('#phase'))
         const rate = `${await page.textContent('#rate')}`
-        if (/\d/.test(rate)) seen.rate = rate
-        seen.mostCharts = Math.max(seen.mostCharts, await page.locator('figure:not([hidden]) svg').count())
+        if (/\d/.test(rate)) observed.rate = rate
+        observed.mostCharts = Math.max(observed.mostCharts, await page.locator('figure:not([hidden]) svg').count())
         for (const expression of silent) if (await prometheus.countSeries(expression)) silent.delete(expression)
         const text = await fetch(`http://127.0.0.1:${metrics}/metrics`).then(
           r => r.text(),
@@ -75,9 +75,9 @@ describe('a run that is watched', { timeout: 180_000 }, () => {
         '',
       )
 
-      expect([...seen.phases].join()).toMatch(/window/)
-      expect(Number(seen.rate.replace(/\D/g, ''))).toBeGreaterThan(50)
-      expect(seen.mostCharts).toBe(3)
+      expect([...observed.phases].join()).toMatch(/window/)
+      expect(Number(observed.rate.replace(/\D/g, ''))).toBeGreaterThan(50)
+      expect(observed.mostCharts).toBe(3)
       // A window that another process of the machine spoils is measured again.
       const { records } = readRun(out)
       expect(records.length).toBeGreaterThanOrEqual(6)
@@ -90,13 +90,13 @@ describe('a run that is watched', { timeout: 180_000 }, () => {
       // Small caps bind here, so that nothing may be left to show.
       await expectOnFirstScreen(report.page, { hasLimits: false })
       const arms = listArms(readSummary(out))
-      const shown = await report.page
+      const values = await report.page
         .locator('figure:has([data-chart="rounds-cpuPerRequest"]) tbody tr')
         .evaluateAll(rows => rows.map(row => Number(row.children[1].textContent)))
-      expect(shown).toEqual(
+      expect(values).toEqual(
         arms.flatMap(a => (a.cpuPerRequestMicros.median === null ? [] : [Math.round(a.cpuPerRequestMicros.median)])),
       )
-      expect(shown).toHaveLength(2)
+      expect(values).toHaveLength(2)
       const charts = report.page.locator('[data-chart]')
       for (const summary of await report.page.locator('details.arm > summary').all()) await summary.click()
       for (const chart of await charts.all()) await chart.scrollIntoViewIfNeeded()
@@ -122,13 +122,13 @@ describe('a run that is watched', { timeout: 180_000 }, () => {
     taken.close()
 
     const out = path.join(folder, 'alone')
-    const own = await findFreePort()
+    const livePort = await findFreePort()
     const argv = '--measure capacity --planes pipy --link ratings --users 5 --cpu 0.5 --profile smoke'.split(' ')
-    const running = execa('node', ['src/cli.js', 'bench', ...argv, '--live', `:${own}`, '--out', out], {
+    const running = execa('node', ['src/cli.js', 'bench', ...argv, '--live', `:${livePort}`, '--out', out], {
       reject: false,
     })
     const gone = new AbortController()
-    const url = `http://127.0.0.1:${own}/`
+    const url = `http://127.0.0.1:${livePort}/`
     await awaitServed(url)
     await fetch(`${url}events`, { signal: gone.signal })
     gone.abort()

@@ -220,8 +220,8 @@ function renderOpenMetrics(endSeconds) {
   const lines = []
   for (const [i, replica] of ['a', 'b'].entries()) {
     for (const { name, labels, value, everySeconds = SCRAPE_SECONDS } of SERIES) {
-      const own = { ...labels, prometheus_replica: replica }
-      const text = Object.entries(own).map(([key, word]) => `${key}="${word}"`)
+      const allLabels = { ...labels, prometheus_replica: replica }
+      const text = Object.entries(allLabels).map(([key, word]) => `${key}="${word}"`)
       for (let t = i * 15; t <= SECONDS; t += everySeconds) {
         const number = value(t)
         if (number !== null) lines.push(`${name}{${text.join(',')}} ${number} ${endSeconds - SECONDS + t}`)

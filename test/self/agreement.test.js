@@ -23,25 +23,28 @@ const six = (/** @type {number} */ value) => [0.99, 1, 1.01, 1, 0.995, 1.005].ma
 
 describe('compareTargets', () => {
   it('agrees where the difference is below the noise', () => {
-    const found = compareTargets({ local: side({ cores: six(0.2) }), other: side({ cores: six(0.204) }) })
-    expect(found.planes[0]).toMatchObject({ name: 'pipy at 0.25', verdict: 'no-difference-shown', floor: 0.03 })
-    expect(renderAgreement(found, 'kubernetes')).toMatch(
+    const agreement = compareTargets({ local: side({ cores: six(0.2) }), other: side({ cores: six(0.204) }) })
+    expect(agreement.planes[0]).toMatchObject({ name: 'pipy at 0.25', verdict: 'no-difference-shown', floor: 0.03 })
+    expect(renderAgreement(agreement, 'kubernetes')).toMatch(
       /^pipy at 0\.25: agrees within the noise floor: 2\.0 % more \[/,
     )
   })
 
   it('says by how much it does not, and what the network adds', () => {
     const other = side({ cores: six(0.24), applicationCores: 0.15 })
-    const found = compareTargets({ local: side({ cores: six(0.2) }), other })
-    expect(found.planes[0]).toMatchObject({ verdict: 'higher' })
-    const text = renderAgreement(found, 'kubernetes')
+    const agreement = compareTargets({ local: side({ cores: six(0.2) }), other })
+    expect(agreement.planes[0]).toMatchObject({ verdict: 'higher' })
+    const text = renderAgreement(agreement, 'kubernetes')
     expect(text).toMatch(/pipy at 0\.25: does not agree: 20\.0 % more \[/)
     expect(text).toMatch(/The pod network, by none: .* \(× 1\.50\)/)
   })
 
   it('takes the noise of the noisier side for the floor', () => {
-    const found = compareTargets({ local: side({ cores: six(0.2) }), other: side({ cores: six(0.21), spread: 0.08 }) })
-    expect(found.planes[0]).toMatchObject({ floor: 0.08, verdict: 'no-difference-shown' })
+    const agreement = compareTargets({
+      local: side({ cores: six(0.2) }),
+      other: side({ cores: six(0.21), spread: 0.08 }),
+    })
+    expect(agreement.planes[0]).toMatchObject({ floor: 0.08, verdict: 'no-difference-shown' })
   })
 
   it('does not call it agreement where the rounds scatter widely', () => {
@@ -51,8 +54,8 @@ describe('compareTargets', () => {
   })
 
   it('names no verdict below six rounds', () => {
-    const found = compareTargets({ local: side({ cores: [0.2] }), other: side({ cores: [0.3] }) })
-    expect(found.planes[0].verdict).toBe('indicative')
+    const agreement = compareTargets({ local: side({ cores: [0.2] }), other: side({ cores: [0.3] }) })
+    expect(agreement.planes[0].verdict).toBe('indicative')
   })
 })
 

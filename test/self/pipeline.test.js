@@ -31,8 +31,8 @@ it('a side of the pipeline that was not counted is undecided', () => {
 })
 
 it('a goal of a feature is kept, missed or undecided by its interval', () => {
-  const cost = (/** @type {object} */ own) =>
-    /** @type {any} */ ({ quantity: 'cpuPerRequest', service: null, isControl: false, contrast: 'features', ...own })
+  const cost = (/** @type {object} */ fields) =>
+    /** @type {any} */ ({ quantity: 'cpuPerRequest', service: null, isControl: false, contrast: 'features', ...fields })
   const at = (/** @type {string} */ features, /** @type {number} */ median, a = 'pipy with it') =>
     cost({ a, b: '', conditions: { features }, ratio: { median, low: median - 0.02, high: median + 0.02, values: [] } })
   const findings = judgeFeatures([
