@@ -15,7 +15,7 @@ export function tabulateAxes() {
   const rows = AXIS_NAMES.map(name => {
     const { option, kinds } = AXES[name]
     const flags = option ? `\`${option.flags}\`` : 'in a file only'
-    return [`\`${name}\``, flags, option ? escapeTags(option.help) : tellValues(name), kinds.join(', ')]
+    return [`\`${name}\``, flags, option ? escapeTags(option.help) : renderValues(name), kinds.join(', ')]
   })
   return [['axis', 'option', 'means', 'kinds of trial'], ...rows]
 }
@@ -23,21 +23,21 @@ export function tabulateAxes() {
 /** @returns {[string, string[][]][]} for each verb with options of its own: the name of its table, a header and rows */
 export function tabulateOptions() {
   return program.commands.flatMap(verb => {
-    const rows = listOptions(verb).map(option => [`\`${option.flags}\``, tellOption(option)])
+    const rows = listOptions(verb).map(option => [`\`${option.flags}\``, renderOption(option)])
     if (rows.length === 0) return []
     return [/** @type {[string, string[][]]} */ ([`Options of ${verb.name()}`, [['option', 'means'], ...rows]])]
   })
 }
 
 /** The label of an axis without an option, and its values if they are words. @param {AxisName} name */
-function tellValues(name) {
+function renderValues(name) {
   const { label, schema } = AXES[name]
   const { enum: words } = z.toJSONSchema(schema)
   return words ? `${label}: ${words.join(', ')}` : label
 }
 
 /** The description of an option, with its default unless that is empty. @param {Option} option */
-function tellOption(option) {
+function renderOption(option) {
   return escapeTags(Help.prototype.optionDescription(option).replace(/ \(default: (\[\]|\{\})\)$/, ''))
 }
 

@@ -23,10 +23,10 @@ const sidecarPlanes = dataPlanes.filter(
 export function tabulatePlanes() {
   const rows = sidecarPlanes.map(plane => [
     `\`${plane.name}\``,
-    tellProgram(plane),
+    renderProgram(plane),
     listContenders(plane).join(', '),
-    tellFeatures(plane),
-    tellControls(plane),
+    renderFeatures(plane),
+    renderControls(plane),
     plane.parseOverflows ? 'yes' : 'no',
   ])
   const header = [
@@ -44,19 +44,19 @@ export function tabulatePlanes() {
 export function tabulateLacks() {
   const rows = sidecarPlanes.flatMap(plane => {
     /** @type {Map<string, { what: string, why: string, where: string[] }>} */
-    const found = new Map()
+    const lacks = new Map()
     for (const [name, measured] of Object.entries(CONFIGURATIONS).filter(([, { features }]) => features === undefined))
       for (const { what, why } of listShortcomings(plane, measured)) {
         const key = JSON.stringify([what, why])
-        const { where } = found.get(key) ?? { where: [] }
-        found.set(key, { what, why, where: [...where, name] })
+        const { where } = lacks.get(key) ?? { where: [] }
+        lacks.set(key, { what, why, where: [...where, name] })
       }
     // A plane that carries bytes alone is tried with those, whatever its applications speak.
     const tried = plane.carriesBytesOnly ? CONFIGURATIONS.tcp : CONFIGURATIONS.mtls
     const refused = MORE.flatMap(({ where, ...more }) =>
       listRefusals(plane, tried, more).map(({ what, why }) => ({ where: [where], what, why })),
     )
-    return [...found.values(), ...refused].map(({ what, why, where }) => [
+    return [...lacks.values(), ...refused].map(({ what, why, where }) => [
       `\`${plane.name}\``,
       where.join(', '),
       what,
@@ -99,7 +99,7 @@ function listVersions({ tool }) {
 }
 
 /** @param {DataPlane} plane */
-function tellProgram({ tool }) {
+function renderProgram({ tool }) {
   if (!tool) return ''
   const how = tool.source
     ? `\`${tool.variable}=/path\` names it`
@@ -119,13 +119,13 @@ function listContenders({ name, profiles, hasVariants }) {
 }
 
 /** @param {DataPlane} plane */
-function tellFeatures({ features = [] }) {
+function renderFeatures({ features = [] }) {
   if (features.length === FEATURE_NAMES.length) return 'all'
   return features.length === 0 ? 'none' : features.join(', ')
 }
 
 /** @param {DataPlane} plane */
-function tellControls({ controls = [] }) {
+function renderControls({ controls = [] }) {
   return (
     controls.map(({ name, needsOf }) => (needsOf ? `\`${name}\` (one, or many)` : `\`${name}\` (one)`)).join(', ') ||
     'nothing'

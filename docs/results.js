@@ -28,22 +28,24 @@ async function readRows(name, folder) {
   const { agrees, lines } = await verifyFolder(folder)
   if (!agrees) throw new Error(`docs/results/${name} is not accepted by verify: ${lines.join('; ')}`)
   const summary = readSummary(folder)
-  const own = listArms(summary).filter(arm => arm.hasSidecars && arm.repeatOf === null && arm.trials.completed > 0)
-  const inTurns = own.filter(({ load }) => load.kind === 'interleaved')
-  const shown = inTurns.length > 0 ? inTurns : own
-  const ofRun = [tellNode(summary), `[${summary.run.experiment}](results/${name})`]
+  const sidecarArms = listArms(summary).filter(
+    arm => arm.hasSidecars && arm.repeatOf === null && arm.trials.completed > 0,
+  )
+  const inTurns = sidecarArms.filter(({ load }) => load.kind === 'interleaved')
+  const arms = inTurns.length > 0 ? inTurns : sidecarArms
+  const ofRun = [renderNode(summary), `[${summary.run.experiment}](results/${name})`]
   // The rows below the first are of the same run.
-  return shown.map((arm, i) => [...(i === 0 ? ofRun : ['', '']), ...tellArm(arm, summary)])
+  return arms.map((arm, i) => [...(i === 0 ? ofRun : ['', '']), ...renderArm(arm, summary)])
 }
 
 /** @param {Summary} summary */
-function tellNode({ machine }) {
+function renderNode({ machine }) {
   const { cpus, cpuModel, architecture, kernel, cgroupVersion } = /** @type {Record<string, any>} */ (machine)
   return `${[`${cpus} CPUs`, cpuModel, architecture].filter(Boolean).join(', ')}; ${kernel}; cgroup v${cgroupVersion}`
 }
 
 /** @param {SummaryArm} arm @param {Summary} summary */
-function tellArm(arm, { tools }) {
+function renderArm(arm, { tools }) {
   const tool = dataPlanes.find(({ name }) => name === arm.plane)?.tool?.name ?? ''
   const [cost, memory] = ['cpuPerRequest', 'rss'].map(name => {
     const { median, low, high } = quantityOf(arm, name)

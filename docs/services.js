@@ -13,7 +13,7 @@ export function tabulateLinks() {
   const rows = links.map(link => {
     const way = listWay(link)
     const mtls = way.length > 1 ? 'between the two sidecars' : 'none'
-    return [`\`${link.name}\``, way.join(' → '), tellLoad(link.entry), `${way.length}`, mtls]
+    return [`\`${link.name}\``, way.join(' → '), renderLoad(link.entry), `${way.length}`, mtls]
   })
   return [['link', 'services on the way', 'the load generator is', 'sidecars', 'mTLS'], ...rows]
 }
@@ -34,6 +34,6 @@ function listWay({ services, entry }) {
 }
 
 /** @param {Topology['entry']} entry */
-function tellLoad({ service, listener }) {
+function renderLoad({ service, listener }) {
   return listener === 'inbound' ? `a client of ${service}` : `the application of ${service}, which calls its sidecar`
 }

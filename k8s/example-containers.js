@@ -59,7 +59,7 @@ function toolOf({ name, image }) {
  * @returns {Container['folders']}
  */
 function findFolders({ service, folder, files, credentials, ...spec }, scripts) {
-  const seen = [
+  const folders = [
     ...spec.scripts.map(at => {
       const configMap = path.posix.basename(at)
       return { path: at, configMap, names: Object.keys(scripts[configMap]) }
@@ -67,5 +67,5 @@ function findFolders({ service, folder, files, credentials, ...spec }, scripts) 
     { path: folder, configMap: service, names: files.map(f => f.name) },
     { path: CERTIFICATES, secret: service, names: credentials.map(file => path.posix.basename(file)) },
   ]
-  return seen.filter(({ names }) => names.length > 0)
+  return folders.filter(({ names }) => names.length > 0)
 }

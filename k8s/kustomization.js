@@ -59,11 +59,12 @@ const DELIMITERS = ['"', "'", ' ', '\n']
 function findTargets({ metadata, data }, { address, word }) {
   return Object.entries(data).flatMap(([key, text]) => {
     const places = text.split(address).length - 1
-    const found = DELIMITERS.map(delimiter =>
+    const occurrences = DELIMITERS.map(delimiter =>
       text.split(delimiter).flatMap((part, index) => (part === word ? [{ delimiter, index }] : [])),
     ).find(options => options.length === places)
-    if (!found) throw new Error(`kustomize cannot find ${word} in ${key}: write it between quotation marks or blanks`)
-    return found.map(options => ({
+    if (!occurrences)
+      throw new Error(`kustomize cannot find ${word} in ${key}: write it between quotation marks or blanks`)
+    return occurrences.map(options => ({
       select: { kind: 'ConfigMap', name: metadata.name },
       fieldPaths: [`data.[${key}]`],
       options,

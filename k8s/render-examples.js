@@ -61,8 +61,8 @@ function renderExample({ topology, plane, scripts, addresses }) {
     service,
     containers: createContainers({ topology, service, plane, scripts, addresses }),
   }))
-  const seen = new Set(services.flatMap(s => s.containers.flatMap(c => c.folders.map(f => f.configMap ?? ''))))
-  const shared = Object.keys(scripts).filter(folder => seen.has(folder))
+  const mounted = new Set(services.flatMap(s => s.containers.flatMap(c => c.folders.map(f => f.configMap ?? ''))))
+  const shared = Object.keys(scripts).filter(folder => mounted.has(folder))
   const texts = services.flatMap(s => s.containers.flatMap(c => c.spec.files.map(f => f.content)))
   const placeOf = (/** @type {string} */ service) => {
     const endpoint = `${addresses[service]}:${PORTS.inbound}`

@@ -82,8 +82,8 @@ describe('what may import what', () => {
   })
 
   it.each(files.filter(file => !mayImport(file).includes('*')))('%s imports what its folder may', file => {
-    const own = [...importsOf(file), ...typeImportsOf(file)].filter(name => name.startsWith('src/'))
-    expect(own.filter(name => !mayImport(file).includes(folderOf(name)))).toEqual([])
+    const imports = [...importsOf(file), ...typeImportsOf(file)].filter(name => name.startsWith('src/'))
+    expect(imports.filter(name => !mayImport(file).includes(folderOf(name)))).toEqual([])
   })
 
   it('keeps prepare/ from the verbs', () => {
@@ -104,8 +104,10 @@ describe('what may import what', () => {
 
   it.each(['kinds', 'dataplanes'])('keeps the folders of src/%s/ from each other', folder => {
     for (const file of files.filter(f => f.startsWith(`src/${folder}/`) && f.split('/').length > 3)) {
-      const [, , own] = file.split('/')
-      const others = importsOf(file).filter(name => name.startsWith(`src/${folder}/`) && name.split('/')[2] !== own)
+      const [, , subfolder] = file.split('/')
+      const others = importsOf(file).filter(
+        name => name.startsWith(`src/${folder}/`) && name.split('/')[2] !== subfolder,
+      )
       expect(others, file).toEqual([])
     }
   })

@@ -28,9 +28,9 @@ describe('the examples', () => {
   }) => expect(readFileSync(`k8s/${file}`, 'utf8')).toBe(content))
 
   it('are no other files than these, and the certificates that everybody makes', () => {
-    const found = examples.flatMap(({ name }) => readdirSync(`k8s/examples/${name}`).map(f => `examples/${name}/${f}`))
+    const files = examples.flatMap(({ name }) => readdirSync(`k8s/examples/${name}`).map(f => `examples/${name}/${f}`))
     const rendered = examples.flatMap(e => e.files.map(f => f.file))
-    expect(found.filter(file => !file.endsWith('/certificates')).sort()).toEqual(rendered.sort())
+    expect(files.filter(file => !file.endsWith('/certificates')).sort()).toEqual(rendered.sort())
     expect(readdirSync('k8s/examples').sort()).toEqual(examples.map(e => e.name).sort())
     expect(readFileSync('.gitignore', 'utf8')).toContain('k8s/examples/*/certificates/')
   })
@@ -72,8 +72,8 @@ describe('kubectl kustomize', () => {
     if (!kubectl) return context.skip('needs kubectl')
     const copy = path.join(folder, name)
     cpSync(`k8s/examples/${name}`, copy, { recursive: true })
-    const own = services.map(service => ({ name: service, identity: identityOf(service) }))
-    await writeCertificates({ folder: path.join(copy, 'certificates'), services: own })
+    const withIdentities = services.map(service => ({ name: service, identity: identityOf(service) }))
+    await writeCertificates({ folder: path.join(copy, 'certificates'), services: withIdentities })
     const ratings = path.join(copy, 'ratings.yaml')
     const changed = readFileSync(ratings, 'utf8').replace(/clusterIP: \S+/, 'clusterIP: 10.43.0.9')
     writeFileSync(ratings, changed)

@@ -12,8 +12,8 @@ export default class LastLinesReporter {
     const tests = modules.flatMap(module => [...module.children.allTests()])
     const listOf = (/** @type {string} */ state) => tests.filter(test => test.result().state === state)
     const byReason = groupBy(listOf('skipped'), test => /** @type {any} */ (test.result()).note ?? 'no reason given')
-    for (const [reason, own] of byReason)
-      console.log(`SKIPPED: ${reason}: ${own.map(test => test.fullName).join('; ')}`)
+    for (const [reason, skipped] of byReason)
+      console.log(`SKIPPED: ${reason}: ${skipped.map(test => test.fullName).join('; ')}`)
     // An import or a hook may have failed, too.
     for (const part of modules.flatMap(module => [module, ...module.children.allSuites()])) {
       for (const { message } of part.errors()) console.log(`FAILED: ${formatTestName(part)}: ${shorten(message)}`)

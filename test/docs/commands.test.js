@@ -11,9 +11,10 @@ describe('the documentation', () => {
   )('$where: `$text` has a verb and options that there are', ({ argv: [, , verb, ...words] }) => {
     if (verb === undefined || verb.startsWith('-')) return
     expect([...verbs.keys()]).toContain(verb)
-    const own = verbs.get(verb)
+    const verbCommand = verbs.get(verb)
     // A verb below it, such as that of `lab new`, has options of its own.
-    const { options: known = [] } = own?.commands.find(command => command.name() === words[0]) ?? own ?? {}
+    const { options: known = [] } =
+      verbCommand?.commands.find(command => command.name() === words[0]) ?? verbCommand ?? {}
     const options = known.flatMap(({ short, long }) => [short, long])
     const used = words.filter(word => /^--?[a-z]/.test(word)).map(word => word.split('=')[0])
     expect(used.filter(name => name !== '--help' && !options.includes(name))).toEqual([])

@@ -48,8 +48,8 @@ function readPage(page) {
   return commands
 }
 
-/** @param {string} text @param {Pick<Command, 'where' | 'isInBlock'>} found */
-function split(text, found) {
+/** @param {string} text @param {Pick<Command, 'where' | 'isInBlock'>} location */
+function split(text, location) {
   return (
     text
       .replace(/^\$ /, '')
@@ -57,7 +57,7 @@ function split(text, found) {
       // A line of the kit's own output: the command, and what it shows.
       .replace(/: .*$/, '')
       .split(' && ')
-      .map(part => ({ ...found, text: part, argv: expand(splitWords(part), found.where) }))
+      .map(part => ({ ...location, text: part, argv: expand(splitWords(part), location.where) }))
   )
 }
 
@@ -75,13 +75,13 @@ function expand([program, ...words], where) {
   if (program === 'sidecar-bench') return ['node', 'src/cli.js', ...words]
   if (program === 'npx' && words[0] === 'sidecar-bench') return ['node', 'src/cli.js', ...words.slice(1)]
   if (program !== 'npm') return [program, ...words]
-  const given = words.filter(word => !['-s', '--silent'].includes(word))
-  const name = given[0] === 'run' ? given[1] : given[0]
-  if (given[0] !== 'run' && name !== 'test') return ['npm', ...given]
+  const npmWords = words.filter(word => !['-s', '--silent'].includes(word))
+  const name = npmWords[0] === 'run' ? npmWords[1] : npmWords[0]
+  if (npmWords[0] !== 'run' && name !== 'test') return ['npm', ...npmWords]
   // Scripts of several commands stand for themselves.
   const script = SCRIPTS[name]
   if (script === undefined) throw new Error(`${where}: npm ${words.join(' ')}: package.json has no such script`)
-  const after = given.indexOf('--')
-  const args = after === -1 ? [] : given.slice(after + 1)
+  const after = npmWords.indexOf('--')
+  const args = after === -1 ? [] : npmWords.slice(after + 1)
   return script.startsWith('node ') ? [...script.split(' '), ...args] : ['npm', 'run', name, ...args]
 }

@@ -59,8 +59,8 @@ describe('the action', () => {
     for (const name of scripts) {
       const text = readFileSync(`ci/${name}`, 'utf8')
       const read = [...text.matchAll(/\$\{?([A-Z][A-Z_]+)/g)].map(([, variable]) => variable)
-      const given = Object.keys(steps.find(step => step.run?.includes(name))?.env ?? {})
-      const missing = new Set(read.filter(variable => !ofRunner.test(variable) && !given.includes(variable)))
+      const variables = Object.keys(steps.find(step => step.run?.includes(name))?.env ?? {})
+      const missing = new Set(read.filter(variable => !ofRunner.test(variable) && !variables.includes(variable)))
       expect([...missing], name).toEqual([])
     }
     const text = readFileSync('action.yml', 'utf8')
@@ -79,13 +79,13 @@ describe('a measurement in CI', () => {
       'pipy=my-scripts/pipy=base cpuPerRequest <= 1.02',
       ['--precision', '2%'],
     ],
-  ])('compares both scripts, and ends as the kit ends: %o', async (asked, planes, threshold, more) => {
+  ])('compares both scripts, and ends as the kit ends: %o', async (inputs, planes, threshold, more) => {
     const cwd = path.join(folder, `measure-${more.length}`)
     mkdirSync(path.join(cwd, 'results'), { recursive: true })
     const PATH = createProgram(cwd, { name: 'node', script: 'exit 5' })
     // Where the tests run as a user, sudo is in between.
     createProgram(cwd, { name: 'sudo', script: 'shift 3; exec "$@"' })
-    const { exitCode } = await run('measure.sh', { cwd, env: { ...env, ...asked, ...PATH } })
+    const { exitCode } = await run('measure.sh', { cwd, env: { ...env, ...inputs, ...PATH } })
     expect(exitCode).toBe(5)
     const calls = readFileSync(path.join(cwd, 'calls'), 'utf8').trim().split('\n')
     const words = calls.slice(calls.indexOf('bench')).slice(0, 9 + more.length)
@@ -98,10 +98,10 @@ describe('a measurement in CI', () => {
     const PATH = createProgram(cwd, { name: 'node', script: 'mkdir -p results/now' })
     createProgram(cwd, { name: 'sudo', script: 'shift 3; exec "$@"' })
     for (const attempt of ['1', '2']) {
-      const given = { ...env, ...PATH, BRANCH: 'bench-results', GITHUB_RUN_ID: '7', GITHUB_RUN_ATTEMPT: attempt }
-      expect((await run('measure.sh', { cwd, env: given })).exitCode).toBe(0)
+      const jobEnv = { ...env, ...PATH, BRANCH: 'bench-results', GITHUB_RUN_ID: '7', GITHUB_RUN_ATTEMPT: attempt }
+      expect((await run('measure.sh', { cwd, env: jobEnv })).exitCode).toBe(0)
       for (const name of ['manifest.json', 'trials.jsonl']) writeFileSync(path.join(cwd, 'results/now', name), name)
-      const { exitCode, stderr } = await run('keep.sh', { cwd, env: given })
+      const { exitCode, stderr } = await run('keep.sh', { cwd, env: jobEnv })
       expect(exitCode, stderr).toBe(0)
     }
     const { stdout } = await execa('git', ['-C', origin, 'ls-tree', '-r', '--name-only', 'bench-results'])

@@ -32,7 +32,7 @@ const places = { gateway: placeAt('10.96.1.1'), ratings: placeAt('10.96.1.2') }
 const namespace = 'sidecar-bench-r1'
 const readerNamespace = `${namespace}-reader`
 const labels = { [LABELS.managed]: MANAGER, [LABELS.run]: 'r1' }
-const own = { ...labels, [LABELS.start]: '1' }
+const startLabels = { ...labels, [LABELS.start]: '1' }
 
 /** @returns {Tool} */
 const toolIn = (/** @type {string} */ name, /** @type {string} */ version, /** @type {string} */ image) => ({
@@ -88,9 +88,9 @@ const SCRIPTS = {
 function containerOf(spec) {
   const { service, scripts, files, credentials } = spec
   const folders = scripts.map(path => ({ path, configMap: `scripts-of-${path.slice(7)}`, names: SCRIPTS[path] }))
-  const own = { path: spec.folder, configMap: `${service}-1`, names: files.map(f => f.name) }
+  const configFolder = { path: spec.folder, configMap: `${service}-1`, names: files.map(f => f.name) }
   const trust = { path: '/bench/certificates', secret: `${service}-1`, names: credentials.map(f => f.split('/')[3]) }
-  return { spec, folders: [...folders, ...[own, trust].filter(({ names }) => names.length > 0)] }
+  return { spec, folders: [...folders, ...[configFolder, trust].filter(({ names }) => names.length > 0)] }
 }
 
 const generator = containerOf(
@@ -121,8 +121,8 @@ const [, { spec: pipySidecar }] = pipyGateway
 const rendered = Object.fromEntries(pipySidecar.files.map(f => [f.name, f.content]))
 const kit = { path: '/bench/kit', configMap: 'kit', names: ['package.json', 'src/node/prober.js'] }
 const image = 'node:20.20.2-slim'
-export const gateway = { service: 'gateway', name: 'gateway-1', namespace, labels: own }
-export const ratings = { service: 'ratings', name: 'ratings-1', namespace, labels: own }
+export const gateway = { service: 'gateway', name: 'gateway-1', namespace, labels: startLabels }
+export const ratings = { service: 'ratings', name: 'ratings-1', namespace, labels: startLabels }
 const load = {
   service: 'k6',
   name: 'k6-2',
@@ -140,10 +140,10 @@ export const objects = {
   configmap: renderFiles({
     name: 'gateway-1',
     namespace,
-    labels: own,
+    labels: startLabels,
     files: { ...rendered, 'a/folder.js': 'one()\n' },
   }),
-  secret: renderFiles({ name: 'gateway-1', namespace, labels: own, files: credentials, isSecret: true }),
+  secret: renderFiles({ name: 'gateway-1', namespace, labels: startLabels, files: credentials, isSecret: true }),
   service: renderService({ ...gateway, ports: [PORTS.application, PORTS.outbound, PORTS.inbound] }),
   'deployment-native-sidecar': renderDeployment({
     ...{ ...gateway, containers: pipyGateway, where: 'node-1', hasNativeSidecars: true },
@@ -152,7 +152,14 @@ export const objects = {
     ...{ ...ratings, containers: envoyRatings, where: 'role=edge', hasNativeSidecars: false },
   }),
   'sidecar-pod': renderSidecarPod({
-    ...{ service: 'client-7', name: 'client-7-1', namespace, labels: own, container: pipyGateway[1], where: 'node-1' },
+    ...{
+      service: 'client-7',
+      name: 'client-7-1',
+      namespace,
+      labels: startLabels,
+      container: pipyGateway[1],
+      where: 'node-1',
+    },
   }),
   job: renderJob({ ...load, where: null }),
   prober: renderProber({ name: 'prober', namespace, labels, image, folder: kit, where: 'node-1' }),

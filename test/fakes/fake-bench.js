@@ -155,9 +155,9 @@ export async function createFakeTarget({
   /** @type {http.RequestListener} */
   const echo = (request, response) => {
     const nonce = request.headers['x-nonce']
-    const own = `${request.socket.localAddress}`
-    served.set(own, (served.get(own) ?? 0) + 1)
-    const servedBy = backends[Number(served.get(own)) % backends.length]
+    const address = `${request.socket.localAddress}`
+    served.set(address, (served.get(address) ?? 0) + 1)
+    const servedBy = backends[Number(served.get(address)) % backends.length]
     response.writeHead(statusOf(request), nonce ? { 'x-nonce': nonce, 'x-served-by': servedBy } : {})
     request.pipe(response)
   }
@@ -219,13 +219,13 @@ export async function createFakeTarget({
     async observe(processes, { window, ...options }) {
       // The idle machine before a run, of which a moment tells as much as its seconds.
       const endMs = processes.length === 0 ? window.startMs + 10 : window.endMs
-      const seen = await observe(probesOf(processes), { window: { ...window, endMs }, ...options })
+      const observation = await observe(probesOf(processes), { window: { ...window, endMs }, ...options })
       for (const { spec } of processes) observed.add(spec)
       const isDead = processes.some(p => p.ending() !== null)
-      for (const edge of [seen.start, seen.end]) {
+      for (const edge of [observation.start, observation.end]) {
         if (edge) edge.host = { idle: 60 * ++ticks, steal: 0, busy: 40 * ticks, total: 100 * ticks, cpus: 0 }
       }
-      return { ...seen, clockOffsetMs: 0, ...(isDead ? { end: null, after: null } : {}) }
+      return { ...observation, clockOffsetMs: 0, ...(isDead ? { end: null, after: null } : {}) }
     },
     async close() {
       for (const listener of listeners.values()) listener.close()

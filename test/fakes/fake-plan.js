@@ -24,6 +24,6 @@ const NOTHING_ELSE = {
  * @param {Partial<Omit<Parameters<typeof createPlan>[0], 'overrides'>> & { overrides?: Partial<Overrides> }} [options]
  */
 export function createFakePlan(experiment, { overrides, ...options } = {}) {
-  const asked = { ...NOTHING_ELSE, ...overrides }
-  return createPlan({ experiment, overrides: asked, cpus: 16, missing: [], hasSidecars, ...options })
+  const allOverrides = { ...NOTHING_ELSE, ...overrides }
+  return createPlan({ experiment, overrides: allOverrides, cpus: 16, missing: [], hasSidecars, ...options })
 }

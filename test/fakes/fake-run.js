@@ -61,9 +61,11 @@ export async function runFake({ folder, signal = new AbortController().signal, .
   const raw = path.join(folder, 'raw')
   const folders = { results: folder, raw, pipyScripts: 'pipy-scripts', echo: '/e', load: '/k', certificates: '/c' }
   const testbed = { site, ...prepared, folders, settings: plan.settings }
-  const own = options.kind ? [options.kind] : await Promise.all(plan.parts.map(({ kind }) => KINDS[kind].loadCourse()))
+  const kinds = options.kind
+    ? [options.kind]
+    : await Promise.all(plan.parts.map(({ kind }) => KINDS[kind].loadCourse()))
   const watcher = { say: () => {}, watch, follow: watch }
-  await runPlan({ plan, testbed, kinds: own, manifest, execution: { retain }, watcher, signal, gate })
+  await runPlan({ plan, testbed, kinds, manifest, execution: { retain }, watcher, signal, gate })
   return { summary: writeSummary(folder), records: /** @type {any[]} */ (readRun(folder).records) }
 }
 

@@ -16,7 +16,7 @@ const breakdown = service => ({
 })
 
 /** @param {Row[]} rows */
-const tell = (...rows) =>
+const answerTo = (...rows) =>
   createLabAnswer({
     ...{
       rows,
@@ -28,18 +28,23 @@ const tell = (...rows) =>
 
 describe('the answer of the lab', () => {
   it('names no functions where there is no difference', () => {
-    expect(tell(row('client', { next: 1003, spread: 0.004 }), row('server', { next: 1001, spread: 0.004 }))).toEqual([
-      'No difference found: a request takes as many instructions on either side.',
-    ])
+    expect(
+      answerTo(row('client', { next: 1003, spread: 0.004 }), row('server', { next: 1001, spread: 0.004 })),
+    ).toEqual(['No difference found: a request takes as many instructions on either side.'])
   })
 
   it('says how much less and how much more where sidecars differ in sign', () => {
-    const [verdict] = tell(row('client', { next: 1066, spread: 0.004 }), row('server', { next: 990, spread: 0.004 }))
+    const [verdict] = answerTo(
+      row('client', { next: 1066, spread: 0.004 }),
+      row('server', { next: 990, spread: 0.004 }),
+    )
     expect(verdict).toBe('A request takes between 1.00 % less and 6.60 % more instructions than before.')
   })
 
   it('names the functions of a sidecar that has changed, and none of another', () => {
-    expect(tell(row('client', { next: 1100, spread: 0.004 }), row('server', { next: 1001, spread: 0.004 }))).toEqual([
+    expect(
+      answerTo(row('client', { next: 1100, spread: 0.004 }), row('server', { next: 1001, spread: 0.004 })),
+    ).toEqual([
       'A request takes 0.10 to 10.0 % more instructions than before.',
       'Most of it in client: JSON.encode +3.',
     ])

@@ -42,9 +42,9 @@ it('a handshake is what a burst costs beyond its requests, for each connection t
     { requests: 8, connections: 4, total: 8 * 100 + 4 * 5100 },
     { requests: 8, connections: 0, total: 800 },
   ]
-  const found = findHandshake(bursts, 100)
-  expect(found).toEqual({ value: 5050, counts: [5000, 5100] })
-  expect(found && spreadOf(found)).toBeCloseTo(100 / 5050)
+  const handshake = findHandshake(bursts, 100)
+  expect(handshake).toEqual({ value: 5050, counts: [5000, 5100] })
+  expect(handshake && spreadOf(handshake)).toBeCloseTo(100 / 5050)
 })
 
 it('a handshake is unknown where fewer than two bursts opened connections', () => {

@@ -22,22 +22,22 @@ it("is the kit's own scripts, with tests that pass by the command that is told, 
   // npm init makes such a package.
   writeFileSync(path.join(folder, 'package.json'), '{ "type": "commonjs" }')
   const mine = path.join(folder, 'my scripts')
-  const told = await lab('new', mine)
+  const output = await lab('new', mine)
   for (const name of readdirSync('pipy-scripts'))
     expect(readFileSync(path.join(mine, name), 'utf8')).toBe(readFileSync(path.join('pipy-scripts', name), 'utf8'))
-  const [test] = /node --test .*(?=#)/.exec(told) ?? []
+  const [test] = /node --test .*(?=#)/.exec(output) ?? []
   const { stdout } = await execa('bash', ['-c', `${test}`], { cwd: folder })
   expect(stdout).toMatch(/(# |ℹ )pass ([5-9]|\d\d+)\b/)
-  expect(told).toContain(`npm run lab -- '${mine}'`)
-  expect(told).toContain(`npm run bench -- --planes pipy,pipy='${mine}'`)
+  expect(output).toContain(`npm run lab -- '${mine}'`)
+  expect(output).toContain(`npm run bench -- --planes pipy,pipy='${mine}'`)
 })
 
 it('is the shortest script where that is asked for, with a command that counts its change', async () => {
   const mine = path.join(folder, 'shortest')
-  const told = await lab('new', mine, '--shortest')
+  const output = await lab('new', mine, '--shortest')
   expect(readdirSync(mine)).toEqual(['main.js'])
   expect(readFileSync(path.join(mine, 'main.js'), 'utf8')).toBe(readFileSync('bench/pipy-shortest/main.js', 'utf8'))
-  expect(told).toContain(`npm run lab -- ${mine} --against bench/pipy-shortest --link pair --no-parity`)
+  expect(output).toContain(`npm run lab -- ${mine} --against bench/pipy-shortest --link pair --no-parity`)
 })
 
 it('has tests that fail where its own scripts are wrong', async () => {

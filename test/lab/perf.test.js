@@ -134,8 +134,8 @@ describe('a perf', () => {
 
   it('that is interrupted leaves no file', async () => {
     const stop = new AbortController()
-    const asked = { perf: writePerf('exec sleep 60'), pids: [process.pid], seconds: 60, file, signal: stop.signal }
-    const sampling = samplePids(asked)
+    const options = { perf: writePerf('exec sleep 60'), pids: [process.pid], seconds: 60, file, signal: stop.signal }
+    const sampling = samplePids(options)
     sampling.catch(() => {})
     await expect.poll(() => existsSync(file)).toBe(true)
     stop.abort(new Error('interrupted'))

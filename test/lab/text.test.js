@@ -73,8 +73,8 @@ it('one side alone has no columns of another, and a noisy quantity the digits th
 it('after a save, only rows that it has changed are told', () => {
   const row = { link: 'pair', quantity: /** @type {const} */ ('instructions'), old: 1000, ratio: 1.1, spread: 0.002 }
   const before = ['client', 'server'].map(service => ({ ...row, service, new: 1100 }))
-  const changed = before.map(own =>
-    own.service === 'client' ? { ...own, new: 1200, ratio: 1.2 } : { ...own, new: 1101 },
+  const changed = before.map(previous =>
+    previous.service === 'client' ? { ...previous, new: 1200, ratio: 1.2 } : { ...previous, new: 1101 },
   )
   const lines = renderChangedRows(changed, before).split('\n')
   expect(lines).toHaveLength(2)

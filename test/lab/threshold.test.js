@@ -9,9 +9,9 @@ const rowOf = (/** @type {string} */ service, /** @type {number} */ ratio) => ({
 
 describe('a threshold of the lab', () => {
   const rows = [rowOf('client', 1.02), rowOf('server', 1.005)]
-  const judge = (/** @type {string} */ text, given = rows) => {
+  const judge = (/** @type {string} */ text, judgedRows = rows) => {
     const threshold = parseLabThreshold(text, ['client', 'server'])
-    return judgeThresholds([threshold], { rows: given, breakdowns: [of('client'), of('server')] })
+    return judgeThresholds([threshold], { rows: judgedRows, breakdowns: [of('client'), of('server')] })
   }
 
   it('is crossed by each sidecar whose ratio it does not allow', () => {

@@ -15,7 +15,7 @@ describe('escapeControls', () => {
     ['what turns the line round', 'a\u202eb', 'a\\u202eb'],
     ['what ends a line elsewhere', 'a\u2028b', 'a\\u2028b'],
     ['a mark of two code units', '\u{e0041}', '\\udb40\\udc41'],
-  ])('shows %s', (_, text, shown) => expect(escapeControls(text)).toBe(shown))
+  ])('shows %s', (_, text, escaped) => expect(escapeControls(text)).toBe(escaped))
 
   it('keeps JSON the same JSON', () => {
     const value = { name: '\x7f\x9b\u202e"\\' }

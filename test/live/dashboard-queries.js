@@ -16,7 +16,7 @@ export function readDashboard() {
  */
 export function listDashboardQueries({ run = '.+', rateInterval = '4s' } = {}) {
   const { panels, templating } = readDashboard()
-  const asked = panels.flatMap((/** @type {any} */ panel) =>
+  const panelQueries = panels.flatMap((/** @type {any} */ panel) =>
     (panel.targets ?? []).map((/** @type {any} */ { refId, expr }) => ({ panel: `${panel.title} ${refId}`, expr })),
   )
   const variables = templating.list
@@ -25,7 +25,7 @@ export function listDashboardQueries({ run = '.+', rateInterval = '4s' } = {}) {
       panel: `variable ${name}`,
       expr: query.query.replace(/^label_values\((\w+), (\w+)\)$/, 'group by ($2) ($1)'),
     }))
-  return [...variables, ...asked].map(({ panel, expr }) => {
+  return [...variables, ...panelQueries].map(({ panel, expr }) => {
     const expression = expr.replaceAll('$__rate_interval', rateInterval).replaceAll('$run', run)
     if (expression.includes('$')) throw new Error(`${panel} of ${FILE} has another variable: ${expression}`)
     return { panel, expression }

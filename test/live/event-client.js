@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
  * @param {string} url of the page @param {{ isReading?: boolean }} [options]
  */
 export async function listen(url, { isReading = true } = {}) {
-  /** @type {{ name: string, told: any }[]} */
+  /** @type {{ name: string, data: any }[]} */
   const events = []
   let text = ''
   let isEnded = false
@@ -24,7 +24,7 @@ export async function listen(url, { isReading = true } = {}) {
     text = /** @type {string} */ (messages.pop())
     for (const message of messages) {
       const fields = Object.fromEntries(message.split('\n').map(line => line.split(/: (.*)/s, 2)))
-      events.push({ name: fields.event ?? message, told: fields.data && JSON.parse(fields.data) })
+      events.push({ name: fields.event ?? message, data: fields.data && JSON.parse(fields.data) })
     }
   }
   if (isReading) response.setEncoding('utf8').on('data', read)
@@ -33,11 +33,11 @@ export async function listen(url, { isReading = true } = {}) {
     response,
     names: () => events.map(({ name }) => name),
     isEnded: () => isEnded,
-    /** @param {string} name @param {(told: any) => boolean} [isWanted] */
+    /** @param {string} name @param {(data: any) => boolean} [isWanted] */
     async waitFor(name, isWanted = () => true) {
-      const find = () => events.find(event => event.name === name && isWanted(event.told))
+      const find = () => events.find(event => event.name === name && isWanted(event.data))
       await until(() => find() !== undefined, `an event ${name}; there were: ${events.map(e => e.name)}`)
-      return find()?.told
+      return find()?.data
     },
     destroy() {
       request.destroy()

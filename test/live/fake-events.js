@@ -54,7 +54,7 @@ export function createSidecarSpec(service, cpuLimitCores = 0.25) {
 
 /**
  * A sample of the gateway's sidecar, and of an application and a generator before and after it.
- * @param {{ seconds: number, reading: Partial<Reading>, specs?: ProcessSpec[] }} given seconds: from the start of the window
+ * @param {{ seconds: number, reading: Partial<Reading>, specs?: ProcessSpec[] }} options seconds: from the start of the window
  * @returns {RunEvent}
  */
 export function sample({ seconds, reading, specs = [createSidecarSpec('gateway')] }) {

@@ -104,9 +104,9 @@ describe('a number of a line', () => {
     const numbers = /** @type {any} */ ({ sidecars: 20, cpus: 2, first })
     const record = /** @type {any} */ ({ ...createRecord({ rollout: numbers }), load: null })
     const row = QUANTITIES.rolloutSeconds
-    const told = formatValue(row, Number(row.measure({ record })))
-    expect(told).toBe('1.23')
-    expect(renderTrial(record)).toContain(`20 sidecars configured within ${told} s`)
+    const seconds = formatValue(row, Number(row.measure({ record })))
+    expect(seconds).toBe('1.23')
+    expect(renderTrial(record)).toContain(`20 sidecars configured within ${seconds} s`)
     expect(renderTrial(record)).not.toContain('undefined')
     const late = { ...numbers, first: { ...first, lastCensoredSeconds: 1 } }
     expect(renderTrial({ ...record, rollout: late })).toContain('configured within – s')
@@ -116,8 +116,8 @@ describe('a number of a line', () => {
     const ended = { sidecars: 300, reason: /** @type {any} */ ('deadline'), what: 'late', seconds: 1 }
     const growth = /** @type {any} */ ({ sidecars: 200, ended, steps: [] })
     const rounds = [{ sidecars: 200, failedAt: 300, reason: ended.reason }]
-    const [told] = renderEndings({ rounds: /** @type {any} */ (rounds), hasControl: true }).split(' (')
-    expect(growthPart.tell(growth, () => '')).toBe(told)
-    expect(renderTrial(createRecord({ growth }))).toContain(told)
+    const [ending] = renderEndings({ rounds: /** @type {any} */ (rounds), hasControl: true }).split(' (')
+    expect(growthPart.tell(growth, () => '')).toBe(ending)
+    expect(renderTrial(createRecord({ growth }))).toContain(ending)
   })
 })

@@ -344,8 +344,8 @@ describe('the dashboard', () => {
 
   it('says of every panel what it shows and in which unit', () => {
     expect(uid).toBe('sidecar-bench')
-    const shown = panels.filter((/** @type {any} */ p) => p.type !== 'row')
-    for (const { title, description, fieldConfig, datasource, targets } of shown) {
+    const dataPanels = panels.filter((/** @type {any} */ p) => p.type !== 'row')
+    for (const { title, description, fieldConfig, datasource, targets } of dataPanels) {
       expect(description, title).toMatch(/\.$/)
       expect(fieldConfig.defaults.unit, title).toBeTruthy()
       for (const { legendFormat } of targets) expect(legendFormat, title).toBeTruthy()
@@ -359,10 +359,14 @@ describe('the dashboard', () => {
   it('asks for no metric that is not exposed, and for every one that is', async () => {
     const text = await createMetrics().text()
     const exposed = [...text.matchAll(/^# TYPE (\S+)/gm)].map(match => match[1])
-    const asked = listDashboardQueries().flatMap(({ expression }) => expression.match(/sidecar_bench_\w+/g) ?? [])
-    expect([...new Set(asked)].filter(name => !exposed.includes(name))).toEqual([])
+    const queriedMetrics = listDashboardQueries().flatMap(
+      ({ expression }) => expression.match(/sidecar_bench_\w+/g) ?? [],
+    )
+    expect([...new Set(queriedMetrics)].filter(name => !exposed.includes(name))).toEqual([])
     // The time since is nothing to draw.
-    expect(exposed.filter(name => !asked.includes(name))).toEqual(['sidecar_bench_run_started_timestamp_seconds'])
+    expect(exposed.filter(name => !queriedMetrics.includes(name))).toEqual([
+      'sidecar_bench_run_started_timestamp_seconds',
+    ])
   })
 
   it('has only expressions that Prometheus parses', async context => {
@@ -376,14 +380,14 @@ describe('the dashboard', () => {
   })
 
   it('is found where the provisioning of Grafana looks, by the data source that scrapes each second', () => {
-    const own = (/** @type {string} */ file) => parse(readFileSync(`bench/monitoring/${file}`, 'utf8'))
-    const [provider] = own('provisioning/dashboards/sidecar-bench.yml').providers
+    const readConfig = (/** @type {string} */ file) => parse(readFileSync(`bench/monitoring/${file}`, 'utf8'))
+    const [provider] = readConfig('provisioning/dashboards/sidecar-bench.yml').providers
     const readme = readFileSync('bench/monitoring/README.md', 'utf8')
     expect(readme).toContain(`"$PWD/bench/monitoring:${provider.options.path}:ro"`)
     expect(readme).toContain(`GF_PATHS_PROVISIONING=${provider.options.path}/provisioning`)
-    const [source] = own('provisioning/datasources/prometheus.yml').datasources
+    const [source] = readConfig('provisioning/datasources/prometheus.yml').datasources
     expect(source).toMatchObject({ type: 'prometheus', url: 'http://localhost:9090' })
-    expect(source.jsonData.timeInterval).toBe(own('prometheus.yml').global.scrape_interval)
+    expect(source.jsonData.timeInterval).toBe(readConfig('prometheus.yml').global.scrape_interval)
   })
 })
 
@@ -448,13 +452,13 @@ describe('k8s/monitoring', () => {
   const read = (/** @type {string} */ file) => readFileSync(`k8s/monitoring/${file}`, 'utf8')
 
   it('scrapes as on this machine, but for the target, which is nobody until it is set', () => {
-    const [own, local] = [read('prometheus.yml'), readFileSync('bench/monitoring/prometheus.yml', 'utf8')].map(t =>
+    const [cluster, local] = [read('prometheus.yml'), readFileSync('bench/monitoring/prometheus.yml', 'utf8')].map(t =>
       parse(t),
     )
-    const [{ targets }] = own.scrape_configs[0].static_configs
+    const [{ targets }] = cluster.scrape_configs[0].static_configs
     expect(targets).toEqual(['192.0.2.1:9464'])
     local.scrape_configs[0].static_configs[0].targets = targets
-    expect(own).toEqual(local)
+    expect(cluster).toEqual(local)
     const { spec } = parse(read('scrape-config.yaml'))
     expect(spec.staticConfigs).toEqual([{ targets, labels: { job: local.scrape_configs[0].job_name } }])
     expect(spec.scrapeInterval).toBe(local.global.scrape_interval)

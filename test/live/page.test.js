@@ -52,11 +52,11 @@ async function open(context, options) {
     ...{ page, state, emit, complaints, url: server.url },
     /** @param {string} id @param {string | RegExp} text */
     async shows(id, text) {
-      const isShown = async () => {
-        const shown = (await page.textContent(`#${id}`))?.trim() ?? ''
-        return typeof text === 'string' ? shown === text : text.test(shown)
+      const hasText = async () => {
+        const content = (await page.textContent(`#${id}`))?.trim() ?? ''
+        return typeof text === 'string' ? content === text : text.test(content)
       }
-      await until(isShown, `#${id} to show ${text}`)
+      await until(hasText, `#${id} to show ${text}`)
     },
     close: () => server.close(),
     async startAgain() {

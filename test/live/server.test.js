@@ -21,8 +21,8 @@ async function serve({ text = ':0', events = [] } = {}) {
   const address = parseAddress(text, '--live')
   const server = await startLiveServer({ address, state, assets: ASSETS, intervalMs: 20 })
   onTestFinished(server.close)
-  const emit = (/** @type {RunEvent[]} */ ...told) => {
-    for (const event of told) {
+  const emit = (/** @type {RunEvent[]} */ ...newEvents) => {
+    for (const event of newEvents) {
       state.apply(event)
       server.publish(event)
     }
@@ -129,16 +129,16 @@ describe('the events', () => {
     const reset = await second.waitFor('reset')
     expect(reset.series[0].anonBytes.map((/** @type {number[]} */ [at]) => at)).toEqual([0, 1, 2, 3])
     server.emit(read(4))
-    const last = (/** @type {any} */ told) => told.points[0]?.cores.at(-1)?.[0] === 4
+    const last = (/** @type {any} */ data) => data.points[0]?.cores.at(-1)?.[0] === 4
     await Promise.all([first.waitFor('state', last), second.waitFor('state', last)])
     const timesOf = (/** @type {typeof first} */ client) =>
       client.events
         .filter(({ name }) => name === 'state')
-        .flatMap(({ told }) => told.points[0].cores.map((/** @type {number[]} */ [at]) => at))
+        .flatMap(({ data }) => data.points[0].cores.map((/** @type {number[]} */ [at]) => at))
     expect([timesOf(first), timesOf(second)]).toEqual([[2, 3, 4], [4]])
-    const { told } = /** @type {any} */ (first.events.findLast(({ name }) => name === 'state'))
-    expect(told.snapshot).toEqual(server.state.snapshot())
-    expect(told.points[0].throttled, 'a stretch that became longer').toEqual([[0, 4]])
+    const { data } = /** @type {any} */ (first.events.findLast(({ name }) => name === 'state'))
+    expect(data.snapshot).toEqual(server.state.snapshot())
+    expect(data.points[0].throttled, 'a stretch that became longer').toEqual([[0, 4]])
   })
 
   it('tell of a trial that ended and of one that starts, in this order', async () => {
@@ -147,7 +147,7 @@ describe('the events', () => {
     server.emit(endTrial({ arm: cheap }), startTrial(dear), read(0), read(0.5))
     await client.waitFor('state')
     expect(client.names()).toEqual(['retry: 2000', 'reset', 'trial', 'new-trial', 'state'])
-    const [trial, , state] = client.events.slice(2).map(({ told }) => told)
+    const [trial, , state] = client.events.slice(2).map(({ data }) => data)
     expect(trial).toEqual({ result: server.state.results()[0], rows: server.state.rows() })
     expect(state.points[0].cores).toEqual([[0.5, 0.1]])
   })
@@ -156,7 +156,7 @@ describe('the events', () => {
     const server = await serve({ events: [plan()] })
     const client = await join(server)
     server.emit(plan({ arms: [cheap] }))
-    const { rows } = await client.waitFor('reset', told => told.rows.length === 1)
+    const { rows } = await client.waitFor('reset', data => data.rows.length === 1)
     expect(rows[0].label).toBe('cheap')
   })
 
@@ -197,7 +197,7 @@ describe('browsers', () => {
       if (i === 5) gone.response.socket.resetAndDestroy()
       await delay(5)
     }
-    await there.waitFor('state', told => told.points[0]?.anonBytes.at(-1)?.[0] === 19)
+    await there.waitFor('state', data => data.points[0]?.anonBytes.at(-1)?.[0] === 19)
     expect((await fetch(server.url)).status).toBe(200)
   })
 
@@ -212,11 +212,11 @@ describe('browsers', () => {
     let seconds = 0
     await until(() => {
       server.emit(sample({ seconds: seconds++, reading: { atSeconds: seconds }, specs }))
-      // It learns of it when it reads again: by then, more was told than its socket holds and a megabyte.
+      // It learns of it when it reads again: by then, more was sent than its socket holds and a megabyte.
       if (seconds === 100) slow.response.resume()
       return isDropped
     }, 'the slow one to be dropped')
-    await there.waitFor('state', told => told.points[0]?.anonBytes.at(-1)?.[0] >= seconds - 1)
+    await there.waitFor('state', data => data.points[0]?.anonBytes.at(-1)?.[0] >= seconds - 1)
     expect(there.isEnded()).toBe(false)
   })
 

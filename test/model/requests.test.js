@@ -134,12 +134,12 @@ describe('createCheck', () => {
 
 describe('renderRequest', () => {
   it('names the request of a pipeline.yaml, and not the payload beside it', () => {
-    const ownRequest = { method: 'GET', path: '/hi', requestBytes: 0, status: 401 }
-    expect(renderRequest({ payloadBytes: 1024, ownRequest })).toBe('GET /hi, answered 401')
-    expect(renderRequest({ ownRequest: { ...ownRequest, method: 'PUT', requestBytes: 2048 } })).toBe(
+    const request = { method: 'GET', path: '/hi', requestBytes: 0, status: 401 }
+    expect(renderRequest({ payloadBytes: 1024, ownRequest: request })).toBe('GET /hi, answered 401')
+    expect(renderRequest({ ownRequest: { ...request, method: 'PUT', requestBytes: 2048 } })).toBe(
       'PUT /hi with 2 KiB, answered 401',
     )
-    expect(renderRequest({ ownRequest: { ...ownRequest, answerBytes: [12, 2048] } })).toBe(
+    expect(renderRequest({ ownRequest: { ...request, answerBytes: [12, 2048] } })).toBe(
       'GET /hi, answered 401 with 12 bytes or 2 KiB',
     )
   })

@@ -88,12 +88,12 @@ describe('what a machine holds', () => {
 
   it('is for simulated sidecars what the control plane takes for them, and what they take themselves', () => {
     const simulated = { count: 1200, bytes: 200e3 }
-    const asked = { sidecars: 400, needs: { ...ENVOY, controlBytes: 300e3 }, simulated }
-    expect(findShortage({ ...asked, limits: LIMITS })).toBeNull()
-    expect(findShortage({ ...asked, limits: { ...LIMITS, memoryBytes: 9e9 } })).toContain(
+    const request = { sidecars: 400, needs: { ...ENVOY, controlBytes: 300e3 }, simulated }
+    expect(findShortage({ ...request, limits: LIMITS })).toBeNull()
+    expect(findShortage({ ...request, limits: { ...LIMITS, memoryBytes: 9e9 } })).toContain(
       '(400 × 21.3 MiB + 858.3 MiB)',
     )
-    expect(findShortage({ ...asked, limits: { ...LIMITS, files: 2000 } })).toContain('(400 × 3 + 1400)')
+    expect(findShortage({ ...request, limits: { ...LIMITS, files: 2000 } })).toContain('(400 × 3 + 1400)')
   })
 
   it('is no matter of a few', () => {

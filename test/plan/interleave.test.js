@@ -10,7 +10,7 @@ const withFeatures = (/** @type {string} */ features) => ({ conditions: { ...DEF
 /** @param {ReturnType<typeof arm>[]} arms */
 function groupsOf(arms) {
   const trials = orderInterleaved({ arms, rounds: 1, seed: 1 })
-  return [...groupBy(trials, t => t.interleaving).values()].map(own => own.map(t => t.arm))
+  return [...groupBy(trials, t => t.interleaving).values()].map(group => group.map(t => t.arm))
 }
 
 describe('orderInterleaved', () => {

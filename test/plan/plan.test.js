@@ -526,8 +526,8 @@ describe('the calibrations of a plan', () => {
 
   it('are found for every arm, that which repeats one (A/A) too', () => {
     for (const arm of plan.arms) {
-      const found = plan.calibrations.find(c => c.id === arm.calibratedBy)
-      expect([found?.plane, found?.conditions.services]).toEqual([arm.plane, arm.conditions.services])
+      const calibration = plan.calibrations.find(c => c.id === arm.calibratedBy)
+      expect([calibration?.plane, calibration?.conditions.services]).toEqual([arm.plane, arm.conditions.services])
     }
   })
 
@@ -611,9 +611,9 @@ describe('a plan with a control plane', () => {
     const several = planOf({ controls: ['ads', 'file'] }, rollout('', both))
     expect(namesOf(several)).toEqual(['pipy@repo', 'envoy@ads', 'envoy@file'])
     expect(new Set(several.arms.map(arm => groupOf(arm))).size).toBe(1)
-    const own = rollout('', `${both}, control: [ads]`)
-    expect(namesOf(planOf({}, own))).toEqual(['pipy@repo', 'envoy@ads'])
-    expect(namesOf(planOf({ planes: [{ ...choiceOf('envoy'), control: 'file' }] }, own))).toEqual(['envoy@file'])
+    const experiment = rollout('', `${both}, control: [ads]`)
+    expect(namesOf(planOf({}, experiment))).toEqual(['pipy@repo', 'envoy@ads'])
+    expect(namesOf(planOf({ planes: [{ ...choiceOf('envoy'), control: 'file' }] }, experiment))).toEqual(['envoy@file'])
   })
 
   it('simulates sidecars beyond the most that are real, where a control plane has simulated ones, and says so', () => {

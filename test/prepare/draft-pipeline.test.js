@@ -98,8 +98,8 @@ describe('a look at scripts', () => {
       { listen: { port: 8000 }, request: { method: 'GET', path: '/hi' } },
       'listen: { port: 8000 }\nrequest: { method: GET, path: "/hi" }',
     ],
-  ])('is written as a file that says the same', (asked, text) => {
-    const document = createPipelineDocument(asked)
+  ])('is written as a file that says the same', (fields, text) => {
+    const document = createPipelineDocument(fields)
     const draft = renderDraft({ document })
     expect(draft).toContain(text)
     expect(parsePipeline(draft, 'pipeline.yaml')).toEqual(document)

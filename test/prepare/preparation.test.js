@@ -22,11 +22,14 @@ async function prepare({ name = 'cap', missing = [], planes, loadHost, ...axes }
   /** @type {string[]} */
   const lines = []
   const context = { say: (/** @type {string} */ line) => void lines.push(line) }
-  const asked = { planes: planes === undefined ? undefined : parsePlanes(planes), loadHost: loadHost && 'there' }
+  const parsedOptions = {
+    planes: planes === undefined ? undefined : parsePlanes(planes),
+    loadHost: loadHost && 'there',
+  }
   const preparation = await prepareWith(
     {
       experiment: readExperiment(name),
-      options: { profile: 'quick', pin: false, seed: 1, maxMinutes: 60, ...asked, ...axes },
+      options: { profile: 'quick', pin: false, seed: 1, maxMinutes: 60, ...parsedOptions, ...axes },
       site: {
         cpus: 2,
         cores: [],
@@ -177,8 +180,8 @@ describe('prepareWith', () => {
       [{ protocol: ['http/2'] }, '--protocol http/2: the load is HTTP/1.1'],
       [{ workers: [2] }, '--workers 2: its threads are those of the file'],
       [{ features: ['access-log'] }, '--features access-log: it has the features of its scripts'],
-    ])('refuses %j', (asked, why) =>
-      expect(prepare({ name: 'cost', planes: `pipy=${free}`, ...asked })).rejects.toThrow(why))
+    ])('refuses %j', (options, why) =>
+      expect(prepare({ name: 'cost', planes: `pipy=${free}`, ...options })).rejects.toThrow(why))
 
     it('takes --protocol tcp for a proxy that passes bytes on', async () => {
       const { plan } = await prepare({ name: 'cost', planes: `pipy=${free}`, protocol: ['tcp'] })

@@ -121,9 +121,9 @@ describe('findPlane', () => {
 
   it('says what is missing: the program, or the scripts of a profile', async () => {
     vi.stubEnv('FSM', '')
-    const asked = { planes, choice: { ...choose(null), profile: 'fsm' }, folders, findTool }
-    await expect(findPlane(asked)).rejects.toThrow('set FSM to')
+    const options = { planes, choice: { ...choose(null), profile: 'fsm' }, folders, findTool }
+    await expect(findPlane(options)).rejects.toThrow('set FSM to')
     const missing = async () => ({ missing: 'no pipy' })
-    await expect(findPlane({ ...asked, findTool: missing })).rejects.toThrow('no pipy')
+    await expect(findPlane({ ...options, findTool: missing })).rejects.toThrow('no pipy')
   })
 })

@@ -10,11 +10,11 @@ const LOADS = await loadGenerators()
 /** @import { Arm, Conditions, Service } from '../../src/model/types.ts' */
 
 /**
- * @param {Partial<Conditions>} own
+ * @param {Partial<Conditions>} overrides
  * @param {Partial<Pick<Arm, 'plane' | 'profile' | 'load'>> & { calls?: string[], listener?: 'inbound' | 'outbound',
- *   limits?: any, pinnableCpus?: number }} [asked]
+ *   limits?: any, pinnableCpus?: number }} [options]
  */
-function refused(own, { calls = ['ratings'], listener = 'inbound', limits, pinnableCpus = 2, ...fields } = {}) {
+function refused(overrides, { calls = ['ratings'], listener = 'inbound', limits, pinnableCpus = 2, ...fields } = {}) {
   const services = /** @type {Service[]} */ ([
     { name: 'gateway', application: 'forward', calls },
     { name: 'ratings', application: 'echo', calls: [] },
@@ -22,7 +22,7 @@ function refused(own, { calls = ['ratings'], listener = 'inbound', limits, pinna
   return findUnsupported({
     planes: PLANES,
     kind: 'capacity',
-    arm: createArm({ plane: 'envoy', ...fields, conditions: { ...DEFAULT_CONDITIONS, protocol: 'tcp', ...own } }),
+    arm: createArm({ plane: 'envoy', ...fields, conditions: { ...DEFAULT_CONDITIONS, protocol: 'tcp', ...overrides } }),
     topology: { name: 't', services, entry: { service: 'gateway', listener } },
     ...{ tools: {}, lacks: {}, cpus: 2, pinnableCpus, limits },
   })
@@ -61,7 +61,7 @@ describe('sidecars that carry bytes', () => {
       [/ports declared http/, { interception: 'redirect' }, { plane: 'pipy', profile: 'fsm' }],
       [/layer4/, {}, { plane: 'caddy' }],
     ]),
-  )('are refused: %s', (reason, own, asked) => expect(refused(own, asked)).toMatch(reason))
+  )('are refused: %s', (reason, overrides, options) => expect(refused(overrides, options)).toMatch(reason))
 })
 
 describe('sidecars that carry gRPC', () => {
@@ -78,7 +78,8 @@ describe('sidecars that carry gRPC', () => {
       [/crash/, { interception: 'redirect' }, { plane: 'pipy', profile: 'fsm' }],
       [/holds up others/, {}, { plane: 'haproxy' }],
     ]),
-  )('are refused: %s', (reason, own, asked) => expect(refused({ protocol: 'grpc', ...own }, asked)).toMatch(reason))
+  )('are refused: %s', (reason, overrides, options) =>
+    expect(refused({ protocol: 'grpc', ...overrides }, options)).toMatch(reason))
 })
 
 describe('copies of a link under a load', () => {
@@ -119,11 +120,11 @@ it('a quota of a pod has room for the requests of its containers on Kubernetes',
 })
 
 describe('a sidecar that ends', () => {
-  const asked = (/** @type {Partial<Conditions>} */ own) =>
-    /** @type {Partial<Conditions>} */ ({ protocol: 'http', services: 2, changesPerMinute: 0, ...own })
+  const conditionsOf = (/** @type {Partial<Conditions>} */ overrides) =>
+    /** @type {Partial<Conditions>} */ ({ protocol: 'http', services: 2, changesPerMinute: 0, ...overrides })
   it('is given by planes, told by a control alone', () => {
-    expect(refused(asked({ ending: 'sigterm', changesPerMinute: null }), { plane: 'nginx' })).toBeNull()
-    expect(refused(asked({ ending: 'told' }), { plane: 'pipy' })).toBeNull()
+    expect(refused(conditionsOf({ ending: 'sigterm', changesPerMinute: null }), { plane: 'nginx' })).toBeNull()
+    expect(refused(conditionsOf({ ending: 'told' }), { plane: 'pipy' })).toBeNull()
   })
 
   it.each(
@@ -139,7 +140,7 @@ describe('a sidecar that ends', () => {
       [/load of its own arm/, { ending: 'sigterm' }, { load: { kind: 'idle' } }],
       [/load of its own arm/, { ending: 'sigterm' }, { load: { kind: 'interleaved', isInterleaved: true } }],
     ]),
-  )('is refused: %s', (reason, own, other) => expect(refused(asked(own), other)).toMatch(reason))
+  )('is refused: %s', (reason, overrides, other) => expect(refused(conditionsOf(overrides), other)).toMatch(reason))
 })
 
 describe('the load of gRPC', () => {

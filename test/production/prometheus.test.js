@@ -36,9 +36,9 @@ const size = (address, ...words) => cli('size', '--from-prometheus', address, '-
 describe('a Prometheus that is read', () => {
   it('sends a query below the path prefix, with a timeout for the server', async () => {
     /** @type {string[]} */
-    const asked = []
+    const received = []
     const address = await serve(({ url, headers }, response) => {
-      asked.push(`${url}`, `${headers.authorization}`)
+      received.push(`${url}`, `${headers.authorization}`)
       response.end(
         '{"status":"success","data":{"resultType":"vector","result":[{"metric":{"job":"a"},"value":[1,"2.5"]},{"metric":{},"value":[1,"NaN"]}]}}',
       )
@@ -46,12 +46,12 @@ describe('a Prometheus that is read', () => {
     expect(await ask(`${address.replace('http://', 'http://user:p%40ss@')}/prefix/`)).toEqual([
       { labels: { job: 'a' }, value: 2.5 },
     ])
-    expect(asked).toEqual([
+    expect(received).toEqual([
       '/prefix/api/v1/query?query=up&timeout=5000ms',
       `Basic ${Buffer.from('user:p@ss').toString('base64')}`,
     ])
     await ask(address, { token: 'secret' })
-    expect(asked.at(-1)).toBe('Bearer secret')
+    expect(received.at(-1)).toBe('Bearer secret')
   })
 
   it.for([

@@ -139,16 +139,16 @@ describe('the workload of a pod', () => {
   })
 
   it('is what kube-state-metrics says, where it says it', () => {
-    const own = (/** @type {string} */ pod, /** @type {string} */ kind, /** @type {string} */ name) => ({
+    const ownerOf = (/** @type {string} */ pod, /** @type {string} */ kind, /** @type {string} */ name) => ({
       labels: { pod, owner_kind: kind, owner_name: name },
       value: 1,
     })
     const find = createWorkloadFinder({
       podOwners: [
-        own('a', 'ReplicaSet', 'front-gateway-abc'),
-        own('b', 'ReplicaSet', 'canary-5c6d'),
-        own('c', 'Job', 'nightly-29123456'),
-        own('web-0', '<none>', '<none>'),
+        ownerOf('a', 'ReplicaSet', 'front-gateway-abc'),
+        ownerOf('b', 'ReplicaSet', 'canary-5c6d'),
+        ownerOf('c', 'Job', 'nightly-29123456'),
+        ownerOf('web-0', '<none>', '<none>'),
       ],
       replicaSetOwners: [
         { labels: { replicaset: 'canary-5c6d', owner_kind: 'Rollout', owner_name: 'canary' }, value: 1 },

@@ -146,12 +146,12 @@ describe('a bundle', () => {
 
   it('that a killed process had unpacked is removed by cleanup, and that of a living process stays', () => {
     const parent = makeOwnFolder('temporary')
-    const own = makeOwnedFolder(parent, 'sidecar-bench-bundle')
-    const killed = own.replace(/bundle-\d+/, `bundle-${2 ** 22 + 1}`)
+    const living = makeOwnedFolder(parent, 'sidecar-bench-bundle')
+    const killed = living.replace(/bundle-\d+/, `bundle-${2 ** 22 + 1}`)
     mkdirSync(killed)
     mkdirSync(path.join(parent, 'sidecar-bench-bundle-abcdef'))
     expect(removeStaleFolders(parent)).toEqual([`temporary folder ${killed}`])
-    expect(readdirSync(parent).sort()).toEqual([path.basename(own), 'sidecar-bench-bundle-abcdef'].sort())
+    expect(readdirSync(parent).sort()).toEqual([path.basename(living), 'sidecar-bench-bundle-abcdef'].sort())
     expect(removeStaleFolders(path.join(parent, 'nowhere'))).toEqual([])
   })
 
@@ -201,7 +201,7 @@ describe('names in a bundle', () => {
     ['the node edge-7 of prod, edge-70', 'the node hidden of hidden, edge-70'],
     ['edge-host', 'hidden'],
     ['pipy', 'pipy'],
-  ])('%s becomes %s', (text, shown) => expect(hide(text)).toBe(shown))
+  ])('%s becomes %s', (text, expected) => expect(hide(text)).toBe(expected))
 
   it('are hidden in fields, and never in numbers: a host may be named 42', () => {
     const files = {

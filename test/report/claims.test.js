@@ -68,11 +68,11 @@ describe('renderClaims', () => {
     const results = evaluateClaims({ files: findClaims(), summaries: [createSummary([])] })
     const lines = renderClaims(results, ['cap'])
     expect(Math.max(...lines.map(line => line.length))).toBeLessThanOrEqual(100)
-    const own = results.filter(({ experiment }) => experiment === 'cap').length
-    expect(own).toBeLessThan(results.length)
+    const count = results.filter(({ experiment }) => experiment === 'cap').length
+    expect(count).toBeLessThan(results.length)
     expect(lines.slice(-2)).toEqual([
-      `${own} claims: 0 reproduced, 0 direction only, 0 contradicted, ${own} not testable here.`,
-      `Of other experiments, or of none: ${results.length - own}.`,
+      `${count} claims: 0 reproduced, 0 direction only, 0 contradicted, ${count} not testable here.`,
+      `Of other experiments, or of none: ${results.length - count}.`,
     ])
   })
 })

@@ -37,14 +37,14 @@ describe('a report', () => {
   })
 
   it('says what the load generator adds where it shares the CPUs of the sidecars', () => {
-    const tell = (/** @type {object} */ manifest) =>
+    const findNote = (/** @type {object} */ manifest) =>
       listNotes(open({ manifest: { target: 'local', ...manifest } }).report.document).find(note =>
         note.startsWith('The load generator shares the CPUs of the sidecars'),
       )
-    const shares = (/** @type {object} */ manifest) => tell(manifest) !== undefined
+    const shares = (/** @type {object} */ manifest) => findNote(manifest) !== undefined
     const placement = { sidecar: [0], application: [1], generator: [2] }
     // No figure of another machine.
-    expect(tell({ placements: { none: null, pipy: null } })).toMatch(/bench:self -- generator(?!.* %)/)
+    expect(findNote({ placements: { none: null, pipy: null } })).toMatch(/bench:self -- generator(?!.* %)/)
     expect(shares({ placements: { none: placement, pipy: placement } })).toBe(false)
     const loadHost = { host: 'load', cpuModel: 'x', cpus: 2 }
     expect(shares({ placements: { pipy: null }, machine: { cpus: 2, loadHost } })).toBe(false)
@@ -89,8 +89,8 @@ describe('a report', () => {
     const page = readFileSync(`${folder}/report.html`, 'utf8')
     expect(page).toContain(`<h1 class="answer">${report.document.answer.verdicts[0]}</h1>`)
     expect(page).toContain("default-src 'none'")
-    const own = page.slice(0, page.indexOf('<script>'))
-    expect(own).not.toMatch(/(?:src|href)="(?!#|data:)/)
+    const html = page.slice(0, page.indexOf('<script>'))
+    expect(html).not.toMatch(/(?:src|href)="(?!#|data:)/)
     expect(readFileSync(`${folder}/report.md`, 'utf8')).toContain('| pipy | 0.25 |')
   })
 

@@ -82,8 +82,8 @@ describe('equal work', () => {
   it('holds where all planes lack the same, which is said', () => {
     const lacking = { found: 'some', expected: 'all', lacks: ['it has none'] }
     const parity = ['pipy', 'envoy'].map(plane => createParityRow({ name: 'parity-upstreams', plane, ...lacking }))
-    const own = arms.filter(arm => arm.conditions.features === 'lean')
-    expect(renderParity({ results: [createResult({ arms: own })], parity, relaxes: [] })).toEqual([
+    const leanArms = arms.filter(arm => arm.conditions.features === 'lean')
+    expect(renderParity({ results: [createResult({ arms: leanArms })], parity, relaxes: [] })).toEqual([
       'Equal-work check: passed; all lack the same: it has none.',
     ])
   })

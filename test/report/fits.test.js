@@ -52,8 +52,8 @@ describe('renderSlopes', () => {
     [{ ...slope, perHour: 0, low: 0, high: MIB }, 'RSS MiB +0.00 [0.00, 1.00]: no change shown'],
     [{ ...slope, low: null, high: null, rounds: 4 }, 'RSS MiB +2.00: too few windows (4) for an interval'],
     [{ ...slope, quantity: 'p99', perHour: 0.5, low: 0.25, high: 1 }, 'p99 ms +0.50 [0.25, 1.00]: it grows'],
-  ])('says what a quantity moves by, and whether that is shown: %#', (given, words) => {
-    expect(renderSlopes({ results: [createResult({ slopes: [given] })] })).toEqual([HEAD, `  pair-pipy-1: ${words}`])
+  ])('says what a quantity moves by, and whether that is shown: %#', (fields, words) => {
+    expect(renderSlopes({ results: [createResult({ slopes: [fields] })] })).toEqual([HEAD, `  pair-pipy-1: ${words}`])
   })
 
   it('says nothing without a slope', () => expect(renderSlopes({ results: [createResult()] })).toEqual([]))

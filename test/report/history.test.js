@@ -24,13 +24,13 @@ const refuse = async (...argv) => (await cli('report', '--history', ...argv)).st
 /** Fourteen runs; from the ninth on the sidecars take a quarter more, with another build of the kit. */
 beforeAll(() => {
   for (let i = 0; i < 14; i++) {
-    const { run: own, kit } = createManifest()
+    const { run: defaultRun, kit } = createManifest()
     const isDear = i >= 8
     writeFakeRun({
       folder: path.join(root, `run-${i}`),
       rounds: 2,
       manifest: {
-        run: { ...own, startedAt: `2026-01-0${1 + Math.floor(i / 10)}T1${i % 10}:00:00.000Z` },
+        run: { ...defaultRun, startedAt: `2026-01-0${1 + Math.floor(i / 10)}T1${i % 10}:00:00.000Z` },
         // A commit of the repository around the kit each.
         kit: { ...kit, git: `commit-${i}`, sha256: (isDear ? 'd' : 'c').repeat(64) },
       },
@@ -63,15 +63,15 @@ describe('report --history', () => {
     const file = await report(root, '--format', 'html')
     expect(file).toBe(path.join(root, 'history.html'))
     const page = readFileSync(file, 'utf8')
-    const own = page.slice(0, page.indexOf('<script>'))
-    expect(own).not.toMatch(/(src|href)="(?!#|data:)/)
-    expect(own).toContain('prefers-color-scheme: dark')
-    expect([...own.matchAll(/data-chart="([^"]+)"/g)].map(match => match[1])).toEqual([
+    const html = page.slice(0, page.indexOf('<script>'))
+    expect(html).not.toMatch(/(src|href)="(?!#|data:)/)
+    expect(html).toContain('prefers-color-scheme: dark')
+    expect([...html.matchAll(/data-chart="([^"]+)"/g)].map(match => match[1])).toEqual([
       ...['over-runs-1', 'over-runs-2', 'over-runs-3'],
     ])
-    expect(own).toContain('<summary>CPU per request, µs (14 rows)</summary>')
+    expect(html).toContain('<summary>CPU per request, µs (14 rows)</summary>')
     // Escaped where it is shown.
-    expect(own).not.toContain('undefined')
+    expect(html).not.toContain('undefined')
   })
 
   it('is Markdown and JSON as well, on stdout', async () => {

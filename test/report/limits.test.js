@@ -9,14 +9,28 @@ import { createResult } from '../fakes/fake-summary.js'
 /** @import { SizeResult, Summary } from '../../src/model/types.ts' */
 
 const MIB = 2 ** 20
-/** @param {{ plane?: string, cores?: number, isFound?: boolean, isChecked?: boolean, services?: string[] }} [fields] @returns {SizeResult} */
-const sizeOf = ({ plane = 'pipy', cores = 0.3273, isFound = true, isChecked = true, services = [] } = {}) => {
-  const found = (/** @type {'cpu' | 'memory'} */ looksFor, /** @type {number} */ held) =>
-    createSearchResult({ template: createArm({ plane }), looksFor, held, failed: null, steps: [], why: '', isFound })
+/** @param {{ plane?: string, cores?: number, isConclusive?: boolean, isChecked?: boolean, services?: string[] }} [fields] @returns {SizeResult} */
+const sizeOf = ({ plane = 'pipy', cores = 0.3273, isConclusive = true, isChecked = true, services = [] } = {}) => {
+  const searchOf = (/** @type {'cpu' | 'memory'} */ looksFor, /** @type {number} */ held) =>
+    createSearchResult({
+      template: createArm({ plane }),
+      looksFor,
+      held,
+      failed: null,
+      steps: [],
+      why: '',
+      isFound: isConclusive,
+    })
   const choice = { plane, variant: null, profile: null }
   return {
     ...{ ...choice, ratePerSecond: 500, p99LimitMs: 20, p99Ms: 4.25, services, line: null },
-    ...{ cpu: found('cpu', cores), memory: found('memory', 31.4 * MIB), checks: [], isChecked, extrapolated: null },
+    ...{
+      cpu: searchOf('cpu', cores),
+      memory: searchOf('memory', 31.4 * MIB),
+      checks: [],
+      isChecked,
+      extrapolated: null,
+    },
   }
 }
 
@@ -85,7 +99,7 @@ describe('renderLimits', () => {
   })
 
   it.each(FORMATS)('writes, in %s, that there are no limits, beside those that there are', format => {
-    const text = renderLimits([sizeOf({ isFound: false }), sizeOf({ plane: 'envoy' })], format)
+    const text = renderLimits([sizeOf({ isConclusive: false }), sizeOf({ plane: 'envoy' })], format)
     expect(text).toContain('# pipy: no limits for 500 requests/s: ')
     // A document of comments alone is none.
     expect(parseAllDocuments(text).map(({ errors, contents }) => [errors, contents !== null])).toEqual([[[], true]])
@@ -142,7 +156,7 @@ describe('renderNodeFit', () => {
     ).toBe(
       '  pipy: the sidecars of all services together fit 1 times, by CPU (CPU 2000m / 1656m = 1.2; memory 1024 / 96 MiB = 10.7)',
     )
-    const lacking = [...all, sizeOf({ services: ['d'], isFound: false })]
+    const lacking = [...all, sizeOf({ services: ['d'], isConclusive: false })]
     expect(
       renderNodeFit(
         { results: [createResult({ kind: 'search', searches: [], sizes: lacking })], machine },
@@ -154,7 +168,10 @@ describe('renderNodeFit', () => {
   it('says nothing where no answer was found', () => {
     expect(
       renderNodeFit(
-        { results: [createResult({ kind: 'search', searches: [], sizes: [sizeOf({ isFound: false })] })], machine },
+        {
+          results: [createResult({ kind: 'search', searches: [], sizes: [sizeOf({ isConclusive: false })] })],
+          machine,
+        },
         readNode('pi4', null),
       ),
     ).toEqual([])

@@ -13,34 +13,34 @@ const manifest = createManifest({ arms: [arm], rounds: 6 })
 const recorded = (count, fields, first = 1) =>
   Array.from({ length: count }, (_, i) => ({ ...createRecord({ arm, round: first + i }), ...fields }))
 const failed = (/** @type {number} */ count, first = 1) => recorded(count, { outcome: 'failed' }, first)
-const tell = (/** @type {TrialRecord[]} */ records) =>
+const render = (/** @type {TrialRecord[]} */ records) =>
   renderUnfinishedRun({ manifest, records, summary: { results: [] } })
 
 describe('what is said of a run that is not whole', () => {
   it('is nothing where it is whole', () => {
-    expect(tell(recorded(6))).toEqual([])
+    expect(render(recorded(6))).toEqual([])
   })
 
   it('is how many trials of how many are recorded, and how many of them failed', () => {
-    expect(tell(recorded(4))).toEqual(['This run was cut short, or still goes on: 4 of 6 trials are recorded.'])
-    expect(tell([...recorded(3), ...failed(2, 4)])).toEqual([
+    expect(render(recorded(4))).toEqual(['This run was cut short, or still goes on: 4 of 6 trials are recorded.'])
+    expect(render([...recorded(3), ...failed(2, 4)])).toEqual([
       'This run was cut short, or still goes on: 5 of 6 trials are recorded, and 2 of them failed.',
     ])
   })
 
   it('is how many failed, where all were tried', () => {
-    expect(tell(failed(6))).toEqual(['6 of 6 trials failed.'])
+    expect(render(failed(6))).toEqual(['6 of 6 trials failed.'])
   })
 
   it('counts an arm once a round, in however many deployments it stands', () => {
     const records = [...recorded(5), ...recorded(3)]
-    expect(tell(records)).toEqual(['This run was cut short, or still goes on: 5 of 6 trials are recorded.'])
+    expect(render(records)).toEqual(['This run was cut short, or still goes on: 5 of 6 trials are recorded.'])
   })
 
   it('counts no trial that only looked for the capacity, also where that was cut short', () => {
     const [record] = recorded(1)
     const trial = { ...record.trial, arm: { ...arm, id: 'link-pipy-capacity' } }
-    expect(tell([{ ...record, trial }])).toEqual([
+    expect(render([{ ...record, trial }])).toEqual([
       'This run was cut short, or still goes on: 0 of 6 trials are recorded.',
     ])
   })
@@ -55,14 +55,16 @@ describe('what is said of a run that is not whole', () => {
       },
       records: recorded(7),
     }
-    const found = /** @type {any} */ ({})
+    const searchResult = /** @type {any} */ ({})
     const summaryOf = (/** @type {Pick<ResultOf<'search'>, 'searches' | 'sizes'>} */ fields) => ({
       results: [createResult({ kind: 'search', ...fields })],
     })
-    expect(renderUnfinishedRun({ ...run, summary: summaryOf({ searches: [found], sizes: [] }) })).toEqual([
+    expect(renderUnfinishedRun({ ...run, summary: summaryOf({ searches: [searchResult], sizes: [] }) })).toEqual([
       'This run was cut short, or still goes on: 1 of 2 searches have ended, after 7 trials.',
     ])
-    expect(renderUnfinishedRun({ ...run, summary: summaryOf({ searches: [found], sizes: [found] }) })).toEqual([])
+    expect(
+      renderUnfinishedRun({ ...run, summary: summaryOf({ searches: [searchResult], sizes: [searchResult] }) }),
+    ).toEqual([])
   })
 })
 

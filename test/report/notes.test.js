@@ -32,8 +32,8 @@ it('names what a plane does otherwise than the mesh that deploys it so', () => {
 })
 
 it('a run of other planes or TLS than the default names them in each command', () => {
-  const asked = { plane: 'caddy', conditions: { ...DEFAULT_CONDITIONS, tls: 'plaintext' } }
-  const lines = listCommands(summaryOf({ link: 'pair', sidecars: 2, asked }))
+  const fields = { plane: 'caddy', conditions: { ...DEFAULT_CONDITIONS, tls: 'plaintext' } }
+  const lines = listCommands(summaryOf({ link: 'pair', sidecars: 2, fields }))
   expect(lines[0]).toBe(
     'npm run bench -- --cpu 0.5 --link pair --planes caddy --tls plaintext   capacity, at a limit that sidecars reach here',
   )
@@ -42,7 +42,7 @@ it('a run of other planes or TLS than the default names them in each command', (
 
 it('a machine that other programs filled is asked again, and not for another limit', () => {
   const spoiled = [{ gate: 'neighbour', trials: 3, reason: 'something else used 1 core' }]
-  const lines = listCommands(summaryOf({ link: 'pair', sidecars: 2, boundBy: 'host', asked: { spoiled } }))
+  const lines = listCommands(summaryOf({ link: 'pair', sidecars: 2, boundBy: 'host', fields: { spoiled } }))
   expect(lines[0]).toBe('npm run bench -- --cpu 1 --link pair   the same, once nothing else runs on this machine')
 })
 
@@ -53,11 +53,11 @@ function listCommands(summary) {
   )
 }
 
-/** @param {{ link: string, sidecars: number, generator?: string, boundBy?: string, asked?: object }} options */
-function summaryOf({ link, sidecars, generator = 'k6', boundBy = 'users', asked = {} }) {
+/** @param {{ link: string, sidecars: number, generator?: string, boundBy?: string, fields?: object }} options */
+function summaryOf({ link, sidecars, generator = 'k6', boundBy = 'users', fields = {} }) {
   const tools = /** @type {any} */ ({ [generator]: {} })
   const summary = createSummary([{ plane: 'pipy', link }], { tools, machine: { cpus: '2' } })
   const [arm] = listArms(summary)
-  const own = { ...asked, target: 'local', boundBy, sidecars: Array(sidecars).fill(arm.sidecars[0]) }
-  return { ...summary, results: [createResult({ arms: [/** @type {typeof arm} */ ({ ...arm, ...own })] })] }
+  const armFields = { ...fields, target: 'local', boundBy, sidecars: Array(sidecars).fill(arm.sidecars[0]) }
+  return { ...summary, results: [createResult({ arms: [/** @type {typeof arm} */ ({ ...arm, ...armFields })] })] }
 }

@@ -38,11 +38,11 @@ describe('createSidecarSeries', () => {
   it('takes the processes of its own arm from samples of all that stand side by side', () => {
     const processes = record.processes.map(process => ({ ...process, armId: 'b' }))
     const [at, later] = [1, 2].map(second => ({ atSeconds: second, throttledPeriods: 0, anonBytes: 7 * second }))
-    const samples = [at, later].map((own, i) => ({
+    const samples = [at, later].map((sample, i) => ({
       epochMs: 1000 * (i + 1),
       processes: /** @type {any} */ ({
-        'a-gateway-sidecar': { ...own, cpuSeconds: 0.9 * i },
-        'b-gateway-sidecar': { ...own, cpuSeconds: 0.1 * i },
+        'a-gateway-sidecar': { ...sample, cpuSeconds: 0.9 * i },
+        'b-gateway-sidecar': { ...sample, cpuSeconds: 0.1 * i },
       }),
     }))
     const [series] = createSidecarSeries({ record: { ...record, processes }, samples })

@@ -7,20 +7,20 @@ import { createResult } from '../fakes/fake-summary.js'
 
 /**
  * An arm with a feature against the lean one.
- * @param {string} feature @param {Pick<Comparison, 'verdict' | 'reasons'> & { median: number }} told
+ * @param {string} feature @param {Pick<Comparison, 'verdict' | 'reasons'> & { median: number }} fields
  * @returns {Comparison}
  */
-function createContrast(feature, { median, ...told }) {
+function createContrast(feature, { median, ...fields }) {
   const { kind, link, cpuLimitCores, load, conditions } = createArm({})
   return {
     ...{ a: `pipy with ${feature}`, b: 'pipy with no features', kind, link, cpuLimitCores, load, conditions },
     ...{ contrast: 'features', isControl: false, quantity: 'cpuPerRequest', service: null, aaSpread: null },
     ratio: { median, low: median - 0.01, high: median + 0.01, values: Array(6).fill(median) },
-    ...told,
+    ...fields,
   }
 }
 const few = { verdict: /** @type {const} */ ('indicative'), reasons: ['3 rounds: 6 are needed'] }
-const tell = (/** @type {Comparison[]} */ ...comparisons) =>
+const render = (/** @type {Comparison[]} */ ...comparisons) =>
   renderContrastVerdicts({ results: [createResult({ comparisons })], shows })
 const shows = /** @type {import('../../src/model/types.ts').Summary['shows']} */ ({
   ...{ across: 'features', quantities: ['cpuPerRequest'], contrasts: [], hasCpuLine: false, hasSlopes: false },
@@ -29,7 +29,7 @@ const shows = /** @type {import('../../src/model/types.ts').Summary['shows']} */
 describe('what an axis changes', () => {
   it('is a line for all that have no verdict for one reason', () => {
     expect(
-      tell(createContrast('log', { median: 1.48, ...few }), createContrast('limit', { median: 1.07, ...few })),
+      render(createContrast('log', { median: 1.48, ...few }), createContrast('limit', { median: 1.07, ...few })),
     ).toEqual([
       'CPU per request against pipy with no features, no interval yet: 3 repeats: 6 are needed: pipy with log 1.48 : 1, pipy with limit 1.07 : 1',
     ])
@@ -38,7 +38,7 @@ describe('what an axis changes', () => {
   it('is a sentence for each verdict', () => {
     const higher = { verdict: /** @type {const} */ ('higher'), reasons: [] }
     expect(
-      tell(createContrast('log', { median: 1.48, ...higher }), createContrast('limit', { median: 1.07, ...few })),
+      render(createContrast('log', { median: 1.48, ...higher }), createContrast('limit', { median: 1.07, ...few })),
     ).toEqual([
       'pipy with log uses 48 % more CPU per request than pipy with no features [47, 49], 6 repeats',
       'CPU per request of pipy with limit and pipy with no features: 1.07 : 1, no interval yet: 3 repeats: 6 are needed',

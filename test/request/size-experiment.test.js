@@ -7,7 +7,7 @@ import {
 } from '../../src/request/size-experiment.js'
 import { createFakePlan } from '../fakes/fake-plan.js'
 
-const asked = {
+const request = {
   ...{ ratePerSecond: 300, p99Ms: 20, link: 'pair', users: null, payloadBytes: null, features: null },
   isExtrapolated: false,
 }
@@ -25,7 +25,7 @@ describe('createControlExperiment', () => {
 
 describe('createSizeExperiment', () => {
   it('asks the question as an experiment of this machine, with a search', () => {
-    expect(createSizeExperiment(asked)).toMatchObject({
+    expect(createSizeExperiment(request)).toMatchObject({
       name: 'size',
       question: 'Which CPU and memory limit holds 300 requests/s with a p99 of at most 20 ms?',
       axes: { plane: ['pipy', 'envoy'], link: ['pair'], ratePerSecond: [300], cpuLimitCores: [1] },
@@ -35,13 +35,13 @@ describe('createSizeExperiment', () => {
   })
 
   it('asks for the CPU request beside a neighbour, without a limit', () => {
-    expect(createSizeExperiment({ ...asked, neighbourCores: 2 })).toMatchObject({
+    expect(createSizeExperiment({ ...request, neighbourCores: 2 })).toMatchObject({
       question:
         'Which CPU request and memory limit holds 300 requests/s with a p99 of at most 20 ms, beside a neighbour of 2 CPUs?',
       axes: { neighbourCores: [2], cpuLimitCores: 'none' },
     })
-    expect(createSizeExperiment(asked).axes).not.toHaveProperty('neighbourCores')
-    const plan = createFakePlan(createSizeExperiment({ ...asked, neighbourCores: 2 }), { cpus: 2 })
+    expect(createSizeExperiment(request).axes).not.toHaveProperty('neighbourCores')
+    const plan = createFakePlan(createSizeExperiment({ ...request, neighbourCores: 2 }), { cpus: 2 })
     expect(plan.arms.map(arm => [arm.cpuLimitCores, arm.conditions.neighbourCores])).toEqual([
       [null, 2],
       [null, 2],
@@ -49,15 +49,20 @@ describe('createSizeExperiment', () => {
   })
 
   it('asks for what all sidecars have, and leaves the rest to its defaults', () => {
-    const { axes } = createSizeExperiment({ ...asked, interception: 'redirect', protocol: 'http/2', tls: 'plaintext' })
+    const { axes } = createSizeExperiment({
+      ...request,
+      interception: 'redirect',
+      protocol: 'http/2',
+      tls: 'plaintext',
+    })
     expect(axes).toMatchObject({ interception: ['redirect'], protocol: ['http/2'], tls: ['plaintext'] })
     for (const name of /** @type {const} */ (['interception', 'protocol', 'tls']))
-      expect(createSizeExperiment(asked).axes).not.toHaveProperty(name)
+      expect(createSizeExperiment(request).axes).not.toHaveProperty(name)
   })
 
   it('asks for the requests that were described, of one service or of several without a payload', () => {
     const requests = { responseBytes: 14336, serviceTime: '30ms' }
-    const { axes } = createSizeExperiment({ ...asked, p99Ms: 80, requests })
+    const { axes } = createSizeExperiment({ ...request, p99Ms: 80, requests })
     expect(axes).toMatchObject({ responseBytes: [14336], serviceTime: ['30ms'] })
     const of = { features: null, link: 'pair', users: null, p99Ms: 80, payloadBytes: null, requests }
     const orders = { name: 'orders', ratePerSecond: 300, p99Ms: null, payloadBytes: null }
@@ -69,21 +74,21 @@ describe('createSizeExperiment', () => {
   })
 
   it('leaves users and payload to their defaults where they were not asked for', () => {
-    const { axes } = createSizeExperiment(asked)
+    const { axes } = createSizeExperiment(request)
     expect([axes.users, axes.payloadBytes]).toEqual([undefined, undefined])
-    const own = createSizeExperiment({ ...asked, users: 10, payloadBytes: 100 })
-    expect(own.axes).toMatchObject({ users: [10], payloadBytes: [100] })
+    const experiment = createSizeExperiment({ ...request, users: 10, payloadBytes: 100 })
+    expect(experiment.axes).toMatchObject({ users: [10], payloadBytes: [100] })
   })
 
   it('sizes sidecars with features, and says so', () => {
-    const { axes, question } = createSizeExperiment({ ...asked, features: 'access-log' })
+    const { axes, question } = createSizeExperiment({ ...request, features: 'access-log' })
     expect(axes.features).toEqual(['access-log'])
     expect(question).toContain('of at most 20 ms, in sidecars with access-log?')
-    expect(createSizeExperiment(asked).axes.features).toBeUndefined()
+    expect(createSizeExperiment(request).axes.features).toBeUndefined()
   })
 
   it.each([1, 2, 16])('can be planned on %i CPUs, with windows that hold a p99', cpus => {
-    const plan = createFakePlan(createSizeExperiment(asked), { cpus, overrides: { profile: 'quick' } })
+    const plan = createFakePlan(createSizeExperiment(request), { cpus, overrides: { profile: 'quick' } })
     expect(plan.arms.map(a => [a.id, a.load.windowSeconds])).toEqual([
       ['pair-pipy-1-300rps', 3.5],
       ['pair-envoy-1-300rps', 3.5],
@@ -92,7 +97,7 @@ describe('createSizeExperiment', () => {
   })
 
   it('refuses what is no limit', () => {
-    expect(() => createSizeExperiment({ ...asked, p99Ms: 0 })).toThrow('search.p99Ms')
+    expect(() => createSizeExperiment({ ...request, p99Ms: 0 })).toThrow('search.p99Ms')
   })
 })
 

@@ -35,13 +35,13 @@ describe('openCertificates', () => {
   it('writes keys that no other user can read, flawed ones too, and none of an authority', async () => {
     await open('rsa-2048')
     expect(readdirSync(folder)).toEqual(['certificates', 'certificates-rsa'])
-    for (const own of readdirSync(folder)) {
-      expect([own, path.join(own, 'refused')].map(modeOf)).toEqual(['700', '700'])
-      const keys = readdirSync(path.join(folder, own), { recursive: true, encoding: 'utf8' }).filter(name =>
+    for (const subfolder of readdirSync(folder)) {
+      expect([subfolder, path.join(subfolder, 'refused')].map(modeOf)).toEqual(['700', '700'])
+      const keys = readdirSync(path.join(folder, subfolder), { recursive: true, encoding: 'utf8' }).filter(name =>
         name.endsWith('-key.pem'),
       )
       expect(keys).toEqual(expect.arrayContaining(['client-key.pem', 'refused/expired-key.pem']))
-      expect(new Set(keys.map(name => modeOf(path.join(own, name))))).toEqual(new Set(['600']))
+      expect(new Set(keys.map(name => modeOf(path.join(subfolder, name))))).toEqual(new Set(['600']))
       expect(keys).not.toContain('ca-key.pem')
     }
   })

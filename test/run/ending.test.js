@@ -7,17 +7,17 @@ import { startEnding } from '../../src/run/ending.js'
 /**
  * death: before its time; successorEnds: how.
  * @typedef {{ notice?: object | null, answers?: number | null, death?: string | null, signal?: AbortSignal,
- *   successorEnds?: string | null, diesTold?: boolean, goes?: string, refuses?: boolean }} Told
+ *   successorEnds?: string | null, diesOnNotice?: boolean, goes?: string, refuses?: boolean }} EndOptions
  */
 
 /**
- * Ends a process that goes at some signal; seen: what was done, in order.
- * @param {EndingStep[]} steps @param {string} goesAt @param {Told} [options]
+ * Ends a process that goes at some signal; calls: what was done, in order.
+ * @param {EndingStep[]} steps @param {string} goesAt @param {EndOptions} [options]
  */
 async function end(steps, goesAt, { notice = null, answers = 0.1, death = null, signal, ...options } = {}) {
-  const { successorEnds = null, diesTold = false, goes = 'status 0', refuses = false } = options
+  const { successorEnds = null, diesOnNotice = false, goes = 'status 0', refuses = false } = options
   /** @type {string[]} */
-  const seen = []
+  const calls = []
   let dead = death
   /** @type {(how: string) => void} */
   let go = () => {}
@@ -25,7 +25,7 @@ async function end(steps, goesAt, { notice = null, answers = 0.1, death = null, 
   let gone = null
   const exited = /** @type {Promise<string>} */ (new Promise(resolve => (go = resolve)))
   const exit = (/** @type {string} */ at) => {
-    seen.push(at)
+    calls.push(at)
     if (at !== goesAt) return
     gone = goes
     go(goes)
@@ -39,8 +39,8 @@ async function end(steps, goesAt, { notice = null, answers = 0.1, death = null, 
         if (refuses) throw new Error('read ECONNRESET')
         return
       }
-      seen.push(`ask ${host}`)
-      if (notice && diesTold) dead = 'signal SIGSEGV'
+      calls.push(`ask ${host}`)
+      if (notice && diesOnNotice) dead = 'signal SIGSEGV'
       if (host === 'server') await delay(1000 * Number(answers))
       return answers
     },
@@ -54,7 +54,7 @@ async function end(steps, goesAt, { notice = null, answers = 0.1, death = null, 
         notice,
         request: { host: 'server', endpoint: {}, credentials: null },
         succeed: async () => {
-          seen.push('successor')
+          calls.push('successor')
           const spec = { service: 'server-next', role: 'sidecar' }
           const startedMs = performance.timeOrigin + performance.now()
           return { spec, startedMs, ending: () => successorEnds, isStopped: () => false, renderFailure }
@@ -64,7 +64,7 @@ async function end(steps, goesAt, { notice = null, answers = 0.1, death = null, 
       graceMs: 50,
     },
   )
-  return { seen, record }
+  return { calls, record }
 }
 const endpoint = { address: '127.0.0.1', port: 1 }
 const post = (/** @type {string} */ path) =>
@@ -72,21 +72,21 @@ const post = (/** @type {string} */ path) =>
 
 describe('startEnding', () => {
   it('takes the steps in turn, and starts the successor when the sidecar is gone', async () => {
-    const { seen, record } = await end([post('/drain'), { kind: 'wait', seconds: 0.05 }, post('/quit')], '/quit')
-    expect(seen).toEqual(['/drain', '/quit', 'ask server', 'successor'])
+    const { calls, record } = await end([post('/drain'), { kind: 'wait', seconds: 0.05 }, post('/quit')], '/quit')
+    expect(calls).toEqual(['/drain', '/quit', 'ask server', 'successor'])
     expect(record?.atSeconds).toBeGreaterThanOrEqual(0.01)
     expect(record?.goneSeconds).toBeGreaterThanOrEqual(0.05)
     expect(record?.answerSeconds).toBeGreaterThanOrEqual(0.09)
   })
 
   it('tells the client first, where it is to know', async () => {
-    const { seen } = await end([post('/quit')], '/quit', { notice: { host: 'version-1.test' } })
-    expect(seen).toEqual(['ask version-1.test', '/quit', 'ask server', 'successor'])
+    const { calls } = await end([post('/quit')], '/quit', { notice: { host: 'version-1.test' } })
+    expect(calls).toEqual(['ask version-1.test', '/quit', 'ask server', 'successor'])
   })
 
   it('kills one that does not go, and gives it no time', async () => {
-    const { seen, record } = await end([{ kind: 'signal', signal: 'SIGINT' }], 'SIGKILL')
-    expect(seen).toEqual(['SIGINT', 'SIGKILL', 'ask server', 'successor'])
+    const { calls, record } = await end([{ kind: 'signal', signal: 'SIGINT' }], 'SIGKILL')
+    expect(calls).toEqual(['SIGINT', 'SIGKILL', 'ask server', 'successor'])
     expect(record?.goneSeconds).toBeNull()
   })
 
@@ -94,7 +94,7 @@ describe('startEnding', () => {
     await expect(end([post('/quit')], '/quit', { death: 'signal SIGSEGV' })).rejects.toThrow(
       "server's sidecar died before it was ended, with signal SIGSEGV: its log",
     )
-    await expect(end([post('/quit')], '/quit', { notice: { host: 'v' }, diesTold: true })).rejects.toThrow(
+    await expect(end([post('/quit')], '/quit', { notice: { host: 'v' }, diesOnNotice: true })).rejects.toThrow(
       'died before it was ended',
     )
     await expect(end([post('/quit')], '/quit', { notice: { host: 'v' }, answers: null })).rejects.toThrow(

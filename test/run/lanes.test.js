@@ -26,7 +26,7 @@ describe('inLanes', () => {
     const warnings = []
     const hear = (/** @type {Error} */ { name }) => void warnings.push(name)
     process.on('warning', hear)
-    await inLanes({ items, lanes: 12, signal }, async (_, own) => own.addEventListener('abort', () => {}))
+    await inLanes({ items, lanes: 12, signal }, async (_, laneSignal) => laneSignal.addEventListener('abort', () => {}))
     await wait(5)
     process.off('warning', hear)
     expect(warnings).toEqual([])

@@ -43,13 +43,13 @@ describe('a run that goes on until it is precise', { retry: 3 }, () => {
         dies && isObserved && role === 'sidecar' && armId?.includes(dies) ? 'status 134' : null,
     })
     const precision = { width: 0.03, maxMinutes }
-    const asked = {
+    const fakeOptions = {
       ...{ load: load ?? createFakeLoad(), precision },
       axes: planes ? AXES.replace('cheap, dear', planes.join(', ')) : AXES,
       more: dies ? `measure: [cost]\n${MORE}` : MORE,
       planes: planes?.map(name => createFakePlane(name)),
     }
-    const { preparation, site } = prepareFake({ target, ...asked })
+    const { preparation, site } = prepareFake({ target, ...fakeOptions })
     const { summary } = await measure({
       ...{ preparation, site, out, signal, gate },
       execution: { command: ['bench'], interrupted: isResumed ? openInterrupted(out) : undefined },
@@ -73,11 +73,11 @@ describe('a run that goes on until it is precise', { retry: 3 }, () => {
     expect(summary.precision).toMatchObject({ rounds: ENDS_AFTER, isReached: true, ended: 'reached' })
     expect(listComparisons(summary)[0]).toMatchObject({ quantity: 'cpuPerRequest', verdict: 'lower' })
     expect(listComparisons(summary)[0].ratio.values).toHaveLength(ENDS_AFTER)
-    const told = said.filter(line => line.startsWith('after '))
-    expect(told).toHaveLength(ENDS_AFTER)
-    expect(told[SEQUENCE_LEAST - 2]).toContain('has no interval yet')
-    expect(told[SEQUENCE_LEAST - 1]).toMatch(/after 8 rounds: .* is 85\.7 % wide; for 3\.0 % it needs about \d+ more/)
-    expect(told.at(-1)).toContain('is 0.0 % wide; at most 3.0 % was asked for')
+    const lines = said.filter(line => line.startsWith('after '))
+    expect(lines).toHaveLength(ENDS_AFTER)
+    expect(lines[SEQUENCE_LEAST - 2]).toContain('has no interval yet')
+    expect(lines[SEQUENCE_LEAST - 1]).toMatch(/after 8 rounds: .* is 85\.7 % wide; for 3\.0 % it needs about \d+ more/)
+    expect(lines.at(-1)).toContain('is 0.0 % wide; at most 3.0 % was asked for')
     expect(verifyRun({ folder: out, findLoad: () => createFakeLoad() }).agrees).toBe(true)
   })
 
@@ -139,7 +139,7 @@ describe('createStopping', () => {
     const stopping = createStopping({
       ...{ precision: { width: 0.03, maxMinutes: 10 }, mostRounds: 100, recordedRounds: 1, say: () => {} },
       assess: () => ({ isReached: false, hasPairs: true, roundsMore: 5, sentence: '' }),
-      writeManifest: found => Object.assign(manifest, found),
+      writeManifest: fields => Object.assign(manifest, fields),
       now: () => nowMs,
     })
     const over = Array.from({ length: 4 }, (_, i) => {

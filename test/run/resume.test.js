@@ -27,8 +27,8 @@ describe('a run that was cut short', () => {
    */
   async function measureFake({ load, signal = new AbortController().signal, isResumed = false, ...options } = {}) {
     const { axes = AXES, more = MORE, gate = async () => [], say = () => {} } = options
-    const asked = { load: load ?? createFakeLoad(), axes, more }
-    const { preparation, site } = prepareFake({ target: await createFakeTarget(), ...asked })
+    const fakeOptions = { load: load ?? createFakeLoad(), axes, more }
+    const { preparation, site } = prepareFake({ target: await createFakeTarget(), ...fakeOptions })
     return measure({
       preparation,
       site,

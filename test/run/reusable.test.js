@@ -51,8 +51,8 @@ describe('openReusable', () => {
   const writeRun = (name, records, fields = {}) => {
     const folder = path.join(root, name)
     createResultsFolder(folder)
-    const own = { machine, tools, rounds: 1, arms: [armOf()], ...fields }
-    const manifest = createManifest({ ...own, settings: { ...settings, ...fields.settings } })
+    const manifestFields = { machine, tools, rounds: 1, arms: [armOf()], ...fields }
+    const manifest = createManifest({ ...manifestFields, settings: { ...settings, ...fields.settings } })
     writeWhole(folder, 'manifest.json', JSON.stringify(manifest))
     for (const record of records) appendTrial(folder, record)
     return folder

@@ -368,13 +368,13 @@ describe('an interrupted run', () => {
     const summary = writeSummary(folder)
     const recorded = readRun(folder)
     const [cost] = listComparisons(summary).filter(c => c.quantity === 'cpuPerRequest' && c.service === null)
-    return { cost, summary, manifest: recorded.manifest, told: renderUnfinishedRun({ ...recorded, summary }) }
+    return { cost, summary, manifest: recorded.manifest, sentences: renderUnfinishedRun({ ...recorded, summary }) }
   }
 
   it('has an answer: its ratio so far, and how far it came', async () => {
-    const { cost, summary, manifest, told } = await interruptAfter(5)
+    const { cost, summary, manifest, sentences } = await interruptAfter(5)
     expect(manifest).toMatchObject({ ended: 'interrupted', rounds: 12 })
-    expect(told).toEqual(['Interrupted after 5 of 12 repeats.'])
+    expect(sentences).toEqual(['Interrupted after 5 of 12 repeats.'])
     expect(cost).toMatchObject({ verdict: 'indicative', ratio: { median: 0.5, low: null } })
     expect(cost.ratio.values).toHaveLength(5)
     expect(listArms(summary)[0].cpuPerRequestMicros).toMatchObject({
@@ -387,7 +387,7 @@ describe('an interrupted run', () => {
     const [seven, eight] = [await interruptAfter(7), await interruptAfter(8)]
     expect(seven.cost).toMatchObject({ verdict: 'indicative', ratio: { low: null } })
     expect(eight.cost).toMatchObject({ verdict: 'lower', ratio: { low: 0.5, high: 0.5 } })
-    expect(eight.told).toEqual(['Interrupted after 8 of 12 repeats.'])
+    expect(eight.sentences).toEqual(['Interrupted after 8 of 12 repeats.'])
   })
 
   it('has the intervals of the repeats that were planned, where these were all measured', async () => {

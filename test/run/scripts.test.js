@@ -31,18 +31,18 @@ describe('hashFolder', () => {
   })
 
   it('changes with a file of a folder below, with bytes that are no text, and with what a link leads to', () => {
-    const seen = [hash()]
+    const hashes = [hash()]
     write('variant/lib/a.js', 'a')
-    seen.push(hash())
+    hashes.push(hash())
     write('variant/lib/a.js', Buffer.from([0xff]))
-    seen.push(hash())
+    hashes.push(hash())
     write('variant/lib/a.js', Buffer.from([0xfe]))
-    seen.push(hash())
+    hashes.push(hash())
     symlinkSync(path.join(root, 'echo'), path.join(root, 'variant/linked'))
-    seen.push(hash())
+    hashes.push(hash())
     write('echo/main.js', 'edited')
-    seen.push(hash())
-    expect(new Set(seen).size).toBe(6)
+    hashes.push(hash())
+    expect(new Set(hashes).size).toBe(6)
   })
 })
 

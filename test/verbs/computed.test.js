@@ -56,8 +56,8 @@ describe('bench balance', () => {
   })
 
   it('refuses the options of a measurement', async () => {
-    const asked = await cli('bench', 'balance', '--cpu', '1', '--rounds', '3', '--out', path.join(base, 'refused'))
-    expect(asked.stderr).toContain(
+    const result = await cli('bench', 'balance', '--cpu', '1', '--rounds', '3', '--out', path.join(base, 'refused'))
+    expect(result.stderr).toContain(
       '--cpu, --rounds: balance measures nothing, and takes --seed, --out, --json, --details alone',
     )
     expect(readdirSync(base)).not.toContain('refused')

@@ -20,7 +20,7 @@ async function watchWith({ count, checkParity, nth = 1 }) {
   /** @type {string[]} */
   const said = []
   /** @type {unknown[]} */
-  const shown = []
+  const results = []
   let counts = 0
   const lab = {
     count: (/** @type {string} */ side, /** @type {AbortSignal} */ signal) =>
@@ -30,7 +30,7 @@ async function watchWith({ count, checkParity, nth = 1 }) {
   }
   const watching = countSaves({
     ...{ lab: /** @type {any} */ (lab), folder, hasParity: checkParity !== undefined, signal: stop.signal },
-    printCounts: async sides => void shown.push(sides.new),
+    printCounts: async sides => void results.push(sides.new),
     say: line => {
       said.push(line)
       const waits = said.filter(one => one.includes('waiting for a save'))
@@ -38,7 +38,7 @@ async function watchWith({ count, checkParity, nth = 1 }) {
     },
   })
   await expect(watching).rejects.toThrow('interrupted')
-  return { said, shown }
+  return { said, results }
 }
 const main = path.join(folder, 'main.js')
 const save = (/** @type {string} */ text) => writeFileSync(main, text)
@@ -51,9 +51,9 @@ it('--watch counts again after a save, whatever links of editors lead nowhere', 
     if (nth === 1) setTimeout(save, 100, '2')
     return nth
   }
-  const { shown } = await watchWith({ count, nth: 2 })
+  const { results } = await watchWith({ count, nth: 2 })
   rmSync(lock)
-  expect(shown).toEqual([1, 2])
+  expect(results).toEqual([1, 2])
 })
 
 it('a save during a count ends it, and the scripts are counted again as they are then', async () => {
@@ -63,8 +63,8 @@ it('a save during a count ends it, and the scripts are counted again as they are
     save('2')
     await delay(20_000, undefined, { signal })
   }
-  const { shown, said } = await watchWith({ count })
-  expect(shown).toEqual(['2'])
+  const { results, said } = await watchWith({ count })
+  expect(results).toEqual(['2'])
   expect(said[0]).toMatch(/^saved during a count, which ended after \d\.\d s: counting again$/)
 })
 
@@ -83,8 +83,8 @@ it.each([
     save('2')
     return end()
   }
-  const { shown, said } = await watchWith({ count })
-  expect(shown).toEqual(['2'])
+  const { results, said } = await watchWith({ count })
+  expect(results).toEqual(['2'])
   expect(said).toHaveLength(2)
   expect(said[0]).toMatch('saved during a count')
 })
@@ -101,13 +101,13 @@ it('a count is shown before the equal-work check begins, which then says whether
   const passed = await watchWith({ count, checkParity: async () => void done.push('check') })
   // The check would take the CPU of what is counted.
   expect(done).toEqual(['count', 'check'])
-  expect(passed.shown).toEqual([1])
+  expect(passed.results).toEqual([1])
   expect(passed.said.slice(0, 2)).toEqual(['running the equal-work check', 'equal work: passed'])
   const checkParity = async () => {
     throw new BenchError('parity-answers: 45 of 46')
   }
-  const { said, shown } = await watchWith({ count: async nth => nth, checkParity })
-  expect(shown).toEqual([1])
+  const { said, results } = await watchWith({ count: async nth => nth, checkParity })
+  expect(results).toEqual([1])
   expect(said[1]).toBe('the count above is of other work: parity-answers: 45 of 46')
 })
 
@@ -143,8 +143,8 @@ it('files that an editor writes beside the scripts end no count', async () => {
     await delay(700, undefined, { signal })
     return nth
   }
-  const { shown } = await watchWith({ count })
-  expect(shown).toEqual([1])
+  const { results } = await watchWith({ count })
+  expect(results).toEqual([1])
 })
 
 it.each(['count', 'printCounts'])('nothing of --watch keeps the process where to %s fails', async failing => {
@@ -188,23 +188,23 @@ it('--time with two programs is refused beside --against, which it would ignore'
 it('--time measures the old scripts that the count has taken from git', async () => {
   const side = { label: 'pipy-scripts', scripts: path.resolve('pipy-scripts'), profile: null, pipeline: null }
   /** @type {string[]} */
-  const asked = []
-  const count = async (/** @type {string} */ into) => asked.push(into)
+  const folders = []
+  const count = async (/** @type {string} */ into) => folders.push(into)
   const timed = timeSides(
     { side, link: ['pair'], pipy: [], parity: true, count },
     /** @type {any} */ ({ say: () => {} }),
   )
   await expect(timed).rejects.toThrow(/--planes pipy=\S+: \S+ does not exist/)
-  expect(asked.map(into => path.basename(into))).toEqual(['git-HEAD'])
+  expect(folders.map(into => path.basename(into))).toEqual(['git-HEAD'])
 })
 
 it('--time measures with the payload and the features that were counted', () => {
-  const asked = { planes: ['pipy=./mine', 'pipy'], link: ['pair', 'gateway-ratings'] }
-  expect(listWords(asked).join(' ')).toBe('cost --planes pipy=./mine,pipy --link pair')
-  expect(listWords({ ...asked, requestAxes: { method: 'PUT', responseBytes: 0 } }).slice(-4)).toEqual([
+  const options = { planes: ['pipy=./mine', 'pipy'], link: ['pair', 'gateway-ratings'] }
+  expect(listWords(options).join(' ')).toBe('cost --planes pipy=./mine,pipy --link pair')
+  expect(listWords({ ...options, requestAxes: { method: 'PUT', responseBytes: 0 } }).slice(-4)).toEqual([
     ...['--method', 'PUT', '--response', '0'],
   ])
-  expect(listWords({ ...asked, payload: 16384, features: 'access-log' }).slice(-4)).toEqual([
+  expect(listWords({ ...options, payload: 16384, features: 'access-log' }).slice(-4)).toEqual([
     ...['--payload', '16384B', '--features', 'access-log'],
   ])
 })

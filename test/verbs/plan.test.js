@@ -30,16 +30,16 @@ describe('renderPlan', () => {
   })
 
   it('says how long arms are warmed up, where a small CPU request takes longer', () => {
-    const tell = (/** @type {string} */ name) => renderPlan(planWith(name, {}).plan, 60).replaceAll(/\s+/g, ' ')
-    expect(tell('cpu-request')).toContain('1024 bytes, 2.88 to 6.4 s warm-up and 10.5 s window')
-    expect(tell('rate-ladder')).toContain(' s warm-up and')
-    expect(tell('cost')).not.toMatch(/ to \d+ s warm-up/)
+    const render = (/** @type {string} */ name) => renderPlan(planWith(name, {}).plan, 60).replaceAll(/\s+/g, ' ')
+    expect(render('cpu-request')).toContain('1024 bytes, 2.88 to 6.4 s warm-up and 10.5 s window')
+    expect(render('rate-ladder')).toContain(' s warm-up and')
+    expect(render('cost')).not.toMatch(/ to \d+ s warm-up/)
   })
 
   it('says that connections are redirected, where they are', () => {
-    const tell = (/** @type {Record<string, unknown>} */ more) => renderPlan(planWith('cost', more).plan, 60)
-    expect(tell({ interception: ['redirect'] })).toContain('link gateway-ratings, redirection, no cap')
-    expect(tell({})).toContain('link gateway-ratings, no cap')
+    const render = (/** @type {Record<string, unknown>} */ more) => renderPlan(planWith('cost', more).plan, 60)
+    expect(render({ interception: ['redirect'] })).toContain('link gateway-ratings, redirection, no cap')
+    expect(render({})).toContain('link gateway-ratings, no cap')
   })
 })
 
@@ -105,8 +105,8 @@ describe('planRun', () => {
 
   it('leaves out the control whose program is missing, for one sidecar as for many', () => {
     for (const name of ['reload', 'rollout']) {
-      const asked = ask(name, { planes: parsePlanes('pipy,envoy'), control: ['repo', 'ads'], profile: 'smoke' })
-      const { plan } = planRun({ ...asked, ...LOADED, site: SITE, lacks: { ads: 'no Go' } })
+      const request = ask(name, { planes: parsePlanes('pipy,envoy'), control: ['repo', 'ads'], profile: 'smoke' })
+      const { plan } = planRun({ ...request, ...LOADED, site: SITE, lacks: { ads: 'no Go' } })
       expect(plan.notMeasured, name).toEqual([expect.objectContaining({ reason: expect.stringContaining('no Go') })])
       expect(new Set(plan.arms.map(arm => `${arm.plane}@${arm.control}`)), name).toEqual(new Set(['pipy@repo']))
     }
