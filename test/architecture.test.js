@@ -136,7 +136,7 @@ describe('what may import what', () => {
     expect([...needed].filter(file => !shipped.includes(file))).toEqual([])
   })
 
-  it('needs no package where it also runs in pods', () => {
+  it('needs no package if it also runs in pods', () => {
     for (const file of files.filter(f => ['node', 'agent', 'parity/beside'].includes(folderOf(f))))
       expect(
         importsOf(file).filter(name => !/^(src\/|node:)/.test(name)),

@@ -274,7 +274,7 @@ describe('bad input', () => {
   it.for([
     ['SIDECAR_BENCH_CACHE', '/proc/x', '/proc/x'],
     ['HOME', '/proc', '/proc/.cache'],
-  ])('says at once that no cache can be made where %s is %s, with status 1', async ([variable, value, made]) => {
+  ])('says at once that no cache can be made if %s is %s, with status 1', async ([variable, value, made]) => {
     const env = { PATH: '/usr/bin:/bin', HOME: folder, [variable]: value }
     const { exitCode, stdout } = await spawnCli(['doctor'], {
       env,

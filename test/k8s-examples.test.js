@@ -27,7 +27,7 @@ describe('the examples', () => {
     content,
   }) => expect(readFileSync(`k8s/${file}`, 'utf8')).toBe(content))
 
-  it('are no other files than these, and the certificates that everybody makes', () => {
+  it('are exactly these files, and the certificates that each user makes', () => {
     const files = examples.flatMap(({ name }) => readdirSync(`k8s/examples/${name}`).map(f => `examples/${name}/${f}`))
     const rendered = examples.flatMap(e => e.files.map(f => f.file))
     expect(files.filter(file => !file.endsWith('/certificates')).sort()).toEqual(rendered.sort())

@@ -62,7 +62,7 @@ describe('the start of a process in a pod', () => {
     expect(await start).toMatchObject({ startedMs: 9000 })
   })
 
-  it('is none of a process that ran before, and none where it is given up', async () => {
+  it('is not that of a process that ran before, and null if it is given up', async () => {
     run(5, { group: `/kubepods/pod${UID}/c0ffee` })
     starts = open()
     const start = starts.find({ uid: UID, program: 'pipy' })
@@ -71,7 +71,7 @@ describe('the start of a process in a pod', () => {
   })
 })
 
-it('the address of a pod is none of its loopback, and none before it has one', () => {
+it('the address of a pod is no loopback address, and null before it has one', () => {
   starts = open()
   expect(findAddress(TRIE)).toBe('10.244.0.17')
   expect(findAddress(TRIE.replaceAll('10.244.0.17', '127.0.0.2'))).toBeNull()

@@ -115,7 +115,7 @@ describe('the answers to the request of a pipeline', () => {
     return { ...rest, manifest, records: answered, summary: summarise({ manifest, records: answered }) }
   }
 
-  it('are named where their size changed, and compared nevertheless', () => {
+  it('are named if their size changed, and compared nevertheless', () => {
     const { warnings, comparisons } = compareRuns({ old: run([500]), new: run([500, 520]) })
     expect(warnings).toEqual(['bytes of an answer to pipy: 500 in old, 500 or 520 in new'])
     expect(comparisons.length).toBeGreaterThan(0)
@@ -147,7 +147,7 @@ describe('what is compared', () => {
     expect(refused).toEqual([{ arm: 'pipy at 2 cores, link pair', differing: ['not in the old run'] }])
   })
 
-  it('is nothing of runs that cannot be compared, and no threshold is tested', () => {
+  it('is nothing for runs that cannot be compared, and no threshold is tested', () => {
     const other = /** @type {const} */ ({ settings: { app: 'node' }, manifest: { target: 'kubernetes' } })
     const result = compare([[none(), pipy()]], [[none(), pipy()], other], ['new/old cpuPerRequest <= 1.05'])
     expect(result).toMatchObject({ comparisons: [], controls: [] })
@@ -162,7 +162,7 @@ describe('what is compared', () => {
     expect(result.warnings).toEqual(['rounds: 6 in old, 10 in new: the first 6 are compared'])
   })
 
-  it('comes with a warning where nothing tells what the machine changed', () => {
+  it('comes with a warning if no arm without sidecars was measured in both runs', () => {
     expect(compare([[pipy()]], [[none(), pipy()]]).warnings).toEqual([
       'nothing was measured without sidecars in both runs to tell what else changed between them: pipy at 0.25 cores',
     ])
@@ -181,7 +181,7 @@ describe('what is no difference between runs', () => {
     expect(result.comparisons.find(c => c.quantity === 'rss')?.aaSpread).toBe(null)
   })
 
-  it('is as much where the applications became cheaper', () => {
+  it('is as much if the applications became cheaper', () => {
     const result = compare([[none(six(0.1)), pipy(six(0.1))]], [[none(six(0.08)), pipy(six(0.11))]])
     expect(cpuOf(result)[0].aaSpread).toBeCloseTo(0.2, 9)
   })
@@ -196,7 +196,7 @@ describe('what is no difference between runs', () => {
     expect(cpuOf(result)[0].verdict).toBe('no-difference-shown')
   })
 
-  it('is told by the arms without sidecars, of more users too, but of no other link', () => {
+  it('is measured on the arms without sidecars, also with more users, but not on another link', () => {
     const old = [none(six(0.1), { load: { users: 200 } }), pipy(six(0.1))]
     const next = [none(six(0.12), { load: { users: 200 } }), pipy(six(0.11))]
     expect(cpuOf(compare([old], [next]))[0].aaSpread).toBeCloseTo(0.2, 9)
@@ -285,7 +285,7 @@ describe('thresholds on two runs', () => {
     expect(thresholds).toMatchObject([{ arm: 'pipy=b and pipy=a at 0.25 cores', held: true }])
   })
 
-  it('are neither held nor crossed where a round was spoiled, or nothing was compared', () => {
+  it('are neither held nor crossed if a round was spoiled, or nothing was compared', () => {
     const next = /** @type {Parameters<typeof createRun>} */ ([[none(), pipy()], { spoiledRounds: [1] }])
     expect(compare([[none(), pipy()]], next, ['new/old cpuPerRequest <= 2']).thresholds).toMatchObject([
       { arm: 'pipy at 0.25 cores', value: null, held: null },
@@ -312,11 +312,11 @@ describe('thresholds on two runs', () => {
 describe('findCompareStatus', () => {
   const status = (/** @type {Parameters<typeof compare>} */ ...runs) => findCompareStatus(compare(...runs))
 
-  it('is 0 where something could be compared, whatever the verdict', () => {
+  it('is 0 if something could be compared, whatever the verdict', () => {
     expect(status([[none(), pipy()]], [[none(), pipy(six(0.2))]])).toEqual({ status: 0, reasons: [] })
   })
 
-  it('is 3 where all was refused, or spoiled', () => {
+  it('is 3 if all was refused, or spoiled', () => {
     const apart = ['nothing could be compared: the runs share no arm']
     expect(status([[pipy()]], [[pipy(six(0.1), { cpuLimitCores: 1 })]])).toEqual({ status: 3, reasons: apart })
     const { comparisons } = compare([[pipy()]], [[pipy()]])
@@ -327,7 +327,7 @@ describe('findCompareStatus', () => {
     })
   })
 
-  it('is 5 where a threshold was crossed, and 3 where one could not be tested', () => {
+  it('is 5 if a threshold was crossed, and 3 if one could not be tested', () => {
     const dearer = [none(), pipy(six(0.2))]
     const expression = 'new/old cpuPerRequest <= 1.05'
     expect(status([[none(), pipy()]], [dearer], [expression])).toEqual({

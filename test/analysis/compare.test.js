@@ -75,7 +75,7 @@ describe('compareArms', () => {
     expect(intervalOf(more)).toEqual(['1.92', '1.85', '2.00'])
   })
 
-  it('names no winner where the interval includes 1', () => {
+  it('names no winner if the interval includes 1', () => {
     const comparisons = compare({ pipy: [0.1, 0.1, 0.1, 0.1, 0.1, 0.131], envoy: six(0.13) })
     const { verdict, ratio } = find(comparisons)
     expect(verdict).toBe('no-difference-shown')
@@ -122,7 +122,7 @@ describe('compareArms', () => {
     expect(find(oneSide)).toMatchObject({ verdict: 'invalid', reasons: ofOne })
   })
 
-  it('speaks of capacity only where the sidecar bound the run', () => {
+  it('speaks of capacity only if the sidecar bound the run', () => {
     const made = { pipy: six(0.24), envoy: six(0.24) }
     const reasons = ['users bound in 6 of 6 rounds']
     expect(find(compare(made), 'capacity')).toMatchObject({ verdict: 'invalid', reasons })
@@ -221,7 +221,7 @@ describe('compareArms of rounds that went on until they were precise', () => {
   const precision = 0.02
   const target = { width: 0.05, mostRounds: 100, ended: null }
 
-  it('finds a gap of half the width, where A/A shows the noise', () => {
+  it('finds a gap of half the width, if A/A shows the noise', () => {
     const comparison = find(compare({ pipy, envoy, aa: pipy, precision }))
     expect(comparison).toMatchObject({ verdict: 'lower', gapLeast: 0.01 })
     expect(renderVerdict(comparison)).toContain('1.8 % less CPU per request than envoy [1.6, 2.0], 20 repeats')
@@ -240,7 +240,7 @@ describe('compareArms of rounds that went on until they were precise', () => {
     expect(of(7, { precision })).toMatchObject({ verdict: 'indicative', reasons })
   })
 
-  it('goes without one spoiled round of twenty, and not without three', () => {
+  it('tolerates one spoiled round of twenty, but not three', () => {
     const spoil = (/** @type {number} */ last) => (/** @type {number} */ round, /** @type {string} */ plane) =>
       round <= last && plane === 'pipy' ? { load: { verified: 0 }, outcome: 'invalid' } : {}
     const of = (/** @type {number} */ last) =>

@@ -44,14 +44,14 @@ describe('fitCpuLines', () => {
     )
   })
 
-  it('minds no single point that is off', () => {
+  it('ignores a single outlier', () => {
     const [all] = fitCpuLines(ladder({}, rate => line(rate) + (rate === 300 ? 0.03 : 0)))
     expect(all.baseMillicores).toBeCloseTo(50, 9)
     expect(all.slopeMillicoresPerRequestPerSecond).toBeCloseTo(0.2, 9)
     expect(all.points.map(p => p.residualMillicores)).toEqual([0, 0, 30, 0, 0].map(off => expect.closeTo(off, 9)))
   })
 
-  it('adds sidecars up, and tells copies of a service not apart', () => {
+  it('adds sidecars up, and does not distinguish copies of a service', () => {
     const arms = ladder().map((arm, i) =>
       withSidecars(arm, { client: [line(RATES[i])], server: [0.01], 'server-2': [0.02] }),
     )
@@ -133,7 +133,7 @@ describe('fitSlopes', () => {
     expect(rss).toMatchObject({ perHour: 2 * MIB, rounds: 3 })
   })
 
-  it('takes the time of the window that gave the value, where one was run again', () => {
+  it('takes the time of the window that gave the value, if one was run again', () => {
     const spoiled = /** @type {GateFinding[]} */ ([{ gate: 'clock', spoils: ['memory'], reason: '' }])
     const records = halfHours(4, { 2: spoiled })
     // Round 2 once more, after 1.25 hours.

@@ -60,12 +60,12 @@ describe('fitGrowths', () => {
     expect(fit.steps.at(-1)?.seconds.values).toEqual([expect.closeTo(0.57), null])
   })
 
-  it('has no line through two points, and nothing of what did not grow', () => {
+  it('fits no line through two points, and leaves out what did not grow', () => {
     expect(fitGrowths({ arms: [createArm({})], records: [grown(1, 2)] })[0].memory).toBeNull()
     expect(fitGrowths({ arms: [createArm({})], records: [createRecord({})] })).toEqual([])
   })
 
-  it('is said in lines', () => {
+  it('is rendered as lines', () => {
     const arm = { plane: 'pipy', conditions: { sidecars: 480 }, fields: { id: fit.armId } }
     const summary = createSummary([arm], { growths: [fit] })
     expect(renderFindings(summary)).toEqual([
@@ -110,7 +110,7 @@ describe('what the control plane of 800 sidecars needs', () => {
     )
   })
 
-  it('is extrapolated where the machine holds fewer, and then says so', () => {
+  it('is extrapolated if the machine holds fewer, and then says so', () => {
     const controlNeeds = findControlNeeds({ records: [100, 200, 300].map(rolledOut), sidecars: 800 })
     expect(controlNeeds[0].limits?.bytes).toBeCloseTo(1.25 * 82 * MB)
     const [head, memory] = renderFindings(createSummary([ARM], { controlNeeds }))
@@ -118,7 +118,7 @@ describe('what the control plane of 800 sidecars needs', () => {
     expect(memory).toMatch('too few sizes for an interval')
   })
 
-  it('is not said of two rollouts', () => {
+  it('is not computed from two rollouts', () => {
     const controlNeeds = findControlNeeds({ records: [100, 200].map(rolledOut), sidecars: 800 })
     expect(controlNeeds[0].limits).toBeNull()
     expect(answerOf(createSummary([ARM], { controlNeeds }))).toMatch('too few rollouts to say')

@@ -28,7 +28,7 @@ describe('matchArms', () => {
     expect(left).toEqual({ old: [variant('a')], next: [] })
   })
 
-  it('matches two variants of a plane where each run has one', () => {
+  it('matches two variants of a plane if each run has one', () => {
     expect(match([variant('a', '/somewhere')], [variant('b', '/elsewhere')]).matched).toEqual(['pipy=b, pipy=a'])
     expect(match([pipy()], [variant('b')]).matched).toEqual(['pipy=b, pipy'])
   })
@@ -59,7 +59,7 @@ describe('matchArms', () => {
 })
 
 describe('refuseArms', () => {
-  it('names the request of a pipeline where it has changed, and its own no more than that of the kit', () => {
+  it('names the request of a pipeline if it has changed, and its own no more than that of the kit', () => {
     const asking = (/** @type {string} */ path) =>
       pipy({ load: { ownRequest: { method: 'GET', path, requestBytes: 0, status: 200 } } })
     expect(match([asking('/a')], [asking('/a')]).refused).toEqual([])
@@ -98,7 +98,7 @@ describe('refuseArms', () => {
     expect(refused.map(r => r.differing)).toEqual([[differing]])
   })
 
-  it('tells memory limits apart that are written alike', () => {
+  it('distinguishes memory limits that are written alike', () => {
     const at = (/** @type {number} */ memoryLimitBytes) => pipy({ conditions: { memoryLimitBytes } })
     expect(match([at(2 ** 26)], [at(2 ** 26 + 1)])).toMatchObject({
       matched: [],
@@ -142,7 +142,7 @@ describe('renderMatchedArm', () => {
     [{ link: 'pair' }, ['link'], 'pipy at 0.25 cores, link pair'],
     [{ load: { users: 20 } }, ['users', 'cpuLimitCores'], 'pipy at 0.25 cores, 20 users'],
     [{ load: { burst: null } }, ['burstSeconds'], 'pipy at 0.25 cores'],
-  ])('is the name, the cap and what varies, where it has it: %j %j', (fields, varied, label) => {
+  ])('is the name, the cap and what varies, if it has it: %j %j', (fields, varied, label) => {
     expect(renderMatchedArm({ arm: pipy(fields), varied: /** @type {AxisName[]} */ (varied) })).toBe(label)
   })
 

@@ -85,7 +85,7 @@ describe('findIncomparable', () => {
     ])
   })
 
-  it('takes quick for standard: the windows of their arms tell them apart', () => {
+  it('treats quick as standard: the windows of their arms distinguish them', () => {
     const quick = createManifest({ settings: { profile: 'quick' } })
     expect(findIncomparable({ old: createManifest(), next: quick })).toEqual([])
   })
@@ -146,7 +146,7 @@ describe('findWarnings', () => {
 })
 
 describe('transparent huge pages', () => {
-  it('are named where they differ', () => {
+  it('are named if they differ', () => {
     const of = (/** @type {string} */ transparentHugePages) => ({
       manifest: createManifest({ machine: { bootId: 'boot-1', kernel: 'Linux 6.1', cpus: 2, transparentHugePages } }),
       records: [createRecord()],

@@ -34,7 +34,7 @@ describe('a plateau', () => {
     ])
   })
 
-  it('is not there where the last value is the first within 10 %', () => {
+  it('is not there if the last value is the first within 10 %', () => {
     const run = createRun({ 50: six(4), 100: six(2), 200: six(1) })
     expect(findPlateaus(run)[0]).toMatchObject({ from: 200, isSure: true })
     expect(renderPlateaus(run)[1]).toMatch(
@@ -42,7 +42,7 @@ describe('a plateau', () => {
     )
   })
 
-  it('is not sure where an interval reaches beyond 10 %, or there is none', () => {
+  it('is not sure if an interval reaches beyond 10 %, or there is none', () => {
     const noisy = [1.02, 1.05, 1.05, 1.06, 1.2, 1.3]
     const run = createRun({ 50: six(4), 100: noisy, 200: [1, 1, 1, 1, 1, 1] })
     expect(findPlateaus(run)[0]).toMatchObject({ from: 100, isSure: false })
@@ -58,7 +58,7 @@ describe('a plateau', () => {
     expect(renderPlateaus(run)[1]).toMatch('; no value at 100')
   })
 
-  it('goes on where sidecars are simulated, and says so', () => {
+  it('goes on if sidecars are simulated, and says so', () => {
     const arms = [200, 400, 1600].map(sidecars => ({
       plane: 'envoy',
       load: { kind: /** @type {const} */ ('idle') },

@@ -19,31 +19,31 @@ const status = ({ thresholds = [], ...fields }, isVerdictRequired = false) => {
 }
 
 describe('findStatus', () => {
-  it('is 0 where one quantity of one pair could be compared, indicative or not', () => {
+  it('is 0 if one quantity of one pair could be compared, indicative or not', () => {
     expect(status({})).toBe(0)
     expect(status({ comparisons: [pair('invalid', null), pair('indicative')] })).toBe(0)
   })
 
-  it('is 3 where no search found its limit', () => {
+  it('is 3 if no search found its limit', () => {
     expect(status({ comparisons: [], searches: [{ isFound: false }] })).toBe(3)
     expect(status({ comparisons: [], searches: [{ isFound: false }, { isFound: true }] })).toBe(0)
   })
 
-  it('is 0 where there was no pair to compare', () => {
+  it('is 0 if there was no pair to compare', () => {
     expect(status({ comparisons: [] })).toBe(0)
   })
 
-  it('is 3 where everything was spoiled, or no trial was completed', () => {
+  it('is 3 if everything was spoiled, or no trial was completed', () => {
     expect(status({ comparisons: [pair('invalid'), { ...pair(), isControl: true }] })).toBe(3)
     expect(status({ arms: [arm(), arm(0)] })).toBe(3)
   })
 
-  it('is 3 where a verdict was required and none was reached', () => {
+  it('is 3 if a verdict was required and none was reached', () => {
     expect(status({ comparisons: [pair('indicative')] }, true)).toBe(3)
     expect(status({ comparisons: [pair('no-difference-shown')] }, true)).toBe(0)
   })
 
-  it('is 5 where a threshold was crossed, and 3 where one could not be tested', () => {
+  it('is 5 if a threshold was crossed, and 3 if one could not be tested', () => {
     expect(status({ thresholds: [held(true)] })).toBe(0)
     expect(status({ thresholds: [held(true), held(false)] })).toBe(5)
     expect(status({ thresholds: [held(null), held(false)] })).toBe(3)

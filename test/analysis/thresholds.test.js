@@ -67,7 +67,7 @@ describe('evaluateThreshold', () => {
     expect(hold(`pipy/envoy cpuPerRequest ${operator} 0.5`)).toMatchObject([{ held }])
   })
 
-  it('holds the cost side by side where a run measured it, and other quantities everywhere', () => {
+  it('holds the cost side by side if a run measured it, and other quantities everywhere', () => {
     const beside = { ...comparison, cpuLimitCores: null, load: { isInterleaved: true }, ratio: { median: 0.55 } }
     const both = [beside, comparison]
     expect(hold('pipy/envoy cpuPerRequest <= 0.6', both)).toMatchObject([{ value: 0.55 }])
@@ -87,7 +87,7 @@ describe('evaluateThreshold', () => {
     expect(hold('pipy/envoy cpuPerRequest <= 0.5', others)).toEqual([])
   })
 
-  it('is neither held nor crossed where the quantity was spoiled, or has no record', () => {
+  it('is neither held nor crossed if the quantity was spoiled, or has no record', () => {
     const spoiled = { ...comparison, verdict: 'invalid' }
     expect(hold('pipy/envoy cpuPerRequest <= 0.6', [spoiled])).toMatchObject([{ value: null, held: null }])
     expect(hold('pipy/envoy cpuPerRequest@gateway <= 0.6')).toMatchObject([{ held: null }])
@@ -115,7 +115,7 @@ describe('holdThreshold', () => {
     expect(findStatus(summary, { isVerdictRequired: false }).status).toBe(EXIT.noResult)
   })
 
-  it('is untested where no rate of a plane could be reached', () => {
+  it('is untested if no rate of a plane could be reached', () => {
     expect(hold('pipy/caddy cpuPerRequest <= 0.6')).toMatchObject([{ held: null }, { held: null }])
   })
 
@@ -123,7 +123,7 @@ describe('holdThreshold', () => {
     expect(() => hold('pipy/envoi cpuPerRequest <= 0.6')).toThrow('(pipy, nginx, envoy, caddy)')
   })
 
-  it('is held where the plane stands in other arms', () => {
+  it('is held if the plane stands in other arms', () => {
     const comparisons = /** @type {any} */ ([
       {
         a: 'pipy',

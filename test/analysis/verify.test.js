@@ -45,7 +45,7 @@ function linkToNothing(folder) {
 }
 
 describe('verifyRun', () => {
-  it('agrees with a run that nobody touched', () => {
+  it('agrees with an unchanged run', () => {
     const { agrees, lines } = verify(copyRun())
     expect(lines).toEqual([
       '24 of 24 records were computed again from their raw files',
@@ -93,7 +93,7 @@ describe('verifyRun', () => {
     expect(verify(folder).lines.join('\n')).toContain(`.${name} is `)
   })
 
-  it('does not agree where raw files are missing or damaged, and names them', () => {
+  it('does not agree if raw files are missing or damaged, and names them', () => {
     const folder = copyRun()
     const [first, second, third] = readRun(folder).records.map(r => r.trial.id)
     rmSync(`${folder}/raw/${first}`, { recursive: true })
@@ -117,13 +117,13 @@ describe('verifyRun', () => {
     ['are a link to nothing', linkToNothing],
   ]
 
-  it.for(spoiled)('does not agree where raw files %s', ([, spoil]) => {
+  it.for(spoiled)('does not agree if raw files %s', ([, spoil]) => {
     const folder = copyRun()
     spoil(folder)
     expect(verify(folder).agrees).toBe(false)
   })
 
-  it('agrees where a trial failed, which may have left no raw files', () => {
+  it('agrees if a trial failed, which may have left no raw files', () => {
     const folder = copyRun()
     const [{ trial }] = readRun(folder).records
     const failed = { outcome: 'failed', reasons: ['it ended'], window: null, load: null, processes: [], host: null }
@@ -137,7 +137,7 @@ describe('verifyRun', () => {
     expect(agrees).toBe(true)
   })
 
-  it('comes to the same where a value could not be read', async () => {
+  it('comes to the same if a value could not be read', async () => {
     const folder = path.join(base, 'unread')
     const target = await createFakeTarget()
     const { observe } = target

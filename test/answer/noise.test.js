@@ -32,7 +32,7 @@ const render = (...comparisons) =>
   )
 
 describe('how sure a verdict is', () => {
-  it('is told with the noise floor, and that it comes from one repeat where it does', () => {
+  it('is printed with the noise floor, and a note if that comes from one repeat', () => {
     const pair = compare({ ratio: quantity([0.5, 0.5], 0.5) })
     const control = (/** @type {(number | null)[]} */ values) =>
       compare({ b: 'pipy (A/A)', isControl: true, ratio: quantity(values, 1.012) })
@@ -42,7 +42,7 @@ describe('how sure a verdict is', () => {
     expect(render(pair, control([1.01, 1.014]))).toMatchObject({ basis: ['Noise floor (A/A): 1.2 %.', '2 repeats.'] })
   })
 
-  it('tells the picture from the verdict where they differ by a point or more', () => {
+  it('says how picture and verdict are computed if they differ by a point or more', () => {
     const explained = 'Picture: the median of each proxy. Verdict: the median of the ratios, repeat by repeat.'
     expect(render(compare({ ratio: quantity([0.47, 0.49], 0.48) }))).toEqual({
       basis: ['2 repeats.'],

@@ -58,7 +58,7 @@ function compareAll(costs, { tie = 0.01, noise = {}, invalid = () => false, repe
 const renderAll = (/** @type {Parameters<typeof compareAll>} */ ...args) => render(...compareAll(...args))
 
 describe('the verdict on a pair', () => {
-  it('names no gap of so few repeats where it is smaller than one that counts', () => {
+  it('names no gap of so few repeats if it is smaller than one that counts', () => {
     const few = { verdict: /** @type {const} */ ('indicative'), repeats: 3 }
     expect(render(compare({ ...few, median: 1.004 }), memory({ ...few, median: 0.998 }))).toEqual([
       'No difference in CPU per request of pipy and envoy so far (3 repeats: no interval yet).',
@@ -80,14 +80,14 @@ describe('the verdict on a pair', () => {
     ])
   })
 
-  it('says about how much it is, where there are too few repeats for an interval', () => {
+  it('says about how much it is, if there are too few repeats for an interval', () => {
     const few = { repeats: 3, verdict: /** @type {const} */ ('indicative') }
     expect(render(compare(few), memory(few))).toEqual([
       'pipy uses about 57 % less CPU per request than envoy (3 repeats: no interval yet) and about 75 % less memory.',
     ])
   })
 
-  it('says within how much two are alike, where no difference is found', () => {
+  it('says within how much two are alike, if no difference is found', () => {
     const none = { b: 'pipy=mine', median: 1.002, spread: 0.009, verdict: /** @type {const} */ ('no-difference-shown') }
     expect(render(compare(none), memory(none))).toEqual([
       'No difference found in CPU per request: pipy and pipy=mine are within 1.1 % of each other; no difference in memory either.',
@@ -97,7 +97,7 @@ describe('the verdict on a pair', () => {
     )
   })
 
-  it('says why there is none, in words of a report', () => {
+  it('says why there is no verdict, in words of a report', () => {
     const reasons = ['users bound in 6 of 6 rounds', 'unsteady in 1 of 6 rounds (pipy)']
     expect(render(compare({ median: null, verdict: 'invalid', reasons }))).toEqual([
       'No verdict on CPU per request of pipy and envoy: not saturated in 6 of 6 repeats.',
@@ -195,7 +195,7 @@ describe('the verdict on a pair', () => {
     ])
   })
 
-  it('names no proxy in both groups where each ties with its neighbours', () => {
+  it('names no proxy in both groups if each ties with its neighbours', () => {
     expect(renderAll({ A: 1, B: 1.01, C: 1.02, D: 1.04 }, { tie: 0.025 })).toEqual([
       'A and B use less CPU per request than D (1.04 × A, 95 % CI 1.03 to 1.05); no difference found between C and the others.',
     ])
@@ -226,7 +226,7 @@ describe('the verdict on a pair', () => {
     ])
   })
 
-  it('compares the others where the first proxy has no verdict', () => {
+  it('compares the others if the first proxy has no verdict', () => {
     const invalid = (/** @type {string} */ a) => a === 'pipy'
     expect(renderAll({ pipy: 1, envoy: 2, nginx: 1.5, caddy: 3, linkerd: 4 }, { invalid })).toEqual([
       'nginx uses the least CPU per request, 0.75 × envoy (95 % CI 0.74 to 0.76); linkerd the most, 2.0 × envoy (95 % CI 2.0 to 2.0); no verdict on pipy.',
@@ -245,7 +245,7 @@ describe('the verdict on a pair', () => {
     ])
   })
 
-  it('has the words of a quantity that nobody uses', () => {
+  it('has the words of a quantity that sidecars do not use up', () => {
     const render = (/** @type {Record<string, number>} */ costs) =>
       renderPairs({
         comparisons: compareAll(costs, { quantity: 'startSeconds', tie: 0.025 }),

@@ -181,7 +181,7 @@ const watchPort = (/** @type {number} */ port, workload = WORKLOAD) =>
   ask(`/${PROXY}.inbound.InboundServerPolicies/WatchPort`, Buffer.concat([bytesOf(1, workload), varintOf(2, port)]))
 
 describe("the control plane of Linkerd's proxy", () => {
-  it('tells the endpoints of a service, their identity, and that they take HTTP/2', async () => {
+  it('sends the endpoints of a service, their identity, and that they accept HTTP/2', async () => {
     const update = await ask(`/${PROXY}.destination.Destination/Get`, bytesOf(2, 'server'))
     const endpoint = find(update, 1, 1)
     expect([find(endpoint, 1, 1, 1), find(endpoint, 1, 2), find(endpoint, 3)]).toEqual([0x0a4d0002, 8080, 10_000])
@@ -190,7 +190,7 @@ describe("the control plane of Linkerd's proxy", () => {
     expect(find(endpoint, 6, 1)).toHaveLength(0)
   })
 
-  it('tells that a service does not exist', async () => {
+  it('answers that a service does not exist', async () => {
     const update = await ask(`/${PROXY}.destination.Destination/Get`, bytesOf(2, 'nobody'))
     expect(Object.keys(decode(update))).toEqual(['3'])
   })
@@ -206,7 +206,7 @@ describe("the control plane of Linkerd's proxy", () => {
     await expect(meant(0x0a4d0009, 8080)).rejects.toThrow('NOT_FOUND: no policy for 10.77.0.9:8080')
   })
 
-  it('tells who may come in at a port, and what is at the others', async () => {
+  it('sends the identities that a port admits, and the kind of each other port', async () => {
     const listed = await watchPort(8080)
     expect(find(listed, 1, 1, 1, 1)).toBe(10)
     expect(`${find(listed, 3, 2, 2, 2, 1, 1)}`).toBe(IDENTITY)
@@ -250,7 +250,7 @@ describe("the control plane of Linkerd's proxy", () => {
     await certified
   })
 
-  it('serves again where a killed one left its socket, and leaves none', async () => {
+  it('serves again if a killed one left its socket, and leaves none', async () => {
     const again = await serve()
     expect(existsSync(socket)).toBe(true)
     again.close()

@@ -11,7 +11,7 @@ const inbound = createInbound()
 const model = createModel({ service: 'server-2', inbound, clusters: [createCluster()] })
 
 describe('the routes of Caddy', () => {
-  it('are taken in order, and the last answers that there is none', () => {
+  it('match in order, and the last answers that no route matches', () => {
     expect(renderRoutes([route({ host: 'x' })])).toEqual([
       { match: [{ host: ['x'] }], handle: [{ handler: 'invoke', name: 'a' }], terminal: true },
       { handle: [{ handler: 'static_response', status_code: 404, body: 'no route matches' }] },
@@ -44,7 +44,7 @@ describe('the routes of Caddy', () => {
 })
 
 describe('who may call and be called through Caddy', () => {
-  it('is nobody where nobody is named: an empty list would let in everybody', () => {
+  it('is no client if none is named: an empty list would admit all', () => {
     const { routes } = /** @type {any} */ (renderConfig(model).apps.http.servers.inbound)
     expect(routes[0]).toEqual({
       match: [{ not: [{ vars: { '{http.request.tls.client.san.uris.0}': [] } }] }],

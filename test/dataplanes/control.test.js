@@ -38,7 +38,7 @@ const request = (/** @type {string} */ method, /** @type {string} */ path, /** @
 })
 
 describe("Pipy's repository", () => {
-  it('is another Pipy, of 1.5 where there are many sidecars', () => {
+  it('is another Pipy, of 1.5 if there are many sidecars', () => {
     expect(repository.createProcess?.(options)).toMatchObject({
       ...{ role: 'control', program: '/bin/control', argv: ['--admin-port=127.1.1.1:6070', '--log-level=error'] },
       listens: [control],
@@ -132,7 +132,7 @@ describe('files', () => {
     expect(routes).toEqual({ version_info: '0', resources: [{ '@type': type, ...routesOfBootstrap }] })
   })
 
-  it('of Envoy hold its certificate where that changes, for both sides of its connections, and not the routes', () => {
+  it('of Envoy hold its certificate if that changes, for both sides of its connections, and not the routes', () => {
     const rotated = {
       ...{ ...options, isRotated: true },
       model: { ...model, inbound: createInbound({ mtls: 'permissive' }), clusters: [secured] },
@@ -194,7 +194,7 @@ describe('files', () => {
 })
 
 describe("Caddy's administration port", () => {
-  it('is open only where it is the control, and takes a whole configuration', () => {
+  it('is open only if it is the control, and takes a whole configuration', () => {
     const { files, ...spec } = caddy.createSidecar(options)
     const { files: plainFiles, ...rest } = createCaddy(options)
     expect(spec).toEqual(rest)

@@ -56,7 +56,7 @@ describe('a post-quantum group', () => {
   const postQuantum = { ...conditions, tls: /** @type {const} */ ('ecdsa-p256+x25519mlkem768') }
   const options = { conditions: postQuantum, entrance, cpus: 2 }
 
-  it('is refused where the program, or the profile, has none', () => {
+  it('is refused if the program, or the profile, has none', () => {
     expect(pipy.findUnsupported({ ...options, version: '1.5.18' })).toMatch(/came with OpenSSL 3.5, and Pipy 1.5.18/)
     expect(pipy.findUnsupported({ ...options, version: '2.0.2' })).toBeNull()
     expect(envoy.findUnsupported({ ...options, version: '1.40.0', profile: 'istio' })).toMatch(/names no post-quantum/)
@@ -77,7 +77,7 @@ describe("the configuration of FSM's sidecar", () => {
       `../golden/${file}.json`,
     ))
 
-  it('has no certificate where nothing speaks TLS', () => {
+  it('has no certificate if nothing speaks TLS', () => {
     const { inbound, ...model } = modelOf('ratings')
     const plain = { ...model, inbound: inbound && { ...inbound, mtls: /** @type {const} */ ('disabled') } }
     expect(renderFsmConfig(plain, { isForebear: false }).Certificate).toBeNull()
@@ -110,7 +110,7 @@ describe('a sidecar of FSM', () => {
     expect(redirects).toEqual({ inbound: 15003, outbound: 15001 })
   })
 
-  it('reads the configuration of osm-edge where the scripts are its', () => {
+  it('reads the configuration of osm-edge if the scripts are its', () => {
     const edge = { ...scriptFiles, 'main.js': scriptFiles['main.js'].replace('fsm-stats', 'osm-stats') }
     const config = specOf(modelOf('gateway'), edge).files.find(({ name }) => name === 'config.json')?.content
     expect(JSON.parse(`${config}`).Outbound.TrafficMatches[8080][0].HttpHostPort2Service.ratings).toBe('ratings.bench')
@@ -149,7 +149,7 @@ describe("the configuration of Istio's proxy", () => {
     )
   })
 
-  it("has Istio's own filters where a developers' build of Envoy may have them", () => {
+  it("has Istio's own filters if a developers' build of Envoy may have them", () => {
     const bootstrapOf = (/** @type {string} */ version) => {
       const tool = { name: 'envoy', path: '/bin/envoy', version, sha256: '', source: '' }
       const options = {
@@ -167,7 +167,7 @@ describe("the configuration of Istio's proxy", () => {
     expect(envoy.tool?.parseVersion('envoy  version: 81864a1c/1.38.0-dev/Clean/RELEASE/BoringSSL')).toBe('1.38.0-dev')
   })
 
-  it('has two workers, and is refused where its stand-ins cannot be had', () => {
+  it('has two workers, and is refused if its stand-ins cannot be had', () => {
     expect(envoy.countWorkers({ profile: 'istio', cpus: 16 })).toBe(2)
     const options = { conditions, entrance, profile: 'istio', cpus: 2 }
     expect(envoy.findUnsupported({ ...options, version: '1.36.0' })).toMatch(/since 1.37/)
@@ -187,7 +187,7 @@ describe('Pipy as its container starts it', () => {
     expect(pipy.countWorkers({ profile: null, cpus: 16, cpuLimitCores })).toBeNull()
   })
 
-  it('is the lean sidecar but for their number, where an arm asks for none', () => {
+  it('is the lean sidecar but for their number, if an arm asks for none', () => {
     const arm = { plane: 'pipy', cpuLimitCores: 1.5, conditions: { ...conditions, workers: null } }
     const count = (/** @type {string | null} */ profile) =>
       countWorkers({ ...arm, profile }, { cpus: 4, planes: { pipy } })

@@ -150,7 +150,7 @@ describe('what the planes render', () => {
 })
 
 describe('who may call', () => {
-  it('is nobody where nobody is named: an empty list would let in everybody', () => {
+  it('is no client if none is named: an empty list would admit all', () => {
     const text = JSON.stringify(renderBootstrap({ ...model, inbound: createInbound() }, 'lean'))
     expect(text).toContain(
       '"match_typed_subject_alt_names":[{"san_type":"URI","matcher":{"exact":"spiffe://sidecar-bench/nobody"}}]',
@@ -215,7 +215,7 @@ describe('features', () => {
 })
 
 describe('redirected connections', () => {
-  it('are said of the process, for the rules', () => {
+  it('are ports of the process, for the rules', () => {
     expect(specOf(pipy, redirected)?.redirects).toEqual({ inbound: 15003, outbound: 15001 })
     expect(specOf(envoy, { ...redirected, outbound: null })?.redirects).toEqual({ inbound: 15003, outbound: null })
     expect(specOf(pipy)).not.toHaveProperty('redirects')

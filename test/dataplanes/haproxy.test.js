@@ -6,7 +6,7 @@ import { renderMap, renderRoutes } from '../../src/dataplanes/haproxy/routes.js'
 import { createCluster, createInbound, createModel, createRoute as route } from '../fakes/fake-models.js'
 
 describe('the routes of HAProxy', () => {
-  it('are no rule at all where every request goes one way', () => {
+  it('are no rule at all if every request goes one way', () => {
     expect(renderRoutes([route({})], '/f/m')).toEqual(['default_backend a'])
   })
 

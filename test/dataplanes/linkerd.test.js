@@ -23,7 +23,7 @@ const configurationOf = (/** @type {Parameters<typeof controlOf>} */ ...of) =>
   JSON.parse(controlOf(...of).files[0].content)
 const tablesOf = (/** @type {Parameters<typeof controlOf>} */ ...of) => configurationOf(...of).tables
 
-describe("what Linkerd's proxy is told", () => {
+describe("what Linkerd's proxy gets from its control plane", () => {
   it.each([
     ['a client that the load calls', modelOf(PAIR, 'client'), 'linkerd-client'],
     ['a server of bytes', modelOf(PAIR, 'server', { protocol: 'tcp' }), 'linkerd-bytes'],
@@ -110,7 +110,7 @@ describe("what Linkerd's proxy is told", () => {
     expect(add.addrs[0].protocolHint).toEqual(hint)
   })
 
-  it('calls an identity that nobody has where a cluster accepts none', () => {
+  it('expects an identity that no peer has if a cluster accepts none', () => {
     const model = modelOf(PAIR, 'client')
     const clusters = model.clusters.map(c => ({ ...c, mtls: { serverName: 'server', acceptedIdentities: [] } }))
     const { addrs } = tablesOf({ ...model, clusters }).destinations['server:8080'].add
@@ -132,7 +132,7 @@ describe("what Linkerd's proxy is told", () => {
     expect([closed.port, closed.server.authorizations]).toEqual([undefined, []])
   })
 
-  it('admits by the routes of a server where they list callers, and by nothing of the server itself', () => {
+  it('admits by the routes of a server if they list callers, and by nothing of the server itself', () => {
     const [{ server }] = tablesOf(modelOf(PAIR, 'server', { features: 'authorization', trafficPolicy: 'open' })).inbound
     expect(server.authorizations).toEqual([])
     const [{ authorizations }] = server.protocol.detect.httpRoutes

@@ -11,7 +11,7 @@ const render = (/** @type {Route[]} */ ...routes) =>
   renderRoutes('out', { routes, clusters: ['a', 'b', 'c'].map(name => createCluster({ name })) })
 
 describe('the routes of nginx', () => {
-  it('are no look-up at all where every request goes one way', () => {
+  it('are no look-up at all if every request goes one way', () => {
     expect(render(route({}))).toEqual({ maps: [], target: 'http://a', isPartial: false })
   })
 
@@ -23,7 +23,7 @@ describe('the routes of nginx', () => {
     })
   })
 
-  it('are patterns in order where a host has conditions, up to the first route without one', () => {
+  it('are patterns in order if a host has conditions, up to the first route without one', () => {
     const canary = route({
       host: 'x',
       headers: { 'x-canary': 'yes' },
@@ -57,7 +57,7 @@ describe('the routes of nginx', () => {
 })
 
 describe('who may call and be called through nginx', () => {
-  it('is nobody where nobody is named: an empty list would let in everybody', () => {
+  it('is no client if none is named: an empty list would admit all', () => {
     const entry = createModel({ inbound: createInbound(), clusters: [createCluster()] })
     const text = JSON.stringify(renderListener('inbound', { model: entry }))
     expect(text).toContain(String.raw`["map \"$https:$ssl_client_s_dn\" $is_refused","default 1","\":\" \"\""]`)

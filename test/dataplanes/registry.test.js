@@ -55,7 +55,7 @@ describe('the TLS library', () => {
     ['nginx', 'OpenSSL 3.0.19', 'nginx 9.9.9 runs with OpenSSL 3.0.19 (NGINX=/path/to/nginx names another)'],
     ['haproxy', 'AWS-LC 1.42.0', 'HAProxy 9.9.9 runs with AWS-LC 1.42.0 (HAPROXY=/path/to/haproxy names another)'],
     ['haproxy', undefined, 'HAProxy 9.9.9 names no such library (HAPROXY='],
-  ])('of %s, where it is %s, has no post-quantum group', (name, library, reason) => {
+  ])('of %s, if it is %s, has no post-quantum group', (name, library, reason) => {
     const conditions = { ...DEFAULT_CONDITIONS, tls: /** @type {const} */ ('ecdsa-p256+x25519mlkem768') }
     const options = { conditions, entrance: { modes: [], hasCertificate: false }, version: '9.9.9', cpus: 2 }
     expect(find(name).findUnsupported({ ...options, library })).toContain(

@@ -43,7 +43,7 @@ describe('the configuration of ztunnel', () => {
     expect(workloads[1].services).toEqual({ 'bench/ratings': { 8080: 8080 } })
   })
 
-  it('calls an identity that nobody has where a cluster accepts none, and further ones by the service', () => {
+  it('expects an identity that no peer has if a cluster accepts none, and further ones by the service', () => {
     const model = modelOf(PAIR, 'client')
     const accept = (/** @type {string[]} */ acceptedIdentities) =>
       read({
@@ -81,7 +81,7 @@ describe('the configuration of ztunnel', () => {
     expect(JSON.parse(text.replaceAll('sidecar-bench/ns/bench/sa', 'x'))).toEqual(expected)
   })
 
-  it('sends plaintext where nobody speaks TLS', () => {
+  it('sends plaintext without TLS', () => {
     const { workloads, policies } = read(modelOf(PAIR, 'client', { tls: 'plaintext' }))
     expect([workloads[1].protocol, policies]).toEqual(['TCP', []])
   })

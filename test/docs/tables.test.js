@@ -19,7 +19,7 @@ describe('the tables of the documentation', () => {
     expect(names.sort()).toEqual([...QUANTITY_NAMES].sort())
   })
 
-  it('are refused by name where there is none', () => {
+  it('are refused by name if there is no such table', () => {
     expect(() => fillTables('<!-- table: Colours -->\n<!-- end -->')).toThrow('there is no table "Colours"')
   })
 })

@@ -168,7 +168,7 @@ describe.concurrent('a sidecar of the check for equal work', { timeout: 150_000 
 })
 
 describe.concurrent('a sidecar that floods its log', { timeout: 150_000 }, () => {
-  it('has its log cut, and that is said', async () => {
+  it('has its log cut, and the run prints so', async () => {
     const flood = `while :; do head -c 2M /dev/zero | tr '\\0' x; sleep 0.05; done >&2 &`
     const env = createPipy('flooding-pipy', `[ "$1" = --version ] || ${flood}`)
     const fate = await runWithFault({ phase: 'tools', env })

@@ -178,7 +178,7 @@ describe('when things go wrong', { timeout: 180_000 }, () => {
     expectNothingLeft()
   })
 
-  it.concurrent('goes on to its end where nobody reads any more what it says', async context => {
+  it.concurrent('runs to its end after the reader of its output has gone', async context => {
     need(context, 'pipy', 'k6', 'caps')
     const out = path.join(folder, 'unread')
     const argv = [

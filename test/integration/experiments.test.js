@@ -364,7 +364,7 @@ describe('bad input', () => {
     expect(readdirSync(folder)).not.toContain('refused')
   })
 
-  it('of a node that is none is refused', async () => {
+  it('of an unknown node is refused', async () => {
     const { stderr, exitCode } = await cli('size', '--rate', '100', '--p99', '50ms', '--node', '2x4')
     expect(exitCode).toBe(2)
     expect(stderr).toContain('--node 2x4: write cores and GiB, such as 2c4g, or the name of a known node')

@@ -98,7 +98,7 @@ it.concurrent('k6 spreads its rate over all addresses but a loud one, whatever u
   expect(sent.loud).toBeGreaterThan(sent.a + sent.b)
 })
 
-it.concurrent('k6 sends a share of a post-quantum group first where sidecars prefer one, and else none', async context => {
+it.concurrent('k6 sends a share of a post-quantum group first if sidecars prefer one, and else none', async context => {
   need(context, 'k6')
   const certificates = makeFolder('generators-certificates')
   await writeCertificates({
@@ -218,7 +218,7 @@ describe('wrk', { timeout: 60_000 }, () => {
     expect(stale.result.corrupted).toBeGreaterThan(1)
   })
 
-  it('tells users that hang, and users that are cold', async context => {
+  it('counts users that hang, and users that are cold', async context => {
     need(context, 'wrk')
     const [hung, cold] = await Promise.all([
       drive((_, __, _body, nth) => delay(2).then(() => nth === 300)),

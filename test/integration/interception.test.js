@@ -171,7 +171,7 @@ describe('redirected connections', { timeout: 180_000 }, () => {
     expectNothingLeft(child.pid)
   })
 
-  it('are found to go past the sidecars where somebody flushes the rules', async context => {
+  it('are found to go past the sidecars if somebody flushes the rules', async context => {
     await needRedirection(context, 'iptables', 'conntrack')
     const { child, out } = start(['--planes', 'pipy', '--measure', 'capacity', '--interception', 'redirect'])
     await awaitWindowStart(out)
@@ -203,7 +203,7 @@ describe('redirected connections', { timeout: 180_000 }, () => {
     expectNothingLeft(child.pid)
   })
 
-  it('are refused in one line before anything starts where the rights are missing', async context => {
+  it('are refused in one line before anything starts if the rights are missing', async context => {
     await needRedirection(context, 'iptables')
     const before = ['setpriv', '--bounding-set=-net_admin,-sys_admin', '--inh-caps=-all']
     const { child, out } = start(['--planes', 'pipy', '--interception', 'redirect'], { before })

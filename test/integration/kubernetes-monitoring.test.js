@@ -56,7 +56,7 @@ afterAll(async () => {
 }, 90_000)
 
 describe('k8s/monitoring on a cluster', () => {
-  it('runs where pod security is restricted, and asks nobody until a target is set', async () => {
+  it('runs under restricted pod security, and scrapes nothing until a target is set', async () => {
     const other = await kube('run', 'other', '--image=localhost/prometheus:test', '--dry-run=server').catch(e => e)
     expect(other.stderr).toMatch(/violates PodSecurity "restricted/)
     const [{ metric, value }] = await askUntilAnswered('up')

@@ -207,7 +207,7 @@ describe('a rollout on a cluster', () => {
     await expectNothingLeft()
   })
 
-  it('is refused where the node takes no more pods, with the arithmetic', async () => {
+  it('is refused if the node takes no more pods, with the arithmetic', async () => {
     const { stderr, exitCode } = await start(['rollout', '--planes', 'pipy', '--sidecars', '900']).child
     expect(stderr).toMatch(
       /900 sidecars take 9\d\d of pods \(900 × 1 \+ \d+\), and the node \S+ has 500: at most \d+ fit/,

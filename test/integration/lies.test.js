@@ -257,7 +257,7 @@ describe('is caught:', { timeout: 180_000 }, () => {
     expect(exitCode).toBe(3)
   })
 
-  it.concurrent('a response that is shorter than was asked for', async context => {
+  it.concurrent('a response that is shorter than requested', async context => {
     need(context, 'pipy', 'k6', 'caps')
     const variant = createVariant('shorter', 'proxy.js', text =>
       text.replace(

@@ -69,7 +69,7 @@ describe('--load-host', { timeout: 120_000 }, () => {
     await expectNothingAnywhere()
   })
 
-  it('ends both sides where the network is lost, fails no trial for it, and says how to go on', async context => {
+  it('ends both sides if the network is lost, fails no trial for it, and says how to go on', async context => {
     needBoth(context, 'pipy', 'k6', 'caps')
     const out = path.join(machines.folder, 'lost')
     const run = machines.run([...SHORT, '--load-host', 'there', '--out', out])
@@ -131,7 +131,7 @@ describe('doctor --load-host', { timeout: 60_000 }, () => {
     await expectNothingAnywhere()
   })
 
-  it('ends both sides where sshd ends, and says so', async context => {
+  it('ends both sides if sshd ends, and says so', async context => {
     needBoth(context, 'k6')
     const run = machines.run(['doctor', '--load-host', 'there'])
     await awaitLoad(/k6 run /)

@@ -77,7 +77,7 @@ describe('the packed kit', { timeout: 120_000 }, () => {
     expectNothingLeft()
   })
 
-  it('measures as another user, out of a folder that nobody can write to', async context => {
+  it('measures as another user, from a folder without write permission', async context => {
     need(context, 'pipy', 'k6')
     const user = isRoot ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : []
     const probe = await execa('env', [...user, 'node', '--version'], { reject: false })

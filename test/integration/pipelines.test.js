@@ -81,7 +81,7 @@ describe('folders with a pipeline.yaml', { timeout: 300_000 }, () => {
     await expectNothingLeft()
   })
 
-  it('are not compared where they answer otherwise, each with its own request', async context => {
+  it('are not compared if they answer otherwise, each with its own request', async context => {
     need(context, 'pipy', 'k6')
     await needNamespaces(context)
     const { stdout, stderr, out } = await bench(`pipy=${plain},pipy=${hello}`)
@@ -122,7 +122,7 @@ describe('folders with a pipeline.yaml', { timeout: 300_000 }, () => {
     await expectNothingLeft()
   })
 
-  it('have a rate and no capacity where their script holds requests back', async context => {
+  it('have a rate and no capacity if their script holds requests back', async context => {
     need(context, 'pipy', 'k6', 'caps')
     await needNamespaces(context)
     // As many as the MQTT proxy of pipy-demos takes connections a second.

@@ -161,13 +161,13 @@ describe('size --from-prometheus', () => {
     expect(stdout).toContain('Workloads by names of pods.')
   })
 
-  it('takes longer averages where scrapes are rarer', async () => {
+  it('takes longer averages if scrapes are rarer', async () => {
     const { web, scrapeSeconds, rateSeconds } = await readJson('--namespace', 'slow')
     expect({ scrapeSeconds, rateSeconds }).toEqual({ scrapeSeconds: 60, rateSeconds: 240 })
     expect(web.meanCores).toBeCloseTo(0.05, 6)
   })
 
-  it('says when less is there than was asked for', async () => {
+  it('says when there is less data than requested', async () => {
     const { stdout } = await cli('size', '--from-prometheus', recorded.address, '--namespace', 'shop')
     expect(stdout).toMatch(/! Only [34] h of the 7d are there/)
   })

@@ -28,13 +28,13 @@ describe('what bound a trial of the open loop', () => {
     return [boundBy, ...gates.map(({ gate }) => gate)]
   }
 
-  it('are the drops where requests that were due never started, of a burst, too', () => {
+  it('are the drops if requests that were due never started, of a burst, too', () => {
     // A second at 100/s in which ten times as much was due for half a second.
     expect(boundOf({ due: 550, verified: 300, dropped: 250 }, BURST)).toEqual(['drops', 'drops', 'knee'])
     expect(boundOf({ due: 550, verified: 550, dropped: 0 }, BURST)).toEqual(['rate'])
   })
 
-  it('is another rate where the generator was told of one: nobody else knows what was due', () => {
+  it('is another rate if the generator was told of one: nobody else knows what was due', () => {
     for (const due of [98, 102, 550]) expect(boundOf({ due, verified: due, dropped: 0 })).toContain('asked-rate')
     // A burst that was not sent.
     expect(boundOf({ due: 100, verified: 100, dropped: 0 }, BURST)).toContain('asked-rate')
@@ -98,7 +98,7 @@ describe('a loud pair', () => {
     ])
   })
 
-  it('and a proxy of all pods may be saturated, which is told and takes no number away while the others keep their rate', () => {
+  it('and a proxy of all pods may be saturated: a warning that spoils nothing while the others keep their rate', () => {
     const shared = inPair(1, { service: 'node-proxy', busiestThreadCores: 0.99, pods: podsOf([4e6, 2e6, 2e6]) })
     const { boundBy, gates, reasons } = judge([shared])
     expect(boundBy).toBe('rate')
@@ -174,7 +174,7 @@ describe('a loud pair', () => {
     })
   })
 
-  it('is judged without its failed requests where an older kit did not count them', () => {
+  it('is judged without its failed requests if an older kit did not count them', () => {
     const processes = [1, 2, 3].map(pair => inPair(pair))
     const counted = { due: 2000, verified: 1899 }
     expect(loadResult.shape.loud.parse(counted)).toEqual(counted)
@@ -268,12 +268,12 @@ describe('a neighbour of the kit', () => {
     return findGates(record).filter(({ gate }) => ['kit-neighbour', 'spare-cpu'].includes(gate))
   }
 
-  it('is as asked where it ran, or waited for a CPU that others had', () => {
+  it('is as asked if it ran, or waited for a CPU that others had', () => {
     expect(find(2, 0)).toEqual([])
     expect(find(1.2, 0.7)).toEqual([])
   })
 
-  it('spoils everything where it wanted less, ran more, or is not there', () => {
+  it('spoils everything if it wanted less, ran more, or is not there', () => {
     const [less] = find(1.2, 0.5)
     expect(less.reason).toBe('the neighbour burnt 1.20 CPUs and waited for 0.50, and 2 were asked for')
     expect(less.spoils).toEqual(USES)
@@ -284,7 +284,7 @@ describe('a neighbour of the kit', () => {
     expect(none.reason).toBe('a neighbour of 2 CPUs was asked for, and none ran')
   })
 
-  it('is told where CPUs were idle beside it, and spoils nothing there', () => {
+  it('is reported if CPUs were idle beside it, and then spoils nothing', () => {
     const [spare] = find(2, 0, { idleFraction: 0.2 })
     expect(spare).toMatchObject({ gate: 'spare-cpu', spoils: [] })
     expect(spare.reason).toMatch(/^20 % of 2 CPUs were idle beside a neighbour of 2: /)
@@ -313,7 +313,7 @@ describe('a pod with a quota of its own', () => {
       }),
     ).flatMap(({ gate, reason }) => (gate === 'pod-cap' ? [reason] : []))
 
-  it('is in force where both read it back, and use it together', () =>
+  it('is in force if both read it back, and use it together', () =>
     expect(
       find([
         [0.6, 1],
@@ -345,7 +345,7 @@ describe('a pod with a quota of its own', () => {
     ).toEqual([])
   })
 
-  it('binds where both together use it up', () => {
+  it('binds if both together use it up', () => {
     const processes = ['sidecar', 'application'].map(role =>
       createFakeProcess({ role: /** @type {any} */ (role), cpuLimitCores: null, cpuCores: 0.48 }),
     )
@@ -382,13 +382,13 @@ describe('a quota that cannot be seen', () => {
     )
   }
 
-  it('is told where threads wait, no cap of the run holds them, and CPUs are idle', () => {
+  it('is reported if threads wait, no cap of the run holds them, and CPUs are idle', () => {
     expect(find({ waited: 0.6 })).toEqual([
       "threads of gateway's sidecar, gateway's application waited for a CPU all the time, 1.2 on average, while 75 % of 2 CPUs were idle and no cap of this run held them: a group that is not visible from here, of this job or container, has a quota, near the 0.50 cores that they used: raise it, or give sidecars a smaller --cpu",
     ])
   })
 
-  it('is not told where the cap of the run, the other processes or the few CPUs of a process explain the wait', () => {
+  it('is not reported if the cap of the run, the other processes or the few CPUs of a process explain the wait', () => {
     expect(find({ waited: 0.3 })).toEqual([])
     expect(find({ waited: 0.6, throttledFraction: 0.1 })).toEqual([])
     expect(find({ waited: 0.6 }, { foreignCores: 1 })).toEqual([])
@@ -422,12 +422,12 @@ describe('the service time of an application', () => {
       .map(({ reason }) => reason)
   }
 
-  it('is kept where the application says so, and no answer came before it was over', () => {
+  it('is kept if the application says so, and no answer came before it was over', () => {
     expect(findOf({ waited, ...times(30.1) })).toEqual([])
     expect(findOf({}, '0ms')).toEqual([])
   })
 
-  it('is not kept where the application waits less, says nothing, or says what was not so', () => {
+  it('is not kept if the application waits less, says nothing, or says what was not so', () => {
     expect(findOf({ waited: { ...waited, meanMs: 20 }, ...times(30.1) })).toEqual([
       'the application waited 20.0 ms on average, and 30.0 were asked for',
     ])
@@ -484,7 +484,7 @@ describe('an answer in chunks', () => {
     return findGates(/** @type {any} */ (record)).filter(({ gate }) => gate === 'streams')
   }
 
-  it('is passed on where most answers come over the time in which they are written, else told, which spoils nothing', () => {
+  it('is passed on if most answers arrive over the time in which they are written, else reported, which spoils nothing', () => {
     expect(gatesOf(45, 44, 0, 0)).toEqual([])
     expect(gatesOf()).toEqual([])
     const [{ reason, spoils }] = gatesOf(45, 0, 1, 22)
@@ -535,7 +535,7 @@ describe('findBound', () => {
     expect(bound([throttled])).toBe('generator')
   })
 
-  it('is the number of users, or the rate, where nothing is saturated', () => {
+  it('is the number of users, or the rate, if nothing is saturated', () => {
     expect(bound([sidecar])).toBe('users')
     expect(bound([sidecar], 0.5, 'open')).toBe('rate')
   })
@@ -591,7 +591,7 @@ describe('findGates', () => {
     ])
   })
 
-  it('knows of bytes past a sidecar only where they were counted, of all copies together, and of new connections of answers', () => {
+  it('finds bytes that bypassed a sidecar only if they were counted, over all copies, and for new connections in answers', () => {
     const passing = { passages: 2, receivedBytes: 4 * 1024 * 1000 }
     const copies = [
       createFakeProcess({ passages: 1, receivedBytes: 1.9e6, service: 'ratings' }),
@@ -828,7 +828,7 @@ describe('findGates', () => {
     expect(findGates(createRecord({ arm: { load: open }, load, boundBy: 'rate' }))).toEqual([])
   })
 
-  it('asks nothing of a load where there is none', () => {
+  it('requires nothing of a load if there is none', () => {
     const idle = createRecord({ arm: { load: { kind: 'idle', users: 0 } }, load: { verified: 0, reportedUsers: 0 } })
     expect(findGates({ ...idle, load: /** @type {any} */ (null) })).toEqual([])
   })
@@ -845,11 +845,11 @@ describe('findGates', () => {
     const gatesOf = (fields, changed = {}) =>
       findGates(createRecord({ samples, window, load, ...having({ ...unknown, ...fields }), ...changed }))
 
-    it('finds nothing wrong with what the kubelet does not count, where no cap was asked for', () => {
+    it('finds nothing wrong with what the kubelet does not count, without a cap', () => {
       expect(gatesOf({ cpuLimitCores: null })).toEqual([])
     })
 
-    it('finds a cap that nobody read back, which spoils capacity and latency, and nothing else', () => {
+    it('finds a cap that was not read back, which spoils capacity and latency, and nothing else', () => {
       expect(gatesOf({})).toEqual([
         {
           gate: 'cap-unread',
@@ -886,7 +886,7 @@ describe('findGates', () => {
       expect(gatesOf({ ...application, cpuCores: 0.69 })).toEqual([])
     })
 
-    it('is bound by its workers where they fill a core each', () => {
+    it('is bound by its workers if they fill a core each', () => {
       const sidecar = { ...unknown, cpuLimitCores: null, askedWorkers: 2 }
       expect(bound([createFakeProcess({ ...sidecar, cpuCores: 1.9 })])).toBe('worker')
       expect(bound([createFakeProcess({ ...sidecar, cpuCores: 1.8 })])).toBe('users')

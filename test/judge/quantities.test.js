@@ -90,7 +90,7 @@ describe('quantities of an arm', () => {
     expect(quantityOf(arm, 'loudFailed').median).toBeCloseTo(50 / 2050, 9)
   })
 
-  it('have no value where an arm has no sidecars', () => {
+  it('have no value if an arm has no sidecars', () => {
     const records = [
       createRecord({ arm: { ...PIPY, plane: 'none', hasSidecars: false, cpuLimitCores: null }, processes: [] }),
     ]

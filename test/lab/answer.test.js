@@ -27,13 +27,13 @@ const answerTo = (...rows) =>
   }).verdicts
 
 describe('the answer of the lab', () => {
-  it('names no functions where there is no difference', () => {
+  it('names no functions if there is no difference', () => {
     expect(
       answerTo(row('client', { next: 1003, spread: 0.004 }), row('server', { next: 1001, spread: 0.004 })),
     ).toEqual(['No difference found: a request takes as many instructions on either side.'])
   })
 
-  it('says how much less and how much more where sidecars differ in sign', () => {
+  it('says how much less and how much more if sidecars differ in sign', () => {
     const [verdict] = answerTo(
       row('client', { next: 1066, spread: 0.004 }),
       row('server', { next: 990, spread: 0.004 }),

@@ -47,7 +47,7 @@ it('a handshake is what a burst costs beyond its requests, for each connection t
   expect(handshake && spreadOf(handshake)).toBeCloseTo(100 / 5050)
 })
 
-it('a handshake is unknown where fewer than two bursts opened connections', () => {
+it('a handshake is unknown if fewer than two bursts opened connections', () => {
   expect(findHandshake([{ requests: 4, connections: 0, total: 400 }], 100)).toBeNull()
   expect(findHandshake([{ requests: 4, connections: 1, total: 5400 }], 100)).toBeNull()
 })

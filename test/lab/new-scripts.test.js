@@ -18,7 +18,7 @@ async function lab(...argv) {
   return printed.join('\n')
 }
 
-it("is the kit's own scripts, with tests that pass by the command that is told, outside of the kit", async () => {
+it("lab new copies the kit's own scripts, with tests that pass by the printed command, outside of the kit", async () => {
   // npm init makes such a package.
   writeFileSync(path.join(folder, 'package.json'), '{ "type": "commonjs" }')
   const mine = path.join(folder, 'my scripts')
@@ -32,7 +32,7 @@ it("is the kit's own scripts, with tests that pass by the command that is told, 
   expect(output).toContain(`npm run bench -- --planes pipy,pipy='${mine}'`)
 })
 
-it('is the shortest script where that is asked for, with a command that counts its change', async () => {
+it('lab new --shortest copies the shortest script, and prints a command that counts its change', async () => {
   const mine = path.join(folder, 'shortest')
   const output = await lab('new', mine, '--shortest')
   expect(readdirSync(mine)).toEqual(['main.js'])
@@ -40,7 +40,7 @@ it('is the shortest script where that is asked for, with a command that counts i
   expect(output).toContain(`npm run lab -- ${mine} --against bench/pipy-shortest --link pair --no-parity`)
 })
 
-it('has tests that fail where its own scripts are wrong', async () => {
+it('has tests that fail if its own scripts are wrong', async () => {
   const mine = path.join(folder, 'wrong')
   const tests = copyScripts(mine)
   // A test in another form would not be copied.
@@ -52,7 +52,7 @@ it('has tests that fail where its own scripts are wrong', async () => {
   expect(stdout).toMatch(/(# |ℹ )fail 1/)
 })
 
-it('goes nowhere where something is, where nothing can be, and where bench could not name it', async () => {
+it('refuses a folder that exists, that cannot be made, or that bench could not name', async () => {
   const there = path.join(folder, 'there')
   mkdirSync(there)
   await expect(lab('new', there)).rejects.toThrow(

@@ -71,7 +71,7 @@ describe('samples of perf', () => {
     expect(calls).not.toContain('???_[k]')
   })
 
-  it('are none where perf printed none', () => {
+  it('are empty if perf printed none', () => {
     expect(parsePerfScript('').profiles.size).toBe(0)
   })
 
@@ -90,7 +90,7 @@ describe('samples of perf', () => {
     })
   })
 
-  it('cannot be shared out where there are none', () => {
+  it('cannot be shared out if there are none', () => {
     expect(() =>
       joinWindows({ link: 'pair', service: 'client' }, [{ profile: { total: 0, stacks: [] }, nanos: 1 }]),
     ).toThrow('perf took no sample of the sidecar of client')
@@ -123,7 +123,7 @@ describe('a perf', () => {
     return { name: 'perf', path: program, version: '6.1', sha256: '', source: 'test' }
   }
 
-  it('that the kernel refuses is told, and leaves no file', async () => {
+  it('that the kernel refuses is reported, and leaves no file', async () => {
     const perf = writePerf('echo "No permission to enable cpu-clock event." >&2; exit 255')
     const { signal } = new AbortController()
     await expect(assertSamples({ perf, folder, signal })).rejects.toThrow(

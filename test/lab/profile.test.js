@@ -86,7 +86,7 @@ it.each([
   ['memory', 'malloc'],
   ['TLS', 'SSL_read aesni_ctr32_encrypt_blocks WPACKET_put_bytes__ ssl3_read_bytes __ecp_nistz256_mul_montq'],
   ['other', 'tolower yajl_lex_lex inflate_fast sqlite3VdbeExec __tls_get_addr __tls_init main'],
-])('the group %s has, where nobody is known that called them: %s', (group, names) => {
+])('the group %s has, if no caller is known: %s', (group, names) => {
   for (const name of names.split(' ')) expect(groupOf({ frames: [name] }), name).toBe(group)
 })
 

@@ -36,12 +36,12 @@ it('a commit that is not there, or does not have them, is named', () =>
 it('a commit whose scripts have no main.js is named, and not the folder that they were taken to', () =>
   expect(findIn('docs', 'HEAD')).rejects.toThrow('docs in HEAD has no main.js; name a commit that has it'))
 
-it('a commit that looks like an option is none', () =>
+it('a commit that looks like an option is refused', () =>
   expect(findIn('pipy-scripts', '--list')).rejects.toThrow(
     'git has no pipy-scripts in --list: fatal: not a valid object name',
   ))
 
-it('without git, that is said', async () => {
+it('without git, the error says that git is missing', async () => {
   vi.stubEnv('PATH', path.join(folder, 'none'))
   await expect(findIn('pipy-scripts', 'HEAD')).rejects.toThrow(
     'pipy-scripts in HEAD needs git, which is not installed; name a folder: --against FOLDER',

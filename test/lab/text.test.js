@@ -70,7 +70,7 @@ it('one side alone has no columns of another, and a noisy quantity the digits th
   expect(text).toContain('at most instructions 0.170 %, wakeUps 20 %; a smaller difference of that quantity is none')
 })
 
-it('after a save, only rows that it has changed are told', () => {
+it('after a save, only rows that it has changed are printed', () => {
   const row = { link: 'pair', quantity: /** @type {const} */ ('instructions'), old: 1000, ratio: 1.1, spread: 0.002 }
   const before = ['client', 'server'].map(service => ({ ...row, service, new: 1100 }))
   const changed = before.map(previous =>

@@ -29,7 +29,7 @@ describe('a threshold of the lab', () => {
     })
   })
 
-  it.each([1.004, 1.006])('is undecided where its limit, %d, is within what counts of one side are apart', limit => {
+  it.each([1.004, 1.006])('is undecided if its limit, %d, is within what counts of one side are apart', limit => {
     const expression = `new/old instructions@server <= ${limit}`
     expect(judge(expression)).toEqual({
       ...{ held: [], crossed: [] },

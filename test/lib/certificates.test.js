@@ -6,7 +6,7 @@ import { writeCertificates } from '../../src/lib/certificates.js'
 import { makeOwnFolder } from '../fakes/scratch.js'
 
 describe('writeCertificates', () => {
-  it('issues leaf certificates of a fresh authority that nobody else can read', async () => {
+  it('issues leaf certificates of a fresh authority that no other user can read', async () => {
     const folder = path.join(makeOwnFolder('certificates'), 'c')
     await writeCertificates({ folder, services: [{ name: 'gateway', identity: 'spiffe://a/b' }] })
     const ca = new X509Certificate(readFileSync(`${folder}/ca.pem`))

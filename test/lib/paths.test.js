@@ -41,7 +41,7 @@ describe('cacheFolder', () => {
     expect(cacheFolder()).toBe('/var/cache/sidecar-bench')
   })
 
-  it('is in the home of the user where HOME is empty', () => {
+  it('is in the home of the user if HOME is empty', () => {
     process.env.HOME = ''
     expect(cacheFolder()).toBe(path.join(os.userInfo().homedir, '.cache', 'sidecar-bench'))
   })

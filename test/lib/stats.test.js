@@ -110,7 +110,7 @@ describe('fitLine', () => {
     expect(fitLine(pointsOf([0, 1, 3]))).toEqual({ base: 0, slope: 1.5 })
   })
 
-  it('minds no point of four that is anywhere', () => {
+  it('is not moved by one outlier of four points', () => {
     expect(fitLine(pointsOf([0, 1, 2, 3, 1e6, 5, 6, 7]))).toEqual({ base: 0, slope: 1 })
     expect(fitLine(pointsOf([0, -1e6, 2, 3, 4, 5, 1e6, 7, 8]))).toEqual({ base: 0, slope: 1 })
   })
@@ -135,7 +135,7 @@ describe('findSlopeInterval', () => {
     expect(findSlopeInterval(pointsOf([1, 2, 3, 4, 5, 6]).map(([, y]) => [0, y]))).toEqual({ low: null, high: null })
   })
 
-  it('is all slopes where there are too few of them', () => {
+  it('is all slopes if there are too few of them', () => {
     // Nine slopes, 1 to 3, and a reach of 10.43.
     expect(
       findSlopeInterval([

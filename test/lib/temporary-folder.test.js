@@ -14,7 +14,7 @@ describe('withTemporaryFolder', () => {
     expect(existsSync(folder)).toBe(false)
   })
 
-  it('removes it where the function throws', async () => {
+  it('removes it if the function throws', async () => {
     let made = ''
     const failing = withTemporaryFolder('temporary-test', async folder => {
       made = folder
@@ -24,7 +24,7 @@ describe('withTemporaryFolder', () => {
     expect(existsSync(made)).toBe(false)
   })
 
-  it('removes it where the process exits meanwhile', () => {
+  it('removes it if the process exits meanwhile', () => {
     const script = `
       import { withTemporaryFolder } from './src/lib/temporary-folder.js'
       withTemporaryFolder('temporary-test', folder => process.stdout.write(folder, () => process.exit(0)))`

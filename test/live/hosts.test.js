@@ -73,7 +73,7 @@ describe.each(SERVERS)('%s', (_, start) => {
 
   it('refuses a request without a name', async () => expect((await ask(':0', null)).status).toBeGreaterThanOrEqual(400))
 
-  it('answers under the name that it printed and every address, where all addresses are bound', async () => {
+  it('answers under the name that it printed and every address, if all addresses are bound', async () => {
     for (const host of [os.hostname(), '192.0.2.1:PORT', 'localhost'])
       expect((await ask('0.0.0.0:0', host)).status, host).toBe(200)
     expect((await ask('0.0.0.0:0', 'evil.example')).status).toBe(421)

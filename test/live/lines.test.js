@@ -31,12 +31,12 @@ describe('a line', () => {
     return renderTrial({ ...record, samples: { ...record.samples, source: 'cgroup', largestGapSeconds } })
   }
 
-  it('says that samples came late, where one was missed by more than 0.1 s', () => {
+  it('says that samples came late, if one was missed by more than 0.1 s', () => {
     expect(withGap(0.19)).not.toContain('gap')
     expect(withGap(0.42)).toContain(', sampled with a gap of 0.4 s')
   })
 
-  it('is printed for a repeat, and for a trial only where it failed, or a gate found something new', () => {
+  it('is printed for a repeat, and for a trial only if it failed, or a gate found something new', () => {
     const { lines, publish } = createLines()
     const [none, cheap, dear] = ARMS
     const gates = [{ gate: 'neighbour', spoils: /** @type {any} */ ([]), reason: 'busy' }]
@@ -99,7 +99,7 @@ describe('a number of a line', () => {
     expect(rate).toBe('1080')
   })
 
-  it('is that of the report: how long a rollout took, and nothing where the report has nothing', () => {
+  it('is that of the report: how long a rollout took, and nothing if the report has nothing', () => {
     const first = { seconds: 1.234, each: {}, censoredSeconds: 0, lastCensoredSeconds: 0, hostIdle: 0.9 }
     const numbers = /** @type {any} */ ({ sidecars: 20, cpus: 2, first })
     const record = /** @type {any} */ ({ ...createRecord({ rollout: numbers }), load: null })

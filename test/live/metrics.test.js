@@ -62,7 +62,7 @@ async function expose(...events) {
 const only = (exposed, start) => Object.fromEntries(Object.entries(exposed).filter(([name]) => name.startsWith(start)))
 
 describe('the metrics of a run', () => {
-  it('are none before an event', async () => expect(await expose()).toEqual({}))
+  it('are empty before an event', async () => expect(await expose()).toEqual({}))
 
   it('say what is planned', async () => {
     expect(await expose(plan({ atMs: 1_000_500 }))).toEqual({
@@ -83,7 +83,7 @@ describe('the metrics of a run', () => {
     })
   })
 
-  it('leave out what a search does not plan, and a time that nobody knows', async () => {
+  it('leave out what a search does not plan, and an unknown time', async () => {
     const exposed = await expose(plan({ trials: null }), started({}, null))
     expect(exposed).toMatchObject({ round: 2 })
     for (const name of ['rounds', 'trials_planned', 'run_time_left_seconds']) expect(exposed).not.toHaveProperty(name)
@@ -118,7 +118,7 @@ describe('the metrics of a run', () => {
     })
   })
 
-  it('have no phase, time left or sidecar once it has ended, whatever runs', async () => {
+  it('have no phase, time left or sidecar once it has ended', async () => {
     const exposed = await expose(plan(), started(), { kind: 'phase', phase: 'window', atMs: 0 }, sampled(), {
       ...{ kind: 'ended', outcome: 'interrupted', atMs: 0 },
     })
@@ -177,7 +177,7 @@ describe('the metrics of a sidecar', () => {
     expect((await expose(started(), ...readings))[`sidecar_cpu_seconds_total{${GATEWAY}}`]).toBe(1.5)
   })
 
-  it('skip what could not be read, and are absent where the kernel does not offer it', async () => {
+  it('skip what could not be read, and are absent if the kernel does not offer it', async () => {
     const unread = { cpuSeconds: NaN, periods: null, throttledPeriods: null, anonBytes: NaN, workingSetBytes: null }
     const exposed = await expose(
       started(),
@@ -198,7 +198,7 @@ describe('the metrics of a sidecar', () => {
     expect(exposed[`sidecar_cpu_seconds_total{${GATEWAY}}`]).toBe(0)
   })
 
-  it('are none outside of a trial, nor for a process without a reading', async () => {
+  it('are absent outside of a trial, and for a process without a reading', async () => {
     expect(only(await expose(plan(), sampled(), started(), endTrial(), sampled()), 'sidecar_')).toEqual({})
     const empty = { ...sampled(), sample: { epochMs: 0, readings: [] } }
     expect(only(await expose(started(), /** @type {RunEvent} */ (empty)), 'sidecar_')).toEqual({})
@@ -230,7 +230,7 @@ describe('the metrics of the load', () => {
     expect(only(exposed, 'requests')).toEqual({ [`requests_total{${ARM}}`]: 300, [`requests_failed_total{${ARM}}`]: 3 })
   })
 
-  it('take them from the record where nobody counted, once', async () => {
+  it('take them from the record if they were not counted live, once', async () => {
     const trial = [started(), endTrial({ load: { verified: 1000, failed: 10 } })]
     const exposed = await expose(...trial, ...trial, endTrial({ load: { verified: 9999 } }))
     expect(only(exposed, 'requests')).toEqual({
@@ -451,7 +451,7 @@ describe('k8s/monitoring', () => {
   const parseAll = (/** @type {string} */ text) => parseAllDocuments(text).map(document => document.toJS())
   const read = (/** @type {string} */ file) => readFileSync(`k8s/monitoring/${file}`, 'utf8')
 
-  it('scrapes as on this machine, but for the target, which is nobody until it is set', () => {
+  it('scrapes as on this machine, but for the target, which is unreachable until it is set', () => {
     const [cluster, local] = [read('prometheus.yml'), readFileSync('bench/monitoring/prometheus.yml', 'utf8')].map(t =>
       parse(t),
     )

@@ -100,7 +100,7 @@ describe('the address', () => {
     )
   })
 
-  it('is this machine alone, unless another is asked for', async () => {
+  it('is this machine alone, unless another is requested', async () => {
     expect((await serve()).url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/)
     expect((await serve({ text: '0.0.0.0:0' })).url).not.toContain('0.0.0.0')
   })
@@ -141,7 +141,7 @@ describe('the events', () => {
     expect(data.points[0].throttled, 'a stretch that became longer').toEqual([[0, 4]])
   })
 
-  it('tell of a trial that ended and of one that starts, in this order', async () => {
+  it('report a trial that ended and one that starts, in this order', async () => {
     const server = await serve({ events: [plan(), startTrial(cheap), read(0), read(1)] })
     const client = await join(server)
     server.emit(endTrial({ arm: cheap }), startTrial(dear), read(0), read(0.5))

@@ -15,7 +15,7 @@ function applyAll(...events) {
 }
 
 describe('the state of a run', () => {
-  it('knows nothing before a run is planned', () => {
+  it('is empty before a run is planned', () => {
     const state = createRunState()
     expect(state.version()).toBe(0)
     expect(state.snapshot()).toEqual({
@@ -27,7 +27,7 @@ describe('the state of a run', () => {
     expect([state.series(), state.results(), state.rows()]).toEqual([[], [], []])
   })
 
-  it('tells where the run is', () => {
+  it('shows where the run is', () => {
     const state = applyAll(
       plan(),
       endTrial({ arm: none }),
@@ -86,7 +86,7 @@ describe('a sidecar', () => {
   const second = { atSeconds: 10.1, cpuSeconds: 5.025, periods: 101, throttledPeriods: 41, anonBytes: 31e6 }
   const third = { atSeconds: 10.3, cpuSeconds: 5.035, periods: 103, throttledPeriods: 41 }
 
-  it('is told by its last two readings, and throttling since the first', () => {
+  it('has the CPU of its last two readings, and throttling since the first', () => {
     const state = applyAll(plan(), startTrial(cheap), sample({ seconds: -0.1, reading: first }))
     expect(state.snapshot().sidecars).toEqual([
       {
@@ -114,7 +114,7 @@ describe('a sidecar', () => {
     ])
   })
 
-  it('is not known where a number is missing, never 0', () => {
+  it('is not known if a number is missing, never 0', () => {
     const nothing = { cpuSeconds: Number.NaN, anonBytes: Number.NaN, workingSetBytes: null, periods: Number.NaN }
     const state = applyAll(plan(), startTrial(cheap))
     state.apply(sample({ seconds: 0, reading: first }))
@@ -142,7 +142,7 @@ describe('a sidecar', () => {
     expect(state.series()[0].cores.map(([at]) => at)).toEqual([0.2])
   })
 
-  it('is not told by readings of the same moment, as an edge of the window gives them', () => {
+  it('is not computed from readings of the same moment, as an edge of the window gives them', () => {
     const state = applyAll(plan(), startTrial(cheap))
     state.apply(sample({ seconds: 0, reading: { atSeconds: 10, cpuSeconds: 5 } }))
     state.apply(sample({ seconds: 0.1, reading: { atSeconds: 10.1, cpuSeconds: 5.01 } }))
@@ -188,14 +188,14 @@ describe('requests', () => {
     expect(state.snapshot()).toMatchObject({ ratePerSecond: null, failed: 2, failedInAll: 5 })
   })
 
-  it('that failed where nothing counted them are those of the record', () => {
+  it('that failed if nothing counted them are those of the record', () => {
     const state = applyAll(plan(), startTrial(cheap), endTrial({ arm: cheap, load: { failed: 7 } }))
     expect(state.snapshot()).toMatchObject({ failed: null, failedInAll: 7 })
   })
 })
 
 describe('trials that ended', () => {
-  it('are told with their numbers', () => {
+  it('are listed with their numbers', () => {
     const state = applyAll(
       plan(),
       endTrial({ arm: none, processes: [] }),
@@ -219,7 +219,7 @@ describe('trials that ended', () => {
     expect(state.snapshot().outcomes).toEqual({ completed: 2, failed: 1, invalid: 0 })
   })
 
-  it('are not known where a number is missing, never 0', () => {
+  it('are not known if a number is missing, never 0', () => {
     const processes = [createFakeProcess({ cpuCores: Number.NaN })]
     const state = applyAll(plan(), endTrial({ arm: cheap, processes }))
     expect(state.results()[0]).toMatchObject({ ratePerSecond: 1000, cpuPerRequestMicros: null })

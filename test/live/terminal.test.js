@@ -130,7 +130,7 @@ describe('the view on a terminal', () => {
     view.close()
   })
 
-  it('leaves what is said above it, and nothing of itself', async () => {
+  it('leaves the lines printed above it, and nothing of itself', async () => {
     const { state, view, screen } = createView()
     view.say('before')
     state.apply(plan())

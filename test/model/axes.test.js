@@ -118,7 +118,7 @@ describe('AXES', () => {
   )('says of %s %j: %s', (name, value, words) => expect(AXES[name].render(value)).toBe(words))
 
   // What arms are called by, and told apart by, in tables: two limits of one MiB would be one arm.
-  it('tell two memory limits apart that differ by less than 1 MiB', () => {
+  it('distinguish two memory limits that differ by less than 1 MiB', () => {
     const { render } = AXES.memoryLimitBytes
     expect(render(12.25 * 2 ** 20)).not.toBe(render(12 * 2 ** 20))
   })
@@ -185,7 +185,7 @@ describe('findVaried', () => {
     expect(findVaried([none, createArm({}), armWith({ workers: 2 })])).toEqual(['workers'])
   })
 
-  it('judges all arms where none has a cap', () => {
+  it('judges all arms if none has a cap', () => {
     expect(findVaried([1, 2].map(users => createArm({ cpuLimitCores: null, load: { users } })))).toEqual(['users'])
   })
 
@@ -193,7 +193,7 @@ describe('findVaried', () => {
 })
 
 describe('renderAxes', () => {
-  it('says what an arm has, in the order asked for', () => {
+  it('says what an arm has, in the requested order', () => {
     expect(renderAxes(open(100), ['cpuLimitCores', 'ratePerSecond', 'tls'])).toBe(
       '0.25 cores, 100 requests/s, mTLS ecdsa-p256',
     )

@@ -30,7 +30,7 @@ describe('featureSet', () => {
 })
 
 describe('featuresOf', () => {
-  it('is nothing of a record of before there were features, and of lean', () => {
+  it('is empty for a record older than features, and for lean', () => {
     expect([listFeatures(undefined), listFeatures('lean')]).toEqual([[], []])
     expect([featuresOf(undefined), featuresOf('lean')]).toEqual([{}, {}])
   })

@@ -12,7 +12,7 @@ it('memory grows with the requests where it grows in each part of them, and not 
   expect(computeSteadyGrowth([Number.NaN, Number.NaN, Number.NaN, Number.NaN])).toBeNull()
 })
 
-it('growth is told in KiB, and a little of it in bytes', () => {
+it('growth is printed in KiB, and a little of it in bytes', () => {
   expect(renderGrowth(410)).toBe('0.4 KiB a request')
   expect(renderGrowth(16.4)).toBe('16 bytes a request')
 })

@@ -88,7 +88,7 @@ describe('summaries of schema version 4', () => {
     })
   })
 
-  it('give a line of CPU to the kind whose arms it was fitted to, where another has the same proxy and rates', () => {
+  it('give a line of CPU to the kind whose arms it was fitted to, if another has the same proxy and rates', () => {
     const rates = [100, 200]
     const listArms = (/** @type {string} */ kind, /** @type {number} */ cores) =>
       rates.map(ratePerSecond => {

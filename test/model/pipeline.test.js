@@ -75,13 +75,13 @@ describe('assertRenderable', () => {
 })
 
 describe('a pipeline', () => {
-  it('needs a network namespace where its scripts fix a port', () => {
+  it('needs a network namespace if its scripts fix a port', () => {
     expect(hasFixedPorts(pipelineOf({ listen: { port: 8000 } }))).toBe(true)
     expect(hasFixedPorts(pipelineOf({ upstream: { ports: [80] }, environment: { A: '{{listen.port}}' } }))).toBe(true)
     expect(hasFixedPorts(pipelineOf({ replace: TEMPLATED }))).toBe(false)
   })
 
-  it('gives back what was posted where it calls the application, and was asked nothing else', () => {
+  it('gives back what was posted if it calls the application, and was asked nothing else', () => {
     expect(callsUpstream(pipelineOf({ listen: { port: 8000 } }))).toBe(false)
     expect(isEchoed(pipelineOf({ listen: { port: 8000 } }))).toBe(false)
     expect(isEchoed(pipelineOf({ listen: { port: 8000 }, upstream: { ports: [80] } }))).toBe(true)
@@ -203,7 +203,7 @@ describe('listTlsNotes', () => {
   const once = { 'main.js': 'var key = new crypto.PrivateKey(k); acceptTLS({ certificate: { cert, key } })' }
   const https = /** @type {const} */ ({ scheme: 'https' })
 
-  it('tells that any certificate is accepted where no authority is named, and a key that is parsed each time', () => {
+  it('notes that any certificate is accepted if no authority is named, and a key that is parsed each time', () => {
     const pipeline = pipelineOf({ listen: { port: 1, ...https } }, parsing)
     expect(listTlsNotes({ pipeline, keyType: 'RSA 4096' })).toEqual([
       'pipeline.yaml: it accepts any certificate of the client: it was told no authority ({{tls.ca}}), and accepted that of the kit',
@@ -211,7 +211,7 @@ describe('listTlsNotes', () => {
     ])
   })
 
-  it('tells nothing of a pipeline in plaintext, or of one that has an authority and keeps its key', () => {
+  it('notes nothing about a pipeline in plaintext, or one that has an authority and keeps its key', () => {
     expect(listTlsNotes({ pipeline: pipelineOf({}, parsing) })).toEqual([])
     const environment = { CA: '{{ tls.ca }}' }
     expect(listTlsNotes({ pipeline: pipelineOf({ upstream: https, environment }, once) })).toEqual([])

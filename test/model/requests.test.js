@@ -116,7 +116,7 @@ describe('createCheck', () => {
     })
   })
 
-  it('expects an answer of the size asked for that begins with the nonce', () => {
+  it('expects an answer of the requested size that begins with the nonce', () => {
     const { request, answer } = createCheck({ requests: [kindOf({ responseBytes: 6 })] }, 'n-1')
     expect(request).toEqual({ method: 'GET', path: '/', body: '', headers: { 'x-nonce': 'n-1' } })
     expect(answer).toBe('n-1xxx')

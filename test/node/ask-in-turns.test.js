@@ -29,7 +29,7 @@ describe('sidecars that are asked in turns', () => {
     for (const { asked: sent, answered } of counts.values()) expect(answered).toBe(sent)
   })
 
-  it('are asked once each where the end comes at once, and none where there is none', async () => {
+  it('are asked once each if the end comes at once, and without sidecars nothing is asked', async () => {
     const counts = await askInTurns(sidecars, { signal, ask: echo(() => ({})) }).end()
     expect([...counts]).toEqual(sidecars.map(({ name }) => [name, { asked: 1, answered: 1 }]))
     expect((await askInTurns([], { signal }).end()).size).toBe(0)

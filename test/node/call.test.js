@@ -60,7 +60,7 @@ describe('a call', () => {
     expect(await ask(answering(grpc, message, odd))).toMatchObject({ code: 14, body: 'limit of 80 % reached' })
   })
 
-  it('has that of the first headers where there is nothing else', async () =>
+  it('has that of the first headers if there is nothing else', async () =>
     expect(await ask(answering({ ...grpc, 'grpc-status': '12' }))).toMatchObject({ code: 12, status: 404 }))
 
   it.each([
@@ -68,7 +68,7 @@ describe('a call', () => {
     [504, 14, 503],
     [404, 12, 404],
     [418, 2, 500],
-  ])('has, where a proxy answered %i, the code %i', async (status, code, stands) => {
+  ])('has, if a proxy answered %i, the code %i', async (status, code, stands) => {
     const answer = await ask(answering({ ':status': status, 'content-type': 'text/plain' }, Buffer.from('why')))
     expect(answer).toMatchObject({ code, status: stands, body: 'why' })
   })
@@ -77,10 +77,10 @@ describe('a call', () => {
     ['without a status', undefined, message],
     ['of half a message', { 'grpc-status': '0' }, message.subarray(0, 7)],
     ['without a message', { 'grpc-status': '0' }, Buffer.alloc(0)],
-  ])('has failed where the answer is %s', async (_, trailers, bytes) =>
+  ])('has failed if the answer is %s', async (_, trailers, bytes) =>
     expect(await ask(answering(grpc, bytes, trailers))).toMatchObject({ code: 13, status: 500 }))
 
-  it('has failed where the stream is reset in its answer', async () => {
+  it('has failed if the stream is reset in its answer', async () => {
     const cut = (/** @type {http2.ServerHttp2Stream} */ stream) => {
       stream.respond(grpc)
       stream.write(message.subarray(0, 7), () => stream.close(http2.constants.NGHTTP2_INTERNAL_ERROR))
@@ -88,13 +88,13 @@ describe('a call', () => {
     expect(await ask(cut)).toMatchObject({ code: 13 })
   })
 
-  it('is UNAVAILABLE where the stream is refused', async () =>
+  it('is UNAVAILABLE if the stream is refused', async () =>
     expect(await ask(stream => stream.close(http2.constants.NGHTTP2_REFUSED_STREAM))).toMatchObject({
       code: 14,
       status: 503,
     }))
 
-  it('throws where nothing answers: refused, reset, in no time, or over a channel that is closed', async () => {
+  it('throws if nothing answers: refused, reset, in no time, or over a channel that is closed', async () => {
     await expect(call({ address: '127.0.0.1', port: 1 }, { host: 'echo' })).rejects.toThrow('ECONNREFUSED')
     await expect(ask(stream => stream.session?.destroy())).rejects.toThrow()
     await expect(ask(stream => stream.close(http2.constants.NGHTTP2_CANCEL))).rejects.toThrow('without an answer')

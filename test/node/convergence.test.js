@@ -66,7 +66,7 @@ describe('the convergence of a sidecar', () => {
     expect(await asking).toMatchObject({ yesMs: null })
   })
 
-  it('is there, where several backends must answer, when the last of them has', async () => {
+  it('is there, if several backends must answer, when the last of them has', async () => {
     const backends = ['a', 'a', 'b', 'a', 'c']
     const sidecar = { ...(await startSidecar({ hasIt: () => true, backends })), backends: 3 }
     expect(await openConvergence().expect(sidecar)).toMatchObject({ asked: 5, backends: 3, yesMs: expect.any(Number) })
@@ -76,7 +76,7 @@ describe('the convergence of a sidecar', () => {
     expect(await asking).toMatchObject({ backends: 3, yesMs: null })
   })
 
-  it('is given up where it never comes, with when it was last asked', async () => {
+  it('is given up if it never comes, with when it was last asked', async () => {
     const convergence = openConvergence()
     const asking = convergence.expect(await startSidecar({ hasIt: () => false }))
     expect(convergence.countWaiting()).toBe(1)
@@ -157,7 +157,7 @@ describe('the convergence of a sidecar', () => {
     expect(new Set(addresses).size).toBe(Math.min(50, addresses.length))
   })
 
-  it('leaves half of the budget where many wait', async () => {
+  it('leaves half of the budget if many wait', async () => {
     let requests = 0
     const ask = async () => {
       requests++

@@ -47,7 +47,7 @@ describe('a ledger', () => {
     ])
   })
 
-  it('knows an owner that has gone by its start and by the boot, and does not know one of another container', () => {
+  it('recognises an owner that has exited by its start and by the boot, but not one of another container', () => {
     const { folder } = openLedger({ runId: 'a', root })
     const stateNow = () => readLedgers(root)[0].state
     changeOwner(folder, { pidNamespace: 'pid:[1]' })
@@ -58,13 +58,13 @@ describe('a ledger', () => {
     expect(stateNow()).toBe('unknown')
   })
 
-  it('knows a pid that was given out again', () => {
+  it('recognises a reused pid', () => {
     const { folder } = openLedger({ runId: 'a', root })
     changeOwner(folder, { startTicks: 1 })
     expect(readLedgers(root)[0].state).toBe('gone')
   })
 
-  it('reads on where the last line was cut off', () => {
+  it('reads on if the last line was cut off', () => {
     const ledger = openLedger({ runId: 'a', root })
     ledger.hold('cgroup', '/c')
     appendFileSync(path.join(ledger.folder, 'holdings.jsonl'), '["+","cgr')
@@ -79,7 +79,7 @@ describe('a ledger', () => {
     expect(existsSync(path.join(root, 'a'))).toBe(false)
   })
 
-  it('knows an owner that has ended and that nobody has asked for its status', async () => {
+  it('recognises an owner that has exited and was not reaped', async () => {
     const { folder } = openLedger({ runId: 'a', root })
     // The shell's child ends, and what becomes of the shell does not ask.
     const shell = spawn('/bin/sh', ['-c', 'sleep 0.5 & echo $!; exec sleep 5'], { stdio: ['ignore', 'pipe', 'ignore'] })

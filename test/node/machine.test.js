@@ -22,7 +22,7 @@ it.each([
   ['AMD EPYC ', null, 'AMD EPYC'],
   ['unknown', 'Raspberry Pi 4 Model B Rev 1.4\0', 'Raspberry Pi 4 Model B Rev 1.4'],
   ['', null, 'unknown'],
-])('a CPU that is told as %j, on the board %j, is %j', (model, board, name) => {
+])('a CPU that is reported as %j, on the board %j, is %j', (model, board, name) => {
   expect(chooseCpuName(model, board)).toBe(name)
 })
 

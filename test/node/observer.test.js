@@ -39,7 +39,7 @@ describe('observe', () => {
     expect(performance.now() - began).toBeLessThan(1500)
   })
 
-  it('reads to the end of the window where the clock is right', async () => {
+  it('reads to the end of the window if the clock is right', async () => {
     const window = { startMs: Date.now() + 50, endMs: Date.now() + 300 }
     const observation = await observe([probe], { window, signal: new AbortController().signal })
     expect([observation.start?.sample.edge, observation.end?.sample.edge]).toEqual(['start', 'end'])

@@ -36,7 +36,7 @@ describe('the steps of a change', () => {
     stranger.kill()
   })
 
-  it.each(['', '0', '-1', '1', 'sidecar'])('signal nobody where the file says "%s"', async text => {
+  it.each(['', '0', '-1', '1', 'sidecar'])('signal no process if the file says "%s"', async text => {
     writeFileSync(pidFile, text)
     await expect(perform([hangUp])).rejects.toThrow(`says "${text}"`)
   })

@@ -60,17 +60,17 @@ describe('a request over a connection of its own', () => {
     ['of something that is no chunk', ['HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nn-1\r\nn-1\r\n']],
     ['of a head', ['HTTP/1.1 200 OK\r\ncontent-le']],
     ['of nothing', []],
-  ])('fails where the connection ends in the midst %s', async (_, pieces) => {
+  ])('fails if the connection ends in the midst %s', async (_, pieces) => {
     const { endpoint } = await startServer(pieces)
     await expect(sendOnce(endpoint, ASK)).rejects.toThrow('the connection was closed before the whole answer')
   })
 
-  it('fails where nothing answers in time', async () => {
+  it('fails if nothing answers in time', async () => {
     const { endpoint } = await startServer([], { isKept: true })
     await expect(sendOnce(endpoint, ASK, { timeoutSeconds: 0.05 })).rejects.toThrow('no answer within 0.05 s')
   })
 
-  it('fails with the code of the system where nobody listens', async () => {
+  it('fails with the error code of the system if the port is closed', async () => {
     const { endpoint, server } = await startServer([])
     server.close()
     await expect(sendOnce(endpoint, ASK)).rejects.toMatchObject({ code: 'ECONNREFUSED' })

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { measureStream } from '../../src/node/stream.js'
 import { listenInTest } from '../fakes/listen.js'
 
-it('tells when the first part of a body comes, and the longest time without more', async () => {
+it('returns when the first part of a body came, and the longest time without more', async () => {
   const server = http.createServer(async (_, response) => {
     response.writeHead(200)
     // Headers alone are no part of the body.
@@ -23,14 +23,14 @@ it('tells when the first part of a body comes, and the longest time without more
   expect(spanMs).toBeGreaterThanOrEqual(longestGapMs)
 })
 
-it('fails where the connection breaks before the end', async () => {
+it('fails if the connection breaks before the end', async () => {
   const endpoint = await listenInTest(
     http.createServer((_, response) => void response.write('x', () => response.destroy())),
   )
   await expect(measureStream(endpoint, { host: 'x' })).rejects.toThrow()
 })
 
-it('sends as many bytes as it says, where a character takes two', async () => {
+it('sends as many bytes as it says, if a character takes two', async () => {
   const server = http.createServer(async (request, response) => {
     let body = ''
     for await (const chunk of request.setEncoding('utf8')) body += chunk

@@ -108,7 +108,7 @@ describe('the cache of equal-work checks', () => {
     expect(open().find(DEPENDENCIES)).toBeNull()
   })
 
-  it('lets the run go on where nothing can be written', () => {
+  it('lets the run go on if nothing can be written', () => {
     writeFileSync(`${folder}-file`, '')
     const cache = openParityCache({ folder: path.join(`${folder}-file`, 'equal-work') })
     cache.keep(DEPENDENCIES, [ROW])

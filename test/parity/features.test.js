@@ -70,7 +70,7 @@ ms_count{route="a"} 4
 
   it('sees buckets that are not cumulative', () => expect(readRoute(text(0), names, '"a"').isCumulative).toBe(false))
 
-  it('is nothing where nothing is told', () =>
+  it('is 0 without metrics', () =>
     expect(readRoute('', names, 'a')).toEqual({ requests: 0, durations: 0, isCumulative: true }))
 })
 

@@ -305,7 +305,7 @@ describe('gateParity', () => {
     expect(ofSidecar.failures).toHaveLength(1)
   })
 
-  it('leaves no arm out where the machine ran out of local ports', async () => {
+  it('leaves no arm out if the machine ran out of local ports', async () => {
     const { testbed, broken, failures, leaveOut } = await createBroken()
     const findShortage = () => 'this machine ran out of local ports'
     await expect(gate(testbed, [...broken, armOf({})], { leaveOut, findShortage })).rejects.toThrow(
@@ -314,7 +314,7 @@ describe('gateParity', () => {
     expect(failures).toEqual([])
   })
 
-  it('ends at once where it is interrupted in a call, and removes what it started', async () => {
+  it('ends at once if it is interrupted in a call, and removes what it started', async () => {
     const abort = new AbortController()
     const probeAnswers = () => {
       setTimeout(() => abort.abort(new Error('interrupted')), 10)
@@ -401,7 +401,7 @@ describe('an equal-work check that passed before', () => {
       },
     ],
   ]
-  it.each(CHANGES)('is made again where %s has changed', async (_, change) => {
+  it.each(CHANGES)('is made again if %s has changed', async (_, change) => {
     const cached = await createCached(await createTestbed())
     await cached.run()
     expect((await cached.run()).tried).toBe(0)
@@ -409,7 +409,7 @@ describe('an equal-work check that passed before', () => {
     expect((await cached.run()).tried).toBe(1)
   })
 
-  it('is made again in every run where connections are redirected, by programs of the system', async () => {
+  it('is made again in every run if connections are redirected, by programs of the system', async () => {
     const cached = await createCached(await createTestbed())
     const arms = [armOf({ interception: 'redirect' })]
     await cached.run(arms)
@@ -426,7 +426,7 @@ describe('an equal-work check that passed before', () => {
     expect((await run([armOf(/** @type {any} */ (conditions))])).tried).toBe(1)
   })
 
-  it('is made again where the program is a script, which starts others', async () => {
+  it('is made again if the program is a script, which starts others', async () => {
     const { run, testbed, scripts } = await createCached(await createTestbed())
     const wrapper = path.join(scripts, '../proxy')
     writeFileSync(wrapper, '#!/bin/sh\nexec /usr/local/bin/proxy "$@"\n')
@@ -435,7 +435,7 @@ describe('an equal-work check that passed before', () => {
     expect((await run()).tried).toBe(1)
   })
 
-  it('is made again where it did not pass', async () => {
+  it('is made again if it did not pass', async () => {
     const wrong = { name: 'parity-tls', found: 'x', expected: 'y', differences: [] }
     const { run } = await createCached(await createTestbed({ probeAnswers: () => [wrong] }))
     await run()

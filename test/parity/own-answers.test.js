@@ -18,7 +18,7 @@ async function probe(load, { request, fails } = {}) {
 }
 
 describe('probeLoadAnswers', () => {
-  it('posts bodies where the load is an echo', async () => {
+  it('posts bodies if the load is an echo', async () => {
     const { asks } = await probe({ payloadBytes: 4 })
     expect(asks.map(({ method, path, body }) => [method, path, body])).toEqual([
       ['POST', '/hi', 'xxxx'],

@@ -28,7 +28,7 @@ const reaching = (reached, boundBy = 'sidecar') =>
 const leaveOut = calibrations => leaveOutUnreachable({ plan, calibrations })
 
 describe('leaveOutUnreachable', () => {
-  it('leaves nothing out where every plane reaches more than enough', () => {
+  it('leaves nothing out if every plane reaches more than enough', () => {
     expect(leaveOut(reaching({}))).toEqual({ arms: plan.arms, notMeasured: [] })
   })
 

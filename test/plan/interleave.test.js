@@ -26,7 +26,7 @@ describe('orderInterleaved', () => {
     }
   })
 
-  it('gives a repetition (A/A) a deployment of its own where there is no room', () => {
+  it('gives a repetition (A/A) a deployment of its own if there is no room', () => {
     const arms = ['lean', 'log', 'metrics'].flatMap(name => ['pipy', 'envoy'].map(p => arm(p, withFeatures(name))))
     const control = { ...arms[0], id: 'aa', repeatOf: arms[0].id }
     const groups = groupsOf([...arms, control])
@@ -56,7 +56,7 @@ describe('orderInterleaved', () => {
 })
 
 describe('shareLoads', () => {
-  it('warms up for longer where more arms take turns', () => {
+  it('warms up for longer if more arms take turns', () => {
     const closed = (/** @type {number} */ count) =>
       Array.from({ length: count }, (_, i) => arm(`plane-${i}`, { load: { kind: 'interleaved', warmupSeconds: 1 } }))
     expect(shareLoads(closed(2), { cpus: 2 })[0].load.warmupSeconds).toBe(1)
@@ -88,7 +88,7 @@ describe('shareLoads', () => {
     expect(shareLoads(open(250), { cpus: 2 }).map(a => a.load.sliceMs)).toEqual([undefined, undefined])
   })
 
-  it('gives arms a second each in turn where the machine cannot carry their rates together', () => {
+  it('gives arms a second each in turn if the machine cannot carry their rates together', () => {
     for (const { load } of shareLoads(open(251), { cpus: 2 }))
       expect(load).toMatchObject({ sliceMs: 1000, windowSeconds: 6 })
     for (const { load } of shareLoads(open(251), { cpus: 4 })) expect(load.sliceMs).toBeUndefined()
@@ -118,14 +118,14 @@ describe('shareLoads', () => {
       expect(shareLoads(rates, options)[0].load).toMatchObject({ sliceMs: 600, windowSeconds: 12 })
     })
 
-    it('leaves turns as they are where no connection is idle for so long, or none is kept', () => {
+    it('leaves turns as they are if no connection is idle for so long, or none is kept', () => {
       for (const arms of [armsOf(4), armsOf(8, { connections: 'new' }), armsOf(1), armsOf(2).slice(0, 1)]) {
         expect(shareLoads(arms, options)[0].load.sliceMs).toBe(500)
         expect(noteTurns(arms, options)).toEqual([])
       }
     })
 
-    it('warns where turns would be too short, and leaves them', () => {
+    it('warns if turns would be too short, and leaves them', () => {
       const early = { cpus: 2, idleSecondsOf: () => 1 }
       const arms = armsOf(8)
       expect(shareLoads(arms, early)[0].load.sliceMs).toBe(500)

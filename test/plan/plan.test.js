@@ -60,7 +60,7 @@ describe('createPlan', () => {
     ])
   })
 
-  it('gives all arms requests that are answered where an axis names a part of one', () => {
+  it('gives all arms requests that are answered if an axis names a part of one', () => {
     const both = 'plane: [pipy], link: [pair], cpuLimitCores: [1]'
     const loadsOf = (/** @type {string} */ axes) =>
       planOf(axes)
@@ -181,14 +181,14 @@ describe('createPlan', () => {
     expect(plan({ seed: 8 }).trials).not.toEqual(trials)
   })
 
-  it('falls back to 0.25 cores where no published cap can bind, and says so', () => {
+  it('falls back to 0.25 cores if no published cap can bind, and says so', () => {
     const small = plan({}, 2)
     expect(new Set(small.arms.map(a => a.cpuLimitCores))).toEqual(new Set([null, 0.25]))
     expect(small.notes[0]).toContain('measuring at 0.25 instead')
     expect(small.notMeasured.map(n => n.plane)).toEqual(['every plane at 1 and 2 CPU each'])
   })
 
-  it('has services in namespaces only where connections of some are redirected, and says so in the name of each arm', () => {
+  it('has services in namespaces only if connections of some are redirected, and says so in the name of each arm', () => {
     const of = (/** @type {string[]} */ interception) =>
       plan({ axes: { link: ['ratings'], interception }, cpuLimits: [0.5], profile: 'quick', measure: ['capacity'] })
         .arms
@@ -201,7 +201,7 @@ describe('createPlan', () => {
     )
   })
 
-  it('has arms without sidecars stand beside the others where rules differ', () => {
+  it('has arms without sidecars stand beside the others if rules differ', () => {
     const of = (/** @type {string[]} */ interception) =>
       plan({ axes: { link: ['ratings'], interception }, profile: 'quick', measure: ['cost'] }).arms.map(a => a.plane)
     expect(of(['none', 'redirect'])).toEqual(['none', 'pipy', 'envoy', 'none', 'pipy', 'envoy'])
@@ -216,7 +216,7 @@ describe('createPlan', () => {
     expect(() => plan({ cpuLimits: [2.5] }, 2)).toThrow('--cpu 2.5: this machine has 2 CPUs; give at most 2')
   })
 
-  it('runs a cap that cannot bind when it was asked for, and names the one that can', () => {
+  it('runs a cap that cannot bind if requested, and names the one that can', () => {
     const { arms, notes } = plan({ cpuLimits: [1] }, 2)
     expect(arms.some(a => a.cpuLimitCores === 1)).toBe(true)
     expect(notes[0]).toContain('--cpu 0.5')
@@ -251,7 +251,7 @@ describe('createPlan', () => {
     expect(estimateSeconds(plan({ cpuLimits: [1], axes: { link: ['ratings'] } }).trials)).toBeLessThan(240)
   })
 
-  it('counts the time in which idle sidecars are measured, where requests over new connections come seldom', () => {
+  it('counts the time in which idle sidecars are measured, if requests over new connections come seldom', () => {
     const [trial] = plan({ cpuLimits: [1], axes: { link: ['ratings'] } }).trials.filter(({ arm }) => arm.hasSidecars)
     const secondsOf = (/** @type {Partial<typeof trial.arm.load>} */ load, hasSidecars = true) =>
       estimateSeconds([{ arm: { ...trial.arm, hasSidecars, load: { ...trial.arm.load, ...load } } }])
@@ -261,7 +261,7 @@ describe('createPlan', () => {
     expect(secondsOf({ ratePerSecond: 100, connections: 'new' }, false)).toBe(kept)
   })
 
-  it('repeats an arm (A/A) only where planes are compared', () => {
+  it('repeats an arm (A/A) only if planes are compared', () => {
     const controls = (/** @type {object} */ overrides) =>
       plan(overrides)
         .arms.filter(a => a.repeatOf)
@@ -282,7 +282,7 @@ describe('createPlan', () => {
     expect(arms[4].load.warmupSeconds).toBe(1.5)
   })
 
-  it('warms sidecars up for as long as the handshakes take with their CPU request, where a neighbour fills the node', () => {
+  it('warms sidecars up for as long as the handshakes take with their CPU request, if a neighbour fills the node', () => {
     const axes = { link: ['ratings'], ratePerSecond: [100], cpuRequestCores: [0.02, 1] }
     const options = { cpuLimits: /** @type {const} */ ('none'), profile: 'quick', planes: [choiceOf('pipy')] }
     const warmups = (/** @type {object} */ beside) =>
@@ -310,7 +310,7 @@ describe('a plan with a precision', () => {
   const precise = (/** @type {object} */ overrides, maxMinutes = 60) =>
     plan({ cpuLimits: [1], axes: { link: ['ratings'] }, precision: { width: 0.03, maxMinutes }, ...overrides })
 
-  it('has the rounds that there is time for, in the same order whatever that is', () => {
+  it('has the rounds that there is time for, in the same order for any time', () => {
     const [short, long] = [10, 60].map(minutes => precise({}, minutes))
     expect(estimatePlanSeconds(short)).toBeLessThanOrEqual(600)
     expect(estimatePlanSeconds(short)).toBeGreaterThan(560)
@@ -319,7 +319,7 @@ describe('a plan with a precision', () => {
     expect(plan({ cpuLimits: [1], axes: { link: ['ratings'] } }).trials).toEqual(short.trials.slice(0, 6 * 4))
   })
 
-  it('is refused where the time is too short, and what else cannot be precise', () => {
+  it('is refused if the time is too short, and what else cannot be precise', () => {
     expect(() => precise({}, 2)).toThrow(
       /--precision needs at least 8 rounds, about 4 min here, and --max-minutes allows 2: give it 4/,
     )
@@ -329,7 +329,7 @@ describe('a plan with a precision', () => {
 })
 
 describe('the axes of a plan', () => {
-  it('are combined, each value with each, and named in the arm where there are several', () => {
+  it('are combined, each value with each, and named in the arm if there are several', () => {
     const arms = idsOf(
       planOf('plane: [envoy, "envoy:osm-1.1"], link: [pair], workers: [1, 2], users: [50], cpuLimitCores: [1]'),
     )
@@ -341,7 +341,7 @@ describe('the axes of a plan', () => {
     ])
   })
 
-  it('make no difference without sidecars where only sidecars have them', () => {
+  it('make no difference without sidecars if only sidecars have them', () => {
     const { arms } = planOf(
       'plane: [none, pipy], link: [pair], tls: [plaintext, rsa-2048], workers: [1, 2], cpuLimitCores: [1]',
     )
@@ -351,7 +351,7 @@ describe('the axes of a plan', () => {
     expect(arms.filter(a => a.plane === 'pipy')).toHaveLength(4)
   })
 
-  it('make a difference without sidecars where the load has them', () => {
+  it('make a difference without sidecars if the load has them', () => {
     const { arms } = planOf(
       'plane: [none], link: [pair], payloadBytes: [100, 1024], connections: [kept, new], cpuLimitCores: [1]',
     )
@@ -388,7 +388,7 @@ describe('the axes of a plan', () => {
     expect(services('profiles: { smoke: { axes: { services: [2, 3, 4] } } }')).toEqual([2, 4])
   })
 
-  it('give a rate to each service where it is of a service', () => {
+  it('give a rate to each service if it is of a service', () => {
     const axes = 'plane: [pipy], link: [pair], services: [1, 10], ratePerSecond: [100], cpuLimitCores: [1]'
     const rates = (rest = '') => planOf(axes, rest).arms.map(a => a.load.ratePerSecond)
     expect(rates()).toEqual([100, 100])
@@ -412,7 +412,7 @@ describe('the axes of a plan', () => {
     expect(arms[0].load).not.toHaveProperty('ratePerSecond')
   })
 
-  it('give a client a certificate only where its sidecar speaks mTLS', () => {
+  it('give a client a certificate only if its sidecar speaks mTLS', () => {
     const axes = 'plane: [none, pipy], link: [pair], tls: [plaintext, rsa-2048], cpuLimitCores: [1]'
     const { arms } = planOf(axes, 'load: { hasCertificate: true }')
     expect(arms.map(a => [a.plane, a.conditions.tls, a.load.hasCertificate])).toEqual([
@@ -505,7 +505,7 @@ describe('a plan with a search', () => {
     expect(windows(1000)).toEqual([3.5, 3.5])
   })
 
-  it('has none where none was asked for', () => expect(planOf(axes).search).toBeNull())
+  it('has none if none was requested', () => expect(planOf(axes).search).toBeNull())
 })
 
 describe('the calibrations of a plan', () => {
@@ -531,7 +531,7 @@ describe('the calibrations of a plan', () => {
     }
   })
 
-  it('are none where nothing is left out', () => expect(planOf(axes).calibrations).toEqual([]))
+  it('are empty if nothing is left out', () => expect(planOf(axes).calibrations).toEqual([]))
 })
 
 describe('withWarmupFor', () => {
@@ -604,7 +604,7 @@ describe('a plan with a control plane', () => {
     )
   })
 
-  it('has the first control of each plane, or those that were asked for where a plane has them, and compares across them', () => {
+  it('has the first control of each plane, or the requested ones that a plane has, and compares across them', () => {
     const namesOf = (/** @type {ReturnType<typeof planOf>} */ { arms }) =>
       arms.filter(arm => arm.repeatOf === null).map(renderArmName)
     expect(namesOf(planOf({}, rollout('', both)))).toEqual(['pipy@repo', 'envoy@file'])
@@ -616,7 +616,7 @@ describe('a plan with a control plane', () => {
     expect(namesOf(planOf({ planes: [{ ...choiceOf('envoy'), control: 'file' }] }, experiment))).toEqual(['envoy@file'])
   })
 
-  it('simulates sidecars beyond the most that are real, where a control plane has simulated ones, and says so', () => {
+  it('simulates sidecars beyond the most that are real, if a control plane has simulated ones, and says so', () => {
     const many = rollout(
       '',
       'plane: [pipy, envoy], link: [pair], cpuLimitCores: none, sidecars: [400, 1600], tls: [plaintext]',
@@ -644,7 +644,7 @@ describe('a plan with a control plane', () => {
     expect(() => plan({ planes })).toThrow('--planes envoy@ads needs an experiment with a control plane')
   })
 
-  it('is asked which control brings changes to one sidecar, and names none that was not asked for', () => {
+  it('takes the requested control for changes of one sidecar, and names none that was not requested', () => {
     const axes = 'plane: [pipy, envoy], link: [pair], cpuLimitCores: [1], changesPerMinute: [60]'
     const reload = (more = '') =>
       parseExperiment(
@@ -681,7 +681,7 @@ describe('a plan with a control plane', () => {
     expect(() => plan({ axes: { controlMemoryBytes: [2 ** 26] } })).toThrow('--control-memory needs an experiment')
   })
 
-  it('removes a shard where there is another', () => {
+  it('removes a shard if there is another', () => {
     const { arms } = planOf({ axes: { sidecars: [20], shards: [2, 3], isShardRemoved: [true] } })
     expect(arms.map(({ id, conditions }) => [id, conditions.isShardRemoved])).toEqual([
       ['pair-pipy-repo-2-shards', true],

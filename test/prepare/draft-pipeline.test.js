@@ -68,7 +68,7 @@ describe('a look at scripts', () => {
     )
   })
 
-  it('says that an answer had no body where it had status 200', () => {
+  it('says that an answer had no body if it had status 200', () => {
     const empty = { ...answered, method: 'GET', path: '/hi', status: 200, body: '' }
     expect(renderUnserved({ folderName: './gateway', ports: [8000], answers: [answered, empty], called: [] })).toMatch(
       /its scripts answer no POST with the body that was posted, and no GET with a body: GET \/hi to port 8000 .* was answered with 200/,

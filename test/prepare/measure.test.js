@@ -48,7 +48,7 @@ describe('measure', () => {
   }
   const read = (/** @type {string} */ name) => JSON.parse(readFileSync(path.join(out, name), 'utf8'))
 
-  it('leaves no folder where it is interrupted before anything was measured', async () => {
+  it('leaves no folder if it is interrupted before anything was measured', async () => {
     const abort = new AbortController()
     abort.abort(new Error('interrupted'))
     const { run } = await measureFake({ signal: abort.signal, sampleSource: 'cgroup' })

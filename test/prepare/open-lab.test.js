@@ -19,7 +19,7 @@ it('reads scripts and their pipeline.yaml again after a save', () => {
   expect(() => readAgain(null)).not.toThrow()
 })
 
-it('names the side of a line where two are counted', () => {
+it('names the side of a line if two are counted', () => {
   const lines = /** @type {string[]} */ ([])
   const say = (/** @type {string} */ line) => void lines.push(line)
   createSay({ name: 'new', isAlone: false, say })('it grew')

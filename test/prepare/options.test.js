@@ -55,7 +55,7 @@ describe('bench --help', () => {
     for (const other of [...OF_ROLLOUTS, '--rounds', '--precision', '--control']) expect(search).not.toContain(other)
   })
 
-  it('shows of idle sidecars no load, and a control where a configuration changes', async () => {
+  it('shows of idle sidecars no load, and a control if a configuration changes', async () => {
     const idle = await listFlags('bench', 'idle', '--help')
     for (const other of [...REQUESTS, '--rate', '--users', '--payload', '--precision', '--control', '--services'])
       expect(idle).not.toContain(other)

@@ -62,7 +62,7 @@ describe('prepareWith', () => {
     expect(lines.at(-1)).toMatch(/^pipy was missing, so this run lacks this kit's main comparison/)
   })
 
-  it('says nothing of it where it is there, or was not asked for', async () => {
+  it('says nothing of it if it is there, or was not requested', async () => {
     expect((await prepare({ cpu: [1] })).lines).toEqual([])
     expect((await prepare({ missing: ['pipy'], planes: 'envoy' })).lines.join()).not.toContain('main comparison')
   })
@@ -73,7 +73,7 @@ describe('prepareWith', () => {
     )
   })
 
-  it('refuses redirected connections where the site cannot have them, before anything starts, and nothing else', async () => {
+  it('refuses redirected connections if the site cannot have them, before anything starts, and nothing else', async () => {
     await expect(prepare({ interception: ['redirect'] })).rejects.toThrow('not here')
     await expect(prepare({ interception: ['none'], cpu: [1] })).resolves.toMatchObject({ lines: [] })
   })
@@ -149,7 +149,7 @@ describe('prepareWith', () => {
       expect([arm.conditions.tls, arm.load.hasCertificate]).toEqual([tls, hasCertificate])
     })
 
-    it('refuses folders whose sides differ in TLS, and plaintext where a file names TLS', async () => {
+    it('refuses folders whose sides differ in TLS, and plaintext if a file names TLS', async () => {
       await expect(prepare({ name: 'cost', planes: `pipy=${free},pipy=${listening}` })).rejects.toThrow(
         /listening\S*: listen: https, and \S*free\S* has http: what TLS costs would be taken for the cost of the scripts/,
       )
@@ -169,7 +169,7 @@ describe('prepareWith', () => {
       expect(new Set(plan.trials.map(({ interleaving }) => interleaving)).size).toBe(plan.rounds)
     })
 
-    it('says what scripts with a fixed port need, where there are no network namespaces', () =>
+    it('says what scripts with a fixed port need, if there are no network namespaces', () =>
       expect(prepare({ name: 'cost', planes: `pipy=${fixed}` })).rejects.toThrow(
         /its scripts fix a port, so each start needs a network namespace: not here; or leave out the port, and write \{\{listen.port\}\}/,
       ))
@@ -196,7 +196,7 @@ describe('prepareWith', () => {
     ])('refuses %s, whose arms would all be one process', (name, why) =>
       expect(prepare({ name, planes: `pipy=${free}` })).rejects.toThrow(why))
 
-    it('refuses several payloads where the request of the file carries none', async () => {
+    it('refuses several payloads if the request of the file carries none', async () => {
       await expect(prepare({ name: 'payload', planes: `pipy=${free}` })).resolves.toBeDefined()
       await expect(prepare({ name: 'payload', planes: `pipy=${fetching}` })).rejects.toThrow(
         'varies the payload (100, 1024, 10240, 102400 bytes)',

@@ -72,7 +72,7 @@ describe('findPrograms', () => {
       expect(Object.keys(others.tools)).toEqual(['ztunnel', 'k6'])
     })
 
-    it('refuses it before anything starts where there is none, and says what to install', async () => {
+    it('refuses it before anything starts if it is missing, and says what to install', async () => {
       const findNone = async (/** @type {ToolSpec} */ spec) =>
         spec.name === 'python3' ? findRealTool(spec, { environment: { PATH: '/nowhere' } }) : findTool(spec)
       const { lacks, tools } = await findPrograms({ ...options, chosen, findTool: findNone })
@@ -101,7 +101,7 @@ describe('findPrograms', () => {
     })
   })
 
-  it('looks for no other where every arm names its own', async () => {
+  it('looks for no other if every arm names its own', async () => {
     const { looked } = await find([choose(process.execPath)])
     expect(looked).toEqual([k6.tool.name, process.execPath])
   })

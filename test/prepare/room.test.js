@@ -22,7 +22,7 @@ describe('assertRoom', () => {
     )
   })
 
-  it('asks this machine where no number is given', () => {
+  it('asks this machine if no number is given', () => {
     expect(readRoomBytes()).toBeGreaterThan(10 * MIB)
     expect(checkRoom().text).toMatch(/^memory: \d+ MiB can be had/)
   })

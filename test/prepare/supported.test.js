@@ -122,7 +122,7 @@ it('a quota of a pod has room for the requests of its containers on Kubernetes',
 describe('a sidecar that ends', () => {
   const conditionsOf = (/** @type {Partial<Conditions>} */ overrides) =>
     /** @type {Partial<Conditions>} */ ({ protocol: 'http', services: 2, changesPerMinute: 0, ...overrides })
-  it('is given by planes, told by a control alone', () => {
+  it('is supported by planes, and announced to the client only by a control', () => {
     expect(refused(conditionsOf({ ending: 'sigterm', changesPerMinute: null }), { plane: 'nginx' })).toBeNull()
     expect(refused(conditionsOf({ ending: 'told' }), { plane: 'pipy' })).toBeNull()
   })
@@ -164,5 +164,5 @@ describe('the load of gRPC', () => {
       ['the load connects anew', { connections: 'new' }],
       ['the load keeps idle connections', { idleConnections: 3 }],
     ]),
-  )('is refused where %s', (reason, load) => expect(() => run('k6', armOf(load))).toThrow(`--protocol grpc: ${reason}`))
+  )('is refused if %s', (reason, load) => expect(() => run('k6', armOf(load))).toThrow(`--protocol grpc: ${reason}`))
 })

@@ -85,7 +85,7 @@ describe('a Prometheus that is read', () => {
     expect(timeouts).toEqual([timeout])
   })
 
-  it('says that nobody listens, and never prints a password', async () => {
+  it('says that the port is closed, and never prints a password', async () => {
     const { stderr, exitCode } = await size('http://user:hidden@127.0.0.1:1')
     expect(stderr).toContain('cannot reach Prometheus at http://127.0.0.1:1: ')
     expect(stderr).toContain('kubectl port-forward')
@@ -115,7 +115,7 @@ describe('a Prometheus that is read', () => {
     await expect(ask(address)).rejects.toThrow(`${message}`)
   })
 
-  it('ends at the deadline where it hangs, before or within an answer', async () => {
+  it('ends at the deadline if it hangs, before or within an answer', async () => {
     for (const begin of ['', '{"status":']) {
       const address = await serve((_, response) => void response.write(begin))
       await expect(ask(address, { deadlineSeconds: 0.2 })).rejects.toThrow(
@@ -132,7 +132,7 @@ describe('a Prometheus that is read', () => {
     await expect(asking).rejects.toThrow('interrupted')
   })
 
-  it('tells that cAdvisor is not scraped', async () => {
+  it('says that cAdvisor is not scraped', async () => {
     const { stderr, exitCode } = await size(await servePrometheus({ 'count(up)': [[{}, 3]] }))
     expect(stderr).toContain(
       'has no container_cpu_usage_seconds_total (it scrapes 3 targets): cAdvisor is in each kubelet',
@@ -141,14 +141,14 @@ describe('a Prometheus that is read', () => {
     expect((await size(await servePrometheus({}))).stderr).toContain('(it scrapes nothing)')
   })
 
-  it('tells that its labels are dropped', async () => {
+  it('says that its labels are dropped', async () => {
     const address = await servePrometheus({ 'count(container_cpu_usage_seconds_total)': [[{}, 9]] })
     expect((await size(address)).stderr).toContain('has no labels namespace and container')
   })
 })
 
 describe('the ratios of several sidecars', () => {
-  it('say why a container has none, where another has', async () => {
+  it('say why a container has none, if another has', async () => {
     const use = (/** @type {string} */ container) =>
       /** @type {[Record<string, string>, number]} */ ([{ namespace: 'shop', pod: `${container}-0`, container }, 0.05])
     const address = await servePrometheus({ 'avg_over_time(max by': [use('istio-proxy'), use('linkerd-proxy')] })

@@ -48,7 +48,7 @@ describe('requests and limits of a workload', () => {
     expect(computed).toMatchObject({ requestCores: 0.01, limitCores: 0.1 })
   })
 
-  it('go above the limit that throttles, whatever was used at it', () => {
+  it('go above the limit that throttles, at any usage', () => {
     const throttled = { throttledFraction: 0.05, peakCores: 0.1, limits: { cores: 0.2, bytes: null } }
     const [{ computed, state, why }] = compute(createUse('web-0', throttled))
     expect(computed.limitCores).toBeCloseTo(0.3, 9)
@@ -65,7 +65,7 @@ describe('requests and limits of a workload', () => {
     expect(computed.limitCores).toBeCloseTo(0.225, 9)
   })
 
-  it('take the percentile from pods that lasted, and from all only where none did', () => {
+  it('take the percentile from pods that lasted, and from all only if none did', () => {
     const lasting = Array.from({ length: 20 }, (_, i) => createUse(`web-${i}`, { p95Cores: 0.03 }))
     const failed = createUse('web-20', { p95Cores: 0.8, seconds: 120, isRunning: false })
     const [{ p95Cores, computed }] = compute(...lasting, failed)
@@ -97,7 +97,7 @@ describe('requests and limits of a workload', () => {
     expect(cpuPerRequestMicros).toBeCloseTo(500, 9)
   })
 
-  it('have no CPU per request where nothing was requested', () => {
+  it('have no CPU per request if nothing was requested', () => {
     const counted = { perSecond: 0, cores: 0.01, seconds: 7200 }
     expect(compute(createUse('web-0', { counted }))[0].cpuPerRequestMicros).toBeNull()
   })
@@ -138,7 +138,7 @@ describe('the workload of a pod', () => {
     expect(parsePodName(pod)).toEqual({ name, kind: 'pods', isByOwner: false })
   })
 
-  it('is what kube-state-metrics says, where it says it', () => {
+  it('is what kube-state-metrics says, if it says it', () => {
     const ownerOf = (/** @type {string} */ pod, /** @type {string} */ kind, /** @type {string} */ name) => ({
       labels: { pod, owner_kind: kind, owner_name: name },
       value: 1,
@@ -200,7 +200,7 @@ describe('the ratios of another plane', () => {
   const options = { container: 'istio-proxy', plane: 'pipy', folder: 'results/a' }
   const CONDITIONS = 'hop, 2 sidecars, mTLS, POST 1 KiB, echoed, 5 users'
 
-  it('are turned to the plane that is asked for, of interleaved arms first', () => {
+  it('are converted to the requested plane, of interleaved arms first', () => {
     expect(findRatios(summary, options)).toEqual({
       ...{ plane: 'pipy', from: 'envoy', node: 'ARM, 4 CPUs', folder: 'results/a' },
       cpu: { median: 0.4, low: 0.25, high: 0.5, of: 'cpuPerRequest', conditions: CONDITIONS },
@@ -235,7 +235,7 @@ describe('the ratios of another plane', () => {
     expect(scaled.bytes).toBeCloseTo(0.2 * 1.15 * 100 * MIB, 6)
   })
 
-  it('are none for the plane that runs already', () => {
+  it('are not computed for the plane that runs already', () => {
     expect(findRatios(summary, { ...options, plane: 'envoy' })).toBeNull()
   })
 

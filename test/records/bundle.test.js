@@ -35,7 +35,7 @@ describe('a bundle', () => {
     expect(readFileSync(again).equals(readFileSync(file))).toBe(true)
   })
 
-  it('does not agree where one number was changed, in a record or in a raw file', async () => {
+  it('does not agree if one number was changed, in a record or in a raw file', async () => {
     const files = readCarried(`${RUNS}/load`)
     const samples = Object.keys(files).find(name => name.endsWith('pipy-0.25/samples.jsonl')) ?? ''
     const changes = [
@@ -61,7 +61,7 @@ describe('a bundle', () => {
       ['is a hard link', { name: 'summary.json', type: 'link', linkname: 'manifest.json' }, /is a link, and no file/],
       ['stands there twice', { name: 'manifest.json' }, /"manifest.json" stands in it twice/],
     ]),
-  )('is refused where an entry %s', async ([, header, words]) => {
+  )('is refused if an entry %s', async ([, header, words]) => {
     const archive = pack()
     archive.entry({ name: 'manifest.json' }, '{}')
     archive.entry(header, header.type ? '' : '{}')
@@ -74,7 +74,7 @@ describe('a bundle', () => {
     expect(readdirSync(path.dirname(into))).not.toContain('x.json')
   })
 
-  it('is refused where it is cut off, empty or something else', async () => {
+  it('is refused if it is cut off, empty or something else', async () => {
     const whole = readFileSync(path.join(folder, 'load.tar.gz'))
     const cut = whole.subarray(0, whole.length / 2)
     const contents = { cut, empty: '', text: 'no archive', gzip: gzipSync('no tar') }
@@ -88,7 +88,7 @@ describe('a bundle', () => {
   it.each([
     ['lines', (/** @type {Buffer} */ block) => block.fill('\n'), /trials\.jsonl has more than 200000 lines/],
     ['one line', (/** @type {Buffer} */ block) => block.fill('['), /trials\.jsonl:1 is longer than 16\.0 MiB/],
-  ])('is refused where a small file unpacks to nothing but %s, and leaves nothing', async (name, fill, words) => {
+  ])('is refused if a small file unpacks to nothing but %s, and leaves nothing', async (name, fill, words) => {
     const before = listUnpacked()
     const files = readCarried(`${RUNS}/load`)
     const file = path.join(folder, `bomb-${name}.tar.gz`)
@@ -116,7 +116,7 @@ describe('a bundle', () => {
     expect(readdirSync(unpacked, { recursive: true })).toContain('raw/r1/x.json')
   })
 
-  it('is refused where it unpacks to more than a run holds, or names are long or hide a size', async () => {
+  it('is refused if it unpacks to more than a run holds, or names are long or hide a size', async () => {
     const refuses = async (
       /** @type {(archive: import('tar-stream').Pack) => void} */ fill,
       /** @type {RegExp} */ words,
@@ -155,7 +155,7 @@ describe('a bundle', () => {
     expect(removeStaleFolders(path.join(parent, 'nowhere'))).toEqual([])
   })
 
-  it('is not unpacked where no temporary folder can be made, which names the variable that moves it', async () => {
+  it('is not unpacked if no temporary folder can be made, which names the variable that moves it', async () => {
     vi.stubEnv('TMPDIR', path.join(folder, 'nowhere'))
     await expect(verify(path.join(folder, 'load.tar.gz'))).rejects.toThrow(
       /^cannot make a temporary folder in .*nowhere: ENOENT.*; set TMPDIR to a folder that can be written$/,
@@ -217,5 +217,5 @@ describe('names in a bundle', () => {
     expect(hideIn('raw/r1/k6-generator.log', log)).toBe(log)
   })
 
-  it('stay where an arm has them, which is said', () => expect(kept).toEqual(['pipy']))
+  it('stay if an arm has them, and are reported', () => expect(kept).toEqual(['pipy']))
 })

@@ -38,7 +38,7 @@ describe('a document that is none', () => {
     expect(() => readRun(folder)).toThrow(new RegExp(`^${folder}/manifest.json (is not|has schema version)`))
   })
 
-  it('does not end verify where it is the summary', () => {
+  it('does not end verify if it is the summary', () => {
     const folder = copyRun()
     for (const text of ['null', '[]', '{"sche']) {
       writeFileSync(`${folder}/summary.json`, text)
@@ -49,7 +49,7 @@ describe('a document that is none', () => {
     }
   })
 
-  it('does not end verify where it is nested deeper than the stack, and a record so deep is left out', () => {
+  it('does not end verify if it is nested deeper than the stack, and a record so deep is left out', () => {
     const folder = copyRun()
     const deep = '['.repeat(200_000) + ']'.repeat(200_000)
     writeFileSync(`${folder}/summary.json`, `{"schemaVersion":3,"x":${deep}}`)
@@ -64,7 +64,7 @@ describe('a document that is none', () => {
     )
   })
 
-  it('claims nothing where all records are damaged, and report ends with 3', async () => {
+  it('claims nothing if all records are damaged, and report ends with 3', async () => {
     const folder = copyRun()
     writeFileSync(`${folder}/trials.jsonl`, '{"a":1}\n'.repeat(3))
     const { exitCode, stdout, stderr } = await execa('node', ['src/cli.js', 'report', folder], { reject: false })
@@ -110,7 +110,7 @@ describe('a line of trials.jsonl', () => {
   })
 
   const ids = ['__proto__', '../../out', 'a/b', 'a\\b', '..', '.', '', 'a\0b', 'a\x1b[2J', 'a'.repeat(300)]
-  it.each(ids)('is left out where its id is no name of a folder: %j', id => {
+  it.each(ids)('is left out if its id is no name of a folder: %j', id => {
     const folder = copyRun()
     const [first] = readFileSync(`${folder}/trials.jsonl`, 'utf8').split('\n')
     const record = JSON.parse(first)
@@ -162,7 +162,7 @@ describe('a raw file that is damaged', () => {
   })
 
   const texts = ['null', '[]', '{"schemaVersion":4}', '{"sche', '{"schemaVersion":NaN}', 'short lists']
-  it.each(texts)('is said to be damaged: %s', text => {
+  it.each(texts)('is reported as damaged: %s', text => {
     const folder = copyRun()
     const { trial } = readRun(folder).records[0]
     const file = `${folder}/raw/${trial.id}/observation.json`

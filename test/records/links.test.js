@@ -32,7 +32,7 @@ describe('a link in a results folder', () => {
     expect(readFileSync(outside, 'utf8')).toBe('mine')
   })
 
-  it('is refused where it leads nowhere yet', () => {
+  it('is refused if it leads nowhere yet', () => {
     const report = open()
     symlinkSync(`${base}/new`, `${folder}/report.md`)
     expect(() => report.write()).toThrow(`${folder}/report.md is a link to ${base}/new`)

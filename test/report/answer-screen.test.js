@@ -40,7 +40,7 @@ describe('what a default run prints', () => {
     expect(rows.filter(([why]) => why === 'not measured: pipy')).toHaveLength(1)
   })
 
-  it('shows what differs where the work is not equal, and says once that verdicts are excluded by it', () => {
+  it('shows what differs if the work is not equal, and says once that verdicts are excluded by it', () => {
     const { answer, details } = renderDefaultRun({ differs: true })
     expect(occurrences(answer, 'UNEQUAL WORK (tls)')).toBe(1)
     expect(answer).toContain('No verdict on CPU per request of pipy and envoy')

@@ -40,7 +40,7 @@ describe('renderClaims', () => {
     )
   })
 
-  it('says of which run each answer is, where there are several', () => {
+  it('says of which run each answer is, if there are several', () => {
     const lines = renderClaims([result, { ...result, runId: 'r2', reason: 'because' }], ['cap'])
     expect(lines[2]).toBe('                     theirs 2 (±25 %), ours 2.10 [2.00, 2.20] (1 core) [r1]')
     expect(lines[4]).toContain(': because [r2]')

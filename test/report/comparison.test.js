@@ -107,7 +107,7 @@ describe('renderComparisonDetails', () => {
     ])
   })
 
-  it('gives each arm a heading where there are several', () => {
+  it('gives each arm a heading if there are several', () => {
     const text = render({
       comparisons: [dearer, { ...dearer, a: 'pipy=b in new', b: 'pipy=a in old' }, { ...dearer, cpuLimitCores: 1 }],
     })

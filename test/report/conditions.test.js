@@ -32,7 +32,7 @@ describe('renderConditions', () => {
     expect(line).toMatch(/at 32 users, no CPU limit, unpinned, driven by k6, .* conditions/)
   })
 
-  it('tells the band over the conditions of a run', () => {
+  it('prints the band over the conditions of a run', () => {
     const ratios = [0.5, 0.43, 0.58]
     const loads = [
       interleaved,
@@ -45,7 +45,7 @@ describe('renderConditions', () => {
     ])
   })
 
-  it('tells a band on both sides of 1, and one above it', () => {
+  it('prints a band on both sides of 1, and one above it', () => {
     const bandOf = (/** @type {number[]} */ ratios) =>
       render(
         ratios.map((r, i) => condition([r, r, r], { ...interleaved, users: i + 1 })),

@@ -115,7 +115,7 @@ describe('the page for a decision', () => {
     expect(complaints).toEqual([])
   })
 
-  it('stays on one page, whatever the run has to say', async context => {
+  it('stays on one page with any content', async context => {
     const long = 'a sentence that goes on and on, as one about many proxies does, '.repeat(8)
     const [picture] = document.answer.pictures
     const { pages, heightMm } = await print(

@@ -36,7 +36,7 @@ describe('a report', () => {
     ])
   })
 
-  it('says what the load generator adds where it shares the CPUs of the sidecars', () => {
+  it('says what the load generator adds if it shares the CPUs of the sidecars', () => {
     const findNote = (/** @type {object} */ manifest) =>
       listNotes(open({ manifest: { target: 'local', ...manifest } }).report.document).find(note =>
         note.startsWith('The load generator shares the CPUs of the sidecars'),
@@ -67,7 +67,7 @@ describe('a report', () => {
     expect(charts[3].description).toContain('gateway: at most 0.2 cores, cap 0.25, in 1 s its quota was used up')
   })
 
-  it('draws CPU over the rate where arms differ in it', () => {
+  it('draws CPU over the rate if arms differ in it', () => {
     const arms = [100, 200].flatMap(ratePerSecond =>
       ['pipy', 'envoy'].map(plane =>
         createArm({ id: `${plane}-${ratePerSecond}`, plane, load: { kind: 'open', ratePerSecond } }),

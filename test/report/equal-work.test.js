@@ -24,12 +24,12 @@ const rowsWith = (wrong = {}) =>
   )
 
 describe('equal work', () => {
-  it('holds where planes do alike with each set of features', () =>
+  it('holds if planes do alike with each set of features', () =>
     expect(renderParity({ results: [createResult({ arms })], parity: rowsWith(), relaxes: [] })).toEqual([
       'Equal-work check: passed.',
     ]))
 
-  it('is told of a plane as deployed apart, and holds between the others', () => {
+  it('is reported separately for a plane as deployed, and holds between the others', () => {
     const parity = rowsWith({ found: 'nothing', expected: 'access-log', isDeployed: true })
     expect(renderParity({ results: [createResult({ arms })], parity, relaxes: [] })).toEqual([
       'Equal-work check: passed between the other planes.',
@@ -48,7 +48,7 @@ describe('equal work', () => {
     ])
   })
 
-  it('is said in the headline to be unequal or untried', () => {
+  it('is unequal or untried in the headline', () => {
     const measured = { plane: 'pipy', cpuPerRequest: [30, 30] }
     const answer = (/** @type {ParityRow[]} */ parity) => createAnswer(createSummary([measured], { parity }))
     const why = 'does not serve the corpus: the sidecar of client died: signal SIGKILL'
@@ -60,7 +60,7 @@ describe('equal work', () => {
     expect(answer([createParityRow({})])).toMatchObject({ warnings: [], basis: ['Equal work: passed.', '2 repeats.'] })
   })
 
-  it('is said to be less of a plane that carries bytes beside those that parse requests', () => {
+  it('is less for a plane that carries bytes, beside those that parse requests', () => {
     const measured = { plane: 'pipy', cpuPerRequest: [30, 30] }
     const rows = ['parity-tls', 'parity-protocol'].map(name =>
       createParityRow({
@@ -79,7 +79,7 @@ describe('equal work', () => {
     ])
   })
 
-  it('holds where all planes lack the same, which is said', () => {
+  it('holds if all planes lack the same, with a note', () => {
     const lacking = { found: 'some', expected: 'all', lacks: ['it has none'] }
     const parity = ['pipy', 'envoy'].map(plane => createParityRow({ name: 'parity-upstreams', plane, ...lacking }))
     const leanArms = arms.filter(arm => arm.conditions.features === 'lean')
@@ -88,7 +88,7 @@ describe('equal work', () => {
     ])
   })
 
-  it('does not hold where an arm ignores its features, even if no other is like it', () => {
+  it('does not hold if an arm ignores its features, even if no other is like it', () => {
     const wrong = { found: '1 differences of access-log', expected: 'access-log' }
     for (const of of [arms, arms.filter(arm => arm.plane === 'pipy')])
       expect(renderParity({ results: [createResult({ arms: of })], parity: rowsWith(wrong), relaxes: [] })[0]).toBe(

@@ -66,7 +66,7 @@ describe('a name of a run', () => {
     ['claims', folder],
     ['bench', NAME],
     ['report', `${folder}\x1b[2J`],
-  ])('moves no terminal where it is said by %s', async (...argv) => {
+  ])('moves no cursor of a terminal if it is printed by %s', async (...argv) => {
     const { stdout, stderr } = await run(...argv)
     expect(`${stdout}${stderr}`).not.toBe('')
     expect(stdout + stderr).not.toMatch(CONTROL)

@@ -81,7 +81,7 @@ describe('renderLimits', () => {
     ])
   })
 
-  it('writes several services of a plane together, but for Kubernetes, where each is a container of its own', () => {
+  it('writes several services of a plane together, but for Kubernetes, if each is a container of its own', () => {
     const sizes = [sizeOf({ services: ['a', 'b'] }), sizeOf({ services: ['c'], cores: 1 })]
     const [yaml, helm, compose] = FORMATS.map(format =>
       parseAllDocuments(renderLimits(sizes, format)).map(document => document.toJS()),
@@ -165,7 +165,7 @@ describe('renderNodeFit', () => {
     ).toBe('  pipy: no limits were found for d')
   })
 
-  it('says nothing where no answer was found', () => {
+  it('says nothing if no answer was found', () => {
     expect(
       renderNodeFit(
         {

@@ -16,8 +16,8 @@ const failed = (/** @type {number} */ count, first = 1) => recorded(count, { out
 const render = (/** @type {TrialRecord[]} */ records) =>
   renderUnfinishedRun({ manifest, records, summary: { results: [] } })
 
-describe('what is said of a run that is not whole', () => {
-  it('is nothing where it is whole', () => {
+describe('the notes on a run that is not whole', () => {
+  it('is nothing if it is whole', () => {
     expect(render(recorded(6))).toEqual([])
   })
 
@@ -28,7 +28,7 @@ describe('what is said of a run that is not whole', () => {
     ])
   })
 
-  it('is how many failed, where all were tried', () => {
+  it('is how many failed, if all were tried', () => {
     expect(render(failed(6))).toEqual(['6 of 6 trials failed.'])
   })
 

@@ -112,7 +112,7 @@ describe('report.html in a browser', () => {
     expect((await page.locator('body').innerText()).split(reason)).toHaveLength(2)
   })
 
-  it('tells a plane that was measured again from the first by hollow dots', async context => {
+  it('draws a plane that was measured again with hollow dots', async context => {
     const [none, pipy, envoy] = createArms()
     const { url } = write('control', { arms: [none, pipy, envoy, { ...pipy, id: 'again', repeatOf: pipy.id }] })
     const { page } = await open(context, url, { javaScriptEnabled: false })

@@ -46,7 +46,7 @@ describe('tabulatePivots, on a terminal', () => {
     ])
   })
 
-  it('shows the interval where there is one', () => {
+  it('shows the interval if there is one', () => {
     const [lines] = render([at('pipy', 100, 1, { p99: [1, 2, 3, 4, 5, 6] })], { across: 'ratePerSecond' })
     expect(lines.map(line => line.trim().split(/ {2,}/).at(-1))).toEqual(
       expect.arrayContaining(['3.5', '[1.0, 6.0]', 'sidecar']),
@@ -94,7 +94,7 @@ describe('tabulatePivots, on a terminal', () => {
     expect(lines.join('\n')).toMatch(/p99 ms, pipy +2\.0 +3\.0\n/)
   })
 
-  it('shows a dash where there is no value, no row without any, and says what was not measured', () => {
+  it('shows a dash if there is no value, no row without any, and says what was not measured', () => {
     const arms = [at('pipy', 100, 1), { ...at('pipy', 200, 1), p99: [null] }, at('envoy', 100, 3)]
     const [lines] = render(arms, { across: 'ratePerSecond', quantities: ['p99', 'capacity'] })
     const text = lines.join('\n')

@@ -74,7 +74,7 @@ describe('createSidecarSeries', () => {
     expect(series.throttled).toEqual([])
   })
 
-  it('has nothing of a trial without a window', () => {
+  it('is empty for a trial without a window', () => {
     expect(createSidecarSeries({ record: { ...record, window: null }, samples: [] })).toEqual([])
   })
 })

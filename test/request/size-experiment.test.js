@@ -13,7 +13,7 @@ const request = {
 }
 
 describe('createControlExperiment', () => {
-  it('asks for rollouts of six sizes up to the one asked for', () => {
+  it('has rollouts of six sizes up to the requested one', () => {
     expect(createControlExperiment(800)).toMatchObject({
       axes: { sidecars: [100, 200, 300, 400, 600, 800], cpuLimitCores: 'none' },
       ...{ sizesControlOf: 800, search: null, grows: null },
@@ -73,7 +73,7 @@ describe('createSizeExperiment', () => {
     )
   })
 
-  it('leaves users and payload to their defaults where they were not asked for', () => {
+  it('leaves users and payload to their defaults if they were not requested', () => {
     const { axes } = createSizeExperiment(request)
     expect([axes.users, axes.payloadBytes]).toEqual([undefined, undefined])
     const experiment = createSizeExperiment({ ...request, users: 10, payloadBytes: 100 })

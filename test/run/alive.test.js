@@ -13,7 +13,7 @@ const processOf = (service, how) => ({
 })
 
 describe('a process that is ended on purpose', () => {
-  it('is none that died, and the others are blamed', async () => {
+  it('does not count as died, and the others do', async () => {
     const [server, client] = [processOf('server', 'signal SIGTERM'), processOf('client', 'signal SIGSEGV')]
     await expect(assertAllRun([server], 'window')).rejects.toThrow("server's sidecar died in the window")
     expectEnd(server)

@@ -39,7 +39,7 @@ describe('passCourse', () => {
     expect(log).toEqual(['observed', 'closed'])
   })
 
-  it('removes all where a step throws, after the failure was explained', async () => {
+  it('removes all if a step throws, after the failure was explained', async () => {
     const { target, log } = createTarget()
     const chooseError = async (/** @type {any} */ error) => {
       log.push('explained')

@@ -79,7 +79,7 @@ describe('startEnding', () => {
     expect(record?.answerSeconds).toBeGreaterThanOrEqual(0.09)
   })
 
-  it('tells the client first, where it is to know', async () => {
+  it('notifies the client first, if it is to know', async () => {
     const { calls } = await end([post('/quit')], '/quit', { notice: { host: 'version-1.test' } })
     expect(calls).toEqual(['ask version-1.test', '/quit', 'ask server', 'successor'])
   })
@@ -118,7 +118,7 @@ describe('startEnding', () => {
     )
   })
 
-  it('fails where the successor never answers, or dies', async () => {
+  it('fails if the successor never answers, or dies', async () => {
     await expect(end([post('/quit')], '/quit', { answers: null })).rejects.toThrow('never answered: its log')
     await expect(end([post('/quit')], '/quit', { successorEnds: 'status 1' })).rejects.toThrow(
       "server-next's sidecar died in the window with status 1: its log",
@@ -132,7 +132,7 @@ describe('startEnding', () => {
     await expect(aborted).rejects.toThrow()
   })
 
-  it('does nothing where no sidecar is to end', async () => {
+  it('does nothing if no sidecar is to end', async () => {
     const course = /** @type {any} */ ({ testbed: { site: {} } })
     expect(await startEnding(course, { ending: null, window: { startMs: 0, endMs: 1 } })).toBeUndefined()
   })

@@ -34,7 +34,7 @@ it('measures idle sidecars after the work of their start', async () => {
   expect(seconds).toBe(4)
 })
 
-it('takes two spans where they agree, and the least of six where they never do', async () => {
+it('takes two spans if they agree, and the least of six if they never do', async () => {
   expect(await look([0.002])).toEqual({ seconds: 2, idle: expect.closeTo(0.002, 9) })
   expect(await look([0.32, 0.16, 0.08, 0.04, 0.02, 0.005])).toEqual({ seconds: 6, idle: expect.closeTo(0.005, 9) })
 })
@@ -46,7 +46,7 @@ it('takes no work of the start for idle, though a CPU limit holds it to the same
   expect(await look([0.1])).toEqual({ seconds: 6, idle: null })
 })
 
-it('waits for nothing where the check needs no idle CPU', async () => {
+it('waits for nothing if the check needs no idle CPU', async () => {
   const nothing = { seconds: 0, idle: undefined }
   expect(await look([0.1], { load: { ...SELDOM, connections: 'kept' } })).toEqual(nothing)
   expect(await look([0.1], { load: { ...SELDOM, ratePerSecond: undefined } })).toEqual(nothing)

@@ -56,7 +56,7 @@ describe('inLanes', () => {
     expect(then).toBeLessThan(6)
   })
 
-  it('ends with the reason where it is aborted while it waits', async () => {
+  it('ends with the reason if it is aborted while it waits', async () => {
     const ending = new AbortController()
     const acting = inLanes({ items, lanes: 1, perSecond: 10, signal: ending.signal }, async () => {})
     ending.abort(new Error('enough'))

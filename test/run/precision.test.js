@@ -81,7 +81,7 @@ describe('a run that goes on until it is precise', { retry: 3 }, () => {
     expect(verifyRun({ folder: out, findLoad: () => createFakeLoad() }).agrees).toBe(true)
   })
 
-  it('ends where the time is over, and says what is missing', async () => {
+  it('ends if the time is over, and says what is missing', async () => {
     const noisy = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [i, i % 2 ? 1.2 : 0.8]))
     const { summary, plan } = await measureFake({ maxMinutes: 1.2, far: noisy })
     expect(plan.rounds).toBeGreaterThanOrEqual(SEQUENCE_LEAST)
@@ -90,7 +90,7 @@ describe('a run that goes on until it is precise', { retry: 3 }, () => {
     expect(summary.precision?.pairs[0].roundsMore).toBeGreaterThan(100)
   })
 
-  it('goes on where it was cut short, also with more time, and ends as if it had not been', async () => {
+  it('goes on if it was cut short, also with more time, and ends as if it had not been', async () => {
     await expect(measureFake(createInterruption(7))).rejects.toThrow('interrupted')
     expect(manifest()).toMatchObject({ rounds: 4, precision: { ended: null } })
     const { plan } = await measureFake({ isResumed: true, maxMinutes: 90 })
@@ -98,7 +98,7 @@ describe('a run that goes on until it is precise', { retry: 3 }, () => {
     expect(ids()).toEqual(plan.trials.slice(0, 2 * ENDS_AFTER).map(trial => trial.id))
   })
 
-  it('fails before its first round where a plane that does not serve leaves no pair', async () => {
+  it('fails before its first round if a plane that does not serve leaves no pair', async () => {
     /** @type {GateParity} */
     const gate = async ({ arms, leaveOut }) => {
       leaveOut?.(

@@ -14,7 +14,7 @@ describe('createPace', () => {
   }))
   const again = { ...trials[0], id: 'r1-a-again', repeats: 'r1-a' }
 
-  it('knows the time that is left where a resumed run begins with a trial that is run again', () => {
+  it('has the time that is left if a resumed run begins with a trial that is run again', () => {
     const estimateLeft = createPace(trials)
     expect(estimateLeft(again, false)).toBeGreaterThan(0)
     expect(Number.isFinite(estimateLeft(again, true))).toBe(true)

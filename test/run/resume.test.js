@@ -46,7 +46,7 @@ describe('a run that was cut short', () => {
   const ids = () => lines().map(line => JSON.parse(line).trial.id)
   const manifest = () => JSON.parse(readFileSync(path.join(out, 'manifest.json'), 'utf8'))
 
-  it.each([1, 5])('goes on where it stopped, after trial %i', async nth => {
+  it.each([1, 5])('goes on if it stopped, after trial %i', async nth => {
     await interruptAfter(nth)
     const before = lines()
     const started = manifest().run
@@ -59,7 +59,7 @@ describe('a run that was cut short', () => {
     expect(manifest().run).toMatchObject({ ...started, resumed: [{ trials: nth }] })
   })
 
-  it('is not resumed where it would measure something else, or elsewhere, or with other code of the kit', async () => {
+  it('is not resumed if it would measure something else, or elsewhere, or with other code of the kit', async () => {
     await interruptAfter(3)
     const more = MORE.replace('rounds: 3', 'rounds: 4')
     await expect(measureFake({ isResumed: true, more })).rejects.toThrow(
@@ -110,7 +110,7 @@ describe('a run that was cut short', () => {
     expect(verifyRun({ folder: out, findLoad: () => createFakeLoad() }).agrees).toBe(true)
   })
 
-  it.each(['all raw files', 'those of a trial'])('is not resumed where %s are gone', async what => {
+  it.each(['all raw files', 'those of a trial'])('is not resumed if %s are gone', async what => {
     await interruptAfter(3)
     const name = path.join('raw', what === 'all raw files' ? '' : ids()[0])
     expect(existsSync(path.join(out, name))).toBe(true)
@@ -141,7 +141,7 @@ describe('a run that was cut short', () => {
     expect(left.slice(0, 4)).toEqual(['40 s', '30 s', '20 s', '10 s'])
   })
 
-  it('is not resumed where it watches processes that have ended', async () => {
+  it('is not resumed if it watches processes that have ended', async () => {
     await interruptAfter(3)
     const more = `${MORE}\nkeepsServices: true`
     await expect(measureFake({ isResumed: true, more })).rejects.toThrow(

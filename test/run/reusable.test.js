@@ -159,7 +159,7 @@ describe('openReusable', () => {
     )
   })
 
-  it('minds neither what else is said of the machine, nor a program that only one of them has', () => {
+  it('ignores other fields of the machine, and a program that only one of them has', () => {
     const folder = writeRun('one', [recordOf('a')], { machine: { ...machine, other: 2 }, tools: { k6: tools.k6 } })
     expect(open(folder).take(armOf())).not.toBeNull()
   })
@@ -177,7 +177,7 @@ describe('findDifferences', () => {
       ...{ machine: { ...machine, loadHost: now }, tools, settings, scripts, kit, layout },
     })
 
-  it('knows a machine of the load again, whatever its clock and memory say', () => {
+  it('recognises the machine of the load, with another clock or free memory', () => {
     expect(compare({ ...loadHost, aheadMs: 1 }, { ...loadHost, aheadMs: 2 })).toEqual([])
   })
 
@@ -186,7 +186,7 @@ describe('findDifferences', () => {
     { cpuModel: 'n' },
     { cpus: 2 },
     { address: '10.0.0.9' },
-  ])('knows another one by its %o', fields => {
+  ])('recognises another machine by its %o', fields => {
     expect(compare(loadHost, { ...loadHost, ...fields })).toEqual(['the machine of the load'])
   })
 })

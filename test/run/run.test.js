@@ -107,7 +107,7 @@ describe('runPlan', () => {
     expect(summary.thresholds).toMatchObject([{ value: null, held: null }])
   })
 
-  it('goes on with the others where sidecars of an interleaved arm die, and leaves it out after the second time', async () => {
+  it('goes on with the others if sidecars of an interleaved arm die, and leaves it out after the second time', async () => {
     const target = await createFakeTarget({
       ending: ({ role, armId }, isObserved) =>
         isObserved && role === 'sidecar' && armId?.includes('dear') ? 'status 134' : null,
@@ -258,7 +258,7 @@ describe('runPlan', () => {
       await target.close()
     })
 
-    it('leaves the last trial running where services are kept, and removes the others', async () => {
+    it('leaves the last trial running if services are kept, and removes the others', async () => {
       const target = await createFakeTarget()
       const { records } = await runFake({ folder, target, retain: true, more: 'keepsServices: true' })
       const { arm } = records.at(-1).trial
@@ -390,7 +390,7 @@ describe('an interrupted run', () => {
     expect(eight.sentences).toEqual(['Interrupted after 8 of 12 repeats.'])
   })
 
-  it('has the intervals of the repeats that were planned, where these were all measured', async () => {
+  it('has the intervals of the repeats that were planned, if these were all measured', async () => {
     const { cost, manifest } = await interruptAfter(12)
     expect(manifest.ended).toBe('interrupted')
     expect(cost.ratio).toMatchObject({ low: 0.5, values: Array(12).fill(0.5) })

@@ -22,7 +22,7 @@ function side({ cores, applicationCores = 0.1, spread = 0.01 }) {
 const six = (/** @type {number} */ value) => [0.99, 1, 1.01, 1, 0.995, 1.005].map(f => f * value)
 
 describe('compareTargets', () => {
-  it('agrees where the difference is below the noise', () => {
+  it('agrees if the difference is below the noise', () => {
     const agreement = compareTargets({ local: side({ cores: six(0.2) }), other: side({ cores: six(0.204) }) })
     expect(agreement.planes[0]).toMatchObject({ name: 'pipy at 0.25', verdict: 'no-difference-shown', floor: 0.03 })
     expect(renderAgreement(agreement, 'kubernetes')).toMatch(
@@ -47,7 +47,7 @@ describe('compareTargets', () => {
     expect(agreement.planes[0]).toMatchObject({ floor: 0.08, verdict: 'no-difference-shown' })
   })
 
-  it('does not call it agreement where the rounds scatter widely', () => {
+  it('does not call it agreement if the rounds scatter widely', () => {
     const other = side({ cores: [0.15, 0.2, 0.25, 0.21, 0.3, 0.18] })
     const text = renderAgreement(compareTargets({ local: side({ cores: six(0.2) }), other }), 'kubernetes')
     expect(text).toMatch(/^pipy at 0\.25: no difference shown: /)

@@ -15,7 +15,7 @@ function startsOf(...ratios) {
   }))
 }
 
-it('the pipeline keeps its goal, or does not, where no start and no count of it says otherwise', () => {
+it('the pipeline keeps its goal, or does not, if no start and no count of it says otherwise', () => {
   expect(isKept(judgePipeline(startsOf(1.044, 1.045, 1.047)))).toEqual([true, true])
   expect(isKept(judgePipeline(startsOf(1.053, 1.056, 1.054)))).toEqual([false, true])
   // Two starts are further apart than two counts of one.

@@ -17,7 +17,7 @@ const runtimeOf = (/** @type {string} */ name) => ({
   source: '',
 })
 
-it('tells an application what to answer, and a service time only where there is one', () => {
+it('passes an application its answer, and a service time only if there is one', () => {
   const requests = [
     createRequestKind({ responseBytes: 14336, serviceTime: 'exp:30ms' }, 1024),
     { ...createRequestKind({ method: 'PUT', requestBytes: 5 }, 1024), path: '/carts' },
@@ -35,13 +35,13 @@ it('tells an application what to answer, and a service time only where there is 
   }
 })
 
-it('tells how many chunks an answer has', () => {
+it('passes how many chunks an answer has', () => {
   const requests = [createRequestKind({ responseBytes: 10, chunks: '10/5ms' }, 1024)]
   const { argv } = createApplication({ ...PLACE, kind: 'answer', requests, runtime: runtimeOf('node') })
   expect(JSON.parse(/** @type {string} */ (argv.at(-1)))).toMatchObject([{ chunks: { count: 10, gapMs: 5 } }])
 })
 
-it('tells an echo nothing but its address', () => {
+it('passes an echo nothing but its address', () => {
   const { argv } = createApplication({ ...PLACE, kind: 'echo', runtime: runtimeOf('node') })
   expect(argv).toEqual(['/echo/node/echo.js', '127.0.0.2:8080'])
 })

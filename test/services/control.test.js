@@ -73,12 +73,12 @@ describe('one sidecar that is changed while it serves', () => {
     expect(back?.commit).toMatchObject([{ content: 'true /c/client-key.pem ' }])
   })
 
-  it('cannot be given another certificate where nobody calls it', () => {
+  it('cannot be given another certificate if no service calls it', () => {
     const conditions = /** @type {const} */ ({ changesPerMinute: 60, changed: 'certificate' })
     expect(() => createSpecs(createServices({ plane, places, conditions }))).toThrow('nobody calls client')
   })
 
-  it('is none where nothing changes', () => {
+  it('is null if nothing changes', () => {
     expect(specsAt(null).controlled).toBeNull()
   })
 })

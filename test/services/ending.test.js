@@ -33,12 +33,12 @@ describe('a sidecar that ends', () => {
     })
   })
 
-  it('is none where nothing is to end', () => {
+  it('is null if nothing is to end', () => {
     const made = create(pipy, undefined)
     expect([made.ending, made.specs.some(({ ends }) => ends)]).toEqual([null, false])
   })
 
-  it('is known to its client before, where that is told, which then calls the other copy alone', () => {
+  it('is announced to its client before, which then calls the other copy alone', () => {
     const { ending, controlled } = create(pipy, 'told', { changesPerMinute: 0 })
     expect(ending?.steps).toEqual([{ kind: 'signal', signal: 'SIGINT' }])
     const bodyOf = (/** @type {any} */ actions) => JSON.parse(actions[0].body).clusters[0].endpoints

@@ -14,7 +14,7 @@ describe('placeRoles', () => {
     })
   })
 
-  it('gives the applications what sidecars leave where the load comes from elsewhere', () => {
+  it('gives the applications what sidecars leave if the load comes from elsewhere', () => {
     const elsewhere = { applications: 2, isLoadElsewhere: true }
     expect(placeRoles({ ...elsewhere, cores: cores(4), sidecarCpus: 2 })).toEqual({
       ...{ sidecar: [0, 1], application: [2, 3], generator: [] },
@@ -52,7 +52,7 @@ describe('createPlacing', () => {
     expect(pipy?.sidecar).toEqual([0, 1])
   })
 
-  it('places nothing where sidecars are not capped', () => {
+  it('places nothing if sidecars are not capped', () => {
     const arms = [createArm({ plane: 'pipy', cpuLimitCores: null })]
     expect(createPlacing({ arms, topologies, cores: cores(8) })(arms[0])).toBeNull()
   })

@@ -26,7 +26,7 @@ describe('findEntry', () => {
     expect(find(false)).toEqual({ endpoints: [at('127.9.1.1', 8080)], host: 'gateway' })
   })
 
-  it('is, where the load is the application, its outbound listener or the service called', () => {
+  it('is, if the load is the application, its outbound listener or the service called', () => {
     const find = (/** @type {boolean} */ hasSidecars) => findEntry(read('pair'), { places, hasSidecars })
     expect(find(true)).toEqual({ endpoints: [at('127.9.1.3', 15001)], host: 'server' })
     expect(find(false)).toEqual({ endpoints: [at('127.9.1.4', 8080)], host: 'server' })
@@ -57,7 +57,7 @@ describe('createModel', () => {
   /** @param {Service} service @param {Partial<Parameters<typeof createModel>[1]>} [overrides] */
   const modelOf = (service, overrides) => createModel(topology, { ...options, service, ...overrides })
 
-  it('speaks plaintext everywhere where it is asked to', () => {
+  it('speaks plaintext everywhere if it is asked to', () => {
     expect(modelOf(ratings, { tls: 'plaintext' }).inbound?.mtls).toBe('disabled')
     expect(modelOf(gateway, { tls: 'plaintext' }).clusters.map(c => c.mtls)).toEqual([null, null])
   })
@@ -85,14 +85,14 @@ describe('createModel', () => {
     expect(model.clusters.map(c => c.protocol)).toEqual(['http/2', 'http/2'])
   })
 
-  it('gives every sidecar routes to configured services, at addresses where nobody is', () => {
+  it('gives every sidecar routes to configured services, at addresses where nothing listens', () => {
     const { outbound, clusters } = modelOf(ratings, { configuredServices: 300 })
     expect(outbound?.routes.map(r => r.host)).toHaveLength(300)
     expect(clusters.at(-1)).toMatchObject({ name: 'configured-300', endpoints: [{ address: '198.18.1.43' }] })
     expect(new Set(clusters.flatMap(c => c.endpoints.map(e => e.address))).size).toBe(301)
   })
 
-  it('lists, where peers are authorised, the callers of routes behind the entry', () => {
+  it('lists, if peers are authorised, the callers of routes behind the entry', () => {
     const overrides = /** @type {const} */ ({ trafficPolicy: 'open', features: 'authorization' })
     const allowed = (/** @type {Service} */ service) =>
       modelOf(service, overrides).inbound?.routes.map(route => route.allowedIdentities)
@@ -109,7 +109,7 @@ describe('createModel', () => {
     expect(accepted(ratings)).toEqual(['spiffe://sidecar-bench/ns/bench/sa/gateway'])
   })
 
-  it('is permissive where the load enters and strict behind', () => {
+  it('is permissive if the load enters and strict behind', () => {
     expect([gateway, ratings].map(service => modelOf(service).inbound?.mtls)).toEqual(['permissive', 'strict'])
   })
 
@@ -132,7 +132,7 @@ describe('createModel', () => {
     ])
   })
 
-  it('has no inbound listener where the load is the application', () => {
+  it('has no inbound listener if the load is the application', () => {
     const pair = read('pair')
     expect(createModel(pair, { ...options, service: pair.services[0] }).inbound).toBeNull()
   })
@@ -220,7 +220,7 @@ describe('redirected connections', () => {
   const model = (/** @type {typeof gateway} */ service, link = 'gateway-ratings') =>
     createModel(read(link), { ...options, service, trafficPolicy: 'open', isRedirected })
 
-  it('mean applications, whoever opens them', () => {
+  it('lead to applications, from any client', () => {
     const deployment = { places, hasSidecars: true, isRedirected }
     expect(findEntry(read('gateway-ratings'), deployment).endpoints).toEqual([at('127.9.1.1', 8080)])
     expect(findNextHop(gateway, deployment)).toMatchObject(at('127.9.1.2', 8080))

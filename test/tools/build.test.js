@@ -25,7 +25,7 @@ describe('buildProgram', () => {
     expect(origin).toEqual({ source: 'src/dataplanes/envoy/ads', sourceSha256: hashSource('ads') })
   })
 
-  it('says what Go said last, and where Go is looked for', async () => {
+  it('prints the end of the output of Go, and where Go is looked for', async () => {
     installGo('echo first >&2; echo "go.mod requires go >= 1.99" >&2; exit 1')
     await expect(buildProgram('ads', { work, environment })).rejects.toThrow(
       'building src/dataplanes/envoy/ads: go.mod requires go >= 1.99',

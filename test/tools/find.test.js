@@ -160,7 +160,7 @@ describe('a program in the cache', () => {
     expect(await findTool(pipyTool, { environment: {}, fetch })).toMatchObject({ version: '1.5.18', source: 'fetched' })
   })
 
-  it('whose hash was never kept is used where it cannot be fetched again, and that is said', async () => {
+  it('whose hash was never kept is used if it cannot be fetched again, with a warning', async () => {
     const file = install('cache/pipy', '1.5.3')
     /** @type {string[]} */
     const said = []
@@ -188,7 +188,7 @@ describe('a program that does not end', () => {
     await waitFor(hasChildEnded, { what: 'the child to end', deadlineSeconds: 2 })
   })
 
-  it('is ended when it has printed its library, too, where that counts', async () => {
+  it('is ended when it has printed its library, too, if that counts', async () => {
     const parseLibrary = (/** @type {string} */ text) => /^Running on (.+)\n/m.exec(text)?.[1] ?? null
     const script = `echo 'Version : 1.5.18'; sleep 0.2; echo 'Running on OpenSSL 3.5.4'; ${stubborn()}`
     const environment = { PIPY: installScript(script) }
@@ -213,7 +213,7 @@ describe('a program that does not end', () => {
     await waitFor(hasChildEnded, { what: 'the child to end', deadlineSeconds: 2 })
   })
 
-  it('keeps nobody waiting where it started something in a group of its own', async () => {
+  it('does not delay the caller if it started a process in another group', async () => {
     const program = installScript('setsid sleep 20 & exit 3')
     const start = performance.now()
     await expect(findIn({ PIPY: program })).rejects.toThrow('does not run')
@@ -233,7 +233,7 @@ describe('an interrupted download', () => {
   const living = `.pipy-${process.pid}-${processStartTicks(process.pid)}-${namespace}-aaaaaa`
   afterEach(() => rmSync(cache, { recursive: true, force: true }))
 
-  it('is removed where its maker has ended, and said', async () => {
+  it('is removed if its maker has ended, and reported', async () => {
     const dead = `.k6-${process.pid}-1-${namespace}-aaaaaa`
     const foreign = '.envoy-1-1-7-aaaaaa'
     for (const name of [living, dead, foreign, '.pipy-aaaaaa', 'k6', '.other']) make(name)
@@ -241,7 +241,7 @@ describe('an interrupted download', () => {
     expect(readdirSync(cache).sort()).toEqual([foreign, living, '.other', '.pipy-aaaaaa', 'k6'].sort())
   })
 
-  it('of a maker that nobody here can ask for is removed after a day', async () => {
+  it('of a maker that cannot be checked here is removed after a day', async () => {
     const names = ['.envoy-1-1-7-aaaaaa', '.pipy-aaaaaa']
     for (const name of names) make(name)
     const yesterday = Date.now() / 1000 - 25 * 3600

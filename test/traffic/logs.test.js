@@ -72,7 +72,7 @@ describe('a HAR', () => {
     timings: { wait: 29.6 },
   }
 
-  it('tells the size of headers, and of a body that came from a cache', () => {
+  it('has the size of headers, and of a body that came from a cache', () => {
     const data = { ...entry, request: { ...entry.request, url: 'data:text/plain,x' } }
     const [read, none] = parseHar(JSON.stringify({ log: { entries: [entry, data] } }))
     expect(none).toBeNull()
@@ -129,7 +129,7 @@ describe('a mix', () => {
     expect(traffic.kinds.reduce((sum, { weight }) => sum + weight, 0)).toBe(12_000)
   })
 
-  it('says what the log does not tell', () => {
+  it('says what the log does not have', () => {
     expect(mixOf([request]).untold).toEqual([
       'the size of request headers (those of the generator are sent)',
       'how long the application took (none is taken: add serviceTime)',

@@ -4,7 +4,7 @@ import { HELP } from '../../src/verbs/help.js'
 import { createProgram } from '../../src/verbs/program.js'
 
 describe('--help', () => {
-  it('shows two examples of every verb, and how it ends where that matters', async () => {
+  it('shows two examples of every verb, and how it ends if that matters', async () => {
     let printed = ''
     const program = await createProgram(
       /** @type {any} */ ({ print: (/** @type {string} */ text) => (printed += text) }),

@@ -43,7 +43,7 @@ async function watchWith({ count, checkParity, nth = 1 }) {
 const main = path.join(folder, 'main.js')
 const save = (/** @type {string} */ text) => writeFileSync(main, text)
 
-it('--watch counts again after a save, whatever links of editors lead nowhere', async () => {
+it('--watch counts again after a save, despite dangling links of editors', async () => {
   save('1')
   const lock = path.join(folder, 'nowhere.js')
   symlinkSync('nowhere', lock)
@@ -147,7 +147,10 @@ it('files that an editor writes beside the scripts end no count', async () => {
   expect(results).toEqual([1])
 })
 
-it.each(['count', 'printCounts'])('nothing of --watch keeps the process where to %s fails', async failing => {
+it.each([
+  'count',
+  'printCounts',
+])('--watch leaves nothing that keeps the process alive if to %s fails', async failing => {
   const script = `
     import { countSaves } from './src/verbs/lab-watch.js'
     const fail = () => Promise.reject(new Error('no space left'))
@@ -162,7 +165,7 @@ it.each(['count', 'printCounts'])('nothing of --watch keeps the process where to
 it.each([
   ['twice', ['--pipy', '/usr/bin/pipy', '--pipy', '/opt/pipy']],
   ['on both sides', ['--against', 'pipy-scripts/']],
-])('--watch is refused where the saved scripts run %s', async (_, argv) => {
+])('--watch is refused if the saved scripts run %s', async (_, argv) => {
   expect((await cli('lab', '--watch', ...argv)).stderr).toMatch(
     /--watch counts the old side once, and .*pipy-scripts would be on both sides: name other scripts with --against/,
   )

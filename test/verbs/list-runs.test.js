@@ -55,7 +55,7 @@ describe('listRuns', () => {
     }
   })
 
-  it('says how to make a run where there is none', () => {
+  it('says how to make a run if there is none', () => {
     expect(() => listRuns(path.join(root, 'nowhere'))).toThrow('make one with npm run bench')
   })
 })

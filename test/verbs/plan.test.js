@@ -29,7 +29,7 @@ describe('renderPlan', () => {
     expect(renderPlan(plan, 60)).toContain(words)
   })
 
-  it('says how long arms are warmed up, where a small CPU request takes longer', () => {
+  it('says how long arms are warmed up, if a small CPU request takes longer', () => {
     const render = (/** @type {string} */ name) => renderPlan(planWith(name, {}).plan, 60).replaceAll(/\s+/g, ' ')
     expect(render('cpu-request')).toContain('1024 bytes, 2.88 to 6.4 s warm-up and 10.5 s window')
     expect(render('rate-ladder')).toContain(' s warm-up and')
@@ -64,7 +64,7 @@ describe('planRun', () => {
 
   const measured = listExperiments().filter(name => !('kind' in readAnyExperiment(name)))
   const cases = measured.flatMap(name => Object.keys(PROFILES).map(profile => ({ name, profile })))
-  it.each(cases)('plans $name with profile $profile, whatever links the profile has', ({ name, profile }) => {
+  it.each(cases)('plans $name with profile $profile, for all links of the profile', ({ name, profile }) => {
     const { plan, layout } = planWith(name, { profile })
     const links = new Set(plan.arms.map(arm => arm.link))
     expect(new Set(Object.keys(layout.topologies))).toEqual(links)
@@ -129,7 +129,7 @@ describe('planRun', () => {
     expect(planWith('idle', { generator: 'wrk' }).plan.arms.length).toBeGreaterThan(0)
   })
 
-  it('names wrk where sidecars bind beside it only', () => {
+  it('names wrk if sidecars bind beside it only', () => {
     const notesOf = (/** @type {Record<string, unknown>} */ options) =>
       planWith('cap', options, { cpus: 2, cores: [] }).plan.notes.join()
     expect(notesOf({ cpu: [1], link: ['ratings'] })).toContain('add --generator wrk')
@@ -142,7 +142,7 @@ describe('planRun', () => {
       expect(notesOf(other), JSON.stringify(other)).not.toContain('wrk')
   })
 
-  it('knows that a load from elsewhere takes no CPU here', () => {
+  it('counts no CPU here for a load from elsewhere', () => {
     const planOf = (/** @type {Record<string, unknown>} */ options, name = 'cap') =>
       planWith(name, { cpu: [1], link: ['ratings'], ...options }, { cpus: 2, cores: coresOf(2) })
     expect(planOf({}).plan.notes.join()).toMatch(
@@ -173,7 +173,7 @@ describe('planRun', () => {
 })
 
 describe('a verb named as an experiment', () => {
-  it.for(['plan', 'bench'])('is told by %s as what it is, with what to type', async verb => {
+  it.for(['plan', 'bench'])('is refused by %s, which prints what to type', async verb => {
     const { stderr, exitCode } = await cli(verb, 'size')
     expect(stderr).toContain('"size" is a verb, and no experiment: ')
     expect(stderr).toContain('--rate 500 --p99 20ms --dry-run')

@@ -29,7 +29,7 @@ it('writes a file that --traffic takes, and says what it left out', async () => 
   })
 })
 
-it('says what it reads where it could read nothing', async () => {
+it('says what it reads if it could read nothing', async () => {
   const { stderr, stdout, exitCode } = await cli('traffic', write('other.log', 'x\n'))
   expect([stdout.trim(), exitCode]).toEqual(['', 3])
   expect(stderr).toContain(

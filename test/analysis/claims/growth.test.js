@@ -74,7 +74,7 @@ describe('a published size', () => {
     expect(answer.ours).toMatch('control kB a sidecar')
   })
 
-  it('has no direction where it is no slope', () => {
+  it('has no direction if it is no slope', () => {
     const cores = testGrowth({ among, tolerance: 0.15, quantity: 'grownPeakCores', value: 2.7 }, run({}))
     expect(cores).toMatchObject({ status: 'not testable here', reason: 'not measured: too few steps held' })
   })

@@ -46,19 +46,19 @@ describe('testPlateau', () => {
     expect(answer({ 50: 4, 100: 1.05, 150: 1.05, 200: 1 }).status).toBe('direction only')
   })
 
-  it('contradicts it where there is none', () => {
+  it('contradicts it if there is no plateau', () => {
     const reason = 'no plateau up to 200'
     expect(answer({ 50: 4, 100: 2, 150: 1.5, 200: 1 })).toMatchObject({ status: 'contradicted', reason })
   })
 
-  it('is not testable where the published value, or the one before, was not measured', () => {
+  it('is not testable if the published value, or the one before, was not measured', () => {
     const status = 'not testable here'
     expect(answer({ 50: 4, 100: null, 150: 1.05, 200: 1 })).toMatchObject({ status, reason: 'no value at 100' })
     expect(answer({ 50: 4, 150: 1.05, 200: 1 })).toMatchObject({ status, reason: 'no value at 100' })
     expect(answer({ 50: 4, 100: 2, 200: 1.05, 250: 1 })).toMatchObject({ status, reason: 'no value at 150' })
   })
 
-  it('is not testable where the control plane did not bind at the least value', () => {
+  it('is not testable if the control plane did not bind at the least value', () => {
     const status = 'not testable here'
     const falling = { 50: 4, 100: 2, 150: 1.5, 200: 1 }
     expect(answer(falling, { atLimit: rate => (rate === 50 ? 0.1 : 0.9) })).toMatchObject({

@@ -25,7 +25,7 @@ const pair = (/** @type {(number | null)[]} */ a, b = six(100)) => [
 ]
 
 describe('testRatio', () => {
-  it('is not testable of shards where the control plane of the fewer did not bind', () => {
+  it('is not testable of shards if the control plane of the fewer did not bind', () => {
     const of = { plane: 'pipy', shards: 6 }
     const shards = (/** @type {number | null} */ atLimit) =>
       ask(
@@ -67,7 +67,7 @@ describe('testRatio', () => {
     expect(ask(pair(six(105)), { ratio: 0.97 })).toMatchObject({ status: 'contradicted' })
   })
 
-  it('shows no difference where the interval includes 1, the gap is below 3 %, or below the noise of the run', () => {
+  it('shows no difference if the interval includes 1, the gap is below 3 %, or below the noise of the run', () => {
     const unclear = { status: UNTESTED, reason: 'no difference shown' }
     expect(ask(pair([40, 50, 60, 60, 60, 101]))).toMatchObject(unclear)
     expect(ask(pair(six(98)))).toMatchObject(unclear)
@@ -131,7 +131,7 @@ describe('testRatio', () => {
     expect(ask(arms, links)).toMatchObject({ status: 'direction only', ours: '0.10 [0.10, 0.10] (200 users, 1 core)' })
   })
 
-  it('tells conditions apart', () => {
+  it('distinguishes conditions', () => {
     const at = (/** @type {'plaintext' | 'ecdsa-p256'} */ tls, /** @type {number} */ p99) => ({
       ...{ ...envoy, conditions: { tls }, load: { ratePerSecond: 100 }, p99: six(p99) },
     })
@@ -197,12 +197,12 @@ describe('testRatio at other caps than the published', () => {
     })
   })
 
-  it('takes another cap where the published has no value', () => {
+  it('takes another cap if the published has no value', () => {
     const unbound = at(1, 0).map(arm => ({ ...arm, capacity: six(null) }))
     expect(ask([...unbound, ...at(0.5, 50)]).reason).toBe('at 0.5 cores; published at 1')
   })
 
-  it('shows the direction alone, or nothing, where the ratio is of its cap', () => {
+  it('shows the direction alone, or nothing, if the ratio is of its cap', () => {
     expect(ask(at(0.25, 50), { otherCaps: 'direction' })).toMatchObject({
       status: 'direction only',
       reason: 'only the direction carries over; at 0.25 cores; published at 1',
@@ -213,7 +213,7 @@ describe('testRatio at other caps than the published', () => {
     expect(ask(at(1, 50), { otherCaps: 'never' })).toMatchObject({ status: 'reproduced' })
   })
 
-  it('needs both caps where the claim compares two', () => {
+  it('needs both caps if the claim compares two', () => {
     const two = { of: { plane: 'envoy', cpuLimitCores: 2 }, to: { plane: 'envoy', cpuLimitCores: 1 }, ratio: 2 }
     const arms = (/** @type {number[]} */ caps) =>
       caps.map(cap => ({ ...envoy, cpuLimitCores: cap, capacity: six(100 * cap) }))
@@ -228,7 +228,7 @@ describe('testRatio at other caps than the published', () => {
     const askOf = (/** @type {(number | null)[]} */ values) =>
       ask(pair(values, rounds(100, 0)), { ratio: 0.98 }, { precision })
 
-    it('goes without one spoiled round of a hundred, and not without eleven', () => {
+    it('tolerates one spoiled round of a hundred, but not eleven', () => {
       expect(askOf(rounds(50, 1))).toMatchObject({ status: 'direction only' })
       expect(askOf(rounds(50, 11)).reason).toContain('no value in 11 of 100 rounds')
     })

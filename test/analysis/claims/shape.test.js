@@ -53,7 +53,7 @@ describe('testShape', () => {
       ['bends', [4, 6, 8], 'contradicted'],
       ['bends', [8, 6, 4], 'contradicted'],
     ]),
-  )('tells whether it %s: %j: %s', (shape, medians, status) => {
+  )('decides whether it %s: %j: %s', (shape, medians, status) => {
     expect(statusOf(shape, medians)).toBe(status)
   })
 
@@ -129,7 +129,7 @@ describe('testShape', () => {
     })
   })
 
-  it('keeps a point with one spoiled round of twenty, where rounds went on until they were precise', () => {
+  it('keeps a point with one spoiled round of twenty, if rounds went on until they were precise', () => {
     const precision = { width: 0.02, mostRounds: 200, ended: null, rounds: 20, isReached: true, pairs: [] }
     const values = (/** @type {number} */ value, /** @type {number} */ spoiled) =>
       Array.from({ length: 20 }, (_, i) => (i === spoiled ? null : value))

@@ -42,7 +42,7 @@ describe('quantileMs', () => {
 })
 
 describe('sumOf', () => {
-  it('is none where a process has no value, or there is no process', () => {
+  it('is null if a process has no value, or there is no process', () => {
     expect(sumOf(processesOf([1, 2, 4]), capOf)).toBe(7)
     expect(sumOf(processesOf([1, null]), capOf)).toBeNull()
     expect(sumOf([], capOf)).toBeNull()
@@ -50,7 +50,7 @@ describe('sumOf', () => {
 })
 
 describe('mostOf', () => {
-  it('leaves out a process without a value, and is none where none has one', () => {
+  it('leaves out a process without a value, and is null if no process has one', () => {
     expect(mostOf(processesOf([1, null, 3]), capOf)).toBe(3)
     expect(mostOf(processesOf([null]), capOf)).toBeNull()
     expect(mostOf([], capOf)).toBeNull()
@@ -97,7 +97,7 @@ describe('splitRounds', () => {
 })
 
 describe('sidecarsOf', () => {
-  it('are those of one service where it is named, and never an application', () => {
+  it('are those of one service if it is named, and never an application', () => {
     const processes = [
       createFakeProcess({ service: 'a' }),
       createFakeProcess({ service: 'b' }),
@@ -119,7 +119,7 @@ describe('the rates of a window', () => {
     expect(cpuPerRequestMicros(createRecord({ load: { verified: 0 } }), sidecarsOf(record))).toBeNull()
   })
 
-  it('are a capacity only where the sidecar bound a closed loop', () => {
+  it('are a capacity only if the sidecar bound a closed loop', () => {
     expect(capacityPerSecond(createRecord({ boundBy: 'sidecar' }))).toBe(1000)
     expect(capacityPerSecond(createRecord({ boundBy: 'users' }))).toBeNull()
     expect(capacityPerSecond(createRecord({ boundBy: 'sidecar', arm: { load: { kind: 'open' } } }))).toBeNull()

@@ -52,7 +52,7 @@ describe('runBalance', () => {
     }
   })
 
-  it('has no spread where equal items can be shared out evenly', () => {
+  it('has no spread if equal items can be shared out evenly', () => {
     const [trial] = runBalance({
       form: { items: 6, shards: 3, seeds: 1, sizes: ['equal'], algorithms: ['round-robin'] },
       seed: 1,

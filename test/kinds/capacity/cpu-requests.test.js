@@ -32,7 +32,7 @@ describe('the answer of CPU requests', () => {
       'pipy: beside a neighbour of 2 CPUs the p99 doubles between a CPU request of 300m and 100m: 9.9 and 10.0 ms, against 5.0 ms at 1000m.',
     ]))
 
-  it('is wider where noise turned the order of two requests, and begins at the largest where the next has doubled', () => {
+  it('is wider if noise turned the order of two requests, and begins at the largest if the next has doubled', () => {
     const p99s = [90, 9, 11, 9, 5]
     expect(render([0.05, 0.1, 0.2, 0.3, 1].map((cores, i) => [cores, p99s[i]]))).toEqual([
       'pipy: beside a neighbour of 2 CPUs the p99 doubles between a CPU request of 300m and 50m: 9.0 and 90.0 ms, against 5.0 ms at 1000m.',
@@ -83,7 +83,7 @@ describe('the answer of CPU requests', () => {
     ])
   })
 
-  it('says that one request alone has a p99, where the windows of others have too few requests', () =>
+  it('says that one request alone has a p99, if the windows of others have too few requests', () =>
     expect(
       render([
         [0.01, null],
@@ -105,7 +105,7 @@ describe('the answer of CPU requests', () => {
     ])
   })
 
-  it('is none of a single request, or without a neighbour', () => {
+  it('is left out for a single request, or without a neighbour', () => {
     expect(render([[0.1, 9]])).toEqual([])
     const [few, many] = [0.1, 1].map(cores => /** @type {[number, number]} */ ([cores, 9 / cores]))
     expect(render([few, many])).toHaveLength(1)

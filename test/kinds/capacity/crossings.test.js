@@ -41,7 +41,7 @@ describe('a crossing', () => {
     ])
   })
 
-  it('is none where one takes less everywhere, or where the order changes twice', () => {
+  it('does not exist if one takes less everywhere, or if the order changes twice', () => {
     const less = createRun({ envoy: { 1: [60], 5: [300] }, ztunnel: { 1: [16], 5: [24] } })
     expect(render(less)).toEqual([
       'PSS MiB: ztunnel takes less than envoy at every number of pairs (pairs 1: 16.0 and 60.0; 5: 24.0 and 300.0).',
@@ -51,7 +51,7 @@ describe('a crossing', () => {
     expect(render(createRun({ pipy: { 1: [10] }, ztunnel: { 1: [12] } }))).toEqual([])
   })
 
-  it('has no interval where a round does not cross, and no winner everywhere where two are alike somewhere', () => {
+  it('has no interval if a round does not cross, and no winner everywhere if two are alike somewhere', () => {
     const six = [10, 10, 10, 10, 10, 18]
     const run = createRun({
       pipy: { 1: six, 5: six.map(mib => mib + 20) },

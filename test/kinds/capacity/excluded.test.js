@@ -29,7 +29,7 @@ describe('what checks excluded', () => {
     expect(list({ quantities: [] })).toEqual([])
   })
 
-  it('is nothing where a check excluded some trials alone', () => expect(list({ trials: 5 })).toEqual([]))
+  it('is nothing if a check excluded some trials alone', () => expect(list({ trials: 5 })).toEqual([]))
 
   it('is by a check that spoils this use, or by a failure', () => {
     const arms = listArms(createSummary([{ plane: 'pipy' }]))

@@ -66,7 +66,7 @@ const renderArms = arms =>
   )
 const spoiledBy = (/** @type {string} */ gate, reason = gate) => ({ spoiled: [{ gate, reason, trials: 6 }] })
 
-it('names the rate that the loud pair got where it is not the one that was asked for', () => {
+it('names the rate that the loud pair got if it is not the requested one', () => {
   const saturated = { fields: spoiledBy('loud-saturated') }
   expect(
     renderArms([
@@ -108,4 +108,4 @@ it('has the reason of each proxy without a p99, with or without a loud pair', ()
   ])
 })
 
-it('says nothing where no pair is loud', () => expect(render([['pipy', 0, 2]])).toEqual([]))
+it('says nothing if no pair is loud', () => expect(render([['pipy', 0, 2]])).toEqual([]))

@@ -22,7 +22,7 @@ describe('quantities of a pair', () => {
     expect(measure('pairPss', 2)).toBe(2e6)
   })
 
-  it('have no value where an arm has no pairs', () => {
+  it('have no value if an arm has no pairs', () => {
     expect([measure('pairMillicores', undefined), measure('pairPss', undefined)]).toEqual([null, null])
   })
 })

@@ -29,7 +29,7 @@ describe('recoverySeconds', () => {
     expect(recover(pieces([10, 12, 10, 11, ...BURST, 800, 200, 25, 24, 11, 10]))).toBe(1.5)
   })
 
-  it('is 0 where nothing after the burst is worse than before', () => {
+  it('is 0 if nothing after the burst is worse than before', () => {
     expect(recover(pieces([10, 12, 10, 11, ...BURST, 24, 10, 10]))).toBe(0)
   })
 
@@ -44,7 +44,7 @@ describe('recoverySeconds', () => {
     expect(recover(pieces([10, 10, 10, 10, ...BURST, 10, 10, 200]), { counted: null })).toBeNull()
   })
 
-  it('allows 5 ms more where twice would be less', () => {
+  it('allows 5 ms more if twice would be less', () => {
     expect(recover(pieces([1, 1, 1, 1.5, ...BURST, 6, 6]))).toBe(0)
     expect(recover(pieces([1, 1, 1, 1.5, ...BURST, 6.1, 6]))).toBe(0.5)
   })
@@ -60,7 +60,7 @@ describe('recoverySeconds', () => {
   })
 
   // A median over rounds that left it out would be better than that of a plane that recovers late.
-  it('is the rest of the window where it is never as before', () => {
+  it('is the rest of the window if it is never as before', () => {
     expect(recover(pieces([10, 10, 10, 10, ...BURST, 10, 10, 200, 200]))).toBe(2)
     expect(recover(pieces([10, 10, 10, 10, ...BURST, 500, 200, 200]))).toBe(1.5)
   })
@@ -100,7 +100,7 @@ describe('the quantities of a burst', () => {
     expect([worse, better].map(record => measure('burstDropped', record))).toEqual([3750, 900])
   })
 
-  it('have no value where nobody counted', () => {
+  it('have no value if nothing was counted', () => {
     const record = recordOf(null, { counted: null })
     for (const name of ['burstDue', 'burstServed', 'burstDropped', 'burstP99']) expect(measure(name, record)).toBeNull()
   })

@@ -31,13 +31,13 @@ function renderBasis({ users = [32, 32], others = 200, isCompared = true, cpus =
 }
 
 describe('the answer of interleaved arms', () => {
-  it('names the users that its comparison holds for, where other parts of the run have others', () => {
+  it('names the users that its comparison holds for, if other parts of the run have others', () => {
     expect(renderBasis()).toEqual([CONDITION, '2 interleaved repeats.'])
     const pinned = { generator: 1, arms: 1 }
     expect(renderBasis({ cpus: pinned })?.[0]).toBe(CONDITION.replace(', unpinned', ''))
   })
 
-  it('leaves them to the title, or to the rows, where that names them', () => {
+  it('leaves them to the title, or to the rows, if that names them', () => {
     expect(renderBasis({ others: 32 })).not.toContain(CONDITION)
     expect(renderBasis({ users: [8, 32] })?.join(' ')).not.toContain('other loads move it')
     expect(renderBasis({ isCompared: false })?.join(' ')).not.toContain('other loads move it')

@@ -55,7 +55,7 @@ describe('arms side by side', () => {
     expect(counts).toEqual([4, 4, 4])
   })
 
-  it('are all measured again where one of them fails', async () => {
+  it('are all measured again if one of them fails', async () => {
     let deployed = 0
     const target = await createFakeTarget({
       cores,

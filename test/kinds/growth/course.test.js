@@ -62,7 +62,7 @@ async function grow(options, control, written = text) {
 }
 
 describe('a growth', () => {
-  it('adds steps up to the number asked for, and can be computed again', async () => {
+  it('adds steps up to the requested number, and can be computed again', async () => {
     const { summary, record, target } = await grow({}, enrolling)
     expect(record).toMatchObject({ outcome: 'completed', window: null, ended: [] })
     expect(record.growth).toMatchObject({ sidecars: 40, sidecarsMost: 40, ended: null, hasControl: true })
@@ -86,7 +86,7 @@ describe('a growth', () => {
     expect(verify().join('\n')).toMatch('differs: ')
   })
 
-  it('ends where a client does not see every backend in time, and names it', async () => {
+  it('ends if a client does not see every backend in time, and names it', async () => {
     const { record } = await grow({ backends: FIVE.slice(1) }, {}, text.replace('Seconds: 20', 'Seconds: 3'))
     expect(record).toMatchObject({ outcome: 'completed', growth: { sidecars: 0, ended: { sidecars: 20 } } })
     // The machine of the tests may have no CPU left.
@@ -94,7 +94,7 @@ describe('a growth', () => {
     expect(record.growth.ended.why).toMatch(/client-1-1 \(4 of 5 backends\), .* and 5 more/)
   })
 
-  it('ends as nack where the control plane refuses a configuration', async () => {
+  it('ends as nack if the control plane refuses a configuration', async () => {
     const { record } = await grow({ statusOf: request => (isOfSecond(request) ? 500 : 200) }, enrolling)
     expect(record.growth).toMatchObject({ sidecars: 20, ended: { sidecars: 40, reason: 'nack' } })
     expect(record.growth.ended.why).toMatch(/POST \/enrol\/\w+-2-\d was answered 500/)
@@ -115,7 +115,7 @@ describe('a growth', () => {
     expect(findResult(summary, 'growth')?.growths[0].rounds).toMatchObject([{ failedAt: 40, reason }])
   })
 
-  it('ends by the machine where that had no memory left, or a process no files', async () => {
+  it('ends by the machine if that had no memory left, or a process no files', async () => {
     const { isDead, ...options } = killInSecond()
     const findHostLimit = (/** @type {ProcessSpec} */ spec) => (isDead(spec) ? 'the machine had no memory left' : null)
     const killed = await grow({ ...options, isOutOfMemory: isDead, findHostLimit }, enrolling)
@@ -134,7 +134,7 @@ describe('a growth', () => {
     expect(findResult(summary, 'growth')?.growths[0].rounds).toMatchObject([{ reason: 'host-limit' }])
   })
 
-  it('ends at once where the control plane is frozen, before the deadline', async () => {
+  it('ends at once if the control plane is frozen, before the deadline', async () => {
     let isFrozen = false
     const frozen = text.replace('Seconds: 20', 'Seconds: 60')
     const target = await createFakeTarget({
@@ -150,7 +150,7 @@ describe('a growth', () => {
     expect(target.running.size).toBe(0)
   })
 
-  it('fails where its own applications end: nothing is said of the control plane', async () => {
+  it('fails if its own applications exit, without a result for the control plane', async () => {
     let isDead = false
     const { record } = await grow(
       {
@@ -168,7 +168,7 @@ describe('a growth', () => {
     expect(record.growth).toBeUndefined()
   })
 
-  it('fails where the kernel reports another cap than was asked for', async () => {
+  it('fails if the kernel reports another cap than requested', async () => {
     const { record } = await grow({ cpuLimitCores: () => null })
     expect(record.reasons[0]).toMatch('the control plane was to be capped at 0.5 cores, and the kernel says no quota')
   })

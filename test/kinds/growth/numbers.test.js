@@ -89,7 +89,7 @@ describe('the ending of a growth', () => {
     expect(countAt({ sidecars: 240, failedAt: 260, reason: 'host-cpu' })).toBe(240)
   })
 
-  it('is told of all rounds, those together that ended alike', () => {
+  it('is printed for all rounds, those that ended alike together', () => {
     const round = (/** @type {number} */ sidecars, /** @type {'oom' | null} */ reason) => ({
       ...{ round: 1, sidecars, failedAt: reason && sidecars + 20, reason, why: null },
     })
@@ -100,7 +100,7 @@ describe('the ending of a growth', () => {
     expect(renderEndings({ rounds: rounds.slice(2), hasControl: false })).toMatch('; no control plane ran')
   })
 
-  it('is of the machine where less than 5 % of it was idle', () => {
+  it('is of the machine if less than 5 % of it was idle', () => {
     expect(isHostUsedUp({ start: host(0, 0), end: host(4, 100) })).toBe(true)
     expect(isHostUsedUp({ start: host(0, 0), end: host(6, 100) })).toBe(false)
   })

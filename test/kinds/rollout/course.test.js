@@ -108,7 +108,7 @@ async function createPodTarget({ waitUntilReady, expectFirst } = {}) {
 }
 
 describe('a rollout on a cluster', () => {
-  it('makes a pod of each sidecar, and tells when it was ready apart from its configuration', async () => {
+  it('makes a pod of each sidecar, and records when it was ready apart from its configuration', async () => {
     const target = await createPodTarget()
     const { outcome, rollout, processes } = (await rollOut({ target })).record
     expect(outcome).toBe('completed')
@@ -158,7 +158,7 @@ describe('services that are removed again', () => {
     expectAgreement()
   }, 20_000)
 
-  it('are refused where there are none', async () => {
+  it('are refused if there are none', async () => {
     const text = withAxes('sidecars: [2], areServicesRemoved: [true]')
     await expect(rollOut({ text })).rejects.toThrow('none can be removed: leave --remove-services out')
   })
@@ -283,7 +283,7 @@ describe('a rollout', () => {
       expectAgreement()
     })
 
-    it('spoils the trial where one that need not move does not go on answering', async () => {
+    it('spoils the trial if one that need not move does not go on answering', async () => {
       const statusOf = (/** @type {IncomingMessage} */ { headers }) =>
         `${headers['x-nonce']}`.startsWith('gateway-2-stays') ? 503 : 200
       const { record } = await runRemoval({ statusOf })
@@ -312,7 +312,7 @@ describe('a rollout', () => {
       await expect(runRemoval({ statusOf, signal: stop.signal })).rejects.toThrow('interrupted')
     })
 
-    it('leaves nothing where a shard that is left refuses those that move', async () => {
+    it('leaves nothing if a shard that is left refuses those that move', async () => {
       let enrolments = 0
       const statusOf = (/** @type {IncomingMessage} */ { url }) => (url === '/enrol' && ++enrolments > 6 ? 500 : 200)
       const { record } = await runRemoval({ statusOf })
@@ -421,7 +421,7 @@ describe('a rollout', () => {
     expect(record.reasons[0]).toMatch('POST /commit was answered 500')
   })
 
-  it('fails where the control plane refuses a change, and leaves nothing', async () => {
+  it('fails if the control plane refuses a change, and leaves nothing', async () => {
     const commit = () => [/** @type {const} */ ({ kind: 'move', file: '/no/such/folder/routes/file', content: '' })]
     const { record } = await rollOut({ text, control: { commit } })
     expect(record.outcome).toBe('failed')

@@ -77,7 +77,7 @@ describe('the memory of services that came and went', () => {
     expect(measure('controlKept')).toBeCloseTo(0.4)
   })
 
-  it('has no value where services took none', () => {
+  it('has no value if services took none', () => {
     const controlBytes = { before: 25e6, told: 25e6, toldAgain: 25e6 }
     const rollout = judgeRollout({ ...SEEN, members, withdrawal: { ...withdrawal, controlBytes } })
     expect(measure('controlKept', { ...record, rollout })).toBeNull()
@@ -118,10 +118,10 @@ describe('the numbers of a rollout', () => {
       expect(QUANTITIES.changeAsked.measure({ record: createRecord({ rollout }) })).toBe(2)
     })
 
-    it('have no time of all where another one did not say so at once', () =>
+    it('have no time of all if another one did not say so at once', () =>
       expect(judge(null, 2).change).toMatchObject({ late: 2, seconds: null }))
 
-    it('have no time of all where another one had it later', () => {
+    it('have no time of all if another one had it later', () => {
       const rollout = judge(6150)
       expect(rollout.change).toMatchObject({ converged: 4, late: 2, seconds: null })
       const record = createRecord({ rollout })
@@ -199,7 +199,7 @@ describe('the numbers of a rollout', () => {
     expect(QUANTITIES.podReadyMax.measure({ record: createRecord({ rollout: judgeRollout(SEEN) }) })).toBeNull()
   })
 
-  it('name the sidecars that do not have it, and then give no time of all', () => {
+  it('name the sidecars that lack it, and then have no time of all', () => {
     const [one, two, ...others] = SEEN.members
     const members = [one, { ...two, change: convergence(5100, 9000, null) }, ...others]
     const { change } = judgeRollout({ ...SEEN, members })
@@ -216,7 +216,7 @@ describe('the numbers of a rollout', () => {
     expect(QUANTITIES.changeAllSeconds.measure({ record: createRecord({ rollout: numbers }) })).toBeNull()
   })
 
-  it('are without those of a control plane where none runs', () => {
+  it('are without those of a control plane if none runs', () => {
     const none = { control: { start: null, end: null } }
     const { first, controlAnonBytes } = judgeRollout({ ...SEEN, first: { ...SEEN.first, ...none }, control: null })
     expect(first.controlCpuSeconds).toBeNull()
@@ -256,7 +256,7 @@ describe('the numbers of a rollout', () => {
     expect(measure({ record: knows(0, 40e6), unconfigured: [] })).toBeNull()
   })
 
-  it('have no value where a tenth of this time is not known, whatever the others are', () => {
+  it('have no value if a tenth of this time is unknown, even if the others are known', () => {
     const rollout = judgeRollout(SEEN)
     const record = createRecord({ rollout })
     const measure = (/** @type {string} */ name) => QUANTITIES[name].measure({ record })
@@ -277,7 +277,7 @@ describe('the numbers of a rollout', () => {
     ])
   })
 
-  it('have no value where the budget of requests may be what was measured', () => {
+  it('have no value if the budget of requests may be what was measured', () => {
     const members = SEEN.members.map(member => ({ ...member, first: convergence(1000, 1900, 2000) }))
     const busyMembers = members.map(member => ({ ...member, first: { ...member.first, asked: 190 } }))
     // 760 in 2.1 s are 362 a second.
@@ -326,7 +326,7 @@ describe('the numbers of a shard that is removed', () => {
     expect(gatesOf(moves)).toEqual([])
   })
 
-  it('have no value where a tenth of it is not known, as those of the other phases', () => {
+  it('have no value if a tenth of it is not known, as those of the other phases', () => {
     const coarse = moves.with(2, { movedTo: 1, moved: convergence(7400, 7800, 8000) })
     expect(measureOf(coarse)('moveSeconds')).toBeNull()
     expect(measureOf(coarse)('movedSidecars')).toBe(2)
@@ -337,7 +337,7 @@ describe('the numbers of a shard that is removed', () => {
     ])
   })
 
-  it('name a sidecar that did not get there, and then give no time', () => {
+  it('name a sidecar that did not move, and then have no time', () => {
     const missing = moves.with(1, { movedTo: 0, moved: convergence(7400, 7900, null) })
     expect(judgeRollout(rolloutOf(missing)).removal).toMatchObject({
       ...{ converged: 1, moved: 2, seconds: null, missing: ['client-2'] },
@@ -345,7 +345,7 @@ describe('the numbers of a shard that is removed', () => {
     expect(measureOf(missing)('moveSeconds')).toBeNull()
   })
 
-  it('spoil the trial where a sidecar that need not move missed one request', () => {
+  it('spoil the trial if a sidecar that need not move missed one request', () => {
     const silent = moves.with(3, { stayed: { asked: 30, answered: 29 } })
     expect(gatesOf(silent)).toEqual([
       {
@@ -356,7 +356,7 @@ describe('the numbers of a shard that is removed', () => {
     expect(measureOf(silent)('stayedAnswering')).toBe(1)
   })
 
-  it('are none where no shard is removed', () => {
+  it('do not exist if no shard is removed', () => {
     const record = createRecord({ rollout: judgeRollout(SEEN) })
     for (const name of ['movedSidecars', 'moveSeconds', 'moveP50', 'stayedAnswering'])
       expect(QUANTITIES[name].measure({ record })).toBeNull()
@@ -421,7 +421,7 @@ describe('simulated sidecars', () => {
     expect(listKnown({ changeCpu: 0.84 })).toEqual(['startingSeconds', 'controlCpuRollout', 'controlEmpty', ...MEMORY])
   })
 
-  it('take away its memory where that is another, and no CPU time', () => {
+  it('take away its memory if that is another, and no CPU time', () => {
     const [{ reason }, ...others] = gatesOf({ memory: 1.16 })
     expect(others).toEqual([])
     expect(reason).toMatch(/22\.1 MiB more than empty .* 19\.1 MiB .*: its memory has no value/)

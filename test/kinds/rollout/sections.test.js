@@ -54,7 +54,7 @@ describe('the answer of a rollout', () => {
     ])
   })
 
-  it('tells of the most sidecars where nothing else varies, and nothing of what does not run', () => {
+  it('is about the most sidecars if nothing else varies, and leaves out what does not run', () => {
     const most = arm({ sidecars: 400 }, { rolloutSeconds: 9, changeAllSeconds: 2, controlPeakBytes: 2 ** 26 })
     const arms = [arm({ sidecars: 200 }, { rolloutSeconds: 5 }), most]
     const times = 'within 9.00 s and a change of it within 2.00 s.'

@@ -8,7 +8,7 @@ const assign = (/** @type {object} */ conditions, seed = 1) =>
   assignSidecars(names, { conditions: { ...defaults, ...conditions }, seed })
 
 describe('assignSidecars', () => {
-  it('gives every sidecar to the one control plane where there are no shards', () => {
+  it('gives every sidecar to the one control plane if there are no shards', () => {
     const assigned = assign({ shards: undefined })
     expect(assigned.map(({ name }) => name)).toEqual(names)
     expect(new Set(assigned.map(({ shard }) => shard))).toEqual(new Set([0]))
@@ -23,7 +23,7 @@ describe('assignSidecars', () => {
     ])
   })
 
-  it('draws random sizes as balance does, about the mean that was asked for', () => {
+  it('draws random sizes as balance does, about the requested mean', () => {
     const known = assign({ sizes: 'random', configuredServices: 50 }, 7).map(sidecar => sidecar.known)
     const sizes = drawItems({ count: 60, sizes: 'random', seed: 7 }).map(({ size }) => Math.round(size / 2))
     expect(known).toEqual(sizes)

@@ -20,7 +20,7 @@ describe('predictP99Ms', () => {
     expect(predictP99Ms([7, 7, 7, 7, 7])).toBeCloseTo(7, 9)
   })
 
-  it('is none below three trials', () => expect(predictP99Ms([7, 7])).toBeNull())
+  it('is null below three trials', () => expect(predictP99Ms([7, 7])).toBeNull())
 })
 
 describe('judgeLimits', () => {

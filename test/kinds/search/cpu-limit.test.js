@@ -51,7 +51,7 @@ describe('findCpu', () => {
     expect(run.trials[0].arm.id).toBe('link-pipy@2cores')
   })
 
-  it('tells its steps from the least limit up, each held or failed twice, or clearly once', () => {
+  it('lists its steps from the least limit up, each held or failed twice, or clearly once', () => {
     const { result, trials } = search({ cores: 0.3 })
     expect(result.steps.map(s => [s.value, s.held, renderStep(s, trials)])).toEqual([
       [0.2846, false, '--'],
@@ -62,7 +62,7 @@ describe('findCpu', () => {
     expect(Object.keys(result.steps[0])).toEqual(['value', 'held', 'why', 'trials'])
   })
 
-  it('goes up in growing steps where it needs far more than it uses', () => {
+  it('goes up in growing steps if it needs far more than it uses', () => {
     // It uses 0.1 cores and needs 0.8 (place 27: 0.8707): guess 13, then 1, 2, 4, … above what failed, or the middle.
     const isEnough = (/** @type {number | null} */ cap) => Number(cap) >= 0.8
     const run = search({ cores: 0.1, disturb: ({ arm }) => isEnough(arm.cpuLimitCores) })
@@ -79,12 +79,12 @@ describe('findCpu', () => {
     expect(trials).toHaveLength(1)
   })
 
-  it('ends at the least limit where everything holds', () => {
+  it('ends at the least limit if everything holds', () => {
     const { result } = search({ cores: 0.001 })
     expect(result).toMatchObject({ held: 0.02, failed: null, isFound: true, why: 'nothing failed' })
   })
 
-  it('ends where everything is spoiled, at first or later', () => {
+  it('ends if everything is spoiled, at first or later', () => {
     expect(search({ spoiledEvery: 1 }).result).toMatchObject({
       ...{ held: null, failed: null, isFound: false, why: 'at 2 cores: a busy neighbour' },
     })
@@ -116,13 +116,13 @@ describe('findCpu', () => {
     expect(run.trials.every(({ arm }) => Number(arm.cpuLimitCores) > 0.3273)).toBe(true)
   })
 
-  it('finds nothing where the most has failed when it was checked', () => {
+  it('finds nothing if the most has failed when it was checked', () => {
     const { result, trials } = search({}, { known: knowing([[33, false]]) })
     expect(result).toMatchObject({ held: null, failed: 2.014, isFound: false })
     expect(trials).toHaveLength(0)
   })
 
-  it.each([1, 2, 4, 16])('finds, on %i CPUs, the first place of the grid that is enough, whatever is needed', cpus => {
+  it.each([1, 2, 4, 16])('finds, on %i CPUs, the first place of the grid that is enough, for any need', cpus => {
     const random = createRandom(31 + cpus)
     const last = indexOf(cpus * 0.999) - 1
     for (let i = 0; i < 100; i++) {
@@ -137,7 +137,7 @@ describe('findCpu', () => {
     }
   })
 
-  it('ends whatever happens, and calls nothing held below what failed', () => {
+  it('always ends, with no step held below one that failed', () => {
     const random = createRandom(32)
     for (let i = 0; i < 200; i++) {
       const { result, trials } = search({ disturb: () => [true, true, false, null][Math.floor(4 * random())] })

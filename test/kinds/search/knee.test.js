@@ -56,7 +56,7 @@ describe('findKnee', () => {
     expect(trials[0].arm.load.windowSeconds).toBe(3.5)
   })
 
-  it('fails a rate at once where it fails clearly', () => {
+  it('fails a rate at once if it fails clearly', () => {
     const { result, trials } = search({ coresPerRequestPerSecond: 0.25 / 1000 })
     expect(result).toMatchObject({ held: 993, failed: 1037, isFound: true })
     expect(result.steps.map(s => renderStep(s, trials))).toEqual(['++', '++', '!', '!', '++', '--', '++'])
@@ -87,19 +87,19 @@ describe('findKnee', () => {
     expect(trials).toHaveLength(10)
   })
 
-  it('ends where everything is spoiled', () => {
+  it('ends if everything is spoiled', () => {
     const { result, trials } = search({ spoiledEvery: 1 })
     expect(result).toMatchObject({ held: null, failed: null, isFound: false, why: 'a busy neighbour' })
     expect(trials).toHaveLength(6)
   })
 
-  it('ends where nothing holds, at a twentieth of the first rate', () => {
+  it('ends if nothing holds, at a twentieth of the first rate', () => {
     const { result } = search({ capacityPerSecond: 0 })
     expect(result.steps.map(s => s.value)).toEqual([400, 200, 100, 50, 25])
     expect(result).toMatchObject({ held: null, failed: 25, isFound: false, why: 'p99 over the limit' })
   })
 
-  it('ends where everything holds, at a million', () => {
+  it('ends if everything holds, at a million', () => {
     const { result } = search({})
     expect(result).toMatchObject({ held: 819200, failed: null, isFound: false, why: 'nothing failed' })
   })
@@ -124,7 +124,7 @@ describe('findKnee', () => {
     }
   })
 
-  it('ends whatever happens, with a bracket that its steps show', () => {
+  it('always ends, with a bracket that its steps show', () => {
     const random = createRandom(12)
     for (let i = 0; i < 200; i++) {
       const { result, trials } = search({ disturb: () => [true, false, false, null][Math.floor(4 * random())] })

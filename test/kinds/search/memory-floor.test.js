@@ -58,7 +58,7 @@ describe('findMemoryFloor', () => {
     expect(result.steps.map(s => renderStep(s, trials))).toEqual(['++', '++', '!', '!', '!', '++'])
   })
 
-  it('grows by half until it holds, where it took more than the peak said', () => {
+  it('grows by half until it holds, if it took more than the peak', () => {
     const { result } = search({ bytes: 100 * STEP, peakBytes: 1e7 })
     expect(result.steps.map(s => [s.value / STEP, s.held])).toEqual([
       [42, false],
@@ -73,7 +73,7 @@ describe('findMemoryFloor', () => {
     expect(result).toMatchObject({ held: 101 * STEP, failed: 98 * STEP, isFound: true })
   })
 
-  it('tries nothing without a limit where that is known, and takes only what held', () => {
+  it('tries nothing without a limit if that is known, and takes only what held', () => {
     const known = (/** @type {boolean} */ held, /** @type {number} */ peakBytesMost) => ({
       ...{
         trial: 'u',
@@ -99,12 +99,12 @@ describe('findMemoryFloor', () => {
     expect(result.why).toBe('without a limit: a busy neighbour')
   })
 
-  it('asks only whether it survives, whatever is delivered', () => {
+  it('asks only whether it survives, at any throughput', () => {
     const { result } = search({ ...truth, disturb: ({ arm }) => (arm.conditions.memoryLimitBytes ? false : undefined) })
     expect(result).toMatchObject({ isFound: true })
   })
 
-  it('ends where everything is spoiled, at first or later', () => {
+  it('ends if everything is spoiled, at first or later', () => {
     expect(search({ ...truth, spoiledEvery: 1 }).result).toMatchObject({
       ...{ isFound: false, why: 'without a limit: a busy neighbour' },
     })
@@ -113,21 +113,21 @@ describe('findMemoryFloor', () => {
     expect(result.steps.at(-1)).toMatchObject({ value: 11 * STEP, held: null })
   })
 
-  it('ends at the least limit where everything holds', () => {
+  it('ends at the least limit if everything holds', () => {
     const { result } = search({ bytes: 0, peakBytes: 1e7 })
     expect(result.steps.map(s => s.value / STEP)).toEqual([42, 21, 11, 6, 3, 2, 1])
     expect(result).toMatchObject({ held: STEP, failed: null, isFound: true, why: 'nothing failed' })
   })
 
   // It grows by half for ever.
-  it('ends where nothing survives, with far more than it took without a limit', () => {
+  it('ends if nothing survives, with far more than it took without a limit', () => {
     const { result } = search({ ...truth, bytes: 1e12, peakBytes: 1e7 })
     expect(result).toMatchObject({ held: null, isFound: false, why: 'killed for memory' })
     expect(result.failed).toBeGreaterThan(4e7)
   })
 
   // Linux before 5.19 has no memory.peak (cgroup v2): the peak is null, and an outcome says 0.
-  it('asks for no limit of 0 bytes where nobody read the peak', () => {
+  it('tries no limit of 0 bytes if the peak was not read', () => {
     const { result, trials } = search({ bytes: 5e6, peakBytes: 0 })
     expect(trials.every(({ arm }) => arm.conditions.memoryLimitBytes !== 0)).toBe(true)
     expect(result.isFound).toBe(false)

@@ -63,7 +63,7 @@ describe('limitsOf', () => {
   it('rounds up to what can be pasted', () =>
     expect(limitsOf(sizeOf(0.3273, 5 * MIB))).toEqual({ millicores: 328, mebibytes: 8 }))
 
-  it('says nothing where no answer was found', () => {
+  it('says nothing if no answer was found', () => {
     expect(limitsOf(sizeOf(null, 5 * MIB))).toBeNull()
     expect(limitsOf(sizeOf(1, null))).toBeNull()
     const { cpu, memory } = sizeOf(1, 5 * MIB)

@@ -73,19 +73,19 @@ describe('judgeOutcome', () => {
     expect(judgeOutcome(createTrial(), 9.9).held).toBe(true)
   })
 
-  it('asks for no p99 where only survival is asked', () => {
+  it('asks for no p99 if only survival is asked', () => {
     expect(judgeOutcome(createTrial({ load: { distribution: null } }), null)).toMatchObject({ held: true, why: 'held' })
     expect(judgeOutcome(createTrial(), null).held).toBe(true)
   })
 
-  it('knows nothing where the p99 was not measured', () => {
+  it('is undecided if the p99 was not measured', () => {
     expect(judgeOutcome(createTrial({ load: { distribution: null } }), 50)).toMatchObject({
       held: null,
       why: 'no p99 was measured',
     })
   })
 
-  it('fails clearly where the kernel killed the sidecar for memory, or a process in it', () => {
+  it('fails clearly if the kernel killed the sidecar for memory, or a process in it', () => {
     const killed = {
       held: false,
       survived: false,
@@ -99,13 +99,13 @@ describe('judgeOutcome', () => {
     expect(judgeOutcome(createTrial({ processes }), null)).toMatchObject(killed)
   })
 
-  it('knows nothing where the kernel killed the generator or an application for memory', () => {
+  it('is undecided if the kernel killed the generator or an application for memory', () => {
     for (const role of /** @type {const} */ (['generator', 'application'])) {
       expect(judgeOutcome(createFailed([ended({ role, isOutOfMemory: true })]), null).held).toBeNull()
     }
   })
 
-  it('fails clearly where sidecars alone died, and knows nothing where something else did', () => {
+  it('fails clearly if only sidecars died, and is undecided if another process did', () => {
     const judge = (/** @type {EndedProcess[]} */ ...all) => judgeOutcome(createFailed(all), 50)
     expect(judge(ended({}))).toMatchObject({ held: false, isClear: true })
     const unknown = { held: null, survived: null, isClear: false }
@@ -114,7 +114,7 @@ describe('judgeOutcome', () => {
     expect(judge()).toMatchObject(unknown)
   })
 
-  it('knows nothing without a load or a window, or of what failed with them', () => {
+  it('is undecided without a load or a window, or if they failed', () => {
     const unmeasured = { ...createTrial(), load: null }
     expect(judgeOutcome(unmeasured, 50)).toMatchObject({ held: null, why: 'nothing was measured' })
     const cut = createTrial({ window: null, reasons: ['cut short'] })
@@ -145,7 +145,7 @@ describe('judgeOutcome', () => {
     expect(judgeOutcome(record, 50)).toMatchObject({ held: false, isClear: true })
   })
 
-  it('knows nothing of what holds or fails beside other programs: failures alone left out would shift the limits', () => {
+  it('is undecided beside other programs, for successes and failures: leaving out failures alone would shift the limits', () => {
     const beside = (/** @type {Parameters<typeof createRecord>[0]} */ fields, p99Ms = 50) =>
       judgeOutcome(createTrial({ ...fields, gates: [gate('neighbour', ['latency']), ...(fields?.gates ?? [])] }), p99Ms)
     const few = { verified: 980, reportedUsers: null }
@@ -177,19 +177,19 @@ describe('judgeOutcome', () => {
   })
 
   const others = 'neighbour generator application samples clock cap'.split(' ')
-  it.each(others)('knows nothing where %s spoiled the latency', name => {
+  it.each(others)('is undecided if %s spoiled the latency', name => {
     expect(judgeOutcome(createTrial({ gates: [gate(name, ['latency'])] }), 50)).toMatchObject({
       ...{ held: null, why: `${name} failed` },
     })
   })
 
-  it('knows nothing above a knee that the machine or the generator made', () => {
+  it('is undecided above a knee of the machine or the generator', () => {
     for (const boundBy of /** @type {const} */ (['host', 'generator', 'application'])) {
       expect(judgeOutcome(createTrial({ boundBy, gates: [gate('knee', ['latency'])] }), 50).held).toBeNull()
     }
   })
 
-  it('minds no gate that leaves the latency', () => {
+  it('ignores a gate that leaves the latency valid', () => {
     expect(judgeOutcome(createTrial({ gates: [gate('neighbour', ['throughput'])] }), 50).held).toBe(true)
   })
 
@@ -200,7 +200,7 @@ describe('judgeOutcome', () => {
     })
   })
 
-  it('survives drops and unsteady windows where only survival is asked, but no errors', () => {
+  it('survives drops and unsteady windows if only survival is asked, but no errors', () => {
     const survives = (/** @type {string} */ name, /** @type {GateFinding['spoils']} */ spoils) =>
       judgeOutcome(createTrial({ gates: [gate(name, spoils)] }), null).held
     expect(survives('drops', ['latency'])).toBe(true)
@@ -217,14 +217,14 @@ describe('judgeOutcome', () => {
   })
 
   // More than 1 % of failures leave less than 0.99 of the rate: the gate "knee" fails too, and is taken for foreign.
-  it('fails 50 errors in 1000, though fewer requests were answered than asked for', () => {
+  it('fails 50 errors in 1000, though fewer requests were answered than sent', () => {
     const record = createJudged({ load: { verified: 950, failed: 50, reportedUsers: null } })
     expect(record.gates.map(g => g.gate)).toEqual(['errors', 'knee'])
     expect(judgeOutcome(record, 50).held).toBe(false)
     expect(judgeOutcome(record, null).held).toBe(false)
   })
 
-  it('fails 50 drops of 1000 where nothing else was at its limit', () => {
+  it('fails 50 drops of 1000 if nothing else was at its limit', () => {
     const record = createJudged({
       load: { verified: 950, verifiedInSecondHalf: 475, dropped: 50, reportedUsers: null },
     })
@@ -232,7 +232,7 @@ describe('judgeOutcome', () => {
     expect(judgeOutcome(record, 50).held).toBe(false)
   })
 
-  it('adds no file pages where nobody read what the sidecar was charged for', () => {
+  it('adds no file pages if the charged memory of the sidecar was not read', () => {
     const { memory, ...rest } = createFakeProcess({})
     const processes = [{ ...rest, memory: { ...memory, rssBytes: 12 * MIB, workingSetBytes: null } }]
     expect(judgeOutcome(createTrial({ processes }), null).unchargedBytes).toBe(0)

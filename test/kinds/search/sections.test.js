@@ -67,7 +67,7 @@ describe('the findings of a search', () => {
     expect(none).toEqual(['pipy, pair: highest rate that holds: not reachable on this machine: nothing failed'])
   })
 
-  it('calls nothing unreachable where others spoiled the trials', () => {
+  it('calls nothing unreachable if others spoiled the trials', () => {
     const steps = [{ ...knee.steps[0], held: null, why: 'a neighbour' }]
     const searches = [{ ...knee, held: null, failed: null, isFound: false, why: 'a neighbour', steps }]
     expect(render({ searches })[0]).toBe(
@@ -100,7 +100,7 @@ describe('the findings of a sizing', () => {
     ])
   })
 
-  it('says nothing of file pages where there were none to speak of', () => {
+  it('does not mention file pages if there were almost none', () => {
     const lines = render({ sizes: [{ ...size, memory: { ...memory, unchargedBytes: 0 } }] })
     expect(lines.join('\n')).not.toContain('file pages')
     expect(lines).toContain('      limits: { cpu: 328m, memory: 5Mi }')
@@ -120,7 +120,7 @@ describe('the findings of a sizing', () => {
     ])
   })
 
-  it('gives no limits where one was not found', () => {
+  it('gives no limits if one was not found', () => {
     const text = (/** @type {Partial<SizeResult>} */ fields) => render({ sizes: [{ ...size, ...fields }] }).join('\n')
     const checks = [{ ...size.checks[0], what: 'at the CPU limit alone', held: null, why: 'a neighbour' }]
     expect(render({ sizes: [{ ...size, memory: null, checks, isChecked: false }] })).toEqual([

@@ -45,7 +45,7 @@ describe('the search for the limits of services', () => {
     expect(sizes[0].line).toMatchObject({ baseMillicores: expect.closeTo(20, 6) })
   })
 
-  it('confirms no limits at which one trial missed the p99, whatever the next ones do', () => {
+  it('confirms no limits at which one trial missed the p99, even if the next ones meet it', () => {
     let nth = 0
     const run = search([service('a', 1000)], {
       ...truth,

@@ -98,7 +98,7 @@ describe('the search of size', () => {
     expect(run.size.cpu.failed).toBe(0.3764)
   })
 
-  it('gives more memory, and not more CPU, where the kernel kills for memory', () => {
+  it('gives more memory, and not more CPU, if the kernel kills for memory', () => {
     // It needs 40 MiB, and without a limit showed 10 MB.
     const run = search({ ...truth, bytes: 40 * MIB, peakBytes: 1e7 })
     expect(answerOf(run)).toMatchObject({ state: 'confirmed' })
@@ -106,13 +106,13 @@ describe('the search of size', () => {
     expect(Number(answerOf(run).limits?.bytes)).toBeGreaterThanOrEqual(40 * MIB)
   })
 
-  it('has no limits, and says why, where all the CPU misses the p99', () => {
+  it('has no limits, and says why, if all the CPU misses the p99', () => {
     const run = search({ ...truth, cores: 3 })
     expect(answerOf(run)).toMatchObject({ state: 'none', limits: null, why: 'with 2 CPUs: bound by the sidecar' })
     expect(run.size.extrapolated).toBeNull()
   })
 
-  it('extrapolates by a line through lower rates where that was asked for', () => {
+  it('extrapolates by a line through lower rates if requested', () => {
     const busy = { ...truth, cores: 0.1, coresPerRequestPerSecond: 0.0025 }
     const { size } = search(busy, { ratePerSecond: 4000, isExtrapolated: true })
     expect(size.extrapolated?.cores).toBeCloseTo(10.1, 9)
@@ -139,7 +139,7 @@ describe('an answer on a busy machine', () => {
     expect(busy.size.trials?.every(({ state, why }) => state === 'not judged' && why === 'a busy neighbour')).toBe(true)
   })
 
-  it('is confirmed where one trial in four is spoiled', () => {
+  it('is confirmed if one trial in four is spoiled', () => {
     expect(answerOf(search({ ...truth, spoiledEvery: 4 }))).toMatchObject({ state: 'confirmed' })
   })
 })

@@ -64,7 +64,7 @@ async function createUser(folder, number) {
   return import(/* @vite-ignore */ pathToFileURL(path.join(copy, 'open-loop.js')).href)
 }
 
-it('loads each quiet address alike, whatever numbers the users of a loud pair leave to the others', async () => {
+it('loads each quiet address alike, for any user numbers that a loud pair leaves to the others', async () => {
   const folder = makeOwnFolder('loud-users')
   /** @type {Record<string, number>} */
   const sent = {}

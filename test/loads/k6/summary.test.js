@@ -35,7 +35,7 @@ describe('what k6 1.1.0 leaves', () => {
     for (let i = 1; i < grid.length; i++) expect(grid[i][1]).toBeGreaterThanOrEqual(grid[i - 1][1])
   })
 
-  it('is read alike where the numbers stand beside name and type', () => {
+  it('is read alike if the numbers stand beside name and type', () => {
     const flat = Object.fromEntries(
       Object.entries(JSON.parse(text).metrics).map(([name, metric]) => [
         name,
@@ -97,7 +97,7 @@ describe('what k6 1.1.0 leaves', () => {
     expect(parse(JSON.stringify(data))).toMatchObject({ failed: 4 + 7 - 2, corrupted: 3 })
   })
 
-  it('is nothing where k6 was killed before it printed its result', () => expect(k6.parseResult(messages)).toBeNull())
+  it('is nothing if k6 was killed before it printed its result', () => expect(k6.parseResult(messages)).toBeNull())
 })
 
 describe('what k6 prints of a burst', () => {
@@ -135,7 +135,7 @@ describe('what k6 prints of a burst', () => {
     expect(parse(log)).not.toHaveProperty('burst')
   })
 
-  it('is none elsewhere', () => {
+  it('is null elsewhere', () => {
     expect(parse(withPieces([])).series).toBeNull()
     expect(parse(log).series).toBeNull()
   })
@@ -167,7 +167,7 @@ describe('how late k6 says that requests of the open loop started', () => {
 })
 
 describe('times with new connections', () => {
-  it('are those from the start of the connection on, where there are any', () => {
+  it('are those from the start of the connection on, if there are any', () => {
     const data = JSON.parse(text)
     const { count } = data.metrics['http_req_duration{window:yes}'].values
     data.metrics['with_connection{window:yes}'] = { values: { count, avg: 7, 'p(50)': 6, 'p(99)': 9 } }
@@ -205,7 +205,7 @@ describe('what k6 is given', () => {
     })
   const open = /** @type {const} */ ({ kind: 'open', users: 64, ratePerSecond: 300 })
 
-  it('has a post-quantum group where sidecars prefer one, and else none', () => {
+  it('has a post-quantum group if sidecars prefer one, and else none', () => {
     const certificate = { certificatePath: '/c', keyPath: '/k' }
     const debugOf = (/** @type {Partial<LoadOptions>} */ fields) => specOf({}, fields).env.GODEBUG
     expect(debugOf({ certificate, tls: 'ecdsa-p256+x25519mlkem768' })).toBe('tlsmlkem=1')
@@ -248,7 +248,7 @@ describe('what k6 is given', () => {
     expect(parse(log)).not.toHaveProperty('loud')
   })
 
-  it('says of no burst where there is none', () => {
+  it('has no burst if there is none', () => {
     const { argv } = specOf(open)
     expect(argv.filter(arg => arg.includes('BURST'))).toEqual([])
     expect(argv).toContain('--env=PIECE_MS=0')
@@ -278,7 +278,7 @@ describe('what k6 is given', () => {
     expect(specOf(open).argv.some(arg => arg.includes('REQUESTS'))).toBe(false)
   })
 
-  it('is a certificate and its key where it speaks mTLS, and no other credentials', () => {
+  it('is a certificate and its key if it speaks mTLS, and no other credentials', () => {
     const certificate = { certificatePath: '/c/load.pem', keyPath: '/c/load-key.pem' }
     const { argv, credentials } = specOf({}, { certificate })
     expect(argv).toEqual(expect.arrayContaining(['--env=CERTIFICATE=/c/load.pem', '--env=KEY=/c/load-key.pem']))

@@ -35,12 +35,12 @@ describe('what wrk 4.1.0 leaves', () => {
     expect(grid.at(-1)?.[1]).toBe(times[464])
   })
 
-  it('tells users that were cold or hung', () => {
+  it('counts users that were cold or hung', () => {
     const other = log.replace('"warmUsers":3', '"warmUsers":2').replace('"restedUsers":3', '"restedUsers":1')
     expect(parse(other)).toMatchObject({ coldUsers: 1, reportedUsers: 4 })
   })
 
-  it('tells the service times of all threads, and by how much the application was late', () => {
+  it('reads the service times of all threads, and by how much the application was late', () => {
     const late = ['[[0.05,2],[0.5,1]]', '[[0.1,1],[9.95,1]]']
     let nth = 0
     const timed = log.replaceAll(
@@ -56,11 +56,11 @@ describe('what wrk 4.1.0 leaves', () => {
     expect(wrk.parseWindow('')).toBeNull()
   })
 
-  it('is no result where it was ended before', () => {
+  it('is no result if it was ended before', () => {
     expect(wrk.parseResult('window 1 2\nRunning 25s test @ http://127.0.0.1:8080/\n')).toBeNull()
   })
 
-  it('is damaged where a line is cut off, a number is none, or a thread is missing', () => {
+  it('is damaged if a line is cut off, a number is invalid, or a thread is missing', () => {
     expect(() => parse(log.slice(0, -200))).toThrow(/^line 12: the result of the load is damaged: /)
     expect(() => parse(log.replace('"corrupted":0', '"corrupted":"0"'))).toThrow('line 11: ')
     expect(() => parse(log.slice(0, log.lastIndexOf('{"right"')))).toThrow('1 of 2 threads are in it')
@@ -91,7 +91,7 @@ describe('createGenerator', () => {
   })
 })
 
-it('tells the script of a request that is answered', () => {
+it('describes a request that is answered to the script', () => {
   const requests = [
     createRequestKind({ method: 'PUT', requestBytes: 5, responseBytes: 14336, requestHeaderBytes: 100 }, 1024),
   ]

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { listPeers } from '../../../src/node/kernel/sockets.js'
 import { listenInTest } from '../../fakes/listen.js'
 
-it('tells the open connections that an endpoint accepted apart', async () => {
+it('distinguishes the open connections that an endpoint accepted', async () => {
   const server = net.createServer()
   const endpoint = await listenInTest(server)
   const list = () => listPeers(endpoint)

@@ -49,7 +49,7 @@ describe('findPortShortage', () => {
       return `   ${i}: 0100007F:${port} 0302017F:3A99 06 00000000:00000000 03:00000F00 00000000     0        0 0 3 0000`
     }).join('\n')
 
-  it('counts the ports towards each endpoint, and blames the range where most are used', () => {
+  it('counts the ports towards each endpoint, and blames the range if most are used', () => {
     expect(findPortShortage({ tcp: tableOf(17), range })).toBeNull()
     expect(findPortShortage({ tcp: tableOf(18), range })).toContain(
       'this machine ran out of local ports: 18 of 20 (net.ipv4.ip_local_port_range) are in use for connections to 127.1.2.3:15001, so others fail with EADDRNOTAVAIL: wait a minute',
@@ -77,7 +77,7 @@ describe('numberOf', () => {
 })
 
 describe('parseHostCpu', () => {
-  it('knows no more than the kernel tells', () => {
+  it('reports no more than the kernel does', () => {
     expect(parseHostCpu('cpu  1 2 3 40 5 6 7 8 0 0\ncpu0 1\ncpu1 1\n')).toEqual({
       ...{ idle: 45, steal: 8, busy: 6, total: 72, cpus: 2 },
     })
@@ -224,7 +224,7 @@ describe('findCapWay', () => {
     expect(readFileSync(`${at}/run/cgroup.subtree_control`, 'utf8')).toBe('+cpu')
   })
 
-  it('names the controller cpu where the kernel does not offer it', async () => {
+  it('names the controller cpu if the kernel does not offer it', async () => {
     const at = makeOwnFolder('no-cpu')
     writeFileSync(`${at}/cgroup.controllers`, 'io pids\n')
     writeFileSync(`${at}/cgroup.subtree_control`, '')
@@ -235,7 +235,7 @@ describe('findCapWay', () => {
     })
   })
 
-  it('goes through systemd where the own group is not delegated and a user manager runs', async () => {
+  it('goes through systemd if the own group is not delegated and a user manager runs', async () => {
     const way = await findCapWay({
       mountinfo: UNWRITABLE,
       membership: '0::/user.slice\n',
@@ -248,7 +248,7 @@ describe('findCapWay', () => {
     ])
   })
 
-  it('names the three ways out where nothing can be capped', async () => {
+  it('names the three ways out if nothing can be capped', async () => {
     const hasSystemd = async () => false
     expect(await findCapWay({ mountinfo: UNWRITABLE, membership: '0::/\n', hasSystemd })).toMatchObject({
       how: 'none',

@@ -122,7 +122,7 @@ const peersAs = (/** @type {'client' | 'server'} */ end) =>
 const identities = peersAs('client').filter(peer => `${peer.acceptedUnder}` === 'open')
 
 describe('the attempts at a listener', () => {
-  it('want unlisted identities refused where identities are listed, and accepted under the open policy', async () => {
+  it('want unlisted identities refused if identities are listed, and accepted under the open policy', async () => {
     expect(await enter(createStrict(allowed), listed)).toEqual([])
     expect(await enter(createStrict(null), open)).toEqual([])
     expect(identities).toHaveLength(5)
@@ -143,7 +143,7 @@ describe('the attempts at a listener', () => {
     expect(differences).toEqual([expect.stringContaining(`${peer}, in strict mode: accepted, expected refused`)])
   })
 
-  it('want everybody else refused under either policy, and would be taken by a listener that takes all', async () => {
+  it('want all other peers refused under either policy, and would be accepted by a listener that accepts all', async () => {
     const wrong = peersAs('client').filter(
       ({ acceptedUnder, options }) => acceptedUnder.length === 0 && options !== null,
     )
@@ -153,7 +153,7 @@ describe('the attempts at a listener', () => {
       )
   })
 
-  it('want plaintext answered where there is no TLS, and nobody refused', async () => {
+  it('want plaintext answered without TLS, and no peer refused', async () => {
     const server = http.createServer((_, response) => void response.end())
     expect(await enter(server, plaintext)).toEqual([])
     expect(await enter(createStrict(null), plaintext)).toEqual([
@@ -186,7 +186,7 @@ describe('a refusal', () => {
     expect(await runAttempt(onlyGet)).toBe('GET refused, DELETE answered 400, PATCH answered 400')
   })
 
-  it('is none where nobody listens, or the request came to the application', async () => {
+  it('is no closed port, and no request that came to the application', async () => {
     const createClosing = () =>
       net.createServer(socket => socket.on('error', () => {}).once('data', () => socket.destroy()))
     expect(await runAttempt(createClosing())).toBe('refused')
@@ -197,7 +197,7 @@ describe('a refusal', () => {
     expect(await attempt.run(/** @type {any} */ (rig))).toMatch(/^failed: .*ECONNREFUSED/)
   })
 
-  it('is told by an alert in the handshake, or later', async () => {
+  it('is an alert in the handshake, or later', async () => {
     const differing = async (/** @type {http.Server} */ server) => {
       const sidecars = { server: await listenInTest(server) }
       return (await tryHandshakes(/** @type {any} */ ({ sidecars, credentials, configuration: open }))).differences
@@ -255,7 +255,7 @@ describe('negotiateAsServer', () => {
     ...{ suite: 'TLS_AES_128_GCM_SHA256', group: 'X25519', groups: groupsOf(tls) },
   })
 
-  it('finds a server that falls back to X25519 where it is to prefer a post-quantum group', async () => {
+  it('finds a server that falls back to X25519 if it is to prefer a post-quantum group', async () => {
     const configuration = ofTls('ecdsa-p256+x25519mlkem768')
     const server = await listenInTest(createStrict(null, { ecdhCurve: 'X25519' }))
     const negotiated = await negotiateAsServer({ endpoint: server, credentials: credentials.client, configuration })

@@ -29,7 +29,7 @@ async function tryAt(server, got) {
   return failures.flat()
 }
 
-it('find nothing wrong where calls come to the upstream as they are', async () => {
+it('find nothing wrong if calls come to the upstream as they are', async () => {
   const got = new Set()
   const sidecar = serveGrpc('a', path => got.add(path))
   expect(await tryAt(sidecar, got)).toEqual([])

@@ -41,7 +41,7 @@ describe('two folders of the user', () => {
     ])
   })
 
-  it('are told in one line, with what they lack', () => {
+  it('are reported in one line, with what they lack', () => {
     const parity = [pipy(short), pipy({ ...load, found: '200' }), envoy({ ...load, found: '200' })]
     expect(renderScriptNotes({ parity })).toEqual([
       "Own scripts are compared by their answers to the load, and are alike: pipy, envoy. Not held to the kit's contract: pipy (refusals).",
@@ -49,7 +49,7 @@ describe('two folders of the user', () => {
     expect(renderScriptNotes({ parity: [pipy({})] })).toEqual([])
   })
 
-  it('are not told as short of what their plane declares, nor at all beside the kit where they hold its contract', () => {
+  it('are not reported for what their plane declares to lack, nor at all beside the kit if they hold its contract', () => {
     const declared = pipy({ ...short, lacks: ['it sends no alert'] })
     const alone = ['Own scripts are compared by their answers to the load: pipy.']
     expect(renderScriptNotes({ parity: [declared] })).toEqual(alone)
@@ -58,7 +58,7 @@ describe('two folders of the user', () => {
 })
 
 describe('findDisparities', () => {
-  it('finds nothing where both do as they must, or both the same', () => {
+  it('finds nothing if both do as they must, or both the same', () => {
     expect(find([pipy({}), envoy({})])).toEqual([])
     expect(find([pipy({ found: 'x', expected: null }), envoy({ found: 'x', expected: null })])).toEqual([])
   })
@@ -72,7 +72,7 @@ describe('findDisparities', () => {
     ])
   })
 
-  it('finds nothing where both fall short in the same things, and each declares it', () => {
+  it('finds nothing if both fall short in the same things, and each declares it', () => {
     const short = { found: 'no TLS', expected: 'TLS', lacks: ['it has no TLS'] }
     expect(find([pipy(short), envoy({ ...short, lacks: ['nor has this'] })])).toEqual([])
     const another = 'parity-tls: pipy: it has no TLS'
@@ -136,7 +136,7 @@ describe('findWrong', () => {
   const name = 'parity-features'
   const logged = { name, features: 'access-log', expected: 'access-log' }
 
-  it('finds nothing where each arm does what its own configuration asks for', () =>
+  it('finds nothing if each arm does what its own configuration asks for', () =>
     expect(judge([pipy({}), pipy({ ...logged, found: 'access-log' })])).toEqual([]))
 
   it('names an arm that does other than it must, beside one of another configuration', () =>

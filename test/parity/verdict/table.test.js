@@ -29,7 +29,7 @@ describe('tabulateParity', () => {
     ])
   })
 
-  it('names the configuration where more than one is measured', () => {
+  it('names the configuration if more than one is measured', () => {
     const parity = [row({ found: 'TLS' }), row({ tls: 'plaintext', found: 'no TLS' })]
     const { columns, rows } = tabulateParity({ parity })
     expect(columns.map(([name]) => name)).toEqual(['', 'TLS', 'data planes', 'found'])
@@ -41,7 +41,7 @@ describe('tabulateParity', () => {
 })
 
 describe('listDisparities', () => {
-  it('has what differs alike in one line, and the reason where the plane declares one', () => {
+  it('has what differs alike in one line, and the reason if the plane declares one', () => {
     const differences = ['a GET: headers of its own: via', 'a HEAD: headers of its own: via']
     const parity = [row({ differences }), row({ plane: 'caddy', differences, lacks: ['it adds itself'] })]
     expect(listDisparities({ parity })).toEqual([
@@ -52,7 +52,7 @@ describe('listDisparities', () => {
 })
 
 describe('renderTrafficPolicy', () => {
-  it('names the open policy where sidecars speak TLS', () => {
+  it('names the open policy if sidecars speak TLS', () => {
     expect(renderTrafficPolicy({ parity: [row({ trafficPolicy: 'open' })] })).toEqual([
       "Traffic policy open, as in the published comparison: a sidecar accepts any identity of the mesh's CA",
     ])
@@ -62,7 +62,7 @@ describe('renderTrafficPolicy', () => {
 })
 
 describe('tellTried', () => {
-  it('says when an earlier run made a check, and nothing where this run made all', () => {
+  it('says when an earlier run made a check, and nothing if this run made all', () => {
     const earlier = row({ triedAt: '2026-11-25T22:16:41.000Z' })
     expect(renderCheckTimes({ parity: [row({})] })).toEqual([])
     expect(renderCheckTimes({ parity: [earlier] })[0]).toMatch(/^Equal work was tried on 2026-11-25 22:16 UTC, /)

@@ -46,7 +46,7 @@ it('name a proxy whose memory grew by the request in half of its windows, and in
   expect(warn(4, 4, 410_000, { arm: open, load: { ...load, dropped: 9000 } }).join()).not.toContain('grew')
 })
 
-it('say by how much planes differ at each load, where two measurements of one run exclude each other', () => {
+it('say by how much planes differ at each load, if two measurements of one run exclude each other', () => {
   const of = (/** @type {any} */ load, /** @type {number | null} */ cpuLimitCores, /** @type {number} */ ratio) => ({
     load,
     cpuLimitCores,

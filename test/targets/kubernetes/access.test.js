@@ -56,7 +56,7 @@ describe('the roles of k8s/rbac.yaml', () => {
 })
 
 describe('checkAccess', () => {
-  it('finds nothing where everything is allowed', async () => {
+  it('finds nothing if everything is allowed', async () => {
     const { api, reviews } = fakeApi(() => true)
     expect(await checkAccess(api)).toEqual([])
     expect(reviews).toHaveLength(ACCESS.flatMap(({ verbs }) => verbs).length)

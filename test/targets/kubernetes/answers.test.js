@@ -3,7 +3,7 @@ import { readKubeletSummary, readPod } from '../../../src/targets/kubernetes/ans
 import { parseQuantity } from '../../../src/targets/kubernetes/nodes.js'
 
 describe('an answer of a cluster', () => {
-  it('is taken as it came where the kit knows it', () => {
+  it('is returned unchanged if the kit knows it', () => {
     const pod = { metadata: { name: 'a', extra: 1 }, status: { phase: 'Running' } }
     expect(readPod(pod)).toBe(pod)
   })
@@ -14,7 +14,7 @@ describe('an answer of a cluster', () => {
     {},
     { metadata: { name: 1 } },
     { metadata: { name: 'a' }, status: { containerStatuses: [null] } },
-  ])('is refused with the member where it does not: %j', pod =>
+  ])('is refused with the member if it does not: %j', pod =>
     expect(() => readPod(pod)).toThrow('the cluster described a pod in a way that the kit does not know: '))
 
   it('holds numbers, and times', () => {

@@ -54,7 +54,7 @@ describe('connect', () => {
     expect((await connect({ context: null, environment: {}, home: standard })).readContext()).toBe('standard')
   })
 
-  it('says where a kubeconfig can be when there is none', async () => {
+  it('says where a kubeconfig can be if there is none', async () => {
     const message = await refusalOf(connect({ context: null, environment: {}, home }))
     expect(message).toBe(`no kubeconfig: set KUBECONFIG, or put one at ${home}/.kube/config`)
   })
@@ -77,7 +77,7 @@ describe('connect', () => {
     expect(message).toContain('kind, prod')
   })
 
-  it('asks for a context where none is current', async () => {
+  it('asks for a context if none is current', async () => {
     const file = write('none', renderConfig('kind').replace('current-context: kind', 'current-context: ""'))
     expect(await refusalOf(connectBy(file))).toContain('give --context NAME')
     expect((await connectBy(file, 'kind')).readContext()).toBe('kind')
@@ -126,7 +126,7 @@ describe('parseApiError', () => {
     [answer(500, 'Internal error occurred: failed calling webhook "mutate.example": connection refused'), false],
     [answer(404, 'namespaces "bench" not found'), false],
     [answer(422, 'Pod "reviews" is invalid: spec.containers: Required value'), false],
-  ])('tells whether an answer is worth asking again: %s', (error, expected) => {
+  ])('decides whether an answer is worth a retry: %s', (error, expected) => {
     expect(parseApiError(error).isPassing).toBe(expected)
   })
 

@@ -39,7 +39,7 @@ it('the reader of the node sees a sidecar start, and later asks it where it then
   ])
 })
 
-it('a sidecar whose start was not seen has nothing told', async () => {
+it('a sidecar whose start was not seen has no times', async () => {
   const { asking } = await open(() => null)
   expect(await asking.expectFirst(handle, expected)).toBeNull()
 })

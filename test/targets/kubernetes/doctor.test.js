@@ -136,7 +136,7 @@ describe('examineCluster, of the reader', () => {
     expect(reader.text).toContain('missing  reader: its DaemonSet is refused: host paths are not allowed')
   })
 
-  it('warns where a webhook cannot say', async () => {
+  it('warns if a webhook cannot say', async () => {
     const { text, isReady } = await examine({
       tryApply: refuse(refusal('admission webhook "policy" does not support dry run', 400)),
     })
@@ -170,7 +170,7 @@ describe('examineCluster, of nodes', () => {
     expect(text).toMatch(/n1 not ready, cordoned or tainted/)
   })
 
-  it('looks at every node that a label matches, and only warns where another can serve', async () => {
+  it('looks at every node that a label matches, and only warns if another can serve', async () => {
     const labels = { pool: 'bench' }
     const nodes = [createNode('n1'), createNode('n2', { labels }), createNode('n3', { labels, isReady: false })]
     const { text, isReady } = await examine({ nodes }, { node: 'pool=bench' })
@@ -199,7 +199,7 @@ describe('examineCluster, of images', () => {
     expect(text.match(/k3s ctr images import/g)).toHaveLength(1)
   })
 
-  it('does not claim that an image is missing where the node lists only its largest', async () => {
+  it('does not claim that an image is missing if the node lists only its largest', async () => {
     const images = Array.from({ length: 50 }, (_, i) => `docker.io/example/large:${i}`)
     expect((await examine({ nodes: [createNode('n1', { images })] })).text).toContain('50 largest images only')
   })

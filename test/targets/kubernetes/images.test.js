@@ -29,7 +29,7 @@ describe('chooseImages', () => {
     expect(chosen({ wrk: 'registry.example/wrk:1' })[0]).toEqual({ name: 'wrk', image: 'registry.example/wrk:1' })
   })
 
-  it('prefers the image that was asked for', () => {
+  it('prefers the requested image', () => {
     const [pipy, k6] = chooseImages({ specs, images: { pipy: 'registry.example/pipy:1' } })
     expect([pipy.image, k6.image]).toEqual(['registry.example/pipy:1', k6Tool.image])
   })
@@ -85,7 +85,7 @@ describe('listImages', () => {
     ])
   })
 
-  it('says of the image that the kit builds how it is made, unless another was asked for', () => {
+  it('says how the image that the kit builds is made, unless another was requested', () => {
     const all = [...specs, adsTool]
     const lines = listImages({ specs: all, images: {} })
     expect(lines.filter(line => line.includes('ads'))).toEqual([

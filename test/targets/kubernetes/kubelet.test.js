@@ -36,7 +36,7 @@ describe('findCounter', () => {
     expect(parseCpu(node.cpu)).toEqual({ epochMs, cpuSeconds: 2400.481766656 })
   })
 
-  it('has nothing of another pod, of one of that name in another namespace, and of a container not yet counted', () => {
+  it('is null for another pod, one of that name in another namespace, and a container not yet counted', () => {
     expect(findCounter(pods, { ...gateway, container: 'generator' })).toBe(null)
     expect(findCounter(pods, { ...gateway, pod: 'gateway-2', container: 'sidecar' })).toBe(null)
     expect(findCounter(pods, { ...gateway, namespace: 'default', container: 'sidecar' })).toBe(null)

@@ -52,7 +52,7 @@ describe('the reader', () => {
     expect(pod.volumes.flatMap((/** @type {any} */ v) => v.hostPath?.path ?? [])).toEqual(['/sys/fs/cgroup'])
   })
 
-  it('goes to the nodes of services and load, and to all where either may go anywhere', () => {
+  it('goes to the nodes of services and load, and to all if either may go anywhere', () => {
     const affinityOf = (/** @type {string} */ name) => objects[name].spec.template.spec.affinity
     const { nodeSelectorTerms } =
       affinityOf('reader-on-nodes').nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution
@@ -65,12 +65,12 @@ describe('a sidecar', () => {
   const native = objects['deployment-native-sidecar'].spec.template.spec
   const beside = objects['deployment-without-native-sidecars'].spec.template.spec
 
-  it('starts before its application and goes on running, where the cluster has such init containers', () => {
+  it('starts before its application and goes on running, if the cluster has such init containers', () => {
     expect(native.initContainers).toMatchObject([{ name: 'sidecar', restartPolicy: 'Always' }])
     expect(native.containers).toMatchObject([{ name: 'application' }])
   })
 
-  it('is an ordinary container where it has not', () => {
+  it('is an ordinary container if it has not', () => {
     expect(beside).not.toHaveProperty('initContainers')
     expect(beside.containers).toMatchObject([{ name: 'application' }, { name: 'sidecar' }])
     for (const container of beside.containers) expect(container).not.toHaveProperty('restartPolicy')
@@ -182,7 +182,7 @@ describe('an application without a sidecar', () => {
 })
 
 describe('volumes', () => {
-  it('have names that a cluster takes, whatever their folder is called', () => {
+  it('have names that a cluster accepts, for any name of their folder', () => {
     const [application] = pipyGateway
     const folders = [{ path: '/bench/My_Pipy-2.0-', configMap: 'c', names: ['main.js'] }]
     const pod = podOf(gateway, [{ ...application, folders }])

@@ -36,7 +36,7 @@ describe('mergeObservations', () => {
     })
   })
 
-  it('puts the processes of two nodes in order, takes the host of the services, and tells the clocks apart', () => {
+  it('puts the processes of two nodes in order, takes the host of the services, and has the offset between their clocks', () => {
     const services = { places: [0, 2], offsetMs: 3, observation: see({ values: [1, 3], idle: 5 }) }
     const load = { places: [1], offsetMs: -30, observation: see({ values: [2], at: 1002, idle: 9 }) }
     const merged = mergeObservations([load, services], { processes })

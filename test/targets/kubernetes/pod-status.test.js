@@ -108,7 +108,7 @@ describe('findObstacle', () => {
     })
   })
 
-  it('says what a container said at its end', () => {
+  it('has the last message of a container that ended', () => {
     const { why } = findObstacle(podOf(terminated({ exitCode: 128, message: 'exec: "pipy": not found' }))) ?? {}
     expect(why).toBe('application of the pod ratings-1 ended with status 128 (exec: "pipy": not found)')
   })

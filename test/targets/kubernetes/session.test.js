@@ -40,7 +40,7 @@ describe('a conversation with the agent', () => {
     await expect(session.call('nonsense', null)).rejects.toThrow()
   })
 
-  it('tells a fault of its own from what a sidecar did', async () => {
+  it('distinguishes a fault of its own from what a sidecar did', async () => {
     const { session } = startAgent()
     await expect(session.call('probeAnswers', null)).rejects.toBeInstanceOf(AgentError)
     const endpoint = { address: '127.0.0.1', port: 1 }
@@ -109,7 +109,7 @@ describe('a conversation with the agent', () => {
     expect(await Promise.all(answers)).toEqual([Number.NaN, 'β'])
   })
 
-  it.each(['null', '{"id":0', '7', ''])('ends with an error where an answer is none: %j', async line => {
+  it.each(['null', '{"id":0', '7', ''])('ends with an error if an answer is invalid: %j', async line => {
     const stdout = new PassThrough()
     const closed = new Promise(() => {})
     const session = converse({ stdin: new PassThrough(), stdout, closed, end() {}, what: 'a pod' })

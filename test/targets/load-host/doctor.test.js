@@ -42,7 +42,7 @@ const examine = loads =>
   })
 
 describe('what a run with its load on another machine would be refused for', () => {
-  it('is nothing where the generator reaches every port at which a load may enter', async () => {
+  it('is nothing if the generator reaches every port at which a load may enter', async () => {
     const findings = await examine([createLoad('good', [])])
     expect(findings.map(({ level }) => level)).toEqual(['ok', 'ok', 'ok', 'ok'])
     expect(findings[3].text).toBe(`good on there.test reaches ${ADDRESS}, at 15003, 15001, 8080`)

@@ -63,16 +63,16 @@ describe('a machine of the load', () => {
     ['unknown.test', /does not know its host key.*accept it with: ssh unknown\.test/],
     ['closed.test', /accepts none of the keys.*ssh-copy-id closed\.test/],
     ['nowhere.test', /cannot be reached.*Connection refused.*sshd runs there/],
-  ])('is refused where there is no connection, with what to do: %s', async (host, words) => {
+  ])('is refused if there is no connection, with what to do: %s', async (host, words) => {
     await expect(open({ host })).rejects.toThrow(words)
   })
 
-  it('is refused where there is no ssh here', async () => {
+  it('is refused if there is no ssh here', async () => {
     process.env.PATH = folder
     await expect(open()).rejects.toThrow(/no ssh here.*apt install openssh-client/)
   })
 
-  it('is refused where its clock is apart, or cannot be read', async () => {
+  it('is refused if its clock is apart, or cannot be read', async () => {
     ssh.addProgram('date', '#!/bin/sh\nexec /bin/date -d "5 seconds" "$@"\n')
     await expect(open()).rejects.toThrow(/clock of sam@there\.test is 5\.0 s ahead of.*timedatectl set-ntp true/)
     ssh.addProgram('date', '#!/bin/sh\necho 1795345936%N\n')
@@ -80,7 +80,7 @@ describe('a machine of the load', () => {
     expect(ssh.listTemporary()).toEqual([])
   })
 
-  it('is refused where it is no Linux', async () => {
+  it('is refused if it is no Linux', async () => {
     ssh.addProgram('uname', '#!/bin/sh\necho Darwin\n')
     await expect(open()).rejects.toThrow('it is Darwin, and Linux is needed')
   })
@@ -183,7 +183,7 @@ describe('a program of the load there', () => {
     here.sha256 = hashOf(K6)
   })
 
-  it('is the one on PATH, where that is new enough', async () => {
+  it('is the one on PATH, if that is new enough', async () => {
     ssh.addProgram('k6', K6)
     const loadHost = await open()
     expect(await loadHost.findTool(k6Tool)).toEqual({
@@ -199,7 +199,7 @@ describe('a program of the load there', () => {
     await other.close()
   })
 
-  it('is copied from here once, and again where the copy is another', async () => {
+  it('is copied from here once, and again if the copy is another', async () => {
     /** @type {string[]} */
     const said = []
     const open1 = () => open({ findHere: async () => here, say: line => said.push(line) })
@@ -214,7 +214,7 @@ describe('a program of the load there', () => {
     expect(said).toEqual(Array(2).fill(`copying far-k6 1.1.0 to sam@there.test:${copy}`))
   })
 
-  it('is the one of the run, where another machine copied another build there', async () => {
+  it('is the one of the run, if another machine copied another build there', async () => {
     const first = await open({ findHere: async () => here })
     await first.findTool(HIDDEN)
     const build = K6.replace('1.1.0', '1.2.0')
@@ -227,7 +227,7 @@ describe('a program of the load there', () => {
     await second.close()
   })
 
-  it('is refused where it does not arrive as it was sent', async () => {
+  it('is refused if it does not arrive as it was sent', async () => {
     const loadHost = await open({ findHere: async () => ({ ...here, sha256: 'f'.repeat(64) }) })
     await expect(loadHost.findTool(HIDDEN)).rejects.toThrow(
       new RegExp(`far-k6 could not be copied to sam@there.test:.*its SHA-256 is ${here.sha256} there and f+ here`),
@@ -237,7 +237,7 @@ describe('a program of the load there', () => {
     await loadHost.close()
   })
 
-  it('is missing where none can be had, with what to do', async () => {
+  it('is missing if none can be had, with what to do', async () => {
     const loadHost = await open()
     expect(await loadHost.findTool({ ...wrkTool, name: 'no-wrk' })).toEqual({
       missing: 'no no-wrk on the PATH of sam@there.test: apt install wrk there',

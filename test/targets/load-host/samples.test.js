@@ -42,7 +42,7 @@ describe('readAt', () => {
     expect(readAt(samples, 9000)).toMatchObject({ atSeconds: 1.4, cpuSeconds: 1.5 })
   })
 
-  it('is no number where nothing was read', () => {
+  it('is no number if nothing was read', () => {
     expect(readAt([], 1000).cpuSeconds).toBeNaN()
   })
 })

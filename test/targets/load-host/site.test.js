@@ -5,7 +5,7 @@ const localAddresses = ['127.0.0.1', '10.0.0.1', '192.168.1.7']
 const options = { requestedAddress: null, clientAddress: '10.0.0.1', host: 'sam@there', localAddresses }
 
 describe('chooseAddress', () => {
-  it('is the one asked for, else the one that the other machine sees', () => {
+  it('is the requested one, else the one that the other machine sees', () => {
     expect(chooseAddress(options)).toBe('10.0.0.1')
     expect(chooseAddress({ ...options, requestedAddress: '192.168.1.7' })).toBe('192.168.1.7')
   })

@@ -27,7 +27,7 @@ describe('the ports of processes', () => {
     expect(() => assertPortsFree([spec('127.9.1.3', 15003)], listeners)).not.toThrow()
   })
 
-  it('are refused where something listens, on the address or on all, also for their counters', () => {
+  it('are refused if something listens, on the address or on all, also for their counters', () => {
     const taken = (/** @type {ProcessSpec} */ one) => () => assertPortsFree([spec('127.9.1.3', 1), one], listeners)
     expect(taken(spec('127.9.1.2', 15003))).toThrow(
       'port 15003 is already taken: another process listens on 127.9.1.2:15003; stop it, or run where it is free',

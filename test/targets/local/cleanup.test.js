@@ -85,7 +85,7 @@ describe('cleanUpLocal', () => {
     expect(named.removed).toEqual([`process ${child.pid} of run ${RUN}`])
   })
 
-  it('leaves what was retained until it is named, or all of that is asked for', async () => {
+  it('leaves what was retained until it is named, or all of it is requested', async () => {
     leaveRun({ retain: true })
     const { removed, left } = await cleanUpLocal({ way, root })
     expect(ofThisRun(removed)).toEqual([])

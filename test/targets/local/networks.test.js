@@ -48,7 +48,7 @@ describe('the network namespaces of a run', () => {
     ledger.close()
   })
 
-  it('are none where nothing asks for them', async () => {
+  it('are not made if no process needs them', async () => {
     const { networks } = create()
     expect(networks.has(1, [specOf({})])).toBe(false)
     expect(networks.has(1, [specOf({ role: 'generator' })])).toBe(false)
@@ -128,7 +128,7 @@ describe('the network namespaces of a run', () => {
     expect(enter('generator')).toBe(`nsenter --net=/run/netns/${HUB}.load-generator --`)
   })
 
-  it('are refused in one line where this user may not make them, and nothing is held', async () => {
+  it('are refused in one line if this user may not make them, and nothing is held', async () => {
     const { networks } = create({ refuses: /iptables-restore/ })
     await expect(networks.assertPossible()).rejects.toThrow(
       /^--interception redirect (?:needs root, or CAP_NET_ADMIN .*|cannot be set up): refused: nsenter .* iptables-restore -w$/,

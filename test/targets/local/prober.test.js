@@ -76,7 +76,7 @@ describe('the prober of this machine', () => {
     await waitFor(() => isClosed, { what: 'the request to end', deadlineSeconds: 5 })
   })
 
-  it('asks what others want to know from this process, which goes on where the rig is closed', async () => {
+  it('asks what others want to know from this process, which goes on if the rig is closed', async () => {
     /** @type {() => void} */
     let close = () => {}
     const endpoint = await serve(async (_, response) => {
@@ -91,7 +91,7 @@ describe('the prober of this machine', () => {
     expect(answer.body).toBe('here')
   })
 
-  it('leaves nothing behind where the upstreams cannot start, and says why', async () => {
+  it('leaves nothing behind if the upstreams cannot start, and says why', async () => {
     const { call } = createLocalProber({ runId })
     await expect(call('open', { ...rig, address: '192.0.2.1' })).rejects.toThrow('EADDRNOTAVAIL')
     expect(listProcesses()).toEqual([])
@@ -110,7 +110,7 @@ describe('the prober of this machine', () => {
     }
   })
 
-  it('says that it is lost where its process is killed', async () => {
+  it('says that it is lost if its process is killed', async () => {
     const { call } = createLocalProber({ runId })
     await call('open', rig)
     // It answers nothing before it is killed.

@@ -24,9 +24,9 @@ it('cuts a log that has grown too large down to its end, while its process goes 
   expect(text.length).toBeLessThan(70_000)
 })
 
-it('has nothing to do where the log is gone', async () => expect(await boundLog(path.join(folder, 'none'))).toBe(false))
+it('has nothing to do if the log is gone', async () => expect(await boundLog(path.join(folder, 'none'))).toBe(false))
 
-it('ends with its stop, where its cgroup is gone from its place', async () => {
+it('ends with its stop, if its cgroup is gone from its place', async () => {
   const group = { joinFiles: [], pids: () => [], remove: async () => {}, close: () => {} }
   const tree = /** @type {any} */ ({ create: async () => group })
   const fields = { program: '/bin/sleep', argv: ['60'], folder, listens: [] }
@@ -36,7 +36,7 @@ it('ends with its stop, where its cgroup is gone from its place', async () => {
   expect(process.ending()).toBe('signal SIGKILL')
 })
 
-it('ends a generator that floods its log, whose parts cannot be told apart then, and keeps the end of the log', async () => {
+it('ends a generator that floods its log, which can no longer be split, and keeps the end of the log', async () => {
   const group = {
     joinFiles: [],
     pids: () => [],

@@ -71,7 +71,7 @@ describe('a local target without cgroups', () => {
     expect(deployments.map(d => d.processes[0].ending())).toEqual(['signal SIGKILL', 'signal SIGKILL'])
   })
 
-  it('starts one after the other, at its own pace, and tells each', async () => {
+  it('starts one after the other, at the pace of the caller, and reports each', async () => {
     const { ratings } = await target.placesFor(0, ['ratings'])
     /** @type {string[]} */
     const events = []
@@ -138,7 +138,7 @@ describe('a local target without cgroups', () => {
     await deployment.remove()
   })
 
-  it('is refused within seconds where a process listens at another port, with both addresses and its log', async () => {
+  it('is refused within seconds if a process listens at another port, with both addresses and its log', async () => {
     const script = `console.log('my own port'); ${LISTEN.replace('+process.argv[2]', '18080')}`
     const { deployment, process } = await deployOne(['-e', script, '127.0.0.1'])
     const [{ address }] = process.spec.listens
@@ -151,7 +151,7 @@ describe('a local target without cgroups', () => {
     await deployment.remove()
   })
 
-  it('is refused at the deadline where a process listens nowhere', async () => {
+  it('is refused at the deadline if a process listens nowhere', async () => {
     const { deployment, process } = await deployOne(['-e', 'console.log("busy"); setInterval(() => {}, 1000)'])
     await waitFor(async () => (await process.readLog()).includes('busy'), {
       what: 'its first line',

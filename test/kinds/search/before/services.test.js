@@ -61,7 +61,7 @@ describe('findServices', () => {
     expect(run.result[0].line).toBeNull()
   })
 
-  it('gives more where an answer does not hold: of the CPU, or of the memory', () => {
+  it('gives more if an answer does not hold: of the CPU, or of the memory', () => {
     const slow = search([service('a', 1000)], {
       ...truth,
       disturb: ({ arm }) => (Number(arm.cpuLimitCores) < 0.9 ? false : undefined),
@@ -85,7 +85,7 @@ describe('findServices', () => {
     expect(large.cpu.why).toBe('at 2 cores: p99 over the limit')
   })
 
-  it('gives up where no limit is enough', () => {
+  it('gives up if no limit is enough', () => {
     const run = search([service('a', 1000)], {
       ...truth,
       disturb: ({ arm }) => (arm.cpuLimitCores === 2 ? undefined : false),

@@ -74,7 +74,7 @@ describe('findSize', () => {
     expect(checksOf(run).map(([, , held]) => held)).toEqual([true, false, false])
   })
 
-  it('looks below a CPU limit of which 0.7 hold, where what failed was not the CPU', () => {
+  it('looks below a CPU limit of which 0.7 hold, if what failed was not the CPU', () => {
     // It needs 0.15; the first six trials fail below 0.3, so that 0.2846 is found, then 0.2152: 0.7 of each hold.
     const run = search({
       ...{ ...truth, cores: 0.15 },
@@ -84,7 +84,7 @@ describe('findSize', () => {
     expect(areAllJudgedRightly(run)).toBe(true)
   })
 
-  it('looks again where the answer does not hold with its memory limit, and gives up after four rounds', () => {
+  it('looks again if the answer does not hold with its memory limit, and gives up after four rounds', () => {
     const disturb = (/** @type {{ arm: import('../../../../src/model/types.ts').Arm }} */ { arm }) =>
       arm.id.endsWith('-check') && arm.conditions.memoryLimitBytes === 32 * STEP ? false : undefined
     const once = search({
@@ -101,7 +101,7 @@ describe('findSize', () => {
     expect([...new Set(answers.map(({ arm }) => arm.cpuLimitCores))]).toEqual([0.3273, 0.3764])
   })
 
-  it('is not checked where a check was spoiled', () => {
+  it('is not checked if a check was spoiled', () => {
     const spoil = (/** @type {number | null} */ bytes, /** @type {number} */ cores) =>
       search({
         ...truth,
@@ -124,7 +124,7 @@ describe('findSize', () => {
     expect(spoil(null, 0.2291).result.checks.map(c => c.held)).toEqual([true, null, false])
   })
 
-  it('looks for a lower memory limit where 0.7 of one holds: above it, one failed by chance', () => {
+  it('looks for a lower memory limit if 0.7 of one holds: above it, one failed by chance', () => {
     // 10 steps are needed; the first trial at 17 is killed by chance, so that the floor seems to be 18.
     let isUnlucky = true
     const { result } = search({
@@ -139,7 +139,7 @@ describe('findSize', () => {
     expect(result.memory).toMatchObject({ isFound: true, held: 10 * STEP, failed: 9 * STEP })
   })
 
-  it('says no memory where no CPU limit holds, and extrapolates only where that was asked for', () => {
+  it('gives no memory limit if no CPU limit holds, and extrapolates only if requested', () => {
     const { result } = search({ ...truth, cores: 3 })
     expect(result).toMatchObject({ memory: null, checks: [], isChecked: false, extrapolated: null })
     expect(result.cpu).toMatchObject({ held: null, isFound: false, why: 'at 2 cores: bound by the sidecar' })
@@ -168,18 +168,18 @@ describe('findSize', () => {
   })
 
   // Of 40/s: 20, 13, 9, 6, 4, 3, 2, 1, 1, 1, … for ever.
-  it('ends where no rate holds, however low the one asked for', () => {
+  it('ends if no rate holds, however low the requested one', () => {
     const { result } = search({ capacityPerSecond: 0 }, { ratePerSecond: 40, isExtrapolated: true })
     expect(result.extrapolated).toBeNull()
   })
 
-  it('ends where everything is spoiled', () => {
+  it('ends if everything is spoiled', () => {
     const { result, trials } = search({ spoiledEvery: 1 })
     expect(result).toMatchObject({ isChecked: false, memory: null, checks: [], cpu: { isFound: false } })
     expect(trials).toHaveLength(6)
   })
 
-  it('ends where everything holds: the least limit, which 0.7 of it refute', () => {
+  it('ends if everything holds: the least limit, which 0.7 of it refute', () => {
     const { result } = search({ cores: 0.001, bytes: 5e6, peakBytes: 1e7 })
     expect(result).toMatchObject({ cpu: { held: 0.02, failed: null }, isChecked: false })
     expect(result.checks).toMatchObject([{ held: true }, { mustHold: false, held: true }, { held: false }])
@@ -205,7 +205,7 @@ describe('findSize', () => {
     }
   })
 
-  it('is not far off, where at the edge a trial goes either way, and always ends', () => {
+  it('is close and always ends, even if trials at the edge hold or fail at random', () => {
     const random = createRandom(42)
     for (let i = 0; i < 100; i++) {
       const cores = 0.03 + 1.2 * random()
@@ -224,7 +224,7 @@ describe('findSize', () => {
   })
 
   // By chance 0.2846 holds without a memory limit, where 0.3 are needed: with any it fails, and is grown for ever.
-  it('ends where a CPU limit held by chance, and no memory limit holds under it', () => {
+  it('ends if a CPU limit held by chance, and no memory limit holds under it', () => {
     const { result } = search({
       ...truth,
       disturb: ({ arm }) =>
@@ -261,7 +261,7 @@ describe('findFirstLimits', () => {
     expect([...result.known.values()].map(step => step.held)).toEqual([false])
   })
 
-  it('has an estimate where other programs spoiled every trial, and no limits', () => {
+  it('has an estimate if other programs spoiled every trial, and no limits', () => {
     const { result, trials } = start({ ...truth, disturb: () => null })
     expect(trials).toHaveLength(6)
     // Two places above 0.3 cores; 1.5 × 13000000 bytes.
