@@ -149,7 +149,10 @@ describe('redirected connections', { timeout: 180_000 }, () => {
       expect([trial.id, outcome, load?.failed]).toEqual([trial.id, 'completed', 0])
       expect(load?.due).toBe(ratePerSecond * windowSeconds)
       const sidecars = processes.filter(({ role }) => role === 'sidecar')
-      const hops = sidecars.flatMap(({ pods, ...sidecar }) => pods ?? [sidecar])
+      const hops = sidecars.flatMap(
+        sidecar =>
+          /** @type {Pick<typeof sidecar, 'copyOf' | 'passages' | 'receivedBytes'>[]} */ (sidecar.pods ?? [sidecar]),
+      )
       const receivedBy = (/** @type {boolean} */ isQuiet) =>
         hops
           .filter(({ copyOf }) => (copyOf !== null) === isQuiet)
