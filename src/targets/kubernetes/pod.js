@@ -21,6 +21,8 @@ const USER = 65532
 const IDLE = ['node', '-e', 'setInterval(() => {}, 1e9)']
 // Pipy as PID 1 ignores SIGTERM, so waiting is of no use.
 const GRACE_SECONDS = 1
+// A volume's name is a DNS label (RFC 1123).
+const VOLUME_NAME_MOST = 63
 
 const RESTRICTED = {
   allowPrivilegeEscalation: false,
@@ -123,18 +125,22 @@ export function renderPod({ containers, where, hasNativeSidecars, isProbed = tru
 /** @param {number} cores */
 const renderCpu = cores => `${Math.round(cores * 1000)}m`
 
-/** Renders the volumes and the read-only mounts of folders, each path once. @param {Folder[]} folders */
+/**
+ * Renders the volumes and the read-only mounts of folders, each path once. Their names are distinct.
+ * @param {Folder[]} folders all of one pod
+ */
 export function renderVolumes(folders) {
   const distinct = [...new Map(folders.map(folder => [folder.path, folder])).values()]
+  const volumeNames = nameVolumes(distinct.map(({ path }) => path))
   return {
     volumes: distinct.map(({ configMap, secret, names, path }) => {
       const items = names.map(name => ({ key: keyOf(name), path: name }))
       const source = configMap
         ? { configMap: { name: configMap, items } }
         : { secret: { secretName: secret, items, defaultMode: 0o440 } }
-      return { name: volumeOf(path), ...source }
+      return { name: volumeNames.get(path), ...source }
     }),
-    mounts: distinct.map(({ path }) => ({ name: volumeOf(path), mountPath: path, readOnly: true })),
+    mounts: distinct.map(({ path }) => ({ name: volumeNames.get(path), mountPath: path, readOnly: true })),
   }
 }
 
@@ -177,7 +183,22 @@ export function keyOf(file) {
   return file.replaceAll('/', '__')
 }
 
-/** Makes a volume's name of a path: Kubernetes allows a DNS label (a–z, 0–9, hyphens; 63 at most). @param {string} path */
-function volumeOf(path) {
-  return (path.toLowerCase().match(/[a-z0-9]+/g) ?? []).join('-')
+/**
+ * Names a volume after each path, in what Kubernetes allows: a–z, 0–9 and hyphens, 63 at most. A name that another volume has gets a
+ * number. @param {string[]} paths @returns {Map<string, string>} names by path
+ */
+function nameVolumes(paths) {
+  const names = new Map()
+  const taken = new Set([TMP_VOLUME.name])
+  for (const path of paths) {
+    const base = (path.toLowerCase().match(/[a-z0-9]+/g) ?? ['folder']).join('-')
+    let name = cut(base, VOLUME_NAME_MOST)
+    for (let n = 2; taken.has(name); n++) name = `${cut(base, VOLUME_NAME_MOST - `-${n}`.length)}-${n}`
+    taken.add(name)
+    names.set(path, name)
+  }
+  return names
 }
+
+/** Cuts a name to a length; it does not end in a hyphen. @param {string} name @param {number} most */
+const cut = (name, most) => name.slice(0, most).replace(/-$/, '')

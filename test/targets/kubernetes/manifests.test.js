@@ -188,4 +188,19 @@ describe('volumes', () => {
     const pod = podOf(gateway, [{ ...application, folders }])
     expect(pod.volumes[0].name).toBe('bench-my-pipy-2-0')
   })
+
+  it('have names of 63 characters at most, and mounts by the same names, where folders differ in what a name cannot hold', () => {
+    const [application] = pipyGateway
+    const long = `${'a'.repeat(54)}-${'b'.repeat(30)}`
+    const paths = ['my_pipy', 'My-Pipy', '管道', '网格', `${long}1`, `${long}2`, 'b', 'b-2', 'B'].map(
+      name => `/bench/${name}`,
+    )
+    const folders = paths.map(path => ({ path, configMap: 'c', names: ['main.js'] }))
+    const pod = podOf(gateway, [{ ...application, folders }])
+    const names = pod.volumes.map((/** @type {any} */ volume) => volume.name)
+    expect(new Set(names).size).toBe(paths.length + 1)
+    for (const name of names) expect(name).toMatch(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/)
+    const mounts = pod.containers[0].volumeMounts.map((/** @type {any} */ mount) => [mount.name, mount.mountPath])
+    expect(mounts).toEqual([...paths, '/tmp'].map((path, i) => [names[i], path]))
+  })
 })
