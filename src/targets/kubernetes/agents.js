@@ -41,16 +41,16 @@ export async function startAgents({ api, pods, namespace, readerNamespace, signa
   await Promise.all([start(prober), readerNamespace === null ? null : start(renderReader({ ...common, ...at }))])
 
   return {
-    proberAddress: () => `${pods.find(PROBER).find(isReady)?.status?.podIP}`,
+    /** Returns the address of the prober's pod. @throws {BenchError} without a ready pod */
+    proberAddress() {
+      const pod = findReadyPod({ pods, name: PROBER, node: null })
+      if (pod.status?.podIP) return pod.status.podIP
+      throw new BenchError(`the pod ${pod.metadata?.name} of the kit's own ${PROBER} is ready and has no address`)
+    },
 
     /** Returns an open session with the agent on a node (null: any). @param {string} name READER or PROBER @param {string | null} node @throws {BenchError} without a ready pod */
     async session(name, node) {
-      const nodePods = pods.find(name).filter(p => node === null || p.spec?.nodeName === node)
-      const pod = nodePods.find(isReady)
-      if (!pod) {
-        const why = nodePods[0] ? (findObstacle(nodePods[0])?.why ?? 'its pod is not ready') : 'it has no pod there'
-        throw new BenchError(`the kit's own ${name} is missing on ${node ?? 'every node'}: ${why}`)
-      }
+      const pod = findReadyPod({ pods, name, node })
       const key = `${pod.metadata?.uid}`
       const kept = await sessions.get(key)?.catch(() => null)
       if (kept?.isOpen()) return kept
@@ -64,6 +64,19 @@ export async function startAgents({ api, pods, namespace, readerNamespace, signa
       for (const session of sessions.values()) void session.then(s => s.close()).catch(() => {})
     },
   }
+}
+
+/**
+ * Finds a ready pod of the kit's own on a node (null: any).
+ * @param {{ pods: Pick<PodWatch, 'find'>, name: string, node: string | null }} options name: READER or PROBER
+ * @throws {BenchError} without one
+ */
+function findReadyPod({ pods, name, node }) {
+  const nodePods = pods.find(name).filter(p => node === null || p.spec?.nodeName === node)
+  const pod = nodePods.find(isReady)
+  if (pod) return pod
+  const why = nodePods[0] ? (findObstacle(nodePods[0])?.why ?? 'its pod is not ready') : 'it has no pod there'
+  throw new BenchError(`the kit's own ${name} is missing on ${node ?? 'every node'}: ${why}`)
 }
 
 /** Starts the agent in a pod. @param {{ api: Api, namespace: string, pod: string, container: string }} options */
