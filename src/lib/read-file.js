@@ -42,28 +42,33 @@ export function readBounded(file, bytesMost = SETTINGS_BYTES_MOST) {
 export function* readLines(file, { bytes, lineBytes, lines } = LINE_LIMITS) {
   const decoder = new StringDecoder('utf8')
   let rest = ''
+  let restBytes = 0
   let count = 0
   const assertCount = () => {
     if (++count > lines) throw new BenchError(`${file} has more than ${lines} lines: it is no file that the kit wrote`)
   }
   const assertLength = () => {
-    if (rest.length > lineBytes)
+    if (restBytes > lineBytes)
       throw new BenchError(
         `${file}:${count + 1} is longer than ${mib(lineBytes)} MiB: it is no line that the kit wrote`,
       )
   }
+  const append = (/** @type {Buffer} */ part) => {
+    rest += decoder.write(part)
+    restBytes += part.length
+    assertLength()
+  }
   for (const chunk of readChunks(file, bytes)) {
     let from = 0
     for (let at = chunk.indexOf(LINE_END); at >= 0; at = chunk.indexOf(LINE_END, from)) {
-      rest += decoder.write(chunk.subarray(from, at))
-      assertLength()
+      append(chunk.subarray(from, at))
       assertCount()
       yield rest
       rest = ''
+      restBytes = 0
       from = at + 1
     }
-    rest += decoder.write(chunk.subarray(from))
-    assertLength()
+    append(chunk.subarray(from))
   }
   assertCount()
   yield rest + decoder.end()

@@ -45,6 +45,7 @@ describe('readLines', () => {
   it.each([
     ['lines', '\n\n\n\n', /has more than 4 lines/],
     ['bytes in a line', `\n${'a'.repeat(2 ** 21 + 1)}\n`, /lines:2 is longer than 2\.0 MiB/],
+    ['bytes of few characters in a line', `\n${'ä'.repeat(2 ** 20)}x\n`, /lines:2 is longer than 2\.0 MiB/],
     ['bytes', `${'a'.repeat(2 ** 21)}\n`.repeat(2), /holds more than 4\.0 MiB/],
   ])('refuses more %s than a limit, and says the limit', (_, text, words) => {
     writeFileSync(at('lines'), text)
