@@ -16,8 +16,8 @@ const SECONDS = /** @type {Record<string, number>} */ ({ m: 60, h: 3600, d: 86_4
 const SECONDS_LEAST = 600
 const SECONDS_MOST = 90 * 86_400
 const QUERY_TIMEOUT_MS = 60_000
-/** Names of Kubernetes. PromQL would read only the dot as a pattern, and names of containers have none. */
-const NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/
+/** Names of namespaces and containers in Kubernetes (RFC 1123 labels). None has a dot, which PromQL would read as any character. */
+const NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 
 /** Adds the options. @param {Command} command */
 export function addProductionOptions(command) {
@@ -60,7 +60,9 @@ function parseUrl(text) {
 /** @param {string} text */
 function parseName(text) {
   if (NAME.test(text)) return text
-  throw new InvalidArgumentError(`"${text}" is no name of Kubernetes`)
+  throw new InvalidArgumentError(
+    `"${text}" is no name of a namespace or container in Kubernetes: a–z, 0–9 and hyphens, 63 at most`,
+  )
 }
 
 /** @param {string} text */

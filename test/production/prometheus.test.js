@@ -180,7 +180,12 @@ describe('options of size --from-prometheus', () => {
       '--from-prometheus http://x --namespace shop --planes pipy',
       'or name one to compare with as --plane',
     ],
-    ['a pattern', '--from-prometheus http://x --namespace sh.*', '"sh.*" is no name of Kubernetes'],
+    ['a pattern', '--from-prometheus http://x --namespace sh.*', '"sh.*" is no name of a namespace or container'],
+    [
+      'a dot, which a pattern takes for any character',
+      '--from-prometheus http://x --namespace shop --container istio-proxy,istio.proxy',
+      '"istio.proxy" is no name of a namespace or container in Kubernetes: a–z, 0–9 and hyphens, 63 at most',
+    ],
     ['no time', '--from-prometheus http://x --namespace shop --for 1y', 'a time such as 12h or 7d is needed'],
     [
       'a plane without ratios',
