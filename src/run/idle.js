@@ -1,4 +1,5 @@
 import { IDLE_CORES_MOST, needsIdleCpu } from '../judge/gates/answers.js'
+import { computeCpuCores } from '../model/compute-cpu-cores.js'
 
 /** CPU of sidecars without requests. @import { Handle, Load, Look } from '../model/types.ts' */
 
@@ -51,11 +52,4 @@ function findLeast(a, b) {
 /** Says whether a span agrees with the least before it; true if either is not known. @param {number | null} now @param {number | null} least */
 function isAlike(now, least) {
   return now === null || least === null || Math.abs(now - least) <= Math.max(APART_CORES, APART_SHARE * least)
-}
-
-/** Computes the CPU cores that a process used between two looks; null: a look has no CPU time. @param {Look['cpu']} before @param {Look['cpu']} after */
-export function computeCpuCores(before, after) {
-  if (before === undefined || after === undefined) return null
-  const cores = (after.cpuSeconds - before.cpuSeconds) / (after.atSeconds - before.atSeconds)
-  return Number.isFinite(cores) ? Math.max(0, cores) : null
 }
