@@ -4,8 +4,8 @@ import { execa } from 'execa'
 import { pipy } from '../dataplanes/pipy/index.js'
 import { BenchError, UsageError } from '../lib/errors.js'
 import { ROOT } from '../lib/paths.js'
-import { readPipeline } from '../tools/find-pipeline.js'
 import { findScripts } from '../tools/find-scripts.js'
+import { readPipeline } from '../tools/read-pipeline.js'
 
 /** Finds the two folders of scripts that are compared. */
 

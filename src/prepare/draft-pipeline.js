@@ -5,7 +5,7 @@ import { waitFor } from '../lib/wait.js'
 import { copyBinaryFiles, createPipelineDocument } from '../model/pipeline.js'
 import { createProcess } from '../model/processes.js'
 import { createApplication } from '../services/applications.js'
-import { createPipeline } from '../tools/find-pipeline.js'
+import { createPipeline } from '../tools/read-pipeline.js'
 
 /**
  * Finds out how a folder of Pipy scripts without a `pipeline.yaml` is run: starts it once, reads where it listens, and sends it

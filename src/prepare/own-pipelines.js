@@ -4,7 +4,7 @@ import { hasFixedPorts, hasServerTls, hasUpstreamTls, isEchoed, postsPayload } f
 import { DEFAULT_GENERATOR, toolOf } from '../model/tools.js'
 import { assertAllowed } from '../request/constraint.js'
 import { LINK, PIPELINE_ARMS, PIPELINES } from '../request/constraints/pipelines.js'
-import { readPipeline } from '../tools/find-pipeline.js'
+import { readPipeline } from '../tools/read-pipeline.js'
 import { specOf } from './programs.js'
 
 /**

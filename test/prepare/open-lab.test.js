@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { createSay, readAgain } from '../../src/prepare/open-lab.js'
-import { readPipeline } from '../../src/tools/find-pipeline.js'
+import { readPipeline } from '../../src/tools/read-pipeline.js'
 import { makeFolder } from '../fakes/scratch.js'
 
 it('reads scripts and their pipeline.yaml again after a save', () => {

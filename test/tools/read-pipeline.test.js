@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createPipelineDocument } from '../../src/model/pipeline.js'
-import { createPipeline } from '../../src/tools/find-pipeline.js'
+import { createPipeline } from '../../src/tools/read-pipeline.js'
 import { makeOwnFolder } from '../fakes/scratch.js'
 
 const createFrom = (/** @type {string} */ scripts) =>
