@@ -1,7 +1,7 @@
 import { PRIMARY, QUANTITIES, quantityOf } from '../judge/quantities.js'
 import { count } from '../lib/units.js'
 import { groupOf, renderArmName } from '../model/arms.js'
-import { countValues } from './pairs.js'
+import { countValues } from './pair.js'
 
 /** Sentences that say how sure the verdicts of a kind are. Pure. @import { Comparison, Result, SummaryArm } from '../model/types.ts' */
 

@@ -1,7 +1,7 @@
 import { formatValue, PRIMARY, QUANTITIES, quantityOf, SHOWN_BY_DEFAULT } from '../judge/quantities.js'
 import { groupBy } from '../lib/group-by.js'
 import { findVaried, groupOf, renderArmName, renderAxes } from '../model/arms.js'
-import { renderChange, renderRatio } from './pairs.js'
+import { renderChange, renderRatio } from './pair.js'
 import { dropEmpty } from './picture.js'
 
 /**

@@ -1,4 +1,4 @@
-import { renderPair, renderReason } from '../answer/pairs.js'
+import { renderPair, renderReason } from '../answer/pair.js'
 import { dropEmpty } from '../answer/picture.js'
 import { PRIMARY } from '../judge/quantities.js'
 import { groupBy } from '../lib/group-by.js'

@@ -1,4 +1,4 @@
-import { findNoise, renderReason } from '../answer/pairs.js'
+import { findNoise, renderReason } from '../answer/pair.js'
 import { PRIMARY, QUANTITIES } from '../judge/quantities.js'
 import { groupBy } from '../lib/group-by.js'
 import { capitalise } from '../lib/letters.js'

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { renderContrasts, renderPairs, renderRatio } from '../../src/answer/pairs.js'
+import { renderContrasts } from '../../src/answer/contrasts.js'
+import { renderRatio } from '../../src/answer/pair.js'
+import { renderPairs } from '../../src/answer/pairs.js'
 import { createArm } from '../fakes/fake-records.js'
 
 /** @import { Comparison } from '../../src/model/types.ts' */

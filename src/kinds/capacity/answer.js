@@ -1,5 +1,7 @@
+import { renderContrasts } from '../../answer/contrasts.js'
 import { renderSureness } from '../../answer/noise.js'
-import { renderContrasts, renderPair, renderPairs } from '../../answer/pairs.js'
+import { renderPair } from '../../answer/pair.js'
+import { renderPairs } from '../../answer/pairs.js'
 import { chooseQuantities, choosesQuantities, drawProxies, hasPoints } from '../../answer/proxies.js'
 import { formatValue, QUANTITIES, quantityOf } from '../../judge/quantities.js'
 import { renderCpuRequests } from './cpu-requests.js'

@@ -1,5 +1,6 @@
+import { renderContrasts } from '../../answer/contrasts.js'
 import { renderSureness } from '../../answer/noise.js'
-import { renderContrasts, renderPairs } from '../../answer/pairs.js'
+import { renderPairs } from '../../answer/pairs.js'
 import { chooseQuantities, drawProxies } from '../../answer/proxies.js'
 import { renderCommand } from '../../lib/render-command.js'
 import { count } from '../../lib/units.js'

@@ -1,4 +1,5 @@
-import { renderContrasts, renderPairs } from '../../answer/pairs.js'
+import { renderContrasts } from '../../answer/contrasts.js'
+import { renderPairs } from '../../answer/pairs.js'
 import { dropEmpty } from '../../answer/picture.js'
 import { chooseQuantities, drawProxies, renderQuantity } from '../../answer/proxies.js'
 import { formatValue, QUANTITIES, quantityOf } from '../../judge/quantities.js'

@@ -1,0 +1,25 @@
+import { PRIMARY } from '../judge/quantities.js'
+import { groupBy } from '../lib/group-by.js'
+import { labelOfQuantity, renderChange, renderPair } from './pair.js'
+
+/** How an axis changes a proxy, as sentences. Pure. @import { Comparison } from '../model/types.ts' */
+
+/** A proxy with more contrasts has one sentence, with the least and the most change. */
+const CONTRASTS_MOST = 2
+
+/**
+ * Renders how an axis changes the primary quantity of each proxy: up to two values have a sentence each, more have one together, with
+ * the least and the most change.
+ * @param {{ comparisons: Comparison[], primary?: string }} options @returns {string[]} []: no contrast has a ratio
+ */
+export function renderContrasts({ comparisons, primary = PRIMARY.name }) {
+  const contrasts = comparisons.filter(
+    c => c.contrast !== null && !c.isControl && c.service === null && c.quantity === primary && c.ratio.median !== null,
+  )
+  return [...groupBy(contrasts, c => c.b).values()].flatMap(same => {
+    if (same.length <= CONTRASTS_MOST) return same.map(c => renderPair(c))
+    const sorted = same.toSorted((x, y) => Number(x.ratio.median) - Number(y.ratio.median))
+    const [least, most] = [sorted[0], sorted[sorted.length - 1]].map(c => `${renderChange(c)} (${c.a})`)
+    return [`Against ${same[0].b}, ${labelOfQuantity(primary)} is from ${least} to ${most}.`]
+  })
+}

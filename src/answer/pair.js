@@ -1,0 +1,139 @@
+import { QUANTITIES } from '../judge/quantities.js'
+import { count } from '../lib/units.js'
+import { GAP_LEAST } from '../model/bounds.js'
+
+/** The verdict on one pair of proxies: as a sentence, and as what stands in the cells of tables. Pure. @import { Comparison } from '../model/types.ts' */
+
+/** The quantity that a sentence names beside the primary one. */
+export const MEMORY = 'rss'
+/** A ratio of this or more is rendered as a multiple, since "150 % more" is misread. */
+export const MULTIPLE_LEAST = 2
+const CONCLUDED = ['lower', 'higher']
+
+/**
+ * Renders `pipy uses 57.4 % less CPU per request than envoy (95 % CI 56.8 to 57.9) and 75 % less memory.`, that no difference was
+ * found and within how much, or why there is no verdict.
+ * @param {Comparison} comparison @param {Comparison[]} others of the same pair in further quantities; those without a verdict are
+ *   left out
+ */
+export function renderPair(comparison, others = []) {
+  const { a, b, quantity, verdict, ratio, reasons } = comparison
+  const label = labelOfQuantity(quantity)
+  if (verdict === 'invalid' || ratio.median === null) {
+    const why = reasons.length > 0 ? renderReason(reasons[0]) : 'it was not measured'
+    return `No verdict on ${label} of ${a} and ${b}: ${why}.`
+  }
+  if (verdict === 'no-difference-shown') {
+    const clauses = others.flatMap(other => {
+      if (other.verdict === 'no-difference-shown') return [`no difference in ${wordOf(other)} either`]
+      return CONCLUDED.includes(other.verdict) ? [`${a} uses ${renderGap(other, 0)} ${wordOf(other)}`] : []
+    })
+    return `No difference found in ${label}: ${a} and ${b} are within ${findNoise(comparison).toFixed(1)} % of each other${clauses.map(clause => `; ${clause}`).join('')}.`
+  }
+  if (isOpenAndSmall(comparison))
+    return `No difference in ${label} of ${a} and ${b} so far${renderSureness(comparison)}.`
+  const clauses = others.flatMap(other => {
+    if (other.ratio.median === null || other.verdict === 'invalid') return []
+    if (other.verdict === 'no-difference-shown' || isOpenAndSmall(other)) return [` and as much ${wordOf(other)}`]
+    return [` and ${other.verdict === 'indicative' ? 'about ' : ''}${renderGap(other, 0)} ${wordOf(other)}`]
+  })
+  return `${a} ${renderPredicate(comparison)} ${b}${renderSureness(comparison)}${clauses.join('')}.`
+}
+
+/**
+ * Makes the cell `1.24 × [1.20, 1.29]`: how many times as much as the first a proxy uses, with its 95 % interval (of the inverse
+ * ratio, so the ends swap), or that there is none yet.
+ * @param {Comparison} comparison of the first (`a`) and the proxy @returns {import('./picture.js').Cell | null} null: no verdict
+ */
+export function renderRatio({ ratio, verdict }) {
+  const { median, low, high } = ratio
+  if (median === null || verdict === 'invalid') return null
+  const times = `${(1 / median).toFixed(2)} ×`
+  if (low === null || high === null) return { text: `${times} (no interval yet)` }
+  return { text: `${times} [${(1 / high).toFixed(2)}, ${(1 / low).toFixed(2)}]` }
+}
+
+/**
+ * Renders a change: `+35 %`, `~+35 %` without an interval, `±0` without a shown difference, from 1000 % on `12 ×`.
+ * @param {Comparison} comparison @returns {string} empty: no verdict
+ */
+export function renderChange({ ratio, verdict }) {
+  if (ratio.median === null || verdict === 'invalid') return ''
+  if (verdict === 'no-difference-shown') return '±0'
+  const change = 100 * (ratio.median - 1)
+  const text =
+    Math.abs(change) >= 1000
+      ? `${ratio.median.toFixed(0)} ×`
+      : `${change < 0 ? '−' : '+'}${Math.abs(change).toFixed(0)} %`
+  return verdict === 'indicative' ? `~${text}` : text
+}
+
+/**
+ * Finds the largest gap, in percent, that a comparison without a shown difference cannot exclude: the largest of the smallest
+ * gap that counts, the distance of the A/A pair, and the farther end of an interval around 1. @param {Comparison} comparison
+ */
+export function findNoise({ ratio: { low, high }, aaSpread, gapLeast }) {
+  const width = low !== null && high !== null && low <= 1 && high >= 1 ? Math.max(1 - low, high - 1) : 0
+  return 100 * Math.max(gapLeast ?? GAP_LEAST, aaSpread ?? 0, width)
+}
+
+/** Says whether a ratio without an interval is within the smallest gap that counts as a difference. @param {Comparison} comparison */
+export function isOpenAndSmall({ verdict, ratio, gapLeast }) {
+  return verdict === 'indicative' && Math.abs(Number(ratio.median) - 1) < (gapLeast ?? GAP_LEAST)
+}
+
+/** Counts the repeats that have a ratio. @param {Comparison} comparison */
+export const countValues = ({ ratio }) => ratio.values.filter(value => value !== null).length
+
+/** Words in the reasons of comparisons, and those that reports print instead. @type {[RegExp, string][]} */
+const REASONS = [
+  [/^users bound/, 'not saturated'],
+  [/^rate bound/, 'not saturated at the rate'],
+  [/^host bound/, 'machine saturated'],
+  [/^(generator|application|worker|sidecar) bound/, '$1 saturated'],
+  [/\brounds\b/g, 'repeats'],
+]
+
+/** Renders a reason of a comparison in the words of reports. @param {string} reason */
+export function renderReason(reason) {
+  return REASONS.reduce((text, [pattern, words]) => text.replace(pattern, words), reason)
+}
+
+/** Renders `uses 57.4 % less CPU per request than`; from twice as much on, `has 2.4 × the CPU per request of`. @param {Comparison} comparison */
+function renderPredicate({ quantity, verdict, ratio, gapLeast }) {
+  const about = verdict === 'indicative' ? 'about ' : ''
+  const median = Number(ratio.median)
+  const digits = verdict === 'indicative' || gapLeast === undefined ? 0 : 1
+  const { label = quantity, less, more } = QUANTITIES[quantity]?.compared ?? {}
+  if (median >= MULTIPLE_LEAST) return `has ${about}${median.toFixed(1)} × the ${label} of`
+  const gap = `${about}${(100 * Math.abs(median - 1)).toFixed(digits)} %`
+  return `${`${median < 1 ? less : more}`.replace('%', gap)} than`
+}
+
+/** Renders `75 % less`; from twice as much on, `2.4 × the`. @param {Comparison} comparison @param {number} digits */
+function renderGap({ ratio }, digits) {
+  const median = Number(ratio.median)
+  if (median >= MULTIPLE_LEAST) return `${median.toFixed(1)} × the`
+  return `${(100 * Math.abs(median - 1)).toFixed(digits)} % ${median < 1 ? 'less' : 'more'}`
+}
+
+/**
+ * Renders ` (95 % CI 56.8 to 57.9)`: in percent, or as multiples beside a multiple; without an interval, the number of repeats.
+ * @param {Comparison} comparison
+ */
+function renderSureness(comparison) {
+  const { ratio, verdict, gapLeast } = comparison
+  const { median, low, high } = ratio
+  if (verdict === 'indicative' || low === null || high === null)
+    return ` (${count(countValues(comparison), 'repeat')}: no interval yet)`
+  if (Number(median) >= MULTIPLE_LEAST) return ` (95 % CI ${low.toFixed(1)} to ${high.toFixed(1)})`
+  const digits = gapLeast === undefined ? 0 : 1
+  const ends = [low, high].map(end => 100 * Math.abs(end - 1)).sort((x, y) => x - y)
+  return ` (95 % CI ${ends.map(end => end.toFixed(digits)).join(' to ')})`
+}
+
+/** Returns the words of a quantity in comparisons, such as `CPU per request`; its name if it has none. @param {string} quantity */
+export const labelOfQuantity = quantity => QUANTITIES[quantity]?.compared?.label ?? quantity
+
+/** @param {Comparison} comparison */
+const wordOf = ({ quantity }) => (quantity === MEMORY ? 'memory' : labelOfQuantity(quantity))
