@@ -15,9 +15,9 @@ import { assertKnown, assertRunnable, findQuota, findUnsupported, listControls }
 
 /**
  * Turns an experiment and its options into a plan, and finds the programs that it needs.
- * @import { Arm, LoadGenerator, Site, Topology, TrialKind } from '../model/types.ts'
+ * @import { Arm, LoadGenerator, PlaneChoice, Site, Topology, TrialKind } from '../model/types.ts'
  * @import { Experiment } from '../request/experiment.js' @import { Overrides } from '../request/question.js'
- * @import { Preparation } from '../run/execute.js' @import { ProgramSearch, Planes } from './programs.js'
+ * @import { Preparation } from '../run/execute.js' @import { Pipelines, ProgramSearch, Planes } from './programs.js'
  * @typedef {{ experiment: Experiment, overrides: Overrides, thresholds?: string[], load?: LoadGenerator }} PlanRequest load: absent: the
  *   generator of the overrides
  * @typedef {{ planes: Planes, loads: Record<string, LoadGenerator> }} Loaded planes: those of the request; loads: all
@@ -89,27 +89,38 @@ export function planRun({ planes, loads, experiment, overrides, site, ...request
 }
 
 /**
+ * Drafts the plan of a request whose planes may be folders with a `pipeline.yaml`, without looking for programs: a wrong request is
+ * refused before any program is looked for, or fetched.
+ * @param {PlanRequest & { site: Pick<Site, 'cpus' | 'cores' | 'limits'> }} options
+ * @returns {Promise<ReturnType<typeof planRun> & { request: PlanRequest & Loaded & { load: LoadGenerator }, chosen: PlaneChoice[],
+ *   pipelines: Pipelines, ofPipelines: typeof import('./own-pipelines.js') | null }>} request: with what the pipelines need;
+ *   ofPipelines: null: none of the chosen planes is such a folder
+ * @throws {import('../lib/errors.js').UsageError} for a request that cannot be measured
+ */
+export async function draftPlan({ site, ...named }) {
+  const loaded = await loadRegistries(named)
+  const load = named.load ?? chooseLoad(loaded.loads, named.overrides)
+  const chosen = choosePlanes(named.experiment, named.overrides)
+  const hasPipelines = chosen.some(({ variant }) => variant !== null && findPipelineFile(variant) !== null)
+  const ofPipelines = hasPipelines ? await import('./own-pipelines.js') : null
+  const pipelines = ofPipelines?.findPipelines(loaded.planes, chosen) ?? {}
+  const overrides = ofPipelines?.askForPipelines(named.overrides, { pipelines, load }) ?? named.overrides
+  const request = { ...named, ...loaded, load, overrides }
+  const draft = planRun({ ...request, site })
+  ofPipelines?.assertPipelineArms(draft.plan.arms, { pipelines, experiment: named.experiment.name })
+  return { ...draft, request, chosen, pipelines, ofPipelines }
+}
+
+/**
  * Plans what would run, and finds the programs that it needs. @param {PlanRequest & { app: 'pipy' | 'node' | null,
  *   site: Pick<Site, 'cpus' | 'cores' | 'limits' | 'findTool'>, say: (line: string) => void }} options
  * @returns {Promise<Preparation>} @throws {import('../lib/errors.js').UsageError} for a request that cannot be measured
  */
 export async function prepare({ app, site, say, thresholds = [], ...named }) {
-  const loaded = await loadRegistries(named)
-  const { planes, loads } = loaded
-  const load = named.load ?? chooseLoad(loads, named.overrides)
-  const chosen = choosePlanes(named.experiment, named.overrides)
-  const hasPipelines = chosen.some(({ variant }) => variant !== null && findPipelineFile(variant) !== null)
-  const ofPipelines = hasPipelines ? await import('./own-pipelines.js') : null
-  const pipelines = ofPipelines?.findPipelines(planes, chosen) ?? {}
-  const request = {
-    ...named,
-    ...(ofPipelines && { overrides: ofPipelines.askForPipelines(named.overrides, { pipelines, load }) }),
-  }
-  const { experiment, overrides } = request
+  const draft = await draftPlan({ ...named, site })
+  const { request, chosen, pipelines, ofPipelines } = draft
+  const { planes, load, overrides } = request
   const { findTool } = site
-  // A draft without programs refuses a wrong request before any program is looked for, or fetched.
-  const draft = planRun({ ...request, ...loaded, load, site })
-  ofPipelines?.assertPipelineArms(draft.plan.arms, { pipelines, experiment: experiment.name })
   if (thresholds.length > 0) await assertThresholds(thresholds, draft)
   const programs = await findPrograms({
     load,
@@ -121,9 +132,7 @@ export async function prepare({ app, site, say, thresholds = [], ...named }) {
     findTool,
   })
   ofPipelines?.assertVersions(planes, { chosen, pipelines, tools: programs.tools })
-  const { plan, layout } = draft.holdsWith(programs)
-    ? draft
-    : planRun({ ...request, ...loaded, load, site, ...programs })
+  const { plan, layout } = draft.holdsWith(programs) ? draft : planRun({ ...request, site, ...programs })
   const findRuntime = (/** @type {'node' | null} */ only) =>
     findAppRuntime({ app: only ?? app, tools: programs.tools, findTool, say })
   // Only Node serves gRPC and answers in chunks, even if Pipy serves the other applications.
@@ -157,7 +166,7 @@ function chooseLoad(loads, { generator = DEFAULT_GENERATOR }) {
 }
 
 /** Loads the planes of a request, and all generators. @param {Pick<PlanRequest, 'experiment' | 'overrides'>} options @returns {Promise<Loaded>} */
-export async function loadRegistries({ experiment, overrides }) {
+async function loadRegistries({ experiment, overrides }) {
   const names = choosePlanes(experiment, overrides).map(({ plane }) => plane)
   const [planes, loads] = await Promise.all([loadPlanes(names), loadGenerators()])
   return { planes, loads }

@@ -3,7 +3,7 @@ import { readCores, readLimits } from '../node/machine.js'
 import { estimateMostSeconds, estimatePlanSeconds } from '../plan/plan.js'
 import { withExperiment, withOptions } from '../prepare/options.js'
 import { createPlanRequest } from '../prepare/preparation.js'
-import { loadRegistries, planRun } from '../prepare/prepare.js'
+import { draftPlan } from '../prepare/prepare.js'
 import { readExperiment } from '../prepare/read-experiment.js'
 import { renderPlan } from '../report/plan.js'
 import { SITE_OPTIONS } from '../request/constraints/site.js'
@@ -27,7 +27,6 @@ export async function renderPlanned(experiment, options) {
   const isHere = options.target !== 'kubernetes'
   const quota = isHere ? findQuota(await findCapWay()) : null
   const site = { cpus: os.availableParallelism(), cores: readCores(), limits: { ...readLimits(), quota } }
-  const request = createPlanRequest(experiment, options)
-  const { plan } = planRun({ ...request, ...(await loadRegistries(request)), site })
+  const { plan } = await draftPlan({ ...createPlanRequest(experiment, options), site })
   return renderPlan(plan, estimatePlanSeconds(plan), estimateMostSeconds(plan))
 }

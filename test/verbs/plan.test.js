@@ -195,3 +195,20 @@ describe('a verb named as an experiment', () => {
     expect(stdout.replaceAll(/\s+/g, ' ')).toContain('open loop of 120 requests/s')
   })
 })
+
+describe('a folder with a pipeline.yaml', () => {
+  const FOLDER = 'test/pipelines/envoy'
+
+  it('is planned as it would run: alone before an application, in a network namespace', async () => {
+    const words = `--rate 120 --p99 80ms --planes proxy=${FOLDER} --dry-run`
+    const { stdout, stderr } = await cli('size', ...words.split(' '))
+    expect(stderr).toBe('')
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain('open loop of 120 requests/s, link ratings, no redirection,')
+  })
+
+  it('is refused what it would be refused in a run', async () => {
+    const { stderr, exitCode } = await cli('plan', 'cost', '--planes', `proxy=${FOLDER}`, '--link', 'pair')
+    expect(stderr).toContain('--link pair: a pipeline.yaml describes one proxy before one application')
+    expect(exitCode).toBe(2)
+  })
+})
