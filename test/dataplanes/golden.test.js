@@ -1,3 +1,4 @@
+import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { caddy } from '../../src/dataplanes/caddy/index.js'
 import { renderAdsBootstrap, renderAdsResources } from '../../src/dataplanes/envoy/ads-config.js'
@@ -91,6 +92,10 @@ const specOf = (plane, sidecarModel = plane.carriesBytesOnly ? ofBytes : model) 
     tool: { name: plane.name, path: `/bin/${plane.name}`, version: '1.5.18', sha256: '', source: '' },
   })
 
+/** Names the golden file of a configuration after it, and after its plane. @param {Pick<DataPlane, 'name'>} plane @param {{ name: string }} file */
+const nameGolden = (plane, file) =>
+  path.parse(file.name).name === plane.name ? file.name : `${plane.name}-${file.name}`
+
 const sidecarPlanes = dataPlanes.filter(plane => plane.createSidecar && plane.pipelines !== 'only')
 
 describe('what the planes render', () => {
@@ -125,7 +130,9 @@ describe('what the planes render', () => {
   })
   // They can be read only as files of their own; some have one above.
   const configurations = sidecarPlanes
-    .flatMap(plane => specOf(plane)?.files[0] ?? [])
+    .flatMap(plane =>
+      (specOf(plane)?.files ?? []).slice(0, 1).map(file => ({ ...file, golden: nameGolden(plane, file) })),
+    )
     .filter(f => !['envoy.json', 'sidecar.json'].includes(f.name))
   it.each(['envoy', 'haproxy', 'nginx'])('is, for %s that carries bytes, the golden configuration', name => {
     const spec = specOf(/** @type {DataPlane} */ (dataPlanes.find(plane => plane.name === name)), ofBytes)
@@ -145,8 +152,14 @@ describe('what the planes render', () => {
     const { servers } = JSON.parse(`${specOf(caddy, ofCalls)?.files[0].content}`).apps.http
     expect(servers.outbound.protocols).toEqual(['h1', 'h2c'])
   })
-  it.each(configurations)('is, as $name, the golden configuration', ({ name, content }) =>
-    expect(content).toMatchFileSnapshot(`../golden/${name}`))
+  it.each(configurations)('is, as $golden, the golden configuration', ({ golden, content }) =>
+    expect(content).toMatchFileSnapshot(`../golden/${golden}`))
+  it('has a golden file for each plane, also where a copied folder names its configuration as the original does', () => {
+    expect(['caddy', 'myplane'].map(name => nameGolden({ name }, { name: 'caddy.json' }))).toEqual([
+      'caddy.json',
+      'myplane-caddy.json',
+    ])
+  })
 })
 
 describe('who may call', () => {
