@@ -69,7 +69,7 @@ function findEnds({ template, cells, cpus, tried }) {
 }
 
 /** Fits the CPU of the busiest sidecar over the rate. @param {End[]} ends two @returns {NonNullable<SizeResult['line']>} */
-function fitNeed(ends) {
+export function fitNeed(ends) {
   const { base, slope } = fitLine(ends.map(({ ratePerSecond, need }) => [ratePerSecond, 1000 * need.cores]))
   return { baseMillicores: base, slopeMillicoresPerRequestPerSecond: slope }
 }
@@ -78,7 +78,7 @@ function fitNeed(ends) {
  * Estimates what a rate takes: CPU by the line or in proportion to one end, memory as the end with more.
  * @param {{ ends: End[], ratePerSecond: number }} options @returns {Need | null} null: there is no end
  */
-function estimateNeed({ ends, ratePerSecond }) {
+export function estimateNeed({ ends, ratePerSecond }) {
   if (ends.length === 0) return null
   const bytes = Math.max(...ends.map(({ need }) => need.bytes))
   if (ends.length === 1) return { cores: (ends[0].need.cores * ratePerSecond) / ends[0].ratePerSecond, bytes }

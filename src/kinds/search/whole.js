@@ -16,7 +16,7 @@ import { WHOLE } from './trial-counts.js'
  */
 export function* tryWhole({ template, cpus, tried }) {
   for (;;) {
-    yield wholeOf(template, cpus)
+    yield withCpu(template, cpus)
     const outcomes = ofWhole({ template, cpus, tried })
     const count = (/** @type {boolean | null} */ held) => outcomes.filter(o => o.held === held).length
     if (count(true) > 0 || count(false) >= WHOLE.missedMost || count(null) >= WHOLE.lostMost) return
@@ -27,12 +27,9 @@ export function* tryWhole({ template, cpus, tried }) {
 
 /** Lists the outcomes of a load with all the CPU. @param {{ template: Arm, cpus: number, tried: Tried[] }} options */
 export function ofWhole({ template, cpus, tried }) {
-  const { id } = wholeOf(template, cpus)
+  const { id } = withCpu(template, cpus)
   return tried.filter(({ arm }) => arm.id === id).map(({ outcome }) => outcome)
 }
-
-/** @param {Arm} template @param {number} cpus */
-const wholeOf = (template, cpus) => withCpu(template, cpus)
 
 /**
  * Finds what sidecars take: the most of all trials that show it.

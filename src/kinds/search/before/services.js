@@ -1,14 +1,13 @@
-import { fitLine } from '../../../lib/stats.js'
 import { choiceOf } from '../../../model/arms.js'
 import { listCells } from '../cells.js'
+import { estimateNeed, fitNeed } from '../services.js'
 import { createSearchResult, tryStep, withCpu, withoutOutcomes, withRate } from '../step.js'
 import { findFirst, needOf, p99Of } from './first-answer.js'
 
 /** Limits for services by a line through the CPU at the lowest and the highest rate, each checked. Pure. */
-/** @import { Arm, SearchSpec, SizeResult } from '../../../model/types.ts' @import { Need } from './first-answer.js' */
+/** @import { Arm, SearchSpec, SizeResult } from '../../../model/types.ts' @import { Need } from '../whole.js' */
 /** @import { Search, TriedStep } from '../step.js' */
 /** @typedef {Extract<SearchSpec, { kind: 'services' }>} ServicesSpec */
-/** A rate with all the CPU of the machine. @typedef {{ ratePerSecond: number, step: TriedStep }} End */
 /** @import { Cell } from '../cells.js' */
 
 /**
@@ -24,7 +23,7 @@ export function* findServices({ template, spec, cpus }) {
     const arm = withRate(withCpu(template, cpus), ratePerSecond)
     ends.push({ ratePerSecond, step: yield* tryStep(arm, cpus, { wins: 1 }) })
   }
-  const held = ends.filter(({ step }) => step.held)
+  const held = ends.flatMap(({ ratePerSecond, step }) => (step.held ? [{ ratePerSecond, need: needOf(step) }] : []))
   const line = held.length === 2 ? fitNeed(held) : null
   const results = []
   for (const cell of cells) {
@@ -35,27 +34,11 @@ export function* findServices({ template, spec, cpus }) {
       : yield* findFirst({
           template: withRate(template, ratePerSecond),
           cpus,
-          need: estimateNeed({ held, line, ratePerSecond }),
+          need: /** @type {Need} */ (estimateNeed({ ends: held, ratePerSecond })),
         })
     results.push(createCellResult({ template, cell, line, ...search }))
   }
   return results
-}
-
-/** Fits the CPU of the busiest sidecar over the rate. @param {End[]} held two @returns {NonNullable<SizeResult['line']>} */
-function fitNeed(held) {
-  const { base, slope } = fitLine(held.map(({ ratePerSecond, step }) => [ratePerSecond, 1000 * needOf(step).cores]))
-  return { baseMillicores: base, slopeMillicoresPerRequestPerSecond: slope }
-}
-
-/**
- * Estimates what a rate takes, by the line or in proportion to one end.
- * @param {{ held: End[], line: SizeResult['line'], ratePerSecond: number }} of held: at least one @returns {Need}
- */
-function estimateNeed({ held, line, ratePerSecond }) {
-  const bytes = Math.max(...held.map(({ step }) => needOf(step).bytes))
-  if (line === null) return { cores: (needOf(held[0].step).cores * ratePerSecond) / held[0].ratePerSecond, bytes }
-  return { cores: (line.baseMillicores + line.slopeMillicoresPerRequestPerSecond * ratePerSecond) / 1000, bytes }
 }
 
 /**

@@ -3,12 +3,10 @@ import { capAt, findCpu, indexOf } from '../cpu-limit.js'
 import { fitCpu } from '../lower-rates.js'
 import { findLowerMemoryFloor, findMemoryFloor, recommendedBytes, roundUp } from '../memory-floor.js'
 import { createSearchResult, tryStep, withCpu, withMemory, withRate } from '../step.js'
-import { createUnconfirmed, findFirst, needOf, p99Of } from './first-answer.js'
+import { findFirst, needOf, p99Of } from './first-answer.js'
 
 /** @import { Arm, SearchResult, SearchSpec, SizeResult } from '../../../model/types.ts' */
-/** @import { Need, Unconfirmed } from './first-answer.js' */
 /** @import { Search, SearchOptions, TriedStep } from '../step.js' */
-/** @typedef {{ limits: Need, p99Ms: number | null } | Unconfirmed} FirstAnswer limits: that held twice */
 
 const LESS = 0.7
 const CHECK_ROUNDS_MOST = 4
@@ -21,7 +19,7 @@ const LINE_REACH = 50
  * @param {SearchOptions & { spec: Extract<SearchSpec, { kind: 'size' }> }} options @returns {Search<SizeResult>}
  */
 export function* findSize({ template, spec, cpus }) {
-  const { known } = yield* findFirstLimits({ template, cpus })
+  const known = yield* findFirstLimits({ template, cpus })
   /** @type {SizeResult} */
   let size = {
     ...choiceOf(template),
@@ -87,22 +85,16 @@ export function* findSize({ template, spec, cpus }) {
 }
 
 /**
- * Tries all the CPU and, if that held, limits with room.
- * @param {Pick<SearchOptions, 'template' | 'cpus'>} options
- * @returns {Search<{ known: Map<number, TriedStep>, first: FirstAnswer }>} first: the limits that held, or why none did; known: the
- *   steps that show whether the load holds at a CPU limit, by their place on the grid, for the search that goes on
+ * Tries all the CPU and, if that held, limits with room. @param {Pick<SearchOptions, 'template' | 'cpus'>} options
+ * @returns {Search<Map<number, TriedStep>>} the steps that show whether the load holds at a CPU limit, by their place on the grid
  */
-export function* findFirstLimits({ template, cpus }) {
+function* findFirstLimits({ template, cpus }) {
   const stepWithAllCpu = yield* tryStep(withCpu(template, cpus), cpus)
   const known = new Map([[indexOf(cpus), stepWithAllCpu]])
-  if (!stepWithAllCpu.held) return { known, first: createUnconfirmed({ whole: stepWithAllCpu, cpus }) }
-  const need = needOf(stepWithAllCpu)
-  const { limits, tried: lastLimits, last: lastStep, steps: cpuSteps } = yield* findFirst({ template, cpus, need })
-  for (const step of cpuSteps) if (step.held !== null && step.value < cpus) known.set(indexOf(step.value), step)
-  const first = limits
-    ? { limits, p99Ms: p99Of(lastStep) }
-    : createUnconfirmed({ whole: stepWithAllCpu, cpus, step: lastStep, tried: lastLimits })
-  return { known, first }
+  if (!stepWithAllCpu.held) return known
+  const { steps } = yield* findFirst({ template, cpus, need: needOf(stepWithAllCpu) })
+  for (const step of steps) if (step.held !== null && step.value < cpus) known.set(indexOf(step.value), step)
+  return known
 }
 
 /**

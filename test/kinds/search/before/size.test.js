@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findFirstLimits, findSize } from '../../../../src/kinds/search/before/size.js'
+import { findSize } from '../../../../src/kinds/search/before/size.js'
 import { recommendedBytes } from '../../../../src/kinds/search/memory-floor.js'
 import { createRandom } from '../../../../src/lib/random.js'
 import { createArm } from '../../../fakes/fake-records.js'
@@ -231,64 +231,5 @@ describe('findSize', () => {
         arm.cpuLimitCores === 0.2846 && arm.conditions.memoryLimitBytes === null ? true : undefined,
     })
     expect(result).toMatchObject({ cpu: { held: 0.3273 }, isChecked: true })
-  })
-})
-
-describe('findFirstLimits', () => {
-  const template = createArm({ id: 'link-pipy', load: { kind: 'open', ratePerSecond: 1000, windowSeconds: 3.5 } })
-  const start = (/** @type {Parameters<typeof createFakeSidecar>[0]} */ truth) =>
-    runSearch(findFirstLimits({ template, cpus: 2 }), createFakeSidecar(truth))
-
-  const limitsOf = (/** @type {import('../../../../src/kinds/search/before/size.js').FirstAnswer} */ first) =>
-    'limits' in first ? first.limits : null
-
-  it('has a first answer after four trials, with the same trials as the search that goes on', () => {
-    const { result, trials } = start(truth)
-    // Two places above 0.3273; 1.5 × 13000000 bytes are 75 steps.
-    expect(result.first).toEqual({ limits: { cores: 0.4329, bytes: 75 * STEP }, p99Ms: 5 })
-    expect(trials).toHaveLength(4)
-    expect(
-      search(truth)
-        .trials.slice(0, 4)
-        .map(({ arm }) => arm.id),
-    ).toEqual(trials.map(({ arm }) => arm.id))
-  })
-
-  it('has none where all of the machine is too little, and leaves that to the search', () => {
-    const { result, trials } = start({ ...truth, cores: 3 })
-    expect(result.first).toEqual({ why: 'bound by the sidecar', estimate: null })
-    expect(trials).toHaveLength(1)
-    expect([...result.known.values()].map(step => step.held)).toEqual([false])
-  })
-
-  it('has an estimate if other programs spoiled every trial, and no limits', () => {
-    const { result, trials } = start({ ...truth, disturb: () => null })
-    expect(trials).toHaveLength(6)
-    // Two places above 0.3 cores; 1.5 × 13000000 bytes.
-    expect(result.first).toEqual({
-      why: 'disturbed',
-      estimate: {
-        limits: { cores: 0.4329, bytes: 75 * STEP },
-        ...{ trials: 6, coresLeast: 0.3, need: { cores: 0.3, bytes: 13e6 } },
-      },
-    })
-  })
-
-  it('estimates by the limits that it tried last where those were spoiled, and not where they failed', () => {
-    const spoiled = start({ ...truth, disturb: ({ arm }) => (arm.id.endsWith('-first') ? null : undefined) })
-    expect(spoiled.result.first).toMatchObject({
-      estimate: { limits: { cores: 0.4329, bytes: 75 * STEP }, trials: 2 },
-    })
-    const failed = start({ ...truth, disturb: ({ arm }) => (arm.id.endsWith('-first') ? false : undefined) })
-    expect(failed.result.first).toEqual({ why: 'disturbed', estimate: null })
-  })
-
-  it('keeps what it learned of the CPU, and nothing of limits under which the kernel killed', () => {
-    const { result } = start({ ...truth, cores: 0.3, bytes: 3e7, peakBytes: 1e7 })
-    expect(limitsOf(result.first)?.bytes).toBeGreaterThan(3e7)
-    expect([...result.known.values()].map(step => [step.value, step.held])).toEqual([
-      [2, true],
-      [0.4329, true],
-    ])
   })
 })
