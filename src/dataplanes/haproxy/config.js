@@ -1,14 +1,24 @@
 // The sidecar model as a configuration of HAProxy, and the files that it names.
+import { listByteListeners } from '../../model/byte-listeners.js'
 import { listenAt, milliseconds, quoteWord, renderBackend, renderEntry } from './connections.js'
-import { ERROR_FILES, MARK_FAILED, UNMARK_FAILED } from './error-files.js'
 import { NO_ROUTE, renderMap, renderRoutes } from './routes.js'
-import { renderTcpSections } from './tcp.js'
 
 /** @import { Cluster, ProcessSpec, SidecarModel } from '../../model/types.ts' @import { Section } from './connections.js' */
 
 const HTTP2_WINDOW_BYTES = 1024 * 1024
 // HAProxy's default follows from its limit of open files, which in a container can be a thousand million.
 const MOST_CONNECTIONS = 9000
+
+// A header marks HAProxy's own 503, not an application's, and is removed before the answer leaves.
+const MARK = 'x-sidecar-bench-failed'
+const MARK_FAILED = `res.hdr(${MARK}) -m found`
+const UNMARK_FAILED = `del-header ${MARK}`
+/** Whole responses for an upstream that failed; their status may differ from HAProxy's own, which they replace. @type {{ name: string, content: string, replaces: number }[]} */
+const ERROR_FILES = [
+  createFile(502, '503 Service Unavailable', 'the upstream closed the connection without an answer'),
+  createFile(503, '503 Service Unavailable', 'the upstream cannot be connected', [`${MARK}: 1`]),
+  createFile(504, '504 Gateway Timeout', 'no answer from the upstream in time'),
+]
 
 /** Renders haproxy.cfg, and for requests the maps and error files that it names. @param {SidecarModel} model @param {string} folder where its files will be @returns {ProcessSpec['files']} */
 export function renderFiles(model, folder) {
@@ -104,6 +114,41 @@ function renderTimes({ timeouts, retries }) {
     `http-after-response set-status 504 if { status 503 } { ${MARK_FAILED} } { date(0,ms),sub(txn.begin) ge ${timedOutMs} }`,
     `http-after-response ${UNMARK_FAILED} if { status 503 504 }`,
   ]
+}
+
+/** Renders the sections of a sidecar that carries bytes: defaults, the frontends of each route and a backend for each cluster. @param {SidecarModel} model @returns {Section[]} */
+function renderTcpSections(model) {
+  const { clusters, retries, timeouts } = model
+  const idle = milliseconds(timeouts.idleSeconds)
+  const listeners = listByteListeners(model).flatMap(({ cluster, direction, ...listener }) => {
+    const way = [`default_backend ${cluster.name}`]
+    return direction === 'inbound'
+      ? renderEntry(model, { ...listener, way })
+      : [[`frontend ${listener.name}`, ...listenAt(listener), ...way]]
+  })
+  return [
+    [
+      'defaults',
+      'mode tcp',
+      `timeout connect ${milliseconds(timeouts.connectSeconds)}`,
+      ...[`timeout client ${idle}`, `timeout server ${idle}`],
+      ...[`retries ${retries}`, 'option redispatch 1'],
+    ],
+    ...listeners,
+    ...clusters.map(cluster => renderBackend(model, cluster, {})),
+  ]
+}
+
+/**
+ * Makes the file of a response.
+ * @param {number} replaces HAProxy's own status
+ * @param {string} status
+ * @param {string} reason
+ * @param {string[]} [headers]
+ */
+function createFile(replaces, status, reason, headers = []) {
+  const head = [`HTTP/1.1 ${status}`, 'content-type: text/plain', `content-length: ${reason.length}`, ...headers]
+  return { name: `${replaces}.http`, content: `${head.join('\r\n')}\r\n\r\n${reason}`, replaces }
 }
 
 /** @param {string[]} section */
