@@ -1,10 +1,11 @@
-import { isFlatSummary, splitFlatSummary } from './old-summary.js'
+import { groupBy } from '../lib/group-by.js'
+import { renderArmName } from './arms.js'
 import { OLD_SCHEMA_VERSIONS, SCHEMA_VERSION } from './versions.js'
 
 /**
  * Converts documents of older versions to the words of today; no other module knows the old ones. Version 3 of the schema called
  * the kinds `turns` and `load`, interleaved arms `isBesideOthers` with a `deployment`, and a CPU limit a cap; version 4 had a
- * flat summary. Pure.
+ * flat summary. Pure. @import { Comparison, CpuLine, Slope, SummaryArm } from './types.ts'
  */
 
 // A name of a file may be `constructor` or `__proto__`, which an ordinary object has, too.
@@ -104,4 +105,57 @@ function kindOfArm({ conditions, load }, { isSearch, grows }) {
   if (isSearch) return 'search'
   if (conditions?.sidecars !== undefined) return grows ? 'growth' : 'rollout'
   return load?.isInterleaved ? 'cost' : 'capacity'
+}
+
+/** For each kind, makes the fields that its result alone has of those of version 4, whose summary has those of all kinds side by side. @type {Record<string, (flat: any) => object>} */
+const OF_KIND = {
+  cost: ({ interleaved }) => ({ cpus: interleaved?.cpus ?? null, connections: interleaved?.connections ?? [] }),
+  capacity: () => ({}),
+  search: ({ searches = [], sizes = [] }) => ({ searches, sizes }),
+  rollout: ({ controlNeeds = [] }) => ({ controlNeeds }),
+  growth: ({ growths = [] }) => ({ growths }),
+}
+
+/** Says whether a document of a run is a summary of version 4. @param {any} document */
+function isFlatSummary(document) {
+  return Array.isArray(document?.arms) && Array.isArray(document.comparisons) && document.results === undefined
+}
+
+/** Splits a summary by the kinds of its arms, into one result each. @param {any} flat a summary of version 4, in the words of today */
+function splitFlatSummary({ arms, comparisons, lines, slopes, ...flat }) {
+  const { interleaved, searches, sizes, controlNeeds, growths, ...common } = flat
+  const kindOfLine = new Map((lines ?? []).map((/** @type {CpuLine} */ line) => [line, findKindOfLine(line, arms)]))
+  return {
+    ...common,
+    results: [...groupBy(arms, (/** @type {SummaryArm} */ arm) => arm.kind)].map(([kind, armsOfKind]) => ({
+      kind,
+      arms: armsOfKind,
+      comparisons: comparisons.filter((/** @type {Comparison} */ comparison) => comparison.kind === kind),
+      lines: (lines ?? []).filter((/** @type {CpuLine} */ line) => kindOfLine.get(line) === kind),
+      slopes: (slopes ?? []).filter((/** @type {Slope} */ { armId }) => armsOfKind.some(({ id }) => id === armId)),
+      ...OF_KIND[kind]?.({ interleaved, searches, sizes, controlNeeds, growths }),
+    })),
+  }
+}
+
+/**
+ * Finds the kind whose arms have most of the points of a line, which does not name its kind: several may have the same rates.
+ * undefined: no arm has its plane and link. @param {CpuLine} line @param {SummaryArm[]} arms
+ */
+function findKindOfLine(line, arms) {
+  const ofLine = arms.filter(arm => renderArmName(arm) === renderArmName(line) && arm.link === line.link)
+  const countPoints = (/** @type {SummaryArm[]} */ some) =>
+    line.points.filter(point => some.some(arm => isPointOf(point, arm, line.service))).length
+  const kinds = [...groupBy(ofLine, arm => arm.kind)].toSorted(([, x], [, y]) => countPoints(y) - countPoints(x))
+  return kinds[0]?.[0]
+}
+
+/**
+ * Says whether an arm has the rate and the median CPU of a point.
+ * @param {CpuLine['points'][0]} point @param {SummaryArm} arm @param {string | null} service null: all sidecars
+ */
+function isPointOf({ ratePerSecond, millicores }, arm, service) {
+  /** @type {any} */
+  const measured = service === null ? arm : arm.sidecars.find(sidecar => sidecar.service === service)
+  return arm.load.ratePerSecond === ratePerSecond && 1000 * measured?.cpuCores?.median === millicores
 }

@@ -1,10 +1,12 @@
 import http from 'node:http'
+import http2 from 'node:http2'
 import https from 'node:https'
+import { Duplex } from 'node:stream'
+import tls from 'node:tls'
 import { BenchError, OWN_CODES } from '../lib/errors.js'
 import { call } from './call.js'
-import { openTunnel } from './tunnel.js'
 
-/** @import { TLSSocket } from 'node:tls' */
+/** @import { Endpoint } from '../model/types.ts' */
 
 /**
  * host null: no Host header is sent; protocol `grpc`: a unary call, whose message is the body; isReused: the connection had
@@ -17,9 +19,9 @@ import { openTunnel } from './tunnel.js'
 
 /**
  * Sends one request, over a connection of its own unless an agent keeps them.
- * @param {import('../model/types.ts').Endpoint} endpoint @param {Ask} ask
- * @param {{ agent?: http.Agent, tls?: import('node:tls').ConnectionOptions, timeoutSeconds?: number, signal?:
- * AbortSignal, channel?: import('node:http2').ClientHttp2Session, tunnelPort?: number }} [options] channel: for gRPC;
+ * @param {Endpoint} endpoint @param {Ask} ask
+ * @param {{ agent?: http.Agent, tls?: tls.ConnectionOptions, timeoutSeconds?: number, signal?:
+ * AbortSignal, channel?: http2.ClientHttp2Session, tunnelPort?: number }} [options] channel: for gRPC;
  *   tunnelPort: with tls, the port of an HBONE tunnel to the endpoint
  * @returns {Promise<Answer>} body: bytes as latin1
  * @throws when nothing comes for timeoutSeconds (10 by default), or the connection breaks
@@ -76,7 +78,7 @@ export async function send(
           headers: response.headers,
           localPort: request.socket?.localPort,
           isReused: request.reusedSocket,
-          ...(tls && readPeerCertificate(tunnel?.socket ?? /** @type {TLSSocket} */ (request.socket))),
+          ...(tls && readPeerCertificate(tunnel?.socket ?? /** @type {tls.TLSSocket} */ (request.socket))),
         })
       })
     })
@@ -85,7 +87,7 @@ export async function send(
   })
 }
 
-/** Reads facts about the peer's certificate, such as keyType RSA 2048. @param {TLSSocket} socket @returns {Pick<Answer, 'fingerprint' | 'keyType'>} */
+/** Describes the peer's certificate, such as keyType RSA 2048. @param {tls.TLSSocket} socket @returns {Pick<Answer, 'fingerprint' | 'keyType'>} */
 function readPeerCertificate(socket) {
   const certificate = socket.getPeerX509Certificate()
   const { asymmetricKeyType: type, asymmetricKeyDetails: details } = certificate?.publicKey ?? {}
@@ -98,9 +100,9 @@ function readPeerCertificate(socket) {
 
 /**
  * Sends a request `requests` times, `atOnce` at a time, over as many kept connections.
- * @param {import('../model/types.ts').Endpoint} endpoint @param {Ask & { body: string }} ask
+ * @param {Endpoint} endpoint @param {Ask & { body: string }} ask
  * @param {{ requests: number, atOnce: number, timeoutSeconds: number, answer: string, expected?: { status: number, bytes: number },
- *   before?: number, total?: number, tls?: import('node:tls').ConnectionOptions, agent?: http.Agent }} options agent: keeps its
+ *   before?: number, total?: number, tls?: tls.ConnectionOptions, agent?: http.Agent }} options agent: keeps its
  *   connections afterwards; before, total: requests sent earlier and in all, for errors; answer: the body of each answer; expected: its status and length instead, if a proxy answers with a body of its own
  * @throws {BenchError} that numbers the first request which fails or has another answer; a TypeError, or a fault of this machine (OWN_CODES), as it is
  */
@@ -131,4 +133,42 @@ export async function repeat(
   } finally {
     if (!kept) agent.destroy()
   }
+}
+
+/**
+ * Opens a tunnel of HBONE: HTTP/2 CONNECT for the endpoint, over mTLS to `tunnelPort` of the same address.
+ * @param {Endpoint} endpoint behind the tunnel @param {{ tunnelPort: number, tls: tls.ConnectionOptions, timeoutSeconds: number }} options
+ * @returns {Promise<{ stream: Duplex, socket: tls.TLSSocket }>} stream: the bytes to and from the endpoint; socket: the
+ *   connection below it, which the caller destroys
+ * @throws when the handshake fails, nothing comes for timeoutSeconds, or CONNECT is not answered 200
+ */
+function openTunnel({ address, port }, { tunnelPort, timeoutSeconds, ...options }) {
+  return new Promise((resolve, reject) => {
+    const socket = tls.connect({
+      host: address,
+      port: tunnelPort,
+      rejectUnauthorized: false,
+      ...options.tls,
+      ALPNProtocols: ['h2'],
+    })
+    const fail = (/** @type {Error} */ error) => {
+      socket.destroy()
+      reject(error)
+    }
+    socket.setTimeout(timeoutSeconds * 1000, () => fail(new Error(`no answer within ${timeoutSeconds} s`)))
+    socket.on('error', fail)
+    socket.on('close', () => fail(new Error('the connection was closed in the handshake')))
+    socket.once('secureConnect', () => {
+      const session = http2.connect(`https://${address}:${tunnelPort}`, { createConnection: () => socket })
+      session.on('error', fail)
+      const stream = session.request({ ':method': 'CONNECT', ':authority': `${address}:${port}` })
+      stream.on('error', fail)
+      stream.on('close', () => session.close())
+      stream.once('response', ({ ':status': status }) => {
+        // Strings written to a stream of HTTP/2 are sent as other bytes (seen with Node 20.20); a Duplex makes them buffers.
+        if (status === 200) resolve({ stream: Duplex.from({ readable: stream, writable: stream }), socket })
+        else fail(new Error(`the tunnel was refused with ${status}`))
+      })
+    })
+  })
 }

@@ -84,7 +84,7 @@ export function loadAfter(folder, load) {
   })
 }
 
-/** Loads what says whether a run is precise enough. @returns {Promise<import('../run/stopping.js').Assess>} */
+/** Loads what says whether a run is precise enough. @returns {Promise<import('../run/rounds.js').Assess>} */
 async function loadAssess() {
   const { summarise } = await import('../analysis/summarise.js')
   const { summarisePrecision } = await import('../report/notes.js')

@@ -35,7 +35,7 @@ export function findScriptFolders({ load }) {
  * parityCache: absent: every equal-work check is made.
  * @typedef {{ plan: Plan & { notes: string[] }, programs: Programs, layout: Layout }} Preparation
  * @typedef {{ command: string[], thresholds?: string[], retain?: boolean, reusable?: Reusable, interrupted?: Interrupted,
- *   parityCache?: import('./kind.js').ParityCache, turns?: import('./rounds.js').Turns, assess?: import('./stopping.js').Assess, echoScripts?: string }} Execution
+ *   parityCache?: import('./kind.js').ParityCache, turns?: import('./rounds.js').Turns, assess?: import('./rounds.js').Assess, echoScripts?: string }} Execution
  */
 
 /**

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
 import { loadPlanes } from '../../src/dataplanes/registry.js'
-import { k6Tool } from '../../src/loads/k6/tool.js'
+import { k6Tool } from '../../src/loads/k6/index.js'
 import { fetchPipy, pipyUrl } from '../../src/tools/fetch.js'
 import { makeFolder } from '../fakes/scratch.js'
 

@@ -74,7 +74,7 @@ describe('on a cgroup v2 kernel', { timeout: 520_000 }, () => {
       for tool in pipy k6; do install -m 755 "$(node -e "
         const { findTool } = await import('./src/tools/find.js')
         const { loadPlanes } = await import('./src/dataplanes/registry.js')
-        const { k6Tool } = await import('./src/loads/k6/tool.js')
+        const { k6Tool } = await import('./src/loads/k6/index.js')
         const spec = [...Object.values(await loadPlanes()).flatMap(p => p.tool ?? []), k6Tool].find(s => s.name === '$tool')
         console.log((await findTool(spec, { fetch: null })).path)" --input-type=module)" /tmp/$tool; done
       cat >/tmp/as-nobody <<'END'

@@ -1,7 +1,7 @@
 import { pipy, pipyTool } from '../../src/dataplanes/pipy/index.js'
 import { loadPlanes } from '../../src/dataplanes/registry.js'
-import { k6Tool } from '../../src/loads/k6/tool.js'
-import { wrkTool } from '../../src/loads/wrk/tool.js'
+import { k6Tool } from '../../src/loads/k6/index.js'
+import { wrkTool } from '../../src/loads/wrk/index.js'
 import { findCapWay } from '../../src/targets/local/cgroups.js'
 import { findOnPath, findTool } from '../../src/tools/find.js'
 

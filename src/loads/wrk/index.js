@@ -1,18 +1,29 @@
+import { isAtLeast } from '../../lib/version.js'
 import { createProcess } from '../../model/processes.js'
 import { hasChunks, renderHeaders } from '../../model/requests.js'
 import { countSlices, orderSlices } from '../slices.js'
 import { parseResult } from './result.js'
-import { wrkTool } from './tool.js'
+
+/** @import { Load, LoadGenerator, ToolSpec } from '../../model/types.ts' */
 
 // Requests in flight get as much time to end as with k6, so that slow ones of the window are counted, too.
 const GRACE_MS = 20_000
 // The first bytes of a payload identify its user, so it has a least length; each user keeps its payload in memory.
 const PAYLOAD_BYTES = { least: 32, most: 2 ** 20 }
 
-/**
- * @import { Load, LoadGenerator } from '../../model/types.ts'
- * @type {LoadGenerator}
- */
+/** @type {ToolSpec} */
+export const wrkTool = {
+  name: 'wrk',
+  variable: 'WRK',
+  image: null,
+  package: 'wrk',
+  versionArgv: ['--version'],
+  parseVersion: text => /^wrk (?:debian\/)?(\d+\.\d+\.\d+)/m.exec(text)?.[1] ?? null,
+  wanted: '>= 4.0',
+  isAccepted: version => isAtLeast(version, '4.0'),
+}
+
+/** @type {LoadGenerator} */
 export const wrk = {
   name: 'wrk',
   tool: wrkTool,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createTimeLeft, renderTimeLeft } from '../../../src/kinds/search/time-left.js'
+import { createTimeLeft, renderTimeLeft } from '../../../src/kinds/search/course.js'
 import { createArm } from '../../fakes/fake-records.js'
 
 const templates = ['pipy', 'envoy'].map(plane =>

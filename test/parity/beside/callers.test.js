@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { listCallerDifferences } from '../../../src/parity/beside/callers.js'
+import { listCallerDifferences } from '../../../src/parity/beside/prober.js'
 
 describe('listCallerDifferences', () => {
   const statuses = { allowed: 200, denied: 403 }

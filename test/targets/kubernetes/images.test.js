@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { adsTool } from '../../../src/dataplanes/envoy/ads-control.js'
 import { pipyTool } from '../../../src/dataplanes/pipy/index.js'
-import { k6Tool } from '../../../src/loads/k6/tool.js'
-import { wrkTool } from '../../../src/loads/wrk/tool.js'
+import { k6Tool } from '../../../src/loads/k6/index.js'
+import { wrkTool } from '../../../src/loads/wrk/index.js'
 import { chooseImages, hasImage, isAlwaysPulled, listImages } from '../../../src/targets/kubernetes/images.js'
 
 const specs = [pipyTool, pipyTool, k6Tool]
