@@ -101,13 +101,13 @@ export function findOwner(inode) {
 
 /** Counts the resets that this network namespace has sent (RFC 4022, tcpOutRsts): one a refused connection, and others. */
 export function countResets() {
-  return parseResets(readFileSync('/proc/net/snmp', 'utf8'))
+  return parseTcpCounters(readFileSync('/proc/net/snmp', 'utf8')).OutRsts
 }
 
-/** Reads the resets sent. @param {string} text of /proc/net/snmp: a line of names and one of values for each protocol */
-export function parseResets(text) {
+/** Reads the counters of TCP by their names (RFC 4022). @param {string} text of /proc/net/snmp: a line of names and one of values for each protocol @returns {Record<string, number>} */
+export function parseTcpCounters(text) {
   const [names, values] = text.split('\n').flatMap(line => (line.startsWith('Tcp: ') ? [line.split(' ')] : []))
-  return Number(values[names.indexOf('OutRsts')])
+  return Object.fromEntries(names.map((name, i) => [name, Number(values[i])]))
 }
 
 /** Lists the sockets of a state in a table of TCP sockets (proc(5), /proc/net/tcp). @param {string} text @param {string} [state] */

@@ -2,7 +2,7 @@ import { execa } from 'execa'
 import { groupBy } from '../../lib/group-by.js'
 import { sleep } from '../../lib/wait.js'
 import { readLinkSafely } from '../../node/kernel/proc-files.js'
-import { listSocketInodes } from '../../node/kernel/sockets.js'
+import { listSocketInodes, parseTcpCounters } from '../../node/kernel/sockets.js'
 
 /** Counts the bytes that processes receive over a window, at their own sockets: bytes that bypassed a sidecar are not among them. */
 /** @import { ClosedConnections } from '../../model/types.ts' */
@@ -131,11 +131,10 @@ export function parseConnections(text) {
   )
 }
 
-/** Reads the numbers of connections opened so far. @param {string} text of /proc/net/snmp (RFC 4022, tcpPassiveOpens and tcpActiveOpens) @returns {ClosedConnections} */
+/** Reads the numbers of connections opened so far. @param {string} text of /proc/net/snmp @returns {ClosedConnections} */
 export function parseOpened(text) {
-  const [names, values] = text.split('\n').flatMap(line => (line.startsWith('Tcp: ') ? [line.split(' ')] : []))
-  const read = (/** @type {string} */ name) => Number(values[names.indexOf(name)])
-  return { accepted: read('PassiveOpens'), connected: read('ActiveOpens') }
+  const { PassiveOpens: accepted, ActiveOpens: connected } = parseTcpCounters(text)
+  return { accepted, connected }
 }
 
 /** Sums the bytes received between two readings at connections that are in the second. @param {Connections} before @param {Connections} after */

@@ -12,7 +12,7 @@ import {
 } from '../../../src/node/kernel/cgroup.js'
 import { createProbe, readThreads, readUsage } from '../../../src/node/kernel/probe.js'
 import { numberOf, parseHostCpu } from '../../../src/node/kernel/proc-files.js'
-import { findPortShortage, parseListeners, parseResets } from '../../../src/node/kernel/sockets.js'
+import { findPortShortage, parseListeners, parseTcpCounters } from '../../../src/node/kernel/sockets.js'
 import { parseChosen } from '../../../src/node/machine.js'
 import { createFolders } from '../../../src/targets/local/cgroup-folders.js'
 import { findCapWay, wrapInSystemdScope } from '../../../src/targets/local/cgroups.js'
@@ -108,14 +108,14 @@ describe('openCounterFile', () => {
   })
 })
 
-describe('parseResets', () => {
+describe('parseTcpCounters', () => {
   it('reads the resets of TCP by their name', () => {
     const text = [
       'Ip: Forwarding OutRsts\nIp: 1 64',
       'Tcp: RtoAlgorithm MaxConn InErrs OutRsts InCsumErrors\nTcp: 1 -1 3 80847 0',
       'TcpExt: OutRsts\nTcpExt: 5\n',
     ]
-    expect(parseResets(text.join('\n'))).toBe(80847)
+    expect(parseTcpCounters(text.join('\n')).OutRsts).toBe(80847)
   })
 })
 
