@@ -14,14 +14,14 @@ export function readTraffic(file) {
     .replace(/^[^A-Za-z0-9]+/, '')
   const modernise = (/** @type {any} */ written) =>
     typeof written === 'object' && written !== null ? { name: named || 'traffic', ...written } : written
-  return parseYaml({ text: readText(file), file, schema: trafficSchema, modernise })
+  return parseYaml({ text: readOptionFile('--traffic', file), file, schema: trafficSchema, modernise })
 }
 
-/** @param {string} file @throws {UsageError} */
-function readText(file) {
+/** Reads a file that an option names. @param {string} option @param {string} file @returns {string} @throws {UsageError} if it cannot be read */
+export function readOptionFile(option, file) {
   try {
     return readBounded(file)
   } catch (error) {
-    throw new UsageError(`--traffic ${file} cannot be read: ${/** @type {Error} */ (error).message}`)
+    throw new UsageError(`${option} ${file} cannot be read: ${/** @type {Error} */ (error).message}`)
   }
 }

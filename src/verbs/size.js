@@ -3,7 +3,6 @@ import { loadPlanes } from '../dataplanes/registry.js'
 import { listNodes, readNode } from '../kinds/search/nodes.js'
 import { EXIT, UsageError } from '../lib/errors.js'
 import { readKit } from '../lib/kit.js'
-import { readBounded } from '../lib/read-file.js'
 import { findResult, listSizes } from '../model/results.js'
 import {
   createFeaturesOption,
@@ -17,6 +16,7 @@ import {
   withRequest,
 } from '../prepare/options.js'
 import { addProductionOptions, PRODUCTION_FORMATS, readProductionOptions } from '../prepare/production-options.js'
+import { readOptionFile } from '../prepare/read-traffic.js'
 import { runExperiment } from '../prepare/run-experiment.js'
 import { FORMATS, renderLimits, renderNodeFit } from '../report/limits.js'
 import { SIZE_OPTIONS } from '../request/constraints/size.js'
@@ -211,16 +211,11 @@ function createRequestedExperiment({ file, rate, p99: p99Ms, sidecars, extrapola
   const requests = { ...readRequest(options), ...(options.traffic && { traffic: options.traffic }) }
   const axes = { link, users, payloadBytes, features, interception, protocol, tls, neighbourCores, requests }
   if (file !== undefined)
-    return createServicesExperiment({ ...axes, services: parseServices(readText(file), file), p99Ms: p99Ms ?? null })
+    return createServicesExperiment({
+      ...axes,
+      services: parseServices(readOptionFile('-f', file), file),
+      p99Ms: p99Ms ?? null,
+    })
   const load = { ratePerSecond: Number(rate), p99Ms: Number(p99Ms) }
   return createSizeExperiment({ ...axes, ...load, isExtrapolated: extrapolate })
-}
-
-/** @param {string} file @throws {UsageError} */
-function readText(file) {
-  try {
-    return readBounded(file)
-  } catch (error) {
-    throw new UsageError(`-f ${file} cannot be read: ${/** @type {Error} */ (error).message}`)
-  }
 }
