@@ -1,13 +1,14 @@
-import { renderPair, renderReason } from '../answer/pair.js'
+import { renderPair } from '../answer/pair.js'
 import { dropEmpty } from '../answer/picture.js'
 import { PRIMARY } from '../judge/quantities.js'
 import { groupBy } from '../lib/group-by.js'
 import { capitalise, joinWords } from '../lib/letters.js'
 import { joinParts } from '../lib/text-table.js'
-import { count as countOf, percent } from '../lib/units.js'
+import { count as countOf, percent, renderInterval } from '../lib/units.js'
 import { findVaried, groupOf, renderAxes } from '../model/arms.js'
+import { renderThreshold } from './notes.js'
 import { renderSectionsText } from './section-text.js'
-import { blocksOfVerdicts, renderVerdict } from './verdicts.js'
+import { blocksOfVerdicts, renderReasons, renderVerdict } from './verdicts.js'
 
 /**
  * Renders the comparison of two runs for the terminal. Pure.
@@ -45,10 +46,7 @@ export function createComparisonAnswer({ comparisons, controls, refused, warning
     return [where ? `${capitalise(where)}: ${sentence}` : sentence]
   })
   const repeats = Math.max(0, ...whole.map(({ ratio }) => ratio.values.filter(value => value !== null).length))
-  const sentences = [
-    ...verdicts.slice(0, SENTENCES_MOST),
-    ...thresholds.map(threshold => `${renderThreshold(threshold)}.`),
-  ]
+  const sentences = [...verdicts.slice(0, SENTENCES_MOST), ...thresholds.map(threshold => `${renderHeld(threshold)}.`)]
   return {
     conditions: ['compare', `old: ${runs.old.folder}`, `new: ${runs.new.folder}`, ...renderHow(whole)],
     pictures:
@@ -100,7 +98,7 @@ function renderRefused(refused) {
 function renderChangeCell(comparison) {
   if (comparison === undefined || comparison.ratio.median === null || comparison.verdict === 'invalid') return null
   const { median, low, high } = comparison.ratio
-  const interval = low === null || high === null ? ' (no interval yet)' : ` [${low.toFixed(2)}, ${high.toFixed(2)}]`
+  const interval = renderInterval(comparison.ratio, end => end.toFixed(2), ' (no interval yet)')
   return { text: `${median.toFixed(2)}${interval}`, value: median, low, high }
 }
 
@@ -127,7 +125,7 @@ export function renderComparisonDetails({ comparisons, controls, refused, warnin
         'controls',
         controls.map(control => renderControl(control, controls)),
       ),
-      sentences('thresholds', thresholds.map(renderThreshold)),
+      sentences('thresholds', thresholds.map(renderHeld)),
     ]),
   ])
 }
@@ -162,15 +160,14 @@ function renderControl(control, controls) {
   const { ratio, reasons } = control
   const where = renderAxes(control, findVaried(controls))
   const without = `Without sidecars${where ? ` (${where})` : ''}`
-  const notes = reasons.length > 0 ? `: ${reasons.map(renderReason).join('; ')}` : ''
+  const notes = renderReasons(reasons)
   if (ratio.median === null) return `${without} it is not known what the applications' CPU per request did${notes}`
   const gap = `${percent(Math.abs(ratio.median - 1), 1)} ${ratio.median < 1 ? 'less' : 'more'}`
   return `${without} the applications used ${gap} CPU per request in new${notes}`
 }
 
-/** Renders whether a threshold was met, with the median ratio that it bounds. @param {HeldThreshold} threshold */
-function renderThreshold({ expression, arm, value, held }) {
-  if (arm === null) return `Threshold ${expression}: not tested: no arm that has its quantity was compared`
-  const result = held === null ? 'not tested: excluded' : `${held ? 'met' : 'NOT met'}: ${value?.toFixed(3)}`
-  return `Threshold ${expression} (${arm}): ${result}`
+/** Renders whether a threshold was met, or that no arm tested it. @param {HeldThreshold} threshold */
+function renderHeld({ arm, ...threshold }) {
+  if (arm !== null) return renderThreshold({ ...threshold, arm })
+  return `Threshold ${threshold.expression}: not tested: no arm that has its quantity was compared`
 }

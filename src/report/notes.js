@@ -12,7 +12,7 @@ import { renderConditions } from './conditions.js'
 
 /**
  * The lines below the table. Pure. @import { RenderedResult } from '../kinds/sections.js'
- * @import { Precision, Summary, SummaryArm } from '../model/types.ts'
+ * @import { Precision, Summary, SummaryArm, ThresholdResult } from '../model/types.ts'
  */
 
 const COST = 'µs/req is CPU time per verified request: of all sidecars, then of each.'
@@ -96,13 +96,22 @@ export function renderDeviations({ deployed = [] }) {
 /** Renders each threshold with the median ratio: met, not met, or excluded. @param {Pick<Summary, 'thresholds'>} summary */
 export function renderThresholds({ thresholds }) {
   return thresholds.map(({ expression, link, cpuLimitCores, value, held }) => {
-    const result = held === null ? 'not tested: excluded' : `${held ? 'met' : 'NOT met'}: ${value?.toFixed(3)}`
-    return `Threshold ${expression} (${link}${cpuLimitCores ? `, ${count(cpuLimitCores, 'core')}` : ''}): ${result}`
+    const arm = `${link}${cpuLimitCores ? `, ${count(cpuLimitCores, 'core')}` : ''}`
+    return renderThreshold({ expression, arm, value, held })
   })
 }
 
 /**
- * Summarises the precision by the pair with the widest interval, of those that are too wide if there are any.
+ * Renders a threshold with the median ratio that it bounds, and whether that meets it.
+ * @param {Pick<ThresholdResult, 'expression' | 'value' | 'held'> & { arm: string }} threshold held: null: it was excluded
+ */
+export function renderThreshold({ expression, arm, value, held }) {
+  const result = held === null ? 'not tested: excluded' : `${held ? 'met' : 'NOT met'}: ${value?.toFixed(3)}`
+  return `Threshold ${expression} (${arm}): ${result}`
+}
+
+/**
+ * Describes the pair with the widest interval, of those that are too wide if there are any.
  * @param {Precision} precision
  * @returns {{ isReached: boolean, hasPairs: boolean, roundsMore: number | null, sentence: string }} hasPairs: false: no pair is left;
  *   roundsMore: the most that a pair still needs, null: not known, or no pair is left

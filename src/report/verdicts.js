@@ -79,7 +79,7 @@ function renderWithoutVerdict(group, isReasonKnown) {
     const label = comparedIn(quantity)?.label
     return verdict === 'indicative' && median !== null ? `${label} ${median.toFixed(2)} : 1` : label
   })
-  const because = reasons.length > 0 ? `: ${reasons.map(renderReason).join('; ')}` : ''
+  const because = renderReasons(reasons)
   const why = isReasonKnown ? ' for the same reason' : because
   return `${names.join(', ')} of ${a} and ${b}: ${verdict === 'invalid' ? 'no verdict' : 'no interval yet'}${why}`
 }
@@ -111,7 +111,7 @@ function renderIndicative(comparisons) {
   const renderMedian = (/** @type {number | null} */ median) =>
     median === null ? 'unknown' : `${median.toFixed(2)} : 1`
   const ratios = comparisons.map(({ a, ratio }) => `${a} ${renderMedian(ratio.median)}`)
-  const notes = reasons.length > 0 ? `: ${reasons.map(renderReason).join('; ')}` : ''
+  const notes = renderReasons(reasons)
   return `${comparedIn(quantity)?.label} against ${b}, no interval yet${notes}: ${ratios.join(', ')}`
 }
 
@@ -126,7 +126,7 @@ export function renderVerdict(comparison) {
   const rounds = values.filter(v => v !== null).length
   const whose = service === null ? '' : ` at ${service}`
   const pair = `${compared?.label}${whose} of ${a} and ${b}`
-  const notes = reasons.length > 0 ? `: ${reasons.map(renderReason).join('; ')}` : ''
+  const notes = renderReasons(reasons)
   if (verdict === 'invalid' || median === null) return `${pair}: no verdict${notes}`
   if (verdict === 'indicative') return `${pair}: ${median.toFixed(2)} : 1, no interval yet${notes}`
 
@@ -140,6 +140,11 @@ export function renderVerdict(comparison) {
   const ends = [gap(low), gap(high)].sort((x, y) => x - y).map(v => v.toFixed(digits))
   const unit = load.isInterleaved ? 'interleaved repeats' : 'repeats'
   return `${a} ${words}${whose} than ${b} [${ends.join(', ')}], ${rounds} ${unit}${notes}`
+}
+
+/** Renders the reasons of a comparison behind its sentence; empty: it has none. @param {Comparison['reasons']} reasons */
+export function renderReasons(reasons) {
+  return reasons.length > 0 ? `: ${reasons.map(renderReason).join('; ')}` : ''
 }
 
 /** Renders the noise of the run, how far an arm is from itself; empty: no A/A pair has a ratio. @param {Comparison[]} comparisons of A/A pairs, in one group */
