@@ -12,6 +12,10 @@ export const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)} 
 /** Renders a number and its noun, such as `1 arm` or `2 arms`. @param {number} many @param {string} noun */
 export const count = (many, noun) => `${many} ${noun}${many === 1 ? '' : 's'}`
 
+/** Renders an interval behind its value, such as ` [1.2, 1.5]`. @param {{ low: number | null, high: number | null }} ends @param {(end: number) => string} show @param {string} [absent] for a value without an interval */
+export const renderInterval = ({ low, high }, show, absent = '') =>
+  low === null || high === null ? absent : ` [${show(low)}, ${show(high)}]`
+
 /** Renders the time left, in minutes from a minute and a half on. @param {number} seconds */
 export const timeLeft = seconds =>
   seconds >= 90 ? `${Math.round(seconds / 60)} min left` : `${Math.round(seconds)} s left`

@@ -2,7 +2,7 @@ import { formatRatio } from '../analysis/claims/answers.js'
 import { findPlateaus, WITHIN } from '../analysis/fits.js'
 import { renderOff } from '../judge/over-sidecars.js'
 import { formatValue, QUANTITIES } from '../judge/quantities.js'
-import { percent } from '../lib/units.js'
+import { percent, renderInterval } from '../lib/units.js'
 import { AXES, findVaried, renderArmName, renderAxes } from '../model/arms.js'
 import { listArms } from '../model/results.js'
 
@@ -43,10 +43,7 @@ export function renderSlopes({ results }) {
 function renderSlope({ armId, quantity, perHour, low, high, rounds }) {
   const row = { ...QUANTITIES[quantity], digits: 2 }
   const formatQuantity = (/** @type {number} */ value) => formatValue(row, value)
-  const interval =
-    low === null || high === null
-      ? `: too few windows (${rounds}) for an interval`
-      : ` [${formatQuantity(low)}, ${formatQuantity(high)}]`
+  const interval = renderInterval({ low, high }, formatQuantity, `: too few windows (${rounds}) for an interval`)
   const isFlat = low !== null && high !== null && low <= 0 && high >= 0
   const words = low === null ? '' : isFlat ? ': no change shown' : perHour > 0 ? ': it grows' : ': it falls'
   return `${armId}: ${row.label} ${perHour >= 0 ? '+' : ''}${formatQuantity(perHour)}${interval}${words}`

@@ -1,5 +1,6 @@
 import { formatValue, QUANTITIES, quantityOf } from '../../judge/quantities.js'
 import { BOUND_LEAST } from '../../kinds/rollout/numbers.js'
+import { renderInterval } from '../../lib/units.js'
 import { AXES, renderArmName } from '../../model/arms.js'
 import { listComparisons } from '../../model/results.js'
 import { findDisparities } from '../../parity/verdict/rows.js'
@@ -96,11 +97,10 @@ export function judgeRatios({ summary, quantity, a, b, ratios }) {
   }
 }
 
-/** Formats a ratio with its interval, if it has one: `0.52 [0.50, 0.55]`; `-`: it has no median. @param {Quantity} ratio */
-export function formatRatio({ median, low, high }) {
-  const digits = (/** @type {number} */ value) => value.toFixed(value < 0.1 ? 4 : value < 10 ? 2 : 1)
-  if (median === null) return '-'
-  return `${digits(median)}${low === null || high === null ? '' : ` [${digits(low)}, ${digits(high)}]`}`
+/** Formats a ratio with its interval, if it has one: `0.52 [0.50, 0.55]`; `-` without a median. @param {Quantity} ratio */
+export function formatRatio(ratio) {
+  const show = (/** @type {number} */ value) => value.toFixed(value < 0.1 ? 4 : value < 10 ? 2 : 1)
+  return ratio.median === null ? '-' : `${show(ratio.median)}${renderInterval(ratio, show)}`
 }
 
 /**

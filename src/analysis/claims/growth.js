@@ -1,5 +1,6 @@
 import { OF_MACHINE, renderEndings } from '../../kinds/growth/numbers.js'
 import { summariseValues } from '../../lib/stats.js'
+import { renderInterval } from '../../lib/units.js'
 import { findResult, listArms } from '../../model/results.js'
 import { findRoundsLeast } from '../verdict.js'
 import { CLAIM_QUANTITIES, NOT_TESTABLE, untested } from './answers.js'
@@ -59,15 +60,15 @@ function judgeFailure(failsAt, { reason, tolerance }, growth) {
     : answer('direction only', 'it fails, with another number of sidecars')
 }
 
-/** Judges a median; only a slope can be right in direction alone. @param {string} quantity @param {GrowthClaim} claim @param {SummaryArm} arm @returns {Answer} */
-function judgeSize(quantity, { value: theirs = 0, tolerance }, arm) {
-  const { of, format, label } = CLAIM_QUANTITIES[quantity]
-  const { median, low, high } = of(arm)
+/** Judges a median; only a slope can be right in direction alone. @param {string} name of the quantity @param {GrowthClaim} claim @param {SummaryArm} arm @returns {Answer} */
+function judgeSize(name, { value: theirs = 0, tolerance }, arm) {
+  const { of, format, label } = CLAIM_QUANTITIES[name]
+  const quantity = of(arm)
+  const { median, low } = quantity
   if (median === null) return untested('not measured: too few steps held')
-  const interval = low === null || high === null ? '' : ` [${format(low)}, ${format(high)}]`
-  const ours = `${label} ${format(median)}${interval}`
+  const ours = `${label} ${format(median)}${renderInterval(quantity, format)}`
   if (Math.abs(median / theirs - 1) <= tolerance) return { status: 'reproduced', ours, reason: '' }
-  if (!SLOPES.includes(quantity)) return { status: 'contradicted', ours, reason: 'outside of the tolerance' }
+  if (!SLOPES.includes(name)) return { status: 'contradicted', ours, reason: 'outside of the tolerance' }
   return (low ?? median) > 0
     ? { status: 'direction only', ours, reason: 'it rises with the sidecars, outside of the tolerance' }
     : { status: 'contradicted', ours, reason: 'it does not rise with the sidecars' }

@@ -4,6 +4,7 @@ import { renderPair } from '../../answer/pair.js'
 import { renderPairs } from '../../answer/pairs.js'
 import { chooseQuantities, choosesQuantities, drawProxies, hasPoints } from '../../answer/proxies.js'
 import { formatValue, QUANTITIES, quantityOf } from '../../judge/quantities.js'
+import { renderInterval } from '../../lib/units.js'
 import { renderCpuRequests } from './cpu-requests.js'
 import { renderCrossings } from './crossings.js'
 import { listExcluded } from './excluded.js'
@@ -136,10 +137,7 @@ function renderRate(arm, isCapacity) {
   const capacity = quantityOf(arm, 'capacity')
   const formatCapacity = (/** @type {number | null} */ value) => formatValue(QUANTITIES.capacity, Number(value))
   if (capacity.median !== null) {
-    const { median, low, high } = capacity
-    return {
-      text: `${formatCapacity(median)} req/s${low === null ? '' : ` [${formatCapacity(low)}, ${formatCapacity(high)}]`}`,
-    }
+    return { text: `${formatCapacity(capacity.median)} req/s${renderInterval(capacity, formatCapacity)}` }
   }
   const rate = quantityOf(arm, 'throughput').median
   if (rate === null) return null

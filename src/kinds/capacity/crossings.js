@@ -1,7 +1,7 @@
 import { formatValue, QUANTITIES } from '../../judge/quantities.js'
 import { groupBy } from '../../lib/group-by.js'
-import { percent } from '../../lib/units.js'
-import { AXES, findVaried, groupOf, renderArmName, renderAxes, renderContenderName } from '../../model/arms.js'
+import { percent, renderInterval } from '../../lib/units.js'
+import { AXES, renderAxes, findVaried, groupOf, renderArmName, renderContenderName } from '../../model/arms.js'
 import { GAP_LEAST } from '../../model/bounds.js'
 import { findCrossings, listPoints } from './find-crossings.js'
 
@@ -24,8 +24,9 @@ export function renderCrossings({ arms }, { shows }) {
 }
 
 /** Renders which plane takes less and from where on, with the values at both ends of the axis. @param {Crossing} crossing @param {string} axis its label */
-function renderCrossing({ quantity, lines, at: { median, low, high }, isOnce, isClear }, axis) {
+function renderCrossing({ quantity, lines, at, isOnce, isClear }, axis) {
   const row = QUANTITIES[quantity]
+  const { median } = at
   const [less, more] = lines.map(([{ arm }]) => renderArmName(arm))
   const last = lines[0].length - 1
   const valuesAt = (/** @type {number} */ i) =>
@@ -35,8 +36,7 @@ function renderCrossing({ quantity, lines, at: { median, low, high }, isOnce, is
     return `${row.label}: ${less} and ${more} are within ${percent(GAP_LEAST)} at some number of ${axis}, and neither takes less at every one ${values}`
   if (median === null) return `${row.label}: ${less} takes less than ${more} at every number of ${axis} ${values}`
   if (!isOnce) return `${row.label}: ${less} and ${more} change places more than once ${values}`
-  const interval = low === null || high === null ? '' : ` [${low.toFixed(1)}, ${high.toFixed(1)}]`
-  return `${row.label}: ${less} takes less than ${more} from ${median.toFixed(1)}${interval} ${axis} on, and more below ${values}`
+  return `${row.label}: ${less} takes less than ${more} from ${median.toFixed(1)}${renderInterval(at, end => end.toFixed(1))} ${axis} on, and more below ${values}`
 }
 
 /**

@@ -2,6 +2,7 @@ import { PRIMARY, quantityOf } from '../../judge/quantities.js'
 import { groupBy } from '../../lib/group-by.js'
 import { joinWords } from '../../lib/letters.js'
 import { summariseValues } from '../../lib/stats.js'
+import { renderInterval } from '../../lib/units.js'
 import { groupOf, renderArmName, renderAxes, renderContenderName } from '../../model/arms.js'
 
 /**
@@ -136,9 +137,8 @@ function renderVerdict({ low, high }) {
 }
 
 /** @param {Quantity} difference */
-function renderDifference({ median, low, high }) {
-  const interval = low === null || high === null ? '' : ` [${renderMicros(low)}, ${renderMicros(high)}]`
-  return `${renderMicros(Number(median))}${interval}`
+function renderDifference(difference) {
+  return `${renderMicros(Number(difference.median))}${renderInterval(difference, renderMicros)}`
 }
 
 /** Renders microseconds with their sign; without one if they round to 0. @param {number} micros */

@@ -1,6 +1,6 @@
 import { fitMemory, renderOff } from '../../judge/over-sidecars.js'
 import { summariseValues } from '../../lib/stats.js'
-import { MIB } from '../../lib/units.js'
+import { MIB, renderInterval } from '../../lib/units.js'
 import { choiceOf, findVaried, labelOf } from '../../model/arms.js'
 import { answerGrowth } from './answer.js'
 import { hasHeld, listMemoryPoints, renderEndings } from './numbers.js'
@@ -97,13 +97,12 @@ function renderGrowth(growth, name) {
 }
 
 /** Renders the fitted line, its largest residual, and at most ten points. @param {NonNullable<GrowthFit['memory']>} memory */
-function renderMemory({ baseBytes, bytesPerSidecar, low, high, points }) {
+function renderMemory({ baseBytes, bytesPerSidecar, points, ...ends }) {
   const kB = (/** @type {number} */ bytes) => (bytes / 1000).toFixed(1)
-  const interval = low === null || high === null ? '' : ` [${kB(low)}, ${kB(high)}]`
   const largest = Math.max(...points.map(p => Math.abs(p.residualBytes)))
   const picked = pickExamples(points)
   return [
-    `    memory of the control plane: ${(baseBytes / MIB).toFixed(1)} MiB + ${kB(bytesPerSidecar)} kB a sidecar${interval}, off by at most ${(largest / MIB).toFixed(2)} MiB`,
+    `    memory of the control plane: ${(baseBytes / MIB).toFixed(1)} MiB + ${kB(bytesPerSidecar)} kB a sidecar${renderInterval(ends, kB)}, off by at most ${(largest / MIB).toFixed(2)} MiB`,
     `      ${picked.map(p => `${p.sidecars}: ${renderOff(p.bytes / MIB, p.residualBytes / MIB, { digitsOff: 2 })}`).join('  ')}`,
   ]
 }

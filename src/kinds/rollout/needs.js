@@ -1,6 +1,6 @@
 import { fitCpu, fitMemory, renderOff } from '../../judge/over-sidecars.js'
 import { groupBy } from '../../lib/group-by.js'
-import { MIB } from '../../lib/units.js'
+import { MIB, renderInterval } from '../../lib/units.js'
 import { choiceOf, renderArmName } from '../../model/arms.js'
 import { renderResources, toLimits } from '../../model/container-limits.js'
 
@@ -97,8 +97,8 @@ export function renderNeed(need) {
   const { memory, limits, coresMost } = need
   const lines = [renderControlLimits(need)]
   if (memory) {
-    const { baseBytes, bytesPerSidecar, low, high, points } = memory
-    const slope = renderSlope([bytesPerSidecar, low, high], 1000)
+    const { baseBytes, bytesPerSidecar, points, ...ends } = memory
+    const slope = renderSlope(bytesPerSidecar, ends, 1000)
     const sizes = points.map(p => `${p.sidecars}: ${renderOff(p.bytes / MIB, p.residualBytes / MIB)}`)
     lines.push(
       `  memory: ${(baseBytes / MIB).toFixed(1)} MiB + ${slope} kB a sidecar`,
@@ -118,19 +118,19 @@ export function renderNeed(need) {
  */
 function renderCpu(line, what, { sidecars }) {
   if (line === null) return []
-  const { baseSeconds, secondsPerSidecar, low, high, points } = line
+  const { baseSeconds, secondsPerSidecar, points, ...ends } = line
   const times = points.map(p => `${p.sidecars}: ${renderOff(p.seconds, p.residualSeconds, { digits: 2 })}`)
   return [
-    `  CPU of ${what}: ${renderSlope([secondsPerSidecar, low, high], 0.001)} ms a sidecar, ${(baseSeconds + secondsPerSidecar * sidecars).toFixed(2)} s of ${sidecars}`,
+    `  CPU of ${what}: ${renderSlope(secondsPerSidecar, ends, 0.001)} ms a sidecar, ${(baseSeconds + secondsPerSidecar * sidecars).toFixed(2)} s of ${sidecars}`,
     `    s at ${times.join('  ')}`,
   ]
 }
 
 /**
  * Renders a slope with its interval, or that there are too few sizes for one.
- * @param {(number | null)[]} slope with the ends of its interval @param {number} unit by which all are divided
+ * @param {number} slope @param {{ low: number | null, high: number | null }} ends of its interval @param {number} unit by which all are divided
  */
-function renderSlope([slope, low, high], unit) {
-  const formatInUnit = (/** @type {number | null} */ value) => (Number(value) / unit).toFixed(2)
-  return `${formatInUnit(slope)}${low === null || high === null ? ' (too few sizes for an interval)' : ` [${formatInUnit(low)}, ${formatInUnit(high)}]`}`
+function renderSlope(slope, ends, unit) {
+  const show = (/** @type {number} */ value) => (value / unit).toFixed(2)
+  return `${show(slope)}${renderInterval(ends, show, ' (too few sizes for an interval)')}`
 }
