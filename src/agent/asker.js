@@ -1,8 +1,20 @@
+import { processStartTicks } from '../lib/process-start.js'
 import { createAsking, readCosts } from '../node/asking.js'
-import { createStarts } from './starts.js'
+import { readNowMs } from '../node/convergence.js'
+import { listPids, readSafely } from '../node/kernel/proc-files.js'
 
 /** Asks the sidecars of its node for their configuration (../node/asking.js), and sees them start before the API server tells it. */
-/** @import { Expected } from '../model/types.ts' */
+/** @import { Expected, ReloadAction } from '../model/types.ts' */
+
+const TICK_MS = 20
+// USER_HZ, in which the kernel counts start times for programs (proc(5)).
+const TICKS_PER_SECOND = 100
+// The container runtime's process becomes the program by exec, so a process is looked at on every tick at first, then seldom.
+const YOUNG_MS = 1000
+const SELDOM_MS = 200
+
+/** @typedef {{ startedMs: number, address: string }} Started startedMs: epoch milliseconds, to 10 ms; address: IPv4, of the pod */
+/** @typedef {{ uid: string, program: string, settle: (started: Started | null) => void }} Awaited */
 
 /** Creates the agent's procedures for a rollout. Those that need `openAsking` throw before it is called. @returns the procedures */
 export function createAsker() {
@@ -49,10 +61,80 @@ export function createAsker() {
       return opened().asking.giveUp()
     },
 
-    /** Performs the actions that bring a configuration. @param {{ actions: import('../model/types.ts').ReloadAction[] }} args @param {AbortSignal} signal */
+    /** Performs the actions that bring a configuration. @param {{ actions: ReloadAction[] }} args @param {AbortSignal} signal */
     bring: ({ actions }, signal) => opened().asking.perform(actions, signal),
 
     readCosts,
     closeAsking: close,
   }
+}
+
+/**
+ * Sees processes of pods start, under the node's own /proc. The API server gives the start of a container to the second only,
+ * and the address of its pod up to seconds later: too late for configurations that take less. Looks every 20 ms while a process is
+ * awaited, until it is closed. @param {{ proc?: string, startOf?: typeof readStartMs }} [options] proc: path of the node's /proc
+ */
+export function createStarts({ proc = '/proc', startOf = readStartMs } = {}) {
+  /** @type {Set<Awaited>} */
+  let awaited = new Set()
+  // Processes that run already are never looked at: only later ones can be those awaited.
+  /** @type {Map<string, { fromMs: number, dueMs: number }>} */
+  let known = new Map(listPids(proc).map(pid => [pid, { fromMs: 0, dueMs: Number.POSITIVE_INFINITY }]))
+
+  const timer = setInterval(() => {
+    if (awaited.size === 0) return
+    const atMs = readNowMs()
+    const before = known
+    known = new Map(listPids(proc).map(pid => [pid, before.get(pid) ?? { fromMs: atMs, dueMs: 0 }]))
+    for (const [pid, process] of known) {
+      if (atMs < process.dueMs) continue
+      process.dueMs = atMs - process.fromMs < YOUNG_MS ? 0 : atMs + SELDOM_MS
+      if (look(pid)) process.dueMs = Number.POSITIVE_INFINITY
+    }
+  }, TICK_MS)
+
+  /** Settles the wait for a process, if it is awaited and its pod has an address. Returns whether it did. @param {string} pid */
+  function look(pid) {
+    const [program] = readSafely(`${proc}/${pid}/cmdline`).split('\0')
+    const candidates = [...awaited].filter(one => one.program === program)
+    if (candidates.length === 0) return false
+    // Under the systemd driver, the pod's uid in the name of its cgroup has _ in the place of -.
+    const group = readSafely(`${proc}/${pid}/cgroup`).replaceAll('_', '-')
+    const started = candidates.find(({ uid }) => group.includes(uid))
+    const address = started && findAddress(readSafely(`${proc}/${pid}/net/fib_trie`))
+    const startedMs = address ? startOf(Number(pid)) : null
+    if (!started || !address || startedMs === null) return false
+    awaited.delete(started)
+    started.settle({ startedMs, address })
+    return true
+  }
+
+  return {
+    /**
+     * Awaits the start of a process; null: given up. program: the first word of its command line; uid: of its pod
+     * @param {{ uid: string, program: string }} process of a pod @returns {Promise<Started | null>}
+     */
+    find: ({ uid, program }) => new Promise(settle => awaited.add({ uid, program, settle })),
+    giveUp() {
+      for (const { settle } of awaited) settle(null)
+      awaited = new Set()
+    },
+    close() {
+      clearInterval(timer)
+      this.giveUp()
+    },
+  }
+}
+
+/** Finds the first IPv4 address of a network namespace that is not of its loopback; null: it has none yet. @param {string} trie of /proc/PID/net/fib_trie */
+export function findAddress(trie) {
+  const local = [...trie.matchAll(/\|-- (\d+\.\d+\.\d+\.\d+)\n\s+\/32 host LOCAL/g)].map(([, address]) => address)
+  return local.find(address => !address.startsWith('127.')) ?? null
+}
+
+/** Reads when a process started, in epoch milliseconds of readNowMs(): now, less the uptime since its start. null: it has ended. @param {number} pid */
+function readStartMs(pid) {
+  const ticks = processStartTicks(pid)
+  const [upSeconds] = readSafely('/proc/uptime').split(' ').map(Number)
+  return ticks === null ? null : readNowMs() - (upSeconds - ticks / TICKS_PER_SECOND) * 1000
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createStarts, findAddress } from '../../src/agent/starts.js'
+import { createStarts, findAddress } from '../../src/agent/asker.js'
 import { makeOwnFolder } from '../fakes/scratch.js'
 
 // As of Linux 6.1, of a pod.

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import net from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { sendOnce } from '../../src/node/send-once.js'
+import { sendOnce } from '../../src/node/convergence.js'
 import { listenInTest } from '../fakes/listen.js'
 
 /**

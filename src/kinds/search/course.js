@@ -88,7 +88,8 @@ function createSearch({ template, spec, cpus, reusable, isRecorded, run, adopt, 
 
 /**
  * Creates an estimate of the seconds left: of the usual trials to come, or of one for a search that goes on after them, at the pace so far.
- * @param {{ spec: SearchSpec, templates: Arm[], estimateSeconds: (trials: { arm: Arm }[]) => number }} options templates: of a search each
+ * @param {{ spec: SearchSpec, templates: Arm[], estimateSeconds: (trials: { arm: Arm }[]) => number }} options templates: the arm
+ *   that each search starts from
  */
 export function createTimeLeft({ spec, templates, estimateSeconds }) {
   /** @param {Arm[]} arms of trials to come @param {Arm} template a search beyond its usual trials takes one more like it */
@@ -100,7 +101,11 @@ export function createTimeLeft({ spec, templates, estimateSeconds }) {
   let seconds = 0
   let usualSeconds = 0
   return {
-    /** Counts a trial; seconds: that it took, null if it was measured before (an earlier run, or before a resume). @param {{ template: Arm, isOver: boolean, seconds: number | null }} trial */
+    /**
+     * Counts a trial.
+     * @param {{ template: Arm, isOver: boolean, seconds: number | null }} trial isOver: its search has ended; seconds: that it took,
+     *   null if it was measured before (in an earlier run, or before a resume)
+     */
     count({ template, isOver, seconds: trialSeconds }) {
       const search = /** @type {NonNullable<ReturnType<typeof searches.get>>} */ (searches.get(template.id))
       if (trialSeconds !== null) {
@@ -110,6 +115,7 @@ export function createTimeLeft({ spec, templates, estimateSeconds }) {
       search.trials++
       search.isOver = isOver
     },
+    /** Estimates the seconds of all searches that have not ended. */
     estimate() {
       const pace = usualSeconds > 0 ? seconds / usualSeconds : 1
       const left = templates.flatMap(template => {

@@ -3,7 +3,6 @@ import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { BenchError } from '../../lib/errors.js'
 import { waitFor } from '../../lib/wait.js'
-import { toCpuShares, toCpuWeight } from '../../model/cpu-requests.js'
 import { openCountersV1, openCountersV2, readPids } from '../../node/kernel/cgroup.js'
 import { kill } from './marks.js'
 import { findLargestQuota } from './quota.js'
@@ -12,6 +11,10 @@ import { findLargestQuota } from './quota.js'
 
 // The kernel's default period of a quota.
 const PERIOD_US = 100_000
+// CPU requests as the kubelet and the container runtime hand them to the kernel.
+const SHARES_PER_CORE = 1024
+const SHARES = { least: 2, most: 262_144 }
+const WEIGHT_MOST = 10_000
 const REMOVE_SECONDS = 30
 // Killed processes take a moment to go; this process may be out of file descriptors for a moment.
 const AGAIN = ['EBUSY', 'EMFILE', 'ENFILE']
@@ -143,4 +146,25 @@ function childOf({ cpu, cpuacct, memory }, name) {
 /** @param {TreeWay['parents']} folders */
 function distinct(folders) {
   return [...new Set(Object.values(folders))]
+}
+
+/**
+ * Converts a CPU request to `cpu.shares` of cgroup v1: MilliCPUToShares in pkg/kubelet/cm/helpers_linux.go of Kubernetes.
+ * @param {number} cores
+ */
+export function toCpuShares(cores) {
+  return Math.min(SHARES.most, Math.max(SHARES.least, Math.floor(cores * SHARES_PER_CORE)))
+}
+
+/**
+ * Converts a CPU request to `cpu.weight` of cgroup v2: ConvertCPUSharesToCgroupV2Value of github.com/opencontainers/cgroups, which
+ * runc has since 1.3.2: a curve through the least, the default (1024 shares, weight 100) and the most. Runtimes before it had
+ * a line, `1 + (shares - 2) * 9999 / 262142`, on which one core has the weight 39.
+ * @param {number} cores
+ */
+export function toCpuWeight(cores) {
+  const shares = toCpuShares(cores)
+  if (shares === SHARES.most) return WEIGHT_MOST
+  const log = Math.log2(shares)
+  return Math.ceil(Number((10 ** ((log * log + 125 * log) / 612 - 7 / 34)).toFixed(6)))
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { drawCrossings, renderCrossings } from '../../../src/kinds/capacity/crossings.js'
-import { findCrossings } from '../../../src/kinds/capacity/find-crossings.js'
+import { drawCrossings, findCrossings, renderCrossings } from '../../../src/kinds/capacity/crossings.js'
 import { summariseValues } from '../../../src/lib/stats.js'
 import { MIB } from '../../../src/lib/units.js'
 import { listArms } from '../../../src/model/results.js'

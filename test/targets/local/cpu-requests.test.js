@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { toCpuShares, toCpuWeight } from '../../src/model/cpu-requests.js'
+import { toCpuShares, toCpuWeight } from '../../../src/targets/local/cgroup-folders.js'
 
 // MilliCPUToShares of the kubelet, and the table of TestConvertCPUSharesToCgroupV2Value in opencontainers/cgroups.
 it.each([
