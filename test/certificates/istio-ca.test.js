@@ -8,6 +8,7 @@ import * as x509 from '@peculiar/x509'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { serveAuthority } from '../../src/certificates/istio-ca/server.js'
 import { createKeys, readAuthority, writeCertificates } from '../../src/lib/certificates.js'
+import { bytesOf, decodeMessage, varintOf } from '../fakes/protobuf.js'
 import { makeFolder } from '../fakes/scratch.js'
 
 // The client writes and reads the messages by the numbers that Istio publishes (istio.io/api, security/v1alpha1/ca.proto),
@@ -52,36 +53,14 @@ async function createRequest(identities) {
   return { pem: request.toString('pem'), publicKey: await crypto.subtle.exportKey('spki', keys.publicKey) }
 }
 
-/** @param {number} value */
-function encodeVarint(value) {
-  const bytes = []
-  for (let rest = value; ; rest = Math.floor(rest / 128)) {
-    bytes.push(rest < 128 ? rest : (rest % 128) + 128)
-    if (rest < 128) return Buffer.from(bytes)
-  }
-}
-
 /** @param {{ csr: string, seconds: number }} request */
-const encode = ({ csr, seconds }) =>
-  Buffer.concat([
-    ...[Buffer.from([0x0a]), encodeVarint(Buffer.byteLength(csr)), Buffer.from(csr)],
-    ...[Buffer.from([0x18]), encodeVarint(seconds)],
-  ])
+const encode = ({ csr, seconds }) => Buffer.concat([bytesOf(1, csr), varintOf(3, seconds)])
 
 /** @param {Buffer} bytes @returns {string[]} */
 function decode(bytes) {
-  const chain = []
-  for (let at = 0; at < bytes.length; ) {
-    if (bytes[at++] !== 0x0a) throw new Error(`a field other than cert_chain at ${at - 1}`)
-    let [length, shift] = [0, 0]
-    for (let byte = 0x80; byte & 0x80; shift += 7) {
-      byte = bytes[at++]
-      length |= (byte & 0x7f) << shift
-    }
-    chain.push(bytes.subarray(at, at + length).toString())
-    at += length
-  }
-  return chain
+  const { 1: chain, ...others } = decodeMessage(bytes)
+  expect(others).toEqual({})
+  return chain.map(String)
 }
 
 /** @param {{ csr: string, seconds?: number, token?: string }} options @returns {Promise<string[]>} */

@@ -5,6 +5,7 @@ import grpc from '@grpc/grpc-js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { serveControlPlane } from '../../src/control-planes/linkerd/server.js'
 import { writeCertificates } from '../../src/lib/certificates.js'
+import { bytesOf, decodeMessage, fixed32Of, varintOf } from '../fakes/protobuf.js'
 import { makeFolder } from '../fakes/scratch.js'
 
 // The client writes and reads messages by the numbers that Linkerd and SPIFFE publish, and shares no code with the server.
@@ -79,59 +80,9 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-/** @param {number} value */
-function encodeVarint(value) {
-  const bytes = []
-  for (let rest = value; ; rest = Math.floor(rest / 128)) {
-    bytes.push(rest < 128 ? rest : (rest % 128) + 128)
-    if (rest < 128) return Buffer.from(bytes)
-  }
-}
-
-/** @param {number} field @param {string | Buffer} content */
-const bytesOf = (field, content) => {
-  const bytes = Buffer.from(content)
-  return Buffer.concat([encodeVarint(field * 8 + 2), encodeVarint(bytes.length), bytes])
-}
-/** @param {number} field @param {number} value */
-const varintOf = (field, value) => Buffer.concat([encodeVarint(field * 8), encodeVarint(value)])
-/** @param {number} field @param {number} value */
-function fixed32Of(field, value) {
-  const bytes = Buffer.alloc(4)
-  bytes.writeUInt32LE(value)
-  return Buffer.concat([encodeVarint(field * 8 + 5), bytes])
-}
-
-/** Lists the values of a message by the numbers of their fields. @param {Buffer} message */
-function decode(message) {
-  /** @type {Record<number, (number | Buffer)[]>} */
-  const fields = {}
-  let at = 0
-  const varint = () => {
-    let [value, factor] = [0, 1]
-    for (let byte = 0x80; byte & 0x80; factor *= 128) {
-      byte = message[at++]
-      value += (byte & 0x7f) * factor
-    }
-    return value
-  }
-  while (at < message.length) {
-    const tag = varint()
-    const read = () => {
-      if ((tag & 7) === 0) return varint()
-      const length = (tag & 7) === 5 ? 4 : varint()
-      const bytes = message.subarray(at, at + length)
-      at += length
-      return (tag & 7) === 5 ? bytes.readUInt32LE() : bytes
-    }
-    fields[tag >> 3] = [...(fields[tag >> 3] ?? []), read()]
-  }
-  return fields
-}
-
 /** Follows the numbers of fields to a value, the first of each. @param {Buffer} message @param {number[]} numbers @returns {any} */
 function find(message, ...[number, ...rest]) {
-  const [value] = decode(message)[number] ?? []
+  const [value] = decodeMessage(message)[number] ?? []
   return /** @type {any} */ (
     rest.length > 0 && value instanceof Buffer ? find(value, .../** @type {[number]} */ (rest)) : value
   )
@@ -192,7 +143,7 @@ describe("the control plane of Linkerd's proxy", () => {
 
   it('answers that a service does not exist', async () => {
     const update = await ask(`/${PROXY}.destination.Destination/Get`, bytesOf(2, 'nobody'))
-    expect(Object.keys(decode(update))).toEqual(['3'])
+    expect(Object.keys(decodeMessage(update))).toEqual(['3'])
   })
 
   it('has a profile without routes for every address', async () => {
