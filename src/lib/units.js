@@ -24,6 +24,9 @@ export const timeLeft = seconds =>
 export const aboutMinutes = (seconds, mostSeconds) =>
   `about ${Math.ceil(seconds / 60)} min${mostSeconds === null ? '' : `, up to ${Math.ceil(mostSeconds / 60)} min on a busy machine`}`
 
+/** Renders the minute of a moment, `2026-01-31 12:30`. @param {string} moment ISO 8601 */
+export const renderMinute = moment => moment.slice(0, 16).replace('T', ' ')
+
 /** Parses a time. @param {string} text such as 20ms or 1.5s @returns {number | null} null: it is no time above 0 */
 export function readMilliseconds(text) {
   const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s)$/.exec(text) ?? []

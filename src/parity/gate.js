@@ -3,6 +3,7 @@ import path from 'node:path'
 import { AgentError, BenchError, EndedError, SiteLostError } from '../lib/errors.js'
 import { groupBy } from '../lib/group-by.js'
 import { foldTail } from '../lib/log-tail.js'
+import { renderMinute } from '../lib/units.js'
 import { listFeatures } from '../model/features.js'
 import { hasChunks } from '../model/requests.js'
 import { toolOf } from '../model/tools.js'
@@ -147,9 +148,8 @@ function assertPorts(findShortage) {
 
 /** Renders the line about checks that are not made again. @param {string[]} moments when they were made (ISO 8601) @param {number} count of all checks */
 function renderKnown(moments, count) {
-  const last = moments.toSorted().at(-1)?.slice(0, 16).replace('T', ' ')
   const which = moments.length === count ? 'passed before' : `passed before in ${moments.length} of ${count} checks`
-  return `equal work ${which} (last at ${last} UTC), and all that it depends on is the same: not tried again (--recheck)`
+  return `equal work ${which} (last at ${renderMinute(moments.toSorted()[moments.length - 1])} UTC), and all that it depends on is the same: not tried again (--recheck)`
 }
 
 /**

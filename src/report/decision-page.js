@@ -1,5 +1,5 @@
 import { capitalise } from '../lib/letters.js'
-import { count, GIB, MIB } from '../lib/units.js'
+import { count, GIB, MIB, renderMinute } from '../lib/units.js'
 import { renderArmName } from '../model/arms.js'
 import { listArms, listSizes } from '../model/results.js'
 import { renderPath, renderRequests, shortenModel } from './answer/conditions.js'
@@ -189,7 +189,7 @@ function listConditions({ summary, manifest, startedAt }) {
       ? [/** @type {[string, string]} */ (['CPU limit', renderLimit(limits[0])])]
       : []),
     ['Machine', renderMachine(machine, manifest.target)],
-    ['Programs', `${programs.join(', ')}; started ${startedAt.slice(0, 16).replace('T', ' ')} UTC`],
+    ['Programs', `${programs.join(', ')}; started ${renderMinute(startedAt)} UTC`],
   ]
 }
 

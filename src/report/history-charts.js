@@ -3,6 +3,7 @@ import { PRIMARY, QUANTITIES } from '../judge/quantities.js'
 import { groupBy } from '../lib/group-by.js'
 import { capitalise } from '../lib/letters.js'
 import { left, right } from '../lib/text-table.js'
+import { renderMinute } from '../lib/units.js'
 import { findVaried, renderAxes } from '../model/arms.js'
 import { drawOverRuns } from './charts/over-runs.js'
 import { renderMedian } from './charts/rounds.js'
@@ -29,7 +30,7 @@ export function drawHistory({ lines, runs }) {
     JSON.stringify([line.isControl ? PRIMARY.name : line.quantity, line.group])
   const charts = [...groupBy(lines, createChartKey).values()].filter(ofChart => ofChart.some(line => !line.isControl))
   // Names of runs leave out the year, so that more fit.
-  const names = runs.map(run => formatRunStart(run).slice(5))
+  const names = runs.map(({ startedAt }) => renderMinute(startedAt).slice(5))
   return charts.map((ofChart, i) => {
     const row = ROWS[ofChart[0].quantity]
     const title = [capitalise(`${row.compared?.label}`), renderAxes(ofChart[0].arm, varied)].filter(Boolean).join(': ')
@@ -75,9 +76,4 @@ export function scaleValue({ median, low, high }, { scale = 1 }) {
 /** Finds the decimal digits of a quantity in a history: those with which one sidecar is shown. @param {QuantityRow} row */
 export function digitsOf({ digits, digitsOfOne = digits }) {
   return digitsOfOne
-}
-
-/** Renders the name of a run, the minute of its start in UTC: `2026-01-31 12:30`. @param {{ startedAt: string }} run */
-export function formatRunStart({ startedAt }) {
-  return startedAt.slice(0, 16).replace('T', ' ')
 }

@@ -1,8 +1,8 @@
 import { PRIMARY } from '../judge/quantities.js'
 import { joinParts, left as leftColumns, wrapText } from '../lib/text-table.js'
-import { count } from '../lib/units.js'
+import { count, renderMinute } from '../lib/units.js'
 import { renderMedian } from './charts/rounds.js'
-import { digitsOf, drawHistory, formatRunStart, ROWS, scaleValue } from './history-charts.js'
+import { digitsOf, drawHistory, ROWS, scaleValue } from './history-charts.js'
 import { renderPage, renderSections } from './html-page.js'
 import { html } from './markup.js'
 import { listCharts } from './section.js'
@@ -117,7 +117,7 @@ function tabulateChanges({ runs }) {
     columns: leftColumns('from run', 'what changed'),
     rows: runs.flatMap((run, i) =>
       run.changes.length > 0
-        ? [[`${i + 1}, ${formatRunStart(run)}, ${run.folder}`, run.changes.map(renderChange).join('\n')]]
+        ? [[`${i + 1}, ${renderMinute(run.startedAt)}, ${run.folder}`, run.changes.map(renderChange).join('\n')]]
         : [],
     ),
   }

@@ -5,6 +5,7 @@ import { summarise } from '../analysis/summarise.js'
 import { findComputed } from '../kinds/computed.js'
 import { BenchError, EXIT, UsageError } from '../lib/errors.js'
 import { renderCommand } from '../lib/render-command.js'
+import { renderMinute } from '../lib/units.js'
 import { readRun } from '../records/records.js'
 import { renderArmsCsv } from '../report/csv.js'
 import { renderJunit } from '../report/junit.js'
@@ -153,8 +154,7 @@ function findLast(option) {
 /** Renders all runs of a folder, the latest first. @param {string} root */
 function renderList(root) {
   const runs = listRuns(root).map(({ folder, startedAt, experiment, says }) => {
-    const when = startedAt.slice(0, 16).replace('T', ' ')
-    return `${when.padEnd(16)}  ${experiment.padEnd(14)}  ${folder}\n    ${says}`
+    return `${renderMinute(startedAt).padEnd(16)}  ${experiment.padEnd(14)}  ${folder}\n    ${says}`
   })
   return runs.length === 0
     ? `there are no runs in ${root}/ yet: make one with ${renderCommand('bench')}`

@@ -1,4 +1,5 @@
 import { groupBy } from '../../lib/group-by.js'
+import { renderMinute } from '../../lib/units.js'
 import { AXES, groupOf } from '../../model/arms.js'
 import { LEAN } from '../../model/features.js'
 import { listArms } from '../../model/results.js'
@@ -237,7 +238,7 @@ export function renderCheckTimes({ parity }) {
   const moments = parity.flatMap(({ triedAt }) => triedAt ?? []).toSorted()
   if (moments.length === 0) return []
   const which = moments.length === parity.length ? 'Equal work was' : 'Some of equal work was'
-  const [first, last] = [moments[0], moments[moments.length - 1]].map(text => text.slice(0, 16).replace('T', ' '))
+  const [first, last] = [moments[0], moments[moments.length - 1]].map(renderMinute)
   const when = first.slice(0, 10) === last.slice(0, 10) ? `on ${first}` : `between ${first} and ${last}`
   return [`${which} tried ${when} UTC, and all that it depends on is the same: --recheck tries it again.`]
 }
