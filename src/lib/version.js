@@ -6,3 +6,9 @@ export function isAtLeast(version, least) {
   }
   return true
 }
+
+/** Makes the fields of a tool's spec for the versions from one on: the words, and the predicate. @param {string} least numbers and dots */
+export const atLeast = least => ({
+  wanted: `>= ${least}`,
+  isAccepted: (/** @type {string} */ version) => isAtLeast(version, least),
+})

@@ -1,4 +1,4 @@
-import { isAtLeast } from '../lib/version.js'
+import { atLeast } from '../lib/version.js'
 
 /** @import { ToolSpec } from '../model/types.ts' */
 
@@ -10,8 +10,7 @@ export const perfTool = {
   package: 'linux-perf',
   versionArgv: ['--version'],
   parseVersion: text => /^perf version (\d+\.\d+(?:\.\d+)?)/m.exec(text)?.[1] ?? null,
-  wanted: '>= 4.9',
-  isAccepted: version => isAtLeast(version, '4.9'),
+  ...atLeast('4.9'),
 }
 
 /** Valgrind, whose tool callgrind runs a program and counts the instructions of each function. @type {ToolSpec} */
@@ -22,8 +21,7 @@ export const valgrindTool = {
   package: 'valgrind',
   versionArgv: ['--version'],
   parseVersion: text => /^valgrind-(\d+\.\d+\.\d+)/m.exec(text)?.[1] ?? null,
-  wanted: '>= 3.15',
-  isAccepted: version => isAtLeast(version, '3.15'),
+  ...atLeast('3.15'),
 }
 
 /** The tracer that lists the system calls of a process. @type {ToolSpec} */
@@ -34,6 +32,5 @@ export const straceTool = {
   package: 'strace',
   versionArgv: ['--version'],
   parseVersion: text => /version (\d+\.\d+)/m.exec(text)?.[1] ?? null,
-  wanted: '>= 4.21',
-  isAccepted: version => isAtLeast(version, '4.21'),
+  ...atLeast('4.21'),
 }

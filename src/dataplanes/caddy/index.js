@@ -1,4 +1,4 @@
-import { isAtLeast } from '../../lib/version.js'
+import { atLeast } from '../../lib/version.js'
 import { apiControl } from './api-control.js'
 import { createSidecar } from './launch.js'
 
@@ -21,8 +21,7 @@ export const caddy = {
     },
     versionArgv: ['version'],
     parseVersion: text => /^v(\d+\.\d+\.\d+)/m.exec(text)?.[1] ?? null,
-    wanted: '>= 2.11',
-    isAccepted: version => isAtLeast(version, '2.11'),
+    ...atLeast('2.11'),
   },
   hasVariants: false,
   profiles: [],

@@ -1,4 +1,4 @@
-import { isAtLeast } from '../../lib/version.js'
+import { atLeast, isAtLeast } from '../../lib/version.js'
 import { FEATURE_NAMES, listFeatures } from '../../model/features.js'
 import { isPostQuantum } from '../../model/sidecar-contract.js'
 import { adsControls } from './ads-control.js'
@@ -28,8 +28,7 @@ export const envoy = {
     },
     versionArgv: ['--version'],
     parseVersion: text => /version: [0-9a-f]+\/(\d+\.\d+\.\d+(?:-dev)?)/.exec(text)?.[1] ?? null,
-    wanted: '>= 1.30',
-    isAccepted: version => isAtLeast(version, '1.30'),
+    ...atLeast('1.30'),
   },
   hasVariants: false,
   profiles: PROFILES,

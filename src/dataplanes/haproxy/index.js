@@ -1,5 +1,5 @@
 import { findGroupLack } from '../../lib/openssl-conf.js'
-import { isAtLeast } from '../../lib/version.js'
+import { atLeast } from '../../lib/version.js'
 import { isPostQuantum } from '../../model/sidecar-contract.js'
 import { parseOverflows } from './counters.js'
 import { fileControl } from './file-control.js'
@@ -19,8 +19,7 @@ export const haproxy = {
     versionArgv: ['-vv'],
     parseVersion: text => /^HAProxy version (\d+\.\d+\.\d+)/m.exec(text)?.[1] ?? null,
     parseLibrary: text => /^Running on OpenSSL version : ([^\s()]+(?: [\d.]+\w?)?).*\n/m.exec(text)?.[1] ?? null,
-    wanted: '>= 2.6',
-    isAccepted: version => isAtLeast(version, '2.6'),
+    ...atLeast('2.6'),
   },
   hasVariants: false,
   profiles: [],

@@ -1,5 +1,5 @@
 import { findGroupLack } from '../../lib/openssl-conf.js'
-import { isAtLeast } from '../../lib/version.js'
+import { atLeast } from '../../lib/version.js'
 import { isPostQuantum } from '../../model/sidecar-contract.js'
 import { fileControl } from './file-control.js'
 import { createSidecar } from './launch.js'
@@ -19,8 +19,7 @@ export const nginx = {
     versionArgv: ['-V'],
     parseVersion: text => /^nginx version: nginx\/(\d+\.\d+\.\d+)/m.exec(text)?.[1] ?? null,
     parseLibrary: text => /^built with (?:.*running with )?([^\s()]+(?: [\d.]+\w?)?).*\n/m.exec(text)?.[1] ?? null,
-    wanted: '>= 1.22',
-    isAccepted: version => isAtLeast(version, '1.22'),
+    ...atLeast('1.22'),
   },
   hasVariants: false,
   profiles: [],

@@ -1,4 +1,4 @@
-import { isAtLeast } from '../../lib/version.js'
+import { atLeast } from '../../lib/version.js'
 import { isPostQuantum } from '../../model/sidecar-contract.js'
 import { createCompanions, createNodeProxy, createSidecar, HBONE_PORT, ISTIO, NODE } from './launch.js'
 
@@ -26,8 +26,7 @@ const PYTHON = {
   versionArgv: ['--version'],
   parseVersion: text => /^Python (\d+\.\d+\.\d+)/m.exec(text)?.[1] ?? null,
   // The first version with socket.send_fds.
-  wanted: '>= 3.9',
-  isAccepted: version => isAtLeast(version, '3.9'),
+  ...atLeast('3.9'),
 }
 
 /** @type {Record<string, DeployedProfile>} */

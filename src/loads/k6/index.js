@@ -1,5 +1,5 @@
 import { BenchError } from '../../lib/errors.js'
-import { isAtLeast } from '../../lib/version.js'
+import { atLeast } from '../../lib/version.js'
 import { createProcess } from '../../model/processes.js'
 import { renderHeaders, serviceTimeOf } from '../../model/requests.js'
 import { isPostQuantum } from '../../model/sidecar-contract.js'
@@ -31,8 +31,7 @@ export const k6Tool = {
   versionArgv: ['version'],
   // k6 calls itself by the name of its file.
   parseVersion: text => /^(?:\S*k6\S*|\S+(?= v\S+ \(commit\/\S+ go)) v(\d+\.\d+\.\d+)/m.exec(text)?.[1] ?? null,
-  wanted: '>= 1.0',
-  isAccepted: version => isAtLeast(version, '1.0'),
+  ...atLeast('1.0'),
 }
 
 /** @type {LoadGenerator} */

@@ -1,4 +1,4 @@
-import { isAtLeast } from '../../lib/version.js'
+import { atLeast } from '../../lib/version.js'
 import { createProcess } from '../../model/processes.js'
 import { hasChunks, renderHeaders } from '../../model/requests.js'
 import { countSlices, orderSlices } from '../slices.js'
@@ -19,8 +19,7 @@ export const wrkTool = {
   package: 'wrk',
   versionArgv: ['--version'],
   parseVersion: text => /^wrk (?:debian\/)?(\d+\.\d+\.\d+)/m.exec(text)?.[1] ?? null,
-  wanted: '>= 4.0',
-  isAccepted: version => isAtLeast(version, '4.0'),
+  ...atLeast('4.0'),
 }
 
 /** @type {LoadGenerator} */
