@@ -130,7 +130,7 @@ function summariseArms(arms, { kept, rounds }) {
   return arms.map(arm => {
     const byRound = splitByRound(kept, { armId: arm.id, rounds })
     const summarise = (/** @type {'cost' | 'ratePerSecond'} */ name) =>
-      summariseSequence(byRound.map(trials => firstOf(trials, name))).median
+      summariseSequence(byRound.map(trials => firstOf(trials, trial => trial[name]))).median
     const [cost, ratePerSecond] = [summarise('cost'), summarise('ratePerSecond')]
     const row = quantityOf(arm)
     const texts = [
@@ -156,7 +156,7 @@ function summarisePairs(arms, { kept, rounds, contrasts, before }) {
     .flatMap(({ a, b, contrast }) => {
       const [ofA, ofB] = [a, b].map(({ id: armId }) => splitByRound(kept, { armId, rounds }))
       const values = ofA.map((trials, i) => {
-        const ratios = pairUp(trials, ofB[i]).map(([x, y]) => divide(firstOf(x, 'cost'), firstOf(y, 'cost')))
+        const ratios = pairUp(trials, ofB[i]).map(([x, y]) => divide(firstOf(x, costOf), firstOf(y, costOf)))
         return ratios.find(ratio => ratio !== null) ?? null
       })
       const present = values.filter(value => value !== null)
@@ -194,12 +194,15 @@ function splitByRound(kept, { armId, rounds }) {
 
 /**
  * Finds the value of a round as a report does: that of the first counted trial with one; null: none has.
- * @param {KeptTrial[]} trials @param {'cost' | 'ratePerSecond'} name
+ * @template {Pick<KeptTrial, 'trial' | 'goodUses'>} T @param {T[]} trials @param {(trial: T) => number | null} read
  */
-function firstOf(trials, name) {
+export function firstOf(trials, read) {
   const counted = listCounted(trials, ({ goodUses }) => goodUses)
-  return counted.find(trial => trial[name] !== null)?.[name] ?? null
+  return counted.map(read).find(value => value !== null) ?? null
 }
+
+/** @param {KeptTrial} trial */
+const costOf = ({ cost }) => cost
 
 /** Divides; null: one is null or 0. @param {number | null} a @param {number | null} b */
 function divide(a, b) {

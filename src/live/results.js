@@ -1,9 +1,10 @@
 import { measureRound, QUANTITIES } from '../judge/quantities.js'
 import { finiteOrNull } from '../judge/record/compute-window.js'
-import { countGoodUses, listCounted } from '../judge/record/measures.js'
+import { countGoodUses } from '../judge/record/measures.js'
 import { summariseSequence } from '../lib/stats.js'
 import { findVaried, labelOf, renderArmName, renderVaried } from '../model/arms.js'
 import { createColours } from '../report/charts.js'
+import { firstOf } from './repeats.js'
 
 /**
  * The results of a run's trials so far, and the names of its arms. Pure.
@@ -109,19 +110,13 @@ export function createResults() {
       const rounds = results.reduce((most, { round }) => Math.max(most, round), plan.rounds)
       return arms.map(arm => {
         const ofArm = results.filter(r => r.arm.id === arm.id)
-        const firstOf = (/** @type {number} */ round, /** @type {typeof DRAWN[number]} */ name) => {
-          const trials = listCounted(
-            ofArm.filter(r => r.round === round),
-            ({ goodUses }) => goodUses,
-          )
-          return trials.find(({ values }) => values[name] !== null)?.values[name] ?? null
-        }
+        const byRound = Array.from({ length: rounds }, (_, i) => ofArm.filter(({ round }) => round === i + 1))
         return {
           armId: arm.id,
           label: labelOf(arm, varied),
           colour: colourFor(arm),
           // A viewer may end any run early: only a confidence sequence keeps its 95 % then.
-          ...mapDrawn(name => summariseSequence(Array.from({ length: rounds }, (_, i) => firstOf(i + 1, name)))),
+          ...mapDrawn(name => summariseSequence(byRound.map(trials => firstOf(trials, ({ values }) => values[name])))),
         }
       })
     },
