@@ -74,3 +74,13 @@ export function dropEmpty({ columns, rows, ...picture }) {
       .map(row => ({ ...row, cells: row.cells.filter(isFilled) })),
   }
 }
+
+/**
+ * Lists the columns that share a group's heading, or have none: from the first to before `to`.
+ * @param {Picture['columns']} columns @returns {{ group: string, from: number, to: number }[]}
+ */
+export function listSpans(columns) {
+  const groups = columns.map(({ group = '' }) => group)
+  const starts = groups.flatMap((group, i) => (i > 0 && group !== '' && group === groups[i - 1] ? [] : [i]))
+  return starts.map((from, n) => ({ group: groups[from], from, to: starts[n + 1] ?? groups.length }))
+}

@@ -1,3 +1,4 @@
+import { listSpans } from '../../answer/picture.js'
 import { escapeMarkup, html, trust } from '../markup.js'
 
 /** Renders an answer as the first screen of a page. Pure. */
@@ -111,17 +112,9 @@ const shorten = (/** @type {string} */ label, /** @type {number} */ most) =>
 
 /** Renders a picture as a table; columns of one group share a heading. @param {Picture} picture */
 export function renderTable({ columns, rows }) {
-  const groups = columns.map(({ group = '' }) => group)
-  const spans = groups.flatMap((group, i) =>
-    group !== '' && group === groups[i - 1]
-      ? []
-      : [{ group, width: group === '' ? 1 : groups.slice(i).findIndex(other => other !== group) }],
-  )
-  // The width of a group that ends with the last column is -1: findIndex finds no other group.
-  const widthOf = (/** @type {number} */ width, /** @type {number} */ i) =>
-    width > 0 ? width : groups.length - groups.indexOf(spans[i].group)
+  const spans = listSpans(columns)
   return html`<div class="scroll" role="group" tabindex="0" aria-label="The answer as a table"><table class="answer-table">
-<thead>${groups.some(Boolean) ? html`<tr><td></td>${spans.map(({ group, width }, i) => html`<th colspan="${widthOf(width, i)}" scope="colgroup">${group}</th>`)}</tr>` : null}<tr><td></td>${columns.map(({ heading, align }) => html`<th scope="col" class="${align ?? 'right'}">${heading}</th>`)}</tr></thead>
+<thead>${spans.some(({ group }) => group !== '') ? html`<tr><td></td>${spans.map(({ group, from, to }) => html`<th colspan="${to - from}" scope="colgroup">${group}</th>`)}</tr>` : null}<tr><td></td>${columns.map(({ heading, align }) => html`<th scope="col" class="${align ?? 'right'}">${heading}</th>`)}</tr></thead>
 <tbody>${rows.map(({ label, cells }) => html`<tr><th scope="row">${label}</th>${cells.map((cell, i) => html`<td class="${columns[i].align ?? 'right'}">${renderCell(cell)}</td>`)}</tr>\n`)}</tbody></table></div>`
 }
 

@@ -1,3 +1,4 @@
+import { listSpans } from '../../answer/picture.js'
 import { wrapText } from '../../lib/text-table.js'
 
 /** Renders an answer for the terminal: at most 16 lines of 100 columns. Pure. */
@@ -213,16 +214,6 @@ function renderRows(picture, count) {
 
 /** @param {Picture['rows'][0]['cells'][0]} cell */
 const textOf = cell => cell?.text ?? '-'
-
-/**
- * Lists the columns that share a group's heading, or have none: from the first to before `to`.
- * @param {Picture['columns']} columns @returns {{ group: string, from: number, to: number }[]}
- */
-function listSpans(columns) {
-  const groups = columns.map(({ group = '' }) => group)
-  const starts = groups.flatMap((group, i) => (i > 0 && group !== '' && group === groups[i - 1] ? [] : [i]))
-  return starts.map((from, n) => ({ group: groups[from], from, to: starts[n + 1] ?? groups.length }))
-}
 
 /**
  * Adds the widths of columns and of the gaps between them.
