@@ -60,3 +60,6 @@ export const cpuRequestCores = z
 
 /** A gap smaller than this share is no difference, however narrow the interval. */
 export const GAP_LEAST = 0.03
+
+/** The idle fraction below which a machine was busy with something else before a run. */
+export const IDLE_LEAST = 0.8

@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { readKit } from '../lib/kit.js'
 import { ROOT } from '../lib/paths.js'
+import { IDLE_LEAST } from '../model/bounds.js'
 import { METHOD_VERSION, SCHEMA_VERSION } from '../model/versions.js'
 import { OBSERVE_SECONDS } from '../plan/rounds.js'
 import { dropCutLines } from '../records/write.js'
@@ -14,9 +15,6 @@ import { hashScripts } from './scripts.js'
  * @import { GateParity } from './kind.js' @import { Interrupted } from './resume.js'
  * @import { Kind } from './kind.js' @import { Reusable } from './reusable.js'
  */
-
-/** The idle fraction of the machine below which a note warns before the run. */
-const IDLE_LEAST = 0.8
 
 /** Lists the folders of the kit's own scripts, as absolute paths. @param {Programs} programs */
 export function findScriptFolders({ load }) {

@@ -4,6 +4,7 @@ import { groupBy } from '../../lib/group-by.js'
 import { capitalise, joinWords } from '../../lib/letters.js'
 import { percent } from '../../lib/units.js'
 import { renderArmName } from '../../model/arms.js'
+import { IDLE_LEAST } from '../../model/bounds.js'
 import { renderGrowth } from '../../model/memory-growth.js'
 import { listArms, listComparisons } from '../../model/results.js'
 import { findDiffering, isWrong } from '../../parity/verdict/rows.js'
@@ -12,8 +13,6 @@ import { findDiffering, isWrong } from '../../parity/verdict/rows.js'
 
 /** A check that excluded a smaller share of an arm's trials is left to the report. */
 const SHARE_LEAST = 1 / 3
-/** A machine that was less idle before the run was busy with something else. */
-const IDLE_LEAST = 0.8
 
 /**
  * Lists the warnings of a run as sentences, the worst first. Each function below warns of one fact, and returns [] if there is none.
