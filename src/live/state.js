@@ -10,11 +10,11 @@ import { createResults } from './results.js'
  * between the last two counts; failed: requests of this trial; failedInAll: of the run; outcomes: numbers of trials.
  * @import { TrialRecord } from '../model/types.ts' @import { Phase, RunEvent } from '../run/events.js'
  * @import { SidecarNow, SidecarSeries } from '../judge/sidecars.js'
- * @typedef {{ runId: string | null, experiment: string | null, question: string | null, startedAtMs: number | null,
+ * @typedef {{ runId: string | null, experiment: string | null, question: string | null,
  *   phase: Phase | null, progress: string | null, done: number, nth: number | null, trials: number | null,
- *   ending: { outcome: 'finished' | 'interrupted' | 'failed', atMs: number } | null }} Kept
+ *   ending: { outcome: 'finished' | 'interrupted' | 'failed' } | null }} Kept
  * @typedef {Kept & { secondsLeft: number | null, sidecars: SidecarNow[], ratePerSecond: number | null,
- *   arm: { name: string, what: string, link: string, cpuLimitCores: number | null } | null, failed: number | null,
+ *   arm: { name: string, what: string, link: string } | null, failed: number | null,
  *   failedInAll: number, outcomes: { completed: number, failed: number, invalid: number },
  *   parts: import('./repeats.js').PartSoFar[] }} RunSnapshot
  * @typedef {ReturnType<typeof createRunState>} RunState
@@ -40,7 +40,7 @@ export function createRunState() {
       const { id, experiment, question } = event.run
       results.plan(event)
       if (id !== run.runId) {
-        run = { ...createKept(), runId: id, experiment, question, startedAtMs: event.atMs }
+        run = { ...createKept(), runId: id, experiment, question }
         counter.clear()
         arm = null
         sidecars.clear()
@@ -76,8 +76,8 @@ export function createRunState() {
       repeats.end(ended)
       if (secondsLeft > 0) left = { seconds: secondsLeft, atMs }
     },
-    ended({ outcome, atMs }) {
-      Object.assign(run, { phase: null, ending: { outcome, atMs } })
+    ended({ outcome }) {
+      Object.assign(run, { phase: null, ending: { outcome } })
       left = null
     },
   }
@@ -101,7 +101,7 @@ export function createRunState() {
         ...run,
         ...counter.snapshot(),
         secondsLeft: left === null ? null : Math.max(0, left.seconds - (nowMs - left.atMs) / 1000),
-        arm: arm === null ? null : { ...results.createArmLabel(arm), link: arm.link, cpuLimitCores: arm.cpuLimitCores },
+        arm: arm === null ? null : { ...results.describe(arm), link: arm.link },
         sidecars: sidecars.snapshot(),
         outcomes: results.countOutcomes(),
         parts: repeats.list(),
@@ -116,7 +116,7 @@ export function createRunState() {
 
 /** Makes the fields as they are before the first event. @returns {Kept} */
 function createKept() {
-  const unknown = { runId: null, experiment: null, question: null, startedAtMs: null, phase: null, progress: null }
+  const unknown = { runId: null, experiment: null, question: null, phase: null, progress: null }
   return { ...unknown, done: 0, nth: null, trials: null, ending: null }
 }
 

@@ -25,7 +25,7 @@ function createSnapshot(fields = {}) {
   return {
     ...createRunState().snapshot(),
     ...{ experiment: 'cap', progress: 'repeat 2 of 6', nth: 9, trials: 24, phase: 'window', secondsLeft: 130 },
-    arm: { name: 'cheap', what: '0.25 cores', link: 'gateway-ratings', cpuLimitCores: 0.25 },
+    arm: { name: 'cheap', what: '0.25 cores', link: 'gateway-ratings' },
     sidecars: [GATEWAY, { ...GATEWAY, service: 'ratings', ofCap: 0.1, cores: 0.025, throttledFraction: 0 }],
     ...{ ratePerSecond: 1431.7, failed: 0 },
     ...fields,
@@ -47,7 +47,7 @@ describe('the lines of a terminal', () => {
     const unknown = { cores: null, ofCap: null, isThrottled: null, throttledFraction: null, anonBytes: null }
     const snapshot = createSnapshot({
       ...{ progress: 'looking for the knee', trials: null, secondsLeft: null, ratePerSecond: null, failed: null },
-      arm: { name: 'cheap', what: 'link a, 2 users', link: 'a', cpuLimitCores: null },
+      arm: { name: 'cheap', what: 'link a, 2 users', link: 'a' },
       sidecars: [
         { ...GATEWAY, ...unknown },
         { ...GATEWAY, ...unknown, cores: 1.5, cpuLimitCores: null, workingSetBytes: null },
