@@ -83,14 +83,14 @@ const UNSAFE = /[\p{Cc}"'`\\$%{}(),;#<>|&*?]/u
 
 /**
  * Refuses a path that the configurations of data planes cannot carry: the files of sidecars lie below it.
- * @param {string} folder @param {string} [by] the option that named it @throws {UsageError}
+ * @param {string} folder @throws {UsageError}
  */
-export function assertCarried(folder, by = '--out') {
+export function assertCarried(folder) {
   const whole = path.resolve(folder)
   const [sign] = UNSAFE.exec(whole) ?? []
   if (sign !== undefined)
     throw new UsageError(
-      `the results folder ${JSON.stringify(whole)} has ${JSON.stringify(sign)} in its path, which configurations of data planes take for something else: give ${by} another folder`,
+      `the results folder ${JSON.stringify(whole)} has ${JSON.stringify(sign)} in its path, which configurations of data planes take for something else: give --out another folder`,
     )
 }
 

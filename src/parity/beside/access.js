@@ -1,7 +1,7 @@
 import tls from 'node:tls'
 import { send } from '../../node/send.js'
 import { ask } from './answers.js'
-import { secureEndpointOf } from './corpus.js'
+import { findSecureEndpoint } from './corpus.js'
 import { NO_TLS } from './negotiation.js'
 import { PEERS, SERVERS } from './peers.js'
 import { PEER_PATH } from './upstreams.js'
@@ -119,7 +119,7 @@ export async function tryPeers(rig) {
  */
 export async function tryHandshakes(rig) {
   const { trafficPolicy } = rig.configuration
-  const endpoint = secureEndpointOf(rig, 'server')
+  const endpoint = findSecureEndpoint(rig)
   const refused = Object.values(PEERS).filter(
     ({ ends, options, acceptedUnder }) =>
       ends.includes('client') && options !== null && !acceptedUnder.includes(trafficPolicy),

@@ -140,7 +140,7 @@ export function createLoneRetry(knock) {
  *   a sidecar added, without those that may differ @throws if no answer comes in time, or the connection breaks
  */
 export async function ask(rig, request, agent) {
-  const endpoint = endpointFor(rig, { service: 'client', host: `${request.host}` })
+  const endpoint = endpointFor(rig, `${request.host}`)
   const { protocol } = rig.configuration
   const message = { ...request, protocol }
   const { status, body, headers, localPort } = await send(endpoint, message, { agent, timeoutSeconds: ANSWER_SECONDS })

@@ -23,7 +23,7 @@ const CONNECTIONS = 20
  * @returns {Promise<{ got: Buffer, fault: string | null }>} fault: the error, or `still open after …`; null: the other half was ended
  */
 export async function exchange(rig, { host, bytes, isHeard = false }) {
-  const { address, port } = endpointFor(rig, { service: 'client', host })
+  const { address, port } = endpointFor(rig, host)
   const socket = net.connect({ host: address, port, allowHalfOpen: true })
   /** @type {Buffer[]} */
   const chunks = []

@@ -31,21 +31,20 @@ export function bytePortOf(first, host) {
 }
 
 /**
- * Finds the endpoint of a sidecar to which requests or bytes for a host are sent.
- * @param {{ sidecars: Record<string, Endpoint>, configuration: { protocol: string } }} rig
- * @param {{ service: string, host: string }} to service: of the sidecar
+ * Finds the endpoint of the client's sidecar to which requests or bytes for a host are sent.
+ * @param {{ sidecars: Record<string, Endpoint>, configuration: { protocol: string } }} rig @param {string} host
  */
-export function endpointFor({ sidecars, configuration }, { service, host }) {
-  const { address, port } = sidecars[service]
+export function endpointFor({ sidecars, configuration }, host) {
+  const { address, port } = sidecars.client
   return { address, port: configuration.protocol === 'tcp' ? bytePortOf(port, host) : port }
 }
 
 /**
- * Finds the endpoint at which a sidecar speaks TLS: at the tunnel's port, or that of its listener.
- * @param {{ sidecars: Record<string, Endpoint>, configuration: { tunnelPort?: number } }} rig @param {string} service
+ * Finds the endpoint at which the server's sidecar speaks TLS: at the tunnel's port, or that of its listener.
+ * @param {{ sidecars: Record<string, Endpoint>, configuration: { tunnelPort?: number } }} rig
  */
-export function secureEndpointOf({ sidecars, configuration: { tunnelPort } }, service) {
-  const { address, port } = sidecars[service]
+export function findSecureEndpoint({ sidecars, configuration: { tunnelPort } }) {
+  const { address, port } = sidecars.server
   return { address, port: tunnelPort ?? port }
 }
 

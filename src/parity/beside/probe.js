@@ -4,7 +4,7 @@ import { send } from '../../node/send.js'
 import { tryHandshakes, tryPeers } from './access.js'
 import { ANSWERS, CALLED, CONNECT_TIMEOUT, EARLY_ANSWER, LONE_RETRY } from './answers.js'
 import { BYTES, CONNECT_TIMEOUT_OF_BYTES, LONE_RETRY_OF_BYTES, NEXT_ENDPOINT } from './bytes.js'
-import { secureEndpointOf } from './corpus.js'
+import { findSecureEndpoint } from './corpus.js'
 import { CANCELLATION, UNARY } from './grpc.js'
 import { negotiateAsClient, negotiateAsServer, renderNegotiation, trySuites } from './negotiation.js'
 
@@ -72,7 +72,7 @@ export async function probeAnswers(rig) {
     rows.push(await tryOne('parity-cancellation', CANCELLATION, words))
   }
   const access = await tryPeers(rig)
-  const endpoint = secureEndpointOf(rig, 'server')
+  const endpoint = findSecureEndpoint(rig)
   const asServer = await negotiateAsServer({ endpoint, credentials: credentials.client, configuration })
   const asClient = await negotiateAsClient(rig)
   const ofTls = { endpoint, credentials: credentials.client, suite: configuration.suite }
