@@ -101,7 +101,7 @@ export function createRunState() {
         ...run,
         ...counter.snapshot(),
         secondsLeft: left === null ? null : Math.max(0, left.seconds - (nowMs - left.atMs) / 1000),
-        arm: arm === null ? null : { ...results.describe(arm), link: arm.link },
+        arm: arm === null ? null : { ...results.createArmLabel(arm), link: arm.link },
         sidecars: sidecars.snapshot(),
         outcomes: results.countOutcomes(),
         parts: repeats.list(),
