@@ -48,13 +48,19 @@ export async function assertAllRun(processes, phase) {
   }
 }
 
-/** Asserts as `assertAllRun`, after half a second in which an exit may be heard. @param {Handle[]} processes @param {Phase} phase @throws {BenchError} */
+/**
+ * Asserts as `assertAllRun`, after half a second in which an exit may be heard.
+ * @param {Handle[]} processes @param {Phase} phase @throws {BenchError} if one has exited, or is stopped
+ */
 export async function assertStillRun(processes, phase) {
   await awaitEnding(processes)
   await assertAllRun(processes, phase)
 }
 
-/** Waits until a running process ends, for half a second at most; does not throw if none does. @param {Handle[]} processes */
+/**
+ * Waits until one of the processes that are to run ends, for half a second at most; it does not throw if none does. A process that
+ * has ended early already ends the wait at once. @param {Handle[]} processes
+ */
 export async function awaitEnding(processes) {
   const running = processes.filter(p => !isFinished(p, p.ending()))
   await within(Promise.race(running.map(p => p.exited)), { seconds: ENDING_SECONDS, late: () => '' })

@@ -18,6 +18,7 @@ const LIFE = { leastMs: 24 * 3600 * 1000, times: 3, moreMs: 3600 * 1000 }
  * results. `close` removes them, unless `retain` keeps them for services that stay; without `close`, the exit of this process does.
  * @param {{ ledger: Ledger, plan: Plan, topologies: Record<string, Topology>, hasAuthorityKey?: boolean }} options hasAuthorityKey:
  *   also write the authority's key, by which sidecars have their own keys certified
+ * @returns {Promise<{ certificates: string, close: (options: { retain: boolean }) => void }>} certificates: their folder
  * @throws {BenchError} if they cannot be written
  */
 export async function openCertificates({ ledger, plan, topologies, hasAuthorityKey }) {
@@ -45,7 +46,10 @@ export async function openCertificates({ ledger, plan, topologies, hasAuthorityK
   return { certificates, close }
 }
 
-/** Chooses for how many milliseconds certificates are valid: a day or, if longer, an hour and three times the estimated run. @param {Parameters<typeof estimatePlanSeconds>[0]} plan */
+/**
+ * Chooses for how many milliseconds certificates are valid: a day or, if longer, an hour and three times the estimated run.
+ * @param {Parameters<typeof estimatePlanSeconds>[0]} plan
+ */
 export function findLifeMs(plan) {
   const seconds = estimateMostSeconds(plan) ?? estimatePlanSeconds(plan)
   return Math.max(LIFE.leastMs, LIFE.times * seconds * 1000 + LIFE.moreMs)

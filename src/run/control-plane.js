@@ -22,7 +22,8 @@ import { observeControl, readControl } from './phase.js'
  */
 
 /**
- * Takes steps, and returns their result; the caller removes what they deployed. If a step or a `whenOver` function throws, removes it here.
+ * Takes steps, and returns their result; the caller removes what they deployed. If a step or a `whenOver` function throws, it is
+ * removed here.
  * @template Result
  * @param {{ target: Target, start: number, folder: string, signal: AbortSignal,
  *   chooseError?: (error: unknown, course: Course) => Promise<unknown> }} options chooseError: makes the error to throw,

@@ -4,8 +4,9 @@
 export const UNLOADED = { changeTo: null, ending: null, entry: { urls: [], host: '', admin: null, certificate: null } }
 
 /**
- * Joins the deployments of a trial into one. `deploy` adds to it and returns the processes that it started, before they are ready.
+ * Creates a joint deployment of all that a trial deploys.
  * @param {Target} target @param {{ start: number, folder: string }} at
+ * @returns deploy: adds processes and returns them before they are ready; end: ends some; deployment: all that were not ended
  */
 export function createDeployer(target, at) {
   /** @type {Deployment[]} */

@@ -13,8 +13,11 @@ const AT_SHARE = 1 / 6
 const GRACE_MS = 5000
 
 /**
- * Ends a sidecar in the window, then starts a successor. Rejects only for a caller who awaits it: an unhandled rejection would end the kit.
- * @param {Course} course @param {{ ending: Started['ending'], window: Window, graceMs?: number }} options ending: null: end none
+ * Ends a sidecar in the window, then starts a successor. The promise that it returns need not be awaited: a failure is no unhandled
+ * rejection, which would end the kit.
+ * @param {Course} course @param {{ ending: Started['ending'], window: Window, graceMs?: number }} options ending: null: no sidecar
+ *   ends; graceMs: after its last step the sidecar is killed if it runs longer, 5 s by default
+ * @returns as `endSidecar`
  */
 export function startEnding(course, options) {
   const ended = endSidecar(course, options)
@@ -24,8 +27,10 @@ export function startEnding(course, options) {
 
 /**
  * @param {Course} course @param {Parameters<typeof startEnding>[1]} options
- * @returns {Promise<TrialRecord['ending']>} goneSeconds: null: it was killed; answerSeconds: from the successor's start; undefined: none ends
- * @throws {BenchError} if the sidecar dies otherwise, or its end or its successor does not fit into the window
+ * @returns {Promise<TrialRecord['ending']>} undefined: no sidecar ends; goneSeconds: null if it was killed; answerSeconds: from the
+ *   successor's start to its first answer
+ * @throws {BenchError} if the sidecar dies otherwise or does not take a step, or its end or its successor does not fit into the
+ *   window; the signal's reason when it aborts
  */
 async function endSidecar({ testbed, signal }, { ending, window, graceMs = GRACE_MS }) {
   if (!ending) return undefined
@@ -73,7 +78,7 @@ async function endSidecar({ testbed, signal }, { ending, window, graceMs = GRACE
     signal.throwIfAborted()
   }
 
-  /** Throws the error of a sidecar that died, or of one that refused its step. @param {Error} cause */
+  /** Throws the error of a sidecar that died, or of one that refused its step. @param {Error} cause @throws {BenchError} */
   async function throwEndingError(cause) {
     signal.throwIfAborted()
     await awaitEnding([process])

@@ -13,7 +13,10 @@ const START_SECONDS = 60
 const EXIT_SECONDS = 30
 const COUNT_EVERY_MS = 1000
 
-/** Counts the CPUs that the generator may and can use: of the load's own machine, else of its placement, else half of this one. @param {import('./kind.js').Testbed} testbed @param {Arm} arm */
+/**
+ * Counts the CPUs that the generator may and can use: of the load's own machine, else of its placement, else half of this one, at
+ * least one. @param {import('./kind.js').Testbed} testbed @param {Arm} arm
+ */
 export function countGeneratorCpus({ site, layout, programs }, arm) {
   const here = Math.max(1, layout.placementOf(arm)?.generator.length ?? Math.floor(site.cpus / 2))
   const cpus = site.loadHost?.cpus ?? here
@@ -21,8 +24,9 @@ export function countGeneratorCpus({ site, layout, programs }, arm) {
 }
 
 /**
- * Starts one generator for all arms of the course; null: the load is idle. Returns before it is ready.
+ * Starts one generator for all arms of the course, and returns before it is ready.
  * @param {Course} course @param {import('./start-services.js').Started[]} services by the place of the arm in `trials`
+ * @returns {Promise<Deployment | null>} null: the load is idle
  */
 export async function startGenerator({ testbed, trials, start, folder }, services) {
   const { site, programs, layout, folders } = testbed
@@ -52,7 +56,7 @@ export async function startGenerator({ testbed, trials, start, folder }, service
   })
 }
 
-/** Chooses for how long the load goes on after the window. @param {Load} load */
+/** Chooses for how many milliseconds the load goes on after the window. @param {Load} load */
 function tailMsOf({ isInterleaved }) {
   return isInterleaved ? TAIL_MS.besideOthers : TAIL_MS.alone
 }
@@ -94,7 +98,10 @@ export async function agreeWindow({ testbed, trials, clock, signal }, generator)
   return { window, looks }
 }
 
-/** Sends the watcher a `counted` event each second, if the generator has an admin port. Returns a function that stops it. @param {Course} course @param {Deployment | null} generator */
+/**
+ * Sends the watcher a `counted` event each second, if there is a watcher, and the generator has an admin port. A reading that fails is
+ * skipped. @param {Course} course @param {Deployment | null} generator @returns {() => void} stops it
+ */
 export function followLoad({ testbed, watch }, generator) {
   const [process] = generator?.processes ?? []
   if (!watch || !process?.spec.admin) return () => {}
@@ -112,7 +119,8 @@ export function followLoad({ testbed, watch }, generator) {
 /**
  * Waits until the generator exits, and parses its results: one for each trial of the course, in their order.
  * @param {Course} course @param {{ generator: Deployment, window: Window }} options
- * @throws {BenchError} if it exits late, fails or leaves a result out; the signal's reason when it aborts
+ * @returns {Promise<LoadResult[]>}
+ * @throws {BenchError} if it exits later than 30 s after the load, fails, or leaves a result out; the signal's reason when it aborts
  */
 export async function finishLoad({ testbed, trials, signal }, { generator, window }) {
   const late = waitUntil(window.endMs + tailMsOf(trials[0].arm.load) + EXIT_SECONDS * 1000, signal).then(() => 'late')

@@ -2,10 +2,11 @@ import { setMaxListeners } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 
 /**
- * Acts on each item, on `lanes` of them at a time. The first failure aborts the signal that the others got, and is thrown.
+ * Acts on each item, on `lanes` of them at a time. The first failure aborts the signal that the others got.
  * @template T @param {{ items: T[], lanes: number, perSecond?: number, signal: AbortSignal }} options
  *   perSecond: the items begun in a second at most; absent: no limit
- * @param {(item: T, signal: AbortSignal) => Promise<void>} act @throws the signal's reason when it aborts
+ * @param {(item: T, signal: AbortSignal) => Promise<void>} act
+ * @throws the first failure of `act`; the signal's reason when it aborts
  */
 export async function inLanes({ items, lanes, perSecond = Number.POSITIVE_INFINITY, signal }, act) {
   const left = items.entries()
@@ -23,9 +24,9 @@ export async function inLanes({ items, lanes, perSecond = Number.POSITIVE_INFINI
 }
 
 /**
- * Runs tasks at the same time, and returns their results in order. The first failure aborts the signal of the others, and is
- * thrown when all have settled.
+ * Runs tasks at the same time. The first failure aborts the signal of the others.
  * @template T @param {AbortSignal} signal @param {((signal: AbortSignal) => Promise<T>)[]} tasks
+ * @returns {Promise<T[]>} in the order of the tasks @throws the first failure, when all have settled
  */
 export async function together(signal, tasks) {
   const failing = new AbortController()

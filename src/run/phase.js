@@ -4,18 +4,31 @@ import { isInTime } from '../lib/wait.js'
 /**
  * Phases of a rollout or a growth, and the CPU and memory that they take; those of a control plane are the sum of its shards.
  * @import { Asking, Handle, Observation, RolloutRecord, Sample, Target, ConfigurationTimes } from '../model/types.ts'
- * @typedef {{ asking: Asking, signal: AbortSignal, deadlineSeconds: number, readControl: () => ReturnType<typeof readControl> }} PhaseOptions
+ */
+
+/**
+ * @typedef {object} PhaseOptions
+ * @property {Asking} asking
+ * @property {AbortSignal} signal
+ * @property {number} deadlineSeconds of the phase
+ * @property {() => ReturnType<typeof readControl>} readControl
  */
 
 /** Requests that the kit sends to a control plane at the same time. */
 export const LANES = 4
 
-/** Begins to ask sidecars; each promise has a sidecar's name and times; null: its start was not seen. @typedef {() => Promise<Promise<[string, ConfigurationTimes | null]>[]>} Begin */
+/**
+ * Begins to ask sidecars. Each promise has a sidecar's name and times; null: its start was not seen.
+ * @typedef {() => Promise<Promise<[string, ConfigurationTimes | null]>[]>} Begin
+ */
 
 /**
  * Passes a phase: waits until every sidecar has answered, and gives up those that have not at the deadline.
- * @param {PhaseOptions} options @param {Begin} begin @param {Begin} [beginOthers] for sidecars that are asked after the measured phase
- * @returns times: by sidecar, of those that were asked; yesMs null: no answer in time @throws the signal's reason when it aborts, or an error of `begin`
+ * @param {PhaseOptions} options @param {Begin} begin @param {Begin} [beginOthers] for sidecars that are asked after the measured
+ *   phase, with a deadline of their own
+ * @returns {Promise<{ times: Map<string, ConfigurationTimes>, phase: RolloutRecord['first'] }>} times: by sidecar, of those that were
+ *   seen to start; yesMs null: no answer in time
+ * @throws the signal's reason when it aborts, or an error of `begin`
  */
 export async function passPhase({ signal, deadlineSeconds, ...watched }, begin, beginOthers) {
   const { asking } = watched
@@ -38,7 +51,7 @@ export async function passPhase({ signal, deadlineSeconds, ...watched }, begin, 
 }
 
 /**
- * Reads the counters of machine, control plane and kit before and after `act`; then gives up asking sidecars.
+ * Reads the counters of machine, control plane and kit before and after `act`, and then gives up asking sidecars.
  * @template T, U @param {Pick<PhaseOptions, 'asking' | 'readControl'>} options @param {() => Promise<T>} act
  * @param {() => Promise<U>} [actAfter] is not measured @returns {Promise<{ value: T, others: U | null, phase: RolloutRecord['first'] }>}
  */
@@ -61,7 +74,10 @@ export async function observePhase({ asking, readControl }, act, actAfter) {
   return { value, others, phase }
 }
 
-/** Observes the shards of a control plane until `end` is called, for a day at most. @param {Target} target @param {Handle[]} shards empty: nothing runs */
+/**
+ * Observes the shards of a control plane until `end` is called, for a day at most.
+ * @param {Target} target @param {Handle[]} shards []: none run @returns {{ end: () => Promise<Observation | null> }}
+ */
 export function observeControl(target, shards) {
   const ending = new AbortController()
   const startMs = Date.now()
@@ -70,7 +86,7 @@ export function observeControl(target, shards) {
   // `end` rejects with a failure; until then it would be an unhandled rejection.
   observing?.catch(() => {})
   return {
-    /** @returns {Promise<Observation | null>} null: there are no shards */
+    /** Ends the observation. @returns {Promise<Observation | null>} null: there are no shards @throws if the observation failed */
     async end() {
       ending.abort()
       return observing
@@ -85,7 +101,11 @@ export async function lookAtControl(target, shards) {
   return (await target.observe(shards, { window, signal: new AbortController().signal })).start
 }
 
-/** Reads the shards once, at the edge of a phase: their sum and each; null: there are none, or they could not be read. @param {Target} target @param {Handle[]} shards */
+/**
+ * Reads the shards once, at the edge of a phase: their sum and each.
+ * @param {Target} target @param {Handle[]} shards
+ * @returns null: there are none, or they could not be read; a number is null if it could not be read
+ */
 export async function readControl(target, shards) {
   if (shards.length === 0) return null
   const start = await lookAtControl(target, shards)

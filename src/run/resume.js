@@ -15,13 +15,21 @@ import { findDifferences, readNamedRun } from './reusable.js'
 
 const CHECKS = /^(?:check|parity)-/
 
-/** Reads the run to resume; its records are by the trial's id. @param {string} folder of the run's results @throws {UsageError} when it holds no run */
+/**
+ * Reads the run to resume.
+ * @param {string} folder of the run's results
+ * @returns folder, manifest and warnings of the run, and its records by the trial's id @throws {UsageError} if it holds no run
+ */
 export function openInterrupted(folder) {
   const { manifest, records, warnings } = readNamedRun('--resume', folder)
   return { folder, manifest, warnings, records: new Map(records.map(record => [record.trial.id, record])) }
 }
 
-/** Removes the raw files of equal-work checks, which are made again. @param {Interrupted} interrupted @throws {UsageError} if the folder holds a link, or a recorded trial that did not fail has lost its raw files */
+/**
+ * Removes the raw files of equal-work checks, which are made again.
+ * @param {Interrupted} interrupted
+ * @throws {UsageError} if the folder holds a link, or a recorded trial that did not fail has lost its raw files
+ */
 export function prepareToResume({ folder, records }) {
   const raw = path.join(folder, 'raw')
   const whole = [...records.values()].filter(({ outcome }) => outcome !== 'failed')
@@ -35,7 +43,10 @@ export function prepareToResume({ folder, records }) {
   for (const name of existsSync(raw) ? readdirSync(raw) : []) if (CHECKS.test(name)) removeRaw(folder, name)
 }
 
-/** Leaves out of a plan the arms that did not serve when the run began; returns the plan itself if there are none. @param {Plan} plan @param {Manifest} manifest of the run */
+/**
+ * Leaves out of a plan the arms that did not serve when the run began.
+ * @param {Plan} plan @param {Manifest} manifest of the run @returns {Plan} the plan itself if there are none
+ */
 export function leaveOutAgain(plan, { arms, notMeasured }) {
   const isPlanned = (/** @type {Manifest['notMeasured'][number]} */ { plane, reason }) =>
     plan.notMeasured.some(missing => missing.plane === plane && missing.reason === reason)
@@ -48,7 +59,11 @@ export function leaveOutAgain(plan, { arms, notMeasured }) {
   return failures.length === 0 ? plan : leaveOutFailed(plan, failures)
 }
 
-/** Asserts that new trials can stand beside those recorded. @param {{ interrupted: Interrupted, plan: Plan, now: Setting }} options @throws {UsageError} that lists what differs */
+/**
+ * Asserts that new trials can stand beside those recorded.
+ * @param {{ interrupted: Interrupted, plan: Plan, now: Setting }} options
+ * @throws {UsageError} that lists what differs, or says that the run watches processes which have ended
+ */
 export function assertSame({ interrupted: { folder, manifest, records }, plan, now }) {
   if (plan.settings.keepsServices && records.size > 0)
     throw new UsageError(
@@ -78,7 +93,10 @@ export function assertSame({ interrupted: { folder, manifest, records }, plan, n
   )
 }
 
-/** Makes the manifest of a resumed run: the start's run, command, machine and parity, with this resume listed in `run.resumed`. @param {{ interrupted: Interrupted, known: Omit<Manifest, 'parity'> }} options @returns {Manifest} */
+/**
+ * Makes the manifest of a resumed run: run, command, thresholds, machine and parity of its start, with this resume in `run.resumed`.
+ * @param {{ interrupted: Interrupted, known: Omit<Manifest, 'parity'> }} options known: of this resume @returns {Manifest}
+ */
 export function continueManifest({ interrupted: { manifest, records }, known }) {
   const { run, command, thresholds, machine, parity } = manifest
   const resumed = [...(run.resumed ?? []), { at: known.run.startedAt, id: known.run.id, trials: records.size }]

@@ -26,7 +26,8 @@ const WARMUP_MOST_MORE_SECONDS = 30
 
 /**
  * Runs the calibrations of a plan (closed loops, each once), leaves out the arms whose rates are over a share of what
- * these reached, and runs the rounds. @param {Pass} pass @throws {BenchError} when no rate can be reached
+ * these reached, and runs the rounds.
+ * @param {Pass} pass @throws {BenchError} if no rate can be reached; the signal's reason when it aborts
  */
 export async function measureRounds(pass) {
   const { plan, run, runTogether, turns, assess, recordedRounds, writeManifest, announce, say } = pass
@@ -139,8 +140,9 @@ function lengthenWarmup({ arm, warmup }) {
 }
 
 /**
- * Makes a function that estimates the seconds until the last of these trials ends: by plan until one was measured, then scaled by
- * the pace so far. @param {Trial[]} trials of the whole run, in order
+ * Creates a function that estimates the seconds until the last of these trials ends: by plan until one was measured, then scaled by
+ * the pace so far. The first trial that it is called with begins the count, since a resumed run has recorded those before.
+ * @param {Trial[]} trials of the whole run, in order
  */
 export function createPace(trials) {
   let start = performance.now()

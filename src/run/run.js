@@ -18,21 +18,37 @@ const UNKNOWN = () => ({ isReached: false, hasPairs: true, roundsMore: null, sen
 const ALONE = { take: async () => {}, pass: () => {} }
 
 /**
- * Both run trials and append their records, or return the records of trials that are already recorded. RunTogether: trials of
- * interleaved arms, which stand at the same time. progress: such as 'repeat 2 of 6'; secondsLeft: of the run, from the start of
- * this trial; absent: not known.
+ * The progress of a run at the start of a trial.
+ * @typedef {object} TrialProgress
+ * @property {string} progress such as 'repeat 2 of 6'
+ * @property {number} [secondsLeft] of the run, from the start of this trial; absent: not known
+ */
+/**
+ * Runs a trial and appends its record, or returns the record if there is one already.
  * @typedef {(options: { trial: Trial } & TrialProgress) => Promise<TrialRecord>} RunOne
+ */
+/**
+ * Does so with trials of interleaved arms, which stand at the same time. If some are recorded and some are not, all are run again.
  * @typedef {(options: { trials: Trial[] } & TrialProgress) => Promise<TrialRecord[]>} RunTogether
- * @typedef {{ progress: string, secondsLeft?: number }} TrialProgress
  */
 
 /**
- * Runs a plan: checks that the planes do equal work, then measures kind after kind. The manifest and the records so far stay on
- * disk also if it throws; `ended` in the manifest says how it ended.
- * @param {{ plan: Plan, testbed: Omit<Testbed, 'kind'>, kinds: Kind[], manifest: Omit<Manifest, 'parity'>,
- *   execution?: Partial<Execution>, watcher: Watcher, signal: AbortSignal, gate: GateParity }} options kinds: one for each part of the plan, in order;
- *   gate: checks the planes for equal work
- * @throws {import('../lib/errors.js').BenchError} when no arm serves, or nothing can be recorded; the signal's reason when it aborts
+ * @typedef {object} RunOptions
+ * @property {Plan} plan
+ * @property {Omit<Testbed, 'kind'>} testbed
+ * @property {Kind[]} kinds one for each part of the plan, in order
+ * @property {Omit<Manifest, 'parity'>} manifest
+ * @property {Partial<Execution>} [execution]
+ * @property {Watcher} watcher
+ * @property {AbortSignal} signal
+ * @property {GateParity} gate checks the planes for equal work
+ */
+
+/**
+ * Runs a plan: checks that the planes do equal work, then measures kind after kind. Arms that do not serve are left out. The manifest
+ * and the records so far stay on disk also if it throws; `ended` in the manifest says how it ended.
+ * @param {RunOptions} options
+ * @throws {import('../lib/errors.js').BenchError} if no arm serves, or nothing can be recorded; the signal's reason when it aborts
  */
 export async function runPlan({ plan, testbed, kinds, manifest, execution = {}, watcher, signal, gate }) {
   const {
@@ -135,6 +151,7 @@ export async function runPlan({ plan, testbed, kinds, manifest, execution = {}, 
 }
 
 /**
+ * Creates the function that runs trials of arms that stand at the same time.
  * @param {{ testbed: Testbed, standing: StandingServices, recorded: Map<string, TrialRecord>, nextIndex: () => number,
  *   watcher: Watcher, signal: AbortSignal }} options @returns {RunTogether}
  */

@@ -11,7 +11,7 @@ import { formatDeployedName } from '../services/specs.js'
 
 /**
  * Finds the folder of scripts that an arm's sidecars run: its pipeline's, its profile's, its variant's (unless that names another
- * program), or the kit's.
+ * program), or the kit's, which is also returned for planes that run no scripts.
  * @param {{ programs: ScriptedPrograms, folders: Pick<Folders, 'pipyScripts'> }} testbed @param {Scripted} arm
  */
 export function findScriptFolder({ programs, folders }, arm) {
@@ -46,7 +46,11 @@ export function hashScripts({ arms, programs, folders }) {
   ]
 }
 
-/** Finds the pipeline that an arm's sidecars run; undefined: they read the kit's configuration. The key of an arm without a variant, as in the lab, is ''. @param {Pick<Programs, 'pipelines'>} programs @param {Pick<Arm, 'variant'>} arm */
+/**
+ * Finds the pipeline that an arm's sidecars run, by its variant; the key of an arm without one, as in the lab, is ''.
+ * @param {Pick<Programs, 'pipelines'>} programs @param {Pick<Arm, 'variant'>} arm
+ * @returns {Pipeline | undefined} undefined: they read the kit's configuration
+ */
 export function findPipelineOf({ pipelines }, { variant }) {
   return pipelines?.[variant ?? '']
 }

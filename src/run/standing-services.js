@@ -2,7 +2,7 @@
 /** @typedef {ReturnType<typeof createStandingServices>} StandingServices */
 
 /**
- * Keeps services running after their trial.
+ * Creates a keeper of services that go on running after their trial.
  * @param {{ keepsServices: boolean, retains: boolean }} options keepsServices: those of every arm, for its next trial; retains: those
  *   of the last trial, for the user (`--retain`)
  */
@@ -13,14 +13,17 @@ export function createStandingServices({ keepsServices, retains }) {
   let last = []
 
   return {
-    /** Returns the services of an arm, null if none stand; removes those that only `--retain` has kept so far. @param {Arm} arm */
+    /**
+     * Takes the services of an arm, and removes those that only `--retain` has kept so far.
+     * @param {Arm} arm @returns {Promise<Started | null>} null: none stand
+     */
     async take(arm) {
       const leaving = last.filter(services => ![...kept.values()].includes(services))
       last = []
       await Promise.all(leaving.map(({ deployment }) => deployment.remove()))
       return kept.get(arm.id) ?? null
     },
-    /** Removes services after a trial, unless they are kept. @param {{ arm: Arm, services: Started, hasFailed: boolean }} ended */
+    /** Removes services after a trial, unless they are kept for the next trial of the arm or for the user. @param {{ arm: Arm, services: Started, hasFailed: boolean }} ended */
     async leave({ arm, services, hasFailed }) {
       if (keepsServices && !hasFailed) kept.set(arm.id, services)
       else kept.delete(arm.id)

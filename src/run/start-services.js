@@ -22,18 +22,31 @@ import { createDeployer } from './deployer.js'
 import { findPipelineOf, findScriptFolder } from './scripts.js'
 
 /**
- * Started: the services of an arm, and what a load needs to drive them. start: a number that no other start of this run
- * has; folder: for the files of the processes; isInterleaved: other arms stand at the same time.
  * @import { Arm, Deployment, Endpoint, EndedProcess, Handle, OwnRequest, ProcessSpec, Target } from '../model/types.ts'
  * @import { Pipeline } from '../model/pipeline.js'
  * @import { Testbed } from './kind.js' @import { Ending } from '../services/specs.js'
  * @typedef {ReturnType<typeof credentialsOf>} Credentials
- * @typedef {Awaited<ReturnType<typeof startServices>> & { findings?: import('./kind.js').StartFindings }} Started
- * @typedef {{ testbed: Testbed, arm: Arm, start: number, round: number, folder: string, isInterleaved?: boolean,
- *   deadlineSeconds?: number, signal: AbortSignal }} StartRequest deadlineSeconds: for a process to be ready,
- *   and for the first answer; absent: the defaults of the target and of a request
- * @typedef {(request: StartRequest) => Promise<Started>} StartServices
  */
+
+/**
+ * The services of an arm, and what a load needs to drive them.
+ * @typedef {Awaited<ReturnType<typeof startServices>> & { findings?: import('./kind.js').StartFindings }} Started
+ */
+
+/**
+ * @typedef {object} StartRequest
+ * @property {Testbed} testbed
+ * @property {Arm} arm
+ * @property {number} start a number that no other start of this run has
+ * @property {number} round
+ * @property {string} folder for the files of the processes
+ * @property {boolean} [isInterleaved] other arms stand at the same time; by default none do
+ * @property {number} [deadlineSeconds] for a process to be ready, and for the first answer; absent: the defaults of the target and of
+ *   a request
+ * @property {AbortSignal} signal
+ */
+
+/** @typedef {(request: StartRequest) => Promise<Started>} StartServices */
 
 // Pipy logs an exception of a script in about eight lines, and often a second one that it causes.
 const SIDECAR_LINES = 24
@@ -154,7 +167,10 @@ export async function startServices({ testbed, arm, start, folder, isInterleaved
   }
 }
 
-/** Waits half a second for exits, and lists the processes that exited early, with cause and OOM flag. @param {Handle[]} processes @returns {Promise<EndedProcess[]>} */
+/**
+ * Waits half a second for exits, and lists the processes that exited early, with cause and OOM flag.
+ * @param {Handle[]} processes @returns {Promise<EndedProcess[]>} []: none did
+ */
 export async function awaitEnded(processes) {
   await awaitEnding(processes)
   return processes.flatMap(p => {
@@ -169,7 +185,8 @@ export async function awaitEnded(processes) {
 /**
  * Adds the last lines that sidecars logged to an error of a request through them: an exception in a script closes the
  * connection, and only the log says why.
- * @param {unknown} error @param {Handle[]} processes @returns {Promise<unknown>} the error itself if it is no BenchError
+ * @param {unknown} error @param {Handle[]} processes
+ * @returns {Promise<unknown>} a BenchError with the error as its cause; the error itself if it is no BenchError
  */
 export async function withSidecarLogs(error, processes) {
   if (!(error instanceof BenchError)) return error
@@ -183,7 +200,10 @@ export async function withSidecarLogs(error, processes) {
   return new BenchError(`${error.message}${logs.join('')}`, { cause: error, exitStatus: error.exitStatus })
 }
 
-/** Collects what the specs of all processes of an arm are made from, for `createSpecs`. @param {{ testbed: Testbed, arm: Arm, folder: string }} options */
+/**
+ * Collects what the specs of all processes of an arm are made from, for `createSpecs`.
+ * @param {{ testbed: Testbed, arm: Arm, folder: string }} options folder: for the files of the processes
+ */
 export function createSpecOptions({ testbed, arm, folder }) {
   const { site, programs, settings, folders } = testbed
   const scripts = findScriptFolder(testbed, arm)
@@ -198,9 +218,10 @@ export function createSpecOptions({ testbed, arm, folder }) {
 }
 
 /**
- * Prepares the end of the sidecar that ends in the window. request: reaches its service past the sidecar of its client.
+ * Prepares the end of the sidecar that ends in the window.
  * @param {{ testbed: Testbed, arm: Arm, ending: Ending, deployment: Deployment, deploy: ReturnType<typeof createDeployer>['deploy'] }}
  *   options
+ * @returns process, notice and steps of its end; `request` reaches its service past the sidecar of its client
  */
 function prepareEnding({ testbed, arm, ending: { spec, notice, steps, server }, deployment, deploy }) {
   const { client, ...target } = server
@@ -222,9 +243,17 @@ function prepareEnding({ testbed, arm, ending: { spec, notice, steps, server }, 
 }
 
 /**
+ * @typedef {object} FirstRequest
+ * @property {Target} target
+ * @property {{ endpoints: Endpoint[], host: string }} entry
+ * @property {Arm} arm
+ * @property {number} [timeoutSeconds] absent: that of a request
+ * @property {Credentials | null} [credentials] of a load that speaks TLS; absent, or null: plaintext
+ */
+
+/**
  * Sends the request of a pipeline once. Answers of the load count if they have the same status and number of bytes.
- * @param {{ target: Target, entry: { endpoints: Endpoint[], host: string }, arm: Arm, pipeline: Pipeline, timeoutSeconds?: number, credentials?: Credentials | null }} options
- *   credentials: of a load that speaks TLS
+ * @param {FirstRequest & { pipeline: Pipeline }} options
  * @returns {Promise<OwnRequest>} @throws {BenchError} if it fails, has another status than `pipeline.yaml` names, or is compressed
  */
 export async function sendPipelineRequest({ target, entry, arm, pipeline, timeoutSeconds, credentials }) {
@@ -267,7 +296,7 @@ function assertCountable(answer, { what, status }) {
 
 /**
  * Sends a request with a nonce, which only the application can echo.
- * @param {{ target: Target, entry: { endpoints: Endpoint[], host: string }, arm: Arm, path: string, timeoutSeconds?: number, credentials: Credentials | null }} options
+ * @param {FirstRequest & { path: string }} options
  * @returns {Promise<undefined>} @throws {BenchError} if it fails or another answer comes
  */
 async function sendNonce({ target, entry, arm, path, timeoutSeconds, credentials }) {

@@ -15,8 +15,10 @@ import { BATCH_SIDECARS } from '../services/control.js'
 const WAITING_MOST = BATCH_SIDECARS / 2
 
 /**
- * PodTimes: when the pod of a sidecar was created, and when it was ready, in epoch milliseconds; readyMs null: not yet.
+ * The moments at which the pod of a sidecar was created, and was ready, in epoch milliseconds; readyMs null: not yet.
  * @typedef {NonNullable<RolloutRecord['members'][number]['pod']>} PodTimes
+ */
+/**
  * @typedef {(specs: ProcessSpec[], how?: Pick<Parameters<Target['deploy']>[1], 'pace' | 'onStart'>) => Promise<Handle[]>} Deploy
  */
 
@@ -72,7 +74,7 @@ export function named(name, answer) {
   return labelled
 }
 
-/** Makes the wait before each batch, with one deadline for all. @param {{ asking: Asking, deadlineSeconds: number, signal: AbortSignal }} options */
+/** Creates the wait before each batch, with one deadline for all; past it the wait rejects, and asking is given up. @param {{ asking: Asking, deadlineSeconds: number, signal: AbortSignal }} options */
 function createBatchPace({ asking, deadlineSeconds, signal }) {
   const deadlineMs = performance.now() + deadlineSeconds * 1000
   let isLate = false

@@ -13,18 +13,31 @@ import { awaitEnded } from './start-services.js'
 import { observeWindow, readWindow } from './window.js'
 
 /**
- * Course: a trial while it runs, or those of arms that stand at the same time. start: a number that no other start of this
- * run has; nextStart: returns another; folder: of the raw files; signal: aborts with the run's signal, and when the trial ends.
- * Observed: names: of the processes, in the order of their readings; observation: null: the window was not observed to its
- * end; partFiles: documents that only this kind of trial has, by file name.
  * @import { Deployment, Handle, ObservationRecord, Sample, Trial, TrialRecord } from '../model/types.ts'
  * @import { Phase, Watcher } from './events.js'
  * @import { StandingServices } from './standing-services.js' @import { Started } from './start-services.js'
  * @import { Testbed } from './kind.js'
- * @typedef {{ testbed: Testbed, trials: Trial[], start: number, nextStart: () => number, folder: string,
- *   clock: ReturnType<typeof createClock>, watch: Watcher['watch'], signal: AbortSignal }} Course
- * @typedef {{ samples: Sample[], names: string[], observation: ObservationRecord | null,
- *   partFiles?: Record<string, object> }} Observed
+ */
+
+/**
+ * A trial while it runs, or those of arms that stand at the same time.
+ * @typedef {object} Course
+ * @property {Testbed} testbed
+ * @property {Trial[]} trials
+ * @property {number} start a number that no other start of this run has
+ * @property {() => number} nextStart returns another
+ * @property {string} folder of the raw files
+ * @property {ReturnType<typeof createClock>} clock
+ * @property {Watcher['watch']} watch
+ * @property {AbortSignal} signal aborts with the run's signal, and when the trial ends
+ */
+
+/**
+ * @typedef {object} Observed
+ * @property {Sample[]} samples
+ * @property {string[]} names of the processes, in the order of their readings
+ * @property {ObservationRecord | null} observation null: the window was not observed to its end
+ * @property {Record<string, object>} [partFiles] documents that only this kind of trial has, by file name
  */
 
 /**
@@ -124,7 +137,10 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
   return { records, ...observed }
 }
 
-/** Looks at processes before any load; if a load opens a connection for each request, also measures their idle CPU. @param {Course} course @param {Handle[]} processes */
+/**
+ * Looks at processes before any load. If a load opens a connection for each request, it also measures their idle CPU, which takes
+ * seconds. @param {Course} course @param {Handle[]} processes
+ */
 async function lookBefore({ testbed, trials, signal }, processes) {
   const look = () => testbed.site.target.look(processes)
   const loads = trials.map(({ arm }) => arm.load)
@@ -196,7 +212,10 @@ function createAnswerFields({ entry }) {
   return entry?.request ? { answerBytes: entry.request.bytes } : {}
 }
 
-/** Adds to the records of interleaved arms which arms stood together, with how many connections. @param {TrialRecord[]} records @returns {TrialRecord[]} */
+/**
+ * Adds to the records of interleaved arms which arms stood together, with how many connections. A record alone stays as it is.
+ * @param {TrialRecord[]} records @returns {TrialRecord[]}
+ */
 function addBeside(records) {
   if (records.length === 1) return records
   const beside = records.map(record => {
@@ -212,7 +231,10 @@ function addBeside(records) {
   return records.map(record => ({ ...record, beside }))
 }
 
-/** Follows the phases of a trial: sends an event as each begins, and keeps how long each lap took, in seconds. @param {Watcher['watch']} watch */
+/**
+ * Creates a clock of the phases of a trial: it sends an event as each begins, and keeps how long each lap took, in seconds.
+ * @param {Watcher['watch']} watch
+ */
 function createClock(watch) {
   /** @type {Record<string, number>} */
   const seconds = {}

@@ -118,7 +118,11 @@ export async function readWindow(course, { processes, generator, window, before,
   return { observation, measured }
 }
 
-/** Asserts that an edge has the CPU time of each process. @param {Handle[]} processes @param {Edge} edge @param {import('./events.js').Phase} phase */
+/**
+ * Asserts that an edge has the CPU time of each process.
+ * @param {Handle[]} processes @param {Edge} edge @param {import('./events.js').Phase} phase
+ * @throws {BenchError} if one is missing; its message is that of an exit if a process has exited
+ */
 async function assertWasRead(processes, { sample: { readings, edge } }, phase) {
   const missing = processes.find((_, i) => !Number.isFinite(readings[i].cpuSeconds))
   if (!missing) return
@@ -127,7 +131,12 @@ async function assertWasRead(processes, { sample: { readings, edge } }, phase) {
   throw new BenchError(`no CPU time could be read of ${missing.spec.service} at the ${edge} of the window`)
 }
 
-/** Reads how many requests each sidecar refused at a limit; null: no sidecar, or it does not count them. @param {Course} course @param {Handle[]} processes @throws {BenchError} if a counter cannot be read */
+/**
+ * Reads how many requests each sidecar refused at a limit.
+ * @param {Course} course @param {Handle[]} processes
+ * @returns {Promise<(number | null)[]>} null: it is no sidecar, ends in the window, or does not count them
+ * @throws {BenchError} if a counter cannot be read
+ */
 function readOverflows({ testbed, trials, clock }, processes) {
   return Promise.all(
     processes.map(async process => {
