@@ -14,10 +14,17 @@ import { AgentError, BenchError } from '../lib/errors.js'
 const STOP_SECONDS = 5
 
 /**
- * Starts a session over the streams of an agent.
- * @param {{ stdin: import('node:stream').Writable, stdout: import('node:stream').Readable, closed: Promise<string>,
- * end: () => void, what: string }} options closed: resolves when the agent has ended, with its last words; end: called by
- *   `close`; what: where the agent is, for errors @returns {Session}
+ * @typedef {object} AgentStreams
+ * @property {import('node:stream').Writable} stdin
+ * @property {import('node:stream').Readable} stdout
+ * @property {Promise<string>} closed resolves when the agent has ended, with its last words
+ * @property {() => void} end is called by `close`
+ * @property {string} what the place of the agent, for errors
+ */
+
+/**
+ * Starts a session over the streams of an agent. A line that is no message ends it, as the end of the agent does.
+ * @param {AgentStreams} options @returns {Session}
  */
 export function converse({ stdin, stdout, closed, end, what }) {
   /** @type {Map<number, { resolve: (value: any) => void, reject: (error: Error) => void }>} */

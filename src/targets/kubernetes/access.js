@@ -1,7 +1,13 @@
 /** Requests of a run to the API server: the source of k8s/rbac.yaml, and of the doctor's checks. */
 /** @import { Api } from './api.js' */
 
-/** group: '' for the core; resource: with its subresource, as pods/log; why: the need for it. @typedef {{ group: string, resource: string, verbs: string[], why: string }} Access */
+/**
+ * @typedef {object} Access
+ * @property {string} group empty for the core
+ * @property {string} resource with its subresource, as pods/log
+ * @property {string[]} verbs
+ * @property {string} why the need for it
+ */
 
 /** The least that a run needs. No single namespace bounds it: every run makes its own. */
 export const ACCESS = table({
@@ -32,7 +38,10 @@ export const ROLES = {
   'sidecar-bench-kubelet': table({ 'nodes/proxy': ['get', "the kubelet's counters and configuration"] }),
 }
 
-/** Lists the access that a run needs and the user of the kubeconfig lacks, each with the verbs denied. @param {Api} api */
+/**
+ * Lists the access that a run needs and the user of the kubeconfig lacks, each with the verbs denied.
+ * @param {Api} api @returns {Promise<Access[]>} []: nothing is denied @throws {BenchError} if the API server does not say
+ */
 export async function checkAccess(api) {
   const authorization = api.config.makeApiClient(api.k8s.AuthorizationV1Api)
   const isDenied = async (/** @type {Access} */ { group, resource: path }, /** @type {string} */ verb) => {

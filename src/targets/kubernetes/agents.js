@@ -17,10 +17,23 @@ const PINGS = 5
 /** @typedef {Awaited<ReturnType<typeof startAgents>>} Agents */
 
 /**
+ * @typedef {object} AgentOptions
+ * @property {Api} api
+ * @property {PodWatch} pods
+ * @property {string} namespace of the prober
+ * @property {string | null} readerNamespace null: no reader is started
+ * @property {Record<string, string>} labels
+ * @property {string} image of Node
+ * @property {Where} where the services are
+ * @property {Where} loadWhere the load is
+ * @property {boolean} hasRecursiveReadOnly
+ * @property {AbortSignal} signal
+ */
+
+/**
  * Starts the kit's own pods, and waits until they are ready: the prober beside the services, and a reader on each node.
- * @param {{ api: Api, pods: PodWatch, namespace: string, readerNamespace: string | null, labels: Record<string, string>,
- *   image: string, where: Where, loadWhere: Where, hasRecursiveReadOnly: boolean, signal: AbortSignal }} options
- *   readerNamespace: null: no reader is started @throws {BenchError} when one does not become ready
+ * @param {AgentOptions} options
+ * @throws {BenchError} if one does not become ready; the signal's reason when it aborts
  */
 export async function startAgents({ api, pods, namespace, readerNamespace, signal, ...options }) {
   const { labels, image, where, loadWhere, hasRecursiveReadOnly } = options
@@ -48,7 +61,11 @@ export async function startAgents({ api, pods, namespace, readerNamespace, signa
       throw new BenchError(`the pod ${pod.metadata?.name} of the kit's own ${PROBER} is ready and has no address`)
     },
 
-    /** Returns an open session with the agent on a node (null: any). @param {string} name READER or PROBER @param {string | null} node @throws {BenchError} without a ready pod */
+    /**
+     * Returns the session with the agent on a node; one that was lost is opened anew.
+     * @param {string} name READER or PROBER @param {string | null} node null: any
+     * @throws {BenchError} if it has no ready pod there
+     */
     async session(name, node) {
       const pod = findReadyPod({ pods, name, node })
       const key = `${pod.metadata?.uid}`

@@ -52,13 +52,16 @@ const kubeletSummary = z.looseObject({
   pods: many({ podRef, containers: many({ name: text, cpu, memory }) }),
 })
 
-/** Checks what the kit relies on. @param {unknown} answer @returns {V1Pod} the answer itself @throws {BenchError} with the member that is not as it must be */
+/**
+ * Checks the members of a pod that the kit relies on.
+ * @param {unknown} answer @returns {V1Pod} the answer itself @throws {BenchError} with the member that is not as it must be
+ */
 export const readPod = answer => assertAnswer(pod, 'a pod', answer)
 
-/** As readPod. @param {unknown} answer @returns {V1Node} @throws {BenchError} */
+/** Checks a node, as `readPod` a pod. @param {unknown} answer @returns {V1Node} @throws {BenchError} likewise */
 export const readNode = answer => assertAnswer(node, 'a node', answer)
 
-/** As readPod, for the kubelet's stats/summary. @param {unknown} answer @throws {BenchError} */
+/** Checks the kubelet's stats/summary, as `readPod` a pod. @param {unknown} answer @throws {BenchError} likewise */
 export const readKubeletSummary = answer => assertAnswer(kubeletSummary, "the kubelet's counters", answer)
 
 /** @param {z.ZodType} schema @param {string} what @param {unknown} answer @returns {any} */

@@ -21,9 +21,9 @@ const RBAC = 'k8s/rbac.yaml names the least that a run needs'
 /** @typedef {Awaited<ReturnType<typeof connect>>} Api */
 
 /**
- * Makes the client of the API server that a kubeconfig names; it sends nothing yet.
+ * Creates the client of the API server that a kubeconfig names; it sends nothing yet.
  * @param {{ context: string | null, environment?: NodeJS.ProcessEnv, home?: string }} options context: null: the current one
- * @throws {UsageError} when there is no kubeconfig that can be read, or no such context
+ * @throws {UsageError} if there is no kubeconfig that can be read, or no such context
  */
 export async function connect({ context, environment = process.env, home = homeFolder() }) {
   const k8s = await import('@kubernetes/client-node')
@@ -43,7 +43,10 @@ export async function connect({ context, environment = process.env, home = homeF
   const { server } = cluster
   const request = createRequest(server)
 
-  /** Applies an object on the server, by force: fields of other managers become the kit's. @template {KubernetesObject} T @param {T} object @param {'All'} [dryRun] @returns {Promise<T>} */
+  /**
+   * Applies an object on the server, by force: fields of other managers become the kit's.
+   * @template {KubernetesObject} T @param {T} object @param {'All'} [dryRun] @returns {Promise<T>}
+   */
   const patch = (object, dryRun) =>
     objects.patch(object, undefined, dryRun, FIELD_MANAGER, true, k8s.PatchStrategy.ServerSideApply)
 
@@ -65,13 +68,20 @@ export async function connect({ context, environment = process.env, home = homeF
     /** Applies an object as a dry run, to learn whether the server accepts it. @param {KubernetesObject} object */
     tryApply: object => request(`apply ${renderObject(object)}`, () => patch(object, 'All')),
 
-    /** Deletes an object, if it is there, and in the background all that it owns. @param {KubernetesObject} object @param {{ lostAfterSeconds?: number }} [options] */
+    /**
+     * Deletes an object, if it is there, and in the background all that it owns; it does not wait until that is gone.
+     * @param {KubernetesObject} object @param {{ lostAfterSeconds?: number }} [options] as for `request`
+     */
     remove(object, options) {
       const ask = () => objects.delete(object, undefined, undefined, undefined, undefined, 'Background')
       return request(`delete ${renderObject(object)}`, () => ask().catch(ignoreGone), options)
     },
 
-    /** Lists objects. @param {string} apiVersion @param {string} kind @param {{ namespace?: string, labels?: string }} [where] namespace: absent: all */
+    /**
+     * Lists objects.
+     * @param {string} apiVersion @param {string} kind @param {{ namespace?: string, labels?: string }} [where] namespace: absent:
+     *   of all namespaces; labels: a selector
+     */
     async list(apiVersion, kind, { namespace, labels } = {}) {
       const ask = () => objects.list(apiVersion, kind, namespace, undefined, undefined, undefined, undefined, labels)
       return /** @type {any[]} */ ((await request(`list ${kind.toLowerCase()}s`, ask)).items)
@@ -103,9 +113,10 @@ function createRequest(server) {
   let isLost = false
 
   /**
-   * Sends a request; while the server does not answer, repeats it for lostAfterSeconds (half a minute by default).
+   * Sends a request. While the server does not answer, or says that it cannot now, the request is retried for `lostAfterSeconds` (half
+   * a minute by default); once the server was lost, later requests are tried only once.
    * @template T @param {string} what for errors, after "cannot" @param {() => Promise<T>} ask @param {{ lostAfterSeconds?: number }} [options]
-   * @throws {SiteLostError} when it does not answer; {BenchError}, with the HTTP status as its code, when it refuses
+   * @throws {SiteLostError} if it does not answer; {BenchError}, with the HTTP status as its code, if it refuses
    */
   return async function request(what, ask, { lostAfterSeconds = LOST_AFTER_SECONDS } = {}) {
     // After a timeout, later requests (removing, closing) are tried once only.
@@ -133,7 +144,10 @@ function createRequest(server) {
   }
 }
 
-/** Parses an error of the API into a message; isPassing: repeating the request may help. @param {unknown} error */
+/**
+ * Parses an error of the API into a message.
+ * @param {unknown} error @returns {{ isPassing: boolean, message: string }} isPassing: a retry may help
+ */
 export function parseApiError(error) {
   const { body, message, cause, ...rest } = /** @type {any} */ (error)
   const text = `${message ?? /** @type {any} */ (error).error?.message ?? error}`
@@ -160,7 +174,11 @@ function renderObject({ kind, metadata }) {
   return `${kind} ${namespace ? `${namespace}/` : ''}${name}`
 }
 
-/** Loads the files of KUBECONFIG, else ~/.kube/config, else the account of this pod. @param {KubeConfig} config @param {NodeJS.ProcessEnv} environment @param {string} home @throws {UsageError} */
+/**
+ * Loads the files of KUBECONFIG, else ~/.kube/config, else the account of this pod.
+ * @param {KubeConfig} config @param {NodeJS.ProcessEnv} environment @param {string} home
+ * @throws {UsageError} if there is none of these, or a file is missing or cannot be read
+ */
 function loadConfig(config, environment, home) {
   const standard = path.join(home, '.kube/config')
   const files = environment.KUBECONFIG?.split(path.delimiter).filter(Boolean) ?? []

@@ -11,11 +11,23 @@ const OBSTACLE_SECONDS = 10
 const LOOK_SECONDS = 2
 
 /**
- * Waits until `isDone` holds, or a status of the pods says why it will not.
- * @param {{ api: Api, pods: PodWatch, namespace: string, what: string, find: () => V1Pod[], isDone: () => boolean,
- *   maker: string, deadlineSeconds?: number, signal: AbortSignal }} options
- *   find: the pods so far; what: for errors; maker: how the name of the pods' controller begins
- * @throws {BenchError} with the reason, and the end of the log of the container that ended; or when the deadline passes
+ * @typedef {object} PodWait
+ * @property {Api} api
+ * @property {PodWatch} pods
+ * @property {string} namespace
+ * @property {string} what is waited for, for errors
+ * @property {() => V1Pod[]} find returns the pods so far
+ * @property {() => boolean} isDone
+ * @property {string} maker the beginning of the name of the pods' controller
+ * @property {number} [deadlineSeconds] READY_SECONDS by default
+ * @property {AbortSignal} signal
+ */
+
+/**
+ * Waits until `isDone` holds, or a status of the pods says why it will not. An obstacle that may pass counts after OBSTACLE_SECONDS.
+ * @param {PodWait} options
+ * @throws {BenchError} with the reason, and the end of the log of the container that ended; or if the deadline passes; the signal's
+ *   reason when it aborts
  */
 export async function awaitPods({ api, pods, namespace, what, find, isDone, maker, signal, ...options }) {
   const { deadlineSeconds = READY_SECONDS } = options
@@ -54,7 +66,7 @@ export async function awaitPods({ api, pods, namespace, what, find, isDone, make
 
 /**
  * Renders the end of a container's log to end a sentence: of the log before its last restart, if there was one.
- * @param {{ api: Api, namespace: string, pod: V1Pod, container: string }} options
+ * @param {{ api: Api, namespace: string, pod: V1Pod, container: string }} options @returns {Promise<string>} empty: it has no log
  */
 export async function readLastWords({ api, namespace, pod, container }) {
   const at = { namespace, pod: `${pod.metadata?.name}`, container, tailLines: LOG_LINES }

@@ -13,15 +13,26 @@ const ADMIN_SECONDS = 5
 
 /**
  * A container that has an id: id and ports are for a reader, the names for the kubelet.
- * @typedef {{ id: string, node: string, listens: Endpoint[], namespace: string, pod: string, container: string, restarts: number }} Watched
- * watched: throws a BenchError without a container; saveLog: writes the log, after that of before a restart, to the folder
+ * @typedef {object} Watched
+ * @property {string} id
+ * @property {string} node
+ * @property {Endpoint[]} listens
+ * @property {string} namespace
+ * @property {string} pod
+ * @property {string} container
+ * @property {number} restarts
+ */
+/**
+ * The handle of a container. `watched` throws a BenchError if there is no container; `saveLog` writes the log, after that of before a
+ * restart, to the folder.
  * @typedef {Handle & { watched: () => Watched, saveLog: () => Promise<void> }} ContainerHandle
  */
 
 /**
- * Creates the handle of a container, whose pod may not be there yet.
+ * Creates the handle of a container, whose pod may not be there yet. A pod that replaces its first one is another process.
  * @param {{ api: Api, pods: PodWatch, namespace: string, spec: ProcessSpec, start: string, folder: string }} options
- * start: the value of its label; folder: for its log @returns {ContainerHandle}
+ *   start: the value of its label; folder: for its log
+ * @returns {ContainerHandle}
  */
 export function createHandle({ api, pods, namespace, spec, start, folder }) {
   const container = spec.role

@@ -14,9 +14,10 @@ import { findContainerId } from './pod-status.js'
 const GONE = { seconds: 60, perProcessSeconds: 1 }
 
 /**
- * Makes `deploy` of the target. openPods: makes the namespaces when they are first needed; rulesImage: has iptables-restore.
+ * Creates `deploy` of the target.
  * @param {import('./index.js').ClusterOptions & { labels: Record<string, string>, files: ReturnType<typeof
- * import('./files.js').createFiles>, openPods: () => Promise<PodWatch>, rulesImage: () => string | undefined }} options
+ *   import('./files.js').createFiles>, openPods: () => Promise<PodWatch>, rulesImage: () => string | undefined }} options
+ *   openPods: makes the namespaces when they are first needed; rulesImage: returns the image that has iptables-restore
  * @returns {Target['deploy']}
  */
 export function createDeploy({ api, namespace, labels, files, openPods, rulesImage, signal, ...options }) {
@@ -93,8 +94,9 @@ export function createDeploy({ api, namespace, labels, files, openPods, rulesIma
 /**
  * Saves the logs, removes services of a start with their addresses, and waits until their pods are gone.
  * @param {import('./container.js').ContainerHandle[]} processes
- * @param {{ api: Api, namespace: string, pods: PodWatch, start: number, services: string[], arePods: boolean }} options arePods: no controllers
- *   made the pods @throws {BenchError} when they are not gone in time
+ * @param {{ api: Api, namespace: string, pods: PodWatch, start: number, services: string[], arePods: boolean }} options arePods: no
+ *   controllers made the pods
+ * @throws {BenchError} if they are not gone in time
  */
 async function remove(processes, { api, namespace, pods, start, services, arePods }) {
   await Promise.all(processes.map(p => p.saveLog()))

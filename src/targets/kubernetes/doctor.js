@@ -14,7 +14,7 @@ import { NATIVE_SIDECARS_SINCE, readVersion } from './site.js'
 /** @import { ToolSpec } from '../../model/types.ts' @import { Api } from './api.js' */
 /** @import { Where } from './pod.js' @import { V1Node } from '@kubernetes/client-node' */
 
-/** more: further lines under the text. @typedef {{ level: 'ok' | 'warning' | 'missing', text: string, more?: string[] }} Finding */
+/** A finding, with further lines under its text. @typedef {{ level: 'ok' | 'warning' | 'missing', text: string, more?: string[] }} Finding */
 
 const TRIED_NAME = 'sidecar-bench-doctor'
 // The server's error for an admission webhook with side effects, which is called for real objects only.
@@ -31,9 +31,11 @@ const IMPORT =
 const READ_BACK = 'every run reads its quotas back from the kernel anyway'
 
 /**
- * Checks all that a default run needs on a cluster, and makes nothing there; a refusal is a finding.
+ * Checks all that a default run needs on a cluster, and makes nothing there. A refusal is a finding; what a denied request would show
+ * is not checked.
  * @param {{ api: Api, node: Where, loadNode: Where, images: Record<string, string>, specs: ToolSpec[] }} options
  *   as for a run; loadNode: null: with the services; images: by the tool's name, in place of its default
+ * @returns {Promise<Finding[]>}
  */
 export async function examineCluster({ api, node, loadNode, images, specs }) {
   /** @type {Finding[]} */
@@ -119,7 +121,10 @@ function checkNode(node, minor) {
     : ok(`${text}, ready`)
 }
 
-/** Checks which nodes lack each image; the last warning says how to import images. @param {V1Node[]} nodes @param {{ name: string, image: string }[]} chosen @returns {Finding[]} */
+/**
+ * Checks which nodes lack each image. The last warning says how to import images.
+ * @param {V1Node[]} nodes @param {{ name: string, image: string }[]} chosen @returns {Finding[]}
+ */
 function checkImages(nodes, chosen) {
   const findings = chosen.map(({ name, image }) => {
     const without = nodes.filter(node => !hasImage(node, image))

@@ -12,7 +12,10 @@ export const KIT = '/bench/kit'
 // node/ and parity/beside import nothing else (test/architecture.test.js).
 const KIT_FOLDERS = ['src/agent', 'src/node', 'src/parity/beside', 'src/lib']
 
-/** Makes the functions that bring folders of this machine into pods, as ConfigMaps and Secrets. @param {{ api: Api, namespace: string, labels: Record<string, string> }} options */
+/**
+ * Creates the functions that bring folders of this machine into pods, as ConfigMaps and Secrets.
+ * @param {{ api: Api, namespace: string, labels: Record<string, string> }} options
+ */
 export function createFiles({ api, namespace, labels }) {
   /** The paths at which processes see folders, by the folder of this machine. @type {Map<string, string>} */
   const located = new Map()

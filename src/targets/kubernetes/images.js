@@ -8,14 +8,18 @@ import { isBuilt } from '../../tools/sources.js'
 
 const ARCHIVE = 'images.tar'
 
-/** Finds a tool's image: the user's, else the one that the kit builds, else its own; null: none. @param {Pick<ToolSpec, 'name' | 'image'>} tool @param {Record<string, string>} images as for chooseImages */
+/**
+ * Finds a tool's image: the user's, else the one that the kit builds, else its own; null: there is none.
+ * @param {Pick<ToolSpec, 'name' | 'image'>} tool @param {Record<string, string>} images the user's, by the tool's name
+ */
 export function imageOf({ name, image }, images) {
   return images[name] ?? (isBuilt(name) ? formatImageName(name) : image)
 }
 
 /**
- * Chooses the image of each tool; the kit's own pods need Node's in every run.
+ * Chooses the image of each tool, once by name; the kit's own pods need Node's in every run. Tools without an image are left out.
  * @param {{ specs: ToolSpec[], images: Record<string, string> }} options images: the user's, by the tool's name
+ * @returns {{ name: string, image: string }[]}
  */
 export function chooseImages({ specs, images }) {
   const distinct = new Map([...specs, nodeTool].map(spec => [spec.name, spec]))
@@ -55,7 +59,7 @@ export function listImports(archive) {
   ]
 }
 
-/** Says whether a node lists an image. The kubelet lists its 50 largest only. @param {V1Node} node @param {string} image */
+/** Says whether a node lists an image; false may mean that it is not among the 50 largest, which the kubelet lists. @param {V1Node} node @param {string} image */
 export function hasImage({ status }, image) {
   const wanted = expandImage(image)
   return status?.images?.some(({ names }) => names?.some(name => expandImage(name) === wanted)) ?? false

@@ -13,22 +13,30 @@ import { watchPods } from './pod-watch.js'
 /** @import { Handle, Place, Target } from '../../model/types.ts' @import { Where } from './pod.js' */
 
 /**
- * ledger: closed with the target; namespace: of the services, after which the readers' is named; where: of the services;
- * nodeImage: of the kit's own pods; sampleSource kubelet: no reader is started; cpus, node, nodeLabel: of the services'
- * node; signal: ends every wait
- * @typedef {{ api: import('./api.js').Api, ledger: import('../../model/types.ts').Ledger, namespace: string, where: Where,
- *   loadWhere: Where, nodeImage: string, hasNativeSidecars: boolean, hasRecursiveReadOnly: boolean,
- *   sampleSource: import('../../model/types.ts').SampleSource, cpus: number, node: string, nodeLabel: string,
- *   signal: AbortSignal }} ClusterOptions
+ * @typedef {object} ClusterOptions
+ * @property {import('./api.js').Api} api
+ * @property {import('../../model/types.ts').Ledger} ledger is closed with the target
+ * @property {string} namespace of the services, after which the readers' is named
+ * @property {Where} where the services are
+ * @property {Where} loadWhere the load is
+ * @property {string} nodeImage of the kit's own pods
+ * @property {boolean} hasNativeSidecars
+ * @property {boolean} hasRecursiveReadOnly
+ * @property {import('../../model/types.ts').SampleSource} sampleSource with `kubelet` no reader is started
+ * @property {number} cpus of the services' node
+ * @property {string} node the name of the services' node
+ * @property {string} nodeLabel the value of its label HOST_LABEL
+ * @property {AbortSignal} signal ends every wait
  */
 
 /** @typedef {Awaited<ReturnType<typeof openNamespaces>>} Opened */
 
 /**
- * Runs every service in a pod. Its namespaces are made when they are first needed, and `close` removes them.
+ * Creates the target that runs every service in a pod. Its namespaces are made when they are first needed, and `close` removes them,
+ * unless they are retained.
  * @param {ClusterOptions} options @returns {Target & { open: () => Promise<Opened>, namespace: string,
- *   allowRules: (image: string) => Promise<void> }} allowRules: makes the namespace
- *   privileged, so that the image may set rules in its pods
+ *   allowRules: (image: string) => Promise<void> }} allowRules: makes the namespace privileged, so that the image may set rules in
+ *   its pods
  */
 export function createKubernetesTarget(options) {
   const { api, ledger, namespace, sampleSource, cpus, node } = options

@@ -34,12 +34,21 @@ const TICKS_PER_SECOND = 100
  */
 
 /**
+ * @typedef {object} KubeletOptions
+ * @property {() => Promise<any>} readSummary of the node
+ * @property {Container[]} containers
+ * @property {number} cpus of the node
+ * @property {Window} window
+ * @property {AbortSignal} signal ends it early, with what it has
+ * @property {() => number} [now] returns epoch milliseconds
+ * @property {(epochMs: number, signal?: AbortSignal) => Promise<void>} [wait]
+ */
+
+/**
  * Takes CPU time and memory of a node's containers from the kubelet's counters, from now to the end of the window.
- * @param {{ readSummary: () => Promise<any>, containers: Container[], cpus: number, window: Window, signal: AbortSignal,
- *   now?: () => number, wait?: (epochMs: number, signal?: AbortSignal) => Promise<void> }} options readSummary, cpus: of the node; signal: ends it early, with
- *   what it has; now: epoch milliseconds
+ * @param {KubeletOptions} options
  * @returns {Promise<Observation>}
- * @throws {import('../../lib/errors.js').BenchError} when counters cover too little of the window, or may not be read
+ * @throws {import('../../lib/errors.js').BenchError} if counters cover too little of the window, or may not be read
  */
 export async function observeByKubelet({ readSummary, containers, cpus, window, signal, ...clock }) {
   const steady = startClock()
@@ -102,7 +111,7 @@ export async function observeByKubelet({ readSummary, containers, cpus, window, 
   }
 }
 
-/** Reads the identity of containers, all that the kubelet offers of a Look. @param {Container[]} containers @returns {Look[]} */
+/** Makes the looks at containers, of which the kubelet offers only the identity: memory and workers are null. @param {Container[]} containers @returns {Look[]} */
 export function lookByKubelet(containers) {
   const watched = containers.map(c => c.watched())
   return watched.map(({ id, restarts }) => ({ memory: null, identity: [id, `${restarts} restarts`], workers: null }))
@@ -123,13 +132,19 @@ export function findCounter(pods, { namespace, pod, container }) {
   return isWhole ? { ...counter, workingSetBytes, rssBytes } : null
 }
 
-/** Reads CPU time so far, and its stamp. @param {any} cpu of a container, or of the node, in the summary @returns {Counter | null} null: there is none yet */
+/**
+ * Parses CPU time so far, and its stamp.
+ * @param {any} cpu of a container, or of the node, in the summary @returns {Counter | null} null: there is none yet
+ */
 export function parseCpu(cpu) {
   if (cpu?.usageCoreNanoSeconds === undefined) return null
   return { epochMs: Date.parse(cpu.time), cpuSeconds: cpu.usageCoreNanoSeconds / 1e9 }
 }
 
-/** Reads the counters of a node's kubelet; this takes `get` on `nodes/proxy`. @param {Api} api @param {string} node */
+/**
+ * Reads the counters of a node's kubelet; this takes `get` on `nodes/proxy`.
+ * @param {Api} api @param {string} node @throws {BenchError} if they may not be read, or lack a member
+ */
 export function readSummary(api, node) {
   return api.request(`read the kubelet's counters of ${node}`, async () =>
     readKubeletSummary(await api.core.connectGetNodeProxyWithPath({ name: node, path: 'stats/summary' })),

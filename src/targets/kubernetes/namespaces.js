@@ -54,7 +54,10 @@ export async function removeNamespaces({ api, names }) {
  * Removes the namespaces of runs that have ended. It leaves those of a run that goes on, of a run that was retained,
  * and of runs of other machines, which may go on.
  * @param {{ api: Api, isAll: boolean, run?: string | null, retained?: string[] }} options
- *   isAll: those of other machines, too; run: only its own, even if it was retained; retained: ids of retained runs
+ *   isAll: remove those of other machines, too; run: only its own, even if it was retained; null (by default): of all runs;
+ *   retained: ids of retained runs
+ * @returns {Promise<{ removed: string[], left: string[] }>} sentences; left: with the reason
+ * @throws {BenchError} if they are not gone in time
  */
 export async function cleanUpCluster({ api, isAll, run = null, retained = [] }) {
   const namespaces = await api.list('v1', 'Namespace', { labels: `${LABELS.managed}=${MANAGER},${LABELS.run}` })

@@ -9,9 +9,11 @@ import { HOST_LABEL, parseWhere } from './pod.js'
 const PREFIXES = 'kMGTPE'
 
 /**
- * Chooses the first node that takes pods. wanted: a node's name, or label=value; null: any
- * @param {any[]} nodes @param {import('./pod.js').Where} wanted @param {string} option for errors
- * @returns the node, and the place for pods: the label as wanted, else the node's name @throws {BenchError} without such a node
+ * Chooses the first node that takes pods.
+ * @param {any[]} nodes @param {import('./pod.js').Where} wanted a node's name, or label=value; null: any @param {string} option for
+ *   errors
+ * @returns {{ node: any, where: string }} where: the place for pods: the label as wanted, else the node's name
+ * @throws {UsageError} if the cluster has no such node; {BenchError} if none takes pods
  */
 export function chooseNode(nodes, wanted, option) {
   const { label, value } = wanted === null ? { label: '', value: '' } : parseWhere(wanted)
@@ -30,7 +32,7 @@ export function chooseNode(nodes, wanted, option) {
   return { node, where: wanted?.includes('=') ? wanted : `${node.metadata.labels?.[HOST_LABEL] ?? node.metadata.name}` }
 }
 
-/** Says why a node takes no pods of a run; null when it does. @param {V1Node} node */
+/** Finds why a node takes no pods of a run, in words; null: it does. @param {V1Node} node */
 export function findDefect({ spec, status }) {
   const ready = status?.conditions?.find(({ type }) => type === 'Ready')
   if (ready?.status !== 'True') return `it is not ready: ${ready?.message ?? 'it does not say why'}`
@@ -57,7 +59,7 @@ export function readNodeFacts({ metadata, status }) {
 }
 
 /**
- * Counts what a node still has for pods, as its scheduler does.
+ * Counts what a node offers to pods and what its pods request, as its scheduler does; pods that have ended do not count.
  * @param {{ node: V1Node, pods: V1Pod[] }} options pods: of the cluster @returns {NodeLimits}
  */
 export function findLimits({ node: { metadata, status }, pods }) {

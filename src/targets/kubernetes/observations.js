@@ -25,6 +25,8 @@ export async function lookByReaders(agents, containers) {
 /**
  * Observes containers by the readers of their nodes, whose clocks are measured first.
  * @param {Agents} agents @param {ContainerHandle[]} containers @param {{ window: Window, signal: AbortSignal }} options
+ * @returns {Promise<Observation>} as `mergeObservations` makes it; after an abort with what was read
+ * @throws {BenchError} if a container or a reader is not there
  */
 export async function observeByReaders(agents, containers, { window, signal }) {
   const observed = await Promise.all(
@@ -39,7 +41,7 @@ export async function observeByReaders(agents, containers, { window, signal }) {
   return mergeObservations(observed, { processes: containers })
 }
 
-/** Groups containers by node, with their places among all; without containers, one group is on any node. @param {ContainerHandle[]} containers */
+/** Groups containers by node, with their places among all. Without containers it makes one group, on any node (null). @param {ContainerHandle[]} containers */
 function groupByNode(containers) {
   const all = containers.map((container, place) => ({ watched: container.watched(), place }))
   if (all.length === 0) return [{ node: null, watched: /** @type {Watched[]} */ ([]), places: [] }]
@@ -50,11 +52,12 @@ function groupByNode(containers) {
 }
 
 /**
- * Merges observations: samples of a moment are one, and one that a node lacks is dropped; the host is that of the first sidecar
- * or application; clockOffsetMs is the largest lead, or lag, of a node's clock over that of the load's node.
- * @param {{ places: number[], offsetMs: number, observation: NodeObservation }[]} observations places: of a node's processes, among all;
- * offsetMs: how far the node's clock is ahead of ours @param {{ processes: Pick<Handle, 'spec'>[] }} options
- * @returns {Observation}
+ * Merges the observations of nodes. Samples of a moment become one, and a moment that a node lacks is dropped.
+ * @param {{ places: number[], offsetMs: number, observation: NodeObservation }[]} observations places: of a node's processes, among
+ *   all; offsetMs: how far the node's clock is ahead of ours
+ * @param {{ processes: Pick<Handle, 'spec'>[] }} options
+ * @returns {Observation} its host is that of the first sidecar or application; an edge is null if one node lacks it; clockOffsetMs:
+ *   the largest lead, or lag, of a node's clock over that of the load's node
  */
 export function mergeObservations(observations, { processes }) {
   const isLoad = (/** @type {number} */ place) => processes[place].spec.role === 'generator'

@@ -6,7 +6,10 @@ const PULL = /^(ErrImagePull|ImagePullBackOff|InvalidImageName|ErrImageNeverPull
 // Reasons that may pass: the kubelet tries again by itself.
 const PASSING = /^(ErrImagePull|ContainerCreating|PodInitializing)$/
 
-/** Says how a container ended, also one that was restarted; null: it has not; `status N`: by itself. @param {V1Pod} pod @param {string} container */
+/**
+ * Finds how a container ended, also one that was restarted: `status N` (by itself), `signal N`, or in words.
+ * @param {V1Pod} pod @param {string} container @returns {string | null} null: it has not ended
+ */
 export function findEnding(pod, container) {
   const { status, metadata } = pod
   const containerStatus = findContainerStatus(pod, container)
@@ -21,9 +24,10 @@ export function findEnding(pod, container) {
 }
 
 /**
- * Says why a pod does not become ready; null while there is no reason yet.
- * @param {V1Pod} pod @returns {{ why: string, isFinal: boolean, container: string | null } | null}
- *   isFinal: it will not pass by itself; container: its log may have the reason; null: it has none
+ * Finds why a pod does not become ready.
+ * @param {V1Pod} pod
+ * @returns {{ why: string, isFinal: boolean, container: string | null } | null} null: there is no reason yet; isFinal: the obstacle
+ *   does not pass by itself; container: whose log may have the reason, null: none has
  */
 export function findObstacle(pod) {
   const { status, metadata } = pod

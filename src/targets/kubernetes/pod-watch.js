@@ -11,7 +11,8 @@ const AGAIN_MS = 300
  * @typedef {object} PodWatch
  * @property {(service: string, start?: string) => V1Pod[]} find start: absent: of every start
  * @property {<T>(look: () => T | null | undefined | false, options: { signal?: AbortSignal, deadlineSeconds: number }) => Promise<T | null>} until
- *   calls look at each change, and once a second, until it returns a value; null when the deadline passes
+ *   calls look at each change, and once a second, until it returns a value; null: the deadline passed; it rejects with the signal's
+ *   reason when that aborts
  * @property {(listener: () => void) => () => void} onChange returns a function that removes the listener
  * @property {() => void} close
  */

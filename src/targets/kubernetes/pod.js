@@ -49,10 +49,15 @@ const POD_DEFAULTS = {
 const OWN_POD_DEFAULTS = { ...POD_DEFAULTS, terminationGracePeriodSeconds: 0 }
 
 /**
- * Renders the spec of a pod with a container for each process.
- * @param {{ containers: Container[], where: Where, hasNativeSidecars: boolean, isProbed?: boolean, rulesImage?: string }} options
- *   isProbed: has readiness probes; rulesImage: has iptables-restore
+ * @typedef {object} PodOptions
+ * @property {Container[]} containers one for each process
+ * @property {Where} where
+ * @property {boolean} hasNativeSidecars the cluster has init containers that go on running: a sidecar beside others is one
+ * @property {boolean} [isProbed] has readiness probes; by default it has
+ * @property {string} [rulesImage] has iptables-restore
  */
+
+/** Renders the spec of a pod. @param {PodOptions} options */
 export function renderPod({ containers, where, hasNativeSidecars, isProbed = true, rulesImage = '' }) {
   const { volumes, mounts } = renderVolumes(containers.flatMap(c => c.folders))
   const isNative = (/** @type {Container} */ { spec }) =>
@@ -145,8 +150,9 @@ export function renderVolumes(folders) {
 }
 
 /**
- * Renders a pod of the kit's own, idle until `exec` starts something in it; pod, container: its fields beside the defaults.
- * @param {{ name: string, image: string, wheres: Where[], pod?: object, container: any }} options wheres: any of them
+ * Renders a pod of the kit's own, idle until `exec` starts something in it.
+ * @param {{ name: string, image: string, wheres: Where[], pod?: object, container: any }} options wheres: the pod goes to any of
+ *   them; pod, container: fields beside the defaults
  * @returns {any}
  */
 export function renderKitPod({ name, image, wheres, pod, container }) {
@@ -161,7 +167,7 @@ export function renderKitPod({ name, image, wheres, pod, container }) {
   }
 }
 
-/** Renders the affinity to nodes; none if one of the places is null. @param {Where[]} wheres any of which a node must match */
+/** Renders the affinity to nodes; {}: one of the places is null, or there are none. @param {Where[]} wheres any of which a node must match */
 function renderWhere(wheres) {
   const nodeSelectorTerms = wheres.flatMap(where => {
     if (where === null) return []

@@ -29,12 +29,22 @@ const ASK_MS = 200
 /** @import { Conditions, Site, Tool, ToolSpec } from '../../model/types.ts' @import { Api } from './api.js' @import { Where } from './pod.js' */
 
 /**
- * context: null: the current one; node: for the services; images: by the tool's name; loadTool: the generator's program
- * @typedef {{ context: string | null, node: Where, loadNode: Where, namespace: string | null, loadTool: string,
- *   images: Record<string, string>, sampleSource: import('../../model/types.ts').SampleSource, signal: AbortSignal }} ClusterChoice
+ * @typedef {object} ClusterChoice
+ * @property {string | null} context of the kubeconfig; null: the current one
+ * @property {Where} node for the services
+ * @property {Where} loadNode null: that of the services
+ * @property {string | null} namespace null: one named after the run
+ * @property {string} loadTool the generator's program
+ * @property {Record<string, string>} images by the tool's name
+ * @property {import('../../model/types.ts').SampleSource} sampleSource
+ * @property {AbortSignal} signal
  */
 
-/** Opens a cluster as a site; nothing is made there yet. @param {ClusterChoice & { runId: string }} options @returns {Promise<Site>} @throws {BenchError} when it cannot be reached or has no such node */
+/**
+ * Opens a cluster as a site; nothing is made there yet.
+ * @param {ClusterChoice & { runId: string }} options @returns {Promise<Site>}
+ * @throws {BenchError} if it cannot be reached, has no such node, or refuses the kubelet's counters that were asked for
+ */
 export async function openKubernetesSite({ runId, context, node, loadNode, ...options }) {
   const { namespace, images, loadTool, sampleSource, signal } = options
   const api = await connect({ context })
@@ -86,7 +96,7 @@ export async function openKubernetesSite({ runId, context, node, loadNode, ...op
 /**
  * Asserts that pods may have resources of their own if an arm needs that; containers may have requests in any cluster.
  * @param {Conditions[]} conditions of all arms @param {{ minor: number, gitVersion: string, kubelet: string }} versions
- * @throws {BenchError}
+ * @throws {BenchError} if the API server or the kubelet is too old for them
  */
 export function assertPodResources(conditions, { minor, gitVersion, kubelet }) {
   const [cores] = conditions.flatMap(({ podCpuCores }) => podCpuCores ?? [])

@@ -73,11 +73,18 @@ const REFUSALS = [
 ]
 
 /**
+ * @typedef {object} ConnectionOptions
+ * @property {string} host as for ssh
+ * @property {string} folder of this user alone, for the socket
+ * @property {Record<string, string>} environment of ssh, beside ours
+ * @property {AbortSignal} signal ends every command
+ * @property {number} [beatMs] from ping to ping; BEAT_MS by default
+ */
+
+/**
  * Connects to another machine, and makes a folder there for the run.
- * @param {{ host: string, folder: string, environment: Record<string, string>, signal: AbortSignal, beatMs?: number }} options
- *   host: as for ssh; folder: of this user alone, for the socket; environment: of ssh, beside ours; signal: ends every command;
- *   beatMs: from ping to ping
- * @throws {BenchError} when no connection is made: why, and what to do
+ * @param {ConnectionOptions} options
+ * @throws {BenchError} if no connection is made: why, and what to do; the signal's reason when it aborts
  */
 export async function openConnection({ host, folder, environment, signal, beatMs = BEAT_MS }) {
   signal.throwIfAborted()
@@ -95,9 +102,9 @@ export async function openConnection({ host, folder, environment, signal, beatMs
     ...kept,
 
     /**
-     * Runs a program there to its end, whatever its exit code; input: its stdin. Throws a SiteLostError without a connection.
-     * @param {string[]} command @param {{ input?: import('node:stream').Readable }} [options]
-     * @returns {Promise<Answer>}
+     * Runs a program there to its end, whatever its exit code.
+     * @param {string[]} command @param {{ input?: import('node:stream').Readable }} [options] input: its stdin; absent: none
+     * @returns {Promise<Answer>} @throws {SiteLostError} if the connection is lost; the signal's reason when it aborts
      */
     async run(command, { input } = {}) {
       kept.assertOpen()
@@ -109,7 +116,11 @@ export async function openConnection({ host, folder, environment, signal, beatMs
       return { exitCode, stdout, said: lastLines(stderr, 3).join(' | ') }
     },
 
-    /** Starts a program that run.sh kills when stdin closes. @param {{ command: string[], log: number }} options log: takes its output; stderr has its readings */
+    /**
+     * Starts a program that run.sh kills when stdin closes.
+     * @param {{ command: string[], log: number }} options log: the descriptor that takes its output
+     * @returns the process of ssh, whose stderr has the readings @throws {SiteLostError} if the connection is lost
+     */
     start({ command, log }) {
       kept.assertOpen()
       const child = execa('ssh', [...inside, commandOf(['/bin/sh', '-c', RUN, 'run', kept.folder, ...command])], {

@@ -10,10 +10,18 @@ import { chooseAddress, claimAddress } from './site.js'
 /** @import { Finding } from '../kubernetes/doctor.js' */
 
 /**
- * Checks all that a run with its load on another machine needs; a failure is a finding. loads: the default is first; findHere:
- * looks for a program on this machine
- * @param {{ host: string, requestedAddress: string | null, loads: LoadGenerator[], say: (line: string) => void, signal: AbortSignal,
- *   findHere: (spec: ToolSpec) => Promise<Tool | { missing: string }> }} options
+ * @typedef {object} LoadHostCheck
+ * @property {string} host as for ssh
+ * @property {string | null} requestedAddress at which the entry listens; null: the one that the other machine sees
+ * @property {LoadGenerator[]} loads the default is first: only its lack is an error
+ * @property {(line: string) => void} say
+ * @property {AbortSignal} signal
+ * @property {(spec: ToolSpec) => Promise<Tool | { missing: string }>} findHere looks for a program on this machine
+ */
+
+/**
+ * Checks all that a run with its load on another machine needs. A failure is a finding.
+ * @param {LoadHostCheck} options @returns {Promise<Finding[]>} @throws the signal's reason when it aborts
  */
 export async function examineLoadHost({ host, requestedAddress, loads, findHere, say, signal }) {
   const ledger = openLedger({ runId: `doctor-${Date.now()}-${process.pid}` })

@@ -29,7 +29,12 @@ for name in ${NEEDED.join(' ')}; do command -v $name >/dev/null || echo missing=
 const PINGS = 8
 const APART_MOST_MS = 1000
 
-/** aheadMs: lead of the clock there over ours, ± uncertaintyMs. @typedef {{ aheadMs: number, uncertaintyMs: number, roundTripMs: number }} Clock */
+/**
+ * @typedef {object} Clock
+ * @property {number} aheadMs lead of the clock there over ours, ± uncertaintyMs
+ * @property {number} uncertaintyMs
+ * @property {number} roundTripMs of a ping
+ */
 
 /**
  * Connects to another machine, reads facts about it and measures its clock.
@@ -107,7 +112,10 @@ export async function openLoadHost({ host, folder, environment, signal, findHere
   }
 }
 
-/** Reads facts about the machine. @param {Pick<Connection, 'run' | 'host'>} connection @throws {BenchError} when no load can be made there */
+/**
+ * Reads facts about the machine.
+ * @param {Pick<Connection, 'run' | 'host'>} connection @throws {BenchError} if it is no Linux, or lacks a program
+ */
 async function readMachineThere({ run, host }) {
   const { stdout } = await run(['/bin/sh', '-c', ASK])
   const facts = [...stdout.matchAll(/^(\w+)=(.*)$/gm)].map(([, name, value]) => ({ name, value: value.trim() }))
@@ -163,7 +171,10 @@ export async function measureClock({ ask, host }) {
   return { ...best, roundTripMs }
 }
 
-/** Throws when clocks are over a second apart, which NTP would prevent; a smaller difference is subtracted. @param {Clock} clock @param {string} host */
+/**
+ * Asserts that clocks are at most a second apart, as NTP keeps them; a smaller difference is subtracted.
+ * @param {Clock} clock @param {string} host @throws {BenchError} if they are further apart
+ */
 function assertTogether({ aheadMs }, host) {
   if (Math.abs(aheadMs) <= APART_MOST_MS) return
   const seconds = (Math.abs(aheadMs) / 1000).toFixed(1)

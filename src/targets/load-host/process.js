@@ -11,7 +11,7 @@ import { parseFarSample } from './samples.js'
 /** @import { Connection } from './connection.js' @import { FarSample } from './samples.js' */
 
 /**
- * clock: as it was measured before the start; samples: the readings so far, which grow
+ * A process on another machine, with the clock as it was measured before the start, and the readings so far, which keep growing.
  * @typedef {Handle & { clock: Clock, samples: FarSample[], assertConnected: () => void, stop: () => Promise<void> }} FarProcess
  */
 

@@ -24,11 +24,22 @@ const LOAD = {
 }
 
 /**
+ * @typedef {object} Rehearsal
+ * @property {LoadHost} loadHost
+ * @property {LoadGenerator} load
+ * @property {Tool} tool
+ * @property {string} scripts of the load, here
+ * @property {string} address of the entry
+ * @property {number[]} ports
+ * @property {string} folder of the generator's log
+ * @property {AbortSignal} signal
+ */
+
+/**
  * Has the generator make a moment of load from the other machine on an echo at the entry's address, port by port: this finds
  * what would fail every trial.
- * @param {{ loadHost: LoadHost, load: LoadGenerator, tool: Tool, scripts: string, address: string, ports: number[],
- *   folder: string, signal: AbortSignal }} options scripts: of the load, here; folder: of its log
- * @throws {BenchError} when no request comes through at one of the ports: why, and what to do
+ * @param {Rehearsal} options
+ * @throws {BenchError} if no request comes through at one of the ports: why, and what to do; the signal's reason when it aborts
  */
 export async function rehearse({ loadHost, load, tool, scripts, address, ports, folder, signal }) {
   const { host } = loadHost

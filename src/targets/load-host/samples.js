@@ -7,10 +7,14 @@ import { parseHostCpu } from '../../node/kernel/proc-files.js'
 const TICKS_PER_SECOND = 100
 
 /**
- * epochMs: by this machine's clock; atSeconds: since that machine's start; cpuSeconds: since the process's start;
- * identity: its pid and start
- * @typedef {{ epochMs: number, atSeconds: number, cpuSeconds: number, identity: string, isStopped: boolean,
- *   host: import('../../model/types.ts').HostCpu }} FarSample
+ * A reading of the generator on another machine.
+ * @typedef {object} FarSample
+ * @property {number} epochMs by this machine's clock
+ * @property {number} atSeconds since that machine's start
+ * @property {number} cpuSeconds since the process's start
+ * @property {string} identity its pid and start
+ * @property {boolean} isStopped by a signal
+ * @property {import('../../model/types.ts').HostCpu} host
  */
 
 /**
@@ -34,7 +38,10 @@ export function parseFarSample(line, { epochMs, hostCpus }) {
   }
 }
 
-/** Interpolates the generator's CPU time at a moment: outside of the samples the nearest; NaN without any. @param {FarSample[]} samples @param {number} epochMs */
+/**
+ * Interpolates the generator's CPU time at a moment; outside of the samples it is that of the nearest one.
+ * @param {FarSample[]} samples @param {number} epochMs @returns a reading, with NaN without samples, and null for what a cgroup counts
+ */
 export function readAt(samples, epochMs) {
   // The generator has no cgroup of its own there.
   if (samples.length === 0) return { ...NOT_OFFERED, atSeconds: Number.NaN, cpuSeconds: Number.NaN }

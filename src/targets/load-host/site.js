@@ -10,10 +10,19 @@ import { rehearse } from './rehearse.js'
 /** @import { Ledger, LoadGenerator, Site } from '../../model/types.ts' */
 
 /**
+ * @typedef {object} LoadHostChoice
+ * @property {Site} site this machine, whose target is closed on failure
+ * @property {string} host as for ssh
+ * @property {string | null} requestedAddress at which the entry listens; null: the one that the other machine sees
+ * @property {LoadGenerator} load
+ * @property {(line: string) => void} say
+ * @property {AbortSignal} signal
+ */
+
+/**
  * Opens this machine for the services, and another one for their load.
- * @param {{ site: Site, host: string, requestedAddress: string | null, load: LoadGenerator, say: (line: string) => void, signal:
- *   AbortSignal }} options site: this machine, whose target is closed on failure; requestedAddress: the entry's; null: that which
- *   the other machine sees @returns {Promise<Site>} @throws {BenchError} when the load cannot be made there: why, and what to do
+ * @param {LoadHostChoice} options
+ * @returns {Promise<Site>} @throws {BenchError} if the load cannot be made there: why, and what to do
  */
 export async function openLoadHostSite({ site, host, requestedAddress, load, say, signal }) {
   const { ledger } = site
@@ -53,9 +62,10 @@ export async function openLoadHostSite({ site, host, requestedAddress, load, say
 
 /**
  * Chooses the address of this machine at which the load reaches the entry: the one of --address, else the one that the
- * other machine sees (null: unknown).
- * @param {{ requestedAddress: string | null, clientAddress: string | null, host: string, localAddresses?: string[] }} options localAddresses: of this machine
- * @throws {UsageError} when it is none of this machine's
+ * other machine sees.
+ * @param {{ requestedAddress: string | null, clientAddress: string | null, host: string, localAddresses?: string[] }} options
+ *   requestedAddress: null: none was named; clientAddress: that the other machine sees, null: unknown; localAddresses: of this machine
+ * @throws {UsageError} if it is none of this machine's
  */
 export function chooseAddress({ requestedAddress, clientAddress, host, localAddresses = listLocalAddresses() }) {
   if (requestedAddress !== null) {
@@ -70,7 +80,10 @@ export function chooseAddress({ requestedAddress, clientAddress, host, localAddr
   )
 }
 
-/** Claims an address for this run, since its ports look free between trials. @param {Ledger} ledger @param {string} address @throws {UsageError} when another run has it */
+/**
+ * Claims an address for this run, since its ports look free between trials.
+ * @param {Ledger} ledger @param {string} address @throws {UsageError} if another run has it
+ */
 export function claimAddress(ledger, address) {
   const holder = ledger.claim('addresses', address)
   if (holder === null) return

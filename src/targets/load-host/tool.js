@@ -76,7 +76,7 @@ function inShell(script, ...words) {
   return ['/bin/sh', '-c', script, 'sh', ...words]
 }
 
-/** Reads a hash; null: none. A backslash precedes it if the path has special characters. @param {string} text as sha256sum prints */
+/** Parses a hash; null: there is none. A backslash precedes it if the path has special characters. @param {string} text as sha256sum prints */
 function hashIn(text) {
   return /^\\?([0-9a-f]{64}) /m.exec(text)?.[1] ?? null
 }

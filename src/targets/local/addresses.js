@@ -25,7 +25,10 @@ export function createAddresses(block) {
   }
 }
 
-/** Enters a free block of addresses in the ledger, and returns it. @param {Ledger} ledger @throws {BenchError} when none is free */
+/**
+ * Enters a free block of addresses in the ledger: one in which nothing listens and that no other run holds.
+ * @param {Ledger} ledger @returns {string} its first two bytes, such as 127.7 @throws {BenchError} if none is free
+ */
 export function holdBlock(ledger) {
   const listening = listListeners().map(({ address }) => address.split('.').slice(0, 2).join('.'))
   const listHeld = () => ledger.others().flatMap(({ holdings }) => holdings.map(({ name }) => name))
@@ -44,8 +47,9 @@ export function holdBlock(ledger) {
 }
 
 /**
- * Throws a BenchError that names the owner, when something listens at a process's address.
- * @param {import('../../model/types.ts').ProcessSpec[]} specs @param {ReturnType<typeof listListeners>} [listeners]
+ * Asserts that nothing listens at the addresses of processes.
+ * @param {import('../../model/types.ts').ProcessSpec[]} specs @param {ReturnType<typeof listListeners>} [listeners] of this machine
+ * @throws {BenchError} that names the owner of the first port that is taken
  */
 export function assertPortsFree(specs, listeners = listListeners()) {
   const taken = new Map(listeners.map(listener => [`${listener.address}:${listener.port}`, listener]))

@@ -83,7 +83,10 @@ async function writeQuota(folder, { cores, isV1 }) {
   })
 }
 
-/** Makes the error for a quota that cgroup v1 refuses, with the largest that fits. @param {string} folder @param {number} cores @param {Error} cause */
+/**
+ * Makes the error for a quota that cgroup v1 refuses, with the largest that fits, which it finds by setting quotas.
+ * @param {string} folder @param {number} cores @param {Error} cause
+ */
 function createQuotaError(folder, cores, cause) {
   const most = findLargestQuota(folder, cores)
   const what = `the kernel refused a cap of ${cores} cores for ${folder} (EINVAL)`
@@ -115,7 +118,10 @@ export async function enableControllers(way) {
 /** @param {TreeWay} way */
 const renderControllers = ({ lacksMemory }) => (lacksMemory ? '+cpu' : '+cpu +memory')
 
-/** Kills every process in a cgroup and below it, and removes them all; nothing happens when it is gone. @param {string} folder */
+/**
+ * Kills every process in a cgroup and below it, and removes them all; nothing happens if it is gone.
+ * @param {string} folder @throws {TimeoutError} if processes do not end in time; the system's error if it may not be removed
+ */
 export async function removeCgroup(folder) {
   const what = `the processes of ${folder} to end`
   await waitFor(() => tryRemove(folder), { what, deadlineSeconds: REMOVE_SECONDS, intervalMs: 5 })

@@ -11,9 +11,11 @@ import { createFolders, enableControllers, removeCgroup } from './cgroup-folders
 /**
  * Processes that are counted, and capped, together; a process joins by writing its pid into each of joinFiles.
  * @typedef {Counters & { joinFiles: string[], remove: () => Promise<void> }} Group
- * @typedef {Pick<ProcessSpec, 'cpuLimitCores' | 'cpuRequestCores' | 'memoryLimitBytes'> & { pod?: { name: string, cpuLimitCores: number } }} Limits
+ * @typedef {Pick<ProcessSpec, 'cpuLimitCores' | 'cpuRequestCores' | 'memoryLimitBytes'> &
+ *   { pod?: { name: string, cpuLimitCores: number } }} Limits
  * @typedef {object} CgroupTree
- * @property {(name: string, limits: Limits) => Promise<Group>} create name: of the group; pod: the group above it, which a service's processes share
+ * @property {(name: string, limits: Limits) => Promise<Group>} create makes a group of this name; `pod` is the group above it, which a
+ *   service's processes share
  * @property {() => Promise<void>} remove kills all processes in the tree, and removes it
  */
 
@@ -104,12 +106,12 @@ export function wrapInSystemdScope(command) {
   return ['systemd-run', '--user', '--scope', '--quiet', '--property=Delegate=yes', '--', ...command]
 }
 
-/** Lists the folders in which trees of runs are made, for `cleanup`; none if no tree can be. @param {CapWay} way */
+/** Lists the folders in which trees of runs are made, for `cleanup`; []: no tree can be made. @param {CapWay} way */
 export function treeParents(way) {
   return way.how === 'v1' || way.how === 'v2' ? [...new Set(Object.values(way.parents))] : []
 }
 
-/** Reads a run's id in the name of its cgroup; null: it is none of a run. @param {string} name of a folder in a cgroup hierarchy */
+/** Parses a run's id from the name of its cgroup; null: it is none of a run. @param {string} name of a folder in a cgroup hierarchy */
 export function runIdOf(name) {
   return name.startsWith(PREFIX) ? name.slice(PREFIX.length) : null
 }

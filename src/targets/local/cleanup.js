@@ -14,7 +14,13 @@ import { listNetworkRuns } from './network-runs.js'
 // CGROUP_SUPER_MAGIC and CGROUP2_SUPER_MAGIC, statfs(2).
 const CGROUP_FILESYSTEMS = [0x27e0eb, 0x63677270]
 
-/** Lines of what became of each thing: `left` with the reason, `failed` with the error of its removal. @typedef {{ removed: string[], left: string[], failed: string[] }} Cleaned */
+/**
+ * Lines of what became of each thing.
+ * @typedef {object} Cleaned
+ * @property {string[]} removed
+ * @property {string[]} left with the reason
+ * @property {string[]} failed with the error of the removal
+ */
 
 /**
  * Removes what ended runs left on this machine. It touches nothing of a run whose owner lives, may live in another
@@ -96,7 +102,10 @@ function whyLeft({ ledger, runId, isNamed, hasRetained }) {
 /** Says whether a folder that a ledger names is a cgroup, because its processes are killed with it. @param {string} folder */
 const isCgroup = folder => safely(() => CGROUP_FILESYSTEMS.includes(statfsSync(folder).type), false)
 
-/** Takes every step, also after one failed, and adds the outcomes to `cleaned`. @param {{ what: string, take: () => unknown }[]} steps @param {Cleaned} cleaned @returns whether any failed */
+/**
+ * Takes every step, also after one failed, and adds the outcomes to `cleaned`.
+ * @param {{ what: string, take: () => unknown }[]} steps @param {Cleaned} cleaned @returns {Promise<boolean>} whether any failed
+ */
 export async function takeSteps(steps, cleaned) {
   let hasFailed = false
   for (const { what, take } of steps) {

@@ -12,7 +12,7 @@ export function renderMarks(marks) {
   )
 }
 
-/** Lists the processes of every run on this machine. @returns {(Marks & { pid: number })[]} */
+/** Lists the processes of every run on this machine whose environment this user may read. @returns {(Marks & { pid: number })[]} */
 export function listMarked() {
   return listPids().flatMap(pid => {
     const environment = readSafely(`/proc/${pid}/environ`).split('\0')

@@ -15,7 +15,10 @@ import { FOLDER, PREFIX } from './network-runs.js'
  */
 
 /** @typedef {ReturnType<typeof createNetworks>} Networks */
-/** Runs a command with text as its stdin; resolves with its stdout, rejects with a BenchError when it fails. @typedef {(argv: string[], input?: string) => Promise<string>} Run */
+/**
+ * Runs a command with text as its stdin; resolves with its stdout, and rejects with a BenchError if it fails.
+ * @typedef {(argv: string[], input?: string) => Promise<string>} Run
+ */
 
 const BRIDGE = 'bench'
 const BLOCK = '10.77'
@@ -39,7 +42,10 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
     `${hub.name}.${start}.${service}`
 
   return {
-    /** Reserves addresses for the services of a start; returns them with those of prober and generator. @param {number} start @param {string[]} services */
+    /**
+     * Reserves addresses for the services of a start, and opens the bridge if it is not open.
+     * @param {number} start @param {string[]} services @returns {Promise<Record<string, Place>>} with those of prober and generator
+     */
     async placesFor(start, services) {
       await hub.open()
       const addressed = services.map(service => {
@@ -78,7 +84,10 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
       await Promise.all(making)
     },
 
-    /** Returns the argv that brings a process into its namespace, and a sidecar to its user. @param {number} start @param {Pick<ProcessSpec, 'service' | 'role' | 'pods'>} spec */
+    /**
+     * Returns the argv that brings a process into its namespace, and a sidecar to its user.
+     * @param {number} start @param {Pick<ProcessSpec, 'service' | 'role' | 'pods'>} spec
+     */
     enter: (start, { service, role, pods }) => [
       ...enter(role === 'generator' ? `${hub.name}.${GENERATOR}` : renderNamespaceName(start, service)),
       ...(role === 'sidecar' ? (pods ? AS_NODE_PROXY : AS_SIDECAR) : []),
@@ -132,7 +141,10 @@ function createHub({ ledger, common, run, iptables }) {
   const ip = (/** @type {string} */ namespace, /** @type {string[]} */ lines) =>
     run(['ip', '-n', namespace, '-batch', '-'], `${lines.join('\n')}\n`)
 
-  /** Makes a namespace with an address on the bridge. @param {string} name @param {string} address @param {{ rules: string | null, hasTranslations?: boolean }} options */
+  /**
+   * Makes a namespace with an address on the bridge.
+   * @param {string} name @param {string} address @param {{ rules: string | null, hasTranslations?: boolean }} options rules: null: none
+   */
   async function make(name, address, { rules, hasTranslations = false }) {
     const link = `v${++links}`
     await run(['ip', 'netns', 'add', name])

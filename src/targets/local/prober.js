@@ -16,7 +16,7 @@ const CLOSE_SECONDS = 5
 const isOfCorpus = (/** @type {string} */ procedure) => /^(open$|close$|probe)/.test(procedure)
 
 /**
- * Makes the prober of this machine. From `open` to `close`, a rig's procedures of the parity corpus run in a process of their own:
+ * Creates the prober of this machine. From `open` to `close`, a rig's procedures of the parity corpus run in a process of their own:
  * its bodies leave a hundred MiB behind, which would count as the kit's in every window. If services have network namespaces,
  * a process in one of these runs the other procedures.
  * @param {{ runId: string, enter?: () => string[] | null }} options enter: returns the argv that enters the namespace; null:
@@ -68,7 +68,11 @@ export function createLocalProber({ runId, enter = () => null }) {
   return { call, close: () => inside?.close() }
 }
 
-/** Starts an agent. @param {{ runId: string, enter: string[] }} options @returns {Session & { ended: Promise<string> }} ended: resolves with its last words */
+/**
+ * Starts an agent.
+ * @param {{ runId: string, enter: string[] }} options enter: the argv that enters a namespace; []: none
+ * @returns {Session & { ended: Promise<string> }} ended: resolves with its last words, also if it could not be started
+ */
 function startAgent({ runId, enter }) {
   const [program, ...argv] = [...enter, process.execPath, AGENT]
   const agent = spawn(program, argv, {

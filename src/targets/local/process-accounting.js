@@ -5,7 +5,7 @@ import { hasEnded, listSafely, sumStatusBytes } from '../../node/kernel/proc-fil
 import { kill, listMarked } from './marks.js'
 
 /**
- * Makes groups that read processes one by one in /proc, if there are no cgroups (only under `--cpu none`). Nothing can be
+ * Creates groups that read processes one by one in /proc, if there are no cgroups (only under `--cpu none`). Nothing can be
  * capped, and counters that only a cgroup has are null.
  * @param {{ runId: string }} options @returns {import('./cgroups.js').CgroupTree}
  */

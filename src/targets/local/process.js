@@ -17,7 +17,16 @@ import { renderMarks } from './marks.js'
 /** @import { Endpoint, Handle, Probe, ProcessSpec, Target } from '../../model/types.ts' */
 /** @import { CgroupTree } from './cgroups.js' */
 
-/** boundLog: bounds the log, and resolves with whether it was too large; stop: kills all in its cgroup. @typedef {Handle & { probe: Probe, pids: () => number[], podNetworks: string[], boundLog: () => Promise<boolean>, stop: () => Promise<void>, unref: () => void }} RunningProcess */
+/**
+ * @typedef {object} Local
+ * @property {Probe} probe
+ * @property {() => number[]} pids in its cgroup
+ * @property {string[]} podNetworks files of the namespaces of its pods
+ * @property {() => Promise<boolean>} boundLog bounds the log, and resolves with whether it was too large
+ * @property {() => Promise<void>} stop kills all in its cgroup
+ * @property {() => void} unref lets the kit exit while it runs
+ */
+/** @typedef {Handle & Local} RunningProcess */
 
 // As long as on a cluster: it only guards against a process that hangs.
 const READY_SECONDS = 120
@@ -36,11 +45,22 @@ export const BOUND_MS = 1000
 const LAUNCHER = 'n=$1; shift; while [ "$n" -gt 0 ]; do echo 0 >"$1" || exit 126; shift; n=$((n - 1)); done; exec "$@"'
 
 /**
+ * @typedef {object} ProcessStart
+ * @property {ProcessSpec} spec
+ * @property {string} folder for its files and its log
+ * @property {CgroupTree} tree
+ * @property {number} start
+ * @property {string} runId
+ * @property {string[]} [enter] the command that brings it into its network namespace; by default it has none
+ * @property {string[]} [podNetworks] files of the namespaces of its pods, in their order
+ * @property {Target['call']} [call] reaches it in its namespace
+ */
+
+/**
  * Starts a process in a cgroup of its own, in a folder of its own with its files and its log.
- * @param {{ spec: ProcessSpec, folder: string, tree: CgroupTree, start: number, runId: string, enter?: string[],
- *   podNetworks?: string[], call?: Target['call'] }} options enter: the command that brings it into its network namespace;
- *   podNetworks: files of the namespaces of its pods, in their order; call: reaches it there
- * @returns {Promise<RunningProcess>} which may not listen yet
+ * @param {ProcessStart} options
+ * @returns {Promise<RunningProcess>} which may not listen yet, or have failed to start: its `ending` says so
+ * @throws {BenchError} if its cgroup cannot be made
  */
 export async function startProcess({ spec, folder, tree, start, runId, enter = [], podNetworks = [], call }) {
   const name = `${spec.service}-${spec.role}`
@@ -168,8 +188,8 @@ async function writeFiles({ folder, files }) {
 
 /**
  * Spawns the program of a process in its cgroups; what it prints goes to the log.
- * @param {{ spec: ProcessSpec, group: Awaited<ReturnType<CgroupTree['create']>>, logFile: string, enter: string[], podNetworks: string[],
- *   marks: Parameters<typeof renderMarks>[0] }} options
+ * @param {Required<Pick<ProcessStart, 'spec' | 'enter' | 'podNetworks'>> & { group: Awaited<ReturnType<CgroupTree['create']>>,
+ *   logFile: string, marks: Parameters<typeof renderMarks>[0] }} options
  */
 function spawnInGroup({ spec, group, logFile, enter, podNetworks, marks }) {
   const log = openLog(logFile)
@@ -192,7 +212,10 @@ function spawnInGroup({ spec, group, logFile, enter, podNetworks, marks }) {
   return child
 }
 
-/** Waits until a process ends; resolves with its signal or status, or with why it did not start. @param {import('node:child_process').ChildProcess} child @returns {Promise<string>} */
+/**
+ * Waits until a process ends; resolves with its signal or status, or with why it did not start.
+ * @param {import('node:child_process').ChildProcess} child @returns {Promise<string>}
+ */
 function awaitExit(child) {
   return new Promise(resolve => {
     child.once('error', error => resolve(error.message))
@@ -237,7 +260,10 @@ export function openLog(file) {
 /** @param {string} file */
 const isLarge = file => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > MOST_BYTES
 
-/** Cuts a large log down to its end, and says so at its start. @param {string} file @returns whether it was large */
+/**
+ * Cuts a log that is larger than `mostBytes` (MOST_BYTES by default) down to its end, and says so at its start.
+ * @param {string} file @returns {Promise<boolean>} whether it was; false also: there is no such file
+ */
 export async function boundLog(file, mostBytes = MOST_BYTES) {
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0
   if (size <= mostBytes) return false

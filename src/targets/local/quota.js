@@ -11,7 +11,10 @@ const PERIOD_US = 100_000
 // The least quota that a kernel takes is 1 ms.
 const STEP_US = 1000
 
-/** Finds the least quota of the groups above those of a run, as far as they can be seen; null: none has one, or no group can be made. @param {CapWay} way @returns {NonNullable<Limits['quota']> | null} */
+/**
+ * Finds the least quota of the groups above those of a run, as far as they can be seen.
+ * @param {CapWay} way @returns {NonNullable<Limits['quota']> | null} null: none has one, or no group can be made
+ */
 export function findQuota(way) {
   if (way.how !== 'v1' && way.how !== 'v2') return null
   const isV1 = way.how === 'v1'
