@@ -13,9 +13,10 @@ const ANSWER_SECONDS = 10
 /** Requests to a sidecar, and those that it answered by its configuration. @typedef {{ asked: number, answered: number }} SidecarAnswers */
 
 /**
- * Sends requests to sidecars in turns, each over a new connection, until `end` is called and every sidecar had one.
+ * Sends requests to sidecars in turns, each over a new connection, until `end` is called and every sidecar had one. A request
+ * that fails, or is not answered within ten seconds, counts as not answered. Without sidecars nothing is sent.
  * @param {{ name: string, endpoint: import('../model/types.ts').Endpoint, host: string }[]} sidecars
- * @param {{ signal: AbortSignal, ask?: typeof send }} options
+ * @param {{ signal: AbortSignal, ask?: typeof send }} options signal: ends the requests; ask: sends one of them
  */
 export function askInTurns(sidecars, { signal, ask = send }) {
   /** @type {Map<string, SidecarAnswers>} */
@@ -27,7 +28,10 @@ export function askInTurns(sidecars, { signal, ask = send }) {
   // If the phase fails, this promise is never awaited: an unhandled rejection would end the kit.
   asking.catch(() => {})
   return {
-    /** Waits for the last answers. @returns {Promise<typeof turns>} by the name of the sidecar @throws the signal's reason */
+    /**
+     * Waits for the last answers.
+     * @returns {Promise<typeof turns>} by the name of the sidecar @throws the signal's reason when it aborted before
+     */
     async end() {
       isEnding = true
       await asking

@@ -8,7 +8,10 @@ import { perform } from './perform.js'
 
 /** @import { Asking } from '../model/types.ts' */
 
-/** Makes the asking of this process; expectFirst takes the start from the handle, else now. @returns {Asking} */
+/**
+ * Makes the asking of this process. `expectFirst` takes the start from the handle, else the present time. Configurations are sent
+ * over kept connections, which `close` destroys. @returns {Asking}
+ */
 export function createAsking() {
   const convergence = createConvergence()
   const agent = new http.Agent({ keepAlive: true })
@@ -31,7 +34,10 @@ export function createAsking() {
   }
 }
 
-/** Reads what asking has cost: CPU time of this process since its start, and the CPU ticks of its machine. @returns {import('../model/types.ts').Costs} */
+/**
+ * Reads what asking has cost: the CPU time of this process since its start, and the CPU ticks of its machine since the boot.
+ * @returns {import('../model/types.ts').Costs}
+ */
 export function readCosts() {
   const { user, system } = process.cpuUsage()
   return { nowMs: readNowMs(), host: readHostCpu(), ownCpuSeconds: (user + system) / 1e6 }

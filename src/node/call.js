@@ -16,12 +16,17 @@ const PREFIX_BYTES = 5
 const WINDOW_BYTES = 1024 * 1024
 
 /**
- * A call that was answered. code: of gRPC; status: the HTTP status that stands for it, 500 for codes that only an application
- * gives; body: the message, else grpc-message or the bytes that came; bytes are latin1
- * @typedef {Answer & { code: number, trailers: Record<string, string> }} Called
+ * A call that was answered, or whose stream was refused. `status` is the HTTP status that stands for the code, 500 for codes that
+ * only an application gives. `body` is the message, else grpc-message or the bytes that came, as latin1. `headers` lacks those
+ * whose names begin with `grpc-`.
+ * @typedef {Answer & { code: number, trailers: Record<string, string> }} Called code: that of gRPC; internal for an answer that
+ *   was cut, has no code, or lacks the message of an OK
  */
 
-/** Opens a connection for many calls, which the caller destroys. @param {Endpoint} endpoint @param {import('node:tls').ConnectionOptions} [tls] */
+/**
+ * Opens a connection for many calls, which the caller destroys. It swallows its errors, since each call reports them itself. The
+ * peer's certificate is not checked. @param {Endpoint} endpoint @param {import('node:tls').ConnectionOptions} [tls] absent: plaintext
+ */
 export function openChannel({ address, port }, tls) {
   const channel = http2.connect(`${tls ? 'https' : 'http'}://${address}:${port}`, {
     settings: { initialWindowSize: WINDOW_BYTES, enablePush: false },
@@ -47,11 +52,17 @@ function readMessage(bytes) {
 }
 
 /**
- * Makes one call, over a connection of its own unless there is a channel. begin: writes the messages and ends the stream itself
- * @param {Endpoint} endpoint @param {Ask} ask
- * @param {{ channel?: http2.ClientHttp2Session, tls?: import('node:tls').ConnectionOptions, timeoutSeconds?: number,
- *   begin?: (stream: http2.ClientHttp2Stream) => void }} [options]
- * @returns {Promise<Called>} @throws when no answer begins within timeoutSeconds (10 by default), or the connection breaks before
+ * @typedef {object} CallOptions
+ * @property {http2.ClientHttp2Session} [channel] of openChannel(); absent: the call has a connection of its own
+ * @property {import('node:tls').ConnectionOptions} [tls] of the call's own connection; absent: plaintext
+ * @property {number} [timeoutSeconds] for the whole call; 10 by default
+ * @property {(stream: http2.ClientHttp2Stream) => void} [begin] writes the messages and ends the stream, instead of sending `body`
+ */
+/**
+ * Makes one call. An answer that was cut, by the timeout or a broken connection, resolves with the code internal; a stream that
+ * the peer refused before an answer resolves with the code unavailable.
+ * @param {Endpoint} endpoint @param {Ask} ask @param {CallOptions} [options] @returns {Promise<Called>}
+ * @throws if no answer begins within `timeoutSeconds`, the connection breaks before, or the channel is closed
  */
 export async function call(endpoint, { host, path = '/', headers = {}, body = '' }, options = {}) {
   const { tls, timeoutSeconds = 10, channel = openChannel(endpoint, tls) } = options

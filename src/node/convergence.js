@@ -26,11 +26,24 @@ const SHARE_MOST = 0.5
 
 /**
  * Starts the timer that polls every sidecar that waits, until `close`.
- * @param {{ perSecond?: number, ask?: typeof sendOnce, now?: () => number }} [options] perSecond: requests to all sidecars together;
- *   now: epoch milliseconds
+ * @param {object} [options]
+ * @param {number} [options.perSecond] the most requests to all sidecars together; ASKED_PER_SECOND by default
+ * @param {typeof sendOnce} [options.ask] sends one request
+ * @param {() => number} [options.now] epoch milliseconds
  */
 export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce, now = readNowMs } = {}) {
-  /** @typedef {Expected & { fromMs: number, lastAskMs: number, lastAnswerMs: number, isInFlight: boolean, backendNames: Set<string>, settle: () => void, fail: (error: Error) => void, result: ConfigurationTimes }} Waiting fromMs: the start of polling */
+  /**
+   * @typedef {object} Polling
+   * @property {number} fromMs when polling began
+   * @property {number} lastAskMs when the last request was sent; `fromMs` before the first
+   * @property {number} lastAnswerMs when the last was answered without the configuration, or failed; -Infinity: none was
+   * @property {boolean} isInFlight a request is not yet answered
+   * @property {Set<string>} backendNames that have answered
+   * @property {() => void} settle resolves with the result
+   * @property {(error: Error) => void} fail rejects
+   * @property {ConfigurationTimes} result
+   */
+  /** @typedef {Expected & Polling} Waiting */
   /** Sidecars that wait, the one with the oldest request first. @type {Set<Waiting>} */
   const waiting = new Set()
   let tokens = 1
@@ -90,9 +103,10 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce
 
   return {
     /**
-     * Polls a sidecar from now on until `backends` distinct names (1 by default) have answered, or polling ends.
+     * Polls a sidecar from now on until `backends` distinct names (1 by default) have answered, or polling ends. Any other answer
+     * and any failure is polled again; only a 404, or a refused connection of a sidecar that starts, sets `lastNoMs`.
      * @param {Expected} expected @returns {Promise<ConfigurationTimes>} yesMs null: polling ended first
-     * @throws {BenchError} when a request went over a kept connection, or the answer came before sinceMs
+     * @throws {BenchError} when a request went over a kept connection, or the answer came before `sinceMs`
      */
     expect: expected =>
       new Promise((resolve, reject) => {
@@ -116,7 +130,10 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce
   }
 }
 
-/** Says whether the application answered: it echoes the nonce in body and header. @param {Omit<Answer, 'localPort' | 'isReused'>} answer @param {string} nonce */
+/**
+ * Says whether the application answered: with status 200, and the nonce in body and header.
+ * @param {Omit<Answer, 'localPort' | 'isReused'>} answer @param {string} nonce
+ */
 export function isEchoOf({ status, body, headers }, nonce) {
   return status === 200 && body === nonce && headers['x-nonce'] === nonce
 }

@@ -35,9 +35,9 @@ function ledgersFolder() {
 }
 
 /**
- * Opens the ledger of a run that this process owns.
+ * Makes the ledger of a run that this process owns, and the folder of ledgers if there is none.
  * @param {{ runId: string, root?: string }} options root: the folder of ledgers @returns {Ledger}
- * @throws {BenchError} when it cannot be written, or other users may write in the folder
+ * @throws {BenchError} when it cannot be written, or the folder is of another user or open to others
  */
 export function openLedger({ runId, root = ledgersFolder() }) {
   const folder = path.join(root, runId)
@@ -66,12 +66,12 @@ export function openLedger({ runId, root = ledgersFolder() }) {
   return {
     runId,
     folder,
-    /** Writes an entry; call it before the thing is made. @param {Kind} kind @param {string} name */
+    /** Writes an entry; call it before the thing is made. @param {Kind} kind @param {string} name @throws when it cannot be written */
     hold(kind, name) {
       write('+', kind, name)
       held.add(`${kind} ${name}`)
     },
-    /** Strikes an entry; call it when the thing is gone. @param {Kind} kind @param {string} name */
+    /** Strikes an entry; call it when the thing is gone. A failure to write is ignored. @param {Kind} kind @param {string} name */
     release(kind, name) {
       held.delete(`${kind} ${name}`)
       // An entry of a thing that is gone does no harm, and a teardown must go on, even on a full disk.
@@ -80,7 +80,8 @@ export function openLedger({ runId, root = ledgersFolder() }) {
     /** Reads the ledgers of other runs. */
     others: () => readLedgers(root).filter(entry => entry.runId !== runId),
     /**
-     * Holds a thing that one run at a time may hold. If two runs claim it at once, both may be refused.
+     * Holds a thing that one run at a time may hold. If two runs claim it at once, both may be refused. A run of which it is not
+     * known whether it lives still holds its things.
      * @param {Kind} kind @param {string} name @returns {string | null} the run that may still use it; null: it is held now
      */
     claim(kind, name) {
@@ -100,7 +101,11 @@ export function openLedger({ runId, root = ledgersFolder() }) {
   }
 }
 
-/** Reads ledgers; none if other users could have written them. @param {string} [root] @returns {LedgerEntry[]} */
+/**
+ * Reads the ledgers. Those half made are left out, and so are lines of holdings that were cut.
+ * @param {string} [root] the folder of ledgers
+ * @returns {LedgerEntry[]} owner null: it cannot be read; []: there are none, or other users could have written them
+ */
 export function readLedgers(root = ledgersFolder()) {
   return listTrusted(root)
     .filter(name => !name.startsWith('.'))
@@ -122,7 +127,10 @@ export function removeLedger(folder) {
   safely(() => rmdirSync(path.dirname(folder)), null)
 }
 
-/** Removes ledgers whose process was killed while it made them: they hold nothing yet. @param {string} [root] */
+/**
+ * Removes the ledgers that were begun more than a minute ago and not completed: their process was killed, and they hold nothing
+ * yet. @param {string} [root] the folder of ledgers
+ */
 export function removeHalfMadeLedgers(root = ledgersFolder()) {
   for (const name of listTrusted(root).filter(name => name.startsWith('.'))) {
     const folder = path.join(root, name)
@@ -131,7 +139,10 @@ export function removeHalfMadeLedgers(root = ledgersFolder()) {
   }
 }
 
-/** Finds whether an owner lives; a pid of another pid namespace cannot be looked up. @param {Owner | null} owner @returns {LedgerEntry['state']} */
+/**
+ * Finds whether an owner lives. A pid of another pid namespace cannot be looked up. After a reboot, or when its pid was reused, the
+ * owner is gone. @param {Owner | null} owner @returns {LedgerEntry['state']}
+ */
 function stateOf(owner) {
   if (owner === null) return 'unknown'
   const here = readPlace()

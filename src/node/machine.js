@@ -34,13 +34,16 @@ export function parseChosen(text) {
   return /\[(\w+)\]/.exec(text ?? '')?.[1] ?? null
 }
 
-/** Reads the memory available to a run, in bytes: that of the machine (MemAvailable), or this process's limit if less. */
+/** Reads the memory available to a run, in bytes: that of the machine (MemAvailable), or this process's whole limit if that is less. */
 export function readRoomBytes() {
   const limit = process.constrainedMemory()
   return limit > 0 ? Math.min(os.freemem(), limit) : os.freemem()
 }
 
-/** Reads the memory left, with file pages that the kernel can free, as a fraction of all that this process may use. */
+/**
+ * Reads the memory left to this process, with file pages that the kernel can free, as a fraction of all that it may use. What is
+ * left is never more than what the machine has.
+ */
 export function readRoomFraction() {
   const { v1, v2 } = parseMounts(readSafely('/proc/self/mountinfo'))
   const [controller, mount, prefix] = v1.has('memory') ? ['memory', v1.get('memory'), 'total_'] : ['', v2 ?? '', '']
@@ -51,7 +54,10 @@ export function readRoomFraction() {
   return Math.min(os.freemem(), process.availableMemory() + ofFiles) / most
 }
 
-/** Reads what this machine still has for a run; MAX_SAFE_INTEGER: no limit can be read. @returns {import('../model/types.ts').Limits} */
+/**
+ * Reads what this machine still has for a run. Of the limits of threads, that of the machine, the user or a container which leaves
+ * fewest counts. @returns {import('../model/types.ts').Limits} MAX_SAFE_INTEGER: no limit can be read
+ */
 export function readLimits() {
   const numbers = (/** @type {string | null} */ text) => (text ?? '').match(/\d+/g)?.map(Number) ?? []
   const read = (/** @type {string} */ name) => numbers(readText(`/proc/sys/${name}`))
@@ -83,7 +89,10 @@ export function readLimits() {
   }
 }
 
-/** Lists the CPUs that this process may use, those of one physical core together. @returns {number[][]} */
+/**
+ * Lists the CPUs that this process may use, those of one physical core together. A CPU whose siblings the kernel does not show is
+ * a core of its own; if the allowed CPUs cannot be read, only CPU 0 is listed. @returns {number[][]}
+ */
 export function readCores() {
   const cores = new Map()
   // The list has the form `0-3,8` (cpuset(7)).

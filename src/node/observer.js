@@ -14,10 +14,14 @@ const GARBAGE_MS = 500
 const PERIOD_MS = 100
 
 /**
- * Reads every process at 10 Hz from now to the end of the window, and everything at its edges. Nothing is written meanwhile.
+ * Reads every process at 10 Hz from now to the end of the window, and everything at its edges. Nothing is written meanwhile. When
+ * the signal aborts, what was read until then is returned, with null for what was not reached.
  * @param {Probe[]} probes
- * @param {{ window: Window, signal: AbortSignal, onSample?: (sample: Sample) => void, onEnd?: () => void }} options
- *   signal: ends it early, with the samples so far and null for edges not reached; onSample, onEnd (just after the window): must be quick
+ * @param {object} options
+ * @param {Window} options.window
+ * @param {AbortSignal} options.signal ends it early
+ * @param {(sample: Sample) => void} [options.onSample] takes each sample; it must be quick
+ * @param {() => void} [options.onEnd] is called just after the window; it must be quick
  * @throws {import('../lib/errors.js').BenchError} when the machine's clock is set meanwhile
  */
 export async function observe(probes, { window, signal, onSample = () => {}, onEnd = () => {} }) {
@@ -59,7 +63,10 @@ export async function observe(probes, { window, signal, onSample = () => {}, onE
   return observed
 }
 
-/** Reads what costs too much inside a window. @param {Probe[]} probes @returns {Look[]} in the order of the probes */
+/**
+ * Reads what costs too much inside a window.
+ * @param {Probe[]} probes @returns {Look[]} in the order of the probes; cpu undefined: the process has gone
+ */
 export function look(probes) {
   // Connections are counted first: the load ends soon after the window, and takes them along.
   const listEstablished = createSocketTables()

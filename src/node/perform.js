@@ -31,7 +31,10 @@ export async function perform(actions, agent) {
   }
 }
 
-/** Sends a signal to the sidecar of a pid file. @param {Extract<ReloadAction, { kind: 'signal' }>} action @throws {BenchError} if it does not run */
+/**
+ * Sends a signal to the sidecar of a pid file. @param {Extract<ReloadAction, { kind: 'signal' }>} action
+ * @throws {BenchError} if the file cannot be read, or its process does not run in the folder of the file
+ */
 async function signalOwner({ pidFile, signal }) {
   const text = await readFile(pidFile, 'utf8').catch(error => {
     throw new BenchError(`cannot send ${signal}: ${error.message}`, { cause: error })

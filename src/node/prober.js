@@ -53,10 +53,16 @@ export function createProber() {
         ...(credentials && { agent: agentOf(options.atOnce) }),
       }),
 
-    /** Times the parts of an answer as they come. @param {{ endpoint: Endpoint, ask: import('./send.js').Ask }} args @param {AbortSignal} [signal] */
+    /**
+     * Times the parts of an answer as they come, as measureStream() does.
+     * @param {{ endpoint: Endpoint, ask: import('./send.js').Ask }} args @param {AbortSignal} [signal] ends the request
+     */
     stream: ({ endpoint, ask }, signal) => measureStream(endpoint, ask, { signal }),
 
-    /** Waits until every endpoint accepts connections: on a cluster that is later than it listens. @param {{ endpoints: Endpoint[] }} args */
+    /**
+     * Waits until every endpoint accepts connections, which on a cluster is later than it listens.
+     * @param {{ endpoints: Endpoint[] }} args @throws {BenchError} when one does not within REACH_SECONDS
+     */
     reach: ({ endpoints }) =>
       waitFor(async () => (await Promise.all(endpoints.map(canConnect))).every(Boolean), {
         what: `${endpoints.map(e => `${e.address}:${e.port}`).join(', ')} to be reached`,
@@ -65,11 +71,18 @@ export function createProber() {
       }),
 
     /**
-     * Brings a configuration to a sidecar: performs `stage`, then `commit`, and sends requests for `host`, each over a new
-     * connection, until one is answered 200, under the certificate of the path `certificate` if that is set. credentials:
-     * of an mTLS client. @returns seconds since the commit began; null: the deadline (epoch milliseconds) passed before
-     * @param {{ stage: ReloadAction[], commit: ReloadAction[], endpoint: Endpoint, host: string, deadlineMs: number,
-     *   certificate?: string, credentials?: Credentials | null }} args
+     * Brings a configuration to a sidecar: performs `stage`, then `commit`, and sends requests, each over a new connection, until
+     * one is answered 200. A request that fails is retried until the deadline.
+     * @param {object} args
+     * @param {ReloadAction[]} args.stage
+     * @param {ReloadAction[]} args.commit
+     * @param {Endpoint} args.endpoint
+     * @param {string} args.host that the requests name
+     * @param {number} args.deadlineMs epoch milliseconds
+     * @param {string} [args.certificate] the path of the one under which the answer must come; absent: any
+     * @param {Credentials | null} [args.credentials] of an mTLS client; null or absent: plaintext
+     * @returns {Promise<number | null>} seconds since the commit began; null: the deadline passed before
+     * @throws {BenchError} when an action fails
      */
     async change({ stage, commit, endpoint, host, deadlineMs, credentials, certificate }) {
       const tls = readTls(credentials)

@@ -90,7 +90,10 @@ export function readQuotaV1(folder) {
   return quota > 0 ? quota / period : Number.POSITIVE_INFINITY
 }
 
-/** Reads the quota of a group of cgroup v2, in cores; infinite: none, as in the root, which has no cpu.max. @param {string} folder */
+/**
+ * Reads the quota of a group of cgroup v2, in cores. It is infinite without a quota, as in the root, which has no cpu.max.
+ * @param {string} folder
+ */
 export function readQuotaV2(folder) {
   if (!existsSync(path.join(folder, 'cpu.max'))) return Number.POSITIVE_INFINITY
   const [quota, period = ''] = read(folder, 'cpu.max').trim().split(' ')
@@ -98,12 +101,22 @@ export function readQuotaV2(folder) {
 }
 
 /**
+ * The paths of the files that have the counters of a group. Without a memory controller there is no `stat`, `current`, `peak` or
+ * `events`.
+ * @typedef {object} CounterPaths
+ * @property {string} usage CPU time
+ * @property {string} [cpu] periods and throttling; absent: they are in `usage`
+ * @property {string} [stat] the parts of memory
+ * @property {string} [current] memory in use
+ * @property {string} [peak] the most memory that was in use; absent: the kernel does not count it
+ * @property {string} [events] ends for want of memory
+ */
+/**
  * How the versions of cgroups differ in names and units.
  * @typedef {object} CgroupVersion
  * @property {string} folder that has the quota
  * @property {string[]} folders one of each controller
- * @property {{ usage: string, cpu?: string, stat?: string, current?: string, peak?: string, events?: string }} paths of the
- *   counter files; without `stat` there is no memory controller
+ * @property {CounterPaths} paths of the counter files
  * @property {(text: string) => number} parseUsage CPU seconds from the file `usage`
  * @property {{ name: string, perSecond: number }} throttled the counter of throttled time, and its units in a second
  * @property {string} prefix of names in memory.stat
@@ -165,7 +178,10 @@ function openCounters({ folder, folders, paths, parseUsage, throttled, prefix, a
   }
 }
 
-/** Does a read of a cgroup. @template T @param {string} folder @param {() => T} act @returns {T} @throws {BenchError} when it is gone */
+/**
+ * Does a read of a cgroup. @template T @param {string} folder @param {() => T} act @returns {T}
+ * @throws {BenchError} when the group is gone (ENODEV, ENOENT); any other error as it is
+ */
 export function readWhileThere(folder, act) {
   try {
     return act()
@@ -177,7 +193,11 @@ export function readWhileThere(folder, act) {
   }
 }
 
-/** Opens a kernel file for many readings: opening it for each costs twice as much, and more. Its text is ASCII: latin1. @param {string} file */
+/**
+ * Opens a kernel file for many readings, since opening it for each costs twice as much, and more. Its text is ASCII, and is read
+ * up to the size of the buffer. @param {string} file
+ * @returns {{ read: () => string, close: () => void }} @throws when the file cannot be opened, and `read` when it is gone
+ */
 export function openCounterFile(file) {
   const fd = openSync(file, 'r')
   return {
@@ -186,19 +206,25 @@ export function openCounterFile(file) {
   }
 }
 
-/** Lists the pids of a cgroup; 0: a process of another pid namespace. @param {string} folder @throws when it is gone */
+/** Lists the pids of a cgroup; 0 is a process of another pid namespace, []: it is empty. @param {string} folder @throws when it is gone */
 export function readPids(folder) {
   return read(folder, 'cgroup.procs').split('\n').filter(Boolean).map(numberOf)
 }
 
-/** Reads the number after a name in `name value` lines, of at most 22 characters; NaN without the name. @param {string} text @param {string} name */
+/**
+ * Reads the whole number after a name in lines such as `name value`. Only 22 characters after the name are read.
+ * @param {string} text @param {string} name @returns {number} NaN: no line begins with the name
+ */
 export function numberAfter(text, name) {
   if (text.startsWith(`${name} `)) return Number.parseInt(text.slice(name.length + 1, name.length + 23), 10)
   const at = text.indexOf(`\n${name} `)
   return at < 0 ? Number.NaN : Number.parseInt(text.slice(at + name.length + 2, at + name.length + 24), 10)
 }
 
-/** Finds where cgroups are mounted, v1 by controller: the first mount of each counts, as those of a chroot may go. @param {string} mountinfo as of proc(5) */
+/**
+ * Finds where cgroups are mounted. The first mount of each counts, as those of a chroot may go. `v1` has the mounts by controller,
+ * and is empty without version 1; `v2` is null without version 2. @param {string} mountinfo as of proc(5)
+ */
 export function parseMounts(mountinfo) {
   const v1 = new Map()
   /** @type {string | null} */
@@ -215,13 +241,19 @@ export function parseMounts(mountinfo) {
   return { v1, v2 }
 }
 
-/** Finds this process's path in a hierarchy; `/`: it is not listed. @param {string} text of /proc/self/cgroup @param {string} controller '' for v2 */
+/**
+ * Finds this process's path in a hierarchy; `/`: it is not listed.
+ * @param {string} text of /proc/self/cgroup @param {string} controller empty for version 2
+ */
 export function findCgroupPath(text, controller) {
   const line = text.split('\n').find(l => l.split(':')[1]?.split(',').includes(controller))
   return line?.split(':').slice(2).join(':') ?? '/'
 }
 
-/** Joins a mount and this process's path. In a container the path may not exist there: then the mount is its group. @param {string} mount @param {string} relative */
+/**
+ * Joins a mount and this process's path. In a container the path may not exist there: then the mount is its group.
+ * @param {string} mount @param {string} relative @returns {string} without a slash at its end
+ */
 export function joinIfThere(mount, relative) {
   const folder = path.join(mount, relative)
   return existsSync(folder) ? folder.replace(/\/$/, '') : mount

@@ -10,9 +10,12 @@ import { countConnections, listListeners, listSocketInodes } from './sockets.js'
 const TICKS_PER_SECOND = 100
 
 /**
- * Makes the probe of a group of processes of this kernel.
- * @param {{ group: Pick<Probe, 'read' | 'readCpuLimitCores'> & { pids: () => number[], listOutside?:
- *   (pids: number[]) => string[] }, listens: Endpoint[], listSockets?: typeof listListeners }} options listens: the addresses of its spec; listSockets: lists those that listen in a process's network namespace
+ * Makes the probe of a group of processes of this kernel, which share a network namespace. A process that was moved out of the
+ * group is still measured.
+ * @param {object} options
+ * @param {Pick<Probe, 'read' | 'readCpuLimitCores'> & { pids: () => number[], listOutside?: (pids: number[]) => string[] }} options.group
+ * @param {Endpoint[]} options.listens the addresses of its spec
+ * @param {typeof listListeners} [options.listSockets] lists the sockets that listen in a process's network namespace
  * @returns {Probe}
  */
 export function createProbe({ group, listens, listSockets = listListeners }) {
@@ -64,14 +67,18 @@ export function createProbe({ group, listens, listSockets = listListeners }) {
   }
 }
 
-/** Says whether a listening socket is at an endpoint; the kernel's wildcard address is `*`. @param {Endpoint} socket @param {Endpoint} endpoint */
+/**
+ * Says whether a listening socket is at an endpoint. A socket of all addresses (`*`) is at 0.0.0.0 only, not at a single address.
+ * @param {Endpoint} socket @param {Endpoint} endpoint
+ */
 export function isAt(socket, { address, port }) {
   return socket.address === (address === '0.0.0.0' ? '*' : address) && socket.port === port
 }
 
 /**
  * Reads the threads of a process with their CPU time and their waits for a CPU (Documentation/scheduler/sched-stats.rst).
- * waitSeconds is absent if it cannot be read; the list is empty when the process has ended. @param {number} pid
+ * Threads that end meanwhile are left out, and `waitSeconds` is absent if it cannot be read. The list is empty when the process
+ * has ended, or the kernel keeps no such statistics. @param {number} pid
  */
 export function readThreads(pid) {
   return listSafely(`/proc/${pid}/task`).flatMap(id => {

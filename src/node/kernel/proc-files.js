@@ -12,25 +12,31 @@ export const readSafely = file => safely(() => readFileSync(file, 'utf8'), '')
 /** Reads a link of /proc; empty when its process has ended, or it may not be read. @param {string} file */
 export const readLinkSafely = file => safely(() => readlinkSync(file), '')
 
-/** Reads a field of /proc/PID/status; empty when the process has ended. @param {number | 'self'} pid @param {string} name */
+/** Reads a field of /proc/PID/status; empty: there is no such field, or the process has ended. @param {number | 'self'} pid @param {string} name */
 export const readStatus = (pid, name) =>
   new RegExp(`^${name}:\\s+(.*)$`, 'm').exec(readSafely(`/proc/${pid}/status`))?.[1] ?? ''
 
-/** Sums a field of /proc/PID/status over processes, in bytes; without the field it adds 0. @param {number[]} pids @param {string} name of a field in kB */
+/**
+ * Sums a field of /proc/PID/status over processes, in bytes. A process without the field, or that has ended, adds 0.
+ * @param {number[]} pids @param {string} name of a field in kB
+ */
 export const sumStatusBytes = (pids, name) =>
   pids.reduce((sum, pid) => sum + (Number.parseInt(readStatus(pid, name), 10) || 0) * 1024, 0)
 
-/** Lists the pids of all processes, as text. @param {string} [proc] where /proc is */
+/** Lists the pids of all processes, as text; []: the folder cannot be read. @param {string} [proc] where /proc is */
 export function listPids(proc = '/proc') {
   return listSafely(proc).filter(name => /^\d+$/.test(name))
 }
 
-/** Says whether a process is stopped, by a signal or a debugger (proc(5), stat field 3). @param {number} pid */
+/** Says whether a process is stopped, by a signal or a debugger (proc(5), stat field 3); not if it has ended. @param {number} pid */
 export function isStopped(pid) {
   return /\) [Tt] /.test(readSafely(`/proc/${pid}/stat`))
 }
 
-/** Says, in words, that a process has as many files open as it may; null: it has fewer, or does not show its limit. @param {number} pid */
+/**
+ * Says, in words, that a process has as many files open as it may.
+ * @param {number} pid @returns {string | null} null: it has fewer, shows neither its limit nor its files, or has ended
+ */
 export function findFileLimit(pid) {
   const most = Number(/^Max open files +(\d+)/m.exec(readSafely(`/proc/${pid}/limits`))?.[1] ?? Number.NaN)
   const open = listSafely(`/proc/${pid}/fd`).length
@@ -43,12 +49,18 @@ export function hasEnded(pid) {
   return threads.length === 0 || (threads.length === 1 && /\) [ZX] /.test(readSafely(`/proc/${pid}/stat`)))
 }
 
-/** Reads clock ticks of all CPUs since the boot, from /proc/stat: idle (with iowait), stolen, busy (without interrupts), all. */
+/**
+ * Reads the clock ticks of all CPUs since the boot, from /proc/stat: idle with iowait, busy without interrupts, stolen, and all of
+ * them with interrupts. @throws when the file cannot be read
+ */
 export function readHostCpu() {
   return parseHostCpu(readFileSync('/proc/stat', 'utf8'))
 }
 
-/** Parses the ticks of all CPUs together. @param {string} stat the text of /proc/stat @returns {HostCpu} NaN: it cannot be read */
+/**
+ * Parses the ticks of all CPUs together. @param {string} stat the text of /proc/stat
+ * @returns {HostCpu} a member that the text lacks, or that depends on one, is NaN; without lines of CPUs `cpus` is 0
+ */
 export function parseHostCpu(stat) {
   const lines = stat.split('\n')
   const ticks = (/^cpu\s+(.*)$/.exec(lines[0])?.[1] ?? '').split(/\s+/).map(numberOf)
@@ -63,7 +75,7 @@ export function parseHostCpu(stat) {
   }
 }
 
-/** Reads the number that is all of a file's text; NaN: the text is something else. @param {string} text */
+/** Reads the whole number that is all of a file's text; NaN: the text is something else, or has more than 20 digits. @param {string} text */
 export function numberOf(text) {
   return /^\d{1,20}\n?$/.test(text) ? Number(text) : Number.NaN
 }

@@ -10,7 +10,10 @@ const PORTS_USED_UP = 0.9
 /** Advice against a shortage of local ports. */
 export const MORE_PORTS = 'wait a minute, or widen the range: sysctl -w net.ipv4.ip_local_port_range="10000 65000"'
 
-/** Lists the TCP sockets that listen in a process's network namespace; a wildcard address is '*'. @param {number | 'self'} [pid] */
+/**
+ * Lists the TCP sockets that listen in a process's network namespace. A wildcard address is `*`.
+ * @param {number | 'self'} [pid] @returns {ReturnType<typeof parseListeners>} []: none, or the process has ended
+ */
 export function listListeners(pid = 'self') {
   return parseListeners({ tcp: readSafely(`/proc/${pid}/net/tcp`), tcp6: readSafely(`/proc/${pid}/net/tcp6`) })
 }
@@ -20,15 +23,15 @@ export function parseListeners({ tcp, tcp6 }) {
   return [...parse(tcp), ...parse(tcp6)].map(({ address, port, inode }) => ({ address, port, inode }))
 }
 
-/** Lists the other ends of the open TCP connections that an endpoint of this network namespace accepted. @param {Endpoint} endpoint */
+/** Lists the remote ends of the open connections over IPv4 of an endpoint of this network namespace; []: none. @param {Endpoint} endpoint */
 export function listPeers({ address, port }) {
   const accepted = parse(readSafely('/proc/self/net/tcp'), ESTABLISHED)
   return accepted.filter(socket => socket.address === address && socket.port === port).map(({ remote }) => remote)
 }
 
 /**
- * Counts the established connections of processes of one network namespace.
- * @param {number[]} pids @param {(pid: number) => string[]} listEstablished of createSocketTables()
+ * Counts the established connections of processes of one network namespace, that of the first.
+ * @param {number[]} pids none: 0 @param {(pid: number) => string[]} listEstablished of createSocketTables()
  */
 export function countConnections(pids, listEstablished) {
   if (pids.length === 0) return 0
@@ -36,7 +39,10 @@ export function countConnections(pids, listEstablished) {
   return listEstablished(pids[0]).filter(inode => inodes.has(inode)).length
 }
 
-/** Returns a function that lists the established sockets of a process's network namespace, whose table is read once. */
+/**
+ * Returns a function that lists the inodes of the established sockets of a process's network namespace. It reads the table of
+ * each namespace once, so later calls list what was established at the first.
+ */
 export function createSocketTables() {
   /** @type {Map<string, string[]>} */
   const tables = new Map()
@@ -49,7 +55,7 @@ export function createSocketTables() {
   }
 }
 
-/** Reads the range of ephemeral ports, first and last; the kernel's default if it cannot be read. */
+/** Reads the first and the last ephemeral port; those that are the kernel's default if they cannot be read. */
 export function readPortRange() {
   const [first = 32768, last = 60999] = (readSafely('/proc/sys/net/ipv4/ip_local_port_range').match(/\d+/g) ?? []).map(
     Number,
@@ -58,9 +64,10 @@ export function readPortRange() {
 }
 
 /**
- * Finds whether the connections of this machine to one endpoint have used up the local ports, in words; null: they have not.
- * A closed connection holds its port for a minute (TIME_WAIT), and the next connect fails with EADDRNOTAVAIL.
+ * Says, in words, that the connections of this machine to one endpoint over IPv4 have used up most local ports. A closed
+ * connection holds its port for a minute (TIME_WAIT), and the next connect fails with EADDRNOTAVAIL.
  * @param {{ tcp?: string, range?: ReturnType<typeof readPortRange> }} [known] tcp: text of /proc/net/tcp
+ * @returns {string | null} null: fewer than PORTS_USED_UP of the range are in use
  */
 export function findPortShortage({ tcp = readSafely('/proc/self/net/tcp'), range = readPortRange() } = {}) {
   const { first, last } = range
@@ -79,7 +86,7 @@ export function findPortShortage({ tcp = readSafely('/proc/self/net/tcp'), range
   return `this machine ran out of local ports: ${count} of ${ports} (net.ipv4.ip_local_port_range) are in use for connections to ${parseAddress(address)}:${Number.parseInt(port, 16)}, so others fail with EADDRNOTAVAIL: ${MORE_PORTS}`
 }
 
-/** Lists the inodes of the sockets that processes hold, as text. @param {number[]} pids */
+/** Collects the inodes of the sockets that processes hold, as text; a process whose files may not be read adds none. @param {number[]} pids */
 export function listSocketInodes(pids) {
   const inodes = new Set()
   for (const pid of pids) {
@@ -91,7 +98,7 @@ export function listSocketInodes(pids) {
   return inodes
 }
 
-/** Finds the process that holds a socket, as `name (pid)`; null when /proc does not show it. @param {string} inode */
+/** Finds the first process that holds a socket, as `name (pid 12)`; null when /proc does not show it. @param {string} inode */
 export function findOwner(inode) {
   for (const pid of listPids()) {
     if (listSocketInodes([Number(pid)]).has(inode)) return `${readSafely(`/proc/${pid}/comm`).trim()} (pid ${pid})`
@@ -99,7 +106,10 @@ export function findOwner(inode) {
   return null
 }
 
-/** Counts the resets that this network namespace has sent (RFC 4022, tcpOutRsts): one a refused connection, and others. */
+/**
+ * Counts the resets that this network namespace has sent (RFC 4022, tcpOutRsts): one for each refused connection, and others.
+ * @throws when /proc/net/snmp cannot be read
+ */
 export function countResets() {
   return parseTcpCounters(readFileSync('/proc/net/snmp', 'utf8')).OutRsts
 }
@@ -123,7 +133,10 @@ function parse(text, state = LISTEN) {
   })
 }
 
-/** Renders an address: `*` for a wildcard, IPv4 with dots, other IPv6 as it is. @param {string} hex eight digits a 32-bit, little-endian word */
+/**
+ * Renders an address: `*` for a wildcard, IPv4 with dots, even if it is mapped to IPv6, and other IPv6 as it is.
+ * @param {string} hex eight digits for each 32-bit, little-endian word
+ */
 function parseAddress(hex) {
   if (/^0+$/.test(hex)) return '*'
   const bytes = (/** @type {string} */ word) =>
