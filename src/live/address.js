@@ -1,11 +1,18 @@
 import { isIP } from 'node:net'
 import { UsageError } from '../lib/errors.js'
 
-/** @typedef {{ option: string, text: string, host: string, port: number }} LiveAddress text: as written; host: an IP address; port: 0: any free one */
+/**
+ * @typedef {object} LiveAddress
+ * @property {string} option that has it, such as `--live`
+ * @property {string} text as the user wrote it
+ * @property {string} host an IP address
+ * @property {number} port 0: any free one
+ */
 
 /**
- * Parses the address of a server: `8080` and `:8080` are of 127.0.0.1; else an IP address, such as `0.0.0.0:8080` or `[::1]:8080`.
- * @param {string} text @param {string} option such as `--live` @returns {LiveAddress} @throws {UsageError} if it is none, such as a host name
+ * Parses the address of a server: `8080` and `:8080` are of 127.0.0.1; others have an IP address, as `0.0.0.0:8080` and `[::1]:8080`.
+ * @param {string} text @param {string} option such as `--live` @returns {LiveAddress}
+ * @throws {UsageError} without a port up to 65535, or if the host is no IP address, such as a name
  */
 export function parseAddress(text, option) {
   const [, bracketed, plain, digits] = /^(?:(?:\[([^\]]*)\]|([^:[\]]*)):)?(\d{1,5})$/.exec(text) ?? []

@@ -12,9 +12,12 @@ import { renderPlace, renderTimeLeft, renderValues } from './words.js'
 const GAP_SECONDS = 0.2
 
 /**
- * Makes the view that prints a line when a repeat or trial has ended. The state must apply an event before it is published here.
- * @param {{ state: Pick<RunState, 'snapshot' | 'isOfRepeat'>, say: (line: string) => void, hasRepeats?: boolean }} options
- *   say: prints a line; hasRepeats: `false`: another view shows the repeats
+ * Makes the view that prints a line when a repeat or trial has ended. A trial that the line of its repeat covers has none, unless it
+ * failed, or its arm is invalid by gates that were not yet printed. The state must apply an event before it is published here.
+ * @param {object} options
+ * @param {Pick<RunState, 'snapshot' | 'isOfRepeat'>} options.state
+ * @param {(line: string) => void} options.say prints a line
+ * @param {boolean} [options.hasRepeats] false: another view shows the repeats; true by default
  */
 export function createLineView({ state, say, hasRepeats = true }) {
   /** Arms with the gates that fired, of which a line was printed: an arm that fails the same gates again has none. @type {Set<string>} */
@@ -40,7 +43,10 @@ export function createLineView({ state, say, hasRepeats = true }) {
   }
 }
 
-/** Renders the outcome of a trial in a line: its rate and what bound it, or why it failed; and why it is invalid. @param {TrialRecord} record */
+/**
+ * Renders the outcome of a trial in a line: its rate and what bound it, or the first reason why it failed or is invalid.
+ * @param {TrialRecord} record
+ */
 export function renderTrial(record) {
   const { trial, outcome, load, window, boundBy, isSteady, reasons, samples } = record
   const name = `${trial.id.replace(/^r\d+-/, '')}:`

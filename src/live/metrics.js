@@ -17,7 +17,8 @@ const PHASES = ['parity', 'starting', 'warm-up', 'window', 'tail', 'stopping']
 const OUTCOMES = ['completed', 'failed', 'invalid']
 
 /**
- * Serves the metrics of a run to Prometheus, at /metrics. Each event that is published changes them.
+ * Serves the metrics of a run to Prometheus, at /metrics. Each event that is published changes them. Other paths are answered 404,
+ * and other methods 405.
  * @param {{ address: import('./address.js').LiveAddress }} options
  * @throws {import('../lib/errors.js').BenchError} when nothing can be served there
  */
@@ -102,7 +103,10 @@ function setPhase(metrics, phase) {
   for (const each of PHASES) metrics.set('phase', { phase: each }, each === phase ? 1 : 0)
 }
 
-/** Makes the functions that put the samples, counts and record of a trial into the metrics. @param {Metrics} metrics @param {Trial} trial */
+/**
+ * Makes the functions that put the samples, counts and record of a trial into the metrics.
+ * @param {Metrics} metrics @param {Trial} trial
+ */
 function followTrial(metrics, { arm }) {
   const labels = labelsOf(arm)
   /** Labels are made once a service, as samples come often. @type {Map<string, ReturnType<typeof followSidecar>>} */
@@ -154,7 +158,10 @@ function followSidecar(metrics, labels, { cpuLimitCores }) {
   }
 }
 
-/** Sets the gauges of an arm to the quantities of its last trial; a gauge without a value is removed. @param {Metrics} metrics @param {TrialRecord} record */
+/**
+ * Sets the gauges of an arm to the quantities of its last trial. A gauge without a value is removed, and an idle trial sets none.
+ * @param {Metrics} metrics @param {TrialRecord} record
+ */
 function setQuantities(metrics, record) {
   const { arm } = record.trial
   if (arm.load.kind === 'idle') return

@@ -18,7 +18,10 @@ export function createCharts() {
   const throughput = createPanel('throughput')
   const cpuPerRequest = createPanel('cpu-per-request')
   return {
-    /** Draws the series of a trial; without any point yet, the chart before stays. @param {SidecarSeries[]} series @param {string} trial */
+    /**
+     * Draws the series of the first sidecars of a trial, SIDECARS_SHOWN at most. Without any point yet, the chart before stays.
+     * @param {SidecarSeries[]} series @param {string} trial
+     */
     drawSeries(series, trial) {
       if (!series.some(({ cores, anonBytes }) => cores.length + anonBytes.length > 0)) return
       const drawnSeries = series.slice(0, SIDECARS_SHOWN)
@@ -27,7 +30,10 @@ export function createCharts() {
       overTime(() => drawOverTime({ title: `CPU and memory of ${trial}${which}`, sidecars: drawnSeries }))
     },
     clearSeries: () => overTime(null),
-    /** Draws every round of every arm; CPU per request is that of arms with sidecars. @param {import('./results.js').LiveRow[]} rows */
+    /**
+     * Draws every round of every arm, and the CPU per request of the arms with sidecars. A chart without rows is hidden.
+     * @param {import('./results.js').LiveRow[]} rows
+     */
     drawAllRounds(rows) {
       const all = rows.map(row => ({ ...row, quantity: row.throughput }))
       const ofSidecars = rows

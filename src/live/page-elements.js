@@ -7,7 +7,10 @@ export function findElement(id) {
   return element
 }
 
-/** Makes an element; children follow the text. @param {string} tag @param {{ text?: string, attributes?: Record<string, string>, children?: Element[] }} [options] */
+/**
+ * Makes an element. @param {string} tag
+ * @param {{ text?: string, attributes?: Record<string, string>, children?: Element[] }} [options] children: follow the text
+ */
 export function createElement(tag, { text, attributes = {}, children = [] } = {}) {
   const element = document.createElement(tag)
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value)

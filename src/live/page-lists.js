@@ -6,7 +6,7 @@ import { renderCpuUse, renderMemoryUse, renderNumber, renderThrottling } from '.
  * @import { SidecarNow } from '../judge/sidecars.js' @import { LiveResult, LiveRow } from './results.js'
  */
 
-/** Headings, with the text of a trial below each; label: of its arm. @type {[string, (result: LiveResult, label: string) => string][]} */
+/** The headings, with the text of a trial and the label of its arm below each. @type {[string, (result: LiveResult, label: string) => string][]} */
 const COLUMNS = [
   ['trial', ({ id }) => id],
   ['arm', (_, label) => label],
@@ -25,7 +25,10 @@ export function createSidecarList() {
   const list = findElement('sidecars')
   let names = ''
   return {
-    /** Updates the list of sidecars; elements are made anew only if services or limits differ. @param {SidecarNow[]} sidecars none: the section is hidden */
+    /**
+     * Updates the list of sidecars. Elements are made anew only if services or limits differ.
+     * @param {SidecarNow[]} sidecars none: the section is hidden
+     */
     update(sidecars) {
       section.hidden = sidecars.length === 0
       const wanted = JSON.stringify(sidecars.map(({ service, cpuLimitCores }) => [service, cpuLimitCores]))
@@ -67,7 +70,10 @@ export function createTrialTable() {
   for (const header of headers) header.setAttribute('scope', 'col')
   head.replaceChildren(...headers)
   return {
-    /** Updates the table, the newest trial first. All rows are made anew, because a new arm can change the labels of all. @param {LiveResult[]} results @param {LiveRow[]} rows */
+    /**
+     * Updates the table, the newest trial first. All rows are made anew, because a new arm can change the labels of all.
+     * @param {LiveResult[]} results none: the section is hidden @param {LiveRow[]} rows that have the labels of the arms
+     */
     update(results, rows) {
       section.hidden = results.length === 0
       const labels = new Map(rows.map(({ armId, label }) => [armId, label]))
@@ -81,7 +87,10 @@ export function createTrialTable() {
   }
 }
 
-/** Makes a cell; the column's name is an attribute that the style shows on narrow screens. @param {'td' | 'th'} tag @param {{ name: string, text: string }} cell */
+/**
+ * Makes a cell. The column's name is an attribute that the style shows on narrow screens.
+ * @param {'td' | 'th'} tag @param {{ name: string, text: string }} cell
+ */
 function createCell(tag, { name, text }) {
   const role = tag === 'th' ? 'columnheader' : 'cell'
   const kind = NUMBERS.includes(name) ? 'number' : 'word'

@@ -113,18 +113,21 @@ export function createRepeats() {
   }
 }
 
-/** Finds the first quantity that compares arms under a load; undefined: none does. @param {Arm} arm @returns {QuantityRow | undefined} */
+/** Finds the first quantity that compares arms under a load. @param {Arm} arm @returns {QuantityRow | undefined} undefined: none does */
 function quantityOf(arm) {
   return listCompared([arm.load.kind])[0]
 }
 
-/** Renders the CPU limit that all limited arms share; empty: they have several, or none. @param {Arm[]} arms of one part */
+/** Renders the CPU limit that all arms with a limit share; empty: they have several, or none. @param {Arm[]} arms of one part */
 function renderSharedCap(arms) {
   const caps = new Set(arms.flatMap(({ cpuLimitCores }) => cpuLimitCores ?? []))
   return caps.size === 1 ? `at ${[...caps][0]} CPU each` : ''
 }
 
-/** Computes the medians of each arm over the rounds so far. @param {Arm[]} arms @param {{ kept: Kept, rounds: number }} options @returns {ValueRow[]} */
+/**
+ * Computes the medians of each arm over the rounds so far.
+ * @param {Arm[]} arms @param {{ kept: Kept, rounds: number }} options @returns {ValueRow[]} in the order of the arms
+ */
 function summariseArms(arms, { kept, rounds }) {
   const varied = findVaried(arms)
   return arms.map(arm => {

@@ -8,17 +8,32 @@ import { firstOf } from './repeats.js'
 
 /**
  * The results of a run's trials so far, and the names of its arms. Pure.
- * LiveResult: a trial that ended. arm: the arm's id; name: its plane; what: its values on the axes that vary; reason: the
- * first of the record's. null: not measured, or none.
  * @import { Arm, BoundBy, Quantity, TrialRecord } from '../model/types.ts'
- * @typedef {{ id: string, round: number, arm: string, name: string, what: string, outcome: TrialRecord['outcome'],
- *   boundBy: BoundBy | null, reason: string | null, ratePerSecond: number | null, cpuPerRequestMicros: number | null,
- *   p99Ms: number | null }} LiveResult
+ */
+/**
+ * A trial that ended; null: not measured, or none.
+ * @typedef {object} LiveResult
+ * @property {string} id
+ * @property {number} round
+ * @property {string} arm its id
+ * @property {string} name of its plane
+ * @property {string} what the arm's values on the axes that vary
+ * @property {TrialRecord['outcome']} outcome
+ * @property {BoundBy | null} boundBy
+ * @property {string | null} reason the first of the record's
+ * @property {number | null} ratePerSecond
+ * @property {number | null} cpuPerRequestMicros
+ * @property {number | null} p99Ms
  */
 
 /**
- * An arm over the rounds so far; colour: index of the palette, 0 without sidecars; throughput: requests/s; cpuPerRequest: microseconds.
- * @typedef {{ armId: string, label: string, colour: number, throughput: Quantity, cpuPerRequest: Quantity }} LiveRow
+ * An arm over the rounds so far.
+ * @typedef {object} LiveRow
+ * @property {string} armId
+ * @property {string} label
+ * @property {number} colour an index of the palette; 0: without sidecars
+ * @property {Quantity} throughput in requests/s
+ * @property {Quantity} cpuPerRequest in microseconds
  */
 
 const DRAWN = /** @type {const} */ (['throughput', 'cpuPerRequest'])
@@ -102,7 +117,10 @@ export function createResults() {
         arm: arm.id,
         ...createArmLabel(arm),
       })),
-    /** Lists arms in the order of the plan, or those of a search with results, in the order in which they were tried. @returns {LiveRow[]} */
+    /**
+     * Lists the arms in the order of the plan. Of a search it lists only arms with results, in the order in which they were tried.
+     * @returns {LiveRow[]}
+     */
     rows() {
       const arms = plan.isSearch
         ? [...groups.values()].filter(({ id }) => results.some(r => r.arm.id === id))

@@ -78,7 +78,10 @@ function limitByAddress(most) {
   }
 }
 
-/** Says whether Host names this machine; its port is not checked, as it may be that of a tunnel. @param {string | undefined} header @param {LiveAddress} address */
+/**
+ * Says whether Host names this machine. Its port is not checked, as it may be that of a tunnel.
+ * @param {string | undefined} header undefined: false @param {LiveAddress} address
+ */
 function isHostOfPage(header, address) {
   if (!header || !URL.canParse(`http://${header}`)) return false
   const name = new URL(`http://${header}`).hostname.replace(/^\[|\]$/g, '')
@@ -91,7 +94,10 @@ function isHostOfPage(header, address) {
 /** @param {LiveAddress} address */
 const isEverywhere = ({ host }) => host === '0.0.0.0' || host === '::'
 
-/** Makes the error that says why the server cannot listen, and what to write instead. @param {LiveAddress} address @param {NodeJS.ErrnoException} error */
+/**
+ * Makes the error that says why the server cannot listen, and what to write instead.
+ * @param {LiveAddress} address @param {NodeJS.ErrnoException} error
+ */
 function createListenError({ option, text, host, port }, error) {
   const what = {
     EADDRINUSE: `port ${port} of ${host} is in use by something else: give another`,

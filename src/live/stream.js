@@ -15,7 +15,8 @@ const HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', connection
  * Makes the stream. A new connection or plan gets `reset` { snapshot, series, results, rows }. Twice a second follow,
  * together, `trial` { result, rows } for each that ended, `new-trial` when the series begin again, and `state`
  * { snapshot, points } with the new points. The last event is `end` { snapshot }; then the connection ends.
- * @param {{ state: Pick<RunState, 'snapshot' | 'series' | 'results' | 'rows'>, intervalMs?: number }} options intervalMs: between events
+ * @param {{ state: Pick<RunState, 'snapshot' | 'series' | 'results' | 'rows'>, intervalMs?: number }} options intervalMs: between
+ *   events; 500 by default
  */
 export function createStream({ state, intervalMs = 500 }) {
   /** The bytes that each browser may leave unread: its first message, and UNREAD_MOST_BYTES. @type {Map<ServerResponse, number>} */

@@ -46,7 +46,7 @@ export function renderLive(snapshot, columns) {
 }
 
 /**
- * Renders the first part as bars with its ratios, and each later part as a line; null: there is no value yet.
+ * Renders the first part as bars with its first ratios, and each later part as a line; null: the first part has no value yet.
  * @param {RunSnapshot} snapshot @param {number} columns
  */
 function renderSoFar({ parts, failed, ending }, columns) {
@@ -61,7 +61,10 @@ function renderSoFar({ parts, failed, ending }, columns) {
   return [...renderBars(rows, columns), ...lines, ...later, failed ? `  ${failed} requests failed` : '']
 }
 
-/** Draws a bar for each of the first rows with a cost; two rows share a line if they fit. @param {ValueRow[]} rows @param {number} columns */
+/**
+ * Draws a bar for each of the first rows with a cost, ROWS_SHOWN at most. Two rows alone share a line if they fit.
+ * @param {ValueRow[]} rows @param {number} columns
+ */
 function renderBars(rows, columns) {
   const drawn = rows.filter(({ cost }) => cost !== null).slice(0, ROWS_SHOWN)
   const most = Math.max(...drawn.map(({ cost }) => cost ?? 0))
@@ -133,7 +136,10 @@ export function createTerminalView({ stream, state, intervalMs = 500 }) {
   }
 }
 
-/** Renders what a sidecar uses, with a bar if it has a CPU limit; null: not known. @param {import('../judge/sidecars.js').SidecarNow} sidecar */
+/**
+ * Renders what a sidecar uses: its CPU, with a bar if it has a limit, its throttling and its memory. null: not known.
+ * @param {import('../judge/sidecars.js').SidecarNow} sidecar
+ */
 function renderSidecarUse(sidecar) {
   const { ofCap, cpuLimitCores } = sidecar
   const full = Math.min(BAR_COLUMNS, Math.floor(BAR_COLUMNS * (ofCap ?? 0)))

@@ -14,7 +14,10 @@ export const SIDECARS_SHOWN = 6
 const ROWS_MOST = 4
 const RATIOS_MOST = 2
 
-/** Renders `pipy uses 56.9 % less CPU per request than envoy [52.1, 61.0] so far`; without an interval, the number of repeats. @param {RatioSoFar} ratio */
+/**
+ * Renders `pipy uses 56.9 % less CPU per request than envoy [52.1, 61.0] so far`. Without an interval, the number of repeats stands
+ * for it. @param {RatioSoFar} ratio
+ */
 export function renderRatio({ a, b, words, median, low, high, repeats }) {
   const isLess = median < 1
   const share = (/** @type {number} */ ratio) => (100 * (isLess ? 1 - ratio : ratio - 1)).toFixed(1)
@@ -29,7 +32,10 @@ export function renderPlace({ conditions, repeat, repeats, isMost }) {
   return [conditions, `repeat ${repeat} of ${isMost ? 'at most ' : ''}${repeats}`].filter(Boolean).join(', ')
 }
 
-/** Renders the values and ratios of a part in a line; empty: there are none. @param {PartSoFar} part */
+/**
+ * Renders the values and ratios of a part in a line, of each the first few and the number of the others; empty: there are none.
+ * @param {PartSoFar} part
+ */
 export function renderValues({ rows, ratios }) {
   const known = rows.some(({ text }) => text !== UNKNOWN) ? rows : []
   const values = known.slice(0, ROWS_MOST).map(({ label, text }) => `${label} ${text}`)
@@ -39,7 +45,10 @@ export function renderValues({ rows, ratios }) {
   return [values.join(', '), ...pairs].filter(Boolean).join('; ')
 }
 
-/** Renders `trial 3 of 12`, in a search without the total; null: no trial of the plan has begun. @param {Pick<RunSnapshot, 'nth' | 'trials'>} snapshot */
+/**
+ * Renders `trial 3 of 12`, and in a search `trial 3`.
+ * @param {Pick<RunSnapshot, 'nth' | 'trials'>} snapshot @returns {string | null} null: no trial of the plan has begun
+ */
 export function renderTrialPlace({ nth, trials }) {
   if (nth === null) return null
   return trials === null ? `trial ${nth}` : `trial ${nth} of ${trials}`
@@ -55,7 +64,10 @@ export function renderTimeLeft(seconds) {
   return seconds === null ? null : timeLeft(seconds)
 }
 
-/** Renders the link of an arm and its values on the axes that vary; a link that varies is named once. @param {NonNullable<RunSnapshot['arm']>} arm */
+/**
+ * Renders the link of an arm and its values on the axes that vary. A link that varies is named once.
+ * @param {NonNullable<RunSnapshot['arm']>} arm
+ */
 export function renderArm({ link, what }) {
   return [what.split(', ').includes(`link ${link}`) ? null : `link ${link}`, what].filter(Boolean).join(', ')
 }
@@ -66,7 +78,10 @@ export function renderCpuUse({ cores, cpuLimitCores }) {
   return cpuLimitCores === null ? `${used} cores` : `${used} of ${cpuLimitCores} cores`
 }
 
-/** Renders the share of scheduler periods that were throttled; null: not known, or no CPU limit. @param {Pick<SidecarNow, 'throttledFraction'>} sidecar */
+/**
+ * Renders the share of scheduler periods that were throttled; null: it is not known, or there is no CPU limit.
+ * @param {Pick<SidecarNow, 'throttledFraction'>} sidecar
+ */
 export function renderThrottling({ throttledFraction }) {
   return throttledFraction === null ? null : `throttled ${percent(throttledFraction)}`
 }

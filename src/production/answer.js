@@ -31,7 +31,10 @@ const NEEDS = {
   'too-large': 'at least ten times too large',
 }
 
-/** Makes the answer: a row for each workload, the workloads that need a change, and totals. @param {ProductionSize} size @returns {Answer} */
+/**
+ * Makes the answer: a row for each workload, the workloads that need a change, and totals.
+ * @param {ProductionSize} size @returns {Answer}
+ */
 export function createProductionAnswer({
   namespace,
   range,
@@ -101,7 +104,10 @@ function renderState({ state, seconds, throttledFraction, memoryBytes, set, time
 /** @param {string} label */
 const clip = label => (label.length <= LABEL_MOST ? label : `${label.slice(0, LABEL_MOST - 1)}…`)
 
-/** Labels a workload by its name, and by container and kind if others have that name. @param {WorkloadSize} size @param {WorkloadSize[]} sizes */
+/**
+ * Labels a workload by its name. If others have that name, the container is added, and the kind where theirs is another.
+ * @param {WorkloadSize} size @param {WorkloadSize[]} sizes all of them
+ */
 export function labelOf({ workload: { name, kind }, container }, sizes) {
   const alike = sizes.filter(other => other.workload.name === name)
   if (alike.length === 1) return name
@@ -165,7 +171,10 @@ const countPods = sizes =>
     'sidecar',
   )
 
-/** Renders the sum over pods; memory only if it is known of all. @param {WorkloadSize[]} sizes @param {(size: WorkloadSize) => Resources} of each pod */
+/**
+ * Renders the sum over pods. Memory is left out unless it is known of all; CPU that is not known counts as 0.
+ * @param {WorkloadSize[]} sizes @param {(size: WorkloadSize) => Resources} of the resources of each pod
+ */
 function renderSum(sizes, of) {
   const each = sizes.map(size => ({ pods: size.pods, ...of(size) }))
   const cores = each.reduce((sum, one) => sum + one.pods * Number(one.cores), 0)
@@ -174,7 +183,10 @@ function renderSum(sizes, of) {
   return `${formatSum(cores)} cores and ${formatSum(bytes / GIB)} GiB`
 }
 
-/** Renders the ratios of each container, and where they were measured. @param {WorkloadSize[]} sizes @param {Pick<ProductionSize, 'plane' | 'ratios'>} options */
+/**
+ * Renders the ratios of each container, and where they were measured.
+ * @param {WorkloadSize[]} sizes @param {Pick<ProductionSize, 'plane' | 'ratios'>} options @returns {string[]} []: there are none
+ */
 function renderRatios(sizes, { plane, ratios }) {
   return [...ratios].map(([container, { from, cpu, memory, node, folder }]) => {
     const interval =
@@ -197,7 +209,7 @@ function renderShort({ range, seconds, sizes }) {
     : [`Only ${renderSeconds(most)} of the ${range} are there: a weekly peak may be missing.`]
 }
 
-/** Renders a time in minutes below two hours, hours below two days, else days. @param {number} seconds */
+/** Renders a time in minutes if it is below two hours, in hours below two days, else in days. @param {number} seconds */
 export function renderSeconds(seconds) {
   if (seconds < 7200) return `${Math.round(seconds / 60)} min`
   return seconds < 2 * 86_400 ? `${Math.round(seconds / 3600)} h` : `${(seconds / 86_400).toFixed(1)} d`

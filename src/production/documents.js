@@ -23,7 +23,10 @@ export function renderProduction(size, format) {
   return FORMATS[format](size)
 }
 
-/** Makes the document that is printed as JSON; withPlane: with the plane of --plane, null without ratios. @param {ProductionSize} size */
+/**
+ * Makes the document that is printed as JSON. `withPlane` of a workload is its size with the plane of --plane, and null without
+ * ratios of its container. @param {ProductionSize} size
+ */
 function createDocument({ namespace, range, address, production, sizes, plane, ratios, warnings }) {
   return {
     namespace,
@@ -80,7 +83,10 @@ function renderWorkloadsCsv({ sizes, ratios }) {
   ])
 }
 
-/** Renders the `resources` of each workload's sidecars as YAML; without memory there is a comment instead. @param {ProductionSize} size */
+/**
+ * Renders the `resources` of each workload's sidecars as YAML, below a comment with the rule. A workload whose memory is not known
+ * has a comment instead. @param {ProductionSize} size
+ */
 function renderYaml({ sizes, production }) {
   const documents = sizes.map(size => {
     const { computed, workload, container, why } = size
@@ -93,7 +99,10 @@ function renderYaml({ sizes, production }) {
   return [`# ${renderRule(production.steps)}`, documents.join('\n---\n')].join('\n')
 }
 
-/** Renders the table of --details, with all numbers of each workload, and notes on how they were read. @param {ProductionSize} size */
+/**
+ * Renders the table of --details, with all numbers of each workload, and notes on how they were read. A number that is not known is
+ * `-`. @param {ProductionSize} size
+ */
 export function renderProductionDetails({ sizes, production, ratios, plane, warnings }) {
   const { scrapeSeconds, rateSeconds, stepSeconds } = production.steps
   const hasPlane = ratios.size > 0
@@ -140,7 +149,10 @@ export function renderProductionDetails({ sizes, production, ratios, plane, warn
   ].join('\n')
 }
 
-/** Renders CPU request and memory with the other plane, `-` without ratios. @param {WorkloadSize} size @param {ProductionSize['ratios']} ratios */
+/**
+ * Renders CPU request and memory with the other plane; `-`: there are no ratios of the container.
+ * @param {WorkloadSize} size @param {ProductionSize['ratios']} ratios
+ */
 function renderScaled(size, ratios) {
   const ratio = ratios.get(size.container)
   if (ratio === undefined) return '-'

@@ -33,8 +33,10 @@ const answerSchema = z.object({
 /**
  * Opens a Prometheus; sends nothing yet. Returns its address without credentials, `query`, and the warnings of all its answers.
  * @param {object} options
- * @param {URL} options.url its base address, with a path prefix where it has one; a user and password in it are sent as basic auth
- * @param {number} options.deadlineSeconds of each query, an hour at most @param {string} [options.token] sent as a bearer token
+ * @param {URL} options.url its base address, with a path prefix where it has one; a user and password in it are sent as basic auth,
+ *   and its search and fragment are dropped
+ * @param {number} options.deadlineSeconds of each query, clamped to a millisecond at least and an hour at most
+ * @param {string} [options.token] sent as a bearer token, instead of the user in the URL
  * @param {AbortSignal} [options.signal] ends queries
  */
 export function openPrometheus({ url, deadlineSeconds, token, signal }) {
@@ -51,8 +53,10 @@ export function openPrometheus({ url, deadlineSeconds, token, signal }) {
   const warnings = new Set()
 
   /**
-   * Sends an instant query. Samples whose value is NaN or infinite are left out. @param {string} expression PromQL
-   * @param {string} what it asks for, in words for errors @throws {BenchError} without an answer in time, or for a refusal
+   * Sends an instant query. Samples whose value is NaN or infinite are left out.
+   * @param {string} expression PromQL @param {string} what it asks for, in words for errors
+   * @throws {BenchError} without an answer in time, for a refusal, an answer that is not of Prometheus, or a value that is no number
+   *   of a kernel
    */
   async function query(expression, what) {
     const url = new URL(`${address}/api/v1/query`)
@@ -96,8 +100,9 @@ export function openPrometheus({ url, deadlineSeconds, token, signal }) {
 }
 
 /**
- * Reads the value of a sample, in cores, bytes, seconds or requests per second.
- * @param {string} text @param {{ address: string, what: string }} query @returns {number | null} null: a share of nothing, such as of no periods
+ * Reads the value of a sample, in cores, bytes, seconds or requests per second. One below VALUE_LEAST becomes 0.
+ * @param {string} text @param {{ address: string, what: string }} query
+ * @returns {number | null} null: it is NaN or infinite, as a share of nothing is, such as of no periods
  * @throws {BenchError} for a value that no counter or gauge of a kernel can have
  */
 function parseValue(text, { address, what }) {
@@ -110,7 +115,10 @@ function parseValue(text, { address, what }) {
   return value < VALUE_LEAST ? 0 : value
 }
 
-/** Makes the header of the token, else of the user in the URL. @param {URL} url @param {string | undefined} token @returns {Record<string, string>} */
+/**
+ * Makes the header of the token, else of the user in the URL.
+ * @param {URL} url @param {string | undefined} token @returns {Record<string, string>} empty: there is neither
+ */
 function createHeaders({ username, password }, token) {
   if (token) return { authorization: `Bearer ${token}` }
   if (username === '') return {}
@@ -133,7 +141,10 @@ async function readBody({ body }, address) {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** Finds the reason of an error of `fetch`, which has it in its cause: a code such as ECONNREFUSED, else a message. @param {unknown} error */
+/**
+ * Finds the reason of an error of `fetch`, which has it in its cause: a code such as ECONNREFUSED, else a message, else the message
+ * of the first of its errors. @param {unknown} error
+ */
 function findReason(error) {
   const { cause = error } = /** @type {Error} */ (error)
   const { code, message, errors: [first] = [] } = /** @type {AggregateError & { code?: string }} */ (cause)
@@ -148,7 +159,10 @@ function renderStranger({ address, status, text }) {
   return `${address} is no Prometheus: it answered ${status} to /api/v1/query, with ${begin ? `"${begin}"` : 'nothing'}; give its base address, with the path prefix where it has one`
 }
 
-/** Renders that a query was refused. @param {{ address: string, what: string, status: number, error: string, expression: string }} refusal */
+/**
+ * Renders that a query was refused, and what to do. Its error and expression are cut to TEXT_MOST characters.
+ * @param {{ address: string, what: string, status: number, error: string, expression: string }} refusal
+ */
 function renderRefusal({ address, what, status, error, expression }) {
   const advice = /too many samples|timed out|timeout/.test(error)
     ? 'ask for less: --for 1d, or one --container'

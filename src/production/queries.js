@@ -60,7 +60,8 @@ export function renderScrapeQuery(scope) {
 }
 
 /**
- * Computes the interval of scrapes, and the window of rates and the step of subqueries that suit it, all in seconds.
+ * Computes the interval of scrapes, and the window of rates and the step of subqueries that suit it, all in seconds. The interval
+ * is rounded to 5 s and is at least that; the other two are rounded to 30 s, and have minima.
  * @param {number | null} samples in twenty minutes; null, or less than one: none, and an interval of 30 s is taken
  */
 export function computeSteps(samples) {
@@ -150,12 +151,13 @@ export function renderRequestQueries({ counter: { metric, matchers }, labels, sc
   }
 }
 
-/** Finds the containers of all namespaces that have CPU metrics; pause containers (POD) and whole pods are left out. */
+/** Finds the containers of all namespaces that have CPU metrics. Pause containers (POD) and whole pods are left out. */
 export const CONTAINERS_QUERY =
   'count by (namespace, container) (container_cpu_usage_seconds_total{container!="", container!="POD"})'
 
-/** Count the series of cAdvisor, with or without labels, and the targets that are scraped. */
+/** Counts the series of cAdvisor, with or without labels. */
 export const CADVISOR_QUERY = 'count(container_cpu_usage_seconds_total)'
+/** Counts the targets that are scraped. */
 export const TARGETS_QUERY = 'count(up)'
 
 /** @param {string} metric @param {Scope} scope */

@@ -36,8 +36,12 @@ const PLANES_OF_CONTAINERS = /** @type {Record<string, string[]>} */ ({
 /**
  * Finds the ratios of CPU per request and memory of a plane to the plane that stands for a container, in a run.
  * @param {Pick<Summary, 'results' | 'machine'>} summary
- * @param {{ container: string, plane: string, folder: string }} options @returns {PlaneRatios | null} null: the plane runs there already
- * @throws {UsageError} if no plane of the kit stands for the container, or the run does not compare the two
+ * @param {object} options
+ * @param {string} options.container that runs in production
+ * @param {string} options.plane that would run
+ * @param {string} options.folder of the run
+ * @returns {PlaneRatios | null} null: the plane stands for that container, and the run measured it
+ * @throws {UsageError} if no plane of the kit stands for the container, or the run does not compare the CPU per request of the two
  */
 export function findRatios({ results, machine }, { container, plane, folder }) {
   const standing = PLANES_OF_CONTAINERS[container]
@@ -68,6 +72,7 @@ export function findRatios({ results, machine }, { container, plane, folder }) {
 
 /**
  * Finds the ratio of the first quantity that the run compared between two planes, by the comparison that is most like production.
+ * Controls, comparisons of single services, invalid ones and those without a median are left out.
  * @param {Pick<Summary, 'results'>} summary
  * @param {{ plane: string, from: string, quantities: string[] }} options @returns {Ratio | null} null: it compared none of them
  */

@@ -32,6 +32,13 @@ export function renderRule({ rateSeconds }) {
 const ORDER = ['throttled', 'near-memory-limit', 'too-large', 'few-data', 'fits']
 
 /**
+ * @typedef {object} ComputedSize what each pod needs
+ * @property {number} requestCores
+ * @property {number} limitCores
+ * @property {number | null} bytes of memory, as the request and the limit; null: the memory that it used is not known
+ */
+
+/**
  * @typedef {object} WorkloadSize of one container of the pods of a workload; null: not known
  * @property {Workload} workload
  * @property {string} container
@@ -46,13 +53,16 @@ const ORDER = ['throttled', 'near-memory-limit', 'too-large', 'few-data', 'fits'
  * @property {number | null} requestsPerSecond of a pod, on average while they were counted
  * @property {number | null} cpuPerRequestMicros
  * @property {{ request: Resources, limit: Resources }} set in Kubernetes today: the largest of the pods
- * @property {{ requestCores: number, limitCores: number, bytes: number | null }} computed bytes: request and limit
+ * @property {ComputedSize} computed
  * @property {number | null} timesTooLarge the larger of the ratios of today's CPU and memory request to the computed one
  * @property {SizeState} state
  * @property {string} why it has this state; empty: it fits
  */
 
-/** Computes requests and limits of each workload, and sorts by the need of a change, the most urgent first. @param {Production} production */
+/**
+ * Computes requests and limits of each workload, and sorts by the need of a change, the most urgent first.
+ * @param {Production} production @returns {WorkloadSize[]} one for each container of a workload
+ */
 export function computeWorkloadSizes({ containers, findWorkload }) {
   const sizes = groupByWorkload(containers, findWorkload).map(computeWorkloadSize)
   const rank = (/** @type {WorkloadSize} */ { state }) => ORDER.indexOf(state)
@@ -67,7 +77,11 @@ export function computeWorkloadSizes({ containers, findWorkload }) {
   )
 }
 
-/** Computes the size of a workload from all its pods. @param {{ workload: Workload, containers: ContainerUse[] }} group @returns {WorkloadSize} */
+/**
+ * Computes the size of a workload from all its pods. Pods that no longer run count for use, but neither for the resources that are
+ * set nor for throttling, unless none runs.
+ * @param {{ workload: Workload, containers: ContainerUse[] }} group @returns {WorkloadSize}
+ */
 function computeWorkloadSize({ workload, containers }) {
   const most = (/** @type {(use: ContainerUse) => number | null} */ of, pods = containers) => {
     const values = pods.map(of).filter(value => value !== null)
@@ -106,7 +120,8 @@ function computeWorkloadSize({ workload, containers }) {
 }
 
 /**
- * Computes the request and the limits that the use needs; bytes null: the memory that it used is not known.
+ * Computes the request and the limits that the use needs. Each has a minimum; the CPU limit is at least the request, and that of a
+ * throttled sidecar more than today's.
  * @param {Pick<WorkloadSize, 'p95Cores' | 'peakCores' | 'throttledFraction' | 'memoryBytes'>} use @param {Resources} limit of today
  */
 function computeLimits({ p95Cores, peakCores, throttledFraction, memoryBytes }, limit) {
@@ -123,7 +138,10 @@ function computeLimits({ p95Cores, peakCores, throttledFraction, memoryBytes }, 
 /** @param {number | null} fraction */
 const isThrottled = fraction => fraction !== null && fraction >= THROTTLED_LEAST
 
-/** Computes the larger ratio of a set request to the computed one; null: none is set. @param {Resources} request @param {WorkloadSize['computed']} computed */
+/**
+ * Computes the larger ratio of a set request to the computed one; null: there is no pair of both.
+ * @param {Resources} request @param {WorkloadSize['computed']} computed
+ */
 function computeTimes(request, { requestCores, bytes }) {
   const times = [
     ...(request.cores === null ? [] : [request.cores / requestCores]),
@@ -148,7 +166,10 @@ function judge({ seconds, throttledFraction, memoryBytes, set: { limit }, timesT
   return { state: 'fits', why: '' }
 }
 
-/** Finds the largest CPU and the largest memory of pods. @param {ContainerUse[]} containers @param {'requests' | 'limits'} name @returns {Resources} */
+/**
+ * Finds the largest CPU and the largest memory of pods, which may be of two pods.
+ * @param {ContainerUse[]} containers @param {'requests' | 'limits'} name @returns {Resources} a member is null if no pod has it
+ */
 function mostResources(containers, name) {
   const most = (/** @type {keyof Resources} */ unit) => {
     const values = containers.map(use => use[name][unit]).filter(value => value !== null)
@@ -166,7 +187,10 @@ function meanOverTime(uses, of) {
   return seconds === 0 ? null : uses.reduce((sum, use) => sum + use.seconds * of(use), 0) / seconds
 }
 
-/** Computes the CPU microseconds per request in the time in which requests were counted; null: none was. @param {Requests[]} requests */
+/**
+ * Computes the CPU microseconds per request in the time in which requests were counted.
+ * @param {Requests[]} requests @returns {number | null} null: there were no requests
+ */
 function computePerRequest(requests) {
   const rate = meanOverTime(requests, ({ perSecond }) => perSecond)
   const cores = meanOverTime(requests, use => use.cores)

@@ -5,7 +5,8 @@ import { groupBy } from '../lib/group-by.js'
 /**
  * @typedef {object} Workload
  * @property {string} name
- * @property {string} kind Deployment, StatefulSet, DaemonSet, Job; `pods`: not known, the name is that of pods without a suffix
+ * @property {string} kind Deployment, StatefulSet, DaemonSet, Job, ReplicaSet; `pods`: it is not known, and the name is that of
+ *   pods without a suffix
  * @property {boolean} isByOwner false: the name was cut from that of a pod
  */
 
@@ -19,7 +20,8 @@ const HASH_OF_REPLICA_SET = /-[a-z0-9]+$/
 const TIME_OF_JOB = /-\d{8,}$/
 
 /**
- * Creates a finder of the workload of a pod: by its owners, else by its name.
+ * Creates a finder of the workload of a pod: by its owners, else by its name. A ReplicaSet whose owner is not known is a workload,
+ * without its hash; a Job is one without the time that a CronJob gave it.
  * @param {{ podOwners: Sample[], replicaSetOwners: Sample[] }} owners of kube-state-metrics; empty: it is not scraped
  * @returns {(pod: string) => Workload}
  */
@@ -39,13 +41,16 @@ export function createWorkloadFinder({ podOwners, replicaSetOwners }) {
   }
 }
 
-/** Makes a workload of the name of a pod, without the suffix that a controller gave it. @param {string} pod @returns {Workload} */
+/** Makes a workload of the name of a pod, without the suffix that a controller gave it, if it has one. @param {string} pod @returns {Workload} */
 export function parsePodName(pod) {
   const name = [OF_DEPLOYMENT, OF_STATEFUL_SET, OF_DAEMON_SET].map(pattern => pattern.exec(pod)?.[1]).find(Boolean)
   return { name: name ?? pod, kind: 'pods', isByOwner: false }
 }
 
-/** Groups by workload and container. @template {{ pod: string, container: string }} T @param {T[]} containers @param {(pod: string) => Workload} find */
+/**
+ * Groups containers by workload and name, in the order in which they first come.
+ * @template {{ pod: string, container: string }} T @param {T[]} containers @param {(pod: string) => Workload} find
+ */
 export function groupByWorkload(containers, find) {
   const ofWorkloads = containers.map(container => ({ container, workload: find(container.pod) }))
   const groups = groupBy(
