@@ -10,7 +10,10 @@ const BODY = 'b'.repeat(1000)
 // A quote, a backslash and a tab: JSON must escape them, and a header may hold them.
 const USER_AGENT = 'parity "\\\t"'
 
-/** Checks that a request has one line at each sidecar on its way, with all the fields and their values. @param {Rig} rig */
+/**
+ * Checks that a request has one line at each sidecar on its way, with all the fields and their values, and so have one that is
+ * retried and one that is refused. @param {Rig} rig @returns {Promise<string[]>} the differences; []: none
+ */
 export async function checkAccessLog(rig) {
   const path = '/logged?x=1'
   const ask = {
@@ -39,7 +42,7 @@ export async function checkAccessLog(rig) {
   ]
 }
 
-/** Checks that a request which the sidecar tries again has one line. @param {Rig} rig */
+/** Checks that a request that the sidecar retries has one line. @param {Rig} rig */
 async function checkRetried(rig) {
   const path = '/retried'
   // The endpoints of `half` have turns, and one refuses: one of two requests is tried again.
@@ -85,9 +88,12 @@ async function readLines({ sidecars, signal }, { service, path, least = 1 }) {
 }
 
 /**
- * Lists the differences of a request's log lines from one line with all fields, and no others.
- * @param {Record<string, unknown>[]} lines @param {Record<string, unknown>} expected fields whose value is known; of the
- *   others the form is checked. upstream_cluster: `server` stands for the client's sidecar
+ * Lists the differences of a request's log lines from one line with all fields, and no others. Fields whose value is not expected
+ * are held to their form, if they are a time, a duration or an upstream's address.
+ * @param {Record<string, unknown>[]} lines
+ * @param {Record<string, unknown>} expected the fields whose value is known; the `upstream_cluster` server is that of the client's
+ *   sidecar
+ * @returns {string[]} []: none
  */
 export function listLogDifferences(lines, expected) {
   const at = `at ${expected.upstream_cluster === 'server' ? 'client' : 'server'}`

@@ -41,9 +41,9 @@ const row = z.strictObject({
 const entry = z.strictObject({ key: z.string(), triedAt: z.iso.datetime(), rows: z.array(row) })
 
 /**
- * Passed: the rows of a check as it made them, without the arm that they are for, and when (ISO 8601).
  * @typedef {import('./gate.js').CheckRow} CheckRow
- * @typedef {{ triedAt: string, rows: CheckRow[] }} Passed
+ * @typedef {{ triedAt: string, rows: CheckRow[] }} Passed triedAt: ISO 8601; rows: as the check made them, without the arm that they
+ *   are for
  * @typedef {ReturnType<typeof openParityCache>} ParityCache
  */
 
@@ -67,13 +67,19 @@ function hasPassed(rows) {
 export function openParityCache({ folder, isRechecked = false }) {
   const fileOf = (/** @type {string} */ key) => path.join(folder, `${key}.json`)
   return {
-    /** Finds a check that passed; null: none is known, or it cannot be trusted. @param {object} dependencies all that it depends on @returns {Passed | null} */
+    /**
+     * Finds a check that passed. @param {object} dependencies all that it depends on
+     * @returns {Passed | null} null: none is known, it cannot be trusted, or all are made again (`isRechecked`)
+     */
     find(dependencies) {
       const key = keyOf(dependencies)
       // If a file is damaged, or another user could write it, the check is made again.
       return isRechecked || !isPrivateFolder(folder) ? null : safely(() => readEntry(fileOf(key), key), null)
     },
-    /** Keeps a check, if it passed. Does not throw: a run needs no cache. @param {object} dependencies @param {CheckRow[]} rows */
+    /**
+     * Keeps a check, if it passed and only this user may write in the folder, and removes the oldest beyond KEPT_MOST. It does not
+     * throw: a run needs no cache. @param {object} dependencies @param {CheckRow[]} rows
+     */
     keep(dependencies, rows) {
       if (!hasPassed(rows)) return
       // The disk may be full, or read-only.
@@ -97,8 +103,10 @@ function keyOf(dependencies) {
 }
 
 /**
- * Reads an entry; null: another user could have written it, its hash or key is another, or it did not pass. @param {string} file
- * @param {string} key @returns {Passed | null} @throws if there is no such file, it is a link, or its JSON does not fit the schema
+ * Reads an entry. @param {string} file @param {string} key
+ * @returns {Passed | null} null: another user could have written it, it is over BYTES_MOST, its hash or key is another, or it did not
+ *   pass
+ * @throws if there is no such file, it is a link, or its JSON does not fit the schema
  */
 function readEntry(file, key) {
   const descriptor = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW)

@@ -17,7 +17,8 @@ const TRIES = 3
 const SPAN_LEAST = 0.5
 
 /**
- * Sends a request of each kind of the load that has chunks to started services, and times the parts of its answer.
+ * Sends a request of each kind of the load that has chunks to started services, and times the parts of its answer. An answer whose
+ * parts come too close together is requested up to TRIES times, of which the longest counts.
  * @param {{ testbed: Testbed, arm: Arm, services: Pick<Started, 'entry'>, signal: AbortSignal }} options @returns {Promise<Row>}
  * @throws {BenchError} if a request fails, or its answer is not 200 with all bytes; the signal's reason when it aborts
  */

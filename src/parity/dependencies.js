@@ -62,7 +62,10 @@ export function createDependencies(testbed) {
     }
   }
   return {
-    /** Lists what the start of an arm and its workers depend on; undefined: not all is known, so the check is not cached. @param {Arm} arm */
+    /**
+     * Lists what the start of an arm and its workers depend on.
+     * @param {Arm} arm @returns {object | undefined} undefined: not all is known, so the check is not cached
+     */
     ofStart(arm) {
       if (!isTellable(arm) || !isBinary(programs.appRuntime)) return undefined
       return {
@@ -77,7 +80,10 @@ export function createDependencies(testbed) {
         echo: hashOnce(folders.echo),
       }
     },
-    /** Lists what the corpus depends on in a configuration; undefined: not all is known. @param {Arm[]} alike arms of the configuration */
+    /**
+     * Lists what the corpus depends on in a configuration.
+     * @param {Arm[]} alike arms of the configuration @returns {object | undefined} undefined: not all is known
+     */
     ofConfiguration(alike) {
       const [arm] = alike
       if (!isTellable(arm)) return undefined
@@ -114,7 +120,10 @@ function readIfThere(file) {
   return safely(() => readFileSync(file, 'utf8'), null)
 }
 
-/** Says whether a program is an ELF file. The hash of a script would say nothing of the programs that it starts. @param {Pick<Tool, 'path'>} tool */
+/**
+ * Says whether a program is an ELF file; not if it cannot be read. The hash of a script would say nothing of the programs that it
+ * starts. @param {Pick<Tool, 'path'>} tool
+ */
 function isBinary({ path: file }) {
   return safely(() => {
     const start = Buffer.alloc(ELF.length)

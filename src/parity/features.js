@@ -23,7 +23,10 @@ const CHECKS = {
   'outlier-ejection': checkEjection,
 }
 
-/** Runs the checks of all features of a rig, and makes their row. @param {Rig} rig @returns {Promise<Row[]>} empty: the sidecars have no features */
+/**
+ * Runs the checks of all features of a rig at the same time, and makes their row.
+ * @param {Rig} rig @returns {Promise<Row[]>} []: the sidecars have no features @throws the error of the first check that fails
+ */
 export async function probeFeatures(rig) {
   const names = listFeatures(rig.measured.features)
   if (names.length === 0) return []

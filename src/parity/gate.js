@@ -131,7 +131,10 @@ export async function gateParity({ testbed, arms, nextIndex, signal, say, cache,
   return rows
 }
 
-/** Asserts that this machine has local ports left, without which every plane fails. @param {() => string | null} findShortage @throws {BenchError} */
+/**
+ * Asserts that this machine has local ports left, without which every plane fails.
+ * @param {() => string | null} findShortage @throws {BenchError} when they are used up
+ */
 function assertPorts(findShortage) {
   const shortage = findShortage()
   if (shortage !== null) throw new BenchError(`it could not be tried whether planes do equal work: ${shortage}`)
@@ -146,7 +149,10 @@ function assertPorts(findShortage) {
  * @property {(options: { index: number, slot: Slot, signal: AbortSignal }) => Promise<CheckRow[]>} run
  */
 
-/** Renders the line about checks that are not made again. @param {string[]} moments when they were made (ISO 8601) @param {number} count of all checks */
+/**
+ * Renders the line about checks that are not made again.
+ * @param {string[]} moments when they were made (ISO 8601) @param {number} count of all checks
+ */
 function renderKnown(moments, count) {
   const which = moments.length === count ? 'passed before' : `passed before in ${moments.length} of ${count} checks`
   return `equal work ${which} (last at ${renderMinute(moments.toSorted()[moments.length - 1])} UTC), and all that it depends on is the same: not tried again (--recheck)`
@@ -234,8 +240,8 @@ async function checkStart({ testbed, arm, ...options }) {
 }
 
 /**
- * Starts the services of an arm, tries them and removes them. null: `fail` was called. sockets: listening, null: they cannot be
- * counted; wanted: as many as its spec has workers
+ * Starts the services of an arm, tries them and removes them. It returns null after it called `fail`; else the rows of what was
+ * tried, and of each sidecar the number of sockets that listen (null: they cannot be counted) and that of workers in its spec.
  * @param {Parameters<typeof checkStart>[0]} options
  */
 async function tryStart({ testbed, arm, index, slot, signal, fail, say }) {
@@ -327,7 +333,10 @@ export async function tryConfiguration({ testbed, alike, ...options }) {
   })
 }
 
-/** Probes a plane in a rig of its own. @param {{ testbed: Testbed, arm: Arm, index: number, slot?: Slot, signal: AbortSignal }} options @returns {Promise<Row[]>} */
+/**
+ * Probes a plane in a rig of its own.
+ * @param {{ testbed: Testbed, arm: Arm, index: number, slot?: Slot, signal: AbortSignal }} options @returns {Promise<Row[]>}
+ */
 async function probeInRig({ testbed, arm, index, slot = createSlots(1)[0], signal }) {
   const plane = testbed.programs.planes[arm.plane]
   const { folders, settings } = testbed
@@ -376,7 +385,8 @@ async function probeInRig({ testbed, arm, index, slot = createSlots(1)[0], signa
 }
 
 /**
- * Probes the rows of the corpus: all that is held equal and does not depend on a link.
+ * Probes the rows of the corpus: all that is held equal and does not depend on a link. Sidecars with an access log have no row of
+ * logging.
  * @param {Rig} rig @param {Slot} [slot] of this check, if others go on at the same time @returns {Promise<Row[]>}
  * @throws {BenchError} if a sidecar exits
  */

@@ -9,7 +9,10 @@ const TRACES = 300
 // Either flag is right: a plane may sample a trace or not (W3C Trace Context, trace-flags).
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-0[01]$/
 
-/** Checks that a request without a trace gets one of its own, and that a request's trace goes on with a new span. @param {Rig} rig */
+/**
+ * Checks that a request without a trace gets one of its own, and that a request's trace goes on with a new span.
+ * @param {Rig} rig @returns {Promise<string[]>} the differences; []: none
+ */
 export async function checkTrace(rig) {
   const made = []
   for (let i = 0; i < TRACES; i++) made.push((await sendThrough(rig, {})).got.traceparent)
@@ -18,9 +21,12 @@ export async function checkTrace(rig) {
 }
 
 /**
- * Lists the differences of trace headers that came to the upstream; undefined stands for a header that did not. made: traceparent
- * of requests without one; passedOn, tracestate: of the request with the trace TRACE and the state vendor=1
- * @param {{ made: (string | undefined)[], passedOn: string | undefined, tracestate: string | undefined }} options
+ * Lists the differences of trace headers that came to the upstream; undefined stands for a header that did not. Of those that were
+ * made wrongly it lists two at most.
+ * @param {object} options
+ * @param {(string | undefined)[]} options.made the traceparent of each request without one
+ * @param {string | undefined} options.passedOn the traceparent of the request with the trace TRACE
+ * @param {string | undefined} options.tracestate of that request, which has the state vendor=1
  */
 export function listTraceDifferences({ made, passedOn, tracestate }) {
   const traces = made.map(header => TRACEPARENT.exec(header ?? '')?.[1])

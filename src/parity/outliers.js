@@ -59,8 +59,9 @@ async function checkTurns(rig) {
 }
 
 /**
- * Lists the differences: all requests go to a, and b is not back before the ejection is over, nor much later.
- * @param {{ answers: Answer[], backSeconds: number | null }} options answers: while b is ejected; backSeconds: from the ejection
+ * Lists the differences from an ejection of b: all requests go to a, and b is not back before the ejection is over, nor much later.
+ * No answer in time is a difference, too.
+ * @param {{ answers: Answer[], backSeconds: number | null }} options answers: those while b is ejected; backSeconds: from the ejection
  *   to the next answer of b, null: none came in time
  */
 export function listEjectionDifferences({ answers, backSeconds }) {
@@ -87,7 +88,10 @@ async function checkBroken(rig) {
   return listBrokenDifferences(broken, await askWhileEjected(() => askOf(rig, 'fragile', '/'), ejectedMs))
 }
 
-/** Lists the differences: after FAILURES broken connections, b serves all requests. @param {number} broken connections @param {Answer[]} answers after them */
+/**
+ * Lists the difference from a connection that was broken FAILURES times, after which b serves all requests; []: there is none.
+ * @param {number} broken connections @param {Answer[]} answers after them
+ */
 export function listBrokenDifferences(broken, answers) {
   if (answers.length === 0) return [NONE_IN_TIME]
   const served = answers.filter(({ upstream }) => upstream === 'b').length
@@ -97,7 +101,8 @@ export function listBrokenDifferences(broken, answers) {
 }
 
 /**
- * Collects answers until the endpoint may be back, which on a busy machine is before the last request.
+ * Collects answers until the endpoint may be back, which on a busy machine is before the last request. The answer that comes then is
+ * left out.
  * @param {(i: number) => Promise<Answer>} ask @param {number} ejectedMs the earliest moment of the ejection, of performance.now()
  */
 export async function askWhileEjected(ask, ejectedMs) {

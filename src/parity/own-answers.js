@@ -63,7 +63,10 @@ function listAsks({ arm, entry: { host, request }, path }) {
   return bodies.map(body => ({ host, method: 'POST', path, headers: { 'x-nonce': 'own' }, body }))
 }
 
-/** Renders status, headers, and the length and hash of the body (bytes as latin1, see send.js). @param {import('../node/send.js').Answer} answer */
+/**
+ * Renders the status, the headers without those that name the program, and the length and hash of the body (bytes as latin1, see
+ * send.js). @param {import('../node/send.js').Answer} answer
+ */
 function renderAnswer({ status, headers, body }) {
   const named = Object.entries(headers).filter(([name]) => !OF_PROGRAM.test(name))
   const headerLines = named.sort().map(([name, value]) => `${name}: ${value}`)

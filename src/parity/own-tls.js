@@ -5,9 +5,11 @@ import { findPipelineOf } from '../run/scripts.js'
 /** @import { Started } from '../run/start-services.js' */
 
 /**
- * Lists notes on the TLS of a pipeline that serves: peers that it does not check, keys that it parses again for each
- * connection (pipeline-findings.js). Empty: the arm has no pipeline, or there is nothing to note.
- * @param {{ testbed: Testbed, arm: Arm, services: Pick<Started, 'entry'> }} options @returns {Promise<string[]>}
+ * Lists notes on the TLS of a pipeline that serves: peers that it does not check, and keys that it parses again for each
+ * connection (pipeline-findings.js).
+ * @param {{ testbed: Testbed, arm: Arm, services: Pick<Started, 'entry'> }} options
+ * @returns {Promise<string[]>} []: the arm has no pipeline, or there is nothing to note
+ * @throws if the pipeline speaks TLS and does not answer
  */
 export async function listPipelineTlsNotes({ testbed, arm, services: { entry } }) {
   const pipeline = findPipelineOf(testbed.programs, arm)

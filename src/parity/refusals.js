@@ -23,7 +23,10 @@ export async function checkRateLimit({ send, signal }) {
   return findLimitDifferences(statuses, await ask())
 }
 
-/** Lists how statuses differ from those of a rate limit. @param {number[]} statuses of requests at the same time @param {number} later of one after a pause */
+/**
+ * Lists how statuses differ from those of a rate limit; []: they do not.
+ * @param {number[]} statuses of requests at the same time @param {number} later that of a request after a pause
+ */
 export function findLimitDifferences(statuses, later) {
   const passed = statuses.filter(status => status === 200).length
   const refused = statuses.filter(status => status === 429).length
@@ -90,7 +93,10 @@ export async function checkRetryBudget(rig) {
   return differences
 }
 
-/** Sends requests one after another, without waiting for their answers. @param {Rig} rig @param {number} times @returns {Promise<number[]>} statuses */
+/**
+ * Sends requests one after another, without waiting for their answers, and then waits for all.
+ * @param {Rig} rig @param {number} times @returns {Promise<number[]>} statuses @throws if one is not answered
+ */
 async function sendApart({ send, signal }, times) {
   const requests = []
   for (let i = 0; i < times; i++) {
@@ -104,8 +110,9 @@ async function sendApart({ send, signal }, times) {
 }
 
 /**
- * Lists how statuses differ from those of a retry budget. @param {number[]} many of REQUESTS requests under way at the same time
- * @param {number[]} few of later requests, no more than may be retried at a time
+ * Lists how statuses differ from those of a retry budget; []: they do not.
+ * @param {number[]} many statuses of REQUESTS requests under way at the same time
+ * @param {number[]} few statuses of later requests, no more than may be retried at a time
  */
 export function findRetryDifferences(many, few) {
   // A request that is retried takes the turns of both endpoints; of the other requests, every other one is refused.

@@ -60,11 +60,12 @@ const HOSTS = new Set([...AUTHORISED, ...ROUTES].flatMap(({ host }) => host ?? [
  */
 
 /**
- * A plane's sidecars and the upstreams to try them with. send: rejects if nothing answers in time
+ * A plane's sidecars and the upstreams to try them with.
  * @typedef {object} Rig
  * @property {Deployment} sidecars of client, server and permissive
  * @property {Target['call']} call
- * @property {(ask: Ask, how?: { endpoint?: Endpoint, timeoutSeconds?: number }) => Promise<Answer>} send to the client's sidecar unless an endpoint is given
+ * @property {(ask: Ask, how?: { endpoint?: Endpoint, timeoutSeconds?: number }) => Promise<Answer>} send to the client's sidecar
+ *   unless an endpoint is given; rejects if nothing answers in time
  * @property {Endpoint} permissive of the sidecar that takes plaintext, too
  * @property {Measured} measured
  * @property {DataPlane} plane
@@ -75,9 +76,18 @@ const HOSTS = new Set([...AUTHORISED, ...ROUTES].flatMap(({ host }) => host ?? [
 /**
  * Starts three sidecars of a plane and the upstreams to try them with. The client's (plaintext outbound) calls the server's
  * (strict) in the measured configuration, which calls upstreams that answer, refuse, reset, hang; the third is permissive.
- * @param {{ target: Target, index: number, plane: DataPlane, tool: Tool, scripts: string, certificates: string, folder: string,
- *   measured: Measured, profile: string | null, interception?: Conditions['interception'], signal: AbortSignal }} options
- *   index: of a start that no other has; certificates: of all key types, as in certificate-files.js
+ * @param {object} options
+ * @param {Target} options.target
+ * @param {number} options.index of a start that no other has
+ * @param {DataPlane} options.plane
+ * @param {Tool} options.tool
+ * @param {string} options.scripts the folder of the plane's scripts
+ * @param {string} options.certificates the folder of those of all key types, as in certificate-files.js
+ * @param {string} options.folder of the rig's files
+ * @param {Measured} options.measured
+ * @param {string | null} options.profile
+ * @param {Conditions['interception']} [options.interception] absent: connections come directly
+ * @param {AbortSignal} options.signal ends the start, and calls of procedures
  * @returns {Promise<Rig>} @throws if a process does not start or cannot be reached; all is then removed
  */
 export async function createRig({ target, index, plane, folder, measured, signal, ...options }) {
@@ -179,8 +189,7 @@ function createSpecs(direct, { plane, tool, profile, scripts, folder, locate, au
 /**
  * Creates the processes of a rig at addresses and in folders that are the same each time, so that a hash of them changes only if
  * the configuration does.
- * @param {{ plane: DataPlane, tool: Tool, scripts: string, measured: Measured, profile: string | null,
- *   interception?: Conditions['interception'] }} options
+ * @param {Pick<Parameters<typeof createRig>[0], 'plane' | 'tool' | 'scripts' | 'measured' | 'profile' | 'interception'>} options
  */
 export function renderRig({ plane, tool, scripts, measured, profile, interception }) {
   const isRedirected = interception === 'redirect' && measured.protocol !== 'tcp'
@@ -193,8 +202,8 @@ export function renderRig({ plane, tool, scripts, measured, profile, interceptio
 }
 
 /**
- * Chooses the timeouts of a rig's sidecars, in seconds: four connect timeouts fit into that of a request, and an idle connection
- * outlasts it by a minute.
+ * Chooses the timeouts of a rig's sidecars, in seconds: a connect timeout is CONNECT_SHARE of that of a request, and an idle
+ * connection outlasts that by a minute. The timeout of a request is clamped to REQUEST_SECONDS.
  * @param {number} startSeconds that the upstreams took to start
  * @returns {SidecarModel['timeouts']}
  */
@@ -262,12 +271,20 @@ function createModels({ places, certificates, measured, timeouts, isRedirected, 
   return [{ ...client, outbound, clusters }, ...servers.map(model => serveCorpus(model, upstream))]
 }
 
-/** Makes the route of bytes to a host, which its port selects. @param {number} first port of the listener @param {{ host: string, cluster?: string }} to @returns {Route} */
+/**
+ * Makes the route of bytes to a host, which its port selects.
+ * @param {number} first port of the listener @param {{ host: string, cluster?: string }} to cluster: the host's name by default
+ * @returns {Route}
+ */
 function routeBytes(first, { host, cluster = host }) {
   return { ...route(null, {}, [cluster, 1]), port: bytePortOf(first, host) }
 }
 
-/** Gives a server's model the routes and clusters of the corpus of bytes. @param {SidecarModel} model @param {(name: string) => Endpoint} upstream @returns {SidecarModel} */
+/**
+ * Gives a server's model the routes and clusters of the corpus of bytes.
+ * @param {SidecarModel} model whose first cluster is that of its application @param {(name: string) => Endpoint} upstream
+ * @returns {SidecarModel}
+ */
 function carryCorpus({ inbound, clusters: [application], ...model }, upstream) {
   const endpointsOf = (/** @type {string} */ host) => (BYTE_UPSTREAMS[host] ?? [host]).map(upstream)
   return {
@@ -277,7 +294,11 @@ function carryCorpus({ inbound, clusters: [application], ...model }, upstream) {
   }
 }
 
-/** Gives a server's model the routes and clusters of the corpus of requests. @param {SidecarModel} model @param {(name: string) => Cluster['endpoints'][number]} upstream */
+/**
+ * Gives a server's model the routes and clusters of the corpus of requests.
+ * @param {SidecarModel} model whose first cluster is that of its application
+ * @param {(name: string) => Cluster['endpoints'][number]} upstream
+ */
 function serveCorpus({ inbound, clusters: [application], ...model }, upstream) {
   // For routes to tell two callers apart, the handshake must accept both.
   const acceptedIdentities =

@@ -32,7 +32,7 @@ export const CONFIGURATIONS = {
 // The conditions that no configuration of the corpus varies.
 const USUAL = { services: 1, workers: null, configuredServices: 0, memoryLimitBytes: null, changesPerMinute: null }
 
-/** Lists what a plane declares to lack in a configuration. @param {DataPlane} plane @param {Measured} measured @returns {Lack[]} */
+/** Lists what a plane declares to lack in a configuration; []: nothing. @param {DataPlane} plane @param {Measured} measured @returns {Lack[]} */
 export function listLacks(plane, measured) {
   return plane.findLacks?.({ ...measured, modes: modesUnder(measured.tls) }) ?? []
 }
@@ -52,8 +52,7 @@ export function writeParityCertificates(certificates, { isCertified: hasAuthorit
 
 /**
  * Tries a plane in one configuration, in a rig that is started for it and then removed.
- * @param {{ site: Pick<Site, 'target'>, index: number, plane: DataPlane, tool: Tool, scripts: string, certificates: string,
- *   folder: string, measured: Measured, profile: string | null, signal: AbortSignal }} options
+ * @param {{ site: Pick<Site, 'target'> } & Omit<Parameters<typeof createRig>[0], 'target' | 'interception'>} options
  * @returns {Promise<Row[]>}
  * @throws {BenchError} if the plane does not start, or a sidecar exits
  */
@@ -69,7 +68,10 @@ export async function tryPlane({ site, measured, folder, ...options }) {
   }
 }
 
-/** Chooses how connections reach a profile's sidecars: redirected if it takes no others; undefined: directly. @param {DataPlane} plane @param {string | null} profile */
+/**
+ * Chooses how connections reach a profile's sidecars: redirected if it takes no others; undefined: directly.
+ * @param {DataPlane} plane @param {string | null} profile null: the plane's first
+ */
 export function chooseInterception({ deployed, profiles }, profile) {
   return deployed?.[profile ?? profiles[0]]?.isRedirected ? /** @type {const} */ ('redirect') : undefined
 }
@@ -77,8 +79,12 @@ export function chooseInterception({ deployed, profiles }, profile) {
 /**
  * Says why a plane cannot be tried in a configuration on this machine.
  * @param {Measured} measured
- * @param {{ plane: DataPlane, tool: Pick<Tool, 'version' | 'library'>, profile?: string | null, interception?: 'redirect',
- *   hasCertificate?: boolean }} options hasCertificate: the load speaks mTLS
+ * @param {object} options
+ * @param {DataPlane} options.plane
+ * @param {Pick<Tool, 'version' | 'library'>} options.tool
+ * @param {string | null} [options.profile] null by default
+ * @param {'redirect'} [options.interception] absent: as the profile takes connections
+ * @param {boolean} [options.hasCertificate] the load speaks mTLS
  * @returns {string | null} null: it can be tried
  */
 export function findUntried(measured, { plane, tool, profile = null, hasCertificate = false, ...choices }) {

@@ -11,7 +11,14 @@ import { PEER_PATH } from './upstreams.js'
 /** @import { Peer } from './peers.js' */
 
 /** @typedef {keyof typeof DIRECTIONS} Direction the listener or connection at which a peer meets a sidecar */
-/** One connection. @typedef {{ peer: string, direction: Direction, expected: string, run: (rig: Probed) => Promise<string> }} Attempt run: resolves to `accepted`, `refused` or other words */
+/**
+ * One connection.
+ * @typedef {object} Attempt
+ * @property {string} peer
+ * @property {Direction} direction
+ * @property {string} expected
+ * @property {(rig: Probed) => Promise<string>} run resolves to `accepted`, `refused` or other words
+ */
 /** @typedef {Omit<Attempt, 'run'> & { found: string }} Tried */
 
 const ACCEPTED = 'accepted'
@@ -92,7 +99,7 @@ export function probeAccess(rig) {
   )
 }
 
-/** Lists the connections that ended otherwise than expected, a line each. @param {Tried[]} tried */
+/** Lists the connections that ended otherwise than expected, a line each; []: none did. @param {Tried[]} tried */
 export function listDifferences(tried) {
   return tried
     .filter(({ found, expected }) => found !== expected)
@@ -133,7 +140,10 @@ export async function tryHandshakes(rig) {
   return { name: 'parity-handshakes', found: differences.length === 0 ? expected : wrong, expected, differences }
 }
 
-/** Sends a request as a peer, and says in words how it was treated; several in plaintext, a method each. @param {Probed} rig @param {string} service whose sidecar is called @param {Peer} peer */
+/**
+ * Sends a request as a peer, and says in words how it was treated. In plaintext it sends one of each method, unless they are calls of
+ * gRPC. @param {Probed} rig @param {string} service whose sidecar is called @param {Peer} peer
+ */
 async function enter(rig, service, peer) {
   const options = peer.options === null ? undefined : optionsOf(peer, rig.credentials)
   const { protocol, tunnelPort } = rig.configuration
@@ -155,7 +165,10 @@ async function enter(rig, service, peer) {
   return isOne ? first.words : answers.map(({ method, words }) => `${method} ${words}`).join(', ')
 }
 
-/** Renders what an error means: a connection that the sidecar has ended is a refusal, not one that never came about or stays open. @param {Error & { code?: string }} error */
+/**
+ * Renders what an error means. A connection that the sidecar has ended is a refusal; one that never came about, or stays open, is not.
+ * @param {Error & { code?: string }} error
+ */
 function renderRefusal({ code, message }) {
   if (/no answer within/.test(message)) return `neither answered nor refused within ${SEND_SECONDS} s`
   return NOT_REFUSED.test(code ?? '') ? `failed: ${message}` : REFUSED

@@ -114,7 +114,8 @@ export const LONE_RETRY = createLoneRetry(({ sidecars, configuration: { protocol
 
 /**
  * Creates a check of how often a refused connection is tried. The prober's kernel refuses each try by a reset, and counts other
- * resets with them. So the check must run alone, and is repeated: the fewest resets are the sidecar's own tries.
+ * resets with them. So the check must run alone, and is repeated up to LONE.timesMost times: the fewest resets are the sidecar's own
+ * tries.
  * @param {(rig: Probed) => Promise<unknown>} knock sends to the upstream that refuses @returns {Check}
  */
 export function createLoneRetry(knock) {
@@ -178,7 +179,10 @@ async function isSplitRight(rig) {
   return chiSquare <= CHI_SQUARE_MOST
 }
 
-/** Lists the differences of an answer from the expected parts, and a 503 without a reason. @param {EchoedRequest & { extraHeaders: string[] }} answer @param {Partial<EchoedRequest>} expected */
+/**
+ * Lists the differences of an answer from the expected parts, a 503 without a reason, and headers that a sidecar added.
+ * @param {EchoedRequest & { extraHeaders: string[] }} answer @param {Partial<EchoedRequest>} expected parts that it lacks may be anything
+ */
 function listDifferences(answer, expected) {
   const wrong = Object.entries(expected).filter(
     ([name, value]) => answer[/** @type {keyof EchoedRequest} */ (name)] !== value,

@@ -16,11 +16,15 @@ const SMALL_BYTES = 4096
 const CONNECTIONS = 20
 
 /**
- * Sends bytes to a host over a connection of its own and ends its half, and takes what comes until the other half is ended.
+ * Sends bytes to a host over a connection of its own and ends its half, and takes what comes until the other half is ended, for
+ * CLOSE_SECONDS at most. It does not reject.
  * @param {Pick<Probed, 'sidecars' | 'configuration'>} rig
- * @param {{ host: string, bytes: Buffer | null, isHeard?: boolean }} options bytes: null: it sends nothing, and does not end its half;
- *   isHeard: it sends only when something has come
- * @returns {Promise<{ got: Buffer, fault: string | null }>} fault: the error, or `still open after …`; null: the other half was ended
+ * @param {object} options
+ * @param {string} options.host
+ * @param {Buffer | null} options.bytes null: it sends nothing, and does not end its half
+ * @param {boolean} [options.isHeard] it sends only when something has come
+ * @returns {Promise<{ got: Buffer, fault: string | null }>} got: all that came; fault: the error, or `still open after …`, null: the
+ *   other half was ended
  */
 export async function exchange(rig, { host, bytes, isHeard = false }) {
   const { address, port } = endpointFor(rig, host)
@@ -85,7 +89,7 @@ export const CONNECT_TIMEOUT_OF_BYTES = {
 /** Sends nothing, so that a sidecar has no unread bytes, for which its kernel would send a reset, too. @type {Check} */
 export const LONE_RETRY_OF_BYTES = createLoneRetry(rig => exchange(rig, { host: 'refused', bytes: null }))
 
-/** Makes a check that so many random bytes come back, once they were all sent. @param {string} name @param {number} count @returns {Check} */
+/** Makes a check that `count` random bytes come back, once they were all sent. @param {string} name @param {number} count @returns {Check} */
 function checkEcho(name, count) {
   return {
     name,
@@ -99,7 +103,10 @@ function checkEcho(name, count) {
   }
 }
 
-/** Lists the differences from a connection that is closed, by an end or a reset, without a byte. @param {Probed} rig @param {string} host */
+/**
+ * Lists the differences from a connection that is closed, by an end or a reset, without a byte.
+ * @param {Probed} rig @param {string} host @returns {Promise<string[]>} []: none
+ */
 async function listUnclosed(rig, host) {
   const { got, fault } = await exchange(rig, { host, bytes: Buffer.from('bytes') })
   return [

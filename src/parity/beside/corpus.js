@@ -24,7 +24,10 @@ export const GREETING = 'hello'
 
 const PORTS_APART = 100
 
-/** Finds the port for bytes to a host: one of BYTE_HOSTS, or one that only the client's sidecar has. @param {number} first port of the listener @param {string} host */
+/**
+ * Finds the port for bytes to a host. For a host that has none it is below `first`.
+ * @param {number} first port of the listener @param {string} host one of BYTE_HOSTS, or one that only the client's sidecar has
+ */
 export function bytePortOf(first, host) {
   const hosts = [...BYTE_HOSTS, 'refused', 'observed', 'p256', ...SERVERS.map(([name]) => name)]
   return first + PORTS_APART * hosts.indexOf(host)
@@ -96,8 +99,15 @@ export const ROUTES = [
 
 /**
  * The parts of an answer that the corpus looks at: its status and body, the upstream that gave it, and what that got of the
- * request. upstream: absent: a sidecar answered itself; long: the length of the header x-long
- * @typedef {{ status: number, body: string, upstream?: string, path?: string, method?: string, nonce?: string, long?: number }} EchoedRequest
+ * request.
+ * @typedef {object} EchoedRequest
+ * @property {number} status
+ * @property {string} body
+ * @property {string} [upstream] its name; absent: a sidecar answered itself
+ * @property {string} [path]
+ * @property {string} [method]
+ * @property {string} [nonce]
+ * @property {number} [long] the length of the header x-long
  */
 
 /**
@@ -200,7 +210,10 @@ export const CALLS = CASES.flatMap(({ name, request, expected }) => {
   return [{ name, request, expected: { ...expected, ...(status && { status }) } }]
 })
 
-/** Finds the HTTP status to expect: for gRPC 503 in place of 504, as UNAVAILABLE stands for both. @param {number} status @param {{ protocol: string }} configuration */
+/**
+ * Finds the HTTP status to expect: for gRPC 503 in place of 504, as UNAVAILABLE stands for both, and else the same.
+ * @param {number} status @param {{ protocol: string }} configuration
+ */
 export function statusOf(status, { protocol }) {
   return protocol === 'grpc' && status === 504 ? 503 : status
 }
@@ -223,7 +236,8 @@ function echoed(bytes, { isChunked }) {
 
 /**
  * Makes a route for all paths of a host, unless `more` says otherwise.
- * @param {string | null} host null: any @param {Partial<Route>} more fields of the route @param {[cluster: string, weight: number][]} split
+ * @param {string | null} host null: any @param {Partial<Route>} more members of the route, but not its split
+ * @param {[cluster: string, weight: number][]} split
  * @returns {Route}
  */
 export function route(host, more, ...split) {

@@ -46,7 +46,10 @@ export function serveGrpc(name, note) {
   return server
 }
 
-/** Answers one stream, as its path says. @param {http2.ServerHttp2Stream} stream @param {{ name: string, path: string, headers: http2.IncomingHttpHeaders }} request */
+/**
+ * Answers one stream, as its path says. @param {http2.ServerHttp2Stream} stream
+ * @param {{ name: string, path: string, headers: http2.IncomingHttpHeaders }} request name: that of the upstream
+ */
 async function answer(stream, { name, path, headers }) {
   if (path.startsWith(GRPC_PATHS.hang)) return void stream.resume()
   const isEarly = path === EARLY_PATH

@@ -80,8 +80,13 @@ export const CANCELLATION = check('a call that the client cancels', async rig =>
   return (await isNoted(rig.rig, CANCELLED + path)) ? [] : ['the upstream was not told']
 })
 
-/** Calls the upstream `a` over the check's connection; begin: writes the stream itself, in place of a body. @typedef {(path: string, own: { body?: string, nonce?: string,
- *   begin?: (stream: http2.ClientHttp2Stream) => void }) => Promise<Called>} AskOne */
+/**
+ * @typedef {object} OwnCall the parts in which a call differs from the others of a check
+ * @property {string} [body]
+ * @property {string} [nonce]
+ * @property {(stream: http2.ClientHttp2Stream) => void} [begin] writes the stream itself, in place of a body
+ */
+/** Calls the upstream `a` over the check's connection. @typedef {(path: string, own: OwnCall) => Promise<Called>} AskOne */
 
 /**
  * Makes a check whose calls share one connection to the client's sidecar.
@@ -107,7 +112,10 @@ function check(name, run) {
   }
 }
 
-/** Cancels a call once it has come to the upstream. path: of the call; differences: empty: it came, and was not answered. @param {{ ask: AskOne, rig: Probed }} options */
+/**
+ * Cancels a call once it has come to the upstream, and returns its path, and the differences: none if it came and was not answered.
+ * @param {{ ask: AskOne, rig: Probed }} options
+ */
 async function cancel({ ask, rig }) {
   const path = `${GRPC_PATHS.hang}${randomBytes(8).toString('hex')}`
   /** @type {string[]} */

@@ -61,7 +61,10 @@ export function isWhole(bytes) {
   return bytes.length >= RECORD_HEAD_BYTES && bytes.length >= RECORD_HEAD_BYTES + bytes.readUInt16BE(3)
 }
 
-/** Parses the group that a server chose from its first record; null: the record is no ServerHello with a key share. @param {Buffer} record */
+/**
+ * Parses the group that a server chose from its first record.
+ * @param {Buffer} record @returns {string | null} null: the record is no ServerHello with a key share
+ */
 export const parseServerGroup = record => parseSafely(() => readChosenGroup(record))
 
 /**
@@ -111,7 +114,7 @@ function readOfferedGroups(record) {
   }
 }
 
-/** Renders the record of a TLS 1.3 ClientHello that offers groups, without a key share. @param {string[]} groups names of NAMES */
+/** Renders the record of a TLS 1.3 ClientHello for `server` that offers groups, without a key share. @param {string[]} groups names of NAMES */
 export function renderClientHello(groups) {
   const name = Buffer.from('server')
   const numbers = groups.map(group => /** @type {number} */ (NUMBERS.get(group)))
@@ -134,14 +137,21 @@ export function renderClientHello(groups) {
   return Buffer.concat([Buffer.from([HANDSHAKE]), words([TLS_1_2]), withLength(2, message)])
 }
 
-/** Takes the message out of a record. @param {Buffer} record @param {number} kind of its message @returns {Buffer | null} null: it is not whole, or of another kind */
+/**
+ * Takes the message out of a record.
+ * @param {Buffer} record @param {number} kind of its message
+ * @returns {Buffer | null} null: it is not whole, not of a handshake, or its message is of another kind
+ */
 function openMessage(record, kind) {
   if (record[0] !== HANDSHAKE || !isWhole(record)) return null
   const message = record.subarray(RECORD_HEAD_BYTES, RECORD_HEAD_BYTES + record.readUInt16BE(3))
   return message[0] === kind ? message : null
 }
 
-/** Finds the content of an extension; null: there is none. @param {Buffer} message @param {number} at where the extensions begin, with their length @param {number} wanted */
+/**
+ * Finds the content of an extension; null: there is none.
+ * @param {Buffer} message @param {number} at where the extensions begin, with their length @param {number} wanted its type
+ */
 function findExtension(message, at, wanted) {
   for (let i = at + 2; i + 4 <= message.length; i += 4 + message.readUInt16BE(i + 2)) {
     if (message.readUInt16BE(i) === wanted) return message.subarray(i + 4, i + 4 + message.readUInt16BE(i + 2))

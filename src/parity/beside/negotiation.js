@@ -19,7 +19,7 @@ const OF_NO_PROTOCOL = 'bytes of no protocol\r\n\r\n'
 export const NO_TLS = 'no TLS'
 const TAKES_OTHERS = 'takes P-256 too'
 
-/** Renders what must be negotiated, as the row's `expected`. @param {Configuration} configuration */
+/** Renders what must be negotiated, as the row's `expected`; NO_TLS in plaintext. @param {Configuration} configuration */
 export function renderNegotiation({ tls, suite, group, groups }) {
   if (tls === 'plaintext') return NO_TLS
   const [keyType] = tls.split('+')
@@ -57,7 +57,8 @@ export async function trySuites({ endpoint, credentials, suite }) {
 
 /**
  * Finds what the client's sidecar negotiates as a client, or that it takes P-256, and which HTTP it speaks: by two requests through
- * it to an observer, and one to an observer that has P-256 alone. @param {Probed} rig
+ * it to an observer, and one to an observer that has P-256 alone. Requests that fail are not reported here.
+ * @param {Probed} rig @returns {Promise<{ tls: string, protocol: string }>} distinct findings joined; `nothing`: no connection came
  */
 export async function negotiateAsClient(rig) {
   const before = rig.observed.length
@@ -77,14 +78,20 @@ export async function negotiateAsClient(rig) {
   }
 }
 
-/** Renders a TLS session: version, suite, group, the peer's key type, and whether it was resumed. @param {tls.TLSSocket} socket @param {string} group of the key exchange */
+/**
+ * Renders a TLS session: its version, suite, group, the peer's key type, and whether it was resumed.
+ * @param {tls.TLSSocket} socket @param {string} group of the key exchange
+ */
 export function renderSession(socket, group) {
   const certificate = /** @type {X509Certificate} */ (socket.getPeerX509Certificate())
   const words = [socket.getProtocol(), socket.getCipher().name, group, keyTypeOf(certificate)]
   return [...words, ...(socket.isSessionReused() ? ['resumed'] : [])].join(' ')
 }
 
-/** Makes a handshake, and renders its session; NO_TLS: it failed, or took over 5 s. @param {Endpoint} endpoint @param {tls.ConnectionOptions} options */
+/**
+ * Makes a handshake, and renders its session; NO_TLS: it failed, or nothing came for HANDSHAKE_MS.
+ * @param {Endpoint} endpoint @param {tls.ConnectionOptions} options
+ */
 function handshake({ address, port }, options) {
   return new Promise(resolve => {
     const socket = tls.connect({ host: address, port, servername: 'server', rejectUnauthorized: false, ...options })

@@ -19,22 +19,37 @@ const POOL_REQUESTS = 10
 const POOL_ENTRIES = ['client', 'permissive']
 
 /**
- * The configuration of the sidecars. suite, group: to which they are pinned; groups: of the key exchange, in order; tunnelPort: at
- * which they speak TLS, absent: at the port of their listener.
- * @typedef {{ tls: Tls, protocol: Protocol, trafficPolicy: TrafficPolicy, suite: string, group: string, groups: string[], tunnelPort?: number }} Configuration
+ * The configuration of the sidecars.
+ * @typedef {object} Configuration
+ * @property {Tls} tls
+ * @property {Protocol} protocol
+ * @property {TrafficPolicy} trafficPolicy
+ * @property {string} suite to which they are pinned
+ * @property {string} group to which they are pinned
+ * @property {string[]} groups of the key exchange, in order
+ * @property {number} [tunnelPort] at which they speak TLS; absent: at the port of their listener
  */
 
+/**
+ * @typedef {object} ProbedSidecars
+ * @property {Record<string, Endpoint>} sidecars where each listens, by service
+ * @property {Record<string, Credentials>} credentials by name
+ * @property {Configuration} configuration
+ * @property {string[]} [answered] the differences of the answers; absent: they were not probed yet
+ */
 /**
  * The rig as the checks beside the services use it.
- * @typedef {Pick<Upstreams, 'countConnections' | 'observed' | 'hasGot'> & { sidecars: Record<string, Endpoint>,
- *   credentials: Record<string, Credentials>, configuration: Configuration, answered?: string[] }} Probed sidecars: where
- *   each listens, by service; answered: the differences of the answers, absent: they were not probed yet
+ * @typedef {Pick<Upstreams, 'countConnections' | 'observed' | 'hasGot'> & ProbedSidecars} Probed
  */
 
 /**
- * A row of the parity table, without its arm. mode: only links with a listener of that mode do this work, absent: every link does;
- * expected: null: rows of planes are compared with each other; differences: each `what was tried: what is different`
- * @typedef {{ name: string, mode?: MtlsMode, found: string, expected: string | null, differences: string[] }} Row
+ * A row of the parity table, without its arm.
+ * @typedef {object} Row
+ * @property {string} name
+ * @property {MtlsMode} [mode] only links with a listener of that mode do this work; absent: every link does
+ * @property {string} found
+ * @property {string | null} expected null: the rows of planes are compared with each other
+ * @property {string[]} differences each is `what was tried: what is different`; []: none
  */
 
 /** Chooses the checks of the row of answers. @param {Configuration} configuration */
@@ -121,6 +136,7 @@ function createRow(name, differences, { right, wrong }) {
 
 /**
  * Makes the row of pooling: whether requests take at most twice as many connections as there are clients, on both sides of sidecars.
+ * If several entries fail, the row has the last.
  * @param {Probed} rig
  * @returns {Promise<{ row: Row, requests: number }>} requests: the number that was sent
  */
@@ -166,7 +182,10 @@ async function countOpened(rig, entry) {
   return Math.max(rig.countConnections() - before, ports.size)
 }
 
-/** Runs checks at the same time; one that throws is a difference, too. @param {Probed} rig @param {Check[]} checks @returns {Promise<string[]>} each `check: difference` */
+/**
+ * Runs checks at the same time. One that throws is a difference, too.
+ * @param {Probed} rig @param {Check[]} checks @returns {Promise<string[]>} each is `check: difference`; []: none
+ */
 async function runChecks(rig, checks) {
   const differences = await Promise.all(
     checks.map(check => check.run(rig).catch(error => [`failed: ${error.message}`])),

@@ -23,7 +23,11 @@ export function createParityProber() {
     return rig
   }
   return {
-    /** Starts the upstreams. @param {{ address: string, ca: string } & Pick<Probed, 'configuration' | 'credentials' | 'sidecars'>} args address: to listen at; ca: PEM */
+    /**
+     * Starts the upstreams.
+     * @param {{ address: string, ca: string } & Pick<Probed, 'configuration' | 'credentials' | 'sidecars'>} args address: that at which
+     *   they listen; ca: PEM
+     */
     async open({ address, ca, configuration, credentials, sidecars }) {
       const { tls, protocol, group } = configuration
       const upstreams = await startUpstreams({ address, ca, credentials, tls, protocol, group })

@@ -35,9 +35,13 @@ export const UPSTREAMS = Object.fromEntries(
 /** A certificate and its key, PEM. @typedef {{ cert: string, key: string }} Credentials */
 
 /**
- * The beginning of a connection, in words. observer: the upstream's name; share: the group of the first key share in a client's hello,
- * null: it sent none, absent: the hello was not read
- * @typedef {{ observer: string, tls: string, protocol: string, share?: string | null }} Observed
+ * The beginning of a connection, in words.
+ * @typedef {object} Observed
+ * @property {string} observer the upstream's name
+ * @property {string} tls
+ * @property {string} protocol
+ * @property {string | null} [share] the group of the first key share in a client's hello; null: it sent none, absent: the hello was not
+ *   read
  */
 
 /**
@@ -50,8 +54,13 @@ export const UPSTREAMS = Object.fromEntries(
 
 /**
  * Starts the upstreams of a configuration, each at its port of UPSTREAMS.
- * @param {{ address: string, ca: string, credentials: Record<string, Credentials>, tls: Tls, protocol: Protocol, group: string }} options
- *   address: to listen at; ca: PEM; group: to which sidecars are pinned
+ * @param {object} options
+ * @param {string} options.address at which they listen
+ * @param {string} options.ca PEM
+ * @param {Record<string, Credentials>} options.credentials by the name of the upstream
+ * @param {Tls} options.tls
+ * @param {Protocol} options.protocol
+ * @param {string} options.group to which sidecars are pinned
  * @returns {Promise<Upstreams>} @throws if a port is taken, or `full` does not fill; those that were started are closed
  */
 export async function startUpstreams({ address, ca, credentials, group, protocol, ...options }) {

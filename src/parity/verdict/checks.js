@@ -20,7 +20,10 @@ export const PARITY_NAMES = [
   'parity-chunks',
 ]
 
-/** Picks the parts of an arm that change its sidecars' work. The traffic policy is that of the run, and so the same for all. @param {Arm} arm */
+/**
+ * Picks the parts of an arm that change its sidecars' work. The traffic policy is that of the run, and so the same for all. The plane
+ * of a repeat or a control is named as that of the arm itself. @param {Arm} arm
+ */
 export function configurationOf(arm) {
   const { tls, protocol, features = LEAN, interception } = arm.conditions
   const plane = renderContenderName({ ...arm, repeatOf: null, control: undefined })

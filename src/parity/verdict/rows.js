@@ -14,7 +14,10 @@ const OF_LOAD = [LOAD_ROW, 'parity-chunks']
 // As listDifferences of beside/access.js words it.
 const PLAINTEXT_ACCEPTED = /^plaintext, (?:in strict mode|as an upstream): accepted, expected refused$/
 
-/** Says whether a row is not as expected. A row whose `expected` is null is never wrong by itself. @param {{ found: string, expected: string | null }} row */
+/**
+ * Says whether a row is not as expected. A row whose `expected` is null is never wrong by itself.
+ * @param {{ found: string, expected: string | null }} row
+ */
 export function isWrong({ found, expected }) {
   return expected !== null && found !== expected
 }
@@ -27,11 +30,18 @@ export function takesPlaintext({ differences }) {
   return differences.some(line => PLAINTEXT_ACCEPTED.test(line))
 }
 
-/** An arm, and the rows of its run. name: in lines about it; absent: its plane's. @typedef {{ arm: Arm, rows: ParityRow[], name?: string }} Judged */
+/**
+ * An arm, and the rows of its run.
+ * @typedef {{ arm: Arm, rows: ParityRow[], name?: string }} Judged name: the one in lines about it; absent: its plane's
+ */
 
 /** @typedef {{ a: Judged, b: Judged, relaxed: string[] }} JudgedPair relaxed: names of the rows that the experiment sets aside */
 
-/** Lists why two arms did not do equal work, a line each; rows of a plane as a mesh deploys it are left out. @param {JudgedPair} pair */
+/**
+ * Lists why two arms did not do equal work, a line each. Left out are checks that only one has a row of, rows of a plane as a mesh
+ * deploys it, rows in which both fall short alike, and, of two folders of the user, all but the answers to their load.
+ * @param {JudgedPair} pair @returns {string[]} []: they did equal work
+ */
 export function findDisparities(pair) {
   return listPairs(pair).flatMap(({ rows: [x, y], check }) => {
     if (x.isDeployed || y.isDeployed || areAlike([x, y])) return []
@@ -43,7 +53,7 @@ export function findDisparities(pair) {
   })
 }
 
-/** Lists, in one line or none, the rows in which two arms differ, if one of them is as a mesh deploys it. @param {JudgedPair} pair */
+/** Lists, in one line or none, the rows in which two arms differ, of which one is as a mesh deploys it. @param {JudgedPair} pair */
 export function findUnequal(pair) {
   const names = listPairs(pair).flatMap(({ rows: [x, y], check }) =>
     (x.isDeployed || y.isDeployed) && x.found !== y.found ? [check.replace('parity-', '')] : [],
@@ -51,7 +61,7 @@ export function findUnequal(pair) {
   return names.length > 0 ? [`unequal work: ${names.join(', ')}`] : []
 }
 
-/** Pairs the rows of two arms, by check; a row that only one of them has is left out. @param {JudgedPair} pair */
+/** Pairs the rows of two arms, by check. A row that only one of them has, or that is set aside, is left out. @param {JudgedPair} pair */
 function listPairs({ a, b, relaxed }) {
   return PARITY_NAMES.filter(name => !relaxed.includes(name)).flatMap(check => {
     const [x, y] = [a, b].map(judged => findRow(judged, check))
@@ -59,7 +69,11 @@ function listPairs({ a, b, relaxed }) {
   })
 }
 
-/** Lists the rows that are not as expected, a line each, without those in which all arms fall short alike and declare it. @param {{ judged: Judged[], relaxed: string[] }} options */
+/**
+ * Lists the rows that are not as expected, a line each. Left out are those in which all arms fall short alike and declare it, those of
+ * planes as a mesh deploys them or with scripts of the user, and those set aside.
+ * @param {{ judged: Judged[], relaxed: string[] }} options relaxed: the names that are set aside
+ */
 export function findWrong({ judged, relaxed }) {
   const names = PARITY_NAMES.filter(name => !relaxed.includes(name))
   const rows = names.flatMap(check => {
@@ -69,7 +83,11 @@ export function findWrong({ judged, relaxed }) {
   return [...new Set(rows.filter(row => isWrong(row) && !row.isDeployed && !row.isOwn).map(renderShortfall))]
 }
 
-/** Finds the names of unequal rows of a run. wrong: those that it did not set aside @param {Pick<Summary, 'parity' | 'results' | 'relaxes'>} summary */
+/**
+ * Finds the names of unequal rows of a run. A/A repeats are left out, and arms are compared only within a group.
+ * @param {Pick<Summary, 'parity' | 'results' | 'relaxes'>} summary
+ * @returns {{ differing: string[], wrong: string[] }} wrong: those of `differing` that the run did not set aside
+ */
 export function findDiffering({ parity, results, relaxes }) {
   const judged = listArms({ results })
     .filter(arm => arm.repeatOf === null)
@@ -84,7 +102,10 @@ export function findDiffering({ parity, results, relaxes }) {
   return { differing, wrong: differing.filter(name => !relaxes.some(({ gate }) => gate === name)) }
 }
 
-/** Finds an arm's row of a check, under the arm's name; undefined: the check was not made for it. @param {Judged} judged @param {string} check */
+/**
+ * Finds an arm's row of a check, with the arm's name as its plane; undefined: the check was not made for it.
+ * @param {Judged} judged @param {string} check
+ */
 function findRow({ arm, rows, name }, check) {
   const row = rows.find(r => r.name === check && isOf(r, arm))
   return row && { ...row, plane: name ?? row.plane }
@@ -149,20 +170,23 @@ export function joinAlike(differences) {
   })
 }
 
-/** Lists the differences of a row, a line each; a row without any is one line itself, if it is not as expected. @param {Row} row */
+/** Lists the differences of a row, a line each. A row without any is one line itself, if it is not as expected; []: it is. @param {Row} row */
 function listWrong({ found, expected, differences }) {
   if (differences.length > 0) return differences
   return isWrong({ found, expected }) ? [`${found}, expected ${expected}`] : []
 }
 
-/** Says whether a lack covers a line; a lack without `of` covers all lines of its row. @param {Pick<Lack, 'of'>} lack @param {string} line */
+/** Says whether a lack covers a line. One without `of` covers all lines of its row. @param {Pick<Lack, 'of'>} lack @param {string} line */
 function isAbout({ of }, line) {
   return of === undefined || of.test(line)
 }
 
 const CONFIGURATION = /** @type {const} */ (['tls', 'protocol', 'features', 'interception'])
 
-/** Makes the table of results. Planes with the same result share a line; an axis that was varied has a column. @param {Pick<Summary, 'parity'>} summary @returns {Table} */
+/**
+ * Makes the table of results. Planes with the same result share a line, and an axis that was varied has a column.
+ * @param {Pick<Summary, 'parity'>} summary @returns {Table}
+ */
 export function tabulateParity({ parity }) {
   const varied = CONFIGURATION.filter(axis => new Set(parity.map(row => valueOn(row, axis))).size > 1)
   /** @type {Map<string, { cells: string[], result: string, planes: Set<string> }>} */
@@ -181,7 +205,10 @@ export function tabulateParity({ parity }) {
   }
 }
 
-/** Lists the differences as `plane: difference`, each once; if the plane declares why, the reasons in their place. @param {Pick<Summary, 'parity'>} summary */
+/**
+ * Lists the differences as `plane: difference`, each once. If the plane declares why, its reasons stand in their place.
+ * @param {Pick<Summary, 'parity'>} summary @returns {string[]} []: none
+ */
 export function listDisparities({ parity }) {
   const lines = parity.flatMap(({ plane, differences, lacks }) =>
     (lacks ?? joinAlike(differences)).map(difference => `${plane}: ${difference}`),
@@ -243,7 +270,10 @@ export function renderCheckTimes({ parity }) {
   return [`${which} tried ${when} UTC, and all that it depends on is the same: --recheck tries it again.`]
 }
 
-/** Finds the value of a row on an axis; a row without one has the axis' default. @param {ParityRow} row @param {typeof CONFIGURATION[number]} axis */
+/**
+ * Finds the value of a row on an axis. A row without one has the axis' default.
+ * @param {ParityRow} row @param {typeof CONFIGURATION[number]} axis
+ */
 function valueOn(row, axis) {
   return row[axis] ?? AXES[axis].values[0]
 }
