@@ -23,13 +23,24 @@ const HOST = 'ratings'
 const NEEDS = 'write a pipeline.yaml (docs/your-pipeline.md)'
 
 /**
- * A request and its answer. status: null: no answer came, and `reason` says why; reason: null: one came.
- * @typedef {{ port: number, method: string, path: string, status: number | null, body: string, reason: string | null }} Answered
+ * A request and its answer.
+ * @typedef {object} Answered
+ * @property {number} port to which it was sent
+ * @property {string} method
+ * @property {string} path
+ * @property {number | null} status null: no answer came
+ * @property {string} body empty: no answer came, or it has none
+ * @property {string | null} reason why no answer came; null: one came
  */
 
 /**
  * Drafts the pipeline of a folder; writes nothing into it.
- * @param {{ site: Site, scripts: string, pipy: Tool, folder: string, signal: AbortSignal }} options folder: of its processes
+ * @param {object} options
+ * @param {Site} options.site
+ * @param {string} options.scripts their folder
+ * @param {Tool} options.pipy
+ * @param {string} options.folder of the processes that are started
+ * @param {AbortSignal} options.signal
  * @returns {Promise<Pipeline>} @throws {BenchError} if it does not start, listen or answer, or no network namespace can be made
  */
 export async function draftPipeline({ site, scripts, pipy, folder, signal }) {
@@ -104,7 +115,7 @@ export async function draftPipeline({ site, scripts, pipy, folder, signal }) {
 const LOOK_START = 999_999
 const ECHO = path.resolve(import.meta.dirname, '../../echo')
 
-/** Renders the draft as the text of a pipeline.yaml. @param {Pick<Pipeline, 'document'>} pipeline */
+/** Renders the draft as the text of a pipeline.yaml. Members with their default are left out. @param {Pick<Pipeline, 'document'>} pipeline */
 export function renderDraft({ document: { listen, upstream, request } }) {
   const { method, path: requestPath } = request
   const words = [
@@ -126,7 +137,10 @@ const ADDRESS_KEY = String.raw`(?:["']?(?:ip|host|hostname|addr|address)["']?\s*
 // `listen: { ip: 127.0.0.1, port: 8000 }`, or a list of such.
 const LISTENED = new RegExp(String.raw`\blisten\w*["']?\s*[:=(](?:[\s[{}(,-]*${ADDRESS_KEY}${ADDRESS})+`, 'gi')
 
-/** Lists the ports of this host that scripts name as addresses, in their order, but for those at which they say to listen. @param {Record<string, string>} scriptFiles text by name */
+/**
+ * Lists the ports of this host that scripts name as addresses, in their order. Those at which they say to listen are left out, and so
+ * are numbers that are no port. @param {Record<string, string>} scriptFiles text by name
+ */
 export function listCalledPorts(scriptFiles) {
   const matches = Object.values(scriptFiles).flatMap(text => [
     ...text.replaceAll(LISTENED, '').matchAll(new RegExp(ADDRESS, 'gi')),
@@ -134,7 +148,10 @@ export function listCalledPorts(scriptFiles) {
   return [...new Set(matches.map(([, port]) => Number(port)))].filter(port => port >= 1 && port <= PORT_MOST)
 }
 
-/** Lists the paths that scripts name, six at most; one that has a wildcard behind it ends in a slash. @param {Record<string, string>} scriptFiles */
+/**
+ * Lists the paths that scripts name, PATHS_MOST at most. One that has a wildcard behind it ends in a slash, and the others in none.
+ * @param {Record<string, string>} scriptFiles text by name
+ */
 export function listPaths(scriptFiles) {
   const matches = Object.values(scriptFiles).flatMap(text => [
     ...text.matchAll(/(?:^|["'\s])(\/[a-z][\w/-]*)(\/?\*)?(?=["']|:\s|:$)/gim),
@@ -147,7 +164,8 @@ export function listPaths(scriptFiles) {
 }
 
 /**
- * Orders the ports that may take requests as the scripts name them; those that the scripts call themselves are the last.
+ * Orders the ports that may take requests as the scripts name them. Those that no script names come after them, and those that the
+ * scripts call themselves are the last.
  * @param {number[]} ports @param {{ called: number[], scriptFiles: Record<string, string> }} options
  */
 export function orderEntries(ports, { called, scriptFiles }) {
@@ -202,7 +220,11 @@ async function sendRequests({ target, address, entries, paths }) {
   return answers
 }
 
-/** Sends a request; a failure is an answer, too. @param {{ target: Site['target'], address: string, port: number, ask: Ask }} options @returns {Promise<Pick<Answered, 'status' | 'body' | 'reason'>>} */
+/**
+ * Sends a request. A failure is an answer, too.
+ * @param {{ target: Site['target'], address: string, port: number, ask: Ask }} options
+ * @returns {Promise<Pick<Answered, 'status' | 'body' | 'reason'>>}
+ */
 async function sendOne({ target, address, port, ask }) {
   try {
     const { status, body } = await target.call('send', {
@@ -219,7 +241,10 @@ async function sendOne({ target, address, port, ask }) {
 /** @param {Answered} answered */
 const isEchoed = ({ method, status, body }) => status === 200 && method === 'POST' && body === BODY
 
-/** Picks the answer that echoes the posted body, else the first to GET with status 200 and a body; null: there is none. @param {Answered[]} answers */
+/**
+ * Picks the answer that echoes the posted body, else the first to GET with status 200 and a body.
+ * @param {Answered[]} answers @returns {(Answered & { isEchoed: boolean }) | null} null: there is neither
+ */
 export function pickServed(answers) {
   const echoed = answers.find(isEchoed)
   if (echoed) return { ...echoed, isEchoed: true }
@@ -229,8 +254,13 @@ export function pickServed(answers) {
 }
 
 /**
- * Renders the error if no request was served: what was answered, and what a pipeline.yaml must name.
- * @param {{ folderName: string, ports: number[], answers: Answered[], called: number[] }} options ports: at which the scripts listen
+ * Renders the error if no request was served: what was answered, and what a pipeline.yaml must name. Of the answers it shows the
+ * first with status 200, else the first that came, else the first.
+ * @param {object} options
+ * @param {string} options.folderName
+ * @param {number[]} options.ports those at which the scripts listen
+ * @param {Answered[]} options.answers one at least
+ * @param {number[]} options.called the ports that the scripts call
  */
 export function renderUnserved({ folderName, ports, answers, called }) {
   const answered = answers.find(({ status }) => status === 200) ?? answers.find(({ status }) => status !== null)

@@ -13,8 +13,12 @@ import { checkPorts, checkRoom } from './room.js'
 
 /**
  * Checks everything that a default run needs on this machine, and lists what it finds.
- * @param {{ specs: ToolSpec[], others: Other[], findTool: Site['findTool'], findBuilt: Site['findTool'], findWay?: typeof findCapWay }} options
- *   others: only runs that name them need them; findBuilt builds nothing; findWay: finds how to cap CPU
+ * @param {object} options
+ * @param {ToolSpec[]} options.specs the programs of every run; of those with the same name the last counts
+ * @param {Other[]} options.others those that only runs which name them need
+ * @param {Site['findTool']} options.findTool
+ * @param {Site['findTool']} options.findBuilt builds nothing
+ * @param {typeof findCapWay} [options.findWay] finds how to cap CPU
  */
 export async function examineMachine({ specs, others, findTool, findBuilt, findWay = findCapWay }) {
   const { kernel, cpuModel, cpus, memoryBytes, node } = readMachine()
@@ -54,7 +58,10 @@ export async function examineMachine({ specs, others, findTool, findBuilt, findW
   return findings
 }
 
-/** Warns of a CPU quota of this job or container, visible or not; empty: there is none. @param {import('../targets/local/cgroups.js').CapWay} way @returns {Finding[]} */
+/**
+ * Warns of a CPU quota of this job or container, visible or not.
+ * @param {import('../targets/local/cgroups.js').CapWay} way @returns {Finding[]} []: there is none
+ */
 function examineQuota(way) {
   const cpus = os.availableParallelism()
   const quota = findQuota(way)

@@ -14,10 +14,17 @@ import { stampNow } from './site.js'
  */
 
 /**
- * Runs a preparation, writes its records into a folder, and makes their summary, also of a run that is cut short.
- * @param {{ preparation: Preparation, site: Site, out: string | null, execution: Execution, watcher: Watcher,
- *   signal: AbortSignal, finish?: (folder: string, summary: Summary) => Promise<void>, gate?: GateParity }} options out: does not exist or is
- *   empty; null: a new one below results/; finish: is called with the summary; gate: by default the equal-work check
+ * Runs a preparation, writes its records into a folder, and makes their summary, also of a run that is cut short. The folder of a run
+ * that measured nothing is removed, unless it has files of others.
+ * @param {object} options
+ * @param {Preparation} options.preparation
+ * @param {Site} options.site
+ * @param {string | null} options.out a folder that does not exist or is empty; null: a new one below results/
+ * @param {Execution} options.execution if it resumes a run, the folder is that of the run
+ * @param {Watcher} options.watcher
+ * @param {AbortSignal} options.signal
+ * @param {(folder: string, summary: Summary) => Promise<void>} [options.finish] is called with the summary
+ * @param {GateParity} [options.gate] the equal-work check by default
  * @returns {Promise<{ folder: string, summary: Summary }>} @throws {UsageError} if another run writes into the folder
  */
 export async function measure({ preparation, site, out, execution, watcher, signal, ...options }) {
@@ -74,7 +81,11 @@ async function finishRun(folder, finish) {
   return summary
 }
 
-/** Loads code after a run. @template T @param {string} folder @param {() => Promise<T>} load @throws {BenchError} if it fails: the code may have been changed meanwhile */
+/**
+ * Loads code after a run.
+ * @template T @param {string} folder of the run @param {() => Promise<T>} load
+ * @throws {BenchError} if it fails: the code may have been changed meanwhile
+ */
 export function loadAfter(folder, load) {
   return load().catch(cause => {
     throw new BenchError(

@@ -38,9 +38,15 @@ const PROBE_MS = 20_000
  * @import { Planes } from './programs.js' @import { Side } from '../lab/sides.js' @import { Sides } from '../lab/comparison.js'
  * @import { RequestOptions } from '../model/requests.js'
  * @import { Arm, LoadGenerator, Site, Tool, ToolSpec } from '../model/types.ts' @import { Testbed } from '../run/kind.js'
- * @typedef {{ arms: Record<SideName, Arm[]>, testbeds: Record<SideName, Testbed>, profiler: Tool, strace: Tool | null,
- *   folder: string, nextStart: () => number }} Rig both sides, ready to start; arms: of the same links; profiler: valgrind, or perf;
- *   strace: to count system calls; null: they are not counted; folder: of the lab; nextStart: numbers each start
+ */
+/**
+ * @typedef {object} Rig both sides, ready to start
+ * @property {Record<SideName, Arm[]>} arms of the same links on both sides
+ * @property {Record<SideName, Testbed>} testbeds
+ * @property {Tool} profiler valgrind, or perf
+ * @property {Tool | null} strace counts system calls; null: they are not counted
+ * @property {string} folder of the lab
+ * @property {() => number} nextStart numbers each start
  */
 
 const SIDES = /** @type {const} */ (['old', 'new'])
@@ -55,10 +61,23 @@ const TURNS = /** @type {const} */ (['old', 'new', 'new', 'old'])
 
 /**
  * Opens both sides, ready to start.
- * @param {{ site: Site, side: Side, against: string | null, into?: string, link: string[], payload?: number, requestAxes?: RequestOptions, features?: string, pipy: string[],
- *   requests: number, hasHandshakes: boolean, hasCalls: boolean, isSampled?: boolean, isPlaintext?: boolean, signal: AbortSignal }} options side: the
- *   new one; against: null: the default; into: folder for old scripts of git; payload: bytes; pipy: paths of programs; isSampled: under
- *   load, instead of counted @throws {BenchError} if a tool, a side or a network namespace is missing
+ * @param {object} options
+ * @param {Site} options.site
+ * @param {Side} options.side the new one
+ * @param {string | null} options.against what the old one is; null: the default
+ * @param {string} [options.into] the folder for old scripts of git; absent: one of the lab
+ * @param {string[]} options.link
+ * @param {number} [options.payload] bytes
+ * @param {RequestOptions} [options.requestAxes]
+ * @param {string} [options.features]
+ * @param {string[]} options.pipy the paths of programs, two at most
+ * @param {number} options.requests that each side must serve
+ * @param {boolean} options.hasHandshakes
+ * @param {boolean} options.hasCalls system calls are counted
+ * @param {boolean} [options.isSampled] the sides are sampled under load, instead of counted
+ * @param {boolean} [options.isPlaintext]
+ * @param {AbortSignal} options.signal
+ * @throws {BenchError} if a tool, a side or a network namespace is missing
  */
 export async function openLab({
   site,
@@ -168,7 +187,10 @@ export async function openLab({
     async checkProfiler(signal) {
       if (isSampled) await assertSamples({ perf: profiler, folder: ledger.folder, signal })
     },
-    /** Starts a side with the scripts that are saved now, and returns its answer on each link. @param {SideName} name @param {AbortSignal} signal @param {(line: string) => void} say */
+    /**
+     * Starts a side with the scripts that are saved now, and returns its answer on each link.
+     * @param {SideName} name @param {AbortSignal} signal @param {(line: string) => void} say
+     */
     assertServes: (name, signal, say) => {
       readAgain(sides[name].pipeline)
       return assertSideServes(rig, { name, requests: counted.requests, signal, say: createSay({ name, isAlone, say }) })
@@ -188,9 +210,16 @@ export async function openLab({
 }
 
 /**
- * Finds both sides, and drafts the pipeline of scripts that have none; isAlone: no side is compared with the new one.
- * @param {{ side: Side, against: string | null, into: string, hasTwoPipys: boolean, look: Omit<Parameters<typeof draftPipeline>[0], 'scripts'> }} options
- * @returns {Promise<{ sides: Record<SideName, Side>, isAlone: boolean }>} @throws {BenchError} if a side is missing, or cannot be drafted
+ * Finds both sides, and drafts the pipeline of scripts that have none. Two programs of Pipy have the same scripts, unless `against`
+ * names others.
+ * @param {object} options
+ * @param {Side} options.side the new one; its pipeline is set if it is unknown
+ * @param {string | null} options.against
+ * @param {string} options.into
+ * @param {boolean} options.hasTwoPipys
+ * @param {Omit<Parameters<typeof draftPipeline>[0], 'scripts'>} options.look
+ * @returns {Promise<{ sides: Record<SideName, Side>, isAlone: boolean }>} isAlone: no side is compared with the new one
+ * @throws {BenchError} if a side is missing, or cannot be drafted
  */
 async function openSides({ side, against, into, hasTwoPipys, look }) {
   const draft = async (/** @type {Side} */ one) => {
@@ -206,12 +235,15 @@ async function openSides({ side, against, into, hasTwoPipys, look }) {
   return { sides: { old, new: side }, isAlone }
 }
 
-/** Creates a `say` that names the side in each line, if there are two. @param {{ name: SideName, isAlone: boolean, say: (line: string) => void }} options */
+/**
+ * Creates a `say` that names the side in each line, if there are two.
+ * @param {{ name: SideName, isAlone: boolean, say: (line: string) => void }} options
+ */
 export function createSay({ name, isAlone, say }) {
   return isAlone ? say : (/** @type {string} */ line) => say(`${name}: ${line}`)
 }
 
-/** Finds strace and tries it, before a count takes minutes; `missing` says why it is of no use. */
+/** Finds strace and tries it, before a count takes minutes. `missing` of what it returns says why it is of no use. */
 async function findStrace() {
   const strace = await findTool(straceTool)
   if ('missing' in strace) return strace
@@ -242,7 +274,10 @@ async function assertSideServes({ arms, testbeds, folder: labFolder, nextStart }
   return answers.map(({ found }) => found)
 }
 
-/** Runs the equal-work check on a side. @param {Rig} rig @param {{ name: SideName, label: string, signal: AbortSignal }} options @throws {BenchError} if it does other work */
+/**
+ * Runs the equal-work check on a side, on its first arm. Work that it declares to lack is let pass.
+ * @param {Rig} rig @param {{ name: SideName, label: string, signal: AbortSignal }} options @throws {BenchError} if it does other work
+ */
 async function checkParity({ testbeds, arms, nextStart }, { name, label, signal }) {
   // One arm is enough: arms differ in their links, which the corpus does not use; each starts when it is counted.
   const rows = await tryConfiguration({
@@ -266,7 +301,10 @@ async function checkParity({ testbeds, arms, nextStart }, { name, label, signal 
   )
 }
 
-/** Replaces what was read of a pipeline by its files as they are now: they may have been saved since the last start. @param {Side['pipeline']} pipeline */
+/**
+ * Replaces what was read of a pipeline by its files as they are now: they may have been saved since the last start.
+ * @param {Side['pipeline']} pipeline is changed; null or `unknown`: nothing is done
+ */
 export function readAgain(pipeline) {
   if (pipeline === null || pipeline === 'unknown') return
   Object.assign(pipeline, readPipeline(pipeline.scripts) ?? createPipeline(pipeline))
@@ -372,7 +410,11 @@ function planLab({ loads, planes, link, payload, requestAxes = {}, features, sit
   return planned
 }
 
-/** Finds the Pipy of each side: the named programs, else the kit's. @param {string[]} paths none, one or two @returns {Promise<Record<SideName, Tool>>} */
+/**
+ * Finds the Pipy of each side: the named programs, else the kit's. One program is that of both.
+ * @param {string[]} paths none, one or two @returns {Promise<Record<SideName, Tool>>}
+ * @throws {UsageError} for more than two; {MissingPlaneError} if one is missing
+ */
 async function findPipys(paths) {
   if (paths.length > 2)
     throw new UsageError(`--pipy was given ${paths.length} times: give it twice, to compare two versions`)
@@ -387,7 +429,11 @@ async function findPipys(paths) {
   return { old, new: next ?? old }
 }
 
-/** Finds a tool. @param {ToolSpec} spec @param {string} lack what is not possible without it @param {Site['findTool']} [look] @throws {BenchError} if it is missing */
+/**
+ * Finds a tool.
+ * @param {ToolSpec} spec @param {string} lack what is not possible without it @param {Site['findTool']} [look]
+ * @throws {BenchError} if it is missing
+ */
 async function find(spec, lack, look = spec => findTool(spec)) {
   const tool = await look(spec)
   if ('missing' in tool) throw new BenchError(`${lack}: ${tool.missing}`)

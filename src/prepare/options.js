@@ -20,21 +20,53 @@ import { readTraffic } from './read-traffic.js'
 
 /**
  * The options that several verbs share, and their parsers, in one table.
- * SiteOptions say where a run takes place.
  * @import { Command } from 'commander' @import { LiveAddress } from '../live/address.js'
  * @import { AxisName, PlaneChoice, SampleSource } from '../model/types.ts'
  * @import { RequestOptions } from '../model/requests.js'
- * @typedef {{ target?: 'local' | 'kubernetes', cpu?: number[] | 'none', out?: string, loadHost?: string, address?: string,
- *   generator?: string, context?: string, node?: string, loadNode?: string, namespace?: string,
- *   image?: Record<string, string>, samples?: SampleSource }} SiteOptions
  */
 
 /**
- * Options of a run beside its experiment. precision is a fraction, p99 milliseconds, burst a multiple of the rate; `readAxes` reads the values of axes.
- * @typedef {SiteOptions & { planes?: PlaneChoice[], control?: string[], real?: number, burst?: number, rounds?: number, precision?: number, measure?: ('cost' | 'capacity')[],
- *   profile: string, seed?: number, pin: boolean, app?: 'pipy' | 'node', p99?: number, threshold?: string[],
- *   maxMinutes: number, yes?: boolean, retain?: boolean, recheck?: boolean, live?: LiveAddress, metrics?: LiveAddress }} RunOptions
+ * Options that say where a run takes place.
+ * @typedef {object} SiteOptions
+ * @property {'local' | 'kubernetes'} [target] local by default
+ * @property {number[] | 'none'} [cpu] the CPU limits of a sidecar
+ * @property {string} [out] the folder of results
+ * @property {string} [loadHost] the remote machine that makes the load
+ * @property {string} [address] at which that machine reaches this one
+ * @property {string} [generator] of the load
+ * @property {string} [context] of the cluster
+ * @property {string} [node] of the services
+ * @property {string} [loadNode] of the load
+ * @property {string} [namespace]
+ * @property {Record<string, string>} [image] by the name of a tool
+ * @property {SampleSource} [samples]
  */
+
+/**
+ * Options that only a run has. Those of axes are read by `readAxes`.
+ * @typedef {object} OwnRunOptions
+ * @property {PlaneChoice[]} [planes]
+ * @property {string[]} [control]
+ * @property {number} [real] the Envoys over ADS beyond which the others are simulated
+ * @property {number} [burst] a multiple of the rate
+ * @property {number} [rounds]
+ * @property {number} [precision] the width of an interval, as a fraction
+ * @property {('cost' | 'capacity')[]} [measure]
+ * @property {string} profile
+ * @property {number} [seed]
+ * @property {boolean} pin
+ * @property {'pipy' | 'node'} [app] what serves the applications
+ * @property {number} [p99] its bound, in milliseconds
+ * @property {string[]} [threshold]
+ * @property {number} maxMinutes
+ * @property {boolean} [yes] a run may take longer than that
+ * @property {boolean} [retain] the services are left running
+ * @property {boolean} [recheck] equal work is tried again
+ * @property {LiveAddress} [live] of the page
+ * @property {LiveAddress} [metrics] of the metrics for Prometheus
+ */
+
+/** Options of a run beside its experiment. @typedef {SiteOptions & OwnRunOptions} RunOptions */
 
 const DEFAULT_EXPERIMENT = 'cap'
 const MEASURED = /** @type {const} */ (['cost', 'capacity'])
@@ -139,7 +171,7 @@ export function withOptions(command, ...names) {
   return command
 }
 
-/** Adds the options of all experiments; help shows only those that the named experiment takes. @param {Command} command */
+/** Adds the options of all experiments. Help shows only those that the named experiment takes. @param {Command} command */
 export function withExperiment(command) {
   withOptions(command, 'maxMinutes', 'yes')
     .argument('[experiment]', 'an experiment of bench/experiments, or a file', DEFAULT_EXPERIMENT)
@@ -235,7 +267,7 @@ export function readAxes(options) {
   return Object.fromEntries(axisOptions.map(({ name, attribute }) => [name, [values.get(attribute)].flat()]))
 }
 
-/** Creates the option --image, which may be repeated; `assertImages` checks its tools. @param {string} where words for its help */
+/** Creates the option --image, which may be repeated. `assertImages` checks its tools. @param {string} where words for its help */
 export function createImageOption(where) {
   const option = new Option('--image <tool=image>', `${where}another image, such as pipy=registry/pipy:1.5`)
   return option.default({}).argParser((text, /** @type {Record<string, string>} */ before) => {
@@ -271,7 +303,7 @@ export function readRequest(options) {
   return Object.fromEntries(requestOptions.map(({ axis, attribute }) => [axis, values[attribute]]))
 }
 
-/** Renders the axes of one request as the words of a command. @param {RequestOptions} requests */
+/** Renders the axes of one request as the words of a command; []: none is set. @param {RequestOptions} requests */
 export function renderRequestOptions(requests) {
   return REQUEST_OPTIONS.flatMap(({ axis, option }) => {
     const value = requests[axis]
@@ -288,14 +320,18 @@ export function withoutRequest(options) {
   )
 }
 
-/** Creates an option. @param {string} flags @param {string} help @param {readonly string[] | ((text: string) => unknown)} [values] or parser */
+/** Creates an option. @param {string} flags @param {string} help @param {readonly string[] | ((text: string) => unknown)} [values] or a parser */
 function createOption(flags, help, values) {
   const option = new Option(flags, help)
   if (typeof values === 'function') return option.argParser(values)
   return values ? option.choices(values) : option
 }
 
-/** Parses a list of data planes. @param {string} text @returns {PlaneChoice[]} each with the absolute path of its variant @throws {InvalidArgumentError} */
+/**
+ * Parses a list of data planes.
+ * @param {string} text @returns {PlaneChoice[]} each with the absolute path of its variant
+ * @throws {InvalidArgumentError} if an entry is empty or repeated; the choices themselves are not checked
+ */
 export function parsePlanes(text) {
   return parseList(text).map(entry => {
     const choice = parseChoice(entry)
@@ -330,7 +366,10 @@ function asArgument(read) {
   }
 }
 
-/** Creates a parser of a value that a schema checks. @template T @param {import('zod').ZodType<T>} schema @param {(text: string) => unknown} read */
+/**
+ * Creates a parser of a value that a schema checks. It throws InvalidArgumentError with the reason for others.
+ * @template T @param {import('zod').ZodType<T>} schema @param {(text: string) => unknown} read
+ */
 function within(schema, read) {
   return (/** @type {string} */ text) => {
     const result = schema.safeParse(read(text))
@@ -344,7 +383,11 @@ function within(schema, read) {
   }
 }
 
-/** Asserts that a text was parsed. @template T @param {T | null | undefined} value @param {string} words of the error if it was not @returns {T} */
+/**
+ * Asserts that a text was parsed.
+ * @template T @param {T | null | undefined} value null or undefined: it was not @param {string} words of the error @returns {T}
+ * @throws {InvalidArgumentError} if it was not
+ */
 function demand(value, words) {
   if (value === null || value === undefined) throw new InvalidArgumentError(words)
   return value

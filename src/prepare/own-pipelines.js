@@ -13,7 +13,11 @@ import { specOf } from './programs.js'
  * @import { Pipeline } from '../model/pipeline.js' @import { Pipelines, Planes } from './programs.js'
  */
 
-/** Reads the pipeline.yaml of each choice that has one. @param {Planes} planes @param {PlaneChoice[]} chosen @returns {Pipelines} @throws {UsageError} if its plane takes none */
+/**
+ * Reads the pipeline.yaml of each choice that has one.
+ * @param {Planes} planes @param {PlaneChoice[]} chosen @returns {Pipelines} by variant
+ * @throws {UsageError} if its plane takes none, or the pipeline of `proxy` names no program
+ */
 export function findPipelines(planes, chosen) {
   const withPipelines = chosen.flatMap(({ plane, variant }) => {
     const pipeline = variant === null ? null : readPipeline(variant)
@@ -31,7 +35,9 @@ export function findPipelines(planes, chosen) {
 
 /**
  * Asserts that the program of each pipeline is of the version that its scripts need.
- * @param {Planes} planes @param {{ chosen: PlaneChoice[], pipelines: Pipelines, tools: Record<string, Tool> }} options @throws {UsageError}
+ * @param {Planes} planes @param {{ chosen: PlaneChoice[], pipelines: Pipelines, tools: Record<string, Tool> }} options tools: those
+ *   that were found; a program that is missing is let pass
+ * @throws {UsageError} if one is of another version
  */
 export function assertVersions(planes, { chosen, pipelines, tools }) {
   for (const choice of chosen) {
@@ -77,12 +83,15 @@ export function askForPipelines(overrides, { pipelines, load }) {
   }
 }
 
-/** Chooses the TLS axis: the key types, or plaintext if no pipeline speaks TLS. @param {Pipeline[]} pipelines @param {string[]} [keyTypes] of --tls */
+/**
+ * Chooses the TLS axis: the key types, or plaintext if no pipeline speaks TLS.
+ * @param {Pipeline[]} pipelines @param {string[]} [keyTypes] those of --tls; ecdsa-p256 by default
+ */
 export function chooseTls(pipelines, keyTypes = ['ecdsa-p256']) {
   return pipelines.some(one => hasServerTls(one) || hasUpstreamTls(one)) ? keyTypes : ['plaintext']
 }
 
-/** Asserts that the pipelines of a run speak TLS on the same sides. @param {Pipeline[]} pipelines @throws {UsageError} */
+/** Asserts that the pipelines of a run speak TLS on the same sides. @param {Pipeline[]} pipelines @throws {UsageError} if two differ */
 export function assertOneScheme([first, ...others]) {
   for (const hasTls of [hasServerTls, hasUpstreamTls]) {
     const other = others.find(one => hasTls(one) !== hasTls(first))
@@ -96,7 +105,8 @@ export function assertOneScheme([first, ...others]) {
 
 /**
  * Asserts that pipelines do what sets arms apart: one process under several names would be compared with itself.
- * @param {Arm[]} arms @param {{ pipelines: Pipelines, experiment: string }} options @throws {UsageError}
+ * @param {Arm[]} arms @param {{ pipelines: Pipelines, experiment: string }} options
+ * @throws {UsageError} for an arm that no pipeline can be, and if arms of one vary in the workers, or in a payload that it does not post
  */
 export function assertPipelineArms(arms, { pipelines, experiment }) {
   for (const [variant, pipeline] of Object.entries(pipelines)) {

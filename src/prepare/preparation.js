@@ -43,7 +43,10 @@ export function createPlanRequest(experiment, options) {
   }
 }
 
-/** Reads what options replace in an experiment; null: they do not. @param {RunOptions} options @returns {import('../request/question.js').Overrides} */
+/**
+ * Reads what options replace in an experiment; null: they do not. Without --seed a seed is drawn, and without --app it is Pipy.
+ * @param {RunOptions} options @returns {import('../request/question.js').Overrides}
+ */
 function readOverrides(options) {
   const { precision: width, maxMinutes, generator } = options
   return {
@@ -72,9 +75,12 @@ function readOverrides(options) {
 }
 
 /**
- * Prepares a run, says which programs it lacks, and checks that the site can run it. @throws {BenchError} if it cannot
- * @param {{ experiment: Experiment, options: RunOptions, site: Pick<Site, 'cpus' | 'cores' | 'limits' | 'findTool' | 'loadHost' | 'assertCpuSettings' | 'assertInterception'> }} options
- * @param {Pick<Context, 'say'>} context
+ * Prepares a run, says which programs it lacks, and checks that the site can run it.
+ * @param {object} options
+ * @param {Experiment} options.experiment
+ * @param {RunOptions} options.options
+ * @param {Pick<Site, 'cpus' | 'cores' | 'limits' | 'findTool' | 'loadHost' | 'assertCpuSettings' | 'assertInterception'>} options.site
+ * @param {Pick<Context, 'say'>} context @throws {BenchError} if it cannot
  */
 export async function prepareWith({ experiment, options, site }, { say }) {
   /** @type {string[]} */

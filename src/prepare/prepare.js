@@ -24,10 +24,11 @@ import { assertKnown, assertRunnable, findQuota, findUnsupported, listControls }
  */
 
 /**
- * Plans what would run, without looking for programs. holdsWith: says whether the plan is the same with the programs that were
- * found. Throws UsageError for a request that cannot be measured.
+ * Plans what would run, without looking for programs.
  * @param {PlanRequest & Loaded & { site: Pick<Site, 'cpus' | 'cores' | 'limits'> } & Partial<ProgramSearch>} options
- * @returns {Pick<Preparation, 'plan' | 'layout'> & { holdsWith: (found: ProgramSearch) => boolean }}
+ * @returns {Pick<Preparation, 'plan' | 'layout'> & { holdsWith: (found: ProgramSearch) => boolean }} holdsWith: says whether the plan
+ *   is the same with the programs that were found
+ * @throws {import('../lib/errors.js').UsageError} for a request that cannot be measured
  */
 export function planRun({ planes, loads, experiment, overrides, site, ...request }) {
   const { load = chooseLoad(loads, overrides), ...search } = request
@@ -112,9 +113,11 @@ export async function draftPlan({ site, ...named }) {
 }
 
 /**
- * Plans what would run, and finds the programs that it needs. @param {PlanRequest & { app: 'pipy' | 'node' | null,
- *   site: Pick<Site, 'cpus' | 'cores' | 'limits' | 'findTool'>, say: (line: string) => void }} options
- * @returns {Promise<Preparation>} @throws {import('../lib/errors.js').UsageError} for a request that cannot be measured
+ * Plans what would run, and finds the programs that it needs.
+ * @param {PlanRequest & { app: 'pipy' | 'node' | null, site: Pick<Site, 'cpus' | 'cores' | 'limits' | 'findTool'>,
+ *   say: (line: string) => void }} options app: what serves the applications; null: Pipy, else Node
+ * @returns {Promise<Preparation>}
+ * @throws {import('../lib/errors.js').UsageError} for a request that cannot be measured; a BenchError for a program that is missing
  */
 export async function prepare({ app, site, say, thresholds = [], ...named }) {
   const draft = await draftPlan({ ...named, site })
@@ -153,7 +156,11 @@ export async function prepare({ app, site, say, thresholds = [], ...named }) {
   }
 }
 
-/** Refuses a wrong threshold before a run. @param {string[]} thresholds @param {Pick<Preparation, 'plan' | 'layout'>} planned @throws {import('../lib/errors.js').UsageError} */
+/**
+ * Refuses a wrong threshold before a run.
+ * @param {string[]} thresholds @param {Pick<Preparation, 'plan' | 'layout'>} planned
+ * @throws {import('../lib/errors.js').UsageError} for the first that is wrong
+ */
 async function assertThresholds(thresholds, { plan, layout }) {
   const { parseThreshold } = await import('../analysis/thresholds.js')
   const services = Object.values(layout.topologies).flatMap(topology => topology.services.map(({ name }) => name))
@@ -172,7 +179,7 @@ async function loadRegistries({ experiment, overrides }) {
   return { planes, loads }
 }
 
-/** Notes a CPU quota of this job or container, if arms have CPU limits; empty: none. @param {Arm[]} arms @param {Site['limits']} limits */
+/** Notes a CPU quota of this job or container, if arms have CPU limits; []: there is nothing to note. @param {Arm[]} arms @param {Site['limits']} limits */
 function noteQuota(arms, limits) {
   const quota = findQuota(limits)
   if (quota === null || arms.every(({ cpuLimitCores }) => cpuLimitCores === null)) return []

@@ -41,7 +41,10 @@ export function addProductionOptions(command) {
     .addOption(option('--query-timeout <time>', 'the most that a query may take; default: 60s', parseTimeout))
 }
 
-/** Reads the options, with their defaults. @param {ProductionWords} options @returns {ProductionOptions | null} null: --from-prometheus is not among them */
+/**
+ * Reads the options, with their defaults.
+ * @param {ProductionWords} options @returns {ProductionOptions | null} null: --from-prometheus is not among them
+ */
 export function readProductionOptions(options) {
   const { fromPrometheus, namespace = '', container = CONTAINERS, queryTimeout = QUERY_TIMEOUT_MS } = options
   if (fromPrometheus === undefined) return null

@@ -20,13 +20,15 @@ import { nodeTool } from '../tools/node.js'
 /** @typedef {Record<string, DataPlane>} Planes by name */
 
 /**
- * What was found before a plan runs. tools: by name; missing: planes without a program; scripts: folders of a profile's scripts, by
- * `plane:profile`; lacks: why a control plane's program, or what a profile needs, is missing, by name.
- * @typedef {{ tools: Record<string, Tool>, missing: Plan['notMeasured'], scripts: Record<string, string>,
- *   lacks: Record<string, string> }} ProgramSearch
+ * What was found before a plan runs.
+ * @typedef {object} ProgramSearch
+ * @property {Record<string, Tool>} tools by name
+ * @property {Plan['notMeasured']} missing the planes without a program
+ * @property {Record<string, string>} scripts the folder of a profile's scripts, by `plane:profile`
+ * @property {Record<string, string>} lacks why a control plane's program, or what a profile needs, is missing, by name
  */
 
-/** Lists the programs of all planes and generators, and Node. @returns {Promise<ToolSpec[]>} */
+/** Lists the programs of all planes and generators, and Node. Planes that only run pipelines are left out. @returns {Promise<ToolSpec[]>} */
 export async function loadToolSpecs() {
   const [planes, loads] = await Promise.all([loadPlanes(), loadGenerators()])
   return [
@@ -54,10 +56,18 @@ export async function assertImages(images) {
 }
 
 /**
- * Finds the programs of the load, the planes, and their control planes. @param {{ load: LoadGenerator,
- *   planes: Planes, chosen: PlaneChoice[], pipelines?: Pipelines, isPlaneRequired: boolean, arms: Arm[], findTool: Site['findTool'] }} options
- * @returns {Promise<ProgramSearch>} @throws {MissingPlaneError} if a plane of --planes has no program; {BrokenToolError} if none of
- *   these planes' programs runs; {BenchError} if there is no generator
+ * Finds the programs of the load, the planes, and their control planes.
+ * @param {object} options
+ * @param {LoadGenerator} options.load
+ * @param {Planes} options.planes
+ * @param {PlaneChoice[]} options.chosen
+ * @param {Pipelines} [options.pipelines] none by default
+ * @param {boolean} options.isPlaneRequired --planes names them: one without a program is an error, and not left out
+ * @param {Arm[]} options.arms
+ * @param {Site['findTool']} options.findTool
+ * @returns {Promise<ProgramSearch>}
+ * @throws {MissingPlaneError} if a plane of --planes has no program; {BrokenToolError} if none of these planes' programs runs;
+ *   {BenchError} if there is no generator
  */
 export async function findPrograms({ load, planes, chosen, pipelines = {}, isPlaneRequired, arms, findTool }) {
   /** @type {ProgramSearch} */
@@ -122,7 +132,10 @@ export async function findPrograms({ load, planes, chosen, pipelines = {}, isPla
   return { tools, missing, scripts, lacks }
 }
 
-/** Finds the program of a plane. @param {ToolSpec} tool @param {Site['findTool']} findTool @returns broken: the error, if it does not run */
+/**
+ * Finds the program of a plane.
+ * @param {ToolSpec} tool @param {Site['findTool']} findTool @returns the program, why it is missing, or the error if it does not run
+ */
 async function findRunning(tool, findTool) {
   try {
     return await findTool(tool)
@@ -133,8 +146,13 @@ async function findRunning(tool, findTool) {
 }
 
 /**
- * Finds the program of one plane, and the scripts that it runs. @param {{ planes: Planes, choice: PlaneChoice, folders: { pipyScripts: string },
- *   findTool: Site['findTool'] }} options folders: of the kit's scripts @throws {MissingPlaneError} if either is missing
+ * Finds the program of one plane, and the scripts that it runs.
+ * @param {object} options
+ * @param {Planes} options.planes
+ * @param {PlaneChoice} options.choice
+ * @param {{ pipyScripts: string }} options.folders that of the kit's scripts
+ * @param {Site['findTool']} options.findTool
+ * @throws {MissingPlaneError} if either is missing
  */
 export async function findPlane({ planes, choice, folders, findTool }) {
   const spec = specOf(planes, choice)
@@ -175,13 +193,20 @@ function hasProgram({ variant }) {
   return variant !== null && isProgram(variant)
 }
 
-/** Returns the spec of a plane's program, with the path that the choice names. @param {Planes} planes @param {PlaneChoice} choice @returns {ToolSpec} */
+/**
+ * Returns the spec of a plane's program, with the path that the choice names if it names one.
+ * @param {Planes} planes @param {PlaneChoice} choice @returns {ToolSpec}
+ */
 export function specOf(planes, choice) {
   const spec = /** @type {ToolSpec} */ (planes[choice.plane].tool)
   return hasProgram(choice) ? { ...spec, path: `${choice.variant}` } : spec
 }
 
-/** Finds the scripts that profiles run, or why they are missing. @param {Planes} planes @param {PlaneChoice[]} chosen @param {Pick<ProgramSearch, 'scripts' | 'lacks'>} [into] changed */
+/**
+ * Finds the scripts that profiles run, or why they are missing. Profiles without scripts are left out.
+ * @param {Planes} planes @param {PlaneChoice[]} chosen
+ * @param {Pick<ProgramSearch, 'scripts' | 'lacks'>} [into] is changed and returned; a new one by default
+ */
 function findVariantScripts(planes, chosen, into = { scripts: {}, lacks: {} }) {
   for (const choice of chosen) {
     const spec = findDeployed(planes, choice)?.scripts
@@ -193,8 +218,13 @@ function findVariantScripts(planes, chosen, into = { scripts: {}, lacks: {} }) {
 }
 
 /**
- * Finds what serves the applications: Pipy, else Node. app: null: either, and a line says if it is Node. @param {{ app: 'pipy' |
- *   'node' | null, tools: Record<string, Tool>, findTool: Site['findTool'], say: Context['say'] }} options @throws {BenchError} if it is missing
+ * Finds what serves the applications.
+ * @param {object} options
+ * @param {'pipy' | 'node' | null} options.app null: Pipy, else Node, and then a line says so
+ * @param {Record<string, Tool>} options.tools those found before
+ * @param {Site['findTool']} options.findTool
+ * @param {Context['say']} options.say
+ * @throws {BenchError} if it is missing
  */
 export async function findAppRuntime({ app, tools, findTool, say }) {
   const pipy = app === 'node' ? null : (tools.pipy ?? (await findTool(await loadPipyTool())))
@@ -211,7 +241,10 @@ async function loadPipyTool() {
   return /** @type {ToolSpec} */ ((await loadPlanes(['pipy'])).pipy.tool)
 }
 
-/** Lists the planes that a run cannot measure for lack of a program, with advice. @param {Pick<import('../run/execute.js').Preparation, 'plan' | 'programs'>} preparation */
+/**
+ * Lists the planes that a run cannot measure for lack of a program, with advice. Those whose program has no advice are left out.
+ * @param {Pick<import('../run/execute.js').Preparation, 'plan' | 'programs'>} preparation
+ */
 export function findLacks({ plan: { notMeasured }, programs: { planes, tools } }) {
   return Object.values(planes).flatMap(({ name, tool }) => {
     if (!tool?.ifMissing || tool.name in tools || !notMeasured.some(({ plane }) => plane === name)) return []

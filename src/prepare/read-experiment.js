@@ -24,14 +24,20 @@ const VERBS_THAT_MEASURE = {
   parity: () => `${renderCommand('parity', 'pipy')} tries one data plane, and has no plan`,
 }
 
-/** Reads an experiment that measures, by its name or the path of a file. @param {string} name @throws {UsageError} */
+/**
+ * Reads an experiment that measures, by its name or the path of a file.
+ * @param {string} name @throws {UsageError} if there is none, it is wrong, or it is computed
+ */
 export function readExperiment(name) {
   const experiment = readAnyExperiment(name)
   if (!('kind' in experiment)) return experiment
   throw new UsageError(`${name} measures nothing, and is computed at once: ${renderCommand('bench', name)}`)
 }
 
-/** Reads an experiment of any kind, by its name or the path of a file. @param {string} name @throws {UsageError} */
+/**
+ * Reads an experiment of any kind, by its name or the path of a file. A name that ends in .yaml or .yml is a path.
+ * @param {string} name @throws {UsageError} if there is none, it is wrong, or the name is that of a verb
+ */
 export function readAnyExperiment(name) {
   const isFile = /\.ya?ml$/.test(name)
   const file = isFile ? name : `${EXPERIMENTS}/${name}.yaml`
@@ -47,7 +53,11 @@ export function readTopology(link) {
   return parseTopology(readOrSuggest(path.join(ROOT, file), { name: link, what: 'link', folder: TOPOLOGIES }), file)
 }
 
-/** Reads a file of the kit or the user. @param {string} file @param {{ name: string, what: string, folder: string }} options @throws {UsageError} with the nearest name */
+/**
+ * Reads a file of the kit or the user.
+ * @param {string} file @param {{ name: string, what: string, folder: string }} options what: a word for it; folder: of the known ones
+ * @throws {UsageError} with the nearest name if there is none, or with the reason why it cannot be read
+ */
 function readOrSuggest(file, { name, what, folder }) {
   try {
     return readBounded(file)

@@ -6,7 +6,10 @@ import { trafficSchema } from '../model/traffic.js'
 
 /** @import { Traffic } from '../model/traffic.js' */
 
-/** Reads a file of traffic; without a name in it, the file's name is its name. @param {string} file @returns {Traffic} @throws {UsageError} */
+/**
+ * Reads a file of traffic. Without a name in it, the file's name is its name, with `-` for what a name cannot have.
+ * @param {string} file @returns {Traffic} @throws {UsageError} if it cannot be read, or is wrong
+ */
 export function readTraffic(file) {
   const named = path
     .basename(file, path.extname(file))

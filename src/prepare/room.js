@@ -30,7 +30,11 @@ export function checkPorts(ports = countPorts()) {
   }
 }
 
-/** Checks the memory and the local ports. @param {number} [bytes] available @param {number} [ports] @throws {BenchError} if either is too little for any run */
+/**
+ * Checks the memory and the local ports.
+ * @param {number} [bytes] available; by default as read @param {number} [ports] their number; by default as read
+ * @throws {BenchError} if either is too little for any run
+ */
 export function assertRoom(bytes, ports) {
   const local = checkPorts(ports)
   if (!local.isEnough) throw new BenchError(local.text)

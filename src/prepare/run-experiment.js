@@ -9,19 +9,26 @@ import { withSite } from './site.js'
 import { assertKnown } from './supported.js'
 
 /**
- * A run of a verb. findReusable: finds trials of earlier runs; writeDocuments: false: it could not; report: prints the answer and
- * returns an exit status; isInterrupted: the answer is of what was measured so far; announceResults: prints where the results are.
  * @import { Site, Summary } from '../model/types.ts' @import { Execution, Preparation } from '../run/execute.js'
  * @import { Context } from '../verbs/program.js'
- * @typedef {{ experiment: import('../request/experiment.js').Experiment, options: import('./options.js').RunOptions,
- *   interrupted?: Execution['interrupted'],
- *   findReusable?: (preparation: Preparation, site: Site) => Promise<Execution['reusable']>,
- *   writeDocuments: (folder: string, context: Context) => Promise<boolean>,
- *   report: (run: { summary: Summary, folder: string, isInterrupted: boolean }) => Promise<number> | number,
- *   announceResults: (folder: string, context: Context) => void }} ExperimentRun
+ */
+/**
+ * A run of a verb.
+ * @typedef {object} ExperimentRun
+ * @property {import('../request/experiment.js').Experiment} experiment
+ * @property {import('./options.js').RunOptions} options
+ * @property {Execution['interrupted']} [interrupted] the run that it resumes
+ * @property {(preparation: Preparation, site: Site) => Promise<Execution['reusable']>} [findReusable] finds trials of earlier runs
+ * @property {(folder: string, context: Context) => Promise<boolean>} writeDocuments resolves to false if it could not
+ * @property {(run: { summary: Summary, folder: string, isInterrupted: boolean }) => Promise<number> | number} report prints the answer,
+ *   which is of what was measured so far if the run was interrupted, and returns an exit status
+ * @property {(folder: string, context: Context) => void} announceResults prints where the results are
  */
 
-/** Opens a site and the views, measures, reports, and closes both, also after an error, which it throws. @param {ExperimentRun} options @param {Context} context */
+/**
+ * Opens a site and the views, measures, reports, and closes both, also after an error, which it throws.
+ * @param {ExperimentRun} options @param {Context} context
+ */
 export async function runExperiment({ experiment, options, interrupted, ...hooks }, context) {
   const { planes = [], threshold: thresholds, retain, out = null, recheck: isRechecked } = options
   // A wrong name is refused before the machine is examined.

@@ -46,7 +46,10 @@ export async function withSite(options, context, task) {
   }
 }
 
-/** Opens the site, after removing what killed runs left. @param {SiteOptions} options @param {Context} context @returns {Promise<Site | null>} null: this program ran in a scope instead */
+/**
+ * Opens the site, after removing what killed runs left.
+ * @param {SiteOptions} options @param {Context} context @returns {Promise<Site | null>} null: this program ran in a scope instead
+ */
 async function openSite(options, context) {
   const { cpu, target, out, generator, loadHost: host, address = null } = options
   const { say, signal } = context

@@ -21,7 +21,11 @@ import { findPipelineFile } from '../tools/pipeline-file.js'
  * @import { Planes } from './programs.js'
  */
 
-/** Checks choices of planes. @param {Planes} planes @param {PlaneChoice[]} choices @throws {UsageError} for a plane, profile or variant that the kit does not have */
+/**
+ * Checks choices of planes.
+ * @param {Planes} planes @param {PlaneChoice[]} choices
+ * @throws {UsageError} for a plane, profile, control or variant that the kit does not have, or that cannot be combined
+ */
 export function assertKnown(planes, choices) {
   for (const choice of choices) {
     const { plane, variant } = choice
@@ -33,7 +37,10 @@ export function assertKnown(planes, choices) {
   }
 }
 
-/** Checks the plane, profile and control of a choice, and which may be combined. @param {Planes} planes @param {PlaneChoice} choice @throws {UsageError} */
+/**
+ * Checks the plane, profile and control of a choice, and which may be combined.
+ * @param {Planes} planes @param {PlaneChoice} choice @throws {UsageError} for one that the kit does not have or combine
+ */
 function assertChoice(planes, choice) {
   const { plane, profile, variant, control } = choice
   if (Object.hasOwn(MESHES, plane))
@@ -57,7 +64,10 @@ function assertChoice(planes, choice) {
     throw new UsageError(`the plane ${plane} has no profile "${profile}"${suggest(profile, profiles)}`)
 }
 
-/** Says whether a variant is a folder of scripts or with a pipeline, or a program. @param {DataPlane | undefined} plane @param {string} variant an absolute path */
+/**
+ * Says whether a variant is a program, or a folder with a pipeline or, unless the plane only runs pipelines, of scripts.
+ * @param {DataPlane | undefined} plane @param {string} variant an absolute path
+ */
 function canRun(plane, variant) {
   const hasScripts = plane?.pipelines !== 'only' && existsSync(path.join(variant, 'main.js'))
   return hasScripts || isProgram(variant) || findPipelineFile(variant) !== null
@@ -75,15 +85,19 @@ function refuseVariant(plane, { plane: name, variant }) {
   return `${variant} ${exists ? 'is not a program that can be executed' : 'does not exist'}: name another program of ${name}; the kit writes its configuration${named && `, and has the profiles ${named}`}. A configuration of yours runs as proxy=./folder (docs/your-pipeline.md)`
 }
 
-/** Lists the names of a plane's control planes. @param {DataPlane} plane */
+/** Lists the names of a plane's control planes; []: none. @param {DataPlane} plane */
 export function listControls({ controls = [] }) {
   return controls.map(({ name }) => name)
 }
 
 /**
  * Asserts that the generator makes the load of every arm, at the place where it runs.
- * @param {{ plan: Pick<Plan, 'experiment' | 'settings' | 'arms' | 'calibrations'>, load: LoadGenerator, isLoadElsewhere?: boolean,
- *   limits?: Site['limits'] }} options @throws {UsageError}
+ * @param {object} options
+ * @param {Pick<Plan, 'experiment' | 'settings' | 'arms' | 'calibrations'>} options.plan
+ * @param {LoadGenerator} options.load
+ * @param {boolean} [options.isLoadElsewhere] on a host or node of its own
+ * @param {Site['limits']} [options.limits]
+ * @throws {UsageError} if it does not
  */
 export function assertRunnable({ plan, load, isLoadElsewhere = false, limits }) {
   assertTogether(PLANS_AT_PLACE, {
@@ -103,10 +117,17 @@ export function findQuota(limits) {
 }
 
 /**
- * Finds why a plane cannot run an arm; null: it can. topology: of its link; lacks: why a control plane's program, or what a
- * profile needs, is missing, by name.
- * @param {{ planes: Planes, arm: Arm, kind: TrialKind, topology: Topology, tools: Record<string, Tool>, lacks: Record<string, string>, cpus: number,
- *   pinnableCpus: number, limits?: Site['limits'] }} options
+ * Finds why a plane cannot run an arm; null: it can.
+ * @param {object} options
+ * @param {Planes} options.planes
+ * @param {Arm} options.arm
+ * @param {TrialKind} options.kind
+ * @param {Topology} options.topology that of its link
+ * @param {Record<string, Tool>} options.tools by name
+ * @param {Record<string, string>} options.lacks why a control plane's program, or what a profile needs, is missing, by name
+ * @param {number} options.cpus
+ * @param {number} options.pinnableCpus
+ * @param {Site['limits']} [options.limits] absent: what many sidecars need is not checked
  */
 export function findUnsupported({ planes, arm, kind, topology, tools, lacks, cpus, pinnableCpus, limits }) {
   const { profile, conditions } = arm
@@ -128,7 +149,15 @@ export function findUnsupported({ planes, arm, kind, topology, tools, lacks, cpu
   })
 }
 
-/** Finds what many sidecars lack here; null: nothing. @param {{ arm: Arm, control?: Control, workers: number, limits: NonNullable<Site['limits']>, hasMany: boolean }} of */
+/**
+ * Finds what many sidecars lack here; null: nothing, or it is not known what they need.
+ * @param {object} of
+ * @param {Arm} of.arm
+ * @param {Control} [of.control]
+ * @param {number} of.workers of each sidecar
+ * @param {NonNullable<Site['limits']>} of.limits
+ * @param {boolean} of.hasMany the experiment has a control plane
+ */
 function findTooMany({ arm: { hasSidecars, conditions }, control, workers, limits, hasMany }) {
   const { sidecars = 0, simulated = 0, services, pairs, configuredServices } = conditions
   const needs = control?.needsOf?.({ configuredServices, workers })
