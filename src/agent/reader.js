@@ -27,7 +27,10 @@ export function createReader() {
     /** Reads memory, identity and workers of each (observer.js). @param {{ watched: Watched[] }} args */
     look: ({ watched }) => look(probesOf(watched)),
 
-    /** Samples each until the window ends, or the signal aborts (observer.js). @param {{ watched: Watched[], window: Window }} args @param {AbortSignal} signal */
+    /**
+     * Samples each until the window ends, or the signal aborts (observer.js).
+     * @param {{ watched: Watched[], window: Window }} args @param {AbortSignal} signal
+     */
     observe: ({ watched, window }, signal) => observe(probesOf(watched), { window, signal }),
   }
 }
@@ -70,7 +73,10 @@ export function findFolder(root, id) {
 const UNREAD = ['atSeconds', 'cpuSeconds', ...Object.keys(NOT_OFFERED)].map(name => [name, Number.NaN])
 const GONE = /** @type {import('../model/types.ts').Reading} */ (/** @type {any} */ (Object.fromEntries(UNREAD)))
 
-/** Guards a probe against the end of its container, whose cgroup is then removed: `read` gives NaN, the others null, 0 or nothing. @param {Probe} probe @returns {Probe} */
+/**
+ * Guards a probe against the end of its container, whose cgroup is then removed: `read` gives NaN, the others null, 0 or nothing.
+ * @param {Probe} probe @returns {Probe}
+ */
 function whileThere(probe) {
   /** @type {<T>(read: () => T, otherwise: T) => () => T} */
   const guard = (read, otherwise) => () => safely(read, otherwise)

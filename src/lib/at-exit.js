@@ -1,7 +1,10 @@
 /** @type {Set<() => void>} */
 const actions = new Set()
 
-/** Calls `act` when this process exits. All calls share one listener: Node warns of more than ten. @param {() => void} act @returns a function that takes it back */
+/**
+ * Calls `act` when this process exits. All calls share one listener: Node warns of more than ten.
+ * @param {() => void} act @returns a function that takes it back
+ */
 export function atExit(act) {
   if (actions.size === 0) process.on('exit', actAll)
   actions.add(act)

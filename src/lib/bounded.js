@@ -3,7 +3,10 @@
 // A trial can be a soak of hours at ten points a second, and a chart shows no more points than it has pixels.
 export const POINTS_MOST = 2000
 
-/** Appends a point. If there are more than `most`, drops every second one of the older half. @param {[number, number][]} points @param {[number, number]} point */
+/**
+ * Appends a point. If there are then more than `most` (POINTS_MOST by default), every second one of the older half is dropped.
+ * @param {[number, number][]} points are changed @param {[number, number]} point
+ */
 export function appendPoint(points, point, most = POINTS_MOST) {
   points.push(point)
   if (points.length <= most) return
@@ -12,8 +15,10 @@ export function appendPoint(points, point, most = POINTS_MOST) {
 }
 
 /**
- * Appends a stretch of time, or lengthens the last one if the two overlap or touch. If there are more than `most`, joins each two of the
- * older half, with the gap between them. @param {[number, number][]} stretches [from, to], changed @param {[number, number]} stretch @param {number} [most]
+ * Appends a stretch of time, or lengthens the last one if the two overlap or touch. If there are then more than `most`, each two of
+ * the older half are joined, with the gap between them.
+ * @param {[number, number][]} stretches [from, to], are changed @param {[number, number]} stretch
+ * @param {number} [most] POINTS_MOST by default
  */
 export function appendStretch(stretches, [from, to], most = POINTS_MOST) {
   const last = stretches.at(-1)

@@ -48,9 +48,13 @@ export async function createAuthority(name, { keyType = 'ecdsa-p256', lifeMs = L
 }
 
 /**
- * Reads an authority from the PEM of its certificate and of its private key (PKCS #8), which must be of `keyType`. lifeMs: of its
- * new leaves. @throws if either cannot be read
- * @param {{ certificatePem: string, keyPem: string, keyType?: KeyType, lifeMs?: number }} written @returns {Promise<Authority>}
+ * Reads an authority from the PEM of its certificate and of its private key.
+ * @param {object} written
+ * @param {string} written.certificatePem
+ * @param {string} written.keyPem PKCS #8
+ * @param {KeyType} [written.keyType] that of the key; ecdsa-p256 by default
+ * @param {number} [written.lifeMs] that of its new leaves; a day by default
+ * @returns {Promise<Authority>} @throws if either cannot be read, or the key is of another type
  */
 export async function readAuthority({ certificatePem, keyPem, keyType = 'ecdsa-p256', lifeMs = LIFETIME_MS }) {
   const certificate = new x509.X509Certificate(certificatePem)
@@ -129,10 +133,13 @@ export async function signCertificate({ authority, identity, dnsName, publicKey,
 
 /**
  * Writes a fresh authority's certificate and one certificate and key per service into a folder of mode
- * 0700 (files 0600): `ca.pem`, `<service>.pem`, `<service>-key.pem`, and both as `<service>-combined.pem`;
- * with `hasAuthorityKey`, the authority's key as `ca-key.pem`. dnsName: by default the service's name.
- * @param {{ folder: string, services: { name: string, identity: string, dnsName?: string }[], hasAuthorityKey?: boolean,
- *   keyType?: KeyType, lifeMs?: number }} options
+ * 0700 (files 0600): `ca.pem`, `<service>.pem`, `<service>-key.pem`, and both as `<service>-combined.pem`.
+ * @param {object} options
+ * @param {string} options.folder
+ * @param {{ name: string, identity: string, dnsName?: string }[]} options.services dnsName: the name by default
+ * @param {boolean} [options.hasAuthorityKey] the authority's key is written, too, as `ca-key.pem`
+ * @param {KeyType} [options.keyType] of the authority and of all keys; ecdsa-p256 by default
+ * @param {number} [options.lifeMs] of all certificates; a day by default
  * @returns {Promise<Authority>}
  */
 export async function writeCertificates({ folder, services, hasAuthorityKey = false, ...life }) {
@@ -161,7 +168,10 @@ export function createKeys(keyType) {
   )
 }
 
-/** Computes a validity; `past` ended one lifetime ago, `future` begins in two. @param {{ validIn?: CertificateFlaws['validIn'] | 'now', lifeMs: number }} options */
+/**
+ * Computes a validity, which begins CLOCK_SKEW_MS earlier than the lifetime: one in the past ended one lifetime ago, and one in the
+ * future begins in two. @param {{ validIn?: CertificateFlaws['validIn'] | 'now', lifeMs: number }} options
+ */
 function validity({ validIn = 'now', lifeMs }) {
   const now = Date.now() + { now: 0, past: -2, future: 2 }[validIn] * lifeMs
   return { notBefore: new Date(now - CLOCK_SKEW_MS), notAfter: new Date(now + lifeMs) }

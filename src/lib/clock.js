@@ -22,7 +22,10 @@ export function startClock() {
         `the clock of this machine was set ${moved} while a window was observed, so it cannot be told what is in the window: set the clock before a run, or have it slewed`,
       )
     },
-    /** Waits until a moment of this clock, if it has not passed. @param {number} epochMs @param {AbortSignal} [signal] */
+    /**
+     * Waits until a moment of this clock, if it has not passed.
+     * @param {number} epochMs @param {AbortSignal} [signal] @throws the signal's reason when it aborts
+     */
     async waitUntil(epochMs, signal) {
       // A timer may fire a little before its time.
       for (let left = epochMs - now(); left > 0; left = epochMs - now()) await sleep(left, signal)

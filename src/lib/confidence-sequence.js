@@ -56,7 +56,8 @@ function addDepth() {
 /**
  * Estimates how many values an interval of at most `width` takes, if they are normal. Their standard deviation is the larger of
  * two estimates: by the median absolute deviation, and by the interval that they have.
- * @param {{ values: number[], width: number, most: number }} options width: from end to end @returns {number | null} null: more than `most`
+ * @param {{ values: number[], width: number, most: number }} options width: that of the interval, from end to end
+ * @returns {number | null} SEQUENCE_LEAST at least; null: more than `most`
  */
 export function extrapolateCount({ values, width, most }) {
   const sorted = values.toSorted((a, b) => a - b)

@@ -22,7 +22,10 @@ export const EXIT_MEANINGS = /** @type {any} */ (Object.fromEntries(Object.value
 
 /** An error that a person can act on; `cli.js` prints its message and exits with its status. */
 export class BenchError extends Error {
-  /** @param {string} message what was attempted, the value it got, what to do next @param {{ exitStatus?: number, cause?: unknown }} [options] */
+  /**
+   * @param {string} message what was attempted, the value it got, what to do next
+   * @param {{ exitStatus?: number, cause?: unknown }} [options]
+   */
   constructor(message, { exitStatus = EXIT.failed, cause } = {}) {
     super(message, { cause })
     this.name = new.target.name
@@ -61,5 +64,8 @@ export class AgentError extends BenchError {}
 /** The cluster or host where services run no longer answers: the run ends, and what it started there must be removed later. */
 export class SiteLostError extends BenchError {}
 
-/** Error codes of what this machine itself could not do, such as open a file or send a request: no sidecar or control plane is the cause. */
+/**
+ * Error codes of what this machine itself could not do, such as open a file or send a request: no sidecar or control plane is the
+ * cause.
+ */
 export const OWN_CODES = ['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'EADDRNOTAVAIL', 'ENOBUFS']

@@ -1,7 +1,10 @@
 import fs from 'node:fs'
 import path from 'node:path'
 
-/** Makes a folder and those above it, one by one: below /proc, Node 20 hangs on `recursive`. @param {string} folder @throws the system's error if it cannot */
+/**
+ * Makes a folder and those above it, one by one: below /proc, Node 20 hangs on `recursive`.
+ * @param {string} folder @throws the system's error if it cannot
+ */
 export function makeFolder(folder) {
   for (const at of listMissing(folder)) {
     try {
@@ -13,7 +16,7 @@ export function makeFolder(folder) {
   }
 }
 
-/** Lists the folders that must be made for a folder to exist, the uppermost first; empty: it exists. @param {string} folder */
+/** Lists the folders that must be made for a folder to exist, the uppermost first; []: it exists. @param {string} folder */
 export function listMissing(folder) {
   const missing = []
   for (let at = path.resolve(folder); !fs.existsSync(at); at = path.dirname(at)) missing.unshift(at)

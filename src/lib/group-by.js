@@ -1,4 +1,7 @@
-/** Groups items by key, in their order, as Map.groupBy does from Node 21 on. @template Item, Key @param {Item[]} items @param {(item: Item) => Key} keyOf */
+/**
+ * Groups items by key, in their order, as Map.groupBy does from Node 21 on.
+ * @template Item, Key @param {Item[]} items @param {(item: Item) => Key} keyOf
+ */
 export function groupBy(items, keyOf) {
   /** @type {Map<Key, Item[]>} */
   const groups = new Map()

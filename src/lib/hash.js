@@ -31,13 +31,19 @@ export function hashTo64Bits(text) {
   return createHash('blake2b512').update(text).digest().readBigUInt64LE()
 }
 
-/** Computes the SHA-256 of the paths and contents below a folder. @param {string} folder @param {(path: string) => boolean} [isIncluded] of a file or folder; by default all are */
+/**
+ * Computes the SHA-256 of the paths and contents below a folder.
+ * @param {string} folder @param {(path: string) => boolean} [isIncluded] of a file or folder; by default all are
+ */
 export function hashFolder(folder, isIncluded = () => true) {
   const files = listFiles(folder, isIncluded)
   return hashText(JSON.stringify(files.map(file => [file, hashText(readFileSync(path.join(folder, file)))])))
 }
 
-/** Lists the files of a folder; links are followed. @param {string} folder @param {(path: string) => boolean} isIncluded @returns {string[]} paths below it, sorted */
+/**
+ * Lists the files of a folder and those below it. Links are followed.
+ * @param {string} folder @param {(path: string) => boolean} isIncluded @returns {string[]} paths below it, sorted
+ */
 function listFiles(folder, isIncluded) {
   return readdirSync(folder)
     .sort()

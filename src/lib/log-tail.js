@@ -5,14 +5,17 @@ const LINE_LENGTH = 300
 const FOLDED_LINES = 2
 const TAIL_BYTES = 64 * 1024
 
-/** Renders the last eight lines of a log, or that it is empty, as the end of an error's message. @param {string} text @param {string} [file] of the log, to name */
+/**
+ * Renders the last LOG_LINES lines of a log, or that it is empty, as the end of an error's message. Lines are cut to LINE_LENGTH
+ * characters. @param {string} text @param {string} [file] of the log, to name
+ */
 export function renderTail(text, file) {
   const at = file ? ` (${file})` : ''
   const lines = lastLines(text, LOG_LINES).map(line => line.slice(0, LINE_LENGTH))
   return lines.length > 0 ? `; the end of its log${at}:\n  ${lines.join('\n  ')}` : `; its log is empty${at}`
 }
 
-/** Shortens what `renderTail` added to a message to the last two lines, without the file; other messages stay. @param {string} message */
+/** Shortens what `renderTail` added to a message to the last two lines, without the file. Other messages stay. @param {string} message */
 export function foldTail(message) {
   const [, head, tail] = /^(.*?); the end of its log(?: \([^\n]*\))?:\n(.*)$/s.exec(message) ?? []
   return head === undefined
@@ -22,7 +25,7 @@ export function foldTail(message) {
         .join(' / ')}`
 }
 
-/** Lists the last lines of a text that are not empty. @param {string} text @param {number} most */
+/** Lists the last lines of a text that are not empty; []: there are none. @param {string} text @param {number} most */
 export function lastLines(text, most) {
   return text.trim().split('\n').filter(Boolean).slice(-most)
 }

@@ -3,8 +3,9 @@ import path from 'node:path'
 import { safely } from './safely.js'
 
 /**
- * Finds the mount point that is mounted noexec, so that a file, or programs in a folder, cannot run; null: they can. The file or
- * folder need not exist. @param {string} file @param {string} [mountinfo] text as in proc(5), by default that of this process
+ * Finds the mount point that is mounted noexec, so that a file, or programs in a folder, cannot run. The file or folder need not
+ * exist. @param {string} file @param {string} [mountinfo] text as in proc(5), by default that of this process
+ * @returns {string | null} null: they can, or mounts cannot be read
  */
 export function findNoexec(file, mountinfo = safely(() => readFileSync('/proc/self/mountinfo', 'utf8'), '')) {
   const real = findReal(path.resolve(file))

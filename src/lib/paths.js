@@ -6,7 +6,7 @@ import { safely } from './safely.js'
 /** The folder of the kit itself. */
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Returns the folder of fetched tools: SIDECAR_BENCH_CACHE, else one in the user's cache folder; empty counts as unset. */
+/** Returns the folder of fetched tools: SIDECAR_BENCH_CACHE, else one in the user's cache folder. An empty variable counts as unset. */
 export function cacheFolder() {
   const { SIDECAR_BENCH_CACHE, XDG_CACHE_HOME } = process.env
   // A relative path would be another cache to a command that runs in another folder.
@@ -15,7 +15,7 @@ export function cacheFolder() {
   )
 }
 
-/** Returns the user's home; for a user without an entry in passwd(5), as in a container, the folder of temporary files. */
+/** Returns the user's home. For a user without an entry in passwd(5), as in a container, it is the folder of temporary files. */
 export function homeFolder() {
   return safely(() => os.homedir(), '') || safely(() => os.userInfo().homedir, '') || os.tmpdir()
 }

@@ -8,13 +8,19 @@ export function processStartTicks(pid) {
   return stat === '' || 'ZX'.includes(state) ? null : Number(fields[18])
 }
 
-/** Reads where the pids of this process are valid: in its pid namespace, such as `pid:[4026531836]`, and until a reboot. @throws without /proc */
+/**
+ * Reads where the pids of this process are valid: in its pid namespace, such as `pid:[4026531836]`, and until a reboot.
+ * @throws without /proc
+ */
 export function readPlace() {
   const bootId = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
   return { pidNamespace: readlinkSync('/proc/self/ns/pid'), bootId }
 }
 
-/** Makes a key, one word, of the place where a pid is valid: the boot of the machine, whose folders others may share, and the pid namespace. `unknown`: no /proc. */
+/**
+ * Makes a key, one word, of the place where a pid is valid: the boot of the machine, whose folders others may share, and the pid
+ * namespace. Without /proc it is `unknown`.
+ */
 export function createPlaceKey() {
   return safely(() => {
     const { bootId, pidNamespace } = readPlace()

@@ -1,4 +1,7 @@
-/** Creates a generator of numbers in [0, 1), the same for the same seed: mulberry32 by Tommy Ettinger (public domain). @param {number} seed 32 bits */
+/**
+ * Creates a generator of numbers in [0, 1), the same for the same seed: mulberry32 by Tommy Ettinger (public domain).
+ * @param {number} seed of which 32 bits count
+ */
 export function createRandom(seed) {
   let state = seed >>> 0
   return () => {

@@ -5,7 +5,10 @@ const NAME = 'sidecar-bench'
 // An installed package lies below node_modules; npx runs a checkout by the name of its program.
 const isByNpx = ROOT.split(path.sep).includes('node_modules') || path.basename(process.argv[1] ?? '') === NAME
 
-/** Renders a command of the kit as a user types it here: with npx, or with npm run in a checkout. words: what follows the verb. @param {string} verb */
+/**
+ * Renders a command of the kit as a user types it here: with npx, or with npm run in a checkout.
+ * @param {string} verb @param {string} [words] that follow it
+ */
 export function renderCommand(verb, words = '') {
   if (isByNpx) return `npx ${NAME} ${verb}${words && ` ${words}`}`
   return `npm run ${verb}${words && ` -- ${words}`}`

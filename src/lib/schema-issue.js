@@ -1,4 +1,7 @@
-/** Renders an issue of a schema; that of a record's key holds a better one. Pure. @param {Pick<import('zod').core.$ZodIssue, 'message'> & { issues?: import('zod').core.$ZodIssue[] }} issue */
+/**
+ * Renders an issue of a schema. If it holds others, as that of a record's key does, the first of them is rendered. Pure.
+ * @param {Pick<import('zod').core.$ZodIssue, 'message'> & { issues?: import('zod').core.$ZodIssue[] }} issue
+ */
 export function renderIssue({ message, issues: [ofKey] = [] }) {
   if (ofKey !== undefined) return renderIssue(ofKey)
   return message.replace(/^Invalid input: expected (.*), received undefined$/, 'it is missing: expected $1')

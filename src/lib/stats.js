@@ -3,8 +3,12 @@ import { findSequenceDepth } from './confidence-sequence.js'
 import { createRandom } from './random.js'
 
 /**
- * A value per round (null: it has none), their median, and the median's 95 % interval from low to high; null: too few values.
- * @typedef {{ median: number | null, low: number | null, high: number | null, values: (number | null)[] }} Quantity
+ * A value per round, their median, and the median's 95 % interval.
+ * @typedef {object} Quantity
+ * @property {number | null} median null: no round has a value
+ * @property {number | null} low null: too few values for an interval
+ * @property {number | null} high
+ * @property {(number | null)[]} values null: the round has none
  */
 
 const CONFIDENCE = 0.95
@@ -16,17 +20,27 @@ const RESAMPLES = 2000
 const TREND_Z = 2.576
 const SLOPE_Z = 1.96
 
-/** Summarises a value per round; from six on, the interval is of order statistics (`findDepth`). @param {(number | null)[]} values */
+/**
+ * Summarises a value per round. From ROUNDS_LEAST values on, the interval is of order statistics (`findDepth`); fewer have none.
+ * @param {(number | null)[]} values
+ */
 export function summariseValues(values) {
   return summariseAtDepth(values, n => (n >= ROUNDS_LEAST ? findDepth(n) : 0))
 }
 
-/** Summarises a value per round by a confidence sequence, which may end at any round. @param {(number | null)[]} values */
+/**
+ * Summarises a value per round by a confidence sequence, which may end at any round. Fewer than SEQUENCE_LEAST values have no interval.
+ * @param {(number | null)[]} values
+ */
 export function summariseSequence(values) {
   return summariseAtDepth(values, findSequenceDepth)
 }
 
-/** Summarises values; the interval goes from the depth-th smallest to the depth-th largest. @param {(number | null)[]} values @param {(n: number) => number} findDepthOf 0: none @returns {Quantity} */
+/**
+ * Summarises values. The interval goes from the depth-th smallest to the depth-th largest.
+ * @param {(number | null)[]} values @param {(n: number) => number} findDepthOf the depth for n values; 0: they have no interval
+ * @returns {Quantity}
+ */
 function summariseAtDepth(values, findDepthOf) {
   const sorted = sortPresent(values)
   if (sorted.length === 0) return { median: null, low: null, high: null, values }
@@ -84,7 +98,10 @@ export function findDepth(n) {
   return Math.floor(n / 2)
 }
 
-/** Says whether values rise or fall: Mann's test of trend at 1 %, two-sided, with continuity correction (Kendall, Rank Correlation Methods, 4). @param {number[]} values in order of time; below six: false */
+/**
+ * Says whether values rise or fall: Mann's test of trend at 1 %, two-sided, with continuity correction (Kendall, Rank Correlation
+ * Methods, 4). Fewer than ROUNDS_LEAST values have no trend. @param {number[]} values in order of time
+ */
 export function hasTrend(values) {
   const n = values.length
   let score = 0
@@ -96,7 +113,7 @@ export function hasTrend(values) {
 /**
  * Fits a line: the slope is the median of the slopes of all pairs, the base the median of what it leaves (Theil 1950; Sen,
  * Journal of the American Statistical Association 63, 1968). A quarter of the points may be outliers.
- * @param {[number, number][]} points at least two, of different x
+ * @param {[number, number][]} points at least two, of different x @returns {{ slope: number, base: number }} base: the value at x = 0
  */
 export function fitLine(points) {
   const slope = medianSorted(slopesOf(points))

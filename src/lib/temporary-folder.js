@@ -43,7 +43,10 @@ export async function withTemporaryFolder(name, use) {
   }
 }
 
-/** Makes a folder; `cleanup` removes it if this process is killed. @param {string} name sidecar-bench- and a word @throws {BenchError} if none can be made */
+/**
+ * Makes a folder. `cleanup` removes it if this process is killed.
+ * @param {string} name sidecar-bench- and a word @throws {BenchError} if none can be made
+ */
 export function makeTemporaryFolder(name) {
   const parent = os.tmpdir()
   try {
@@ -57,7 +60,10 @@ export function makeTemporaryFolder(name) {
   }
 }
 
-/** Removes the folders that this user's killed processes left. @param {string} [parent] @returns a line for each */
+/**
+ * Removes the folders that this user's killed processes left. Those whose owner cannot be looked up here stay.
+ * @param {string} [parent] that of temporary folders by default @returns {string[]} a line for each
+ */
 export function removeStaleFolders(parent = os.tmpdir()) {
   const names = safely(() => readdirSync(parent), /** @type {string[]} */ ([]))
   return names.flatMap(name => {

@@ -43,7 +43,10 @@ export function renderTextTable({ columns, rows }) {
     .map(line => line.trimEnd())
 }
 
-/** Wraps a line at 100 columns, never before a %. @param {string} text @param {string} [indent] of the first line @param {string} [hanging] of the others */
+/**
+ * Wraps a line at 100 columns, never before a %. A longer word stays whole.
+ * @param {string} text @param {string} [indent] of the first line @param {string} [hanging] of the others; `indent` by default
+ */
 export function wrapText(text, indent = '', hanging = indent) {
   /** @type {string[]} */
   const lines = []
@@ -55,7 +58,10 @@ export function wrapText(text, indent = '', hanging = indent) {
   return lines
 }
 
-/** Keeps some columns of a table; a row with fewer cells spans them all. @template {Omit<Table, 'caption'>} T @param {T} table @param {(i: number) => boolean} isKept */
+/**
+ * Keeps some columns of a table. In a row with fewer cells than columns, each cell that spans columns then spans them all.
+ * @template {Omit<Table, 'caption'>} T @param {T} table @param {(i: number) => boolean} isKept
+ */
 export function keepColumns(table, isKept) {
   const columns = table.columns.filter((_, i) => isKept(i))
   const rows = table.rows.map(row =>

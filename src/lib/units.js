@@ -33,7 +33,10 @@ export function readMilliseconds(text) {
   return Number(number) > 0 ? Number(number) * (unit === 's' ? 1000 : 1) : null
 }
 
-/** Parses a size: K is 1000, Ki is 1024. @param {string} text such as 64MiB or 1000 @returns {number | null} bytes; null: it is no size of a byte or more */
+/**
+ * Parses a size: K is 1000, Ki is 1024.
+ * @param {string} text such as 64MiB or 1000 @returns {number | null} bytes, rounded; null: it is no size of a byte or more
+ */
 export function readBytes(text) {
   const [, number, unit = ''] = /^(\d+(?:\.\d+)?)\s*((?:[KMG]i?)?B?)$/.exec(text) ?? []
   const bytes = Number(number) * (unit.includes('i') ? 1024 : 1000) ** Math.max(0, 'BKMG'.indexOf(unit[0]))

@@ -1,4 +1,7 @@
-/** Says whether a version is at least another, by the parts of `least`: 1.40.0 is at least 1.36. @param {string} version numbers and dots @param {string} least */
+/**
+ * Says whether a version is at least another, by the parts of `least`: 1.40.0 is at least 1.36. A part that is missing counts as 0.
+ * @param {string} version numbers and dots @param {string} least
+ */
 export function isAtLeast(version, least) {
   const [a, b] = [version, least].map(text => text.split('.').map(Number))
   for (let i = 0; i < b.length; i++) {

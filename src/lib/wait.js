@@ -40,7 +40,10 @@ export async function sleep(ms, signal) {
   }
 }
 
-/** Settles as a promise does, or rejects with the signal's reason if the signal aborts first. The work of the promise goes on. @template T @param {Promise<T>} promise @param {AbortSignal} signal */
+/**
+ * Settles as a promise does, or rejects with the signal's reason if the signal aborts first. The work of the promise goes on.
+ * @template T @param {Promise<T>} promise @param {AbortSignal} signal
+ */
 export function untilAborted(promise, signal) {
   return new Promise((/** @type {(value: T) => void} */ resolve, reject) => {
     const abort = () => reject(signal.reason)
@@ -67,7 +70,10 @@ export async function within(promise, { seconds, late, signal }) {
   }
 }
 
-/** Waits until a moment of the wall clock, if it has not passed. @param {number} epochMs @param {AbortSignal} [signal] @throws its reason when it aborts */
+/**
+ * Waits until a moment of the wall clock, if it has not passed.
+ * @param {number} epochMs @param {AbortSignal} [signal] @throws the signal's reason when it aborts during the wait
+ */
 export async function waitUntil(epochMs, signal) {
   const left = epochMs - Date.now()
   if (left > 0) await sleep(left, signal)

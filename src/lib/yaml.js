@@ -6,9 +6,14 @@ import { renderIssue } from './schema-issue.js'
 const QUOTED_MOST = 200
 
 /**
- * Reads a YAML text by a zod schema; errors name the file, the line and the nearest valid name. modernise: turns the words of
- * older files into those of the schema.
- * @template T @param {{ text: string, file: string, schema: import('zod').ZodType<T>, modernise?: (written: any) => any }} source @throws {UsageError}
+ * Reads a YAML text by a zod schema. Its errors name the file, the line and the nearest valid name.
+ * @template T
+ * @param {object} source
+ * @param {string} source.text
+ * @param {string} source.file its name, for errors
+ * @param {import('zod').ZodType<T>} source.schema
+ * @param {(written: any) => any} [source.modernise] turns the words of older files into those of the schema
+ * @throws {UsageError} if the text is empty, no YAML, or not as the schema says
  */
 export function parseYaml({ text, file, schema, modernise = written => written }) {
   const lines = new LineCounter()
@@ -27,7 +32,10 @@ export function parseYaml({ text, file, schema, modernise = written => written }
   throw new UsageError(`${file}:${lineOf(document, lines, path)}: ${path.map(quote).join('.') || 'the file'}: ${words}`)
 }
 
-/** Calls `read`. @template T @param {string} file @param {() => T} read @throws {UsageError} if it throws, as on a text that is nested too deep */
+/**
+ * Calls `read`.
+ * @template T @param {string} file @param {() => T} read @throws {UsageError} if it throws, as on a text that is nested too deep
+ */
 function attempt(file, read) {
   try {
     return read()
@@ -43,7 +51,11 @@ function renderSyntaxError(message) {
   return message.split('\n')[0]
 }
 
-/** Locates an issue: its path, and in words what is wrong there. @param {import('zod').core.$ZodIssue} issue @param {import('zod').ZodType} schema @param {(at: any[]) => unknown} read */
+/**
+ * Locates an issue: its path, and in words what is wrong there.
+ * @param {import('zod').core.$ZodIssue} issue @param {import('zod').ZodType} schema
+ * @param {(at: any[]) => unknown} read the value at a path; undefined: there is none
+ */
 function locateIssue(issue, schema, read) {
   const path = /** @type {(string | number)[]} */ ([...issue.path])
   if (issue.code === 'unrecognized_keys') {
@@ -74,7 +86,10 @@ function keysAt(schema, path) {
   return Object.keys(at?.shape ?? {})
 }
 
-/** Finds the line of a path, or of the nearest part above it that is there. @param {import('yaml').Document} document @param {LineCounter} lines @param {(string | number)[]} path */
+/**
+ * Finds the line of a path, or of the nearest part above it that is there, which may be the first line of the file.
+ * @param {import('yaml').Document} document @param {LineCounter} lines @param {(string | number)[]} path
+ */
 function lineOf(document, lines, path) {
   for (let length = path.length; length > 0; length--) {
     const parent = /** @type {any} */ (document.getIn(path.slice(0, length - 1), true) ?? document.contents)

@@ -22,17 +22,21 @@ const CALIBRATION_SECONDS = 3
 /** Values of each axis but the CPU limit. @typedef {Record<string, any[]>} Lists */
 
 /**
- * The planes of a plan, and facts about them. runsControl: a process hands out configurations; countSimulated: how many of so many
- * sidecars are simulated.
- * @typedef {{ planes: PlaneChoice[], hasSidecars: (plane: string) => boolean, runsControl: (choice: PlaneChoice) => boolean,
- *   countSimulated: (choice: PlaneChoice, sidecars: number) => number }} Contenders
+ * The planes of a plan, and facts about them.
+ * @typedef {object} Contenders
+ * @property {PlaneChoice[]} planes
+ * @property {(plane: string) => boolean} hasSidecars
+ * @property {(choice: PlaneChoice) => boolean} runsControl a process hands out configurations
+ * @property {(choice: PlaneChoice, sidecars: number) => number} countSimulated how many of so many sidecars are simulated
  */
 
 /**
  * Lists the values of each axis but the CPU limit: in a smoke run the first and the last, and the default if the kind has no such axis.
  * @param {Question} question
- * @param {{ named: PlaneChoice[], pinnableCpus: number, isAnyProgram: (plane: string) => boolean }} options named: the
- *   contenders; pinnableCpus: CPUs that processes can have for themselves; isAnyProgram: contenders of this plane may have nothing in common
+ * @param {object} options
+ * @param {PlaneChoice[]} options.named the contenders
+ * @param {number} options.pinnableCpus the CPUs that processes can have for themselves
+ * @param {(plane: string) => boolean} options.isAnyProgram contenders of this plane may have nothing in common
  * @returns {Lists}
  */
 export function listValues(question, { named, pinnableCpus, isAnyProgram }) {
@@ -78,8 +82,9 @@ function takeEnds(list, profile) {
 }
 
 /**
- * Makes an arm for every plane, CPU limit and combination of axis values; throws UsageError for two variants of one name.
+ * Makes an arm for every plane, CPU limit and combination of axis values, each id once. A plane without sidecars has no CPU limits.
  * @param {Question} question @param {{ lists: Lists, cpuLimits: (number | null)[], contenders: Contenders }} options
+ * @throws {UsageError} for two variants of one name
  */
 export function createArms(question, { lists, cpuLimits, contenders }) {
   const { planes, hasSidecars, runsControl, countSimulated } = contenders
@@ -176,7 +181,10 @@ function idOf(arm, lists) {
     .join('-')
 }
 
-/** Keeps each id once: arms without sidecars may differ only in axes of sidecars. Throws UsageError for two variants of one id. @param {Arm[]} arms */
+/**
+ * Keeps each id once: arms without sidecars may differ only in axes of sidecars.
+ * @param {Arm[]} arms @throws {UsageError} for two variants of one id
+ */
 function distinct(arms) {
   /** @type {Map<string, Arm>} */
   const byId = new Map()
@@ -189,7 +197,11 @@ function distinct(arms) {
   return [...byId.values()]
 }
 
-/** Splits arms by whether they can be measured (null: no reason against it); throws UsageError if none can. @param {Arm[]} arms @param {(arm: Arm) => string | null} findUnsupported */
+/**
+ * Splits arms by whether they can be measured.
+ * @param {Arm[]} arms @param {(arm: Arm) => string | null} findUnsupported null: no reason against it
+ * @returns {{ possible: Arm[], refused: Missing[] }} refused: each reason of a plane once @throws {UsageError} if none can be measured
+ */
 export function refuseUnsupported(arms, findUnsupported) {
   const judged = arms.map(arm => ({ arm, reason: findUnsupported(arm) }))
   const possible = judged.flatMap(({ arm, reason }) => (reason ? [] : [arm]))
@@ -208,7 +220,10 @@ export function distinctly(missing) {
   return [...new Map(missing.map(one => [`${one.plane} ${one.reason}`, one])).values()]
 }
 
-/** Adds the closed loops that find the capacity of open-loop arms, one for all rates of an arm. @param {Arm[]} arms @param {Lists} lists */
+/**
+ * Adds the closed loops that find the capacity of open-loop arms, one for all rates of an arm. Arms without a rate have none.
+ * @param {Arm[]} arms @param {Lists} lists
+ */
 export function calibrate(arms, lists) {
   /** @type {Map<string, Arm>} */
   const calibrations = new Map()
@@ -225,7 +240,8 @@ export function calibrate(arms, lists) {
 }
 
 /**
- * Keeps the arms whose rate is at most a share of the capacity found, and says why the others are left out.
+ * Keeps the arms whose rate is at most a share of the capacity found, and says why the others are left out. Of A/A repeats it says
+ * nothing.
  * @param {{ plan: Pick<Plan, 'arms' | 'mostOfCapacity'>, calibrations: Calibration[] }} options
  */
 export function leaveOutUnreachable({ plan, calibrations }) {
@@ -250,7 +266,10 @@ export function leaveOutUnreachable({ plan, calibrations }) {
   }
 }
 
-/** Repeats the first arm of each group that is compared (A/A); areTogether: one for all that share a generator. @param {Arm[]} arms @param {boolean} areTogether */
+/**
+ * Repeats the first arm with sidecars of each group that is compared (A/A).
+ * @param {Arm[]} arms @param {boolean} areTogether one is repeated for all that share a generator @returns {Arm[]} []: none is compared
+ */
 export function repeatFirst(arms, areTogether) {
   const withSidecars = arms.filter(arm => arm.hasSidecars)
   const compared = [...groupBy(withSidecars, arm => groupOf(arm)).values()].filter(group => group.length > 1)

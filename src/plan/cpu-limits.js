@@ -8,9 +8,9 @@ const FALLBACK_CPU_LIMIT = 0.25
 /** @typedef {{ cpuLimits: (number | null)[], notes: string[], notMeasured: Missing[] }} Chosen */
 
 /**
- * Chooses the CPU limits (cores) of the user, else those of the experiment that fit here: in a closed loop at saturation, those that
- * can bind. [null]: no limit; notMeasured: the limits that do not fit.
- * @param {Question} question @param {number} cpus @returns {Chosen}
+ * Chooses the CPU limits (cores) of the user, with a note if one can hardly bind, else those of the experiment that fit here: in a
+ * closed loop at saturation, those that can bind.
+ * @param {Question} question @param {number} cpus @returns {Chosen} cpuLimits: [null]: no limit; notMeasured: the limits that do not fit
  */
 export function chooseCpuLimits(question, cpus) {
   const { cpuLimits, isLoadElsewhere } = question.overrides
@@ -25,7 +25,10 @@ export function chooseCpuLimits(question, cpus) {
     : takeFitting(/** @type {number[]} */ (planned), room)
 }
 
-/** Counts the workers of an interleaved sidecar: enough for the largest CPU limit; null: no limit, so that the CPUs decide. @param {Question} question */
+/**
+ * Counts the workers of an interleaved sidecar: enough for the largest CPU limit, one at least.
+ * @param {Question} question @returns {number | null} null: there is no limit, so that the CPUs decide
+ */
 export function countInterleavedWorkers({ overrides, axes }) {
   const cpuLimits = overrides.cpuLimits ?? axes.cpuLimitCores
   return cpuLimits === 'none' ? null : Math.max(1, ...cpuLimits.map(Math.ceil))
@@ -38,7 +41,10 @@ export function isOpenLoop({ overrides, axes }) {
 
 /** @typedef {{ cpus: number, isLoadElsewhere?: boolean, mustBind: boolean }} Room what CPU limits must fit */
 
-/** Takes the limits of the user, with a note for each that cannot bind. @param {number[]} cpuLimits of the user @param {Room} room @returns {Chosen} */
+/**
+ * Takes all limits of the user, with a note for each that can hardly bind.
+ * @param {number[]} cpuLimits of the user @param {Room} room @returns {Chosen}
+ */
 function takeRequested(cpuLimits, { cpus, isLoadElsewhere, mustBind }) {
   const tooLarge = mustBind ? cpuLimits.filter(cpuLimit => !canBind(cpuLimit, cpus, isLoadElsewhere)) : []
   const notes = tooLarge.map(
@@ -48,7 +54,10 @@ function takeRequested(cpuLimits, { cpus, isLoadElsewhere, mustBind }) {
   return { cpuLimits, notes, notMeasured: [] }
 }
 
-/** Takes the limits that fit, else the fallback with a note. @param {number[]} planned CPU limits of the experiment @param {Room} room @returns {Chosen} */
+/**
+ * Takes the limits that fit, else the fallback with a note.
+ * @param {number[]} planned CPU limits of the experiment @param {Room} room @returns {Chosen}
+ */
 function takeFitting(planned, { cpus, isLoadElsewhere, mustBind }) {
   const fits = (/** @type {number} */ cpuLimit) =>
     mustBind ? canBind(cpuLimit, cpus, isLoadElsewhere) : Math.ceil(cpuLimit) <= cpus

@@ -20,8 +20,14 @@ const CONNECTIONS = 3
 const OWN_FILES = 200
 
 /**
- * A resource: the need of each sidecar, what is used beside (fixed), and what the machine offers; more: how to raise that.
- * @typedef {{ what: string, each: number, fixed: number, offered: number, render?: (value: number) => string, more?: string }} Row
+ * A resource.
+ * @typedef {object} Row
+ * @property {string} what its name
+ * @property {number} each the need of each sidecar
+ * @property {number} fixed what is used beside
+ * @property {number} offered by the machine
+ * @property {(value: number) => string} [render] makes the text of a value; as a plain number by default
+ * @property {string} [more] how to raise what is offered
  */
 
 /** @typedef {Pick<Conditions, 'shards' | 'controlCpuLimitCores' | 'controlMemoryBytes'>} Controlled */
@@ -29,9 +35,14 @@ const OWN_FILES = 200
 /** Simulated sidecars. @typedef {{ count: number, bytes: number }} Simulated bytes: of one */
 
 /**
- * Renders the first resource that is short, with the arithmetic; null if none is, or if the sidecars are few.
- * @param {{ sidecars: number, needs: Needs, limits: Limits | NodeLimits, simulated?: Simulated, conditions?: Controlled }} options
- *   sidecars: the real ones; limits: of the machine that runs all, or of a node with a pod each; conditions: there
+ * Renders the first resource that is short, with the arithmetic. On a machine, FEW sidecars are not checked.
+ * @param {object} options
+ * @param {number} options.sidecars the real ones
+ * @param {Needs} options.needs
+ * @param {Limits | NodeLimits} options.limits of the machine that runs all, or of a node with a pod each
+ * @param {Simulated} [options.simulated] none by default
+ * @param {Controlled} [options.conditions] there
+ * @returns {string | null} null: none is short
  */
 export function findShortage({ sidecars, needs, limits, simulated = { count: 0, bytes: 0 }, conditions = {} }) {
   const isNode = 'node' in limits

@@ -30,8 +30,10 @@ const keepForever = () => Number.POSITIVE_INFINITY
 
 /**
  * Lets alike arms share one generator: a low rate all at the same time, a higher one and a closed loop in turns. Warm-up and window
- * then have whole passes. idleSecondsOf: absent: connections are kept.
- * @param {Arm[]} arms @param {{ cpus: number, idleSecondsOf?: IdleSecondsOf }} options @returns {Arm[]}
+ * then have whole passes, and may be longer than those of the load.
+ * @param {Arm[]} arms
+ * @param {{ cpus: number, idleSecondsOf?: IdleSecondsOf }} options idleSecondsOf: absent: connections are kept
+ * @returns {Arm[]} with their loads changed, in the same order
  */
 export function shareLoads(arms, { cpus, idleSecondsOf = keepForever }) {
   const groups = groupAlike(arms).map(group => ({ group, turns: planTurns(group, { cpus, idleSecondsOf }) }))
@@ -60,7 +62,8 @@ export function shareLoads(arms, { cpus, idleSecondsOf = keepForever }) {
 }
 
 /**
- * Renders a note if turns are shorter than usual, or so long that a plane closes its idle connections between two of them.
+ * Renders a note, once, for turns that are shorter than usual, or so long that a plane closes its idle connections between two; []:
+ * there is none.
  * @param {Arm[]} arms before they share loads @param {{ cpus: number, idleSecondsOf: IdleSecondsOf }} options
  */
 export function noteTurns(arms, options) {
@@ -84,8 +87,9 @@ export function noteTurns(arms, options) {
  * shortened so that this stays clearly below the shortest idle timeout, else that arm would open its connections again in each
  * turn, which no steady load does; if turns would become too short, they keep their usual length.
  * @param {Arm[]} group @param {{ cpus: number, idleSecondsOf: IdleSecondsOf }} options
- * @returns {{ count: number, sliceMs?: number, usualMs?: number, closesFirst?: Arm }} count: of arms that take turns; sliceMs:
- *   undefined if all have their rate at the same time; closesFirst: the arm with the shortest idle timeout
+ * @returns {{ count: number, sliceMs?: number, usualMs?: number, closesFirst?: Arm }} count: the arms that take turns; sliceMs:
+ *   undefined if all have their rate at the same time; usualMs: the usual length; closesFirst: the arm with the shortest idle timeout,
+ *   absent if no arm can close connections or there are no turns
  */
 function planTurns(group, { cpus, idleSecondsOf }) {
   const count = Math.max(...splitGroup(group).map(part => part.length))

@@ -17,8 +17,14 @@ const WARMUP_SECONDS_PER_USER_AND_CORE = 0.005
 const BURST = { beginsSeconds: 2, afterLeastSeconds: 8, afterTimes: 2 }
 
 /**
- * An arm and its cell, its place on the axes; cpuLimits: of all arms.
- * @typedef {{ hasSidecars: boolean, cpuLimit: number | null, conditions: Conditions, cell: Record<string, any>, cpuLimits: (number | null)[], variant?: string | null }} Placed
+ * An arm at its place on the axes.
+ * @typedef {object} Placed
+ * @property {boolean} hasSidecars
+ * @property {number | null} cpuLimit in cores; null: none
+ * @property {Conditions} conditions
+ * @property {Record<string, any>} cell its value on each axis
+ * @property {(number | null)[]} cpuLimits those of all arms
+ * @property {string | null} [variant]
  */
 
 /** Chooses the load of an arm: idle, open (a rate), in turns or closed. @param {Question} question @param {Placed} placed @returns {Arm['load']} */
@@ -94,7 +100,10 @@ function chooseRequests({ overrides, axes }, cell) {
   return { requests: [createRequestKind(cell, cell.payloadBytes)] }
 }
 
-/** Chooses the users of a closed loop; an arm without sidecars has the most that any other has. @param {Pick<Placed, 'hasSidecars' | 'cpuLimit' | 'cpuLimits'>} placed */
+/**
+ * Chooses the users of a closed loop. An arm without sidecars has the most that any other has.
+ * @param {Pick<Placed, 'hasSidecars' | 'cpuLimit' | 'cpuLimits'>} placed
+ */
 function chooseUsers({ hasSidecars, cpuLimit, cpuLimits }) {
   const usersAt = (/** @type {number | null} */ c) => (c !== null && c <= SMALL_CAP ? USERS.atSmallCaps : USERS.default)
   return hasSidecars ? usersAt(cpuLimit) : Math.max(...cpuLimits.map(usersAt))

@@ -18,16 +18,22 @@ export { estimateMostSeconds, estimatePlanSeconds, estimateSeconds } from './rou
 /** @import { Experiment } from '../request/experiment.js' @import { Missing, Question, Overrides } from '../request/question.js' */
 
 /**
- * Makes every trial of a run, in order: within each round, arms in random order. Throws UsageError.
- * @param {{ experiment: Experiment, overrides: Overrides, cpus: number, missing: Missing[],
- *   hasSidecars: (plane: string) => boolean, controlsOf?: (plane: string) => string[],
- *   runsControl?: (choice: PlaneChoice) => boolean, realMostOf?: (choice: PlaneChoice) => number | null,
- *   findUnsupported?: (arm: Arm, kind: TrialKind) => string | null, pinnableCpus?: number,
- *   isAnyProgram?: (plane: string) => boolean, idleSecondsOf?: (arm: Arm) => number }} options missing: planes without a
- *   program; runsControl: whether a process hands out configurations; realMostOf: most real sidecars by default, null: none can be
- *   simulated; findUnsupported: null: it is supported; pinnableCpus: CPUs that processes can have for themselves; isAnyProgram:
- *   contenders of this plane may have nothing in common; idleSecondsOf: after how long sidecars close unused connections
- * @returns {Plan & { notes: string[] }}
+ * Makes every trial of a run, in order: within each round, arms in random order. What cannot be measured is left out, with the reason
+ * in `notMeasured`.
+ * @param {object} options
+ * @param {Experiment} options.experiment
+ * @param {Overrides} options.overrides
+ * @param {number} options.cpus of the machine
+ * @param {Missing[]} options.missing the planes without a program
+ * @param {(plane: string) => boolean} options.hasSidecars
+ * @param {(plane: string) => string[]} [options.controlsOf] the names of a plane's control planes; none by default
+ * @param {(choice: PlaneChoice) => boolean} [options.runsControl] says whether a process hands out configurations
+ * @param {(choice: PlaneChoice) => number | null} [options.realMostOf] the most real sidecars by default; null: none can be simulated
+ * @param {(arm: Arm, kind: TrialKind) => string | null} [options.findUnsupported] null: the arm is supported
+ * @param {number} [options.pinnableCpus] the CPUs that processes can have for themselves
+ * @param {(plane: string) => boolean} [options.isAnyProgram] contenders of this plane may have nothing in common
+ * @param {(arm: Arm) => number} [options.idleSecondsOf] after how long sidecars close unused connections; never by default
+ * @returns {Plan & { notes: string[] }} @throws {UsageError} for a request that cannot be measured
  */
 export function createPlan({ experiment, overrides, cpus, missing, ...known }) {
   const planes = choosePlanes(experiment, overrides)
@@ -62,7 +68,10 @@ export function createPlan({ experiment, overrides, cpus, missing, ...known }) {
   }
 }
 
-/** Plans the arms and trials of one kind. @param {Question} question @param {Omit<Parameters<typeof createPlan>[0], 'experiment' | 'overrides'>} options */
+/**
+ * Plans the arms and trials of one kind.
+ * @param {Question} question @param {Omit<Parameters<typeof createPlan>[0], 'experiment' | 'overrides'>} options
+ */
 function planPart(question, { cpus, missing, hasSidecars, ...known }) {
   const { experiment, overrides, kind } = question
   const {
@@ -116,8 +125,9 @@ function planPart(question, { cpus, missing, hasSidecars, ...known }) {
 }
 
 /**
- * Repeats each plane for each of its controls that the user names, else with its first; a control in its name stays. An arm of one
- * sidecar names its control only if the user does, so that its name is as in older runs. Throws UsageError for an unknown control.
+ * Repeats each plane for each of its controls that the user names, else with its first. A control in its name stays. An arm of one
+ * sidecar names its control only if the user does, so that its name is as in older runs.
+ * @throws {UsageError} for a control of --control that no plane has
  * @param {Question} question @param {PlaneChoice[]} planes @param {(plane: string) => string[]} controlsOf
  */
 function assignControls({ kind, overrides, axes }, planes, controlsOf) {

@@ -14,15 +14,19 @@ import { assertTogether } from '../request/constraints.js'
 // All trials are in memory before the first runs.
 const TRIALS_MOST = 100_000
 
-/** Throws UsageError if there are more trials than fit. @param {number} trials @param {{ name: string }} experiment */
+/**
+ * Asserts that there are no more than TRIALS_MOST trials.
+ * @param {number} trials @param {{ name: string }} experiment @throws {UsageError} if there are more
+ */
 export function assertFew(trials, { name }) {
   if (trials <= TRIALS_MOST) return
   throw new UsageError(`${name} would be ${trials} trials, at most ${TRIALS_MOST}: ask for fewer values or rounds`)
 }
 
 /**
- * Chooses the rounds of the profile, or with a precision as many as fit its time. Throws UsageError if these are too few to show anything.
+ * Chooses the rounds of the profile, or with a precision as many as fit its time.
  * @param {Question} question @param {{ arms: Arm[], calibrations: Arm[], order: typeof orderTrials }} measured
+ * @throws {UsageError} if these are too few to show anything, or the experiment cannot have a precision
  */
 export function chooseRounds(question, { arms, calibrations, order }) {
   const { precision } = question.overrides
@@ -46,8 +50,9 @@ export function orderTrials({ arms, rounds, seed }) {
 }
 
 /**
- * Counts the rounds that there is time for; throws UsageError if they are too few for an interval.
+ * Counts the rounds that there is time for, ROUNDS_MOST at most and no more than TRIALS_MOST allows.
  * @param {{ arms: Arm[], calibrations: Arm[], precision: NonNullable<Plan['precision']>, roundSeconds: number }} options
+ * @throws {UsageError} if they are too few for an interval
  */
 function countRounds({ arms, calibrations, precision: { maxMinutes }, roundSeconds }) {
   const before = estimatePlanSeconds({ arms, calibrations, trials: [], search: null })
@@ -86,13 +91,19 @@ export function estimatePlanSeconds(plan) {
   return estimateWith(plan, plan.search ? listUsualTrials(plan.search, plan.arms) : [])
 }
 
-/** Estimates the most seconds of a search, whose trials depend on earlier ones; null: no search, or one without such a bound. @param {Timed} plan */
+/**
+ * Estimates the most seconds of a search, whose trials depend on earlier ones.
+ * @param {Timed} plan @returns {number | null} null: it has no search, or one without such a bound
+ */
 export function estimateMostSeconds(plan) {
   const most = plan.search && listMostTrials(plan.search, plan.arms)
   return most && estimateWith(plan, most)
 }
 
-/** Adds up the seconds of checks, trials, calibrations and a search. @param {Timed} plan @param {Arm[]} searched arms that a search tries, one a trial */
+/**
+ * Adds up the seconds of checks, trials, calibrations and a search. A/A repeats have no check.
+ * @param {Timed} plan @param {Arm[]} searched the arms that a search tries, one a trial
+ */
 function estimateWith({ trials, calibrations, arms }, searched) {
   const measured = arms.filter(arm => arm.repeatOf === null)
   const probes = new Set(measured.filter(arm => arm.hasSidecars).map(arm => JSON.stringify(configurationOf(arm)))).size

@@ -56,7 +56,10 @@ export function createApplication({
   })
 }
 
-/** Renders a kind of request as the scripts of `echo/` read it; `waitMs` is the mean service time, absent: none. @param {RequestKind} kind */
+/**
+ * Renders a kind of request as the scripts of `echo/` read it. `waitMs` is the mean service time; members that are at their default are
+ * absent. @param {RequestKind} kind
+ */
 function renderKind({ method, path, requestBytes, responseBytes, chunks, ...kind }) {
   const { meanMs, isExponential } = serviceTimeOf(kind)
   return {

@@ -24,7 +24,10 @@ const ASSIGN = {
   'bounded-loads': assignWithinBound,
 }
 
-/** Assigns items to shards 0 to shards - 1, and returns the shard by id. @param {BalanceTrial['algorithm']} algorithm @param {{ items: Item[], shards: number }} options */
+/**
+ * Assigns items to shards 0 to shards - 1, and returns the shard by id. The order of the items makes no difference.
+ * @param {BalanceTrial['algorithm']} algorithm @param {{ items: Item[], shards: number }} options
+ */
 export function assignItems(algorithm, { items, shards }) {
   const sorted = items.toSorted((a, b) => (a.id < b.id ? -1 : 1))
   const assigned = ASSIGN[algorithm](sorted, shards)
@@ -124,7 +127,10 @@ function createRing(shards) {
   return ring
 }
 
-/** Finds the index of the first point whose hash is above another; the ring's length if there is none. @param {Point[]} ring @param {bigint} hash */
+/**
+ * Finds the index of the first point whose hash is above another; the ring's length if there is none.
+ * @param {Point[]} ring sorted by hash @param {bigint} hash
+ */
 function findFollowing(ring, hash) {
   let low = 0
   let high = ring.length

@@ -24,19 +24,28 @@ export const CONTROL = 'mesh'
  */
 
 /**
- * A change of a sidecar's configuration. endpoint: the sidecar's listener; host: requests to it get a 200 once the change is in
- * effect; stage: hands it over; commit: puts it into effect; certificate: the path of the one that is shown from then on, absent:
- * it stays the same; credentials: of the client that checks it.
- * @typedef {{ endpoint: Endpoint, host: string, stage: ReloadAction[], commit: ReloadAction[],
- *   certificate?: string, credentials?: ReturnType<typeof credentialsOf> }} Version
+ * A change of a sidecar's configuration.
+ * @typedef {object} Version
+ * @property {Endpoint} endpoint the sidecar's listener
+ * @property {string} host requests to it get a 200 once the change is in effect
+ * @property {ReloadAction[]} stage hands the change over
+ * @property {ReloadAction[]} commit puts it into effect
+ * @property {string} [certificate] the path of the one that is shown from then on; absent: it stays the same
+ * @property {ReturnType<typeof credentialsOf>} [credentials] of the client that checks the certificate
  */
 
-/** Finds the control plane that an arm names, else its plane's first; undefined: the plane has none. @param {Pick<DataPlane, 'controls'>} plane @param {Pick<Arm, 'control'>} arm */
+/**
+ * Finds the control plane that an arm names, else its plane's first, also if the plane has none of the name.
+ * @param {Pick<DataPlane, 'controls'>} plane @param {Pick<Arm, 'control'>} arm @returns {Control | undefined} undefined: it has none
+ */
 export function findControl({ controls = [] }, arm) {
   return controls.find(({ name }) => name === arm.control) ?? controls[0]
 }
 
-/** Chooses an arm's control plane, which its plane must have, with its own program or the plane's. @param {Pick<Programs, 'planes' | 'tools'>} programs @param {Arm} arm @returns {Chosen} */
+/**
+ * Chooses an arm's control plane, which its plane must have, with its own program or the plane's.
+ * @param {Pick<Programs, 'planes' | 'tools'>} programs @param {Arm} arm @returns {Chosen}
+ */
 export function chooseControl({ planes, tools }, arm) {
   const plane = planes[arm.plane]
   const control = /** @type {Control} */ (findControl(plane, arm))
@@ -138,10 +147,13 @@ export function createRotatedMember(control, { model, ...options }, certificates
 }
 
 /**
- * A sidecar of a rollout. shard: the index of its control plane; moved: the same sidecar at the shard to which it moves, absent: it
- * stays; standsFor: the simulated sidecars for which it stands, absent: it is a real one; goBack: the change back to the services of its start.
- * @typedef {Omit<Member, 'spec'> & { goBack?: Member['changeTo'], shard: number, moved?: Member & { shard: number }, standsFor?: number }} RolloutMember
+ * @typedef {object} RolloutPart
+ * @property {Member['changeTo']} [goBack] makes the change back to the services of its start
+ * @property {number} shard the index of its control plane
+ * @property {Member & { shard: number }} [moved] the same sidecar at the shard to which it moves; absent: it stays
+ * @property {number} [standsFor] the simulated sidecars for which it stands; absent: it is a real one
  */
+/** A sidecar of a rollout. @typedef {Omit<Member, 'spec'> & RolloutPart} RolloutMember */
 
 /** Sidecars that are started together, as one process. @typedef {{ spec: ProcessSpec, members: RolloutMember[] }} Batch */
 

@@ -6,8 +6,11 @@ import { topologyOf } from './topology.js'
 /**
  * Makes the rule by which a run places all its trials, by an arm's services and cap. In an arm without sidecars, the CPUs that
  * the others' sidecars have stay idle, so that generator and applications have the same CPUs in every arm.
- * @param {{ arms: Arm[], topologies: Record<string, Topology>, cores: number[][], isLoadElsewhere?: boolean }} options
- *   arms: of the plan; cores: the CPUs of each physical core; isLoadElsewhere: the generator needs none
+ * @param {object} options
+ * @param {Arm[]} options.arms of the plan
+ * @param {Record<string, Topology>} options.topologies by link
+ * @param {number[][]} options.cores the CPUs of each physical core
+ * @param {boolean} [options.isLoadElsewhere] the generator needs no CPU
  * @returns {(arm: Arm) => Placement | null} null: all processes share all CPUs, as these are too few, some arm with sidecars
  *   has no cap, or an interleaved load is not placed apart
  */
@@ -44,8 +47,11 @@ function halveCpus({ cores, isLoadElsewhere }) {
  * Chooses disjoint CPUs for the three roles: sidecars get what their caps can use, the applications (one thread
  * each) one and then as many as they are, the generator one and then the rest. CPUs are taken core by core, so two roles share
  * a physical core only where their CPUs meet.
- * @param {{ cores: number[][], sidecarCpus: number, applications: number, isLoadElsewhere?: boolean }} options
- *   isLoadElsewhere: the applications get all that sidecars leave
+ * @param {object} options
+ * @param {number[][]} options.cores the CPUs of each physical core
+ * @param {number} options.sidecarCpus of all sidecars
+ * @param {number} options.applications their number
+ * @param {boolean} [options.isLoadElsewhere] the applications get all that sidecars leave
  * @returns {Placement | null} null: there are too few CPUs
  */
 export function placeRoles({ cores, sidecarCpus, applications, isLoadElsewhere = false }) {

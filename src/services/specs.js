@@ -18,13 +18,20 @@ import { createModel, findNextHop } from './topology.js'
  */
 
 /**
+ * @typedef {object} ServiceFolders
+ * @property {string} process of the processes' files
+ * @property {string} scripts that Pipy runs as a sidecar
+ * @property {string} echo of the applications' scripts
+ * @property {string} certificates of all key types
+ */
+
+/**
  * @typedef {object} ArmServices
  * @property {Arm} arm
  * @property {Topology} topology
  * @property {Record<string, Place>} places
  * @property {Pick<Programs, 'planes' | 'tools' | 'appRuntime' | 'pipelines'>} programs
- * @property {{ process: string, scripts: string, echo: string, certificates: string }} folders process: of the processes' files;
- *   scripts: that Pipy runs as a sidecar; echo: the applications; certificates: of all key types
+ * @property {ServiceFolders} folders
  * @property {(folder: string) => string} locate makes the path of a folder as processes see it
  * @property {Record<string, string>} scriptFiles the texts of the folder of scripts, by their path in it: for control planes that hand
  *   them out, and sidecars that have them among their own files
@@ -38,10 +45,13 @@ import { createModel, findNextHop } from './topology.js'
  */
 
 /**
- * The end of a sidecar in the window. spec: its process; notice: the change, made before, by which its client stops calling it, null:
- * the client gets none; server: its own endpoint, past its client's sidecar, and the service that calls it, null: the load does.
- * @typedef {{ spec: ProcessSpec, notice: Version | null, steps: EndingStep[],
- *   server: { endpoint: Endpoint, host: string, client: string | null } }} Ending
+ * The end of a sidecar in the window.
+ * @typedef {object} Ending
+ * @property {ProcessSpec} spec of its process
+ * @property {Version | null} notice the change, made before, by which its client stops calling it; null: the client gets none
+ * @property {EndingStep[]} steps
+ * @property {{ endpoint: Endpoint, host: string, client: string | null }} server its own endpoint, past its client's sidecar, and the
+ *   service that calls it, null: the load does
  */
 
 /**
@@ -86,8 +96,9 @@ export function createSpecs(services) {
 }
 
 /**
- * Creates the one proxy of all pods. @param {ArmServices} services @param {{ isCalled: boolean }} options isCalled: requests reach the applications
- * @returns {ProcessSpec[]}
+ * Creates the one proxy of all pods.
+ * @param {ArmServices} services @param {{ isCalled: boolean }} options isCalled: requests reach the applications
+ * @returns {ProcessSpec[]} []: the plane creates none
  */
 function createNodeProxy(services, { isCalled }) {
   const { arm, topology, programs, folders, locate } = services
@@ -152,7 +163,10 @@ export function chooseCpuRequest({ conditions: { cpuRequestCores, neighbourCores
   return role === 'sidecar' ? (cpuRequestCores ?? cpus) : cpus
 }
 
-/** Creates the end of a sidecar: SIGTERM, or its plane's graceful way. @param {ProcessSpec} spec @param {ArmServices & { service: Service, controlled: Controlled | null }} services @returns {Ending} */
+/**
+ * Creates the end of a sidecar: SIGTERM, or its plane's graceful way if it has one.
+ * @param {ProcessSpec} spec @param {ArmServices & { service: Service, controlled: Controlled | null }} services @returns {Ending}
+ */
 function createEnding(spec, { service, controlled, arm, topology, places, programs }) {
   const { name, copyOf = name } = service
   const { endGracefully } = programs.planes[arm.plane]
@@ -177,7 +191,10 @@ export function countWorkers({ plane, profile, cpuLimitCores, conditions }, { cp
   return conditions.workers ?? workersOfPlane ?? Math.max(1, Math.ceil(cpuLimitCores ?? conditions.podCpuCores ?? cpus))
 }
 
-/** Finds the endpoints at which others reach processes, without those that listen inside of a pod alone. @param {ProcessSpec[]} specs @param {Record<string, Place>} places @returns {Endpoint[]} */
+/**
+ * Finds the endpoints at which others reach processes, without those that listen inside of a pod alone.
+ * @param {ProcessSpec[]} specs @param {Record<string, Place>} places @returns {Endpoint[]}
+ */
 export function findReachable(specs, places) {
   return specs.flatMap(({ service, listens }) =>
     listens
@@ -218,12 +235,18 @@ function createApplicationSpec(service, { arm, places, programs, folders, locate
   })
 }
 
-/** Says whether Node serves an arm's applications: Pipy writes no answer in chunks, and crashes if a call of gRPC is cancelled. @param {Pick<Arm, 'load' | 'conditions'>} arm */
+/**
+ * Says whether Node serves an arm's applications: Pipy writes no answer in chunks, and crashes if a call of gRPC is cancelled.
+ * @param {Pick<Arm, 'load' | 'conditions'>} arm
+ */
 export function isServedByNode({ load, conditions }) {
   return conditions.protocol === 'grpc' || hasChunks(load)
 }
 
-/** Makes the options of a service's sidecar. @param {Service} service @param {ArmServices} services @returns {SidecarOptions} @throws {BenchError} if its plane names no program */
+/**
+ * Makes the options of a service's sidecar.
+ * @param {Service} service @param {ArmServices} services @returns {SidecarOptions} @throws {BenchError} if its plane names no program
+ */
 export function createServiceSidecarOptions(
   service,
   { arm, topology, places, programs, folders, locate, scriptFiles, ...services },
@@ -291,13 +314,19 @@ function createControlled(service, services) {
 
 /** @typedef {Record<string, Pick<DataPlane, 'deployed' | 'profiles'>>} Planes by name */
 
-/** Finds the profile of an arm as a mesh deploys it; undefined: it is the kit's. @param {Planes} planes @param {Pick<Arm, 'plane' | 'profile'>} arm @returns {DeployedProfile | undefined} */
+/**
+ * Finds the profile of an arm as a mesh deploys it. Without a profile it is the plane's first.
+ * @param {Planes} planes @param {Pick<Arm, 'plane' | 'profile'>} arm @returns {DeployedProfile | undefined} undefined: it is the kit's
+ */
 export function findDeployed(planes, { plane, profile }) {
   const { deployed, profiles } = planes[plane]
   return deployed?.[profile ?? profiles[0]]
 }
 
-/** Lists the profiles of arms that are as a mesh deploys them, each once, for the manifest. @param {Planes} planes @param {Pick<Arm, 'plane' | 'profile'>[]} arms */
+/**
+ * Lists the profiles of arms that are as a mesh deploys them, each once, for the manifest; []: none is.
+ * @param {Planes} planes @param {Pick<Arm, 'plane' | 'profile'>[]} arms
+ */
 export function listDeployed(planes, arms) {
   const names = [...new Set(arms.map(formatDeployedName))]
   return names.flatMap(name => {

@@ -32,7 +32,10 @@ const schema = z.strictObject({
   entry: z.strictObject({ service: z.string(), listener: z.enum(['inbound', 'outbound']) }),
 })
 
-/** @param {string} text YAML @param {string} file its name, for errors @returns {Topology} @throws {UsageError} if it does not fit the schema, or a called service is missing */
+/**
+ * Parses a topology. @param {string} text YAML @param {string} file its name, for errors @returns {Topology}
+ * @throws {UsageError} if it does not fit the schema, a called service is missing, or a forward application does not call one service
+ */
 export function parseTopology(text, file) {
   const topology = parseYaml({ text, file, schema })
   const names = topology.services.map(service => service.name)
@@ -48,7 +51,10 @@ export function parseTopology(text, file) {
   return topology
 }
 
-/** Copies the last application that calls nobody; callers spread requests over the copies. @param {Topology} topology @param {number} copies the original included @returns {Topology} */
+/**
+ * Copies the last application that calls nobody. Its callers spread requests over the copies.
+ * @param {Topology} topology that has one @param {number} copies the original included @returns {Topology}
+ */
 export function copyLastService(topology, copies) {
   const last = /** @type {Service} */ (topology.services.findLast(s => s.application !== null && s.calls.length === 0))
   return { ...topology, services: [...topology.services, ...copyService(last, copies).slice(1)] }
@@ -60,7 +66,10 @@ export function copyService(service, copies) {
   return [service, ...more.map(name => ({ ...service, name, copyOf: service.name }))]
 }
 
-/** Makes the topology of an arm: its link's, with the pairs and copies of its conditions. @param {Pick<Arm, 'link' | 'conditions'>} arm @param {Record<string, Topology>} topologies by link */
+/**
+ * Makes the topology of an arm: its link's, with the pairs and copies of its conditions.
+ * @param {Pick<Arm, 'link' | 'conditions'>} arm @param {Record<string, Topology>} topologies by link
+ */
 export function topologyOf({ link, conditions }, topologies) {
   return copyLastService(copyLink(topologies[link], conditions.pairs ?? 1), conditions.services)
 }
@@ -100,13 +109,19 @@ export function findEntry({ services, entry }, { places, hasSidecars, isRedirect
   return { endpoints: copies.map(s => ({ address: places[s.name].reach, port })), host: name }
 }
 
-/** Finds the service that the load calls: the entry, or its callee if there are no sidecars and the entry has no application. @param {Pick<Topology, 'services' | 'entry'>} topology @param {boolean} hasSidecars */
+/**
+ * Finds the service that the load calls: the entry, or its first callee if there are no sidecars and the entry has no application.
+ * @param {Pick<Topology, 'services' | 'entry'>} topology @param {boolean} hasSidecars
+ */
 export function findEntryService({ services, entry }, hasSidecars) {
   const first = services.find(s => s.name === entry.service)
   return hasSidecars || first?.application ? entry.service : (first?.calls[0] ?? entry.service)
 }
 
-/** Finds the port that the load calls, of the entry's listener or the application. @param {Pick<Topology, 'entry'>} topology @param {boolean} hasSidecars */
+/**
+ * Finds the port that the load calls: that of the entry's listener, or of the application.
+ * @param {Pick<Topology, 'entry'>} topology @param {boolean} hasSidecars
+ */
 export function findEntryPort({ entry }, hasSidecars) {
   return hasSidecars ? PORTS[entry.listener] : PORTS.application
 }
@@ -125,13 +140,20 @@ export function findNextHop({ name, calls }, { places, hasSidecars, isRedirected
 /**
  * Makes the sidecar model of one service.
  * @param {Topology} topology
- * @param {{ service: Service, places: Record<string, Place>, trafficPolicy: TrafficPolicy, workers: number,
- *   certificates: string, tls?: Tls, protocol?: Protocol, configuredServices?: number, client?: string | null, features?: string,
- *   isRedirected?: boolean, paths?: string[], streamsAnswers?: boolean }} options
- *   certificates: the folder that lib/certificates.js writes; configuredServices: the number of services that it knows and
- *   nobody calls; client: the name under which the load itself speaks mTLS, null: it does not; isRedirected: connections to
- *   applications are redirected to their sidecars; paths: each has a route of its own, the longest first; streamsAnswers: the
- *   applications write their answers in chunks
+ * @param {object} options
+ * @param {Service} options.service
+ * @param {Record<string, Place>} options.places by the name of the service
+ * @param {TrafficPolicy} options.trafficPolicy
+ * @param {number} options.workers
+ * @param {string} options.certificates the folder that lib/certificates.js writes
+ * @param {Tls} [options.tls] ecdsa-p256 by default
+ * @param {Protocol} [options.protocol] http/1.1 by default
+ * @param {number} [options.configuredServices] the number of services that it knows and nobody calls; 0 by default
+ * @param {string | null} [options.client] the name under which the load itself speaks mTLS; null: it does not
+ * @param {string} [options.features]
+ * @param {boolean} [options.isRedirected] connections to applications are redirected to their sidecars
+ * @param {string[]} [options.paths] each has a route of its own, the longest first
+ * @param {boolean} [options.streamsAnswers] the applications write their answers in chunks
  * @returns {SidecarModel}
  */
 export function createModel({ services, entry }, { service, places, trafficPolicy, workers, ...options }) {
@@ -235,7 +257,10 @@ function modeOf({ entry }, { service, tls }) {
   return isEntryOf({ entry }, service) && entry.listener === 'inbound' ? 'permissive' : 'strict'
 }
 
-/** Says whether the load calls a service, in the first copy of the link or another. @param {Pick<Topology, 'entry'>} topology @param {Service} service */
+/**
+ * Says whether the load calls a service, in the first copy of the link or another.
+ * @param {Pick<Topology, 'entry'>} topology @param {Service} service
+ */
 function isEntryOf({ entry }, { name, pairOf = name }) {
   return entry.service === pairOf
 }
