@@ -78,12 +78,18 @@ function renderVerdict(rows, quantity) {
 /** Says whether the two sides differ by no more than the counts of one side. @param {Row} row */
 const isWithinNoise = ({ ratio, spread }) => Math.abs(ratio - 1) <= spread
 
-/** Says whether the cost of a sidecar changed; if it did not, changes of its functions are chance. @param {Breakdown} breakdown @param {Row[]} rows */
+/**
+ * Says whether the cost of a sidecar changed. If it did not, changes of its functions are chance.
+ * @param {Breakdown} breakdown @param {Row[]} rows
+ */
 function hasChanged({ link, service }, rows) {
   return rows.some(row => row.link === link && row.service === service && !isWithinNoise(row))
 }
 
-/** Renders the dearest purposes and filters of a request in one sidecar, as shares; [] if nothing was counted. @param {Breakdown} breakdown @param {string} name */
+/**
+ * Renders the dearest purposes and filters of a request in one sidecar, as shares, DEAREST_MOST of each; []: nothing was counted.
+ * @param {Breakdown} breakdown @param {string} name
+ */
 function renderDearest({ groups, filters }, name) {
   const all = groups.reduce((sum, part) => sum + part.new, 0)
   const list = (/** @type {Breakdown['groups']} */ parts) =>
@@ -91,7 +97,10 @@ function renderDearest({ groups, filters }, name) {
   return all === 0 ? [] : [`Most of it in ${name}: ${list(groups).join(', ')}. By filter: ${list(filters).join(', ')}.`]
 }
 
-/** Renders the functions that changed most in a sidecar, by half a unit at least; [] if none did. @param {Breakdown} breakdown @param {string} name */
+/**
+ * Renders the functions that changed most in a sidecar, by half a unit at least, FUNCTIONS_MOST at most; []: none did.
+ * @param {Breakdown} breakdown @param {string} name
+ */
 function renderMost({ functions }, name) {
   const changed = functions
     .filter(part => Math.abs(part.new - part.old) >= 0.5)

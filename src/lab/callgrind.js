@@ -39,9 +39,12 @@ export function runUnderCallgrind(spec, { valgrind, callers }) {
 }
 
 /**
- * Makes the counter of a process. Its methods throw BenchError if callgrind does not answer. enter: words before the command of vgdb,
- * by which the user of the process runs it: callgrind answers no other.
- * @param {{ folder: string, valgrind: Tool, enter: string[], signal: AbortSignal }} options
+ * Makes the counter of a process. Its methods throw BenchError if callgrind does not answer, and the signal's reason.
+ * @param {object} options
+ * @param {string} options.folder of the process
+ * @param {Tool} options.valgrind
+ * @param {string[]} options.enter words before the command of vgdb, by which the user of the process runs it: callgrind answers no other
+ * @param {AbortSignal} options.signal
  */
 export function createCounter({ folder, valgrind, enter, signal }) {
   let parts = 0
@@ -59,7 +62,10 @@ export function createCounter({ folder, valgrind, enter, signal }) {
     start: () => ask(['instrumentation', 'on']),
     /** Drops the counts so far. */
     forget: () => ask(['zero']),
-    /** Takes the counts since the last time, and throws BenchError if callgrind wrote none. @returns {Promise<ReturnType<typeof parseProfile>>} */
+    /**
+     * Takes the counts since the last time.
+     * @returns {Promise<ReturnType<typeof parseProfile>>} @throws {BenchError} if callgrind wrote none
+     */
     async take() {
       await ask(['dump'])
       const file = `${profileIn(folder)}.${++parts}`

@@ -36,7 +36,7 @@ const GONE_SHARE = { counted: 0.001, sampled: 0.01 }
  *   functions: (Part & { inclusive: number })[] }} Breakdown
  */
 
-/** Compares each quantity that both sides have. @param {Sides} counts of the same links @returns {Row[]} */
+/** Compares each quantity that both sides have. A quantity of one side alone, or that is 0, is left out. @param {Sides} counts of the same links @returns {Row[]} */
 export function compareCounts(counts) {
   const quantities = /** @type {Row['quantity'][]} */ (Object.keys(DEFINITIONS))
   return pair(counts).flatMap(([{ link, service, ...old }, next]) =>

@@ -31,13 +31,26 @@ const HANG_SHARE = 0.2
 const BURSTS = [3, 6]
 
 /**
- * Instructions and stacks are of a request. value: mean of the counts; counts: one for
- * each half of the requests; handshake: instructions of a new mTLS connection to or from another sidecar, null: none was counted.
- * @typedef {{ value: number, counts: number[] }} Count
- * @typedef {{ link: string, service: string, instructions: Count, handshake: Count | null, stacks: Stack[] }} SidecarCount
- * @typedef {{ testbed: Testbed, arm: Arm, start: number, folder: string, requests: number, signal: AbortSignal }} Counted
- *   folder: of the processes; requests: an even number
+ * @typedef {{ value: number, counts: number[] }} Count value: the mean of the counts; counts: one for each half of the requests
  * @typedef {Awaited<ReturnType<typeof countCalls>>[number]} CallCount
+ */
+/**
+ * What was counted of a sidecar, for a request.
+ * @typedef {object} SidecarCount
+ * @property {string} link
+ * @property {string} service
+ * @property {Count} instructions
+ * @property {Count | null} handshake the instructions of a new mTLS connection to or from another sidecar; null: none was counted
+ * @property {Stack[]} stacks
+ */
+/**
+ * @typedef {object} Counted
+ * @property {Testbed} testbed
+ * @property {Arm} arm
+ * @property {number} start its number
+ * @property {string} folder of the processes
+ * @property {number} requests an even number
+ * @property {AbortSignal} signal
  */
 /** @template Taken @typedef {{ start: () => Promise<unknown>, forget: () => Promise<unknown>, take: () => Promise<Taken> }} Counter */
 
@@ -65,9 +78,8 @@ export async function countInstructions({ valgrind, callers, hasHandshakes, ...o
 }
 
 /**
- * Counts the system calls of the sidecars of an arm under strace. kinds: calls a request by name. Throws BenchError if a request is
- * not answered by the application.
- * @param {Counted & { strace: Tool }} options
+ * Counts the system calls of the sidecars of an arm under strace. `kinds` of a sidecar has the calls of a request by name.
+ * @param {Counted & { strace: Tool }} options @throws {BenchError} if a request is not answered by the application
  */
 export async function countCalls({ strace, ...options }) {
   const { arm, requests } = options
@@ -93,8 +105,8 @@ export async function countCalls({ strace, ...options }) {
 }
 
 /**
- * Starts the services of an arm, each sidecar under a counter, and counts while requests come. halves: the counts of each half of
- * them; bursts: empty without hasBursts.
+ * Starts the services of an arm, each sidecar under a counter, and counts while requests come. It returns, of each sidecar, the counts
+ * of each half of the requests, and the bursts, of which there are none without `hasBursts`.
  * @template {object} Taken
  * @param {Counted & { hasBursts?: boolean, change: (spec: ProcessSpec) => ProcessSpec,
  *   createCounter: (spec: ProcessSpec) => Counter<Taken> }} options
@@ -125,7 +137,8 @@ async function countSidecars({ testbed, requests, hasBursts = false, change, cre
 }
 
 /**
- * Counts while requests that are sent at once make new connections between the sidecars. connections: how many; taken: by sidecar.
+ * Counts while requests that are sent at once make new connections between the sidecars. Of each burst it returns the number of
+ * requests and new connections, and what was taken, by sidecar.
  * @template Taken
  * @param {{ endpoints: import('../model/types.ts').Endpoint[], ask: ReturnType<typeof createAsk>, take: () => Promise<Taken[]> }} options
  */
@@ -164,7 +177,10 @@ export function spreadOf({ value, counts }) {
   return (Math.max(...counts) - Math.min(...counts)) / value
 }
 
-/** Copies a testbed, in which planes make changed sidecars. @param {Testbed} testbed @param {(spec: ProcessSpec) => ProcessSpec} change of its sidecars @returns {Testbed} */
+/**
+ * Copies a testbed, in which planes make changed sidecars.
+ * @param {Testbed} testbed @param {(spec: ProcessSpec) => ProcessSpec} change of a sidecar @returns {Testbed}
+ */
 export function withSidecars(testbed, change) {
   /** @type {Record<string, DataPlane>} */
   const planes = {}
@@ -175,7 +191,10 @@ export function withSidecars(testbed, change) {
   return { ...testbed, programs: { ...testbed.programs, planes } }
 }
 
-/** Makes the options of `countSidecars` for callgrind. @param {Pick<Counted, 'arm' | 'signal'> & { valgrind: Tool }} options @param {{ callers: number }} how */
+/**
+ * Makes the options of `countSidecars` for callgrind.
+ * @param {Pick<Counted, 'arm' | 'signal'> & { valgrind: Tool }} options @param {{ callers: number }} how
+ */
 function underCallgrind({ valgrind, arm, signal }, how) {
   // callgrind answers the user that runs the sidecars, and nobody else.
   const enter = arm.conditions.interception === undefined ? [] : AS_SIDECAR
@@ -188,9 +207,9 @@ function underCallgrind({ valgrind, arm, signal }, how) {
 /**
  * Makes a function that sends requests through started services, `atOnce` at a time.
  * @param {{ testbed: Testbed, arm: Arm, timeoutSeconds: number, signal: AbortSignal } & Pick<Started, 'entry' | 'deployment'>} options
- *   timeoutSeconds: for each answer
- * @returns {(requests: number, atOnce: number, place?: { before?: number, total?: number }) => Promise<void>} throws BenchError for a request that the application did
- *   not answer, with its number and what the sidecars logged last
+ *   timeoutSeconds: that of each answer
+ * @returns {(requests: number, atOnce: number, place?: { before?: number, total?: number }) => Promise<void>} it throws BenchError for
+ *   a request that the application did not answer, with its number and what the sidecars logged last
  */
 export function createAsk({ testbed, arm, entry, deployment, timeoutSeconds, signal }) {
   const { urls, host, request: pipelineRequest } = entry

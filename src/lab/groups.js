@@ -69,7 +69,10 @@ export function filterOf(stack) {
   return cutAtFilter(stack).filter
 }
 
-/** Cuts off the callers of a stack's innermost filter, since filters often call each other; without a filter all frames stay. @param {Pick<Stack, 'frames'>} stack */
+/**
+ * Cuts off the callers of a stack's innermost filter, since filters often call each other. Without a filter all frames stay.
+ * @param {Pick<Stack, 'frames'>} stack
+ */
 export function cutAtFilter({ frames }) {
   const names = frames.map(frame => FILTERS.get(FILTER.exec(frame)?.[1] ?? ''))
   const at = names.findIndex(name => name !== undefined)
@@ -82,7 +85,7 @@ export function sumBy(stacks, chooseGroup) {
   return new Map(sums.sort(([, a], [, b]) => b - a))
 }
 
-/** Sums the cost of each function with its callees; a recursive function counts once a stack. @param {Stack[]} stacks */
+/** Sums the cost of each function with its callees. A recursive function counts once a stack. @param {Stack[]} stacks */
 export function sumInclusive(stacks) {
   /** @type {Map<string, number>} */
   const sums = new Map()

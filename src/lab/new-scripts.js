@@ -13,14 +13,14 @@ const TEST_FILE = /\.test\.mjs$/
 // The folder above may belong to a package of CommonJS.
 const PACKAGE = `${JSON.stringify({ private: true, type: 'module' }, null, 2)}\n`
 
-/** Copies the shortest script into a new folder. @param {string} folder @throws {UsageError | BenchError} */
+/** Copies the shortest script into a new folder. @param {string} folder @throws {UsageError | BenchError} as fillFolder() */
 export function copyShortest(folder) {
   fillFolder(folder, () => cpSync(SHORTEST, folder, { recursive: true }))
 }
 
 /**
  * Copies the kit's scripts, with the tests of their pure parts, into a new folder.
- * @param {string} folder @returns {string[]} names of the tests @throws {UsageError | BenchError}
+ * @param {string} folder @returns {string[]} names of the tests @throws {UsageError | BenchError} as fillFolder()
  */
 export function copyScripts(folder) {
   return fillFolder(folder, () => {
@@ -35,7 +35,11 @@ export function copyScripts(folder) {
   })
 }
 
-/** Makes a folder and fills it; if that fails, removes it and throws BenchError. @template T @param {string} folder @param {() => T} fill */
+/**
+ * Makes a folder and fills it. If that fails, the folder is removed.
+ * @template T @param {string} folder @param {() => T} fill
+ * @throws {UsageError} if the folder exists, its parent does not, or its name has a comma; {BenchError} if it cannot be filled
+ */
 function fillFolder(folder, fill) {
   // --planes separates its planes by commas.
   if (folder.includes(',')) throw new UsageError(`lab new ${folder}: bench --planes cannot name a folder with a comma`)
@@ -49,7 +53,7 @@ function fillFolder(folder, fill) {
   }
 }
 
-/** Makes a folder; throws UsageError if it exists, or its parent does not. @param {string} folder */
+/** Makes a folder. @param {string} folder @throws {UsageError} if it exists, or its parent does not */
 function makeFolder(folder) {
   try {
     mkdirSync(folder)

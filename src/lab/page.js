@@ -19,7 +19,10 @@ const SHOWN_SHARE = 0.0005
 // Standard deviations of the samples on both sides: one of 400 unchanged boxes is coloured by chance.
 const SHOWN_DEVIATIONS = 3
 
-/** Renders a table of all rows and, for each sidecar, its flame graph (from counts) and its breakdown. style: CSS. @param {import('./text.js').LabResults & { counts: Sides, style: string }} options */
+/**
+ * Renders a table of all rows and, for each sidecar, its flame graph and its breakdown.
+ * @param {import('./text.js').LabResults & { counts: Sides, style: string }} options counts: those of the flame graphs; style: CSS
+ */
 export function renderLabPage({ counts, style, ...results }) {
   const { labels, breakdowns } = results
   const body = html`<header><h1>Pipeline lab</h1>

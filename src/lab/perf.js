@@ -53,9 +53,14 @@ export async function assertSamples({ perf, folder, signal }) {
 }
 
 /**
- * Samples processes for a time, 499 times a second of CPU; `profiles` lacks processes without a sample.
- * @param {{ perf: Tool, pids: number[], seconds: number, file: string, signal: AbortSignal }} options file: that perf
- *   writes; it is removed @returns {Promise<ReturnType<typeof parsePerfScript>>}
+ * Samples processes for a time, SAMPLES_PER_SECOND times a second of CPU.
+ * @param {object} options
+ * @param {Tool} options.perf
+ * @param {number[]} options.pids
+ * @param {number} options.seconds
+ * @param {string} options.file that perf writes; it is removed
+ * @param {AbortSignal} options.signal
+ * @returns {Promise<ReturnType<typeof parsePerfScript>>} `profiles` lacks processes without a sample
  * @throws {BenchError} if the kernel does not let perf sample, or perf cannot read its file
  */
 export async function samplePids({ file, ...options }) {
@@ -66,7 +71,10 @@ export async function samplePids({ file, ...options }) {
   }
 }
 
-/** Records processes into the file, and reads that. @param {Parameters<typeof samplePids>[0]} options @returns {Promise<string>} what perf script prints */
+/**
+ * Records processes into the file, and reads that.
+ * @param {Parameters<typeof samplePids>[0]} options @returns {Promise<string>} what perf script prints @throws as samplePids()
+ */
 async function recordPids({ perf, pids, seconds, file, signal }) {
   const run = (/** @type {string[]} */ argv, timeout = READ_MS) =>
     execa(perf.path, argv, { cancelSignal: signal, stdin: 'ignore', maxBuffer: 2 ** 30, reject: false, timeout })
@@ -111,7 +119,10 @@ function lineOf(text) {
   return line?.trim().replace(/[.:]$/, '') ?? 'it does not say why'
 }
 
-/** Parses a profile for each process id, whose costs are numbers of samples; events: names of all sampled events. @param {string} text of perf script */
+/**
+ * Parses a profile for each process id, whose costs are numbers of samples, and the names of all sampled events.
+ * @param {string} text of perf script
+ */
 export function parsePerfScript(text) {
   const samples = text.split(/\n\s*\n/).flatMap(block => {
     const [head, ...lines] = block.split('\n').filter(line => line.trim() !== '')

@@ -51,14 +51,20 @@ export function joinStacks(stacks) {
   return [...groups.values()].map(group => ({ ...group[0], self: sumSelf(group) }))
 }
 
-/** Reads a name: callgrind writes it with its number the first time, and the number alone afterwards. @param {Map<string, string>} known @param {string} value `(12) memcpy` */
+/**
+ * Reads a name: callgrind writes it with its number the first time, and the number alone afterwards.
+ * @param {Map<string, string>} known is changed @param {string} value such as `(12) memcpy` @returns {string} `???`: it is not known
+ */
 function resolveName(known, value) {
   const [, id, name] = /^\((\d+)\)(?: (.*))?$/.exec(value) ?? [null, value, value]
   if (name) known.set(id, name)
   return known.get(id) ?? '???'
 }
 
-/** Finds the stack of a name such as `memcpy'caller'main`, or adds it. @param {Map<string, Stack>} stacks @param {{ name: string, object: string }} of */
+/**
+ * Finds the stack of a name such as `memcpy'caller'main`, or adds it.
+ * @param {Map<string, Stack>} stacks is changed @param {{ name: string, object: string }} of
+ */
 function stackOf(stacks, { name, object }) {
   const key = `${object} ${name}`
   // A part that is a number marks recursion: a call within another call of the same function.

@@ -13,8 +13,9 @@ import { joinStacks } from './profile.js'
  */
 
 /**
- * Runs a trial and samples its sidecars during the window. Throws BenchError if the trial does not count, or perf cannot sample.
+ * Runs a trial and samples its sidecars during the window.
  * @param {{ testbed: Testbed, trial: Trial, start: number, perf: Tool, signal: AbortSignal }} options
+ * @throws {BenchError} if the trial does not count, or perf cannot sample
  * @returns {Promise<{ record: TrialRecord, profiles: Record<string, Profile>, hasKernel: boolean }>} profiles: in samples,
  *   by service; hasKernel: samples of the kernel are among them
  */

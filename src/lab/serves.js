@@ -12,9 +12,16 @@ const PARTS = 4
 /**
  * Starts an arm as it is deployed, without a counter, and sends it as many requests as a count does. Scripts that do not start,
  * listen elsewhere or fail at a request then show why within seconds; under callgrind that takes minutes. Returns what `look` does.
- * @param {{ testbed: Testbed, arm: Arm, start: number, folder: string, requests: number, signal: AbortSignal,
- *   say: (line: string) => void }} options say: is called if memory grows with the requests
- * @template Found @param {(services: Started) => Promise<Found>} look at the services, after the requests
+ * @template Found
+ * @param {object} options
+ * @param {Testbed} options.testbed
+ * @param {Arm} options.arm
+ * @param {number} options.start its number
+ * @param {string} options.folder of the processes
+ * @param {number} options.requests rounded up to a multiple of PARTS
+ * @param {AbortSignal} options.signal
+ * @param {(line: string) => void} options.say is called if memory grows with the requests
+ * @param {(services: Started) => Promise<Found>} look at the services, after the requests
  * @returns {Promise<Found>}
  * @throws {import('../lib/errors.js').BenchError} with the reason and the last lines that the sidecars logged
  */

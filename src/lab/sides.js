@@ -17,9 +17,12 @@ const DEADLINE_MS = 120_000
 
 /** @import { Pipeline } from '../model/pipeline.js' */
 /**
- * scripts: a folder with main.js; profile: of Pipy that runs them, null: they are of no mesh; pipeline: how to run scripts that do not read the kit's
- * configuration, null: they do, 'unknown': no pipeline.yaml says it.
- * @typedef {{ label: string, scripts: string, profile: string | null, pipeline: Pipeline | 'unknown' | null }} Side
+ * @typedef {object} Side
+ * @property {string} label
+ * @property {string} scripts a folder with main.js
+ * @property {string | null} profile of Pipy that runs them; null: they are of no mesh
+ * @property {Pipeline | 'unknown' | null} pipeline how to run scripts that do not read the kit's configuration; null: they do read it,
+ *   'unknown': no pipeline.yaml says how
  */
 
 /** Says whether scripts are those of the kit. @param {string} scripts */
@@ -27,7 +30,10 @@ export function isKit(scripts) {
   return path.resolve(scripts) === KIT
 }
 
-/** Chooses the old side: if the user names none, the kit's scripts, and for these their last commit. @param {string | null} against @param {string} scripts */
+/**
+ * Chooses the old side: if the user names none, the kit's scripts, and for these their last commit.
+ * @param {string | null} against @param {string} scripts
+ */
 export function chooseAgainst(against, scripts) {
   return against ?? (isKit(scripts) ? `${GIT}HEAD` : KIT)
 }
@@ -57,7 +63,11 @@ function listScripts(folder) {
   )
 }
 
-/** Unpacks the scripts of a commit into a folder; throws UsageError if it has none, or git is missing. @param {{ ref: string, scripts: string, into: string }} from @returns {Promise<Side>} */
+/**
+ * Unpacks the scripts of a commit into a folder.
+ * @param {{ ref: string, scripts: string, into: string }} from @returns {Promise<Side>}
+ * @throws {UsageError} if the commit has none, or git is missing; {BenchError} if they cannot be unpacked
+ */
 async function takeFromGit({ ref, scripts, into }) {
   const folder = path.resolve(scripts)
   const archive = `${into}.tar`
@@ -82,7 +92,11 @@ export function locateAgainst({ against, into }) {
   return against.startsWith(GIT) ? into : path.resolve(against)
 }
 
-/** Finds the old side: a folder, or `git:COMMIT` of the scripts; throws UsageError. @param {{ against: string, scripts: string, into: string }} options into: folder for scripts of git */
+/**
+ * Finds the old side: a folder, or `git:COMMIT` of the scripts.
+ * @param {{ against: string, scripts: string, into: string }} options into: the folder for scripts of git
+ * @throws {UsageError} if there are no such scripts, or git is missing
+ */
 export async function findAgainst({ against, scripts, into }) {
   return against.startsWith(GIT) ? takeFromGit({ ref: against.slice(GIT.length), scripts, into }) : findSide(against)
 }

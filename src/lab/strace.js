@@ -26,13 +26,19 @@ const ENDED = /^\d+ +(?:<\.\.\. )?(\w+)(?:\(| resumed).*\) += (-?\w+|\?)/
 /** @param {string} folder of the process */
 const fileIn = folder => path.join(folder, 'strace.out')
 
-/** Changes the command of a process to run it under strace, with all its threads. @param {ProcessSpec} spec @param {Tool} strace @returns {ProcessSpec} */
+/**
+ * Changes the command of a process to run it under strace, with all its threads.
+ * @param {ProcessSpec} spec @param {Tool} strace @returns {ProcessSpec}
+ */
 export function runUnderStrace(spec, strace) {
   const options = ['-f', '-qq', '-s', '0', '-e', 'signal=none', '-o', fileIn(spec.folder)]
   return { ...spec, program: strace.path, argv: [...options, spec.program, ...spec.argv] }
 }
 
-/** Makes the counter of a process: each `take` reads the whole lines that strace has added since the last time. @param {{ folder: string }} spec */
+/**
+ * Makes the counter of a process. Each `take` and `forget` reads the whole lines that strace has added since the last time.
+ * @param {{ folder: string }} spec
+ */
 export function createCallCounter({ folder }) {
   let position = 0
   const read = async () => {
@@ -45,7 +51,7 @@ export function createCallCounter({ folder }) {
   return { start: async () => {}, forget: read, take: read }
 }
 
-/** Parses finished calls; a failed one (result below 0) has no bytes. @param {string} text of strace @returns {Kinds} */
+/** Parses finished calls. A failed one (its result is below 0) counts as a call, and has no bytes. @param {string} text of strace @returns {Kinds} */
 export function parseCalls(text) {
   /** @type {Kinds} */
   const kinds = new Map()

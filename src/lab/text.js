@@ -23,8 +23,13 @@ export const signed = (value, digits) => `${Number(value.toFixed(digits)) > 0 ? 
 export const formatChange = share => `${share > 0 ? '+' : ''}${(100 * share).toFixed(Math.abs(share) < 0.1 ? 2 : 1)} %`
 
 /**
- * Results of the lab. notes: limits of the numbers; isAlone: only one side was counted, and rows have it as old and as new.
- * @typedef {{ rows: Row[], breakdowns: Breakdown[], labels: { old: string, new: string }, notes: string[], isAlone?: boolean }} LabResults
+ * Results of the lab.
+ * @typedef {object} LabResults
+ * @property {Row[]} rows
+ * @property {Breakdown[]} breakdowns
+ * @property {{ old: string, new: string }} labels
+ * @property {string[]} notes limits of the numbers
+ * @property {boolean} [isAlone] only one side was counted, and rows have it as old and as new
  */
 
 /** Renders all tables with their definitions and notes. @param {LabResults} options */
@@ -52,7 +57,10 @@ function dropOld({ caption, columns, rows }) {
 const SAVES_SHOWN = 5
 /** The rows that were counted after a save of the scripts. @typedef {{ at: Date, rows: Row[] }} Save */
 
-/** Renders the rows that a save of the scripts has changed by more than their noise. @param {Row[]} rows @param {Row[]} before rows of the save before */
+/**
+ * Renders the rows that a save of the scripts has changed by more than their noise, and those that are new, or says that there are
+ * none. @param {Row[]} rows @param {Row[]} before rows of the save before
+ */
 export function renderChangedRows(rows, before) {
   const changed = rows.filter(row => {
     const earlier = before.find(o => o.link === row.link && o.service === row.service && o.quantity === row.quantity)
@@ -73,7 +81,10 @@ export function renderChangedRows(rows, before) {
   }).join('\n')
 }
 
-/** Renders the instructions of the last five saves: difference from the old side, and ratio to it. @param {Save[]} saves at least one */
+/**
+ * Renders the instructions of the last SAVES_SHOWN saves: the difference from the old side, and the ratio to it.
+ * @param {Save[]} saves at least one
+ */
 export function renderSaves(saves) {
   const ofInstructions = (/** @type {Save} */ { rows }) => rows.filter(({ quantity }) => quantity === 'instructions')
   const titles = ofInstructions(saves[0]).map(({ link, service }) => `${service} of ${link}`)

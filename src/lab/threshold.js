@@ -8,7 +8,11 @@ import { QUANTITIES } from './comparison.js'
  *   limit: number }} Threshold
  */
 
-/** Parses `new/old handshake@client <= 1`; throws UsageError for another form, quantity or sidecar. service: null: each sidecar. @param {string} expression @param {string[]} services @returns {Threshold} */
+/**
+ * Parses `new/old handshake@client <= 1`.
+ * @param {string} expression @param {string[]} services @returns {Threshold} service: null: each sidecar
+ * @throws {UsageError} for another form, quantity or sidecar, and for a ratio that is not above 0
+ */
 export function parseLabThreshold(expression, services) {
   const fail = (/** @type {string} */ why) =>
     new UsageError(`--threshold '${expression}': ${why}; write it as 'new/old instructions <= 1.01'`)

@@ -25,7 +25,10 @@ const isNames = (/** @type {number} */ type) => 'xgLK'.includes(String.fromCharC
 // All entries have one time, so that the same run gives the same bytes.
 const NO_TIME = new Date(0)
 
-/** Reads the files of a run that a bundle carries. @param {string} folder @returns {Record<string, string>} text by name @throws {BenchError} if one is unreadable */
+/**
+ * Reads the files of a run that a bundle carries. Links are left out.
+ * @param {string} folder @returns {Record<string, string>} text by name @throws {BenchError} if one is unreadable
+ */
 export function readCarried(folder) {
   // Links are left out: one may name any file of this machine.
   const names = readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -37,7 +40,11 @@ export function readCarried(folder) {
   )
 }
 
-/** Writes a bundle. @param {string} file @param {Record<string, string>} files text by name @returns {Promise<number>} its bytes @throws {BenchError} if it cannot */
+/**
+ * Writes a bundle.
+ * @param {string} file @param {Record<string, string>} files text by name @returns {Promise<number>} its bytes
+ * @throws {BenchError} if it cannot be written
+ */
 export async function writeBundle(file, files) {
   const archive = pack()
   for (const [name, text] of Object.entries(files)) archive.entry({ name, mtime: NO_TIME, mode: 0o644 }, text)

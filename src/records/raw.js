@@ -10,8 +10,9 @@ import { readText, readTextLines } from './files.js'
 /** @import { ObservationRecord, Sample, SampleLine, Trial } from '../model/types.ts' */
 
 /**
- * Reads what was observed in a trial's window; null: it is missing or damaged. readings: in the order of its processes; {}: none.
- * @param {string} folder @param {string} trialId @returns {{ observation: ObservationRecord, samples: Sample[] } | null}
+ * Reads what was observed in a trial's window. The readings of a sample are in the order of the processes; {}: it has none of one.
+ * @param {string} folder @param {string} trialId
+ * @returns {{ observation: ObservationRecord, samples: Sample[] } | null} null: the observation is missing or damaged
  */
 export function readObserved(folder, trialId) {
   /** @type {ObservationRecord | null} */

@@ -61,13 +61,17 @@ export function readRun(folder) {
   return { manifest, records, warnings }
 }
 
-/** Reads the summary as it was written; only `verify` checks it. @param {string} folder @returns {Summary} @throws {BenchError} as `parseDocument` */
+/** Reads the summary as it was written. Only `verify` checks it. @param {string} folder @returns {Summary} @throws {BenchError} as `parseDocument` */
 export function readSummary(folder) {
   const file = path.join(folder, 'summary.json')
   return /** @type {any} */ (parseDocument(file, `${file} is missing: no summary was written of ${folder}`))
 }
 
-/** Reads and checks the manifest. @param {string} folder @returns {Manifest} @throws {BenchError} if there is none, or it is one of a run that measured nothing */
+/**
+ * Reads and checks the manifest.
+ * @param {string} folder @returns {Manifest}
+ * @throws {BenchError} if there is none, it is not as the schema says, or it is one of a run that measured nothing
+ */
 function parseManifest(folder) {
   const file = path.join(folder, 'manifest.json')
   const manifest = /** @type {any} */ (parseDocument(file, `${folder} holds no run: ${file} is missing`))

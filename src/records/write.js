@@ -8,7 +8,11 @@ import { appendLine, assertCarried, cannotWrite, readTextLines, writeWhole } fro
 /** All that a run writes into its folder. What reads it is in other files, so that a run need not load it. */
 /** @import { ObservationRecord, Sample, Trial, TrialRecord } from '../model/types.ts' */
 
-/** Makes the folder of a run. @param {string} folder @throws {UsageError} if it exists and is not empty @throws {BenchError} if it cannot be made */
+/**
+ * Makes the folder of a run, with an empty trials.jsonl.
+ * @param {string} folder @throws {UsageError} if it is not empty, or has a path that configurations cannot carry
+ * @throws {BenchError} if it cannot be made
+ */
 export function createResultsFolder(folder) {
   assertCarried(folder)
   try {
@@ -27,7 +31,15 @@ export function appendTrial(folder, record) {
   appendLine(folder, 'trials.jsonl', JSON.stringify(record))
 }
 
-/** Copies a trial of another run, its raw files and its record, to be `trial`. @param {{ from: string, to: string, record: TrialRecord, trial: Trial }} options folders */
+/**
+ * Copies a trial of another run, its raw files and its record, to be `trial`. Links are not copied.
+ * @param {object} options
+ * @param {string} options.from the folder of that run
+ * @param {string} options.to the folder of this one
+ * @param {TrialRecord} options.record
+ * @param {Trial} options.trial
+ * @throws {BenchError} if it cannot be written
+ */
 export function copyTrial({ from, to, record, trial }) {
   const raw = path.join(from, 'raw', rawNameOf(record.trial))
   // Links are not copied: one may name a file outside of the run.
@@ -47,16 +59,21 @@ export function dropCutLines(folder) {
   if (whole.length < lines.length) writeWhole(folder, 'trials.jsonl', whole.join('\n'))
 }
 
-/** Names a trial's folder below raw/; interleaved arms share one. @param {Pick<Trial, 'id' | 'interleaving'>} trial */
+/** Names a trial's folder below raw/. Interleaved arms share one. @param {Pick<Trial, 'id' | 'interleaving'>} trial */
 export function rawNameOf({ id, interleaving }) {
   return interleaving ?? id
 }
 
 /**
  * Writes the samples of a trial, one per line, its observation, and the files of its kind. A value that could not be read (NaN) is
- * left out; null is a value that the kernel does not offer. @param {string} folder
- * @param {{ trial: Trial, samples: Sample[], names: string[], observation?: ObservationRecord | null,
- *   partFiles?: Record<string, object> }} observed names: of the processes, in the order of the readings; partFiles: by name without .json
+ * left out; null is a value that the kernel does not offer.
+ * @param {string} folder
+ * @param {object} observed
+ * @param {Trial} observed.trial
+ * @param {Sample[]} observed.samples
+ * @param {string[]} observed.names of the processes, in the order of the readings
+ * @param {ObservationRecord | null} [observed.observation] null: it is not written
+ * @param {Record<string, object>} [observed.partFiles] by name without .json; none by default
  */
 export function writeObserved(folder, { trial, samples, names, observation = null, partFiles = {} }) {
   const raw = `raw/${rawNameOf(trial)}`

@@ -21,7 +21,7 @@ const NOTHING = /** @type {PartRequest['overrides']} */ ({ planes: null, cpuLimi
  * @template Facts
  * @param {Constraint<Facts>[]} constraints @param {Facts} facts
  * @param {object} [options] by which constraints are chosen: those on an option that has a value; absent: the facts
- * @throws {import('../lib/errors.js').UsageError}
+ * @throws {import('../lib/errors.js').UsageError} with the message of the first that is broken
  */
 export function assertTogether(constraints, facts, options = /** @type {object} */ (facts)) {
   assertAllowed(constraints, facts, name => hasValue(/** @type {Record<string, unknown>} */ (options)[name]))
@@ -33,7 +33,10 @@ function hasValue(value) {
   return value !== undefined && value !== null && value !== false
 }
 
-/** Asserts that a request breaks no constraint of its kind of trials. @param {PartRequest} request @throws {import('../lib/errors.js').UsageError} */
+/**
+ * Asserts that a request breaks no constraint of its kind of trials.
+ * @param {PartRequest} request @throws {import('../lib/errors.js').UsageError} with the message of the first that is broken
+ */
 export function assertRequest(request) {
   assertAllowed(listRequestRows(request.kind), request, name => isRequested(request, name))
 }
@@ -61,7 +64,10 @@ function listRequestRows(kind) {
   return REQUEST_ROWS.filter(({ kinds }) => kinds === undefined || kinds.includes(kind))
 }
 
-/** Finds why an arm cannot be measured; null: it can. @param {PlacedArm} placed */
+/**
+ * Finds why an arm cannot be measured; null: it can. Constraints on an axis on which the arm has the default are not checked.
+ * @param {PlacedArm} placed
+ */
 export function findUnmeasurable(placed) {
   return findConflict(ARMS, placed, name => {
     const { of, values } = AXES[/** @type {AxisName} */ (name)]

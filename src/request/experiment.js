@@ -10,8 +10,14 @@ import { PARITY_NAMES } from '../parity/verdict/checks.js'
 
 /** @import { AxisName } from '../model/types.ts' */
 
-/** How long an experiment measures. hasControl: one arm is run twice (A/A), which shows the noise; windowSeconds: without the warm-up. */
-/** @typedef {{ rounds: number, warmupSeconds: number, windowSeconds: number, hasControl: boolean }} Profile */
+/**
+ * How long an experiment measures.
+ * @typedef {object} Profile
+ * @property {number} rounds
+ * @property {number} warmupSeconds
+ * @property {number} windowSeconds without the warm-up
+ * @property {boolean} hasControl one arm is run twice (A/A), which shows the noise
+ */
 
 /** @type {Record<string, Profile>} */
 export const PROFILES = {
@@ -112,7 +118,10 @@ const schema = z.strictObject({
 
 /** @typedef {z.infer<typeof schema>} Experiment */
 
-/** Parses an experiment file, in older words, too. @param {string} text YAML @param {string} file its name, for errors @throws {UsageError} */
+/**
+ * Parses an experiment file, in older words, too.
+ * @param {string} text YAML @param {string} file its name, for errors @throws {UsageError} if it is wrong
+ */
 export function parseExperiment(text, file) {
   return parseYaml({ text, file, schema, modernise: moderniseQuestion })
 }

@@ -23,7 +23,10 @@ export function isOverridden({ overrides }, axis) {
   return overrides.axes[/** @type {'link'} */ (axis)] !== undefined
 }
 
-/** Says whether an option, a field of the experiment or an axis is set; a file's default is not. @param {PartRequest} request @param {string} name */
+/**
+ * Says whether an option, a field of the experiment or an axis is set. A file's default of an axis is not, nor is a false or empty
+ * value. @param {PartRequest} request @param {string} name
+ */
 export function isRequested(request, name) {
   if (Object.hasOwn(AXES, name)) {
     const axis = /** @type {AxisName} */ (name)

@@ -41,13 +41,21 @@ import { INTERLEAVED_PROFILES, PROFILES } from './experiment.js'
 /** @typedef {{ plane: string, reason: string, cpuLimitsCores?: number[] }} Missing a plane that is not measured, or not at some limits, and why */
 
 /**
- * The part of an experiment that one kind of trials answers. kinds: all of the run; profile: as the options override it; axes:
- * those of the experiment with those of its profile.
- * @typedef {{ experiment: Experiment, overrides: Overrides, kind: TrialKind, kinds: TrialKind[], profile: Profile,
- *   axes: Experiment['axes'] }} Question
+ * The part of an experiment that one kind of trials answers.
+ * @typedef {object} Question
+ * @property {Experiment} experiment
+ * @property {Overrides} overrides
+ * @property {TrialKind} kind
+ * @property {TrialKind[]} kinds all of the run
+ * @property {Profile} profile as the options override it
+ * @property {Experiment['axes']} axes those of the experiment with those of its profile
  */
 
-/** Makes a question for each kind of trials of the run. @param {Experiment} experiment @param {Overrides} overrides @throws {UsageError} */
+/**
+ * Makes a question for each kind of trials of the run. Of cost and capacity, one is left out if the load comes from elsewhere, or a
+ * precision is wanted, unless `measure` names one alone.
+ * @param {Experiment} experiment @param {Overrides} overrides @throws {UsageError} for a profile that the experiment does not have
+ */
 export function resolveQuestions(experiment, overrides) {
   const { axes: ofProfile, ...profile } = findProfile(experiment, overrides)
   const axes = { ...experiment.axes, ...ofProfile }
@@ -79,7 +87,10 @@ function interleavedProfileOf(kinds, { experiment, overrides: { profile, rounds 
   return { ...lengths, rounds: rounds ?? lengths.rounds }
 }
 
-/** Chooses the planes of --planes, else the experiment's. @param {Experiment} experiment @param {Overrides} overrides @throws {UsageError} */
+/**
+ * Chooses the planes of --planes, else the experiment's.
+ * @param {Experiment} experiment @param {Overrides} overrides @throws {UsageError} for a profile that the experiment does not have
+ */
 export function choosePlanes(experiment, overrides) {
   return overrides.planes ?? resolveQuestions(experiment, overrides)[0].axes.plane.map(parseChoice)
 }

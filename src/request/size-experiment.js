@@ -33,8 +33,14 @@ const schema = z.strictObject({
 /** Shares of --sidecars, each a size that is measured: the interval of a slope needs six points. */
 const SIZES = [1 / 8, 1 / 4, 3 / 8, 1 / 2, 3 / 4, 1]
 
-/** The load that a service has to hold; null: the file has none for it. */
-/** @typedef {{ name: string, ratePerSecond: number, p99Ms: number | null, payloadBytes: number | null }} ServiceLoad */
+/**
+ * The load that a service has to hold; null: the file has none for it.
+ * @typedef {object} ServiceLoad
+ * @property {string} name
+ * @property {number} ratePerSecond
+ * @property {number | null} p99Ms
+ * @property {number | null} payloadBytes
+ */
 
 /** The axes that options of `size` set; null or absent: the axis has its default. */
 /** @typedef {{ link: string, users: number | null, payloadBytes: number | null, features: string | null,
@@ -99,7 +105,7 @@ function shareAxes({ link, users, features, interception, protocol, tls, neighbo
 const renderLimitNames = ({ neighbourCores }) =>
   neighbourCores ? 'CPU request and memory limit' : 'CPU and memory limit'
 
-/** Renders the end of a question: features and a neighbour, empty without both. @param {Pick<SizeAxes, 'features' | 'neighbourCores'>} options */
+/** Renders the end of a question, with features and a neighbour; empty: it has neither. @param {Pick<SizeAxes, 'features' | 'neighbourCores'>} options */
 function renderExtras({ features, neighbourCores }) {
   const beside = neighbourCores ? `, beside a ${AXES.neighbourCores.render(neighbourCores)}` : ''
   return `${features ? `, in sidecars with ${AXES.features.render(features)}` : ''}${beside}`
@@ -134,7 +140,10 @@ function refuseWithout(name) {
   throw new UsageError(`the service ${name} has no p99: add one such as p99: 20ms, or --p99 for all that have none`)
 }
 
-/** Makes an experiment with a search. @param {{ question: string, axes: Record<string, unknown[]>, search: Record<string, unknown> }} options */
+/**
+ * Makes an experiment with a search. Beside a neighbour the sidecars have no CPU limits.
+ * @param {{ question: string, axes: Record<string, unknown[]>, search: Record<string, unknown> }} options
+ */
 function create({ question, axes, search }) {
   const experiment = {
     name: 'size',
@@ -149,7 +158,10 @@ function create({ question, axes, search }) {
   return parseExperiment(JSON.stringify(experiment), 'size')
 }
 
-/** Parses a file of services. @param {string} text YAML @param {string} file its name, for errors @returns {ServiceLoad[]} @throws {UsageError} */
+/**
+ * Parses a file of services.
+ * @param {string} text YAML @param {string} file its name, for errors @returns {ServiceLoad[]} @throws {UsageError} if it is wrong
+ */
 export function parseServices(text, file) {
   return parseYaml({ text, file, schema }).services.map(({ name, requestsPerSecond, p99, payload }) => ({
     name,
@@ -159,7 +171,10 @@ export function parseServices(text, file) {
   }))
 }
 
-/** Makes the schema of a text. @param {(text: string) => number | null} read null: another form is needed @param {string} needed the message for it */
+/**
+ * Makes the schema of a text.
+ * @param {(text: string) => number | null} read null: another form is needed @param {string} needed the message that says so
+ */
 function readWith(read, needed) {
   return z.string(needed).transform((text, context) => {
     const value = read(text)

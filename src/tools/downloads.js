@@ -13,13 +13,19 @@ const NAMELESS = /^\.(?:pipy|envoy|k6)-\w{6}$/
 // A folder whose process cannot be checked from here is kept this long; no download takes a day.
 const FOREIGN_MS = 24 * 3600 * 1000
 
-/** Makes a folder for a download, and returns its path. @param {string} cache the folder of all tools, made if missing @param {string} name of the program */
+/**
+ * Makes a folder for a download, and returns its path.
+ * @param {string} cache the folder of all tools, which is made if it is missing @param {string} name of the program
+ */
 export async function openDownload(cache, name) {
   makeFolder(cache)
   return makeOwnedFolder(cache, `.${name}`)
 }
 
-/** Removes the folders of downloads whose process has ended. Returns a phrase for each that was removed. @param {string} [cache] the folder of all tools */
+/**
+ * Removes the folders of downloads whose process has ended. Those whose process cannot be looked up here are removed after
+ * FOREIGN_MS. @param {string} [cache] the folder of all tools @returns a phrase for each that was removed
+ */
 export async function removeStaleDownloads(cache = cacheFolder()) {
   const removed = []
   for (const name of await readdir(cache).catch(() => [])) {

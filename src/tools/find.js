@@ -15,9 +15,13 @@ import { askVersion } from './version.js'
 const SAY_SECONDS = 6
 
 /**
- * Options of the search for a program. fetch: null: nothing is fetched; say: gets a line if a fetch takes long, or a program is unchecked
- * @typedef {{ environment: NodeJS.ProcessEnv, fetch: typeof import('./fetch.js').fetchTool | null, say: (line: string) => void,
- *   signal?: AbortSignal, option?: string }} Finding option: the option of the command line by which the program was named, if not its variable
+ * Options of the search for a program.
+ * @typedef {object} Finding
+ * @property {NodeJS.ProcessEnv} environment
+ * @property {typeof import('./fetch.js').fetchTool | null} fetch null: nothing is fetched or built
+ * @property {(line: string) => void} say gets a line if a fetch takes long, or a program is unchecked
+ * @property {AbortSignal} [signal]
+ * @property {string} [option] of the command line by which the program was named, if not by its variable
  */
 
 /**
@@ -76,7 +80,10 @@ async function fetchLater(...fetched) {
   return fetchTool(...fetched)
 }
 
-/** @param {string} folder @param {ToolSpec} spec @param {Finding} finding @returns null: it was fetched; else why not, as the end of a sentence; empty: it may not be */
+/**
+ * Fetches or builds a program. @param {string} folder @param {ToolSpec} spec @param {Finding} finding
+ * @returns null: it was fetched; else why not, as the end of a sentence; empty: it may not be @throws the signal's reason
+ */
 async function fetchInto(folder, spec, { fetch, say, signal }) {
   const { name } = spec
   if (fetch === null) return ''
@@ -93,7 +100,10 @@ async function fetchInto(folder, spec, { fetch, say, signal }) {
   }
 }
 
-/** Hashes a program in the cache; null: no hash of it was kept. @param {string} folder @param {string} name @throws {BenchError} if it is not the hash that was kept */
+/**
+ * Hashes a program in the cache. @param {string} folder @param {string} name
+ * @returns {Promise<string | null>} null: no hash of it was kept @throws {BenchError} if it has another hash than that which was kept
+ */
 async function hashAsFetched(folder, name) {
   const fetched = parseJson(await readFile(path.join(folder, 'origin.json'), 'utf8').catch(() => ''))?.programSha256
   if (typeof fetched !== 'string') return null
@@ -106,8 +116,13 @@ async function hashAsFetched(folder, name) {
 
 /**
  * Runs a program for its version, and makes the entry of the tools.
- * @param {ToolSpec} spec @param {{ program: string, source: string, by?: string, sha256?: string, signal?: AbortSignal }} options
- *   source: where it was found, in words; by: the variable or option that errors say to set; sha256: absent: it is computed
+ * @param {ToolSpec} spec
+ * @param {object} options
+ * @param {string} options.program its path
+ * @param {string} options.source where it was found, in words
+ * @param {string} [options.by] the variable or option that errors say to set; that of the spec by default
+ * @param {string} [options.sha256] absent: it is computed
+ * @param {AbortSignal} [options.signal]
  * @throws {BrokenToolError} if it does not run, or prints no version @throws {BenchError} if the version is not accepted
  */
 async function probeTool(spec, { program, source, by = spec.variable, sha256, signal }) {
@@ -128,7 +143,10 @@ async function probeTool(spec, { program, source, by = spec.variable, sha256, si
   return { name: spec.name, path: program, version, ...(library && { library }), sha256: hash, source }
 }
 
-/** Finds the absolute path of a program; null: no folder has it. @param {string} name @param {string} searchPath as in PATH: an empty part is the current folder */
+/**
+ * Finds the absolute path of a program; null: no folder has one that may be run.
+ * @param {string} name @param {string} searchPath as in PATH: an empty part is the current folder
+ */
 export async function findOnPath(name, searchPath) {
   for (const folder of searchPath.split(path.delimiter)) {
     const file = path.join(folder || '.', name)

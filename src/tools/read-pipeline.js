@@ -57,7 +57,11 @@ export function createPipeline({ document, file, scripts }) {
   }
 }
 
-/** Replaces each `${NAME}` by that variable's value, as an absolute path. @param {string} text @param {{ file: string, environment: NodeJS.ProcessEnv }} options */
+/**
+ * Replaces each `${NAME}` by that variable's value, as an absolute path.
+ * @param {string} text @param {{ file: string, environment: NodeJS.ProcessEnv }} options file: its name, for errors
+ * @throws {UsageError} if a variable is not set, or empty
+ */
 function expand(text, { file, environment }) {
   return text.replaceAll(/\$\{(\w+)\}/g, (_, name) => {
     const value = environment[name]
@@ -100,7 +104,16 @@ function readFiles(folder, file) {
   return read('', [root])
 }
 
-/** @param {string} at the link @param {{ root: string, within: string[], name: string, file: string }} options @throws {UsageError} if it leads out, or above itself */
+/**
+ * Asserts that a link leads to a place below the folder of scripts.
+ * @param {string} at the link
+ * @param {object} options
+ * @param {string} options.root the folder of scripts
+ * @param {string[]} options.within the folders in which the link lies
+ * @param {string} options.name of the link, for errors
+ * @param {string} options.file of the pipeline, for errors
+ * @throws {UsageError} if it leads out or nowhere, or to a folder in which it lies
+ */
 function assertLinkWithin(at, { root, within, name, file }) {
   const real = safely(() => realpathSync(at), null)
   if (real === null || !`${real}/`.startsWith(`${root}/`))

@@ -10,7 +10,10 @@ export function isBuilt(name) {
   return Object.hasOwn(SOURCES, name)
 }
 
-/** Computes the SHA-256 of a program's source folder; a program of another hash is not used, but built again. @param {string} name a key of SOURCES */
+/**
+ * Computes the SHA-256 of a program's source folder. A program of another hash is not used, but built again.
+ * @param {string} name a key of SOURCES
+ */
 export function hashSource(name) {
   return hashFolder(path.join(ROOT, SOURCES[name]))
 }

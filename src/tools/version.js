@@ -13,9 +13,12 @@ const PRINTED_MOST = 65_536
 const LINES = 3
 
 /**
- * version: null: none was printed; library: the TLS library, if the spec reads one; failed: it did not start, or its exit code
- * is not 0; said: its last lines, or why it did not start
- * @typedef {{ version: string | null, library?: string, failed: boolean, said: string }} Answer
+ * What a program said of its version.
+ * @typedef {object} Answer
+ * @property {string | null} version null: none was printed
+ * @property {string} [library] the TLS library, if the spec reads one
+ * @property {boolean} failed it did not start, or its exit code is not 0
+ * @property {string} said its last lines, or why it did not start
  */
 
 /**
@@ -70,13 +73,20 @@ export function isVersionPrinted({ parseVersion, parseLibrary }, text) {
   return parseVersion(text) !== null && (!parseLibrary || parseLibrary(text) !== null)
 }
 
-/** Reads the TLS library as a field of an answer. @param {ToolSpec} spec @param {string} text that the program printed @returns {{ library?: string }} the TLS library; absent: a part of the program, or not printed */
+/**
+ * Reads the TLS library as a member of an answer.
+ * @param {ToolSpec} spec @param {string} text that the program printed
+ * @returns {{ library?: string }} absent: it is a part of the program, or was not printed
+ */
 export function readLibrary(spec, text) {
   const library = spec.parseLibrary?.(text)
   return library ? { library } : {}
 }
 
-/** Renders why a program did not start, in words that say what to do. @param {string} program @param {NodeJS.ErrnoException} error of its start */
+/**
+ * Renders why a program did not start, in words that say what to do.
+ * @param {string} program its path @param {NodeJS.ErrnoException} error of its start
+ */
 function renderStartFailure(program, { code, message }) {
   const stat = statSync(program, { throwIfNoEntry: false })
   if (stat?.isDirectory()) return 'it is a folder, and no program'
@@ -91,7 +101,10 @@ function renderStartFailure(program, { code, message }) {
   return code === 'ENOEXEC' ? 'it is no program for this machine' : message
 }
 
-/** Spawns a program; returns the error of a file that is no program, for which spawn throws at once. @param {string} program @param {string[]} argv */
+/**
+ * Spawns a program. It returns the error of a file that is no program, for which spawn throws at once.
+ * @param {string} program @param {string[]} argv
+ */
 function startSafely(program, argv) {
   try {
     return spawn(program, argv, { stdio: ['ignore', 'pipe', 'pipe'], detached: true })

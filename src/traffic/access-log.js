@@ -35,7 +35,7 @@ function parseEnvoy(line) {
   return createRequest({ method, target, time, received, sent, upstream })
 }
 
-/** Parses a line of nginx's combined format, which has no request bytes and no service time; null: another format. @param {string} line */
+/** Parses a line of nginx's combined format, which has no request bytes and no service time. @param {string} line @returns null: another format */
 function parseCombined(line) {
   const [, day, month, year, clock, offsetHours, offsetMinutes, method, target, sent] = COMBINED.exec(line) ?? []
   if (day === undefined || !MONTHS.includes(month)) return null
@@ -60,8 +60,13 @@ function parseJson(line) {
 
 /**
  * Creates a request of the fields of a line; `-` and missing fields are null.
- * @param {{ method: string, target: string, time?: string, received?: string | number, sent?: string | number,
- *   upstream?: string | number }} fields target: the path with its query, or a whole URL
+ * @param {object} fields
+ * @param {string} fields.method
+ * @param {string} fields.target the path with its query, or a whole URL
+ * @param {string} [fields.time] when it came
+ * @param {string | number} [fields.received] bytes of its body
+ * @param {string | number} [fields.sent] bytes of its answer
+ * @param {string | number} [fields.upstream] milliseconds until the application answered
  * @returns {LoggedRequest | null} null: the target has no path, such as that of CONNECT
  */
 function createRequest({ method, target, time, received, sent, upstream }) {

@@ -31,7 +31,10 @@ export function createMix() {
   /** @type {Map<string, number>} */
   const left = new Map()
   return {
-    /** Counts a request; one of a method that no kind can have is only counted as left out. @param {LoggedRequest} request */
+    /**
+     * Counts a request. One of a method that no kind can have is only counted as left out, and beyond NAMES_MOST names all others are
+     * of one kind. @param {LoggedRequest} request
+     */
     add(request) {
       const { method, atMs } = request
       if (!METHODS.some(name => name === method)) {
@@ -69,7 +72,10 @@ export function createMix() {
   }
 }
 
-/** Keeps a uniform sample of a kind's requests (reservoir sampling). @param {Counted} kind @param {LoggedRequest} request @param {() => number} random */
+/**
+ * Keeps a uniform sample of a kind's requests, KEPT_MOST at most (reservoir sampling).
+ * @param {Counted} kind is changed @param {LoggedRequest} request @param {() => number} random
+ */
 function keep(kind, request, random) {
   if (kind.kept.length < KEPT_MOST) kind.kept.push(request)
   else {
@@ -118,7 +124,10 @@ function mergeRare(kinds, random) {
   return [...frequent, ...merged.values()].sort((a, b) => b.count - a.count)
 }
 
-/** Makes a kind of a mix with the medians of its requests; a size or time that none of them has is left out. @param {Counted} kind */
+/**
+ * Makes a kind of a mix with the medians of its requests, clamped to what a mix may have. A size or time that none of them has is left
+ * out. @param {Counted} kind
+ */
 function createMixKind({ method, path, count, kept }) {
   // The lower median of the requests that have the field, at most the bound of a mix; undefined: none has it.
   const median = (/** @type {TrafficField} */ field, /** @type {number} */ most) => {
@@ -157,7 +166,10 @@ function findRate(minutes) {
   return { requestsPerSecond: { mean: perSecond(count, last - first + 1), peak: perSecond(most, 1) } }
 }
 
-/** Lists the sizes and times that no kept request of the log has, each with the value taken instead. @param {Counted[]} kinds @returns {string[]} */
+/**
+ * Lists the sizes and times that no kept request of the log has, each with the value taken instead.
+ * @param {Counted[]} kinds @returns {string[]} []: some request has each
+ */
 function findUntold(kinds) {
   const isKnown = (/** @type {TrafficField} */ field, /** @type {(kind: Counted) => boolean} */ isOf) => {
     const kindsOfMethod = kinds.filter(isOf)

@@ -50,7 +50,10 @@ export function renderRunText({
   return renderAnswerText(answer, { more: [...hints, ...renderMore({ folder: where, hasPage, isReport })] })
 }
 
-/** Renders where the report and more numbers are: on one line, if it fits. @param {{ folder: string, hasPage: boolean, isReport: boolean }} options */
+/**
+ * Renders where the report and more numbers are, on one line if it fits, which may take a shorter hint.
+ * @param {{ folder: string, hasPage: boolean, isReport: boolean }} options
+ */
 function renderMore({ folder, hasPage, isReport }) {
   const page = hasPage ? `${folder}/report.html` : renderCommand('report', `${folder} --format html`)
   // Without a folder, `report --details` prints the last run.

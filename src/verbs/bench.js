@@ -100,7 +100,8 @@ function defineBench(command) {
 /**
  * Parses the command line of an interrupted run again; options of the resuming command replace its own.
  * @param {import('../run/resume.js').Interrupted} interrupted @param {Command} command that resumes it
- * @returns {{ name: string, options: BenchOptions }} @throws {UsageError} if that has an argument, or an option that changes numbers
+ * @returns {{ name: string, options: BenchOptions }} @throws {UsageError} if that has an argument, or an option that changes numbers, or
+ *   the run is of another verb
  */
 function readResumed({ folder, manifest }, command) {
   const typed = Object.keys(command.opts()).filter(name => command.getOptionValueSource(name) === 'cli')

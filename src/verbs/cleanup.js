@@ -56,14 +56,20 @@ export function addCleanup(verb, { print }) {
     })
 }
 
-/** Finds the id of a run; of a resumed one, that of its last part. @param {string} run its id or its results folder @throws {BenchError} */
+/**
+ * Finds the id of a run; of a resumed one, that of its last part.
+ * @param {string} run its id or its results folder @throws {BenchError} if the folder cannot be read
+ */
 function idOf(run) {
   if (!existsSync(path.join(run, 'manifest.json'))) return run
   const { id, resumed } = readRun(run).manifest.run
   return resumed?.at(-1)?.id ?? id
 }
 
-/** Runs every step, also after one failed; joins what they removed, left, and failed to remove. @param {(() => Promise<Partial<Cleaned>>)[]} steps */
+/**
+ * Runs every step, also after one failed, and joins what they removed, left, and failed to remove.
+ * @param {(() => Promise<Partial<Cleaned>>)[]} steps
+ */
 async function attemptAll(steps) {
   /** @type {Partial<Cleaned>[]} */
   const done = []

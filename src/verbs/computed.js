@@ -84,7 +84,10 @@ const FORMATS = {
   json: (kind, run) => JSON.stringify(kind.summarise(run), null, 2),
 }
 
-/** Renders a run, or writes its files. @param {ComputedKind} kind @param {{ folder: string, format: string, out: string }} options @throws {UsageError} for another format */
+/**
+ * Renders a run, or writes its files.
+ * @param {ComputedKind} kind @param {{ folder: string, format: string, out: string }} options @throws {UsageError} for another format
+ */
 export async function reportComputed(kind, { folder, format, out }) {
   if (Object.hasOwn(FORMATS, format)) return FORMATS[format](kind, kind.read(folder), format === 'text' ? folder : out)
   throw new UsageError(
@@ -94,7 +97,10 @@ export async function reportComputed(kind, { folder, format, out }) {
   )
 }
 
-/** Computes every record again from its seed, and the summary from the records; lists what differs. @param {ComputedKind} kind @param {string} folder */
+/**
+ * Computes every record again from its seed, and the summary from the records, and lists what differs.
+ * @param {ComputedKind} kind @param {string} folder @returns {{ agrees: boolean, lines: string[] }} lines: those to print
+ */
 export function verifyComputed(kind, folder) {
   const { manifest, trials } = kind.read(folder)
   const again = kind.compute({ form: manifest.form, seed: manifest.run.seed })

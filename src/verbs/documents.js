@@ -5,13 +5,16 @@ import { PAGE } from '../records/files.js'
 
 /** @import { Context } from './program.js' */
 
-/** Opens the documents of a run; the code of charts takes long to load. @param {Parameters<typeof import('./write-report.js').openReport>[0]} run */
+/** Opens the documents of a run. The code of charts takes long to load. @param {Parameters<typeof import('./write-report.js').openReport>[0]} run */
 export async function openDocuments(run) {
   const { openReport } = await import('./write-report.js')
   return openReport(run)
 }
 
-/** Writes the documents of a run. @param {string} folder @param {Pick<Context, 'say'>} context @returns false, and says why, if one could not be written */
+/**
+ * Writes the documents of a run. It does not throw.
+ * @param {string} folder @param {Pick<Context, 'say'>} context @returns false, after it said why, if one could not be written
+ */
 export async function writeDocuments(folder, { say }) {
   try {
     const { readSummary } = await import('../records/records.js')

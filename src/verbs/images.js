@@ -25,7 +25,10 @@ export function addImages(verb, { print, say, signal }) {
       print((file === undefined ? listImages({ specs, images }) : await writeAds(file)).join('\n'))
     })
 
-  /** Builds the ADS server, writes its image, and renders how to load it. @param {string} file @throws {BenchError} */
+  /**
+   * Builds the ADS server, writes its image, and renders how to load it.
+   * @param {string} file @throws {BenchError} if it cannot be built, or the program that is found is not of this kit
+   */
   async function writeAds(file) {
     const { name } = adsTool
     const tool = await findTool(adsTool, { say, signal })

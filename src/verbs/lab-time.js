@@ -8,8 +8,17 @@ import { benchWith } from './bench.js'
 /**
  * `lab --time`: measures the CPU time of both sides, interleaved.
  * @import { RequestOptions } from '../model/requests.js' @import { Side } from '../lab/sides.js' @import { Context } from './program.js'
- * @typedef {{ side: Side, against?: string, link: string[], payload?: number, requestAxes?: RequestOptions, features?: string, pipy: string[], parity: boolean }} Timed
- *   link: the first is measured; pipy: programs of Pipy; parity: false: the two sides need not do equal work
+ */
+/**
+ * @typedef {object} Timed
+ * @property {Side} side the new one
+ * @property {string} [against]
+ * @property {string[]} link of which the first is measured
+ * @property {number} [payload] bytes
+ * @property {RequestOptions} [requestAxes]
+ * @property {string} [features]
+ * @property {string[]} pipy programs of Pipy
+ * @property {boolean} parity false: the two sides need not do equal work
  */
 
 /**
@@ -33,7 +42,10 @@ export async function timeSides({ side, against: named, pipy, count, parity, ...
   })
 }
 
-/** Lists the words of the command line of `bench`. @param {Pick<Timed, 'link' | 'payload' | 'requestAxes' | 'features'> & { planes: string[] }} timed payload: bytes */
+/**
+ * Lists the words of the command line of `bench`.
+ * @param {Pick<Timed, 'link' | 'payload' | 'requestAxes' | 'features'> & { planes: string[] }} timed
+ */
 export function listWords({ planes, link, payload, requestAxes, features }) {
   const words = ['cost', '--planes', planes.join(), '--link', link[0]]
   if (payload !== undefined) words.push('--payload', `${payload}B`)

@@ -8,7 +8,7 @@ import { sleep } from '../lib/wait.js'
 /**
  * `lab --watch`: counts again after each save.
  * @import { Sides } from '../lab/comparison.js' @import { Lab } from '../prepare/open-lab.js'
- * @typedef {{ lab: Lab, hasParity: boolean, signal: AbortSignal, say: (line: string) => void }} Counting
+ * @typedef {{ lab: Lab, hasParity: boolean, signal: AbortSignal, say: (line: string) => void }} Counting hasParity: equal work is tried
  * @typedef {Counting & { folder: string, printCounts: (counts: Sides) => Promise<void> }} Watching
  * @typedef {() => Promise<Sides['old']>} CountOld
  */
@@ -137,7 +137,10 @@ async function countChecked({ lab, hasParity, countOld, printCounts, signal, say
   say('equal work: passed')
 }
 
-/** Hashes the scripts of a folder, without files of editors. @param {string} folder @returns {string | null} null: a file was removed before it was read */
+/**
+ * Hashes the scripts of a folder, without files of editors and broken links.
+ * @param {string} folder @returns {string | null} null: a file was removed before it was read
+ */
 function hashSaved(folder) {
   try {
     // `existsSync` leaves out a broken link, which is no script.

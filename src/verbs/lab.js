@@ -32,10 +32,33 @@ import { readReportFile } from './report-assets.js'
  * @import { Sides } from '../lab/comparison.js' @import { Side } from '../lab/sides.js'
  * @import { Site } from '../model/types.ts'
  * @import { Context } from './program.js'
- * @typedef {{ against?: string, link: string[], requests: number, payload?: number, features?: string, pipy: string[], functions: number,
- *   tls?: 'plaintext' | 'ecdsa-p256', parity: boolean, threshold: string[], details?: boolean, watch?: boolean, profile?: boolean, time?: boolean, out?: string, json?: boolean }} LabOptions
- * @typedef {{ site: Site, side: Side, options: LabOptions, thresholds: ReturnType<typeof parseLabThreshold>[],
- *   into?: string }} Comparing into: folder to write the old scripts to, if they are of git
+ */
+/**
+ * @typedef {object} LabOptions
+ * @property {string} [against]
+ * @property {string[]} link
+ * @property {number} requests
+ * @property {number} [payload] bytes
+ * @property {string} [features]
+ * @property {string[]} pipy
+ * @property {number} functions
+ * @property {'plaintext' | 'ecdsa-p256'} [tls]
+ * @property {boolean} parity
+ * @property {string[]} threshold
+ * @property {boolean} [details]
+ * @property {boolean} [watch]
+ * @property {boolean} [profile]
+ * @property {boolean} [time]
+ * @property {string} [out]
+ * @property {boolean} [json]
+ */
+/**
+ * @typedef {object} Comparing
+ * @property {Site} site
+ * @property {Side} side the new one
+ * @property {LabOptions} options
+ * @property {ReturnType<typeof parseLabThreshold>[]} thresholds
+ * @property {string} [into] the folder to write the old scripts to, if they are of git
  */
 
 const LINKS = ['pair', 'gateway-ratings']
@@ -124,7 +147,10 @@ function renderCountedRequest(axes, payload = AXES.payloadBytes.values[0]) {
   return renderRequest({ requests: [createRequestKind(axes, payload)] })
 }
 
-/** Counts or samples both sides, prints the comparison, and sets the exit status by its thresholds. @param {Comparing} comparing @param {Context} context */
+/**
+ * Counts or samples both sides, prints the comparison, and sets the exit status by its thresholds.
+ * @param {Comparing} comparing @param {Context} context
+ */
 async function compareSides({ site, side, options, thresholds, into }, context) {
   const { print, say, end, signal } = context
   const { against = null, link, payload, features, pipy, requests, watch = false, profile: isSampled = false } = options
@@ -225,7 +251,11 @@ async function compareSides({ site, side, options, thresholds, into }, context) 
   }
 }
 
-/** Compares what both sides answered. @param {Record<string, string[]>} answers by side, one per link @param {{ old: string, new: string }} labels @throws {BenchError} if they differ */
+/**
+ * Compares what both sides answered.
+ * @param {Record<string, string[]>} answers by side, one per link @param {{ old: string, new: string }} labels
+ * @throws {BenchError} if they differ
+ */
 function assertAlike(answers, labels) {
   const [old, next] = [answers.old.join('; '), answers.new.join('; ')]
   if (old === next) return
@@ -273,7 +303,10 @@ function addLabNew(lab, context) {
     })
 }
 
-/** Finds out how a folder of Pipy scripts is run, and writes its pipeline.yaml. @param {string} named @param {Context} context @throws {UsageError} if it has one, or no main.js */
+/**
+ * Finds out how a folder of Pipy scripts is run, and writes its pipeline.yaml.
+ * @param {string} named @param {Context} context @throws {UsageError} if it has one, or no main.js; {BenchError} if it cannot be drafted
+ */
 async function writeDraft(named, context) {
   const scripts = path.resolve(named)
   const there = findPipelineFile(scripts)

@@ -7,7 +7,13 @@ import { findFault, summarySchema } from '../model/schemas.js'
 import { readRun, readSummary } from '../records/records.js'
 import { createAnswer } from '../report/answer/answer.js'
 
-/** says: its answer, or why there is none; startedAt: empty if it cannot be read. @typedef {{ folder: string, startedAt: string, experiment: string, says: string }} ListedRun */
+/**
+ * @typedef {object} ListedRun
+ * @property {string} folder
+ * @property {string} startedAt empty: the run cannot be read
+ * @property {string} experiment `-`: the run cannot be read
+ * @property {string} says its answer, or why there is none
+ */
 
 /**
  * Lists the runs of a folder, or of folders of runs in it, the latest first; a run that cannot be read is the last.
@@ -28,7 +34,11 @@ export function listRuns(root) {
     .sort((a, b) => b.startedAt.localeCompare(a.startedAt))
 }
 
-/** Finds the folders of runs in a folder. @param {string} folder @param {number} [depth] levels to search @returns {string[]} @throws BenchError if it is no folder */
+/**
+ * Finds the folders of runs in a folder. Links are not followed, and nothing is looked for inside of a run.
+ * @param {string} folder @param {number} [depth] levels to search; 2 by default @returns {string[]} []: there are none
+ * @throws {BenchError} if it is no folder, or does not exist
+ */
 export function findRuns(folder, depth = 2) {
   if (!existsSync(folder))
     throw new BenchError(`there are no runs in ${folder}/ yet: make one with ${renderCommand('bench')}`)

@@ -22,7 +22,10 @@ export function addPlan(verb, { print }) {
   })
 }
 
-/** Renders the plan of an experiment on this machine, and its time; looks for no program. @param {Experiment} experiment @param {RunOptions} options @throws {UsageError} */
+/**
+ * Renders the plan of an experiment on this machine, and its time. It looks for no program.
+ * @param {Experiment} experiment @param {RunOptions} options @throws {UsageError} for a request that cannot be measured
+ */
 export async function renderPlanned(experiment, options) {
   const isHere = options.target !== 'kubernetes'
   const quota = isHere ? findQuota(await findCapWay()) : null

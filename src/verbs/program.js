@@ -5,12 +5,14 @@ import { addHelp } from './help.js'
 /** The command line: every verb, its options, and its help. @import { openWatchers } from './watchers.js' */
 
 /**
- * Context: print: writes the product to stdout; say: writes progress to stderr; end: sets the exit status; signal: aborts when
- * the program is interrupted; watch: opens the views of a run. AddVerb: adds the options and the action of a verb.
- * @typedef {{ print: (text: string) => void, say: (line: string) => void, end: (status: number) => void,
- *   signal: AbortSignal, watch: (options: Parameters<typeof openWatchers>[0]) => ReturnType<typeof openWatchers> }} Context
- * @typedef {(verb: Command, context: Context) => void | Promise<void>} AddVerb
+ * @typedef {object} Context
+ * @property {(text: string) => void} print writes the product to stdout
+ * @property {(line: string) => void} say writes progress to stderr
+ * @property {(status: number) => void} end sets the exit status
+ * @property {AbortSignal} signal aborts when the program is interrupted
+ * @property {(options: Parameters<typeof openWatchers>[0]) => ReturnType<typeof openWatchers>} watch opens the views of a run
  */
+/** Adds the options and the action of a verb. @typedef {(verb: Command, context: Context) => void | Promise<void>} AddVerb */
 
 /** @type {Record<string, () => Promise<AddVerb>>} */
 const VERBS = {

@@ -14,7 +14,10 @@ export function findClaims() {
   return readClaims(path.join(ROOT, 'bench/claims'), { experiments: listExperiments() })
 }
 
-/** Answers the claims that the experiment of a run can test. @param {Summary | BalanceSummary} summary @param {ClaimsFile[]} [files] by default the kit's */
+/**
+ * Answers the claims that the experiment of a run can test; []: there are none.
+ * @param {Summary | BalanceSummary} summary @param {ClaimsFile[]} [files] by default the kit's
+ */
 export function answerClaims(summary, files = findClaims()) {
   const results = evaluateClaims({ files, summaries: [summary] })
   return results.filter(({ experiment }) => experiment === summary.run.experiment)

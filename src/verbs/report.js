@@ -100,8 +100,9 @@ export function addReport(verb, { print, say, end }) {
 }
 
 /**
- * Renders a run. @param {{ folder: string, format: string, out: string, details?: boolean }} options @param {(line: string) => void} say warnings
- * @returns isEmpty: no trial is recorded @throws {BenchError}
+ * Renders a run.
+ * @param {{ folder: string, format: string, out: string, details?: boolean }} options @param {(line: string) => void} say takes warnings
+ * @returns its text, and whether no trial is recorded @throws {BenchError} if the folder holds no run, or `out` cannot be written
  */
 async function renderRun({ folder, format, out, details }, say) {
   const computed = findComputed(folder)
@@ -124,7 +125,10 @@ function assertFolder(out) {
     throw new UsageError(`--out ${out}: it is a file: name a folder, which is made where it is missing`)
 }
 
-/** Renders or writes the history of runs, by default into their folder. @param {{ folder: string, format: string, out?: string }} options @param {(line: string) => void} say */
+/**
+ * Renders or writes the history of runs, by default into their folder.
+ * @param {{ folder: string, format: string, out?: string }} options @param {(line: string) => void} say takes warnings
+ */
 async function renderHistory({ folder, format, out }, say) {
   const { HISTORY_FORMATS, readHistory } = await import('./report-history.js')
   const { history, root, warnings } = readHistory(folder)
@@ -134,7 +138,11 @@ async function renderHistory({ folder, format, out }, say) {
   )
 }
 
-/** Calls `write`; its error says how to print instead. @template T @param {{ out: string, printed?: string }} reported or printed @param {(out: string) => T} write @throws {BenchError} */
+/**
+ * Calls `write`.
+ * @template T @param {{ out: string, printed?: string }} reported printed: the formats that are printed @param {(out: string) => T} write
+ * @throws {BenchError} if it throws, with how to print instead
+ */
 function writeOut({ out, printed = 'text, md, csv, json or junit' }, write) {
   try {
     return write(out)

@@ -27,7 +27,10 @@ import { withRuns } from './open-runs.js'
  * @property {boolean} [details]
  */
 
-/** Reads the usage of sidecars, and prints their sizes. @param {ProductionOptions} options @param {Context} context @throws {import('../lib/errors.js').BenchError} if nothing can be read */
+/**
+ * Reads the usage of sidecars, and prints their sizes.
+ * @param {ProductionOptions} options @param {Context} context @throws {import('../lib/errors.js').BenchError} if nothing can be read
+ */
 export async function sizeProduction(options, { print, signal }) {
   const {
     namespace,
@@ -69,9 +72,9 @@ export async function sizeProduction(options, { print, signal }) {
 }
 
 /**
- * Finds the ratios of a run between another plane and each container's; lacks: why a container has none.
+ * Finds the ratios of a run between another plane and each container's.
  * @param {{ sizes: WorkloadSize[], plane: string, folder: string }} options
- * @returns {Promise<{ ratios: ProductionSize['ratios'], lacks: string[] }>}
+ * @returns {Promise<{ ratios: ProductionSize['ratios'], lacks: string[] }>} lacks: why a container has none
  * @throws {UsageError} if no container has one
  */
 async function readRatios({ sizes, plane, folder }) {

@@ -192,7 +192,10 @@ function defineSize(verb) {
     .addHelpText('after', () => `${FILE_HELP}\nKnown nodes, as their makers publish them:\n${listNodes().join('\n')}`)
 }
 
-/** Checks the planes of --sidecars. @param {PlaneChoice[]} choices @throws {UsageError} for a plane without a control plane that runs as a process here */
+/**
+ * Checks the planes of --sidecars. Planes that the kit does not have are let pass: they are refused elsewhere.
+ * @param {PlaneChoice[]} choices @throws {UsageError} for a plane without a control plane that runs as a process here
+ */
 async function assertControlled(choices) {
   const planes = await loadPlanes(choices.map(({ plane }) => plane))
   for (const choice of choices.filter(({ plane }) => Object.hasOwn(planes, plane))) {
@@ -203,7 +206,10 @@ async function assertControlled(choices) {
   }
 }
 
-/** Creates the experiment of the options: for --sidecars, for a file of services, or for one load. @param {SizeOptions} options @throws {UsageError} */
+/**
+ * Creates the experiment of the options: for --sidecars, for a file of services, or for one load.
+ * @param {SizeOptions} options @throws {UsageError} for a file of services that is wrong, or values that no experiment can have
+ */
 function createRequestedExperiment({ file, rate, p99: p99Ms, sidecars, extrapolate = false, ...options }) {
   if (sidecars !== undefined) return createControlExperiment(sidecars)
   const { link, users = null, payload: payloadBytes = null, features = null } = options

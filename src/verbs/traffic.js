@@ -40,7 +40,10 @@ export function addTraffic(verb, { print, say, end }) {
 
 /** Lines or entries that could not be read: how many, and the numbers of the first, from 1 on. @typedef {{ count: number, lines: number[], of: string }} Unread */
 
-/** Adds the requests of an access log to a mix. @param {string} file @param {ReturnType<typeof createMix>} mix @returns {Promise<Unread>} @throws {UsageError} if it cannot be read */
+/**
+ * Adds the requests of an access log to a mix. Empty lines are skipped.
+ * @param {string} file @param {ReturnType<typeof createMix>} mix @returns {Promise<Unread>} @throws {UsageError} if it cannot be read
+ */
 async function readLog(file, mix) {
   /** @type {Unread} */
   const unread = { count: 0, lines: [], of: 'line' }
@@ -59,7 +62,10 @@ async function readLog(file, mix) {
   return unread
 }
 
-/** Adds the requests of a HAR to a mix. @param {string} file @param {ReturnType<typeof createMix>} mix @returns {Unread} @throws {UsageError} if it cannot be read */
+/**
+ * Adds the requests of a HAR to a mix.
+ * @param {string} file @param {ReturnType<typeof createMix>} mix @returns {Unread} @throws {UsageError} if it cannot be read, or is no HAR
+ */
 function readHar(file, mix) {
   /** @type {Unread} */
   const unread = { count: 0, lines: [], of: 'entry' }

@@ -18,7 +18,11 @@ export function addVerify(verb, { print, end }) {
   )
 }
 
-/** Computes every number of a run of any kind again. @param {string} folder @returns {Promise<{ lines: string[], agrees: boolean }>} lines: to print */
+/**
+ * Computes every number of a run of any kind again.
+ * @param {string} folder @returns {Promise<{ lines: string[], agrees: boolean }>} lines: those to print
+ * @throws {BenchError} if the folder holds no run
+ */
 export async function verifyFolder(folder) {
   const computed = findComputed(folder)
   if (computed) return verifyComputed(computed, folder)

@@ -15,7 +15,8 @@ const CHARTS = ['style.js', 'rounds.js', 'over-time.js']
  * Opens the views of a run.
  * @param {{ live?: LiveAddress, metrics?: LiveAddress }} addresses to serve at; undefined: not served
  * @param {{ stream: NodeJS.WriteStream, say: (line: string) => void }} context stream: of progress
- * @returns watch: gives an event to all; follow: the same, undefined if there are only lines; say: writes a line beside the terminal view
+ * @returns functions: `watch` gives an event to all; `follow` does the same, and is undefined if there are only lines; `say` writes a
+ *   line beside the terminal view; `close` ends all
  * @throws {import('../lib/errors.js').BenchError} if an address cannot be served
  */
 export async function openWatchers({ live, metrics }, { stream, say }) {

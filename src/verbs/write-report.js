@@ -27,9 +27,14 @@ const SERIES_OF_SIDECAR = 2
 const DECISION_PAGE = 'decision.html'
 
 /**
- * Makes the document of a run, and functions that render or write it in each format; files go to the run's folder by default.
- * @param {{ folder: string, summary: Summary, claims?: ClaimsFile[], run?: ReturnType<typeof readRun> }} options summary: of the
- *   same records; claims: by default the kit's; run: if it was read already @throws {BenchError} if the folder holds no run
+ * Makes the document of a run, and functions that render or write it in each format. Files go to the run's folder by default.
+ * Sidecars over time are thinned, and trials without readable samples are not drawn, which the document says.
+ * @param {object} options
+ * @param {string} options.folder
+ * @param {Summary} options.summary of the same records
+ * @param {ClaimsFile[]} [options.claims] the kit's by default
+ * @param {ReturnType<typeof readRun>} [options.run] if it was read already
+ * @throws {BenchError} if the folder holds no run
  */
 export function openReport({ folder, summary, claims: files, run = readRun(folder) }) {
   const { manifest, records, warnings } = run
@@ -85,7 +90,10 @@ export function openReport({ folder, summary, claims: files, run = readRun(folde
   }
 }
 
-/** Makes functions that render a document, or write it and return the paths. @param {Document} document @param {Record<string, SidecarSeries[]>} series by the trial's id */
+/**
+ * Makes functions that render a document, or write it and return the paths.
+ * @param {Document} document @param {Record<string, SidecarSeries[]>} series by the trial's id
+ */
 export function openDocument(document, series) {
   return {
     markdown: () => renderMarkdown(document),

@@ -2,10 +2,18 @@
 /** @import { Constraint } from '../constraint.js' */
 
 /**
- * A command line of `lab`. flags: options that the user wrote, since some have defaults; side: the scripts to count, whether they
- * are the kit's, and their pipeline.yaml ('unknown': they need one and have none); isSame: both sides would run them.
- * @typedef {{ flags: string[], watch?: boolean, profile?: boolean, time?: boolean, json?: boolean, against?: string, pipy: string[],
- *   side: { label: string, scripts: string, profile: string | null, isKit: boolean, pipeline?: unknown }, isSame: boolean }} LabRequest
+ * A command line of `lab`.
+ * @typedef {object} LabRequest
+ * @property {string[]} flags the options that the user wrote, since some have defaults
+ * @property {boolean} [watch]
+ * @property {boolean} [profile]
+ * @property {boolean} [time]
+ * @property {boolean} [json]
+ * @property {string} [against]
+ * @property {string[]} pipy
+ * @property {{ label: string, scripts: string, profile: string | null, isKit: boolean, pipeline?: unknown }} side the scripts to count,
+ *   whether they are the kit's, and their pipeline.yaml ('unknown': they need one and have none)
+ * @property {boolean} isSame both sides would run these scripts
  */
 
 /** @type {Constraint<LabRequest>[]} */
