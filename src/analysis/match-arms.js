@@ -116,7 +116,10 @@ function renderAxisValue(name, value) {
   return words.startsWith(`${label} `) ? words.slice(label.length + 1) : words
 }
 
-/** Renders a fact in which two sides differ, as a list of one; []: they share it, or neither has it. @template Side @param {Fact<Side>} fact @param {{ old: Side, next: Side }} sides */
+/**
+ * Renders a fact in which two sides differ, as a list of one; []: they share it, or neither has it.
+ * @template Side @param {Fact<Side>} fact @param {{ old: Side, next: Side }} sides
+ */
 export function renderFact({ label, of, render = of }, { old, next }) {
   const isSame = (of(old) ?? 'unknown') === (of(next) ?? 'unknown')
   return isSame ? [] : [renderBothValues({ label, old: render(old) ?? 'unknown', next: render(next) ?? 'unknown' })]

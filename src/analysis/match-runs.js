@@ -112,7 +112,10 @@ export function listChanging(manifest, arms) {
   ]
 }
 
-/** Lists differences that do not forbid a comparison, as warnings; []: none. Tools that one run alone has make no difference. @param {{ old: RecordedRun, next: RecordedRun }} runs */
+/**
+ * Lists differences that do not forbid a comparison, as warnings; []: none. Tools that one run alone has make no difference.
+ * @param {{ old: RecordedRun, next: RecordedRun }} runs
+ */
 export function findWarnings({ old, next }) {
   const [x, y] = [old.manifest, next.manifest]
   return [

@@ -235,7 +235,10 @@ function summariseQuantities({ rounds, service }) {
   return Object.fromEntries(rows.map(row => [row.header, rounds.summarise(measure(row))]))
 }
 
-/** Picks the quantities that an arm has from its sidecar with the largest median, by header; {}: it has no sidecars. @param {{ quantities: Record<string, Quantity> }[]} sidecars */
+/**
+ * Picks the quantities that an arm has from its sidecar with the largest median, by header; {}: it has no sidecars.
+ * @param {{ quantities: Record<string, Quantity> }[]} sidecars
+ */
 function pickMost(sidecars) {
   const rows = Object.values(QUANTITIES).filter(row => row.sidecars === 'most' && sidecars.length > 0)
   return Object.fromEntries(

@@ -96,7 +96,10 @@ function conclude({ differences, without, lost, leftOut }) {
   return `summary.json agrees with the records; ${without} of them could not be compared with raw files`
 }
 
-/** Lists calibrations whose rate or bound is not that of their record; those without a record or a rate are skipped. @param {Manifest} manifest @param {TrialRecord[]} records */
+/**
+ * Lists calibrations whose rate or bound is not that of their record. Those without a record or a rate are skipped.
+ * @param {Manifest} manifest @param {TrialRecord[]} records
+ */
 function compareCalibrations({ calibrations }, records) {
   return calibrations.flatMap(({ trialId, ratePerSecond: rate, boundBy }) => {
     const record = records.find(r => r.trial.id === trialId)
@@ -164,7 +167,10 @@ function pick(value, shape) {
   return Object.fromEntries(Object.entries(shape).map(([name, part]) => [name, pick(readMember(value, name), part)]))
 }
 
-/** Lists the paths that differ by more than rounding; JSON writes NaN and Infinity as null. @param {unknown} computed @param {unknown} written @param {string} at @returns {string[]} */
+/**
+ * Lists the paths that differ by more than rounding. JSON writes NaN and Infinity as null, so these are equal to null.
+ * @param {unknown} computed @param {unknown} written @param {string} at the path of both @returns {string[]} []: none differs
+ */
 function compare(computed, written, at) {
   const [a, b] = /** @type {any[]} */ ([computed, written].map(v => (v === undefined ? null : v)))
   if (typeof a === 'number' && typeof b === 'number' && Math.abs(a - b) <= ROUNDING * Math.max(1, Math.abs(a)))

@@ -67,7 +67,10 @@ function whileUnderLoad({ processes, load, window, trial }) {
   })
 }
 
-/** Lists the failures of all gates that are not relaxed; idle trials meet no gate of the load. @param {Measured} record @param {string[]} [relaxed] @returns {GateFinding[]} */
+/**
+ * Lists the failures of all gates that are not relaxed. Idle trials meet no gate of the load.
+ * @param {Measured} record @param {string[]} [relaxed] the names of those that are; none by default @returns {GateFinding[]} []: none failed
+ */
 export function findGates(record, relaxed = []) {
   const isIdle = record.trial.arm.load.kind === 'idle'
   const judging = [...GATES.values()].filter(({ name, isOfLoad }) => !relaxed.includes(name) && !(isIdle && isOfLoad))

@@ -357,7 +357,11 @@ function addedTime(of) {
   }
 }
 
-/** Makes the row of a time of answers in chunks: the median of those that the kit itself read. @param {'firstByteMs' | 'longestGapMs'} header @param {string} name @param {Pick<QuantityRow, 'label' | 'definition'>} words @returns {QuantityRow} */
+/**
+ * Makes the row of a time of answers in chunks: the median of those that the kit itself read.
+ * @param {'firstByteMs' | 'longestGapMs'} header @param {string} name @param {Pick<QuantityRow, 'label' | 'definition'>} words
+ * @returns {QuantityRow}
+ */
 function streamed(header, name, words) {
   return {
     ...{ name, header, unit: 'ms', digits: 1, isSparse: true, use: 'latency', ...words },
@@ -436,7 +440,10 @@ export function quantityOf(arm, name, service = null) {
   return members?.[row.key ?? row.header] ?? summariseValues([])
 }
 
-/** Nests quantities by header as in summary.json, without those that the load does not have, and sparse ones without a value. @param {Record<string, Quantity>} quantities @param {Pick<Load, 'kind'>} load */
+/**
+ * Nests quantities by header as in summary.json, without those that the load does not have, and sparse ones without a value.
+ * @param {Record<string, Quantity>} quantities @param {Pick<Load, 'kind'>} load
+ */
 export function nestQuantities(quantities, load) {
   /** @type {Record<string, any>} */
   const nested = {}
@@ -456,7 +463,10 @@ function groupOf({ group }, { kind }) {
   return typeof group === 'object' ? (group[kind] ?? null) : group
 }
 
-/** Formats a value with the digits of its row, and with no unit but `%`. @param {Pick<QuantityRow, 'unit' | 'scale' | 'digits'>} row @param {number} value in the unit of the header */
+/**
+ * Formats a value with the digits of its row, and with no unit but `%`.
+ * @param {Pick<QuantityRow, 'unit' | 'scale' | 'digits'>} row @param {number} value in the unit of the header
+ */
 export function formatValue({ unit, scale = 1, digits }, value) {
   return `${(value / scale).toFixed(digits)}${unit === '%' ? ' %' : ''}`
 }

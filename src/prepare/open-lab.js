@@ -372,8 +372,22 @@ async function sampleSides({ arms, testbeds, profiler: perf, nextStart }, signal
 }
 
 /**
- * Plans an uncapped arm for each profile and link. Throws UsageError if one cannot be measured.
- * @param {{ loads: Record<string, LoadGenerator>, planes: Planes, link: string[], payload?: number, requestAxes?: RequestOptions, features?: string, site: Site, pipy: Tool, profiles: Side['profile'][], isRedirected: boolean, hasNamespaces: boolean, isPlaintext: boolean, hasCertificate: boolean }} options
+ * Plans an uncapped arm for each profile and link.
+ * @param {object} options
+ * @param {Record<string, LoadGenerator>} options.loads
+ * @param {Planes} options.planes
+ * @param {string[]} options.link
+ * @param {number} [options.payload] bytes
+ * @param {RequestOptions} [options.requestAxes]
+ * @param {string} [options.features]
+ * @param {Site} options.site
+ * @param {Tool} options.pipy
+ * @param {Side['profile'][]} options.profiles
+ * @param {boolean} options.isRedirected
+ * @param {boolean} options.hasNamespaces
+ * @param {boolean} options.isPlaintext
+ * @param {boolean} options.hasCertificate
+ * @throws {UsageError} if one cannot be measured
  */
 function planLab({ loads, planes, link, payload, requestAxes = {}, features, site, pipy, profiles, ...network }) {
   const { isRedirected, hasNamespaces, isPlaintext, hasCertificate } = network

@@ -17,7 +17,10 @@ const OF_SIDECAR = ['cpuCores', 'cpuOfCap', 'cpuPerRequest', 'throttled', 'anon'
 const ADDED = ['addedP50', 'addedP99']
 const WITH_INTERVAL = ['throughput', 'cpuPerRequest']
 
-/** Makes a table with a row for each arm but A/A arms, link by link. Columns in which no arm has a value are left out. @param {Pick<Result, 'arms'>} result @returns {Table} */
+/**
+ * Makes a table with a row for each arm but A/A arms, link by link. Columns in which no arm has a value are left out.
+ * @param {Pick<Result, 'arms'>} result @returns {Table}
+ */
 export function tabulateArms({ arms }) {
   const links = listLinks(arms)
   const varied = findVaried(arms).filter(name => name !== 'link' && name !== 'cpuLimitCores')

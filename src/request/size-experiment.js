@@ -42,9 +42,19 @@ const SIZES = [1 / 8, 1 / 4, 3 / 8, 1 / 2, 3 / 4, 1]
  * @property {number | null} payloadBytes
  */
 
-/** The axes that options of `size` set; null or absent: the axis has its default. */
-/** @typedef {{ link: string, users: number | null, payloadBytes: number | null, features: string | null,
- *   interception?: string, protocol?: string, tls?: string, neighbourCores?: number, requests?: RequestOptions & { traffic?: Traffic } }} SizeAxes requests: axes of the requests */
+/**
+ * The axes that options of `size` set; null or absent: the axis has its default.
+ * @typedef {object} SizeAxes
+ * @property {string} link
+ * @property {number | null} users
+ * @property {number | null} payloadBytes
+ * @property {string | null} features
+ * @property {string} [interception]
+ * @property {string} [protocol]
+ * @property {string} [tls]
+ * @property {number} [neighbourCores]
+ * @property {RequestOptions & { traffic?: Traffic }} [requests] axes of the requests
+ */
 
 /**
  * Makes the experiment that finds the limits for one rate and p99.

@@ -23,7 +23,10 @@ export function createStandingServices({ keepsServices, retains }) {
       await Promise.all(leaving.map(({ deployment }) => deployment.remove()))
       return kept.get(arm.id) ?? null
     },
-    /** Removes services after a trial, unless they are kept for the next trial of the arm or for the user. @param {{ arm: Arm, services: Started, hasFailed: boolean }} ended */
+    /**
+     * Removes services after a trial, unless they are kept for the next trial of the arm or for the user.
+     * @param {{ arm: Arm, services: Started, hasFailed: boolean }} ended
+     */
     async leave({ arm, services, hasFailed }) {
       if (keepsServices && !hasFailed) kept.set(arm.id, services)
       else kept.delete(arm.id)

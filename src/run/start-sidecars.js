@@ -74,7 +74,10 @@ export function named(name, answer) {
   return labelled
 }
 
-/** Creates the wait before each batch, with one deadline for all; past it the wait rejects, and asking is given up. @param {{ asking: Asking, deadlineSeconds: number, signal: AbortSignal }} options */
+/**
+ * Creates the wait before each batch, with one deadline for all. Past it the wait rejects, and asking is given up.
+ * @param {{ asking: Asking, deadlineSeconds: number, signal: AbortSignal }} options
+ */
 function createBatchPace({ asking, deadlineSeconds, signal }) {
   const deadlineMs = performance.now() + deadlineSeconds * 1000
   let isLate = false

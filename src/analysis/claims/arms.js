@@ -97,7 +97,10 @@ export function renderArmConditions(arms, { hasCap }) {
   return first.load.isInterleaved ? `${words}, side by side without a cap` : words
 }
 
-/** Says whether an arm, at any CPU limit and of any service, is what a selector means; A/A repeats and variants never are. @param {SummaryArm} arm @param {Selector} selector */
+/**
+ * Says whether an arm, at any CPU limit and of any service, is what a selector means. A/A repeats and variants never are.
+ * @param {SummaryArm} arm @param {Selector} selector
+ */
 export function isMeant(arm, { plane, service, cpuLimitCores, ...axes }) {
   return (
     arm.repeatOf === null &&

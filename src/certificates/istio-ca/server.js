@@ -45,7 +45,10 @@ function loadService() {
   return istio.v1.auth.IstioCertificateService
 }
 
-/** Signs, unless the token, the request or its identity is not accepted. @param {Options} options @returns {grpc.handleUnaryCall<{ csr: string, validityDuration: number }, { certChain: string[] }>} */
+/**
+ * Signs a request. A token, a request or an identity that is not accepted is answered by an error of gRPC.
+ * @param {Options} options @returns {grpc.handleUnaryCall<{ csr: string, validityDuration: number }, { certChain: string[] }>}
+ */
 function handle({ authority, authorityPem, certifies, token }) {
   return async ({ metadata, request }, callback) => {
     const refuse = (/** @type {grpc.status} */ code, /** @type {string} */ details) => callback({ code, details })

@@ -5,7 +5,10 @@ import { renderConfig } from './config.js'
 
 const HERE = '/proc/self/cwd'
 
-/** Creates a Caddy that reads its configuration from a file. @param {SidecarOptions} options @param {{ hasAdmin?: boolean }} [config] of renderConfig @returns {ProcessSpec} */
+/**
+ * Creates a Caddy that reads its configuration from a file.
+ * @param {SidecarOptions} options @param {{ hasAdmin?: boolean }} [config] as for renderConfig() @returns {ProcessSpec}
+ */
 export function createSidecar(options, config) {
   const { model, folder } = options
   return createSidecarProcess(options, {

@@ -107,7 +107,10 @@ export function renderRouteFeatures(features, { route, direction }) {
 // An endpoint comes back at most this long after its time.
 const RETURN_INTERVAL = '1s'
 
-/** Renders ejection by failures in a row, and by nothing else; a cluster's own setting goes before that of all (every). @param {Features} features @param {Cluster} cluster */
+/**
+ * Renders ejection by failures in a row, and by nothing else. A cluster's own setting goes before that of all (`every`).
+ * @param {Features} features @param {Cluster} cluster
+ */
 export function renderOutlierDetection({ 'outlier-ejection': every }, { ejection = every }) {
   if (!ejection || !every) return {}
   const baseTime = `${ejection.baseSeconds}s`

@@ -8,7 +8,10 @@ import { renderTls, renderTransport } from './tls.js'
 /** @import { ByteListener } from '../../model/byte-listeners.js' @import { Endpoint, SidecarModel } from '../../model/types.ts' */
 /** @typedef {Endpoint & { redirectedPorts?: number[] }} Listener */
 
-/** @typedef {Partial<Record<'inbound' | 'outbound' | 'certificate', unknown>>} Sources where the routes of a listener, and the certificate, come from; absent: they are in it */
+/**
+ * Where the routes of a listener, and the certificate, come from; absent: they are in the configuration itself.
+ * @typedef {Partial<Record<'inbound' | 'outbound' | 'certificate', unknown>>} Sources
+ */
 
 const MANAGER = 'envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager'
 // Envoy's own answer is 503 if a connect timed out; here it is 504, as with other planes.

@@ -20,7 +20,10 @@ const ERROR_FILES = [
   createFile(504, '504 Gateway Timeout', 'no answer from the upstream in time'),
 ]
 
-/** Renders haproxy.cfg, and for requests the maps and error files that it names. @param {SidecarModel} model @param {string} folder where its files will be @returns {ProcessSpec['files']} */
+/**
+ * Renders haproxy.cfg, and for requests the maps and error files that it names.
+ * @param {SidecarModel} model @param {string} folder where its files will be @returns {ProcessSpec['files']}
+ */
 export function renderFiles(model, folder) {
   const { inbound, outbound, admin, carriesBytes } = model
   const sections = [

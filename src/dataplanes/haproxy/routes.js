@@ -9,7 +9,10 @@ export const NO_ROUTE = 'no_route'
 
 const HOST = 'req.hdr(host),host_only,lower'
 
-/** Renders how a frontend finds a backend. @param {Route[]} routes @param {string} mapFile path of the file that renderMap renders @returns {string[]} lines of a frontend */
+/**
+ * Renders how a frontend finds a backend.
+ * @param {Route[]} routes @param {string} mapFile the path of the file that renderMap() renders @returns {string[]} lines of a frontend
+ */
 export function renderRoutes(routes, mapFile) {
   const hosts = assignBackends(routes)
   const any = hosts.find(({ host }) => host === null)?.backend ?? NO_ROUTE

@@ -47,7 +47,10 @@ function listCalled({ outbound, clusters }) {
   return clusters.filter(({ name }) => called.has(name))
 }
 
-/** Renders an endpoint; Linkerd expects one identity of it: the first that is accepted. @param {Endpoint} endpoint @param {Cluster} cluster @param {{ isDeployed: boolean }} options */
+/**
+ * Renders an endpoint. Linkerd expects one identity of it: the first that is accepted.
+ * @param {Endpoint} endpoint @param {Cluster} cluster @param {{ isDeployed: boolean }} options
+ */
 function renderEndpoint({ address, port }, { mtls, protocol }, { isDeployed }) {
   const isHttp2 = protocol === 'http/2' || (isDeployed && protocol === 'http/1.1')
   const identity = mtls && ((mtls.acceptedIdentities ?? [identityOf(mtls.serverName)])[0] ?? identityOf(NOBODY))

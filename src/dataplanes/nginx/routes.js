@@ -54,7 +54,10 @@ function renderHost(name, { routes, urls }) {
 // nginx reads this in quotation marks as a line break, which no header and no path can hold.
 const SEPARATOR = '\\n'
 
-/** Renders the pattern of a route: the headers of the key in order, then the prefix of the path. @param {Route} route @param {string[]} headers that the key of the map begins with */
+/**
+ * Renders the pattern of a route: the headers of the key in order, then the prefix of the path.
+ * @param {Route} route @param {string[]} headers that the key of the map begins with
+ */
 function renderPattern(route, headers) {
   const values = headers.map(header =>
     header in route.headers ? escapeText(route.headers[header]) : `[^${SEPARATOR}]*`,
@@ -62,7 +65,10 @@ function renderPattern(route, headers) {
   return `^${[...values, escapeText(route.pathPrefix)].join(SEPARATOR)}`
 }
 
-/** Renders the target of a route: a URL or, with several clusters, a variable by their shares. @param {string} name of its variable @param {{ route: Route, urls: Record<string, string> }} options */
+/**
+ * Renders the target of a route: a URL or, with several clusters, a variable by their shares.
+ * @param {string} name of its variable @param {{ route: Route, urls: Record<string, string> }} options urls: by cluster
+ */
 function renderSplit(name, { route: { split }, urls }) {
   if (split.length === 1) return { maps: [], target: urls[split[0].cluster] }
   const sum = split.reduce((total, { weight }) => total + weight, 0)

@@ -139,7 +139,10 @@ export function needsIdleCpu({ connections, ratePerSecond }, { sidecars, arms = 
  *   | 'idleCpuCores'> & { isPod: boolean }} Hop
  */
 
-/** Lists the hops of a sidecar: itself, or each pod that it serves, with the CPU time and connections of the one process. @param {ProcessRecord} process @returns {Hop[]} */
+/**
+ * Lists the hops of a sidecar: itself, or each pod that it serves, with the CPU time and connections of the one process.
+ * @param {ProcessRecord} process @returns {Hop[]}
+ */
 function listHops({ pods, ...process }) {
   const { service, copyOf, role, passages, receivedBytes, ...others } = process
   const { closedConnections, cpuSeconds, idleCpuCores } = others

@@ -30,7 +30,10 @@ export function withRole(processes, role) {
   return processes.filter(p => p.role === role)
 }
 
-/** Groups processes of a service with those of its copies, any of which may have given the answers. @template {Pick<ProcessRecord, 'service' | 'copyOf'>} P @param {P[]} processes */
+/**
+ * Groups processes of a service with those of its copies, any of which may have given the answers.
+ * @template {Pick<ProcessRecord, 'service' | 'copyOf'>} P @param {P[]} processes
+ */
 export function groupCopies(processes) {
   return [...groupBy(processes, p => p.copyOf ?? p.service).values()]
 }
@@ -64,7 +67,10 @@ export function splitLoud({ load, trial }, members) {
   ]
 }
 
-/** Says whether a process is of the loud pair, or serves it beside others: such a one may be saturated. @param {Pick<TrialRecord, 'trial'>} record @param {ProcessRecord} process */
+/**
+ * Says whether a process is of the loud pair, or serves it beside others. Such a one may be saturated.
+ * @param {Pick<TrialRecord, 'trial'>} record @param {ProcessRecord} process
+ */
 export function servesLoudPair({ trial }, { role, copyOf }) {
   return trial.arm.load.loudPerSecond !== undefined && copyOf === null && (role === 'sidecar' || role === 'application')
 }

@@ -9,7 +9,10 @@ export const P99_REQUESTS = 1050
 
 export const QUANTILES = { p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99, p999: 0.999 }
 
-/** Creates a function that makes rows of quantities with one form, each with a name, a label and a header (by default the name). @param {Pick<QuantityRow, 'unit' | 'digits' | 'use'> & Partial<QuantityRow>} form */
+/**
+ * Creates a function that makes rows of quantities with one form, each with a name, a label and a header, which is the name by default.
+ * @param {Pick<QuantityRow, 'unit' | 'digits' | 'use'> & Partial<QuantityRow>} form
+ */
 export function rowsOf(form) {
   return (/** @type {string} */ name, /** @type {string} */ label, header = name) => ({
     ...form,

@@ -103,7 +103,10 @@ function renderMost(arms, bindingOf) {
   return `${renderArmName(most)}: ${sidecars} sidecars ${all}${bound ? `; ${bound}` : ''}.`
 }
 
-/** Puts a median into words, in the place of `%`, as a list of one; []: there is none. @param {SummaryArm} arm @param {string} name of a quantity in seconds @param {string} words */
+/**
+ * Puts a median into words, in the place of `%`, as a list of one; []: there is none.
+ * @param {SummaryArm} arm @param {string} name of a quantity in seconds @param {string} words
+ */
 function within(arm, name, words) {
   const { median } = quantityOf(arm, name)
   return median === null ? [] : [words.replace('%', `${formatValue(QUANTITIES[name], median)} s`)]

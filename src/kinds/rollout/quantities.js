@@ -273,7 +273,10 @@ function spreadOf(values) {
   return ((Math.max(...known) - Math.min(...known)) * known.length) / sum
 }
 
-/** Makes the measure of a value's mean over the real sidecars, which gives null if it is not known of one. @param {(process: TrialRecord['processes'][0]) => number | null} find */
+/**
+ * Makes the measure of a value's mean over the real sidecars. It gives null if the value is not known of one.
+ * @param {(process: TrialRecord['processes'][0]) => number | null} find
+ */
 function ofOne(find) {
   return of(({ sidecars, simulated = 0 }, record) => {
     const sum = sumOf(sidecarsOf(record), find)

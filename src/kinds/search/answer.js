@@ -21,7 +21,10 @@ const SEARCHES = {
 
 /** @typedef {import('./trial-rows.js').Answered} Answered */
 
-/** Makes the answer of a run's searches, with those of older kits, which have no `answer`. @param {AnsweredResult<ResultOf<'search'>>} answered @returns {KindAnswer | null} null: there is no result */
+/**
+ * Makes the answer of a run's searches, with those of older kits, which have no `answer`.
+ * @param {AnsweredResult<ResultOf<'search'>>} answered @returns {KindAnswer | null} null: there is no result
+ */
 export function answerSearches({ result: { sizes, searches, arms }, summary: { machine }, place = {} }) {
   if (sizes.length + searches.length === 0) return null
   const answered = sizes.filter(isAnswered)

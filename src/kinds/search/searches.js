@@ -65,7 +65,10 @@ export function createResultSoFar({ template, spec, cpus, tried, isOver }) {
     : createServicesResults({ template, spec, cpus, tried, isOver })
 }
 
-/** Judges a trial by the p99 of its search or, for a file of services, by the strictest of the services with its rate. @param {SearchSpec} spec @param {TrialRecord} record */
+/**
+ * Judges a trial by the p99 of its search or, for a file of services, by the strictest of the services with its rate.
+ * @param {SearchSpec} spec @param {TrialRecord} record
+ */
 export function judgeSearchTrial(spec, record) {
   return judgeOutcome(record, spec.kind === 'services' ? p99LimitOf(spec, record.trial.arm) : spec.p99Ms)
 }

@@ -121,7 +121,10 @@ export function colourOf(index) {
   return COLOURS[name].light
 }
 
-/** Replaces the light colours of an option by the dark ones; an option for a light theme is returned as it is. @template T @param {T} option @param {boolean} isDark @returns {T} */
+/**
+ * Replaces the light colours of an option by the dark ones. An option for a light theme is returned as it is.
+ * @template T @param {T} option @param {boolean} isDark @returns {T}
+ */
 export function withPalette(option, isDark) {
   return isDark ? JSON.parse(replaceColours(JSON.stringify(option), name => COLOURS[name].dark)) : option
 }

@@ -12,7 +12,10 @@ const MOST = 4_294_967_295
 // A proxy calls its own application from this address: from another one, its rules would redirect the connection back to it.
 const OWN_SOURCE = '127.0.0.6'
 
-/** Renders a bootstrap with all listeners and clusters in it. @param {SidecarModel} model @param {{ isIstios: boolean }} options isIstios: the build has Istio's own filters */
+/**
+ * Renders a bootstrap with all listeners and clusters in it.
+ * @param {SidecarModel} model @param {{ isIstios: boolean }} options isIstios: the build has Istio's own filters
+ */
 export function renderIstioBootstrap(model, { isIstios }) {
   const { service, clusters, admin } = model
   return {

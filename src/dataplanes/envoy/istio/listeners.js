@@ -26,7 +26,11 @@ export function renderListeners(model, isIstios) {
   ]
 }
 
-/** Renders the one listener of all inbound ports, with chains by the mTLS mode. @param {SidecarModel} model @param {NonNullable<SidecarModel['inbound']>} inbound @param {boolean} isIstios */
+/**
+ * Renders the one listener of all inbound ports, with chains by the mTLS mode.
+ * @param {SidecarModel} model @param {NonNullable<SidecarModel['inbound']>} inbound
+ * @param {boolean} isIstios the build has Istio's own filters
+ */
 function renderInbound(model, inbound, isIstios) {
   const { mtls, acceptedIdentities, redirectedPorts } = inbound
   const allowed = mtls === 'strict' ? acceptedIdentities : null

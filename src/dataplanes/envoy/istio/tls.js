@@ -5,7 +5,11 @@ import { renderCertificate, renderTls } from '../tls.js'
 
 export const TLS_VERSIONS = { tls_minimum_protocol_version: 'TLSv1_2', tls_maximum_protocol_version: 'TLSv1_3' }
 
-/** Renders a TLS context with the certificate of a sidecar. @param {SidecarModel} model @param {{ tls_params: object, alpn_protocols: string[], sans?: object[] }} options sans: matchers of the peer's names; absent: any */
+/**
+ * Renders a TLS context with the certificate of a sidecar.
+ * @param {SidecarModel} model
+ * @param {{ tls_params: object, alpn_protocols: string[], sans?: object[] }} options sans: matchers of the peer's names; absent: any
+ */
 export function renderContext(model, { tls_params, alpn_protocols, sans }) {
   const { validation_context } = renderTls(model, null)
   return {
