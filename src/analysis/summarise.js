@@ -92,11 +92,18 @@ function createComparing({ manifest, arms, records }) {
   const { rounds, run, settings, parity, precision } = manifest
   const relaxed = settings.relaxes.map(r => r.gate)
   const judge = (/** @type {Arm} */ a, /** @type {Arm} */ b) => ({
-    ...{ a: { arm: a, rows: parity }, b: { arm: b, rows: parity }, relaxed },
+    a: { arm: a, rows: parity },
+    b: { arm: b, rows: parity },
+    relaxed,
   })
   return leftOut =>
     compareArms({
-      ...{ arms, records, rounds, leftOut, seed: run.seed, contrasts: settings.shows.contrasts },
+      arms,
+      records,
+      rounds,
+      leftOut,
+      seed: run.seed,
+      contrasts: settings.shows.contrasts,
       ...(precision && { precision: precision.width }),
       isCutShort: isCutShort(manifest),
       findDisparities: (a, b) => findDisparities(judge(a, b)),

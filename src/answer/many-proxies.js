@@ -187,7 +187,9 @@ function findEnds({ names, ranked, pairs, apart }) {
   const dearest = gather(high, moreThanCheapest)
   const [above, below] = [cheapest, dearest].map(group => names.filter(name => !group.includes(name)))
   return {
-    ...{ widest, cheapest, dearest },
+    widest,
+    cheapest,
+    dearest,
     isRanking:
       names.length > 2 &&
       cheapest.every(member => above.every(name => isLess(member, name))) &&

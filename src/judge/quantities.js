@@ -364,7 +364,13 @@ function addedTime(of) {
  */
 function streamed(header, name, words) {
   return {
-    ...{ name, header, unit: 'ms', digits: 1, isSparse: true, use: 'latency', ...words },
+    name,
+    header,
+    unit: 'ms',
+    digits: 1,
+    isSparse: true,
+    use: 'latency',
+    ...words,
     measure: ({ record: { streams = [] } }) =>
       streams.length === 0 ? null : summariseValues(streams.map(one => one[header])).median,
   }

@@ -175,7 +175,10 @@ function summarisePairs(arms, { kept, rounds, contrasts, before }) {
         a: nameOfA,
         b: nameOfB,
         words: median < 1 ? compared.less : compared.more,
-        ...{ median, low, high, repeats: present.length },
+        median,
+        low,
+        high,
+        repeats: present.length,
         isNarrower: widthOf({ low, high }) < widthOf(last ?? { low: null, high: null }),
       }
     })

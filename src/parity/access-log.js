@@ -17,14 +17,23 @@ const USER_AGENT = 'parity "\\\t"'
 export async function checkAccessLog(rig) {
   const path = '/logged?x=1'
   const ask = {
-    ...{ host: 'echo', path, method: 'POST', body: BODY },
+    host: 'echo',
+    path,
+    method: 'POST',
+    body: BODY,
     headers: { 'user-agent': USER_AGENT, 'x-request-id': 'request-1', 'x-forwarded-for': '192.0.2.1' },
   }
   await rig.send(ask)
   const same = {
-    ...{ method: 'POST', path, authority: 'echo', response_code: 200 },
-    ...{ bytes_received: BODY.length, bytes_sent: BODY.length },
-    ...{ user_agent: USER_AGENT, request_id: 'request-1', x_forwarded_for: '192.0.2.1' },
+    method: 'POST',
+    path,
+    authority: 'echo',
+    response_code: 200,
+    bytes_received: BODY.length,
+    bytes_sent: BODY.length,
+    user_agent: USER_AGENT,
+    request_id: 'request-1',
+    x_forwarded_for: '192.0.2.1',
   }
   const protocol = rig.measured.protocol === 'http/2' ? 'HTTP/2' : 'HTTP/1.1'
   const logged = await Promise.all([

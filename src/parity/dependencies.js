@@ -70,13 +70,16 @@ export function createDependencies(testbed) {
       if (!isTellable(arm) || !isBinary(programs.appRuntime)) return undefined
       return {
         ...ofArm(arm),
-        ...{ check: 'start', size: sizeOf(arm), hasCertificate: arm.load.hasCertificate },
+        check: 'start',
+        size: sizeOf(arm),
+        hasCertificate: arm.load.hasCertificate,
         // Scripts of the user are checked with the requests of their load, and all planes with those whose answers have chunks.
         ...((arm.variant !== null || hasChunks(arm.load)) && {
           payloadBytes: arm.load.payloadBytes,
           requests: arm.load.requests,
         }),
-        ...{ topology: layout.topologies[arm.link], applications: ofProgram(programs.appRuntime) },
+        topology: layout.topologies[arm.link],
+        applications: ofProgram(programs.appRuntime),
         echo: hashOnce(folders.echo),
       }
     },

@@ -66,7 +66,9 @@ export async function gateParity({ testbed, arms, nextIndex, signal, say, cache,
     // If some arm's answers come in chunks, that arm is started for all: only it gives the row of chunks.
     const arm = alike.find(({ load }) => hasChunks(load)) ?? alike[0]
     return {
-      ...{ arm, size: sizeOf(arm), depends: dependencies?.ofStart(arm) },
+      arm,
+      size: sizeOf(arm),
+      depends: dependencies?.ofStart(arm),
       run: options =>
         checkStart({ testbed, arm, ...options, say, fail: error => failures.push({ arms: alike, error }) }),
     }
@@ -75,7 +77,10 @@ export async function gateParity({ testbed, arms, nextIndex, signal, say, cache,
   const withSidecars = measured.filter(arm => arm.hasSidecars && !findPipelineOf(testbed.programs, arm))
   /** @type {Check[]} */
   const probes = groupAlike(withSidecars, configurationOf).map(alike => ({
-    ...{ arm: alike[0], alike, size: null, depends: dependencies?.ofConfiguration(alike) },
+    arm: alike[0],
+    alike,
+    size: null,
+    depends: dependencies?.ofConfiguration(alike),
     run: options => probePlane({ testbed, alike, ...options }),
   }))
   const checks = [...starts, ...probes]

@@ -139,7 +139,12 @@ export async function createRig({ target, index, plane, folder, measured, signal
       port,
     })
     const specs = createSpecs(models, {
-      ...{ plane, tool, profile, scripts, folder, locate: target.locate },
+      plane,
+      tool,
+      profile,
+      scripts,
+      folder,
+      locate: target.locate,
       authorityKeyPath: authorityKeyOf(target.locate(certificates)),
     })
     sidecars = await target.deploy(specs, { start: index, folder })

@@ -59,7 +59,9 @@ function routeAtCaller(models) {
       const clusters = callees.flatMap(({ cluster, server }) =>
         server.clusters.map(clusterOfServer => ({
           ...clusterOfServer,
-          ...{ name: `${cluster.name}-${clusterOfServer.name}`, mtls: cluster.mtls, protocol: cluster.protocol },
+          name: `${cluster.name}-${clusterOfServer.name}`,
+          mtls: cluster.mtls,
+          protocol: cluster.protocol,
           endpoints: clusterOfServer.endpoints.map(({ port }) => ({ address: addressOf(server), port })),
         })),
       )

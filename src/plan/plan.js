@@ -46,7 +46,10 @@ export function createPlan({ experiment, overrides, cpus, missing, ...known }) {
   const mostRounds = Math.max(...planned.map(({ rounds }) => rounds))
   // Arms say how many rounds they have if others have more.
   const parts = planned.map(({ kind, arms, calibrations, trials, rounds }) => ({
-    ...{ kind, calibrations, trials, rounds },
+    kind,
+    calibrations,
+    trials,
+    rounds,
     arms: rounds < mostRounds ? arms.map(arm => ({ ...arm, rounds })) : arms,
   }))
   return {

@@ -153,7 +153,10 @@ export async function openLab({
     const tools = Object.fromEntries([pipys[name], ...loadTools].map(tool => [tool.name, tool]))
     const { pipeline } = sides[name]
     const programs = {
-      ...{ planes, load, tools, appRuntime: pipys.old },
+      planes,
+      load,
+      tools,
+      appRuntime: pipys.old,
       ...(pipeline !== null && pipeline !== 'unknown' && { pipelines: { '': pipeline } }),
     }
     const folders = { results: labFolder, raw: path.join(labFolder, name), certificates }

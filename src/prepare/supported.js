@@ -139,7 +139,15 @@ export function findUnsupported({ planes, arm, kind, topology, tools, lacks, cpu
   const modes = listModes(topology, conditions.tls)
   const entrance = { modes, hasCertificate: arm.load.hasCertificate }
   return findUnmeasurable({
-    ...{ arm, plane, control, hasMany, topology, modes, version, cpus, pinnableCpus },
+    arm,
+    plane,
+    control,
+    hasMany,
+    topology,
+    modes,
+    version,
+    cpus,
+    pinnableCpus,
     isOnNode: limits !== undefined && 'node' in limits,
     isOfNode: hasNodeProxy(planes, arm),
     lacks: { control: lacks[control?.tool?.name ?? ''], scripts: lacks[formatDeployedName(arm)] },

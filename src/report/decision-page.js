@@ -78,7 +78,9 @@ ${sureness ? html`<dt>How sure</dt><dd>${clip(sureness, SURENESS_LENGTH_MOST)}</
   const words = listWords(body.markup)
   const isDense = readText(body.markup).length > DENSE_LEAST
   return renderShell({
-    ...{ title: headline, style, policy: "style-src 'unsafe-inline'; img-src data:" },
+    title: headline,
+    style,
+    policy: "style-src 'unsafe-inline'; img-src data:",
     body: html`<main${trust(isDense ? ' class="dense"' : '')}>
 ${body}
 ${words.length > 0 ? html`<p class="words">${words.map(([name, meaning]) => html`<span><b>${name}</b>: ${meaning}. </span>`)}</p>` : null}

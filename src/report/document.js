@@ -107,7 +107,9 @@ function createResultSections(summary, rounds) {
     blocks: [
       ...createVerdictBlocks(result, shows),
       ...(hasRounds === false ? [] : isPivot ? tabulatePivots(result, shows) : [tabulateArms(result)]).map(table => ({
-        ...{ type: /** @type {const} */ ('table'), table, wideColumns: isPivot ? [] : WIDE_COLUMNS },
+        type: /** @type {const} */ ('table'),
+        table,
+        wideColumns: isPivot ? [] : WIDE_COLUMNS,
       })),
       ...createRoundBlocks(rounds.filter(({ part = 0 }) => part === i)),
     ],

@@ -34,7 +34,9 @@ export function renderPage({ title, body, charts, series = {}, assets }) {
   const data = { charts: Object.fromEntries(charts.map(({ id, option, height }) => [id, { option, height }])), series }
   const style = `@media (prefers-color-scheme: dark) { :root { ${renderVariables('dark')} } }\n${assets.style}`
   return renderShell({
-    ...{ title, style, policy: "style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:" },
+    title,
+    style,
+    policy: "style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:",
     body: html`${body}
 <script type="application/json" id="data">${trust(renderJson(data))}</script>
 <script>${trust(assets.library)}</script>

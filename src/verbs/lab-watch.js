@@ -77,7 +77,11 @@ async function countSave(countOld, { lab, hasParity, folder, printCounts, signal
     // Every process and request of a count listens to the signal.
     setMaxListeners(0, untilSave)
     await countChecked({
-      ...{ lab, hasParity, signal: untilSave, say, countOld },
+      lab,
+      hasParity,
+      signal: untilSave,
+      say,
+      countOld,
       printCounts: async counts => {
         isStale = hasChanged()
         if (!isStale) await printCounts(counts)

@@ -78,7 +78,12 @@ export function addReport(verb, { print, say, end }) {
       const folderOrNone = named ?? (details ? findLast('--details') : page ? findLast('--page') : undefined)
       const format = json ? 'json' : page ? 'page' : options.format
       assertTogether(REPORT_OPTIONS, {
-        ...{ run: folderOrNone, format, out, history, bundle, keepNames },
+        run: folderOrNone,
+        format,
+        out,
+        history,
+        bundle,
+        keepNames,
         formats: { ofRun: Object.keys(FORMATS), ofHistory: OF_HISTORIES, files: FILES },
       })
       assertFolder(out)

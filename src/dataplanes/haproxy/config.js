@@ -52,7 +52,9 @@ function renderHttpSections(model, folder) {
     ...renderRoutes(model[name]?.routes ?? [], `${folder}/${name}.map`),
   ]
   const entry = inbound && {
-    ...{ name: 'inbound', port: inbound.port, way: wayOf('inbound') },
+    name: 'inbound',
+    port: inbound.port,
+    way: wayOf('inbound'),
     alpn: inbound.protocol === 'http/2' ? 'h2,http/1.1' : 'http/1.1',
     plaintext: ['tcp-request content switch-mode http if HTTP'],
   }

@@ -19,7 +19,8 @@ const COMMON = [
 /** @type {Record<string, DeployedProfile>} */
 const PROFILES = {
   [LEAN]: {
-    ...{ isRedirected: true, isHeld: true },
+    isRedirected: true,
+    isHeld: true,
     from: "Linkerd's proxy, with a thread for each CPU of its limit, and HTTP/1.1 carried as such",
     deviations: COMMON,
   },

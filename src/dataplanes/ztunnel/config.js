@@ -107,23 +107,32 @@ function renderCalled(model) {
 }
 
 /**
- * Renders an endpoint of a cluster as a workload; its services are added by the caller.
- * @param {Cluster} cluster @param {Endpoint} endpoint
- * @returns {ReturnType<typeof renderIdentity> & { uid: string, workloadIps: string[],
- *   services: Record<string, Map<number, number>> }}
+ * @typedef {object} WorkloadAddress
+ * @property {string} uid
+ * @property {string} name
+ * @property {string} node
+ * @property {string} network
+ * @property {string} protocol HBONE, or TCP for a cluster without mTLS
+ * @property {string[]} workloadIps
+ * @property {Record<string, Map<number, number>>} services by service, its own port for each port of the service
+ */
+/**
+ * Renders an endpoint of a cluster as a workload. The caller adds its services. Without an identity that is accepted, it has that of
+ * nobody.
+ * @param {Cluster} cluster @param {Endpoint} endpoint @returns {ReturnType<typeof renderIdentity> & WorkloadAddress}
  */
 function renderWorkload({ name, mtls }, { address }) {
   const identity = mtls ? (mtls.acceptedIdentities ?? [identityOf(mtls.serverName)])[0] : identityOf(name)
   const identityFields = renderIdentity(identity ?? identityOf(NOBODY))
   return {
     ...identityFields,
-    ...{
-      uid: `${address}/${identityFields.serviceAccount}`,
-      name: `${identityFields.serviceAccount}-${address}`,
-      node: NAMESPACE,
-      network: '',
-    },
-    ...{ protocol: mtls ? 'HBONE' : 'TCP', workloadIps: [address], services: {} },
+    uid: `${address}/${identityFields.serviceAccount}`,
+    name: `${identityFields.serviceAccount}-${address}`,
+    node: NAMESPACE,
+    network: '',
+    protocol: mtls ? 'HBONE' : 'TCP',
+    workloadIps: [address],
+    services: {},
   }
 }
 

@@ -32,7 +32,8 @@ const PYTHON = {
 /** @type {Record<string, DeployedProfile>} */
 const DEPLOYED = {
   [LEAN]: {
-    ...{ isRedirected: true, isHeld: true },
+    isRedirected: true,
+    isHeld: true,
     from: "ztunnel, the node proxy of Istio's ambient mode, with a thread for each CPU of its limit, and without a log of connections",
     deviations: COMMON,
   },
@@ -42,7 +43,9 @@ const DEPLOYED = {
     deviations: COMMON,
   },
   [NODE]: {
-    ...{ isRedirected: true, isOfNode: true, runtime: PYTHON },
+    isRedirected: true,
+    isOfNode: true,
+    runtime: PYTHON,
     from: "ztunnel, the node proxy of Istio's ambient mode: one process for all pods (shared mode), which the kit hands their network namespaces as Istio's CNI agent does",
     deviations: [
       CONFIGURED,

@@ -60,7 +60,9 @@ function drawAlone({ result: { arms, comparisons }, summary, measured }, usual) 
   const isUsual = !choosesQuantities(summary)
   const quantities = chooseQuantities(summary, usual)
   return drawProxies({
-    ...{ arms, comparisons, primary: usual[0] },
+    arms,
+    comparisons,
+    primary: usual[0],
     quantities: isOfPoints && isUsual && !isIdle ? [...quantities, rateOf(measured)] : quantities,
     columns: isUsual && !isIdle ? listColumns(measured) : [],
   })

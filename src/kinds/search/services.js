@@ -43,7 +43,12 @@ export function createServicesResults({ template, spec, cpus, tried, isOver }) {
   const line = ends.length === 2 ? fitNeed(ends) : null
   return cells.map(({ ratePerSecond, p99Ms, names: services }) =>
     createSizeResult({
-      ...{ template: withRate(template, ratePerSecond), cpus, p99Ms, isOver, services, line },
+      template: withRate(template, ratePerSecond),
+      cpus,
+      p99Ms,
+      isOver,
+      services,
+      line,
       tried: tried.filter(({ arm }) => arm.load.ratePerSecond === ratePerSecond),
     }),
   )

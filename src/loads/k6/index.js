@@ -92,7 +92,8 @@ export const k6 = {
       env: {
         // Its own default follows the version of Go that its sources name, and has no post-quantum group in k6 1.1.
         ...(certificate && { GODEBUG: `tlsmlkem=${tls && isPostQuantum(tls) ? 1 : 0}` }),
-        ...{ GOMAXPROCS: `${cpus}`, GOGC: '300' },
+        GOMAXPROCS: `${cpus}`,
+        GOGC: '300',
         // Records keep the arguments, and a header of the user may be a secret: pass it in the environment.
         ...(pipelineRequests.some(Boolean) && { OWN_REQUESTS: renderPipelineRequests(pipelineRequests) }),
       },

@@ -6,7 +6,9 @@ import { growth, rollout } from './rollout.js'
 /** The schemas of a line of trials.jsonl, and of the observations of a trial: a line of samples.jsonl, and observation.json. */
 
 export const threadCpu = z.object({
-  ...{ id: count, name: z.string(), cpuSeconds: z.number() },
+  id: count,
+  name: z.string(),
+  cpuSeconds: z.number(),
   waitSeconds: z.number().optional().describe('in which it could run, and no CPU ran it'),
 })
 
@@ -143,7 +145,10 @@ export const ending = z.object({
 })
 
 export const endedProcess = z.object({
-  ...{ service: z.string(), role, how: z.string(), isOutOfMemory: z.boolean() },
+  service: z.string(),
+  role,
+  how: z.string(),
+  isOutOfMemory: z.boolean(),
   armId: z.string().optional().describe('of interleaved arms'),
 })
 
