@@ -32,7 +32,10 @@ export async function loadPlanes(names = PLANE_NAMES) {
   )
 }
 
-/** Returns the plane that a line of the registry loads; throws Error if its name is not that of the line. @param {string} name @param {DataPlane | undefined} plane */
+/**
+ * Returns the plane that a line of the registry loads.
+ * @param {string} name @param {DataPlane | undefined} plane @throws {Error} if there is none, or its name is not that of the line
+ */
 export function assertNamed(name, plane) {
   if (plane?.name === name) return plane
   const loaded = plane === undefined ? 'no export of that name' : `a plane with the name "${plane.name}"`

@@ -89,7 +89,7 @@ export function orderFeatures(text) {
 
 /**
  * Lists the features in a value of the axis. An unknown name throws, since its arm would be lean under a wrong label.
- * @param {string} [features] absent: lean, and so none @throws {BenchError}
+ * @param {string} [features] absent: lean, and so none @throws {BenchError} for a name that this kit does not know
  */
 export function listFeatures(features = LEAN) {
   const { names, unknown } = readNames(features)

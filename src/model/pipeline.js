@@ -94,7 +94,10 @@ const schema = z.strictObject({
 export const VARIABLE = /\{\{\s*([\w.]+)\s*\}\}/g
 const LISTEN = /\{\{\s*listen\.(port|address|url)\s*\}\}/
 
-/** Parses a pipeline.yaml. @param {string} text YAML @param {string} file its name, for errors @returns {PipelineDocument} @throws {UsageError} */
+/**
+ * Parses a pipeline.yaml.
+ * @param {string} text YAML @param {string} file its name, for errors @returns {PipelineDocument} @throws {UsageError} if it is wrong
+ */
 export function parsePipeline(text, file) {
   return parseYaml({ text, file, schema })
 }
@@ -105,8 +108,9 @@ export function createPipelineDocument(document) {
 }
 
 /**
- * Asserts that a program has the version that the scripts need; any will do if the document names none.
- * @param {Pick<Pipeline, 'document' | 'file'>} pipeline @param {{ name: string, version: string, path: string }} tool @throws {UsageError}
+ * Asserts that a program has the version that the scripts need, of which the document may name the first parts. Any will do if it names
+ * none. @param {Pick<Pipeline, 'document' | 'file'>} pipeline @param {{ name: string, version: string, path: string }} tool
+ * @throws {UsageError} if it has another
  */
 export function assertVersion({ document: { version }, file }, tool) {
   if (version === undefined || `${tool.version}.`.startsWith(`${version}.`)) return
@@ -129,7 +133,7 @@ export function summariseRequest(pipeline, payloadBytes) {
 /**
  * Asserts that a pipeline can be rendered: files and texts that it replaces are there, its variables are known, and the program
  * gets its port.
- * @param {Pick<Pipeline, 'document' | 'scriptFiles' | 'file'>} pipeline @throws {UsageError}
+ * @param {Pick<Pipeline, 'document' | 'scriptFiles' | 'file'>} pipeline @throws {UsageError} that names what is not there
  */
 export function assertRenderable(pipeline) {
   const { document, file, scriptFiles } = pipeline

@@ -166,7 +166,10 @@ function readHoldings(folder) {
   return [...held.values()]
 }
 
-/** Every user may write in /tmp: a folder of this name may be somebody else's. @param {string} root @throws {BenchError} */
+/**
+ * Asserts that only this user may write in a folder: every user may write in /tmp, so one of this name may be somebody else's.
+ * @param {string} root @throws {BenchError} if it is of another user, open to others, or no folder
+ */
 function assertTrusted(root) {
   const distrust = findDistrust(root)
   if (distrust !== null) throw new BenchError(distrust)

@@ -154,9 +154,9 @@ export function groupAlike(arms) {
 }
 
 /**
- * Splits arms of one link and load into parts of at most six. Planes under the same conditions stay together, even if they are more.
- * Each part has those under the first conditions if there is room, and one part has the A/A repeats. Throws UsageError for too many planes.
- * @param {Arm[]} arms
+ * Splits arms of one link and load into parts of at most TOGETHER_MOST. Planes under the same conditions stay together, even if they
+ * are more. Each part has those under the first conditions if there is room, and one part has the A/A repeats.
+ * @param {Arm[]} arms @throws {UsageError} for more planes than PLANES_MOST
  */
 function splitGroup(arms) {
   if (arms.length <= TOGETHER_MOST) return [arms]

@@ -54,7 +54,7 @@ import { INTERLEAVED_PROFILES, PROFILES } from './experiment.js'
 /**
  * Makes a question for each kind of trials of the run. Of cost and capacity, one is left out if the load comes from elsewhere, or a
  * precision is wanted, unless `measure` names one alone.
- * @param {Experiment} experiment @param {Overrides} overrides @throws {UsageError} for a profile that the experiment does not have
+ * @param {Experiment} experiment @param {Overrides} overrides @throws {UsageError} for a profile that the kit does not have
  */
 export function resolveQuestions(experiment, overrides) {
   const { axes: ofProfile, ...profile } = findProfile(experiment, overrides)
@@ -89,13 +89,16 @@ function interleavedProfileOf(kinds, { experiment, overrides: { profile, rounds 
 
 /**
  * Chooses the planes of --planes, else the experiment's.
- * @param {Experiment} experiment @param {Overrides} overrides @throws {UsageError} for a profile that the experiment does not have
+ * @param {Experiment} experiment @param {Overrides} overrides @throws {UsageError} for a profile that the kit does not have
  */
 export function choosePlanes(experiment, overrides) {
   return overrides.planes ?? resolveQuestions(experiment, overrides)[0].axes.plane.map(parseChoice)
 }
 
-/** Merges a profile with the experiment's and --rounds. @param {Experiment} experiment @param {Overrides} overrides @throws {UsageError} */
+/**
+ * Merges a profile with the experiment's and --rounds.
+ * @param {Experiment} experiment @param {Overrides} overrides @throws {UsageError} for a profile that the kit does not have
+ */
 function findProfile(experiment, { profile, rounds }) {
   if (!Object.hasOwn(PROFILES, profile))
     throw new UsageError(`unknown profile "${profile}"${suggest(profile, Object.keys(PROFILES))}`)

@@ -62,7 +62,10 @@ function listInside(folder) {
   }
 }
 
-/** Reads a run's identity and its answer as one line. @param {string} folder of a run @throws {BenchError} */
+/**
+ * Reads a run's identity and its answer as one line. Without a summary the line says how many trials are recorded.
+ * @param {string} folder of a run @throws {BenchError} if a document cannot be read, or is damaged
+ */
 function readAnswer(folder) {
   const computed = findComputed(folder)
   if (computed) {

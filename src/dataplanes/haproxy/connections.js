@@ -104,9 +104,10 @@ function renderAccepted(identities) {
 
 /**
  * Renders which name a server must have. HAProxy compares its DNS names and common name with the server name (SNI) that it sends,
- * or with `verifyhost` if it sends none: a listed identity takes that place. Throws Error for several identities.
+ * or with `verifyhost` if it sends none: a listed identity takes that place.
  * @param {string} cluster
  * @param {NonNullable<Cluster['mtls']>} mtls
+ * @throws {Error} for several identities
  */
 function renderVerified(cluster, { serverName, acceptedIdentities }) {
   if (acceptedIdentities === null) return `sni str(${serverName})`

@@ -124,7 +124,11 @@ export const k6 = {
   parseResult,
 }
 
-/** Renders the requests of pipelines as JSON. @param {(import('../../model/types.ts').OwnRequest | null)[]} requests of each arm @throws {BenchError} */
+/**
+ * Renders the requests of pipelines as JSON.
+ * @param {(import('../../model/types.ts').OwnRequest | null)[]} requests of each arm
+ * @throws {BenchError} if they are over ARGUMENT_MOST_BYTES together
+ */
 function renderPipelineRequests(requests) {
   const text = JSON.stringify(requests)
   const bytes = Buffer.byteLength(`OWN_REQUESTS=${text}`)

@@ -68,14 +68,14 @@ export function createConditions(kinds, axes) {
   )
 }
 
-/** Reads a whole number above 0, in decimal digits alone. @param {string} text @throws {UsageError} */
+/** Reads a whole number above 0, in decimal digits alone. @param {string} text @throws {UsageError} if it is none */
 export function readCount(text) {
   if (!/^[1-9]\d*$/.test(text) || !Number.isFinite(Number(text)))
     throw new UsageError('a whole number above 0 is needed')
   return Number(text)
 }
 
-/** Reads a whole number that may be 0, for none. @param {string} text @throws {UsageError} */
+/** Reads a whole number that may be 0, for none. @param {string} text @throws {UsageError} if it is none */
 export const readCountOrZero = text => (text === '0' ? 0 : readCount(text))
 
 /** Reads a size above 0. @param {string} text such as 64MiB @returns {number} bytes @throws {UsageError} for a fraction of a byte, too */
@@ -88,12 +88,12 @@ export function readSize(text) {
   )
 }
 
-/** Reads a size that may be 0. @param {string} text @returns {number} bytes @throws {UsageError} */
+/** Reads a size that may be 0. @param {string} text @returns {number} bytes @throws {UsageError} as readSize() */
 export function readSizeOrNone(text) {
   return /^0B?$/.test(text) ? 0 : readSize(text)
 }
 
-/** Reads a positive number of cores, such as 0.25 or .5. @param {string} text @throws {UsageError} */
+/** Reads a positive number of cores, such as 0.25 or .5. @param {string} text @throws {UsageError} if it is none */
 export function readCores(text) {
   const cores = Number(text)
   if (!/^(\d+\.?\d*|\.\d+)$/.test(text) || !(cores > 0) || !Number.isFinite(cores))

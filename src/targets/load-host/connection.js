@@ -177,7 +177,10 @@ async function keep(master, { host, signal, beatMs }) {
   }, beatMs)
   beating.unref()
 
-  /** Sends a word to keep.sh. @param {'ping' | 'time'} word @returns {Promise<string>} the line that answers it @throws {SiteLostError} */
+  /**
+   * Sends a word to keep.sh.
+   * @param {'ping' | 'time'} word @returns {Promise<string>} the line that answers it @throws {SiteLostError} when the connection is lost
+   */
   async function ask(word) {
     assertOpen()
     const answer = await new Promise(resolve => {
@@ -205,7 +208,7 @@ async function keep(master, { host, signal, beatMs }) {
 
     /**
      * Pings: a lost connection ends programs, and their end may be reported first, so only an answer shows that it holds.
-     * @throws {SiteLostError}
+     * @throws {SiteLostError} when it is lost
      */
     async assertKept() {
       if (!isClosing) await ask('ping')
