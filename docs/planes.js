@@ -1,6 +1,6 @@
 import { loadPlanes } from '../src/dataplanes/registry.js'
 import { FEATURE_NAMES } from '../src/model/features.js'
-import { CONFIGURATIONS, findUntried, listLacks } from '../src/parity/try-plane.js'
+import { CONFIGURATIONS, findUntriedReason, listLacks } from '../src/parity/try-plane.js'
 import { PARITY_NAMES } from '../src/parity/verdict/checks.js'
 
 const dataPlanes = Object.values(await loadPlanes())
@@ -76,7 +76,8 @@ function listShortcomings(plane, measured) {
       },
     ]
   const refused = listRefusals(plane, measured)
-  if (listVersions(plane).every(version => findUntried(measured, { plane, tool: { version } }) !== null)) return refused
+  if (listVersions(plane).every(version => findUntriedReason(measured, { plane, tool: { version } }) !== null))
+    return refused
   const lacks = listLacks(plane, measured).map(({ row, why }) => ({
     what: PARITY_NAMES.includes(row) ? `\`${row}\`` : `\`${row}\`, and is compared`,
     why,
@@ -89,7 +90,7 @@ function listShortcomings(plane, measured) {
  * @param {{ interception?: 'redirect', hasCertificate?: boolean }} [more]
  */
 function listRefusals(plane, measured, more) {
-  const reasons = listVersions(plane).map(version => findUntried(measured, { plane, tool: { version }, ...more }))
+  const reasons = listVersions(plane).map(version => findUntriedReason(measured, { plane, tool: { version }, ...more }))
   return [...new Set(reasons)].flatMap(why => (why === null ? [] : [{ what: 'everything: it is not measured', why }]))
 }
 
@@ -127,7 +128,8 @@ function renderFeatures({ features = [] }) {
 /** @param {DataPlane} plane */
 function renderControls({ controls = [] }) {
   return (
-    controls.map(({ name, needsOf }) => (needsOf ? `\`${name}\` (one, or many)` : `\`${name}\` (one)`)).join(', ') ||
-    'nothing'
+    controls
+      .map(({ name, estimateNeeds }) => (estimateNeeds ? `\`${name}\` (one, or many)` : `\`${name}\` (one)`))
+      .join(', ') || 'nothing'
   )
 }

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { loadPlanes } from '../src/dataplanes/registry.js'
-import { formatValue, QUANTITIES, quantityOf } from '../src/judge/quantities.js'
+import { findQuantity, formatValue, QUANTITIES } from '../src/judge/quantities.js'
 import { renderArmName } from '../src/model/arms.js'
 import { listArms } from '../src/model/results.js'
 import { readSummary } from '../src/records/records.js'
@@ -48,7 +48,7 @@ function renderNode({ machine }) {
 function renderArm(arm, { tools }) {
   const tool = dataPlanes.find(({ name }) => name === arm.plane)?.tool?.name ?? ''
   const [cost, memory] = ['cpuPerRequest', 'rss'].map(name => {
-    const { median, low, high } = quantityOf(arm, name)
+    const { median, low, high } = findQuantity(arm, name)
     const [middle, ...ends] = [median, low, high].map(value =>
       value === null ? null : formatValue(QUANTITIES[name], value),
     )

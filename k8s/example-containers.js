@@ -20,21 +20,21 @@ const CERTIFICATES = '/bench/certificates'
  */
 export function createContainers({ topology, service, plane, scripts, addresses }) {
   /** @type {(name: string) => Place} */
-  const placeOf = name => ({ reach: addresses[name] ?? '', listen: '0.0.0.0', inside: '127.0.0.1' })
-  const places = Object.fromEntries(topology.services.map(s => [s.name, placeOf(s.name)]))
+  const createContainerPlace = name => ({ reach: addresses[name] ?? '', listen: '0.0.0.0', inside: '127.0.0.1' })
+  const places = Object.fromEntries(topology.services.map(s => [s.name, createContainerPlace(s.name)]))
   const { tool, createSidecar } = /** @type {Required<DataPlane>} */ (plane)
   const application = createApplication({
     service: service.name,
     kind: /** @type {'echo' | 'forward'} */ (service.application),
     listen: { address: '127.0.0.1', port: PORTS.application },
     next: service.application === 'forward' ? findNextHop(service, { places, hasSidecars: true }) : null,
-    ...{ runtime: toolOf(pipyTool), scripts: '/bench/echo', folder: '/bench' },
+    ...{ runtime: createTool(pipyTool), scripts: '/bench/echo', folder: '/bench' },
   })
   const sidecar = /** @type {NonNullable<typeof createSidecar>} */ (createSidecar)({
     model: createModel(topology, { service, places, trafficPolicy: 'listed', workers: 1, certificates: CERTIFICATES }),
     ...{
       folder: `/bench/${service.name}`,
-      tool: toolOf(/** @type {ToolSpec} */ (tool)),
+      tool: createTool(/** @type {ToolSpec} */ (tool)),
       scripts: '/bench/pipy-scripts',
     },
     profile: null,
@@ -47,7 +47,7 @@ export function createContainers({ topology, service, plane, scripts, addresses 
  * @param {ToolSpec} spec
  * @returns {Tool}
  */
-function toolOf({ name, image }) {
+function createTool({ name, image }) {
   const version = /\d+(\.\d+)*/.exec(`${image}`.split(':')[1] ?? '')?.[0] ?? ''
   return { name, path: name, version, sha256: '', source: `image ${image}`, image: `${image}` }
 }

@@ -41,12 +41,13 @@ function replaceAddress({ metadata: { name, annotations } }, { address, texts })
     source: { kind: 'Service', name, fieldPath },
     targets,
   })
-  const targetsOf = (/** @type {string} */ word) => texts.flatMap(text => findTargets(text, { address, word }))
+  const listReplacementTargets = (/** @type {string} */ word) =>
+    texts.flatMap(text => findTargets(text, { address, word }))
   const endpoint = annotations?.[ENDPOINT]
-  if (endpoint === undefined) return [replace('spec.clusterIP', targetsOf(address))]
+  if (endpoint === undefined) return [replace('spec.clusterIP', listReplacementTargets(address))]
   const field = `metadata.annotations.${ENDPOINT}`
   const annotation = { select: { kind: 'Service', name }, fieldPaths: [field], options: { delimiter: ':', index: 0 } }
-  return [replace('spec.clusterIP', [annotation]), replace(field, targetsOf(endpoint))]
+  return [replace('spec.clusterIP', [annotation]), replace(field, listReplacementTargets(endpoint))]
 }
 
 const DELIMITERS = ['"', "'", ' ', '\n']

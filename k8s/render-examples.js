@@ -26,7 +26,7 @@ const TOPOLOGY = 'bench/topologies/gateway-ratings.yaml'
 const SCRIPTS = ['echo', 'pipy-scripts']
 // The start of the range that kubeadm, kind and minikube give to services. Fixed addresses belong there: the cluster
 // takes its own from above (kubernetes.io/docs/concepts/services-networking/cluster-ip-allocation).
-const addressOf = (/** @type {number} */ nth) => `10.96.0.${77 + nth}`
+const renderServiceAddress = (/** @type {number} */ nth) => `10.96.0.${77 + nth}`
 const HEADER = '# Written by k8s/write.js from the code that runs use. How to apply it: k8s/README.md\n\n'
 
 /** @typedef {{ name: string, services: string[], files: { file: string, content: string }[] }} Example */
@@ -44,7 +44,7 @@ export function renderExamples() {
   // Only who is called needs a fixed address: it is in its callers' configurations.
   const called = topology.services.filter(({ name }) => topology.services.some(s => s.calls.includes(name)))
   return planes.map((plane, nth) => {
-    const addresses = called.map(({ name }, i) => [name, addressOf(nth * called.length + i)])
+    const addresses = called.map(({ name }, i) => [name, renderServiceAddress(nth * called.length + i)])
     return renderExample({ topology, plane, scripts, addresses: Object.fromEntries(addresses) })
   })
 }
@@ -64,7 +64,7 @@ function renderExample({ topology, plane, scripts, addresses }) {
   const mounted = new Set(services.flatMap(s => s.containers.flatMap(c => c.folders.map(f => f.configMap ?? ''))))
   const shared = Object.keys(scripts).filter(folder => mounted.has(folder))
   const texts = services.flatMap(s => s.containers.flatMap(c => c.spec.files.map(f => f.content)))
-  const placeOf = (/** @type {string} */ service) => {
+  const createServicePlace = (/** @type {string} */ service) => {
     const endpoint = `${addresses[service]}:${PORTS.inbound}`
     return { address: addresses[service], endpoint: texts.some(text => text.includes(endpoint)) ? endpoint : undefined }
   }
@@ -73,11 +73,13 @@ function renderExample({ topology, plane, scripts, addresses }) {
     { file: 'namespace.yaml', objects: [namespace] },
     {
       file: 'scripts.yaml',
-      objects: shared.map(of => renderFiles({ name: of, namespace: name, labels, files: scripts[of] })),
+      objects: shared.map(scriptName =>
+        renderFiles({ name: scriptName, namespace: name, labels, files: scripts[scriptName] }),
+      ),
     },
     ...services.map(({ service, containers }) => ({
       file: `${service.name}.yaml`,
-      objects: renderOne({ service, containers, namespace: name, labels, ...placeOf(service.name) }),
+      objects: renderOne({ service, containers, namespace: name, labels, ...createServicePlace(service.name) }),
     })),
   ]
   const credentials = Object.fromEntries(

@@ -28,7 +28,7 @@ try {
 const { BenchError, EXIT } = await import('./lib/errors.js')
 const { readVersion } = await import('./lib/kit.js')
 const { escapeControls } = await import('./lib/printable.js')
-const { createProgram, exitStatusOf, messageOf } = await import('./verbs/program.js')
+const { createProgram, findExitStatus, renderErrorMessage } = await import('./verbs/program.js')
 
 /** Writes a line without breaking the terminal's view; null: there is no such view. @type {((line: string) => void) | null} */
 let sayBeside = null
@@ -91,8 +91,8 @@ for (const [name, status] of Object.entries(SIGNALS)) {
 }
 process.on('uncaughtException', error => {
   failAtExit()
-  if (stopping.signal.aborted) return say(`${messageOf(error)}`)
-  stop(new BenchError(error.message, { cause: error }), `${messageOf(error)}`)
+  if (stopping.signal.aborted) return say(`${renderErrorMessage(error)}`)
+  stop(new BenchError(error.message, { cause: error }), `${renderErrorMessage(error)}`)
   // The run may wait for the part that failed: end it after a limit.
   setTimeout(() => process.exit(EXIT.failed), STOP_MS).unref()
 })
@@ -127,7 +127,7 @@ try {
   stopping.signal.throwIfAborted()
 } catch (error) {
   // A signal also ends the programs that this one waits for: their errors then only follow from it.
-  process.exitCode = exitStatusOf(stopping.signal.aborted ? stopping.signal.reason : error)
-  const message = messageOf(error)
+  process.exitCode = findExitStatus(stopping.signal.aborted ? stopping.signal.reason : error)
+  const message = renderErrorMessage(error)
   if (message !== null) say(message)
 }

@@ -3,7 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
-import { waitFor } from '../src/lib/wait.js'
+import { waitForCondition } from '../src/lib/wait.js'
 import { openLedger } from '../src/node/ledger.js'
 import { cli } from './fakes/cli.js'
 import { writeFakeRun } from './fakes/fake-folder.js'
@@ -325,7 +325,7 @@ describe('bad input', () => {
     writeFileSync(slow, `#!/bin/sh\ntouch ${started}\nsleep 30\n`, { mode: 0o755 })
     const argv = ['bench', '--planes', 'pipy', '--out', path.join(folder, `${signal}`)]
     const child = spawnCli(argv, { env: { PIPY: slow, K6 } })
-    await waitFor(() => existsSync(started), { what: 'the program to be asked', deadlineSeconds: 30 })
+    await waitForCondition(() => existsSync(started), { what: 'the program to be asked', deadlineSeconds: 30 })
     child.kill(/** @type {'SIGQUIT'} */ (signal))
     const { exitCode, stderr } = await child
     expect(stderr).toContain(`${signal}: stopping what runs; what was measured is kept`)

@@ -6,7 +6,7 @@ import { parseAllDocuments } from 'yaml'
 import { renderExamples } from '../k8s/render-examples.js'
 import { loadPlanes } from '../src/dataplanes/registry.js'
 import { writeCertificates } from '../src/lib/certificates.js'
-import { identityOf } from '../src/model/sidecar-contract.js'
+import { renderSpiffeId } from '../src/model/sidecar-contract.js'
 import { LABELS } from '../src/targets/kubernetes/manifests.js'
 import { findOnPath } from '../src/tools/find.js'
 import { makeFolder } from './fakes/scratch.js'
@@ -72,7 +72,7 @@ describe('kubectl kustomize', () => {
     if (!kubectl) return context.skip('needs kubectl')
     const copy = path.join(folder, name)
     cpSync(`k8s/examples/${name}`, copy, { recursive: true })
-    const withIdentities = services.map(service => ({ name: service, identity: identityOf(service) }))
+    const withIdentities = services.map(service => ({ name: service, identity: renderSpiffeId(service) }))
     await writeCertificates({ folder: path.join(copy, 'certificates'), services: withIdentities })
     const ratings = path.join(copy, 'ratings.yaml')
     const changed = readFileSync(ratings, 'utf8').replace(/clusterIP: \S+/, 'clusterIP: 10.43.0.9')

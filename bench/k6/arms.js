@@ -27,8 +27,8 @@ export const askers =
   ANSWERED === null ? null : urls.map((url, place) => createAsker({ url, call: calls[place], host: __ENV.HOST, place }))
 
 // Times, and failures that only k6 sees, are its own metrics, cut by the arm whose request it is in the window.
-export const timesOf = arm => `${isGrpc(urls[arm]) ? 'grpc' : 'http'}_req_duration{arm:${arm}}`
-export const failuresOf = arm => `http_req_failed{arm:${arm}}`
+export const renderTimesMetric = arm => `${isGrpc(urls[arm]) ? 'grpc' : 'http'}_req_duration{arm:${arm}}`
+export const renderFailuresMetric = arm => `http_req_failed{arm:${arm}}`
 export const failed = arms.map(arm => new Counter(`failed_${arm}`))
 export const cold = arms.map(arm => new Counter(`cold_${arm}`))
 export const corrupted = arms.map(arm => new Counter(`corrupted_${arm}`))
@@ -37,14 +37,14 @@ export const secondHalf = arms.map(arm => new Counter(`second_half_${arm}`))
 // Always true: a threshold is how k6 keeps a metric cut by a tag.
 export const thresholds = {}
 for (const arm of arms) {
-  thresholds[timesOf(arm)] = ['max>=0']
-  thresholds[failuresOf(arm)] = ['rate>=0']
+  thresholds[renderTimesMetric(arm)] = ['max>=0']
+  thresholds[renderFailuresMetric(arm)] = ['rate>=0']
 }
 
 // The number of a slice, counted from the start of the warm-up.
-export const sliceAt = (at, edges) => Math.max(0, Math.floor((at - edges[0] + WARMUP_MS) / SLICE_MS))
-export const armOf = slice => Number(ORDER[slice % ORDER.length])
-export const endOf = (slice, edges) => edges[0] - WARMUP_MS + (slice + 1) * SLICE_MS
+export const computeSlice = (at, edges) => Math.max(0, Math.floor((at - edges[0] + WARMUP_MS) / SLICE_MS))
+export const chooseArm = slice => Number(ORDER[slice % ORDER.length])
+export const computeSliceEnd = (slice, edges) => edges[0] - WARMUP_MS + (slice + 1) * SLICE_MS
 
 // Only requests of the window count: each belongs to the phase and the slice in which it starts.
 let tagged = ''
@@ -66,7 +66,7 @@ function countArmMs(arm) {
   for (let ms = WARMUP_MS; ms < WARMUP_MS + WINDOW_MS; ) {
     const slice = Math.floor(ms / SLICE_MS)
     const until = Math.min((slice + 1) * SLICE_MS, WARMUP_MS + WINDOW_MS)
-    if (armOf(slice) === arm) sum += until - ms
+    if (chooseArm(slice) === arm) sum += until - ms
     ms = until
   }
   return sum
@@ -77,8 +77,8 @@ export function writeArms(all, more = () => ({})) {
   const lines = arms.map(arm =>
     JSON.stringify({
       metrics: {
-        'http_req_duration{window:yes}': all[timesOf(arm)],
-        http_req_failed: all[failuresOf(arm)],
+        'http_req_duration{window:yes}': all[renderTimesMetric(arm)],
+        http_req_failed: all[renderFailuresMetric(arm)],
         window_second_half: all[`second_half_${arm}`],
         window_failed: all[`failed_${arm}`],
         known_failures: all[`failed_${arm}`],

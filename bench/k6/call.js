@@ -7,14 +7,14 @@ const CONNECT_SECONDS = 10
 const LARGEST_BYTES = Math.max(...(PAYLOADS || PAYLOAD_BYTES).split(',').map(Number))
 
 export const isGrpc = url => url.startsWith('grpc:')
-const addressOf = url => url.split('/')[2]
+const parseUrlAddress = url => url.split('/')[2]
 
 // k6 calls a server by the name under which it connects. So that this is the service, as in HTTP, each address is that name
 // with a port of its own: planes do not look at the port.
-const addresses = [...new Set((ARM_URLS || URLS).split(/[,;]/).filter(isGrpc).map(addressOf))]
-const nameOf = address => `${HOST}:${1 + addresses.indexOf(address)}`
+const addresses = [...new Set((ARM_URLS || URLS).split(/[,;]/).filter(isGrpc).map(parseUrlAddress))]
+const renderHostName = address => `${HOST}:${1 + addresses.indexOf(address)}`
 export const hosts = {}
-for (const address of addresses) hosts[nameOf(address)] = address
+for (const address of addresses) hosts[renderHostName(address)] = address
 
 // The function by which a user calls an address, over a channel of its own.
 export function createCall(url) {
@@ -23,7 +23,7 @@ export function createCall(url) {
   let isConnected = false
   return (body, params) => {
     if (!isConnected) {
-      client.connect(nameOf(addressOf(url)), {
+      client.connect(renderHostName(parseUrlAddress(url)), {
         plaintext: true,
         timeout: `${CONNECT_SECONDS}s`,
         // The largest message, and its frame.

@@ -86,9 +86,9 @@ function connect(to) {
 
 function enterSlice(edges, at) {
   while (phase < edges.length && at >= edges[phase]) phase++
-  const slice = shared.sliceAt(at, edges)
-  arm = shared.armOf(slice)
-  changesAt = Math.min(shared.endOf(slice, edges), edges[phase] ?? Infinity)
+  const slice = shared.computeSlice(at, edges)
+  arm = shared.chooseArm(slice)
+  changesAt = Math.min(shared.computeSliceEnd(slice, edges), edges[phase] ?? Infinity)
   shared.tagRequests(arm, phase)
 }
 

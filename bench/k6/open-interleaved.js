@@ -9,9 +9,9 @@ import * as common from './common.js'
 const RATE = Number(__ENV.RATE)
 const { arms, urls, calls, SLICE_MS, corrupted } = shared
 const lag = new Trend('lag', true)
-const lagOf = arm => `lag{arm:${arm}}`
-const droppedOf = name => `dropped_iterations{scenario:${name}}`
-const scenarioOf = arm => (SLICE_MS ? 'load' : `arm${arm}`)
+const renderLagMetric = arm => `lag{arm:${arm}}`
+const renderDroppedMetric = name => `dropped_iterations{scenario:${name}}`
+const renderScenarioName = arm => (SLICE_MS ? 'load' : `arm${arm}`)
 
 const executor = {
   executor: 'constant-arrival-rate',
@@ -26,9 +26,9 @@ const executor = {
 const scenarios = {}
 const thresholds = { ...shared.thresholds }
 for (const arm of arms) {
-  scenarios[scenarioOf(arm)] = { ...executor, ...(SLICE_MS ? {} : { env: { ARM: `${arm}` } }) }
-  thresholds[lagOf(arm)] = ['max>=0']
-  thresholds[droppedOf(scenarioOf(arm))] = ['count>=0']
+  scenarios[renderScenarioName(arm)] = { ...executor, ...(SLICE_MS ? {} : { env: { ARM: `${arm}` } }) }
+  thresholds[renderLagMetric(arm)] = ['max>=0']
+  thresholds[renderDroppedMetric(renderScenarioName(arm))] = ['count>=0']
 }
 
 export const options = { ...common.commonOptions, systemTags: ['scenario'], scenarios, thresholds }
@@ -44,7 +44,7 @@ export default function (edges) {
   const isWarming = phase === 0
   while (phase < edges.length && at >= edges[phase]) phase++
   if (isWarming && phase > 0 && phase < 3) tellCold()
-  const arm = SLICE_MS ? shared.armOf(shared.sliceAt(at, edges)) : Number(__ENV.ARM)
+  const arm = SLICE_MS ? shared.chooseArm(shared.computeSlice(at, edges)) : Number(__ENV.ARM)
   shared.tagRequests(arm, phase)
   const i = exec.scenario.iterationInTest
   const isSampled = i % common.NONCE_EVERY === 0
@@ -81,7 +81,7 @@ function fail(arm, response) {
 export function handleSummary({ metrics: all }) {
   return shared.writeArms(all, arm => ({
     open_loop: {},
-    lag: all[lagOf(arm)],
-    dropped_iterations: all[droppedOf(scenarioOf(arm))],
+    lag: all[renderLagMetric(arm)],
+    dropped_iterations: all[renderDroppedMetric(renderScenarioName(arm))],
   }))
 }

@@ -68,7 +68,7 @@ REPORTED.push('cold_users', 'lag', 'waited_0', 'late_0', 'data_sent', 'data_rece
 const constantRate = { executor: 'constant-arrival-rate', rate: RATE, timeUnit: '1s', duration: `${DURATION_MS}ms` }
 // As many users for every plane, and no more are made under load: a request that finds none free is dropped.
 const someUsers = { preAllocatedVUs: USERS, maxVUs: USERS, gracefulStop: `${GRACE_MS}ms` }
-const burstRate = ({ factor, beginsMs, ms }) => ({
+const createBurstScenario = ({ factor, beginsMs, ms }) => ({
   executor: 'ramping-arrival-rate',
   startRate: RATE,
   timeUnit: '1s',
@@ -93,7 +93,7 @@ if (BURST) {
 export const options = {
   ...commonOptions,
   scenarios: {
-    load: { ...(BURST ? burstRate(BURST) : constantRate), ...someUsers },
+    load: { ...(BURST ? createBurstScenario(BURST) : constantRate), ...someUsers },
     ...(LOUD_RATE && { loud: { ...constantRate, rate: LOUD_RATE, ...someUsers, exec: 'askLoud' } }),
   },
   ...(LOUD_RATE && { systemTags: ['scenario'] }),

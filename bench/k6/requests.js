@@ -9,8 +9,8 @@ export const ANSWERED = __ENV.REQUESTS ? JSON.parse(__ENV.REQUESTS) : null
 const filler = ANSWERED === null ? '' : 'x'.repeat(Math.max(...ANSWERED.flat().map(kind => kind.responseBytes)))
 
 // Service times that the application drew, and how much later it answered, in the window.
-const trendsOf = place => ({ waited: new Trend(`waited_${place}`, true), late: new Trend(`late_${place}`, true) })
-const trends = ANSWERED === null ? [] : ANSWERED.map((_, place) => trendsOf(place))
+const createTrends = place => ({ waited: new Trend(`waited_${place}`, true), late: new Trend(`late_${place}`, true) })
+const trends = ANSWERED === null ? [] : ANSWERED.map((_, place) => createTrends(place))
 
 // Requests of each kind in the window, of a mix.
 const counters =

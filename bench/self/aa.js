@@ -2,11 +2,11 @@
 // runs, drawn anew.
 //   npm run bench:aa
 import { GAP_LEAST_BESIDE, judgeRounds } from '../../src/analysis/verdict.js'
-import { createRandom, shuffle } from '../../src/lib/random.js'
-import { medianRatio } from '../../src/lib/stats.js'
+import { createRandom, shuffleItems } from '../../src/lib/random.js'
+import { computeMedianRatio } from '../../src/lib/stats.js'
 import { listComparisons } from '../../src/model/results.js'
 import { handleInbound } from './burn.js'
-import { bench, finding } from './kit.js'
+import { createFinding, runKit } from './kit.js'
 
 /** @import { Comparison, Summary } from '../../src/model/types.ts' */
 
@@ -20,22 +20,22 @@ const PLANTED = 0.02
 export async function studyItself() {
   // One worker, as at a CPU limit of 1: versions of one plane are then pinned.
   const repeats = ['--rounds', `${MEASURED_REPEATS}`, '--workers', '1']
-  const planes = await bench(['cost', '--planes', 'pipy,envoy', ...repeats])
-  const change = await bench(['cost', '--planes', `pipy,pipy=${handleInbound('handles-one-event-more')}`, ...repeats])
+  const planes = await runKit(['cost', '--planes', 'pipy,envoy', ...repeats])
+  const change = await runKit(['cost', '--planes', `pipy,pipy=${handleInbound('handles-one-event-more')}`, ...repeats])
   const [ofPlanes, ofChange] = [planes, change].map(({ summary, manifest }) => ({ summary, seed: manifest.run.seed }))
   const size = Number(findComparison(change.summary, false).ratio.median)
-  const full = countNamed({ ...ofChange, isControl: false, scale: 1 })
-  const small = countNamed({ ...ofChange, isControl: false, scale: (1 - PLANTED) / size })
+  const full = countVerdicts({ ...ofChange, isControl: false, scale: 1 })
+  const small = countVerdicts({ ...ofChange, isControl: false, scale: (1 - PLANTED) / size })
   return [
     ...holdEqual('beside Envoy', ofPlanes),
     ...holdEqual('beside a copy', ofChange),
-    finding(
+    createFinding(
       `a planted change found, of ${COMPARISONS} (pipy / a copy with one handler more at each sidecar that receives a request, ${size.toFixed(3)} in all repeats), at least 90`,
       full.lower,
       [],
       n => n >= 90,
     ),
-    finding(
+    createFinding(
       `the same repeats, scaled to a change of 2 %, found, of ${COMPARISONS}, at least 90`,
       small.lower,
       [],
@@ -48,15 +48,15 @@ export async function studyItself() {
 function holdEqual(where, { summary, seed }) {
   const { ratio } = findComparison(summary, true)
   const [low, high] = [Number(ratio.low), Number(ratio.high)]
-  const named = countNamed({ summary, seed, isControl: true, scale: 1 })
+  const named = countVerdicts({ summary, seed, isControl: true, scale: 1 })
   return [
-    finding(
+    createFinding(
       `a winner named between one set of scripts and itself ${where}, of ${COMPARISONS}, at most 5`,
       named.lower + named.higher,
       [],
       n => n <= 5,
     ),
-    finding(
+    createFinding(
       `their ratio in all ${MEASURED_REPEATS} repeats ${where} [${low.toFixed(3)}, ${high.toFixed(3)}]: 1 within`,
       Number(ratio.median),
       [],
@@ -73,19 +73,19 @@ function holdEqual(where, { summary, seed }) {
  * @param {{ summary: Summary, isControl: boolean, seed: number, scale: number }} options isControl: the equal arms are
  *   compared; scale: of every ratio
  */
-function countNamed({ summary, isControl, seed, scale }) {
+function countVerdicts({ summary, isControl, seed, scale }) {
   const random = createRandom(seed)
-  const valuesOf = (/** @type {boolean} */ isControl) =>
+  const listRatioValues = (/** @type {boolean} */ isControl) =>
     findComparison(summary, isControl).ratio.values.flatMap(value => value ?? [])
-  const [compared, equal] = [valuesOf(isControl), valuesOf(true)]
+  const [compared, equal] = [listRatioValues(isControl), listRatioValues(true)]
   const swap = (/** @type {number} */ ratio) => (random() < 0.5 ? 1 / ratio : ratio)
   const counts = { lower: 0, higher: 0, other: 0 }
   for (let i = 0; i < COMPARISONS; i++) {
-    const drawn = shuffle(compared, random).slice(0, DRAWN_REPEATS)
-    const others = shuffle(equal, random).slice(0, DRAWN_REPEATS).map(swap)
+    const drawn = shuffleItems(compared, random).slice(0, DRAWN_REPEATS)
+    const others = shuffleItems(equal, random).slice(0, DRAWN_REPEATS).map(swap)
     const { verdict } = judgeRounds({
       values: isControl ? drawn.map(swap) : drawn.map(ratio => ratio * scale),
-      aaSpread: Math.abs(medianRatio(others) - 1),
+      aaSpread: Math.abs(computeMedianRatio(others) - 1),
       ...{ seed: i, isSequence: false, gapLeast: GAP_LEAST_BESIDE, isSpoiled: false },
     })
     counts[verdict === 'lower' || verdict === 'higher' ? verdict : 'other']++

@@ -5,18 +5,18 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { execa } from 'execa'
 import { median } from 'simple-statistics'
 import { ROOT } from '../../src/lib/paths.js'
-import { waitFor, waitUntil } from '../../src/lib/wait.js'
+import { waitForCondition, waitUntilEpoch } from '../../src/lib/wait.js'
 import { k6 } from '../../src/loads/k6/index.js'
 import { listArms } from '../../src/model/results.js'
-import { measure } from '../../src/prepare/measure.js'
+import { measurePreparation } from '../../src/prepare/measure.js'
 import { prepare } from '../../src/prepare/prepare.js'
 import { readExperiment } from '../../src/prepare/read-experiment.js'
 import { readRun } from '../../src/records/records.js'
 import { findCapWay } from '../../src/targets/local/cgroups.js'
 import { openLocalSite } from '../../src/targets/local/index.js'
-import { listMarked } from '../../src/targets/local/marks.js'
+import { listMarkedProcesses } from '../../src/targets/local/marks.js'
 import { findTool } from '../../src/tools/find.js'
-import { bench, finding, scratch, writeExperiment, writeVariant } from './kit.js'
+import { createFinding, runKit, scratch, writeExperiment, writeVariant } from './kit.js'
 
 const CPU_WINDOW_SECONDS = 20
 const TICKS_PER_SECOND = 100
@@ -36,29 +36,34 @@ async function checkCpu() {
     const experiment = writeExperiment(`accuracy-${plane}`, { rounds: 1, windowSeconds: CPU_WINDOW_SECONDS })
     /** @type {{ ticks: number, pidstatCores: number }} */
     let reference = { ticks: Number.NaN, pidstatCores: Number.NaN }
-    const { records } = await bench([experiment, '--planes', plane, '--cpu', '1'], async out => {
-      const { startMs, endMs } = await windowOf(out)
-      await waitUntil(startMs)
-      const sidecars = listMarked().filter(({ name }) => ['gateway-sidecar', 'ratings-sidecar'].includes(name))
+    const { records } = await runKit([experiment, '--planes', plane, '--cpu', '1'], async out => {
+      const { startMs, endMs } = await awaitRunWindow(out)
+      await waitUntilEpoch(startMs)
+      const sidecars = listMarkedProcesses().filter(({ name }) => ['gateway-sidecar', 'ratings-sidecar'].includes(name))
       const pids = sidecars.map(({ pid }) => pid)
       const before = sumTicks(pids)
       const pidstat = readPidstat(pids)
-      await waitUntil(endMs)
+      await waitUntilEpoch(endMs)
       reference = { ticks: sumTicks(pids) - before, pidstatCores: await pidstat }
     })
     const [record] = records
     const sidecars = record.processes.filter(p => p.role === 'sidecar')
     const cpuSeconds = sidecars.reduce((sum, p) => sum + p.cpuSeconds, 0)
     const cpuCores = sidecars.reduce((sum, p) => sum + p.cpuCores, 0)
-    const within = (/** @type {number} */ r) => Math.abs(r - 1) <= 0.01
+    const isWithinPercent = (/** @type {number} */ r) => Math.abs(r - 1) <= 0.01
     findings.push(
-      finding(
+      createFinding(
         `${plane}: CPU time / that of /proc/PID/stat, within 1 % (${cpuSeconds.toFixed(1)} CPU-seconds)`,
         (cpuSeconds * TICKS_PER_SECOND) / reference.ticks,
         [],
-        within,
+        isWithinPercent,
       ),
-      finding(`${plane}: CPU cores / those of pidstat, within 1 %`, cpuCores / reference.pidstatCores, [], within),
+      createFinding(
+        `${plane}: CPU cores / those of pidstat, within 1 %`,
+        cpuCores / reference.pidstatCores,
+        [],
+        isWithinPercent,
+      ),
     )
   }
   return findings
@@ -82,7 +87,7 @@ async function checkRate() {
     site,
     say,
   })
-  await measure({
+  await measurePreparation({
     preparation,
     site,
     out,
@@ -99,7 +104,7 @@ async function checkRate() {
     return Number(load?.verified) / counted
   })
   return [
-    finding(
+    createFinding(
       'rate / that of an application that counts, within 2 %',
       median(ratios),
       ratios,
@@ -111,7 +116,7 @@ async function checkRate() {
 /** A delay put into a sidecar shows as added latency. */
 async function checkAddedLatency() {
   const delayed = writeVariant('delayed', { filter: `.wait(() => new Timeout(${DELAY_MS / 1000}).wait())` })
-  const { summary } = await bench([
+  const { summary } = await runKit([
     ...['--planes', `none,pipy,pipy=${delayed}`, '--link', 'ratings', '--cpu', '0.5', '--rate', '200'],
   ])
   const [plain, slow] = ['pipy', 'pipy=delayed'].map(name => {
@@ -123,7 +128,7 @@ async function checkAddedLatency() {
   )
   const known = added.filter(Number.isFinite)
   return [
-    finding(
+    createFinding(
       `added latency (p50) of a delay of ${DELAY_MS} ms, within 0.3 ms`,
       median(known),
       known,
@@ -133,7 +138,7 @@ async function checkAddedLatency() {
 }
 
 /** @param {string} out */
-async function windowOf(out) {
+async function awaitRunWindow(out) {
   /** @type {{ startMs: number, endMs: number } | null} */
   let window = null
   const find = () => {
@@ -143,7 +148,7 @@ async function windowOf(out) {
     window = existsSync(log) ? k6.parseWindow(readFileSync(log, 'utf8')) : null
     return window !== null
   }
-  await waitFor(find, { what: 'the window to be said', deadlineSeconds: START_SECONDS })
+  await waitForCondition(find, { what: 'the window to be said', deadlineSeconds: START_SECONDS })
   return /** @type {{ startMs: number, endMs: number }} */ (/** @type {unknown} */ (window))
 }
 

@@ -4,15 +4,15 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { Command } from 'commander'
 import { BenchError, EXIT } from '../../src/lib/errors.js'
-import { measure } from '../../src/prepare/measure.js'
+import { measurePreparation } from '../../src/prepare/measure.js'
 import { CLUSTER, withExperiment, withOptions } from '../../src/prepare/options.js'
-import { announce, chooseSeed, prepareWith } from '../../src/prepare/preparation.js'
+import { announceRun, chooseSeed, prepareRun } from '../../src/prepare/preparation.js'
 import { readExperiment } from '../../src/prepare/read-experiment.js'
 import { stampNow, withSite } from '../../src/prepare/site.js'
 import { readRun, readSummary } from '../../src/records/records.js'
-import { together } from '../../src/run/lanes.js'
+import { runConcurrently } from '../../src/run/lanes.js'
 import { writeDocuments } from '../../src/verbs/documents.js'
-import { exitStatusOf, messageOf } from '../../src/verbs/program.js'
+import { findExitStatus, renderErrorMessage } from '../../src/verbs/program.js'
 import { compareTargets, renderAgreement } from './agreement.js'
 import { createTurns } from './turns.js'
 
@@ -24,7 +24,7 @@ const TARGETS = /** @type {const} */ (['local', 'kubernetes'])
 const SIGNALS = { SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated, SIGHUP: EXIT.hangup }
 
 /** Runs an experiment on this machine and on its cluster, in turn. @param {string[]} words of the command line: those of bench */
-export async function agree(words) {
+export async function runAgreement(words) {
   const stopping = new AbortController()
   setMaxListeners(0, stopping.signal)
   for (const [name, status] of Object.entries(SIGNALS))
@@ -53,8 +53,8 @@ export async function agree(words) {
   try {
     await verb.parseAsync(words, { from: 'user' })
   } catch (error) {
-    process.exitCode = exitStatusOf(stopping.signal.aborted ? stopping.signal.reason : error)
-    const message = messageOf(error)
+    process.exitCode = findExitStatus(stopping.signal.aborted ? stopping.signal.reason : error)
+    const message = renderErrorMessage(error)
     if (message !== null) context.say(message)
   }
 }
@@ -67,14 +67,14 @@ async function compareSites({ name, options, sites }, context) {
   /** @type {import('../../src/run/execute.js').Preparation[]} */
   const preparations = []
   for (const site of sites)
-    preparations.push(await prepareWith({ experiment: readExperiment(name), options, site }, context))
-  announce({ plan: preparations[1].plan, options }, context)
+    preparations.push(await prepareRun({ experiment: readExperiment(name), options, site }, context))
+  announceRun({ plan: preparations[1].plan, options }, context)
   const out = options.out ?? path.join('results', `${stampNow()}-agree`)
   const folders = TARGETS.map(target => path.join(out, target))
   try {
     const turns = createTurns(sites.length)
     const run = (/** @type {Site} */ site, /** @type {number} */ i) => (/** @type {AbortSignal} */ signal) =>
-      measure({
+      measurePreparation({
         preparation: preparations[i],
         site,
         out: folders[i],
@@ -83,7 +83,7 @@ async function compareSites({ name, options, sites }, context) {
         signal,
       }).finally(() => setImmediate(turns[i].leave))
     // Both run at once, and one measures at a time. A failure stops the other before it gets the turn.
-    await together(context.signal, sites.map(run))
+    await runConcurrently(context.signal, sites.map(run))
   } finally {
     // Documents wait for both ends: drawing one would take CPU from the other.
     for (const folder of folders.filter(folder => existsSync(path.join(folder, 'summary.json'))))

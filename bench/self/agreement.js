@@ -1,14 +1,14 @@
-import { GAP_LEAST, judge } from '../../src/analysis/verdict.js'
+import { chooseVerdict, GAP_LEAST } from '../../src/analysis/verdict.js'
 import { withRole } from '../../src/judge/gates/gate.js'
 import {
-  countedOf,
-  cpuPerRequestMicros,
+  computeCpuPerRequestMicros,
   divideRounds,
+  findRoundValue,
+  listMeasuredSidecars,
   splitRounds,
-  valueOfRound,
 } from '../../src/judge/record/measures.js'
 import { ROUNDS_LEAST, summariseRatios, summariseValues } from '../../src/lib/stats.js'
-import { percent } from '../../src/lib/units.js'
+import { renderPercent } from '../../src/lib/units.js'
 import { renderArmName } from '../../src/model/arms.js'
 import { listComparisons } from '../../src/model/results.js'
 
@@ -26,32 +26,34 @@ import { listComparisons } from '../../src/model/results.js'
  * @param {{ local: Side, other: Side }} sides
  */
 export function compareTargets({ local, other }) {
-  const floor = Math.max(GAP_LEAST, ...[local, other].map(noiseOf))
-  const sidecars = (/** @type {TrialRecord} */ r) => cpuPerRequestMicros(r, countedOf(r))
-  const applications = (/** @type {TrialRecord} */ r) => cpuPerRequestMicros(r, withRole(r.processes, 'application'))
+  const floor = Math.max(GAP_LEAST, ...[local, other].map(computeNoise))
+  const computeSidecarMicros = (/** @type {TrialRecord} */ r) => computeCpuPerRequestMicros(r, listMeasuredSidecars(r))
+  const computeApplicationMicros = (/** @type {TrialRecord} */ r) =>
+    computeCpuPerRequestMicros(r, withRole(r.processes, 'application'))
   const compared = local.arms.filter(arm => arm.repeatOf === null)
-  const agreement = (/** @type {Arm} */ arm, /** @type {typeof sidecars} */ measure) => {
+  const computeAgreement = (/** @type {Arm} */ arm, /** @type {typeof computeSidecarMicros} */ measure) => {
     const [a, b] = [local, other].map(({ records, rounds }) => {
       const armRecords = records.filter(r => r.trial.arm.id === arm.id)
-      return splitRounds(armRecords, rounds).map(trials => valueOfRound(trials, 'cpuPerRequest', measure))
+      return splitRounds(armRecords, rounds).map(trials => findRoundValue(trials, 'cpuPerRequest', measure))
     })
     const ratio = summariseRatios(divideRounds(b, a), local.seed)
     const spoiled = ratio.values.some(value => value === null)
-    const verdict = judge({ ratio, floor, isSpoiled: spoiled && ratio.values.length >= ROUNDS_LEAST })
+    const verdict = chooseVerdict({ ratio, floor, isSpoiled: spoiled && ratio.values.length >= ROUNDS_LEAST })
     const name = `${renderArmName(arm)}${arm.cpuLimitCores === null ? '' : ` at ${arm.cpuLimitCores}`}`
     return { name, local: summariseValues(a), other: summariseValues(b), ratio, floor, verdict }
   }
-  const keyOf = (/** @type {Comparison} */ c) => [c.a, c.b, c.quantity, c.service, c.link, c.cpuLimitCores].join()
+  const createComparisonKey = (/** @type {Comparison} */ c) =>
+    [c.a, c.b, c.quantity, c.service, c.link, c.cpuLimitCores].join()
   const pairs = listComparisons(local.summary)
     .filter(c => c.quantity === 'cpuPerRequest' && c.service === null && !c.isControl)
     .flatMap(c => {
-      const same = listComparisons(other.summary).find(o => keyOf(o) === keyOf(c))
+      const same = listComparisons(other.summary).find(o => createComparisonKey(o) === createComparisonKey(c))
       if (c.ratio.median === null || same?.ratio.median == null) return []
       return [{ name: `${c.a} / ${c.b}`, local: c.ratio.median, other: same.ratio.median }]
     })
   return {
-    planes: compared.filter(arm => arm.hasSidecars).map(arm => agreement(arm, sidecars)),
-    network: compared.filter(arm => !arm.hasSidecars).map(arm => agreement(arm, applications)),
+    planes: compared.filter(arm => arm.hasSidecars).map(arm => computeAgreement(arm, computeSidecarMicros)),
+    network: compared.filter(arm => !arm.hasSidecars).map(arm => computeAgreement(arm, computeApplicationMicros)),
     pairs,
   }
 }
@@ -65,7 +67,7 @@ export function renderAgreement({ planes, network, pairs }, other) {
   })
   for (const { name, local, other: there } of pairs) {
     lines.push(
-      `${name}: ${local.toFixed(3)} local, ${there.toFixed(3)} on ${other}: ${percent(Math.abs(there / local - 1), 1)} apart`,
+      `${name}: ${local.toFixed(3)} local, ${there.toFixed(3)} on ${other}: ${renderPercent(Math.abs(there / local - 1), 1)} apart`,
     )
   }
   for (const { name, local, other: there, ratio } of network) {
@@ -80,9 +82,9 @@ export function renderAgreement({ planes, network, pairs }, other) {
 
 /** @param {Pick<Agreement, 'ratio' | 'floor' | 'verdict'>} agreement */
 function renderVerdict({ ratio: { median, low, high, values }, floor, verdict }) {
-  const noise = `noise floor ${percent(floor, 1)}`
+  const noise = `noise floor ${renderPercent(floor, 1)}`
   if (median === null || verdict === 'invalid') return 'cannot be said: a round was spoiled'
-  const gap = `${percent(Math.abs(median - 1), 1)} ${median < 1 ? 'less' : 'more'}`
+  const gap = `${renderPercent(Math.abs(median - 1), 1)} ${median < 1 ? 'less' : 'more'}`
   if (verdict === 'indicative') return `${gap}, indicative only: ${values.length} rounds: ${ROUNDS_LEAST} are needed`
   const ends = [Number(low), Number(high)]
   const difference = `${gap} [${ends.map(v => (100 * (v - 1)).toFixed(1)).join(', ')}], ${noise}`
@@ -92,7 +94,7 @@ function renderVerdict({ ratio: { median, low, high, values }, floor, verdict })
 }
 
 /** @param {Side} side */
-function noiseOf({ summary }) {
+function computeNoise({ summary }) {
   const spreads = listComparisons(summary).flatMap(c =>
     c.quantity === 'cpuPerRequest' && c.service === null ? (c.aaSpread ?? []) : [],
   )

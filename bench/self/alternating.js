@@ -1,6 +1,6 @@
 // Several runs that alternate, round by round, in one process: what drifts on the machine meets them all.
 import path from 'node:path'
-import { measure } from '../../src/prepare/measure.js'
+import { measurePreparation } from '../../src/prepare/measure.js'
 import { prepare } from '../../src/prepare/prepare.js'
 import { readExperiment } from '../../src/prepare/read-experiment.js'
 import { readRun } from '../../src/records/records.js'
@@ -41,7 +41,7 @@ export async function benchAlternately(runs) {
           site,
           say,
         })
-        const { folder, summary } = await measure({
+        const { folder, summary } = await measurePreparation({
           preparation,
           site,
           out: path.join(scratch, `turns-${id}`),

@@ -2,7 +2,7 @@
 // the users, the arms that stand beside. Rows are appended to a file, so a grid can be measured in pieces.
 import { appendFileSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { cpuPerRequestMicros, sidecarsOf } from '../../src/judge/record/measures.js'
+import { computeCpuPerRequestMicros, listSidecars } from '../../src/judge/record/measures.js'
 import { groupBy } from '../../src/lib/group-by.js'
 import { ROOT } from '../../src/lib/paths.js'
 import { summariseRatios } from '../../src/lib/stats.js'
@@ -11,7 +11,7 @@ import { orderSlices } from '../../src/loads/slices.js'
 import { wrk } from '../../src/loads/wrk/index.js'
 import { createProcess } from '../../src/model/processes.js'
 import { benchAlternately } from './alternating.js'
-import { burn } from './burn.js'
+import { createBurnVariant } from './burn.js'
 import { scratch } from './kit.js'
 import { profileTurn } from './turn-profile.js'
 
@@ -116,7 +116,7 @@ export async function studyBias({ study, rounds = 4, windowSeconds = 8, into, on
   )
   mkdirSync(path.dirname(into), { recursive: true })
   for (const [i, { records }] of runs.entries()) {
-    for (const row of rowsOf(records))
+    for (const row of listRoundCosts(records))
       appendFileSync(into, `${JSON.stringify({ study, variant: variants[i].name, startedAt, ...row })}\n`)
   }
   print(into, study)
@@ -131,8 +131,11 @@ export async function studyBias({ study, rounds = 4, windowSeconds = 8, into, on
  */
 export async function holdAgainstWindows({ rounds = 8, windowSeconds = 8 } = {}) {
   const [interleaved, windows] = await measureHeld([false, true], { rounds, windowSeconds })
-  const long = rowsOf(windows.records)
-  return [...holdTurns(interleaved), ...holdAll('interleaved over long windows', rowsOf(interleaved.records), long)]
+  const long = listRoundCosts(windows.records)
+  return [
+    ...holdTurns(interleaved),
+    ...compareRows('interleaved over long windows', listRoundCosts(interleaved.records), long),
+  ]
 }
 
 /**
@@ -147,7 +150,7 @@ export async function holdStartOfTurns({ rounds = 24, windowSeconds = 12 } = {})
 
 /** @param {boolean[]} designs whether each has windows of one arm alone @param {{ rounds: number, windowSeconds: number }} lengths */
 function measureHeld(designs, lengths) {
-  const planes = ['pipy', 'envoy', `pipy=${burn('planted', PLANTED_TURNS)}`]
+  const planes = ['pipy', 'envoy', `pipy=${createBurnVariant('planted', PLANTED_TURNS)}`]
   return benchAlternately(
     designs.map(isAlone => ({
       experiment: writeExperiment(`held-${isAlone}`, { ...lengths, planes, relaxes: [], isAlone }),
@@ -162,8 +165,8 @@ function holdTurns(interleaved) {
   const whole = records.filter(({ outcome }) => outcome !== 'failed')
   const profiles = new Map(whole.map(record => [record, profileTurn({ folder, record })]))
   printProfile(profiles)
-  const late = rowsOfLateTurns(profiles)
-  return holdAll('whole turns over their second halves', rowsOf(interleaved.records), late)
+  const late = listLateTurnCosts(profiles)
+  return compareRows('whole turns over their second halves', listRoundCosts(interleaved.records), late)
 }
 
 /** @type {{ name: string, most: number, of: (row: Cost) => number }[]} */
@@ -175,11 +178,11 @@ const HELD = [
 ]
 
 /** Holds rows against others of the same rounds. @param {string} how @param {Cost[]} rows @param {Cost[]} others */
-function holdAll(how, rows, others) {
+function compareRows(how, rows, others) {
   const both = rows.flatMap(row => others.filter(({ round }) => round === row.round).map(other => [row, other]))
-  return HELD.map(({ name, most, of }) => {
+  return HELD.map(({ name, most, of: measure }) => {
     const ratio = summariseRatios(
-      both.map(([row, other]) => of(row) / of(other)),
+      both.map(([row, other]) => measure(row) / measure(other)),
       1,
     )
     const [low, high] = [Number(ratio.low), Number(ratio.high)]
@@ -199,10 +202,10 @@ function holdAll(how, rows, others) {
 /** @typedef {Map<TrialRecord, import('./turn-profile.js').Piece[]>} Profiles of the turns of each record */
 
 /** Finds what a request costs in the second half of each turn. @param {Profiles} profiles @returns {Cost[]} */
-function rowsOfLateTurns(profiles) {
-  return rowsOf([...profiles.keys()], record => {
+function listLateTurnCosts(profiles) {
+  return listRoundCosts([...profiles.keys()], record => {
     const profile = profiles.get(record) ?? []
-    return costOf(profile.slice(Math.ceil(profile.length / 2)))
+    return computePieceCost(profile.slice(Math.ceil(profile.length / 2)))
   })
 }
 
@@ -213,13 +216,13 @@ function printProfile(profiles) {
     const [[, { length }]] = ofArm
     for (let i = 0; i < length; i++) {
       const pieces = ofArm.map(([, profile]) => profile[i])
-      console.log(`| ${100 * i} to ${100 * (i + 1)} ms | ${armId} | ${costOf(pieces).toFixed(1)} |`)
+      console.log(`| ${100 * i} to ${100 * (i + 1)} ms | ${armId} | ${computePieceCost(pieces).toFixed(1)} |`)
     }
   }
 }
 
 /** @param {import('./turn-profile.js').Piece[]} pieces @returns {number} microseconds a request */
-function costOf(pieces) {
+function computePieceCost(pieces) {
   const sum = (/** @type {'cpuSeconds' | 'requests'} */ name) => pieces.reduce((all, piece) => all + piece[name], 0)
   return (1e6 * sum('cpuSeconds')) / sum('requests')
 }
@@ -228,7 +231,7 @@ function costOf(pieces) {
  * @param {TrialRecord[]} records @param {(record: TrialRecord) => number | null} [measure] microseconds a request
  * @returns {Cost[]}
  */
-function rowsOf(records, measure = record => cpuPerRequestMicros(record, sidecarsOf(record))) {
+function listRoundCosts(records, measure = record => computeCpuPerRequestMicros(record, listSidecars(record))) {
   const rounds = [...new Set(records.map(r => r.trial.round))]
   return rounds.flatMap(round => {
     const find = (/** @type {string} */ plane, isPlanted = false) => {

@@ -1,7 +1,7 @@
 // A variant of the kit's Pipy sidecar that burns a known amount more for each request.
 
 import { listComparisons } from '../../src/model/results.js'
-import { bench, writeVariant } from './kit.js'
+import { runKit, writeVariant } from './kit.js'
 
 const PROBES = [5, 60]
 
@@ -13,7 +13,7 @@ export async function findTurns(share) {
   const [few, many] = PROBES
   const costs = []
   for (const turns of PROBES) {
-    const { summary } = await bench(['cost', '--planes', `pipy,pipy=${burn(`probe-${turns}`, turns)}`])
+    const { summary } = await runKit(['cost', '--planes', `pipy,pipy=${createBurnVariant(`probe-${turns}`, turns)}`])
     costs.push(1 / Number(listComparisons(summary)[0].ratio.median) - 1)
   }
   return Math.max(1, Math.round(few + ((share - costs[0]) * (many - few)) / (costs[1] - costs[0])))
@@ -24,7 +24,7 @@ export async function findTurns(share) {
  * @param {string} name
  * @param {number} turns
  */
-export function burn(name, turns) {
+export function createBurnVariant(name, turns) {
   return writeVariant(name, {
     before: `var turns = new Array(${turns}).fill(3)\nvar multiply = n => n * n`,
     filter: '.handleMessageStart(() => turns.forEach(multiply))',

@@ -3,8 +3,8 @@
 // then says no more than that.
 import { compareRuns } from '../../src/analysis/compare-runs.js'
 import { summarise } from '../../src/analysis/summarise.js'
-import { burn, findTurns } from './burn.js'
-import { bench, finding, writeExperiment } from './kit.js'
+import { createBurnVariant, findTurns } from './burn.js'
+import { createFinding, runKit, writeExperiment } from './kit.js'
 
 const DEARER = 0.1
 const ROUNDS = 10
@@ -14,9 +14,13 @@ const WINDOW_SECONDS = 10
 export async function compareTwoRuns() {
   const turns = await findTurns(DEARER)
   const experiment = writeExperiment('compare', { rounds: ROUNDS, windowSeconds: WINDOW_SECONDS })
-  const { folder, manifest, records } = await bench([experiment, '--planes', `pipy,pipy=${burn('dearer', turns)}`])
+  const { folder, manifest, records } = await runKit([
+    experiment,
+    '--planes',
+    `pipy,pipy=${createBurnVariant('dearer', turns)}`,
+  ])
   /** @param {(arm: import('../../src/model/types.ts').Arm) => boolean} isArm */
-  const runOf = isArm => {
+  const createRunOfArms = isArm => {
     const arms = manifest.arms.filter(isArm).map((/** @type {any} */ arm) => ({ ...arm, id: 'arm', repeatOf: null }))
     const armRecords = records
       .filter(r => isArm(r.trial.arm))
@@ -24,7 +28,7 @@ export async function compareTwoRuns() {
     const run = { manifest: { ...manifest, arms }, records: armRecords }
     return { folder, ...run, summary: summarise(run) }
   }
-  const old = runOf(arm => arm.variant === null && arm.repeatOf === null)
+  const old = createRunOfArms(arm => arm.variant === null && arm.repeatOf === null)
   const judge = (/** @type {typeof old} */ next) => {
     const { comparisons } = compareRuns({ old, new: next })
     const [{ verdict, ratio, reasons }] = comparisons
@@ -32,9 +36,12 @@ export async function compareTwoRuns() {
     console.log(`          ${verdict} ${median} [${low}, ${high}] ${reasons.join('; ')}`)
     return { verdict, ratio: Number(ratio.median) }
   }
-  const [same, other] = [judge(runOf(arm => arm.repeatOf !== null)), judge(runOf(arm => arm.variant !== null))]
+  const [same, other] = [
+    judge(createRunOfArms(arm => arm.repeatOf !== null)),
+    judge(createRunOfArms(arm => arm.variant !== null)),
+  ]
   return [
-    finding('the same once more, new / old', same.ratio, [], () => same.verdict === 'no-difference-shown'),
-    finding(`dearer by a tenth (${turns} turns), new / old`, other.ratio, [], () => other.verdict === 'higher'),
+    createFinding('the same once more, new / old', same.ratio, [], () => same.verdict === 'no-difference-shown'),
+    createFinding(`dearer by a tenth (${turns} turns), new / old`, other.ratio, [], () => other.verdict === 'higher'),
   ]
 }

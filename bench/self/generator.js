@@ -2,10 +2,10 @@
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { median } from 'simple-statistics'
-import { cpuPerRequestMicros, ratePerSecond } from '../../src/judge/record/measures.js'
+import { computeCpuPerRequestMicros, ratePerSecond } from '../../src/judge/record/measures.js'
 import { loadGenerators } from '../../src/loads/registry.js'
 import { benchAlternately } from './alternating.js'
-import { finding, scratch } from './kit.js'
+import { createFinding, scratch } from './kit.js'
 
 /**
  * @import { Role, TrialRecord } from '../../src/model/types.ts'
@@ -37,29 +37,40 @@ profiles: { standard: { rounds: ${rounds}, hasControl: false } }
   const measured = runs.flatMap(({ records }, i) =>
     records.filter(r => r.outcome === 'completed').map(r => ({ ...measure(r), generator: loads[i].name })),
   )
-  const of = (/** @type {string} */ generator, /** @type {string} */ plane) =>
+  const listMeasured = (/** @type {string} */ generator, /** @type {string} */ plane) =>
     measured.filter(m => m.generator === generator && m.plane === plane)
-  const rows = loads.flatMap(({ name }) => PLANES.map(plane => [name, plane, ...summariseTrials(of(name, plane))]))
+  const rows = loads.flatMap(({ name }) =>
+    PLANES.map(plane => [name, plane, ...summariseTrials(listMeasured(name, plane))]),
+  )
   print([COLUMNS, COLUMNS.map(() => '---'), ...rows])
   return PLANES.map(plane => {
-    const shares = of('wrk', plane).flatMap(({ round, costs }) => {
-      const other = of('k6', plane).find(m => m.round === round)
+    const shares = listMeasured('wrk', plane).flatMap(({ round, costs }) => {
+      const other = listMeasured('k6', plane).find(m => m.round === round)
       return other ? [costs.generator / other.costs.generator] : []
     })
-    return finding(`${plane}: CPU of wrk / of k6 a request, at most 0.2`, median(shares), shares, s => s <= SHARE_MOST)
+    return createFinding(
+      `${plane}: CPU of wrk / of k6 a request, at most 0.2`,
+      median(shares),
+      shares,
+      s => s <= SHARE_MOST,
+    )
   })
 }
 
 /** @param {TrialRecord} record */
 function measure(record) {
-  const costOf = (/** @type {Role} */ role) =>
+  const computeRoleCost = (/** @type {Role} */ role) =>
     Number(
-      cpuPerRequestMicros(
+      computeCpuPerRequestMicros(
         record,
         record.processes.filter(p => p.role === role),
       ),
     )
-  const costs = { sidecar: costOf('sidecar'), application: costOf('application'), generator: costOf('generator') }
+  const costs = {
+    sidecar: computeRoleCost('sidecar'),
+    application: computeRoleCost('application'),
+    generator: computeRoleCost('generator'),
+  }
   const { arm, round } = record.trial
   return { plane: arm.plane, round, rate: Number(ratePerSecond(record)), boundBy: `${record.boundBy}`, costs }
 }
@@ -69,10 +80,11 @@ function measure(record) {
  * @param {ReturnType<typeof measure>[]} trials
  */
 function summariseTrials(trials) {
-  const medianOf = (/** @type {(trial: ReturnType<typeof measure>) => number} */ value) => median(trials.map(value))
+  const computeMedian = (/** @type {(trial: ReturnType<typeof measure>) => number} */ value) =>
+    median(trials.map(value))
   return [
-    medianOf(t => t.rate).toFixed(0),
-    ...ROLES.map(role => medianOf(t => t.costs[role]).toFixed(1)),
+    computeMedian(t => t.rate).toFixed(0),
+    ...ROLES.map(role => computeMedian(t => t.costs[role]).toFixed(1)),
     [...new Set(trials.map(t => t.boundBy))].join(', '),
     `${trials.length}`,
   ]

@@ -23,7 +23,7 @@ let runs = 0
  * @param {(out: string) => Promise<unknown>} [beside] what happens beside it
  * @returns {Promise<{ records: TrialRecord[], summary: Summary, manifest: any, folder: string }>}
  */
-export async function bench(argv, beside) {
+export async function runKit(argv, beside) {
   const out = path.join(scratch, `run-${++runs}`)
   const child = execa('node', ['src/cli.js', 'bench', ...argv, '--out', out, '--json'], {
     ...{ cwd: ROOT, stderr: 'inherit', reject: false },
@@ -90,7 +90,7 @@ function replaceText(file, { from, to }) {
  * @param {(value: number) => boolean} isKept
  * @returns {Finding}
  */
-export function finding(promise, value, all, isKept) {
+export function createFinding(promise, value, all, isKept) {
   const range =
     all.length > 1 ? ` [${Math.min(...all).toFixed(4)}, ${Math.max(...all).toFixed(4)}] in ${all.length} trials` : ''
   return { promise, measured: `${value.toFixed(4)}${range}`, isKept: isKept(value) }

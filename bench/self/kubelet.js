@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { connect } from '../../src/targets/kubernetes/api.js'
-import { bench, finding, writeExperiment } from './kit.js'
+import { createFinding, runKit, writeExperiment } from './kit.js'
 
 /**
  * @import { Reading } from '../../src/model/types.ts'
@@ -38,7 +38,7 @@ export async function checkKubelet() {
       }
     }
     const polling = poll()
-    const { records, folder } = await bench(argv).finally(() => (isEnded = true))
+    const { records, folder } = await runKit(argv).finally(() => (isEnded = true))
     await polling
     for (const { service } of records[0].processes.filter(p => p.role === 'sidecar')) {
       const series = readSeries(folder, records[0].trial.id, `${service}-sidecar`)
@@ -51,9 +51,9 @@ export async function checkKubelet() {
         .sort(([a], [b]) => a - b)
       const [[from, first], [to, last]] = [stamps[0], stamps[stamps.length - 1]]
       findings.push(
-        finding(
+        createFinding(
           `${plane}: CPU time of ${service}'s sidecar by the reader / by the kubelet, over ${((to - from) / 1000).toFixed(1)} s, within 2 %`,
-          (at(series, to) - at(series, from)) / (last - first),
+          (interpolateCounter(series, to) - interpolateCounter(series, from)) / (last - first),
           [],
           ratio => Math.abs(ratio - 1) <= 0.02,
         ),
@@ -105,7 +105,7 @@ function readSeries(folder, trialId, name) {
  * @param {{ epochMs: number, cpuSeconds: number }[]} series
  * @param {number} epochMs
  */
-function at(series, epochMs) {
+function interpolateCounter(series, epochMs) {
   const i = Math.max(
     1,
     series.findIndex(s => s.epochMs >= epochMs),

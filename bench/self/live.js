@@ -2,12 +2,12 @@
 import { spawn } from 'node:child_process'
 import { PassThrough } from 'node:stream'
 import { median } from 'simple-statistics'
-import { cpuPerRequestMicros, sidecarsOf, valueOfRound } from '../../src/judge/record/measures.js'
+import { computeCpuPerRequestMicros, findRoundValue, listSidecars } from '../../src/judge/record/measures.js'
 import { summariseRatios } from '../../src/lib/stats.js'
 import { parseAddress } from '../../src/live/address.js'
 import { openWatchers } from '../../src/verbs/watchers.js'
 import { benchAlternately } from './alternating.js'
-import { finding, writeExperiment } from './kit.js'
+import { createFinding, writeExperiment } from './kit.js'
 
 const ROUNDS = 12
 const WINDOW_SECONDS = 5
@@ -18,7 +18,7 @@ const READERS = `
   setInterval(() => read(process.argv[2]), 1000)`
 
 /** @returns {Promise<import('./kit.js').Finding[]>} */
-export async function watchLive() {
+export async function watchLiveRun() {
   const experiment = writeExperiment('live', { rounds: ROUNDS, windowSeconds: WINDOW_SECONDS, hasControl: false })
   /** @type {string[]} */
   const urls = []
@@ -39,19 +39,21 @@ export async function watchLive() {
 
 /** @param {import('../../src/model/types.ts').TrialRecord[][]} runs watched, and not */
 function judge(runs) {
-  const of = (/** @type {(record: import('../../src/model/types.ts').TrialRecord) => number | null} */ measure) =>
+  const listRoundValues = (
+    /** @type {(record: import('../../src/model/types.ts').TrialRecord) => number | null} */ measure,
+  ) =>
     runs.map(records =>
       Array.from({ length: ROUNDS }, (_, i) =>
-        valueOfRound(
+        findRoundValue(
           records.filter(r => r.trial.round === i + 1 && r.trial.arm.repeatOf === null),
           'cpuPerRequest',
           measure,
         ),
       ),
     )
-  const [watched, alone] = of(r => Number(r.orchestratorCpuSeconds) / Number(r.window?.seconds))
+  const [watched, alone] = listRoundValues(r => Number(r.orchestratorCpuSeconds) / Number(r.window?.seconds))
   const more = watched.flatMap((cores, i) => (cores === null || alone[i] === null ? [] : [cores - Number(alone[i])]))
-  const [dear, cheap] = of(r => cpuPerRequestMicros(r, sidecarsOf(r)))
+  const [dear, cheap] = listRoundValues(r => computeCpuPerRequestMicros(r, listSidecars(r)))
   const ratio = summariseRatios(
     dear.map((value, i) => (value && cheap[i] ? value / Number(cheap[i]) : null)),
     1,
@@ -60,7 +62,7 @@ function judge(runs) {
   const isWithin =
     low !== null && high !== null && ((low <= 1 && high >= 1) || Math.abs(Number(ratio.median) - 1) < 0.03)
   return [
-    finding(
+    createFinding(
       'terminal, page and metrics, cores more than without, below 0.01',
       median(more),
       more,

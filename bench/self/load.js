@@ -5,18 +5,18 @@ import { envoy } from '../../src/dataplanes/envoy/index.js'
 import { none } from '../../src/dataplanes/none/index.js'
 import { pipy } from '../../src/dataplanes/pipy/index.js'
 import { listArms } from '../../src/model/results.js'
-import { placeAt } from '../../src/model/sidecar-contract.js'
+import { createPlace } from '../../src/model/sidecar-contract.js'
 import { openLedger } from '../../src/node/ledger.js'
-import { measure } from '../../src/prepare/measure.js'
+import { measurePreparation } from '../../src/prepare/measure.js'
 import { createSpecs } from '../../src/services/specs.js'
-import { topologyOf } from '../../src/services/topology.js'
+import { createArmTopology } from '../../src/services/topology.js'
 import { createAddresses } from '../../src/targets/local/addresses.js'
 import { findCapWay } from '../../src/targets/local/cgroups.js'
 import { createLocalTarget } from '../../src/targets/local/index.js'
 import { writeDocuments } from '../../src/verbs/documents.js'
 import { createFakePlane, createFakeTarget } from '../../test/fakes/fake-bench.js'
 import { prepareFake } from '../../test/fakes/fake-run.js'
-import { finding, scratch } from './kit.js'
+import { createFinding, scratch } from './kit.js'
 
 /** @import { Finding } from './kit.js' */
 
@@ -45,9 +45,9 @@ async function holdServices() {
     planes: ['cheap', 'dear'].map(createFakePlane).concat(none),
   })
   const planned = performance.now()
-  const rendered = renderBoth(preparation)
+  const rendered = renderBothSidecars(preparation)
   const renderedAt = performance.now()
-  const { folder, summary } = await measure({
+  const { folder, summary } = await measurePreparation({
     ...{
       preparation,
       site,
@@ -69,8 +69,8 @@ async function holdServices() {
   const what = `${SERVICES} services (${sidecars} sidecars an arm, 6 trials, a page of ${page.toFixed(1)} MB)`
   const parts = `planned in ${((planned - start) / 1000).toFixed(1)} s, ${rendered} rendered in ${((renderedAt - planned) / 1000).toFixed(1)} s`
   return [
-    finding(`${what}, ${parts}; seconds in all, below 30`, seconds, [seconds], s => s < 30),
-    finding('its memory at most, MB, below 1000', megabytes, [megabytes], m => m < 1000),
+    createFinding(`${what}, ${parts}; seconds in all, below 30`, seconds, [seconds], s => s < 30),
+    createFinding('its memory at most, MB, below 1000', megabytes, [megabytes], m => m < 1000),
   ]
 }
 
@@ -78,11 +78,11 @@ async function holdServices() {
  * @param {ReturnType<typeof prepareFake>['preparation']} preparation
  * @returns {string} how many configurations, and how large
  */
-function renderBoth({ plan, layout, programs }) {
+function renderBothSidecars({ plan, layout, programs }) {
   const nextAddress = createAddresses('127.2')
   const arm = plan.arms[plan.arms.length - 1]
-  const topology = topologyOf(arm, layout.topologies)
-  const places = Object.fromEntries(topology.services.map(({ name }) => [name, placeAt(nextAddress())]))
+  const topology = createArmTopology(arm, layout.topologies)
+  const places = Object.fromEntries(topology.services.map(({ name }) => [name, createPlace(nextAddress())]))
   const [tool] = Object.values(programs.tools)
   const files = [pipy, envoy].flatMap(plane => {
     const { specs } = createSpecs({
@@ -128,8 +128,8 @@ async function holdTicks() {
     const cores = (last.cpuSeconds - first.cpuSeconds) / ((last.atMs - first.atMs) / 1000)
     const most = Math.max(...ticks.slice(1).map(({ atMs }, i) => atMs - ticks[i].atMs - PERIOD_MS))
     return [
-      finding(`${CGROUPS} cgroups at 10 Hz, cores of the sampler, below 0.05`, cores, [cores], c => c < 0.05),
-      finding(`its latest of ${ticks.length} ticks, ms late, at most 100`, most, [most], ms => ms <= 100),
+      createFinding(`${CGROUPS} cgroups at 10 Hz, cores of the sampler, below 0.05`, cores, [cores], c => c < 0.05),
+      createFinding(`its latest of ${ticks.length} ticks, ms late, at most 100`, most, [most], ms => ms <= 100),
     ]
   } finally {
     await target.close()

@@ -4,7 +4,7 @@ import { execa } from 'execa'
 import { median } from 'simple-statistics'
 import { ROOT } from '../../src/lib/paths.js'
 import { listComparisons } from '../../src/model/results.js'
-import { bench } from './kit.js'
+import { runKit } from './kit.js'
 
 /**
  * @import { LabResults } from '../../src/lab/text.js'
@@ -30,20 +30,20 @@ export async function comparePipeline() {
 async function compareInstructions() {
   /** @type {Pick<LabResults, 'rows'>[]} */
   const starts = []
-  for (let start = 0; start < STARTS; start++) starts.push(await countBoth({ hasParity: start === 0 }))
+  for (let start = 0; start < STARTS; start++) starts.push(await countBothSides({ hasParity: start === 0 }))
   return judgePipeline(starts)
 }
 
 async function compareTime() {
   const shortest = 'pipy=bench/pipy-shortest'
-  const { summary } = await bench(['cost', '--planes', `pipy,${shortest}`, '--link', 'pair'])
+  const { summary } = await runKit(['cost', '--planes', `pipy,${shortest}`, '--link', 'pair'])
   const ratio = listComparisons(summary).find(c => isOfAllTime(c) && c.b.endsWith('pipy-shortest'))?.ratio
   return [judgeRatio(`full sidecar / shortest script, CPU time a request, at most ${TIME_GOAL}`, ratio, TIME_GOAL)]
 }
 
 async function compareFeatures() {
   const names = Object.keys(FEATURE_GOALS)
-  const { summary } = await bench(['feature-ladder', '--planes', 'pipy,envoy', '--features', `lean,${names}`])
+  const { summary } = await runKit(['feature-ladder', '--planes', 'pipy,envoy', '--features', `lean,${names}`])
   return judgeFeatures(listComparisons(summary))
 }
 
@@ -83,7 +83,7 @@ function isAtMost(goal, { low, high }) {
 }
 
 /** @param {{ hasParity: boolean }} options once is enough: the scripts stay the same */
-async function countBoth({ hasParity }) {
+async function countBothSides({ hasParity }) {
   const words = ['lab', 'pipy-scripts', '--against', 'bench/pipy-shortest', '--link', 'pair', '--json']
   const argv = [...words, '--requests', `${REQUESTS}`, ...(hasParity ? [] : ['--no-parity'])]
   const { exitCode, stdout } = await execa('node', ['src/cli.js', ...argv], {

@@ -3,13 +3,13 @@ import { appendFileSync, copyFileSync, mkdirSync, readFileSync, statSync, writeF
 import path from 'node:path'
 import { execa } from 'execa'
 import { ROOT } from '../../src/lib/paths.js'
-import { bench, finding, scratch } from './kit.js'
+import { createFinding, runKit, scratch } from './kit.js'
 
 const TRIALS = 2000
 
 /** @returns {Promise<import('./kit.js').Finding[]>} */
 export async function reportLongRun() {
-  const { folder, manifest, records } = await bench(['--cpu', '0.25', '--rounds', '1', '--profile', 'quick'])
+  const { folder, manifest, records } = await runKit(['--cpu', '0.25', '--rounds', '1', '--profile', 'quick'])
   const long = path.join(scratch, 'long')
   mkdirSync(path.join(long, 'raw'), { recursive: true })
   const { arms } = manifest
@@ -44,13 +44,13 @@ export async function reportLongRun() {
     .trim()
     .split('\n')
   return [
-    finding(
+    createFinding(
       `report of ${TRIALS} trials of ${lines.length} samples, seconds, below 10`,
       seconds,
       [seconds],
       s => s < 10,
     ),
-    finding('its memory at most, MB, below 500', peakMegabytes, [peakMegabytes], m => m < 500),
-    finding('its page, MB, below 15', megabytes, [megabytes], m => m < 15),
+    createFinding('its memory at most, MB, below 500', peakMegabytes, [peakMegabytes], m => m < 500),
+    createFinding('its page, MB, below 15', megabytes, [megabytes], m => m < 15),
   ]
 }

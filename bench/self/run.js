@@ -21,17 +21,17 @@ import { createLocalTarget } from '../../src/targets/local/index.js'
 import { findTool } from '../../src/tools/find.js'
 import { studyItself } from './aa.js'
 import { checkAccuracy } from './accuracy.js'
-import { agree } from './agree.js'
+import { runAgreement } from './agree.js'
 import { holdAgainstWindows, holdStartOfTurns, studyBias } from './bias.js'
 import { compareTwoRuns } from './compare.js'
 import { compareGenerators } from './generator.js'
-import { bench, finding } from './kit.js'
+import { createFinding, runKit } from './kit.js'
 import { checkKubelet } from './kubelet.js'
-import { watchLive } from './live.js'
+import { watchLiveRun } from './live.js'
 import { holdLoad } from './load.js'
 import { comparePipeline } from './pipeline.js'
 import { reportLongRun } from './report.js'
-import { soak } from './soak.js'
+import { runSoak } from './soak.js'
 
 /**
  * @import { Tool, TrialRecord } from '../../src/model/types.ts'
@@ -63,31 +63,43 @@ const measurements = {
     if (study === 'turn') return holdStartOfTurns(lengths)
     return study ? studyBias({ study, into, only: new RegExp(only), ...lengths }) : holdAgainstWindows(lengths)
   },
-  live: watchLive,
+  live: watchLiveRun,
   report: reportLongRun,
   load: holdLoad,
-  soak: ({ minutes, into }) => soak({ ...(minutes && { minutes: Number(minutes) }), ...(into && { into }) }),
+  soak: ({ minutes, into }) => runSoak({ ...(minutes && { minutes: Number(minutes) }), ...(into && { into }) }),
 
   async sidecar() {
-    const { records, summary } = await bench(['cost', '--planes', 'pipy,pipy=bench/pipy-shortest', '--link', 'pair'])
-    const ratios = roundRatios(completed(records), listArms(summary)[0].id, listArms(summary)[1].id, costOf)
+    const { records, summary } = await runKit(['cost', '--planes', 'pipy,pipy=bench/pipy-shortest', '--link', 'pair'])
+    const ratios = roundRatios(
+      listCompletedRecords(records),
+      listArms(summary)[0].id,
+      listArms(summary)[1].id,
+      computeSidecarCost,
+    )
     return [
-      finding('full sidecar / shortest script, CPU per request, at most 1.03', median(ratios), ratios, r => r <= 1.03),
+      createFinding(
+        'full sidecar / shortest script, CPU per request, at most 1.03',
+        median(ratios),
+        ratios,
+        r => r <= 1.03,
+      ),
     ]
   },
 
   async k6() {
     const ratios = await compareScripts()
-    return [finding('our k6 script / shortest k6 script, rate, at least 0.95', median(ratios), ratios, r => r >= 0.95)]
+    return [
+      createFinding('our k6 script / shortest k6 script, rate, at least 0.95', median(ratios), ratios, r => r >= 0.95),
+    ]
   },
 
   async orchestrator() {
-    const { records } = await bench(['--planes', 'pipy', '--link', 'gateway-ratings', '--cpu', '0.25'])
-    const shares = completed(records).map(
+    const { records } = await runKit(['--planes', 'pipy', '--link', 'gateway-ratings', '--cpu', '0.25'])
+    const shares = listCompletedRecords(records).map(
       r => (r.orchestratorCpuSeconds ?? Number.NaN) / (r.window?.seconds ?? Number.NaN),
     )
     return [
-      finding(
+      createFinding(
         'orchestrator and sampler, cores in the window at two sidecars, below 0.01',
         median(shares),
         shares,
@@ -97,7 +109,7 @@ const measurements = {
   },
 
   async caps() {
-    const { records } = await bench([
+    const { records } = await runKit([
       '--planes',
       'pipy,envoy',
       '--link',
@@ -109,9 +121,9 @@ const measurements = {
     ])
     const ids = [...new Set(records.map(r => r.trial.arm.id))].filter(id => !id.endsWith('-aa'))
     return ids.map(id => {
-      const trials = completed(records).filter(r => r.trial.arm.id === id)
-      const shares = trials.flatMap(t => boundSidecars(t).map(p => p.cpuCores / (p.cpuLimitCores ?? Number.NaN)))
-      return finding(
+      const trials = listCompletedRecords(records).filter(r => r.trial.arm.id === id)
+      const shares = trials.flatMap(t => findBoundSidecars(t).map(p => p.cpuCores / (p.cpuLimitCores ?? Number.NaN)))
+      return createFinding(
         `share of the cap used by the sidecar that binds, 0.97 to 1.01: ${id}`,
         median(shares),
         shares,
@@ -121,9 +133,9 @@ const measurements = {
   },
 
   async time() {
-    const whole = async (/** @type {string[]} */ ...argv) => {
+    const measureWholeRun = async (/** @type {string[]} */ ...argv) => {
       const start = performance.now()
-      const { records } = await bench(argv)
+      const { records } = await runKit(argv)
       const seconds = (performance.now() - start) / 1000
       const measured = records.reduce(
         (sum, r) => sum + r.trial.arm.load.warmupSeconds + r.trial.arm.load.windowSeconds,
@@ -131,28 +143,28 @@ const measurements = {
       )
       return { seconds, overhead: 1 - measured / seconds }
     }
-    const standard = await whole('--cpu', '1')
-    const quick = await whole('--cpu', '1', '--profile', 'quick')
+    const standard = await measureWholeRun('--cpu', '1')
+    const quick = await measureWholeRun('--cpu', '1', '--profile', 'quick')
     return [
-      finding(
+      createFinding(
         'default run, one cap and one link, seconds, at most 240',
         standard.seconds,
         [standard.seconds],
         s => s <= 240,
       ),
-      finding(
+      createFinding(
         'its share outside of warm-ups and windows, below 0.3',
         standard.overhead,
         [standard.overhead],
         s => s < 0.3,
       ),
-      finding('quick run, seconds, below 75', quick.seconds, [quick.seconds], s => s < 75),
+      createFinding('quick run, seconds, below 75', quick.seconds, [quick.seconds], s => s < 75),
     ]
   },
 }
 
 const [first, ...words] = process.argv.slice(2)
-await (first === 'agree' ? agree(words) : judgePromises())
+await (first === 'agree' ? runAgreement(words) : judgePromises())
 
 async function judgePromises() {
   const { values, positionals } = parseArgs({ allowPositionals: true, options: OPTIONS })
@@ -177,22 +189,22 @@ async function judgePromises() {
  * @param {(record: TrialRecord) => number} measure
  */
 function roundRatios(records, a, b, measure) {
-  const of = (/** @type {string} */ id, /** @type {number} */ round) =>
+  const findRecord = (/** @type {string} */ id, /** @type {number} */ round) =>
     records.find(r => r.trial.arm.id === id && r.trial.round === round)
   const rounds = [...new Set(records.map(r => r.trial.round))]
   return rounds.flatMap(round => {
-    const [x, y] = [of(a, round), of(b, round)]
+    const [x, y] = [findRecord(a, round), findRecord(b, round)]
     return x && y ? [measure(x) / measure(y)] : []
   })
 }
 
 /** @param {TrialRecord[]} records */
-function completed(records) {
+function listCompletedRecords(records) {
   return records.filter(r => r.outcome === 'completed')
 }
 
 /** @param {TrialRecord} record */
-function costOf({ processes, load }) {
+function computeSidecarCost({ processes, load }) {
   return (
     processes.filter(p => p.role === 'sidecar').reduce((sum, p) => sum + p.cpuSeconds, 0) /
     (load?.verified ?? Number.NaN)
@@ -200,14 +212,14 @@ function costOf({ processes, load }) {
 }
 
 /** @param {TrialRecord} record */
-function boundSidecars({ processes }) {
+function findBoundSidecars({ processes }) {
   const sidecars = processes.filter(p => p.role === 'sidecar')
   return [sidecars.reduce((most, p) => (p.cpuCores > most.cpuCores ? p : most))]
 }
 
 /** Both scripts against the same echo, in turn. */
 async function compareScripts() {
-  const [k6Program, pipyProgram] = [await need(k6.tool), await need(pipyTool)]
+  const [k6Program, pipyProgram] = [await findNeededTool(k6.tool), await findNeededTool(pipyTool)]
   const target = await createLocalTarget({
     ledger: openLedger({ runId: `self-${process.pid}` }),
     way: await findCapWay(),
@@ -282,7 +294,7 @@ async function compareScripts() {
  * @param {import('../../src/model/types.ts').ToolSpec} spec
  * @returns {Promise<Tool>}
  */
-async function need(spec) {
+async function findNeededTool(spec) {
   const tool = await findTool(spec)
   if ('missing' in tool) throw new Error(tool.missing)
   return tool

@@ -9,8 +9,8 @@ import { linearRegression } from 'simple-statistics'
 import { groupBy } from '../../src/lib/group-by.js'
 import { ROOT } from '../../src/lib/paths.js'
 import { MIB } from '../../src/lib/units.js'
-import { waitFor } from '../../src/lib/wait.js'
-import { listPids, readSafely, sumStatusBytes } from '../../src/node/kernel/proc-files.js'
+import { waitForCondition } from '../../src/lib/wait.js'
+import { listPids, readProcFile, sumStatusBytes } from '../../src/node/kernel/proc-files.js'
 import { readLedgers } from '../../src/node/ledger.js'
 import {
   BACKGROUND,
@@ -18,10 +18,10 @@ import {
   createAxisBeside,
   createSeries,
   drawLines,
-  shorten,
+  roundToFourDigits,
 } from '../../src/report/charts/style.js'
-import { listMarked } from '../../src/targets/local/marks.js'
-import { finding, scratch } from './kit.js'
+import { listMarkedProcesses } from '../../src/targets/local/marks.js'
+import { createFinding, scratch } from './kit.js'
 
 const CHROMIUM = '/usr/bin/chromium'
 const EVERY_SECONDS = 15
@@ -43,7 +43,7 @@ const WARM_UP_SHARE = 0.25
  */
 
 /** @param {{ minutes?: number, into?: string }} options into: a folder for the samples and the picture @returns {Promise<Finding[]>} */
-export async function soak({ minutes = 60, into = 'results/soak' }) {
+export async function runSoak({ minutes = 60, into = 'results/soak' }) {
   mkdirSync(into, { recursive: true })
   const file = path.join(into, 'samples.jsonl')
   rmSync(file, { force: true })
@@ -75,8 +75,8 @@ export async function soak({ minutes = 60, into = 'results/soak' }) {
 
 /** Waits for the address of the page. @param {string} log of a run with `--live` */
 async function findAddress(log) {
-  const find = () => /^live: (http:\S+)/m.exec(readSafely(log))?.[1]
-  await waitFor(() => find() !== undefined, {
+  const find = () => /^live: (http:\S+)/m.exec(readProcFile(log))?.[1]
+  await waitForCondition(() => find() !== undefined, {
     what: `the address of the page in ${log}`,
     deadlineSeconds: READY_SECONDS,
   })
@@ -110,8 +110,8 @@ async function watch({ child, out, file, heap }) {
 /** Sums the memory of a run's sidecars, by their program. @param {string} out of the run */
 function readSidecars(out) {
   const runId = readLedgers().find(({ owner }) => owner?.command.includes(out))?.runId
-  const sidecars = listMarked().filter(marked => marked.runId === runId && marked.name.endsWith('-sidecar'))
-  const byProgram = groupBy(sidecars, ({ pid }) => readSafely(`/proc/${pid}/comm`).trim())
+  const sidecars = listMarkedProcesses().filter(marked => marked.runId === runId && marked.name.endsWith('-sidecar'))
+  const byProgram = groupBy(sidecars, ({ pid }) => readProcFile(`/proc/${pid}/comm`).trim())
   return Object.fromEntries(
     [...byProgram].map(([program, processes]) => [
       `${program}, sidecars`,
@@ -126,7 +126,7 @@ function readSidecars(out) {
 /** Sums the memory of the processes that render pages for this program's browser. */
 function readRenderers() {
   const pids = listPids().filter(pid => {
-    const command = readSafely(`/proc/${pid}/cmdline`)
+    const command = readProcFile(`/proc/${pid}/cmdline`)
     return command.includes('--type=renderer') && isDescendant(Number(pid))
   })
   return sumStatusBytes(pids.map(Number), 'RssAnon')
@@ -134,7 +134,7 @@ function readRenderers() {
 
 /** @param {number} pid @returns {boolean} whether this program, or what it started, started the process */
 function isDescendant(pid) {
-  const parent = Number(/\) \S (\d+)/.exec(readSafely(`/proc/${pid}/stat`))?.[1] ?? 0)
+  const parent = Number(/\) \S (\d+)/.exec(readProcFile(`/proc/${pid}/stat`))?.[1] ?? 0)
   return parent === process.pid || (parent > 1 && isDescendant(parent))
 }
 
@@ -166,7 +166,7 @@ function drawSoak(samples) {
           label,
           colour: i + 1,
           showSymbol: false,
-          data: points.map(s => [shorten(s.minutes), shorten(s.mib)]),
+          data: points.map(s => [roundToFourDigits(s.minutes), roundToFourDigits(s.mib)]),
         }),
       ),
     },
@@ -186,7 +186,7 @@ function judge(samples) {
     const { m } = linearRegression(points.map(({ minutes, mib }) => [minutes, mib]))
     const grown = m * (1 - WARM_UP_SHARE) * last
     const values = points.map(({ mib }) => mib)
-    return finding(
+    return createFinding(
       `memory of ${name} over the last ${(100 * (1 - WARM_UP_SHARE)).toFixed(0)} % of ${last.toFixed(0)} min, growth at most ${GROWTH_MOST_MIB} MiB`,
       grown,
       values,

@@ -1,7 +1,7 @@
 // The CPU that a request costs, by the time since its arm's turn began: it tells whether the start of a turn costs more.
-import { sidecarsOf } from '../../src/judge/record/measures.js'
-import { readObserved } from '../../src/records/raw.js'
-import { rawNameOf } from '../../src/records/write.js'
+import { listSidecars } from '../../src/judge/record/measures.js'
+import { readTrialObservation } from '../../src/records/raw.js'
+import { renderRawName } from '../../src/records/write.js'
 
 /** @import { Sample, TrialRecord } from '../../src/model/types.ts' */
 
@@ -14,10 +14,10 @@ const TENTH_MS = 100
  */
 export function profileTurn({ folder, record }) {
   const { trial, window, load } = record
-  const observed = readObserved(folder, rawNameOf(trial))
+  const observed = readTrialObservation(folder, renderRawName(trial))
   const perTenth = load?.interleaved?.perTenth
   if (!observed || !window || !perTenth) throw new Error(`the trial ${trial.id} has no samples or no counts`)
-  const names = sidecarsOf(record).map(({ service }) => `${trial.arm.id}-${service}-sidecar`)
+  const names = listSidecars(record).map(({ service }) => `${trial.arm.id}-${service}-sidecar`)
   const places = names.map(name => observed.observation.processes.findIndex(process => process.name === name))
   const cpuAt = interpolateCpu(observed.samples, places)
   const tenths = Number(trial.arm.load.sliceMs) / TENTH_MS

@@ -3,7 +3,7 @@
 // A request of no such kind is answered 404, and one with a body of another size 400.
 import http from 'node:http'
 import { performance } from 'node:perf_hooks'
-import { readKinds, renderBody, waitForKind, waitUntil } from './kinds.js'
+import { readKinds, renderBody, waitForKind, waitUntilDue } from './kinds.js'
 
 const [address, port] = process.argv[2].split(':')
 const kinds = readKinds(process.argv[3])
@@ -38,7 +38,7 @@ async function writeChunks(response, { body, count, gapMs }) {
   const beganMs = performance.now()
   const bytes = Math.ceil(body.length / count)
   for (let i = 0; i < count && !response.destroyed; i++) {
-    if (i > 0) await waitUntil(beganMs + i * gapMs)
+    if (i > 0) await waitUntilDue(beganMs + i * gapMs)
     response.write(body.slice(i * bytes, (i + 1) * bytes))
   }
   response.end()

@@ -23,12 +23,12 @@ export function renderBody({ responseBytes }, nonce = '') {
 export async function waitForKind({ waitMs = 0, isExponential }) {
   const beganMs = performance.now()
   const ms = isExponential ? -waitMs * Math.log(1 - Math.random()) : waitMs
-  await waitUntil(beganMs + ms)
+  await waitUntilDue(beganMs + ms)
   return `${ms.toFixed(3)} ${(performance.now() - beganMs - ms).toFixed(3)}`
 }
 
 /** Waits until a time of performance.now(). A timer of Node may fire up to a millisecond early. @param {number} dueMs */
-export async function waitUntil(dueMs) {
+export async function waitUntilDue(dueMs) {
   for (;;) {
     const leftMs = dueMs - performance.now()
     if (leftMs <= 0) return

@@ -1,7 +1,7 @@
 import { processStartTicks } from '../lib/process-start.js'
 import { createAsking, readCosts } from '../node/asking.js'
 import { readNowMs } from '../node/convergence.js'
-import { listPids, readSafely } from '../node/kernel/proc-files.js'
+import { listPids, readProcFile } from '../node/kernel/proc-files.js'
 
 /** Asks the sidecars of its node for their configuration (../node/asking.js), and sees them start before the API server tells it. */
 /** @import { Expected, ReloadAction } from '../model/types.ts' */
@@ -20,7 +20,7 @@ const SELDOM_MS = 200
 export function createAsker() {
   /** @type {{ asking: ReturnType<typeof createAsking>, starts: ReturnType<typeof createStarts> } | null} */
   let open = null
-  const opened = () => {
+  const assertOpened = () => {
     if (open === null) throw new Error('nobody is asked yet: openAsking comes first')
     return open
   }
@@ -43,7 +43,7 @@ export function createAsker() {
      * @returns the pod's address, and the times of the answers; null: asking ended before the process started
      */
     async expectFirst({ uid, program, expected }) {
-      const { asking, starts } = opened()
+      const { asking, starts } = assertOpened()
       const started = await starts.find({ uid, program })
       if (started === null) return null
       const { address, startedMs } = started
@@ -53,16 +53,16 @@ export function createAsker() {
     },
 
     /** Asks from now on until the expected answer comes, or asking ends (convergence.js). @param {Expected} expected */
-    expect: expected => opened().asking.expect(expected),
+    expect: expected => assertOpened().asking.expect(expected),
 
     /** Ends all waits: those for a start with null, those for an answer with the times so far. */
     giveUp() {
-      opened().starts.giveUp()
-      return opened().asking.giveUp()
+      assertOpened().starts.giveUp()
+      return assertOpened().asking.giveUp()
     },
 
     /** Performs the actions that bring a configuration. @param {{ actions: ReloadAction[] }} args @param {AbortSignal} signal */
-    bring: ({ actions }, signal) => opened().asking.perform(actions, signal),
+    bring: ({ actions }, signal) => assertOpened().asking.perform(actions, signal),
 
     readCosts,
     closeAsking: close,
@@ -95,13 +95,13 @@ export function createStarts({ proc = '/proc', startOf = readStartMs } = {}) {
 
   /** Settles the wait for a process, if it is awaited and its pod has an address. Returns whether it did. @param {string} pid */
   function look(pid) {
-    const [program] = readSafely(`${proc}/${pid}/cmdline`).split('\0')
+    const [program] = readProcFile(`${proc}/${pid}/cmdline`).split('\0')
     const candidates = [...awaited].filter(one => one.program === program)
     if (candidates.length === 0) return false
     // Under the systemd driver, the pod's uid in the name of its cgroup has _ in the place of -.
-    const group = readSafely(`${proc}/${pid}/cgroup`).replaceAll('_', '-')
+    const group = readProcFile(`${proc}/${pid}/cgroup`).replaceAll('_', '-')
     const started = candidates.find(({ uid }) => group.includes(uid))
-    const address = started && findAddress(readSafely(`${proc}/${pid}/net/fib_trie`))
+    const address = started && findAddress(readProcFile(`${proc}/${pid}/net/fib_trie`))
     const startedMs = address ? startOf(Number(pid)) : null
     if (!started || !address || startedMs === null) return false
     awaited.delete(started)
@@ -135,6 +135,6 @@ export function findAddress(trie) {
 /** Reads when a process started, in epoch milliseconds of readNowMs(): now, less the uptime since its start. null: it has ended. @param {number} pid */
 function readStartMs(pid) {
   const ticks = processStartTicks(pid)
-  const [upSeconds] = readSafely('/proc/uptime').split(' ').map(Number)
+  const [upSeconds] = readProcFile('/proc/uptime').split(' ').map(Number)
   return ticks === null ? null : readNowMs() - (upSeconds - ticks / TICKS_PER_SECOND) * 1000
 }

@@ -1,4 +1,4 @@
-import { safely } from '../lib/safely.js'
+import { callSafely } from '../lib/call-safely.js'
 
 /** Messages to the kit's pods and back: JSON, one a line. JSON would make null of NaN, which stands for a failed reading. */
 
@@ -12,6 +12,6 @@ export function encode(message) {
 
 /** Decodes a line. @param {string} line @returns {any} null: it is no JSON, or no object */
 export function decode(line) {
-  const message = safely(() => JSON.parse(line, (_, value) => (value === MISSING ? Number.NaN : value)), null)
+  const message = callSafely(() => JSON.parse(line, (_, value) => (value === MISSING ? Number.NaN : value)), null)
   return typeof message === 'object' ? message : null
 }

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { safely } from '../lib/safely.js'
+import { callSafely } from '../lib/call-safely.js'
 import { NOT_OFFERED, openCountersV1, openCountersV2, parseMounts } from '../node/kernel/cgroup.js'
 import { createProbe } from '../node/kernel/probe.js'
-import { look, observe } from '../node/observer.js'
+import { lookAtProbes, observeProbes } from '../node/observer.js'
 
 /** Reads the containers of the node it runs on: the sampler, under the node's own /proc and cgroups. */
 /** @import { Endpoint, Probe, Window } from '../model/types.ts' */
@@ -17,21 +17,21 @@ const ROOT = '/host/cgroup'
 export function createReader() {
   /** @type {Map<string, Probe>} */
   const probes = new Map()
-  const probesOf = (/** @type {Watched[]} */ watched) =>
+  const findProbes = (/** @type {Watched[]} */ watched) =>
     watched.map(({ id, listens }) => {
-      const probe = probes.get(id) ?? whileThere(createProbe({ group: findContainer({ id }), listens }))
+      const probe = probes.get(id) ?? guardProbe(createProbe({ group: findContainer({ id }), listens }))
       probes.set(id, probe)
       return probe
     })
   return {
     /** Reads memory, identity and workers of each (observer.js). @param {{ watched: Watched[] }} args */
-    look: ({ watched }) => look(probesOf(watched)),
+    look: ({ watched }) => lookAtProbes(findProbes(watched)),
 
     /**
      * Samples each until the window ends, or the signal aborts (observer.js).
      * @param {{ watched: Watched[], window: Window }} args @param {AbortSignal} signal
      */
-    observe: ({ watched, window }, signal) => observe(probesOf(watched), { window, signal }),
+    observe: ({ watched, window }, signal) => observeProbes(findProbes(watched), { window, signal }),
   }
 }
 
@@ -59,7 +59,7 @@ export function findFolder(root, id) {
   while (level.length > 0) {
     const next = []
     for (const folder of level) {
-      const entries = safely(() => readdirSync(folder, { withFileTypes: true }), [])
+      const entries = callSafely(() => readdirSync(folder, { withFileTypes: true }), [])
       for (const { name } of entries.filter(entry => entry.isDirectory())) {
         if (name.includes(id)) return path.join(folder, name)
         next.push(path.join(folder, name))
@@ -77,9 +77,9 @@ const GONE = /** @type {import('../model/types.ts').Reading} */ (/** @type {any}
  * Guards a probe against the end of its container, whose cgroup is then removed: `read` gives NaN, the others null, 0 or nothing.
  * @param {Probe} probe @returns {Probe}
  */
-function whileThere(probe) {
+function guardProbe(probe) {
   /** @type {<T>(read: () => T, otherwise: T) => () => T} */
-  const guard = (read, otherwise) => () => safely(read, otherwise)
+  const guard = (read, otherwise) => () => callSafely(read, otherwise)
   return {
     read: guard(probe.read, GONE),
     readCpuLimitCores: guard(probe.readCpuLimitCores, null),

@@ -1,20 +1,20 @@
 import { withRole } from '../judge/gates/gate.js'
 import { PRIMARY } from '../judge/quantities.js'
-import { cpuPerRequestMicros, sidecarsOf } from '../judge/record/measures.js'
-import { BASELINE_AXES, findVaried, isAlike, renderArmName } from '../model/arms.js'
+import { computeCpuPerRequestMicros, listSidecars } from '../judge/record/measures.js'
+import { BASELINE_AXES, isAlike, listVariedAxes, renderArmName } from '../model/arms.js'
 import { listComparisons } from '../model/results.js'
-import { findDisparities, findUnequal } from '../parity/verdict/rows.js'
+import { findDisparities, listUnequalRows } from '../parity/verdict/rows.js'
 import { compareQuantity, compareSides, findSpread, isCutShort } from './compare.js'
 import { matchArms, refuseArms, renderMatchedArm } from './match-arms.js'
 import {
   countRounds,
-  findIncomparable,
   findWarnings,
-  relaxedBy,
+  listIncomparableReasons,
+  listRelaxedGates,
   renderAnswerChanges,
   renderScriptChanges,
 } from './match-runs.js'
-import { conclude } from './status.js'
+import { chooseStatus } from './status.js'
 import { evaluateThreshold, parseRunThreshold } from './thresholds.js'
 
 /** Two runs, an old and a new one, arm by arm: by the statistics of two planes in one run. Pure. */
@@ -44,7 +44,7 @@ export const CONTROL_AXES = BASELINE_AXES.filter(name => name !== 'users')
 export const CONTROL = {
   ...PRIMARY,
   name: 'applicationCpuPerRequest',
-  measure: ({ record }) => cpuPerRequestMicros(record, withRole(record.processes, 'application')),
+  measure: ({ record }) => computeCpuPerRequestMicros(record, withRole(record.processes, 'application')),
 }
 
 /**
@@ -59,9 +59,9 @@ export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
   const arms = runs.flatMap(listComparedArms)
   const loads = runs.flatMap(({ manifest }) => manifest.arms)
   const parsed = thresholds.map(expression => parseRunThreshold(expression, loads, listServices(runs)))
-  const varied = findVaried(arms)
+  const varied = listVariedAxes(arms)
   const warnings = findWarnings({ old, next })
-  const differing = findIncomparable({ old: old.manifest, next: next.manifest })
+  const differing = listIncomparableReasons({ old: old.manifest, next: next.manifest })
   if (differing.length > 0) {
     const refused = [{ arm: EVERY_ARM, differing }]
     const untested = holdThresholds({ thresholds: parsed, compared: [], varied })
@@ -114,7 +114,7 @@ export function findCompareStatus({ comparisons, refused, thresholds }) {
     if (held === null) nothing.push(`the threshold ${expression} could not be tested: ${why}`)
   }
   const crossed = thresholds.filter(t => t.held === false)
-  return conclude({
+  return chooseStatus({
     nothing,
     crossed: crossed.map(
       ({ expression, arm, value }) => `the threshold ${expression} was crossed: ${value?.toFixed(3)} (${arm})`,
@@ -127,8 +127,8 @@ export function findCompareStatus({ comparisons, refused, thresholds }) {
  * sidecars. @param {{ old: ComparedRun, next: ComparedRun, match: Match, controls: Comparison[] }} options
  */
 function compareMatch({ old, next, match, controls }) {
-  const pair = pairOf({ old, next, match })
-  const relaxed = relaxedBy(old.manifest).filter(gate => relaxedBy(next.manifest).includes(gate))
+  const pair = createRunPair({ old, next, match })
+  const relaxed = listRelaxedGates(old.manifest).filter(gate => listRelaxedGates(next.manifest).includes(gate))
   const judged = {
     a: { arm: match.next, rows: next.manifest.parity, name: pair.a.name },
     b: { arm: match.old, rows: old.manifest.parity, name: pair.b.name },
@@ -137,7 +137,7 @@ function compareMatch({ old, next, match, controls }) {
   return compareSides({
     ...pair,
     disparities: findDisparities(judged),
-    unequal: findUnequal(judged),
+    unequal: listUnequalRows(judged),
     findNoise(quantity, service) {
       const spreads = [old, next].map(({ summary }) =>
         findSpread(
@@ -176,15 +176,21 @@ function holdThresholds({ thresholds, compared, varied }) {
 function compareBaselines({ old, next }) {
   const [before, now] = [old, next].map(listBaselines)
   return matchArms({ old: before, next: now }).matches.map(match =>
-    compareQuantity({ ...pairOf({ old, next, match }), row: CONTROL, service: null, aaSpread: null, disparities: [] }),
+    compareQuantity({
+      ...createRunPair({ old, next, match }),
+      row: CONTROL,
+      service: null,
+      aaSpread: null,
+      disparities: [],
+    }),
   )
 }
 
 /** Makes the pair that is compared: new as a, old as b, over the rounds that both runs have. @param {{ old: ComparedRun, next: ComparedRun, match: Match }} options */
-function pairOf({ old, next, match }) {
+function createRunPair({ old, next, match }) {
   return {
-    a: sideOf({ run: next, arm: match.next, age: 'new' }),
-    b: sideOf({ run: old, arm: match.old, age: 'old' }),
+    a: createRunSide({ run: next, arm: match.next, age: 'new' }),
+    b: createRunSide({ run: old, arm: match.old, age: 'old' }),
     rounds: Math.min(countRounds(old), countRounds(next)),
     seed: next.manifest.run.seed,
     isSequence: [old, next].some(({ manifest }) => manifest.precision !== undefined || isCutShort(manifest)),
@@ -192,7 +198,7 @@ function pairOf({ old, next, match }) {
 }
 
 /** @param {{ run: ComparedRun, arm: Arm, age: 'old' | 'new' }} options */
-function sideOf({ run: { records }, arm, age }) {
+function createRunSide({ run: { records }, arm, age }) {
   return { arm, name: `${renderArmName(arm)} in ${age}`, records: records.filter(r => r.trial.arm.id === arm.id) }
 }
 
@@ -210,7 +216,7 @@ export function listBaselines({ manifest }) {
 function listServices(runs) {
   const names = runs.flatMap(({ manifest, records }) => [
     ...Object.values(manifest.topologies).flatMap(t => t.services.map(s => s.name)),
-    ...records.flatMap(r => sidecarsOf(r).map(p => p.service)),
+    ...records.flatMap(r => listSidecars(r).map(p => p.service)),
   ])
   return [...new Set(names)]
 }

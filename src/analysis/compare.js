@@ -1,9 +1,9 @@
 import { GATES } from '../judge/gates.js'
-import { listCompared, measureRound, useOf } from '../judge/quantities.js'
-import { sidecarsOf, splitRounds } from '../judge/record/measures.js'
+import { findRequiredUse, listComparedQuantities, measureRound } from '../judge/quantities.js'
+import { listSidecars, splitRounds } from '../judge/record/measures.js'
 import { groupBy } from '../lib/group-by.js'
 import { hasTrend } from '../lib/stats.js'
-import { AXES, groupOf, renderArmName, renderAxes, renderContenderName } from '../model/arms.js'
+import { AXES, createGroupKey, renderArmName, renderAxes, renderContenderName } from '../model/arms.js'
 import { areSpoiled, findGapLeast, findRoundsLeast, GAP_LEAST_BESIDE, judgeRounds } from './verdict.js'
 
 /** Verdicts on two planes, from the ratios of their rounds. Pure. */
@@ -51,7 +51,7 @@ export function listPairs({ arms, contrasts = [] }) {
   const ofPlanes = planes.flatMap((a, i) =>
     planes
       .slice(i + 1)
-      .filter(b => groupOf(a) === groupOf(b))
+      .filter(b => createGroupKey(a) === createGroupKey(b))
       .map(b => ({ a, b, contrast: null })),
   )
   const ofAxes = contrasts.flatMap(contrast =>
@@ -62,9 +62,9 @@ export function listPairs({ arms, contrasts = [] }) {
 
 /** Pairs each arm with the first arm of its contender that differs from it in one axis alone. @param {Arm[]} arms @param {AxisName} axis */
 function findContrasts(arms, axis) {
-  const keyOf = (/** @type {Arm} */ arm) => `${renderContenderName(arm)} ${groupOf(arm, axis)}`
+  const createArmKey = (/** @type {Arm} */ arm) => `${renderContenderName(arm)} ${createGroupKey(arm, axis)}`
   return arms.flatMap(a => {
-    const b = /** @type {Arm} */ (arms.find(arm => keyOf(arm) === keyOf(a)))
+    const b = /** @type {Arm} */ (arms.find(arm => createArmKey(arm) === createArmKey(a)))
     return a === b ? [] : [{ a, b }]
   })
 }
@@ -90,7 +90,7 @@ function comparePair({ run, a, b, controls, contrast = null }) {
     isSequence,
     seed: run.seed,
     contrast,
-    ...(stoodTogether(run.records, a, b) && { gapLeast: GAP_LEAST_BESIDE }),
+    ...(hasSharedDeployment(run.records, a, b) && { gapLeast: GAP_LEAST_BESIDE }),
     ...(run.precision && { isSequence: true, gapLeast: findGapLeast(run.precision) }),
     disparities: contrast === null ? run.findDisparities(a, b) : run.findWrong(a, b),
     unequal: contrast === null ? run.findUnequal?.(a, b) : [],
@@ -115,12 +115,12 @@ export function findLength({ planned, records, isCutShort }) {
 }
 
 /** Says whether two arms were ever in one deployment. @param {TrialRecord[]} records @param {Arm} a @param {Arm} b */
-function stoodTogether(records, a, b) {
+function hasSharedDeployment(records, a, b) {
   if (!a.load.isInterleaved) return false
-  const interleavingsOf = (/** @type {Arm} */ arm) =>
+  const listInterleavings = (/** @type {Arm} */ arm) =>
     records.flatMap(({ trial }) => (trial.arm.id === arm.id ? (trial.interleaving ?? []) : []))
-  const interleavings = new Set(interleavingsOf(a))
-  return interleavingsOf(b).some(interleaving => interleavings.has(interleaving))
+  const interleavings = new Set(listInterleavings(a))
+  return listInterleavings(b).some(interleaving => interleavings.has(interleaving))
 }
 
 /**
@@ -131,11 +131,11 @@ function stoodTogether(records, a, b) {
  *   options
  */
 export function findSpread(controls, { quantity, service, arms }) {
-  const groups = arms.map(arm => groupOf(arm))
+  const groups = arms.map(arm => createGroupKey(arm))
   const same = controls.filter(c => c.quantity === quantity && c.service === service)
   // One A/A pair gives the noise of all arms that are measured side by side on a link.
   const beside = same.find(c => c.load.isInterleaved && arms[0].load.isInterleaved && c.link === arms[0].link)
-  const control = same.find(c => groups.includes(groupOf(c))) ?? beside
+  const control = same.find(c => groups.includes(createGroupKey(c))) ?? beside
   return control === undefined || control.ratio.median === null ? null : Math.abs(control.ratio.median - 1)
 }
 
@@ -160,9 +160,9 @@ export function findSpread(controls, { quantity, service, arms }) {
  */
 export function compareSides({ findNoise, ...pair }) {
   const { arm, records } = pair.a
-  const services = new Set(records.flatMap(r => sidecarsOf(r).map(p => p.service)))
+  const services = new Set(records.flatMap(r => listSidecars(r).map(p => p.service)))
   const unlikeSums = findUnlikeSums(arm, pair.b.arm)
-  const rows = listCompared([arm.load.kind]).filter(
+  const rows = listComparedQuantities([arm.load.kind]).filter(
     ({ sidecars, compared }) => (arm.hasSidecars || !sidecars || !pair.contrast) && (compared.isOf?.(arm) ?? true),
   )
   return rows.flatMap(row =>
@@ -175,10 +175,10 @@ export function compareSides({ findNoise, ...pair }) {
 
 /** Says so if arms simulate different numbers of sidecars: sums leave these out, and so cannot be compared. @param {Arm} a @param {Arm} b */
 function findUnlikeSums(a, b) {
-  const renderSimulated = (/** @type {Arm} */ { conditions: { sidecars, simulated = 0 } }) =>
+  const renderSimulatedShare = (/** @type {Arm} */ { conditions: { sidecars, simulated = 0 } }) =>
     `${simulated} of ${sidecars}`
   const isUnlike = a.conditions.simulated !== b.conditions.simulated
-  return isUnlike ? [`simulated sidecars are in no sum: ${renderSimulated(a)} and ${renderSimulated(b)}`] : []
+  return isUnlike ? [`simulated sidecars are in no sum: ${renderSimulatedShare(a)} and ${renderSimulatedShare(b)}`] : []
 }
 
 /**
@@ -257,7 +257,7 @@ function findSpoiled(rounds, row) {
   const spoilt = rounds.flatMap(({ sides }, round) =>
     sides
       .filter(({ trials, value }) => !value && trials.length > 0)
-      .flatMap(({ name, trials }) => [...wordsFor(trials, row)].map(words => ({ words, round, name }))),
+      .flatMap(({ name, trials }) => [...listMissingReasons(trials, row)].map(words => ({ words, round, name }))),
   )
   return [...groupBy(spoilt, ({ words }) => words)]
     .map(([words, occurrences]) => {
@@ -272,8 +272,8 @@ function findSpoiled(rounds, row) {
 }
 
 /** Lists why trials have no value, each reason once. @param {TrialRecord[]} trials of one arm in one round, none of them good @param {QuantityRow} row */
-function wordsFor(trials, row) {
-  const use = useOf(row, trials[0].trial.arm.load)
+function listMissingReasons(trials, row) {
+  const use = findRequiredUse(row, trials[0].trial.arm.load)
   const words = trials.flatMap(({ outcome, boundBy, gates }) => {
     if (outcome === 'failed') return ['trial failed']
     const isUnbound = row.use === 'capacity' && boundBy !== 'sidecar' && boundBy !== null

@@ -20,9 +20,9 @@ export function findBands(comparisons) {
       c.quantity === PRIMARY.name && c.service === null && c.contrast === null && !c.isControl && hasInterval(c.ratio),
   )
   const names = AXIS_NAMES.filter(name => !CONDITION_AXES.includes(name))
-  const keyOf = (/** @type {Comparison} */ c) =>
+  const createComparisonKey = (/** @type {Comparison} */ c) =>
     JSON.stringify([c.a, c.b, countWorkers(c), ...names.map(name => AXES[name].of(c))])
-  return [...groupBy(pairs, keyOf).values()].map(alike => {
+  return [...groupBy(pairs, createComparisonKey).values()].map(alike => {
     const [{ a, b, link, conditions }] = alike
     const measured = alike.map(({ load, cpuLimitCores, ratio: { median, low, high } }) => ({
       load,

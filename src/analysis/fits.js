@@ -1,8 +1,8 @@
-import { QUANTITIES, quantityOf, useOf } from '../judge/quantities.js'
-import { divideRounds, splitRounds, valueOfRound } from '../judge/record/measures.js'
+import { findQuantity, findRequiredUse, QUANTITIES } from '../judge/quantities.js'
+import { divideRounds, findRoundValue, splitRounds } from '../judge/record/measures.js'
 import { groupBy } from '../lib/group-by.js'
 import { findSlopeInterval, fitLine, summariseRatios } from '../lib/stats.js'
-import { AXES, choiceOf, groupOf, renderArmName, renderContenderName } from '../model/arms.js'
+import { AXES, createGroupKey, pickChoice, renderArmName, renderContenderName } from '../model/arms.js'
 import { listArms } from '../model/results.js'
 
 /** Lines of CPU over the rate, and of quantities over the time of a run; plateaus over an axis. Pure. */
@@ -19,8 +19,9 @@ const MS_PER_HOUR = 3600 * 1000
  */
 export function fitCpuLines(arms) {
   const open = arms.filter(a => a.load.kind === 'open' && a.sidecars.length > 0 && a.repeatOf === null)
-  const keyOf = (/** @type {SummaryArm} */ arm) => `${renderArmName(arm)} ${groupOf(arm, 'ratePerSecond')}`
-  return [...groupBy(open, keyOf).values()].flatMap(group => {
+  const createArmKey = (/** @type {SummaryArm} */ arm) =>
+    `${renderArmName(arm)} ${createGroupKey(arm, 'ratePerSecond')}`
+  return [...groupBy(open, createArmKey).values()].flatMap(group => {
     const services = group[0].sidecars.filter(s => s.copyOf === null).map(s => s.service)
     return [null, ...services].flatMap(service => fitCpuLine(group, service))
   })
@@ -29,7 +30,7 @@ export function fitCpuLines(arms) {
 /** Fits the line of a service, in millicores; [] below five rates. @param {SummaryArm[]} arms @param {string | null} service @returns {CpuLine[]} */
 function fitCpuLine(arms, service) {
   const points = arms.flatMap(arm => {
-    const cores = quantityOf(arm, 'cpuCores', service).median
+    const cores = findQuantity(arm, 'cpuCores', service).median
     const { ratePerSecond } = arm.load
     return cores === null || ratePerSecond === undefined ? [] : [{ ratePerSecond, millicores: 1000 * cores }]
   })
@@ -38,7 +39,7 @@ function fitCpuLine(arms, service) {
   const [{ link, conditions }] = arms
   return [
     {
-      ...choiceOf(arms[0]),
+      ...pickChoice(arms[0]),
       link,
       service,
       services: conditions.services,
@@ -67,9 +68,9 @@ export function fitSlopes({ arms, records }) {
  * @param {{ arm: SummaryArm, row: QuantityRow, records: TrialRecord[] }} options @returns {Slope[]} []: fewer than two rounds have a value
  */
 function fitSlope({ arm, row, records: trials }) {
-  const { values } = quantityOf(arm, row.name)
+  const { values } = findQuantity(arm, row.name)
   const points = splitRounds(trials, values.length).flatMap((trials, i) => {
-    const startMs = valueOfRound(trials, useOf(row, arm.load), r => r.window?.startMs ?? null)
+    const startMs = findRoundValue(trials, findRequiredUse(row, arm.load), r => r.window?.startMs ?? null)
     const value = values[i]
     return value === null || startMs === null ? [] : [/** @type {[number, number]} */ ([startMs / MS_PER_HOUR, value])]
   })
@@ -77,7 +78,7 @@ function fitSlope({ arm, row, records: trials }) {
   const { slope } = fitLine(points)
   return [
     {
-      ...choiceOf(arm),
+      ...pickChoice(arm),
       armId: arm.id,
       quantity: row.name,
       perHour: slope,
@@ -112,7 +113,7 @@ export const WITHIN = 1.1
 export function findPlateaus({ results, shows: { across, plateaus = [] }, run }) {
   if (across === null) return []
   const measured = listArms({ results }).filter(arm => arm.repeatOf === null)
-  const groups = [...groupBy(measured, arm => `${renderContenderName(arm)} ${groupOf(arm, across)}`).values()]
+  const groups = [...groupBy(measured, arm => `${renderContenderName(arm)} ${createGroupKey(arm, across)}`).values()]
   return plateaus.flatMap(quantity => groups.flatMap(group => findPlateau({ group, across, quantity, seed: run.seed })))
 }
 
@@ -121,7 +122,7 @@ export function findPlateaus({ results, shows: { across, plateaus = [] }, run })
  * @param {{ group: SummaryArm[], across: AxisName, quantity: string, seed: number }} options @returns {Plateau[]}
  */
 export function findPlateau({ group, across, quantity, seed }) {
-  const all = group.map(arm => ({ arm, at: Number(AXES[across].of(arm)), ...quantityOf(arm, quantity) }))
+  const all = group.map(arm => ({ arm, at: Number(AXES[across].of(arm)), ...findQuantity(arm, quantity) }))
   const points = all.flatMap(({ median, ...p }) => (median === null ? [] : [{ ...p, median }]))
   if (points.length < 3) return []
   points.sort((a, b) => a.at - b.at)

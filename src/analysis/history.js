@@ -1,10 +1,10 @@
 import { measureRound, PRIMARY, QUANTITIES } from '../judge/quantities.js'
 import { splitRounds } from '../judge/record/measures.js'
 import { summariseValues } from '../lib/stats.js'
-import { findVaried, groupOf, isAlike, renderArmName } from '../model/arms.js'
+import { createGroupKey, isAlike, listVariedAxes, renderArmName } from '../model/arms.js'
 import { CONTROL, CONTROL_AXES, listBaselines, listComparedArms } from './compare-runs.js'
 import { matchArms, refuseArms, renderMatchedArm } from './match-arms.js'
-import { findIncomparable, findOtherMachine, listChanging } from './match-runs.js'
+import { findOtherMachine, listChangingFacts, listIncomparableReasons } from './match-runs.js'
 
 /** All runs that can be compared with one of them, in the order of time. Pure. */
 /** @import { Arm, Quantity } from '../model/types.ts' @import { QuantityRow } from '../judge/record/quantity-row.js' */
@@ -55,14 +55,14 @@ export function createHistory(runs, folder) {
     runs: listRuns(kept, reference),
     lines: lines.filter(line => line.values.some(({ median }) => median !== null)),
     left: checked.flatMap(({ run, reasons }) => (reasons.length > 0 ? [{ folder: run.folder, reasons }] : [])),
-    unmatched: reference ? countUnmatched(kept, reference) : [],
+    unmatched: reference ? countUnmatchedArms(kept, reference) : [],
     nodes: [...new Set(kept.map(({ manifest }) => `${manifest.machine.node ?? 'unknown'}`))],
   }
 }
 
 /** Lists why a run is comparable with no other; []: it may be with some. @param {ReadRun} run */
 function listObstacles({ manifest }) {
-  return findIncomparable({ old: manifest, next: manifest })
+  return listIncomparableReasons({ old: manifest, next: manifest })
 }
 
 /** Lists why a run is not in the history of another; []: it is. @param {ReadRun} run @param {ReadRun} reference */
@@ -70,11 +70,11 @@ function findReasons(run, reference) {
   const isLater = run.manifest.run.startedAt > reference.manifest.run.startedAt
   const [old, next] = isLater ? [reference, run] : [run, reference]
   const manifests = { old: old.manifest, next: next.manifest }
-  const differing = [...findIncomparable(manifests), ...findOtherMachine(manifests)]
+  const differing = [...listIncomparableReasons(manifests), ...findOtherMachine(manifests)]
   if (differing.length > 0) return differing
   const { matches, left } = matchArms({ old: listComparedArms(old), next: listComparedArms(next) })
   if (matches.length > 0) return []
-  return refuseArms(left, findVaried([...left.old, ...left.next])).map(
+  return refuseArms(left, listVariedAxes([...left.old, ...left.next])).map(
     refusal => `${refusal.arm}: ${refusal.differing.join('; ')}`,
   )
 }
@@ -89,7 +89,7 @@ function listRuns(runs, reference) {
       const same = findArm(run, /** @type {ReadRun} */ (reference), { arm, list: listComparedArms })
       return same ? [{ name: renderArmName(arm), arm: same }] : []
     })
-    const changes = listChanging(run.manifest, ofPlane).flatMap(({ label, value, text }) => {
+    const changes = listChangingFacts(run.manifest, ofPlane).flatMap(({ label, value, text }) => {
       const old = known.get(label)
       known.set(label, { value, text })
       return old === undefined || old.value === value ? [] : [{ label, old: old.text, next: text }]
@@ -106,12 +106,12 @@ function listRuns(runs, reference) {
  */
 function followLines(runs, reference) {
   const arms = listComparedArms(reference)
-  const varied = findVaried(arms)
+  const varied = listVariedAxes(arms)
   const ofArms = arms.flatMap(arm =>
     FOLLOWED.filter(row => row.compared?.kinds.includes(arm.load.kind)).map(row => ({
       label: renderMatchedArm({ arm, varied }),
       quantity: row.name,
-      group: groupOf(arm),
+      group: createGroupKey(arm),
       isControl: false,
       arm,
       values: runs.map(run => measureRun(run, { row, arm: findArm(run, reference, { arm, list: listComparedArms }) })),
@@ -123,7 +123,7 @@ function followLines(runs, reference) {
     quantity: CONTROL.name,
     isControl: true,
     arm,
-    group: groupOf(/** @type {Arm} */ (arms.find(other => isAlike(arm, other, CONTROL_AXES)))),
+    group: createGroupKey(/** @type {Arm} */ (arms.find(other => isAlike(arm, other, CONTROL_AXES)))),
     values: runs.map(run =>
       measureRun(run, { row: CONTROL, arm: findArm(run, reference, { arm, list: listBaselines }) }),
     ),
@@ -150,10 +150,10 @@ function measureRun({ manifest, records }, { row, arm }) {
 }
 
 /** Counts the runs of each arm that the reference does not have. @param {ReadRun[]} runs @param {ReadRun} reference */
-function countUnmatched(runs, reference) {
+function countUnmatchedArms(runs, reference) {
   const labels = runs.flatMap(run => {
     const { left } = matchArms({ old: listComparedArms(run), next: listComparedArms(reference) })
-    return left.old.map(arm => renderMatchedArm({ arm, varied: findVaried([...listComparedArms(reference), arm]) }))
+    return left.old.map(arm => renderMatchedArm({ arm, varied: listVariedAxes([...listComparedArms(reference), arm]) }))
   })
   return [...new Set(labels)].map(arm => ({ arm, runs: labels.filter(label => label === arm).length }))
 }

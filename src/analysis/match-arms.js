@@ -1,4 +1,4 @@
-import { count } from '../lib/units.js'
+import { renderNounCount } from '../lib/units.js'
 import { AXES, AXIS_NAMES, renderArmName, renderAxes } from '../model/arms.js'
 import { renderRequest } from '../model/requests.js'
 
@@ -40,24 +40,24 @@ const PLACE = [
  * @returns {{ matches: Match[], left: { old: Arm[], next: Arm[] } }} matches: in the order of `next`; left: arms without a partner
  */
 export function matchArms({ old, next }) {
-  const inPlace = (/** @type {Arm[]} */ arms, /** @type {Arm} */ arm) =>
-    arms.filter(other => PLACE.every(({ of }) => of(other) === of(arm)))
+  const listArmsInPlace = (/** @type {Arm[]} */ arms, /** @type {Arm} */ arm) =>
+    arms.filter(other => PLACE.every(({ of: findFact }) => findFact(other) === findFact(arm)))
   const byName = next.flatMap(arm => {
-    const same = inPlace(old, arm).find(other => renderArmName(other) === renderArmName(arm))
+    const same = listArmsInPlace(old, arm).find(other => renderArmName(other) === renderArmName(arm))
     return same ? [{ old: same, next: arm }] : []
   })
-  const left = leaveOut({ old, next }, byName)
+  const left = dropMatches({ old, next }, byName)
   const byPlane = left.next.flatMap(arm => {
-    const [same, ...others] = inPlace(left.old, arm).filter(other => other.plane === arm.plane)
-    const rivals = inPlace(left.next, arm).filter(other => other.plane === arm.plane)
+    const [same, ...others] = listArmsInPlace(left.old, arm).filter(other => other.plane === arm.plane)
+    const rivals = listArmsInPlace(left.next, arm).filter(other => other.plane === arm.plane)
     return same && others.length === 0 && rivals.length === 1 ? [{ old: same, next: arm }] : []
   })
   const matches = [...byName, ...byPlane].sort((x, y) => next.indexOf(x.next) - next.indexOf(y.next))
-  return { matches, left: leaveOut(left, byPlane) }
+  return { matches, left: dropMatches(left, byPlane) }
 }
 
 /** @param {{ old: Arm[], next: Arm[] }} arms @param {Match[]} matches */
-function leaveOut({ old, next }, matches) {
+function dropMatches({ old, next }, matches) {
   return {
     old: old.filter(arm => !matches.some(m => m.old === arm)),
     next: next.filter(arm => !matches.some(m => m.next === arm)),
@@ -70,10 +70,10 @@ function leaveOut({ old, next }, matches) {
  * @param {{ old: Arm[], next: Arm[] }} left @param {AxisName[]} varied for the names of arms @returns {Refusal[]}
  */
 export function refuseArms({ old, next }, varied) {
-  const ofNew = next.map(arm => ({ arm, old: findNearest(arm, old), next: arm }))
+  const ofNew = next.map(arm => ({ arm, old: findNearestArm(arm, old), next: arm }))
   const ofOld = old
     .filter(arm => !ofNew.some(r => r.old === arm))
-    .map(arm => ({ arm, old: arm, next: findNearest(arm, next) }))
+    .map(arm => ({ arm, old: arm, next: findNearestArm(arm, next) }))
   return [...ofNew, ...ofOld].map(({ arm, ...sides }) => ({
     arm: renderMatchedArm({ arm, varied }),
     differing: renderDifferences(sides),
@@ -82,10 +82,11 @@ export function refuseArms({ old, next }, varied) {
 }
 
 /** Finds the arm of the same plane with the fewest other facts, a name being half a one; undefined: none. @param {Arm} arm @param {Arm[]} others */
-function findNearest(arm, others) {
-  const apart = (/** @type {Arm} */ other) =>
-    PLACE.filter(({ of }) => of(other) !== of(arm)).length + (renderArmName(other) === renderArmName(arm) ? 0 : 0.5)
-  return others.filter(other => other.plane === arm.plane).sort((x, y) => apart(x) - apart(y))[0]
+function findNearestArm(arm, others) {
+  const countDifferences = (/** @type {Arm} */ other) =>
+    PLACE.filter(({ of: findFact }) => findFact(other) !== findFact(arm)).length +
+    (renderArmName(other) === renderArmName(arm) ? 0 : 0.5)
+  return others.filter(other => other.plane === arm.plane).sort((x, y) => countDifferences(x) - countDifferences(y))[0]
 }
 
 /** Lists the facts in which two arms differ, else their names; without one side it says in which run the arm is missing. @param {{ old?: Arm, next?: Arm }} sides */
@@ -103,7 +104,7 @@ export function renderMatchedArm({ arm, varied, partner = arm }) {
   const names = [...new Set([renderArmName(arm), renderArmName(partner)])].join(' and ')
   const others = varied.filter(name => name !== 'cpuLimitCores' && AXES[name].of(arm) !== null)
   return [
-    arm.cpuLimitCores === null ? names : `${names} at ${count(arm.cpuLimitCores, 'core')}`,
+    arm.cpuLimitCores === null ? names : `${names} at ${renderNounCount(arm.cpuLimitCores, 'core')}`,
     ...others.map(name => renderAxes(arm, [name])),
   ].join(', ')
 }
@@ -120,8 +121,8 @@ function renderAxisValue(name, value) {
  * Renders a fact in which two sides differ, as a list of one; []: they share it, or neither has it.
  * @template Side @param {Fact<Side>} fact @param {{ old: Side, next: Side }} sides
  */
-export function renderFact({ label, of, render = of }, { old, next }) {
-  const isSame = (of(old) ?? 'unknown') === (of(next) ?? 'unknown')
+export function renderFact({ label, of: findFact, render = findFact }, { old, next }) {
+  const isSame = (findFact(old) ?? 'unknown') === (findFact(next) ?? 'unknown')
   return isSame ? [] : [renderBothValues({ label, old: render(old) ?? 'unknown', next: render(next) ?? 'unknown' })]
 }
 

@@ -1,6 +1,6 @@
 import { listAnswerBytes } from '../judge/record/measures.js'
 import { renderArmName } from '../model/arms.js'
-import { findRecordedScripts, generatorOf } from '../model/tools.js'
+import { findGenerator, findRecordedScripts } from '../model/tools.js'
 import { renderBothValues, renderFact } from './match-arms.js'
 
 /** Facts that two runs must share to be compared, and others. Pure. @import { Fact, Match } from './match-arms.js' */
@@ -16,11 +16,11 @@ const SHARED = [
   // The applications share the CPUs with the sidecars.
   { label: 'applications', of: m => m.settings.app },
   // The load generator beside a sidecar adds to its cost.
-  { label: 'load generator', of: generatorOf },
+  { label: 'load generator', of: findGenerator },
   { label: 'the load came from', of: m => (m.machine.loadHost ? 'another machine' : 'the machine of the services') },
   // Scripts decide what is counted, and what a request costs beside the sidecars.
-  { label: 'scripts of the load', of: m => sumOf(m, 'generator') },
-  { label: 'scripts of the applications', of: m => sumOf(m, 'application') },
+  { label: 'scripts of the load', of: m => renderChecksum(m, 'generator') },
+  { label: 'scripts of the applications', of: m => renderChecksum(m, 'application') },
 ]
 
 /** Facts by which a run is comparable with no other (isAlone). @type {(Fact<Manifest> & { isAlone: (value: any) => boolean, why: string })[]} */
@@ -67,7 +67,7 @@ const CHANGING = [
 /** Facts that may differ; a difference becomes a warning. @type {Fact<Manifest>[]} */
 const SAID = [
   { label: 'experiment', of: m => m.run.experiment },
-  { label: 'set aside', of: m => relaxedBy(m).sort().join(' and ') || 'nothing' },
+  { label: 'set aside', of: m => listRelaxedGates(m).sort().join(' and ') || 'nothing' },
   ...MACHINE,
   { label: 'node', of: m => m.machine.node },
   { label: 'bytes of memory', of: m => m.machine.memoryBytes },
@@ -78,9 +78,9 @@ const SAID = [
 ]
 
 /** Lists why nothing of two runs can be compared; []: something may. @param {{ old: Manifest, next: Manifest }} manifests */
-export function findIncomparable({ old, next }) {
-  const alone = ALONE.flatMap(({ label, of, isAlone, why }) => {
-    const sides = { old: of(old), next: of(next) }
+export function listIncomparableReasons({ old, next }) {
+  const alone = ALONE.flatMap(({ label, of: findFact, isAlone, why }) => {
+    const sides = { old: findFact(old), next: findFact(next) }
     return Object.values(sides).some(isAlone) ? [`${renderBothValues({ label, ...sides })}: ${why}`] : []
   })
   return [...SHARED.flatMap(fact => renderFact(fact, { old, next })), ...alone]
@@ -96,18 +96,18 @@ export function findOtherMachine(manifests) {
  * @param {Manifest} manifest @param {{ name: string, arm: Arm }[]} arms
  * @returns {{ label: string, value: string, text: string }[]} value: is compared; text: for readers
  */
-export function listChanging(manifest, arms) {
-  const alike = (/** @type {string} */ label, /** @type {string} */ value) => ({ label, value, text: value })
+export function listChangingFacts(manifest, arms) {
+  const createFact = (/** @type {string} */ label, /** @type {string} */ value) => ({ label, value, text: value })
   return [
-    ...CHANGING.map(({ label, of, render = of }) => ({
+    ...CHANGING.map(({ label, of: findFact, render = findFact }) => ({
       label,
-      value: `${of(manifest) ?? 'unknown'}`,
+      value: `${findFact(manifest) ?? 'unknown'}`,
       text: `${render(manifest) ?? 'unknown'}`,
     })),
-    ...Object.entries(manifest.tools).map(([name, tool]) => alike(name, renderTool(tool))),
+    ...Object.entries(manifest.tools).map(([name, tool]) => createFact(name, renderTool(tool))),
     ...arms.flatMap(({ name, arm }) => {
       const scripts = findRecordedScripts(manifest, { ...arm, role: 'sidecar' })
-      return scripts ? [alike(`scripts of ${name}`, shorten(scripts.sha256))] : []
+      return scripts ? [createFact(`scripts of ${name}`, shorten(scripts.sha256))] : []
     }),
   ]
 }
@@ -173,7 +173,7 @@ const renderAnswerBytes = ({ records }, { id }) =>
   listAnswerBytes(records.filter(({ trial }) => trial.arm.id === id)).join(' or ')
 
 /** Renders the checksum of a role's scripts; undefined: none was recorded. @param {Manifest} manifest @param {'generator' | 'application'} role */
-function sumOf(manifest, role) {
+function renderChecksum(manifest, role) {
   const scripts = findRecordedScripts(manifest, { role, plane: null, variant: null })
   return scripts && shorten(scripts.sha256)
 }
@@ -189,7 +189,7 @@ export function countRounds({ records }) {
 }
 
 /** Lists the gates that a run's experiment sets aside. @param {Manifest} manifest */
-export function relaxedBy({ settings }) {
+export function listRelaxedGates({ settings }) {
   return settings.relaxes.map(({ gate }) => gate)
 }
 

@@ -26,7 +26,7 @@ export function findStatus(summary, { isVerdictRequired }) {
       nothing.push(`the threshold ${expression} could not be tested: its quantity was spoiled, or not measured`)
   if (isVerdictRequired && !pairs.some(c => CONCLUDED.includes(c.verdict))) nothing.push('no verdict was reached')
   const crossed = thresholds.filter(t => t.held === false)
-  return conclude({
+  return chooseStatus({
     nothing,
     crossed: crossed.map(({ expression, value }) => `the threshold ${expression} was crossed: ${value?.toFixed(3)}`),
   })
@@ -36,7 +36,7 @@ export function findStatus(summary, { isVerdictRequired }) {
  * Chooses the exit status: reasons that nothing was shown go before crossed thresholds, and are then the only reasons.
  * @param {{ nothing: string[], crossed: string[] }} reasons @returns {{ status: number, reasons: string[] }}
  */
-export function conclude({ nothing, crossed }) {
+export function chooseStatus({ nothing, crossed }) {
   if (nothing.length > 0) return { status: EXIT.noResult, reasons: nothing }
   return { status: crossed.length > 0 ? EXIT.thresholdCrossed : EXIT.done, reasons: crossed }
 }

@@ -1,21 +1,21 @@
-import { droppedInWindow } from '../judge/gates/load.js'
+import { countDroppedRequests } from '../judge/gates/load.js'
 import { measureRound, nestQuantities, QUANTITIES } from '../judge/quantities.js'
-import { findLeftOut } from '../judge/record/deaths.js'
+import { findLeftOutArms } from '../judge/record/deaths.js'
 import {
   countGoodUses,
   hasTail,
   listAnswerBytes,
-  listCounted,
-  sidecarsOf,
+  listCountedTrials,
+  listSidecars,
   splitRounds,
 } from '../judge/record/measures.js'
-import { sectionsOf } from '../kinds/sections.js'
+import { findSections } from '../kinds/sections.js'
 import { groupBy } from '../lib/group-by.js'
 import { summariseSequence, summariseValues } from '../lib/stats.js'
-import { AXES, groupOf, isBaselineOf, renderArmName } from '../model/arms.js'
+import { AXES, createGroupKey, isBaselineOf, renderArmName } from '../model/arms.js'
 import { listComparisons } from '../model/results.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
-import { findDisparities, findUnequal, findWrong } from '../parity/verdict/rows.js'
+import { findDisparities, listUnequalRows, listWrongRows } from '../parity/verdict/rows.js'
 import { compareArms, findLength, isCutShort } from './compare.js'
 import { findBands } from './conditions.js'
 import { fitCpuLines, fitSlopes } from './fits.js'
@@ -38,19 +38,19 @@ const GROWING_SHARE = 1 / 2
  */
 export function summarise({ manifest, records }) {
   const { rounds, run, settings, parity, precision } = manifest
-  const kinds = [...groupBy(manifest.arms, sectionsOf)].map(([sections, planned]) => {
-    const arms = sections.hasRounds === false ? listTried(records) : planned
+  const kinds = [...groupBy(manifest.arms, findSections)].map(([sections, planned]) => {
+    const arms = sections.hasRounds === false ? listTriedArms(records) : planned
     return {
       sections,
       arms,
-      compare: createComparing({ manifest, arms: sections.hasRounds === false ? [] : arms, records }),
+      compare: createArmComparison({ manifest, arms: sections.hasRounds === false ? [] : arms, records }),
     }
   })
   const results = kinds
     .filter(({ arms }) => arms.length > 0)
     .map(({ compare, ...kind }) => createResult({ ...kind, comparisons: compare(), manifest, records }))
   const comparisons = listComparisons({ results })
-  const leftOut = precision ? findLeftOut(records) : new Set()
+  const leftOut = precision ? findLeftOutArms(records) : new Set()
   const going = leftOut.size > 0 ? kinds.flatMap(({ compare }) => compare(leftOut)) : comparisons
   return {
     schemaVersion: SCHEMA_VERSION,
@@ -66,7 +66,7 @@ export function summarise({ manifest, records }) {
     thresholds: manifest.thresholds.flatMap(expression =>
       holdThreshold(expression, {
         arms: kinds.flatMap(({ arms }) => arms),
-        tried: listTried(records),
+        tried: listTriedArms(records),
         notMeasured: manifest.notMeasured,
         comparisons,
       }),
@@ -79,7 +79,7 @@ export function summarise({ manifest, records }) {
 }
 
 /** Lists the arms that have records. @param {TrialRecord[]} records */
-function listTried(records) {
+function listTriedArms(records) {
   return [...new Map(records.map(r => [r.trial.arm.id, r.trial.arm])).values()]
 }
 
@@ -88,7 +88,7 @@ function listTried(records) {
  * @param {{ manifest: Manifest, arms: Arm[], records: TrialRecord[] }} run
  * @returns {(leftOut?: Set<string>) => Comparison[]} leftOut: ids of arms whose pairs are not compared
  */
-function createComparing({ manifest, arms, records }) {
+function createArmComparison({ manifest, arms, records }) {
   const { rounds, run, settings, parity, precision } = manifest
   const relaxed = settings.relaxes.map(r => r.gate)
   const judge = (/** @type {Arm} */ a, /** @type {Arm} */ b) => ({
@@ -107,8 +107,8 @@ function createComparing({ manifest, arms, records }) {
       ...(precision && { precision: precision.width }),
       isCutShort: isCutShort(manifest),
       findDisparities: (a, b) => findDisparities(judge(a, b)),
-      findUnequal: (a, b) => findUnequal(judge(a, b)),
-      findWrong: (a, b) => findWrong({ judged: [a, b].map(arm => ({ arm, rows: parity })), relaxed }),
+      findUnequal: (a, b) => listUnequalRows(judge(a, b)),
+      findWrong: (a, b) => listWrongRows({ judged: [a, b].map(arm => ({ arm, rows: parity })), relaxed }),
     })
 }
 
@@ -140,18 +140,18 @@ function summariseArm({ arm, arms, byArm, manifest }) {
   const count = (/** @type {string} */ outcome) => records.filter(r => r.outcome === outcome).length
   const planned = arm.rounds ?? manifest.rounds
   const { rounds: roundsRun, isSequence } = findLength({ planned, records, isCutShort: isCutShort(manifest) })
-  const roundsOf = (/** @type {Arm | undefined} */ other) =>
+  const splitArmRounds = (/** @type {Arm | undefined} */ other) =>
     other && other !== arm ? splitRounds(byArm[other.id], roundsRun) : []
   const rounds = {
     summarise: manifest.precision || isSequence ? summariseSequence : summariseValues,
     arm: splitRounds(records, roundsRun),
-    baseline: roundsOf(arms.find(other => isBaselineOf(other, arm))),
-    unchanged: roundsOf(arms.find(other => isWithout('changesPerMinute', other, arm))),
-    unconfigured: roundsOf(arms.find(other => isWithout('configuredServices', other, arm))),
-    kept: roundsOf(arms.find(other => isWithout('connections', other, arm))),
+    baseline: splitArmRounds(arms.find(other => isBaselineOf(other, arm))),
+    unchanged: splitArmRounds(arms.find(other => isWithout('changesPerMinute', other, arm))),
+    unconfigured: splitArmRounds(arms.find(other => isWithout('configuredServices', other, arm))),
+    kept: splitArmRounds(arms.find(other => isWithout('connections', other, arm))),
   }
   const services = new Map(
-    records.flatMap(r => sidecarsOf(r).flatMap(p => (p.batchOf === undefined ? [[p.service, p]] : []))),
+    records.flatMap(r => listSidecars(r).flatMap(p => (p.batchOf === undefined ? [[p.service, p]] : []))),
   )
   const sidecars = [...services].map(([service, { copyOf, pods }]) => ({
     service,
@@ -159,16 +159,16 @@ function summariseArm({ arm, arms, byArm, manifest }) {
     ...(pods && { pods: pods.length }),
     quantities: summariseQuantities({ rounds, service }),
   }))
-  const ofArm = { ...summariseQuantities({ rounds, service: null }), ...pickMost(sidecars) }
+  const ofArm = { ...summariseQuantities({ rounds, service: null }), ...pickLargestQuantities(sidecars) }
   return /** @type {SummaryArm} */ ({
     ...arm,
     ...(arm.load.ownRequest && { load: { ...arm.load, ownRequest: addAnswerBytes(arm.load.ownRequest, records) } }),
     target: manifest.target,
     trials: { completed: count('completed'), failed: count('failed'), invalid: count('invalid') },
-    spoiled: countSpoiled(records),
-    ...findGrowing(records),
-    boundBy: mostFrequent(
-      rounds.arm.flatMap(trials => listCounted(trials, countGoodUses)).flatMap(r => r.boundBy ?? []),
+    spoiled: countSpoiledTrials(records),
+    ...findGrowingSidecars(records),
+    boundBy: findMostFrequent(
+      rounds.arm.flatMap(trials => listCountedTrials(trials, countGoodUses)).flatMap(r => r.boundBy ?? []),
     ),
     responseTimeMs: null,
     latencyMs: null,
@@ -183,12 +183,12 @@ function summariseArm({ arm, arms, byArm, manifest }) {
  * Finds the sidecars of an arm that keep memory of requests: it grew in each quarter of many windows. One window may just fill
  * a heap, and those with dropped requests do not count: requests queue up in memory, too. @param {TrialRecord[]} records of the arm @returns {Pick<SummaryArm, 'growing'>}
  */
-function findGrowing(records) {
+function findGrowingSidecars(records) {
   const windows = records.flatMap(record => {
     const requests = record.load?.verified ?? 0
-    return requests === 0 || droppedInWindow(/** @type {import('../judge/gates/gate.js').Measured} */ (record)) > 0
+    return requests === 0 || countDroppedRequests(/** @type {import('../judge/gates/gate.js').Measured} */ (record)) > 0
       ? []
-      : sidecarsOf(record).map(({ service, memory }) => ({ service, bytes: (memory.grownBytes ?? 0) / requests }))
+      : listSidecars(record).map(({ service, memory }) => ({ service, bytes: (memory.grownBytes ?? 0) / requests }))
   })
   const growing = [...groupBy(windows, ({ service }) => service)].flatMap(([service, ofService]) => {
     const grown = ofService.filter(({ bytes }) => bytes >= GROWTH_LEAST_BYTES)
@@ -217,7 +217,9 @@ const WITHOUT = { changesPerMinute: 0, configuredServices: 0, connections: 'kept
  */
 function isWithout(axis, other, arm) {
   const isOfBase = AXES[axis].of(other) === WITHOUT[axis]
-  return isOfBase && renderArmName(other) === renderArmName(arm) && groupOf(other, axis) === groupOf(arm, axis)
+  return (
+    isOfBase && renderArmName(other) === renderArmName(arm) && createGroupKey(other, axis) === createGroupKey(arm, axis)
+  )
 }
 
 /**
@@ -230,7 +232,7 @@ function isWithout(axis, other, arm) {
  */
 function summariseQuantities({ rounds, service }) {
   const requests = rounds.arm
-    .flatMap(trials => listCounted(trials, countGoodUses))
+    .flatMap(trials => listCountedTrials(trials, countGoodUses))
     .reduce((sum, r) => sum + (r.load?.verified ?? 0), 0)
   const measure = (/** @type {QuantityRow} */ row) =>
     rounds.arm.map((trials, i) => {
@@ -246,7 +248,7 @@ function summariseQuantities({ rounds, service }) {
  * Picks the quantities that an arm has from its sidecar with the largest median, by header; {}: it has no sidecars.
  * @param {{ quantities: Record<string, Quantity> }[]} sidecars
  */
-function pickMost(sidecars) {
+function pickLargestQuantities(sidecars) {
   const rows = Object.values(QUANTITIES).filter(row => row.sidecars === 'most' && sidecars.length > 0)
   return Object.fromEntries(
     rows.map(({ header }) => {
@@ -257,7 +259,7 @@ function pickMost(sidecars) {
 }
 
 /** Counts trials by gate, and those that failed, with the first reason. @param {TrialRecord[]} records of one arm */
-function countSpoiled(records) {
+function countSpoiledTrials(records) {
   /** @type {{ id: string, gate: string, part?: string, reason: string }[]} */
   const findings = records.flatMap(r =>
     r.outcome === 'failed'
@@ -271,7 +273,7 @@ function countSpoiled(records) {
 }
 
 /** Finds the most frequent item, of equals the first; null: there is none. @template T @param {T[]} items */
-function mostFrequent(items) {
+function findMostFrequent(items) {
   const counts = new Map()
   for (const item of items) counts.set(item, (counts.get(item) ?? 0) + 1)
   return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? null

@@ -1,8 +1,8 @@
-import { listCompared, PRIMARY } from '../judge/quantities.js'
+import { listComparedQuantities, PRIMARY } from '../judge/quantities.js'
 import { UsageError } from '../lib/errors.js'
 import { groupBy } from '../lib/group-by.js'
-import { suggest } from '../lib/nearest.js'
-import { groupOf, parseChoice, renderArmName } from '../model/arms.js'
+import { renderSuggestion } from '../lib/nearest.js'
+import { createGroupKey, parseChoice, renderArmName } from '../model/arms.js'
 
 /** Conditions on the median ratio of two planes, or of two runs, for CI. Pure. */
 /** @import { Arm, Comparison, Manifest, ThresholdResult } from '../model/types.ts' */
@@ -95,17 +95,19 @@ export function holdThreshold(expression, { arms, tried, notMeasured, comparison
   const names = [...planes, ...leftOut]
   const threshold = parseExpression(expression, { sides: { ...PLANES, names }, arms })
   if (![threshold.a, threshold.b].some(side => leftOut.has(side))) return evaluateThreshold(threshold, comparisons)
-  const kinds = listCompared().find(({ name }) => name === threshold.quantity)?.compared.kinds ?? []
+  const kinds = listComparedQuantities().find(({ name }) => name === threshold.quantity)?.compared.kinds ?? []
   const ofQuantity = measured.filter(arm => kinds.includes(arm.load.kind))
-  return [...groupBy(ofQuantity, arm => groupOf(arm)).values()].map(([{ link, cpuLimitCores, load, conditions }]) => ({
-    expression,
-    link,
-    cpuLimitCores,
-    load,
-    conditions,
-    value: null,
-    held: null,
-  }))
+  return [...groupBy(ofQuantity, arm => createGroupKey(arm)).values()].map(
+    ([{ link, cpuLimitCores, load, conditions }]) => ({
+      expression,
+      link,
+      cpuLimitCores,
+      load,
+      conditions,
+      value: null,
+      held: null,
+    }),
+  )
 }
 
 /**
@@ -122,15 +124,15 @@ function parseExpression(expression, { sides, arms, services }) {
   const limit = Number(number)
   if (!(limit > 0) || !Number.isFinite(limit)) throw fail(`"${number}" is no ratio above 0; ${example}`)
 
-  const quantities = listCompared()
+  const quantities = listComparedQuantities()
   const row = quantities.find(({ name }) => name === quantity)
   if (!row) {
     const known = quantities.map(({ name }) => name)
-    throw fail(`unknown quantity "${quantity}"${suggest(quantity, known)}; ${example}`)
+    throw fail(`unknown quantity "${quantity}"${renderSuggestion(quantity, known)}; ${example}`)
   }
   if (service !== null && !row.sidecars) throw fail(`${quantity} is no quantity of a single sidecar`)
   if (service !== null && services && !services.includes(service))
-    throw fail(`unknown service "${service}"${suggest(service, services)}`)
+    throw fail(`unknown service "${service}"${renderSuggestion(service, services)}`)
   if (!arms.some(arm => row.compared.kinds.includes(arm.load.kind))) {
     throw fail(
       row.compared.kinds.includes('open')

@@ -27,7 +27,7 @@ export function findRoundsLeast(isSequence) {
 
 /** Says whether too many rounds have no ratio; false as long as there are too few for an interval. @param {(number | null)[]} values @param {boolean} isSequence */
 export function areSpoiled(values, isSequence) {
-  return values.length >= findRoundsLeast(isSequence) && countUncured(values, isSequence) > 0
+  return values.length >= findRoundsLeast(isSequence) && countCuringRounds(values, isSequence) > 0
 }
 
 /**
@@ -35,7 +35,7 @@ export function areSpoiled(values, isSequence) {
  * @param {(number | null)[]} values null: a spoiled round @param {boolean} isSequence
  * @returns {number} 0: they are; Infinity: the number of rounds is fixed, so none can
  */
-export function countUncured(values, isSequence) {
+export function countCuringRounds(values, isSequence) {
   const missing = values.filter(value => value === null).length
   if (missing === 0) return 0
   return isSequence ? Math.max(0, Math.ceil(missing / SPOILED_MOST) - values.length) : Infinity
@@ -61,14 +61,14 @@ export function judgeRounds({ values, seed, isSequence, gapLeast = GAP_LEAST, aa
   const ratio = isSequence ? summariseSequence(values) : summariseRatios(values, seed)
   const least = aaSpread === null ? GAP_LEAST : gapLeast
   const floor = Math.max(least, aaSpread ?? 0)
-  return { ratio, verdict: judge({ ratio, floor, isSpoiled }), gapLeast: least }
+  return { ratio, verdict: chooseVerdict({ ratio, floor, isSpoiled }), gapLeast: least }
 }
 
 /**
  * Chooses a verdict. It names no side without an interval, if that contains 1, below the floor (a share), or if rounds were spoiled.
  * @param {{ ratio: Quantity, floor: number, isSpoiled: boolean }} options @returns {Verdict}
  */
-export function judge({ ratio: { median, low, high }, floor, isSpoiled }) {
+export function chooseVerdict({ ratio: { median, low, high }, floor, isSpoiled }) {
   if (median === null || isSpoiled) return 'invalid'
   if (low === null || high === null) return 'indicative'
   if ((low <= 1 && high >= 1) || Math.abs(median - 1) < floor) return 'no-difference-shown'
@@ -86,9 +86,9 @@ export function measurePrecision({ target, rounds, comparisons }) {
   const pairs = comparisons
     .filter(c => c.quantity === PRIMARY.name && c.service === null && !c.isControl)
     .map(({ a, b, link, cpuLimitCores, load, conditions, contrast, ratio }) => {
-      const width = widthOf(ratio)
+      const width = computeIntervalWidth(ratio)
       const isNarrow = isPrecise(ratio, target.width)
-      const roundsMore = isNarrow ? 0 : countMore(ratio, target.width)
+      const roundsMore = isNarrow ? 0 : countNeededRounds(ratio, target.width)
       return { a, b, link, cpuLimitCores, load, conditions, contrast, width, isNarrow, roundsMore }
     })
   return { ...target, rounds, isReached: pairs.length > 0 && pairs.every(pair => pair.isNarrow), pairs }
@@ -96,24 +96,24 @@ export function measurePrecision({ target, rounds, comparisons }) {
 
 /** Says whether an interval is narrow enough, with few spoiled rounds. @param {Quantity} ratio @param {number} widthMost */
 function isPrecise(ratio, widthMost) {
-  const width = widthOf(ratio)
+  const width = computeIntervalWidth(ratio)
   return width !== null && width <= widthMost && !areSpoiled(ratio.values, true)
 }
 
 /** Computes the width of an interval, high / low - 1; null without one. @param {Quantity} ratio */
-function widthOf({ low, high }) {
+function computeIntervalWidth({ low, high }) {
   return low === null || high === null ? null : high / low - 1
 }
 
 /** Counts rounds still needed; null: not known, or too many. @param {Quantity} ratio @param {number} widthMost */
-function countMore({ values, ...ratio }, widthMost) {
+function countNeededRounds({ values, ...ratio }, widthMost) {
   const logs = values.flatMap(value => (value === null ? [] : [Math.log(value)]))
   // The spread of two ratios says too little to extrapolate from.
   if (logs.length < 3) return null
-  const width = widthOf({ values, ...ratio })
+  const width = computeIntervalWidth({ values, ...ratio })
   const isWide = width === null || width > widthMost
   const count = isWide
     ? extrapolateCount({ values: logs, width: Math.log(1 + widthMost), most: ROUNDS_MOST })
     : logs.length
-  return count && Math.max(isWide ? 1 : 0, count - logs.length, countUncured(values, true))
+  return count && Math.max(isWide ? 1 : 0, count - logs.length, countCuringRounds(values, true))
 }

@@ -5,10 +5,10 @@ import { findRecordPart } from '../kinds/parts.js'
 import { BenchError } from '../lib/errors.js'
 import { renderCommand } from '../lib/render-command.js'
 import { findFault, summarySchema } from '../model/schemas.js'
-import { generatorOf } from '../model/tools.js'
-import { readLoadLog, readObserved, readRawPart } from '../records/raw.js'
+import { findGenerator } from '../model/tools.js'
+import { readLoadLog, readRawPart, readTrialObservation } from '../records/raw.js'
 import { readRun, readSummary } from '../records/records.js'
-import { rawNameOf } from '../records/write.js'
+import { renderRawName } from '../records/write.js'
 import { summarise } from './summarise.js'
 
 /** @import { Measured } from '../judge/gates/gate.js' */
@@ -31,30 +31,30 @@ const ROUNDING = 1e-9
  */
 export function verifyRun({ folder, findLoad, kitSha256 }) {
   const { manifest, records, warnings } = readRun(folder)
-  const load = findLoad(generatorOf(manifest))
+  const load = findLoad(findGenerator(manifest))
   const isOfOtherKit = kitSha256 !== undefined && manifest.kit.sha256 !== kitSha256
-  const { written, differences } = readWritten(folder, isOfOtherKit)
+  const { written, differences } = readWrittenSummary(folder, isOfOtherKit)
   const relaxed = manifest.settings.relaxes.map(r => r.gate)
 
   const without = []
   let lost = 0
   for (const record of records) {
-    const again = recompute({ folder, record, load, relaxed })
+    const again = recomputeRecord({ folder, record, load, relaxed })
     if (typeof again === 'string') {
       without.push(`${record.trial.id}: ${again}`)
       // A trial that failed may have left any files or none.
       if (record.outcome !== 'failed') lost++
     } else {
       // Numbers that an older kit did not have are not in its records.
-      const ours = isOfOtherKit ? pick(again, record) : again
-      differences.push(...compare(ours, pick(record, again), record.trial.id))
+      const ours = isOfOtherKit ? pickShape(again, record) : again
+      differences.push(...listDifferingPaths(ours, pickShape(record, again), record.trial.id))
     }
   }
   differences.push(...compareCalibrations(manifest, records))
   if (written !== null) {
     const again = summarise({ manifest, records })
-    const [ours, theirs] = isOfOtherKit ? [pick(again, written), pick(written, again)] : [again, written]
-    differences.push(...compare(ours, theirs, 'summary.json'))
+    const [ours, theirs] = isOfOtherKit ? [pickShape(again, written), pickShape(written, again)] : [again, written]
+    differences.push(...listDifferingPaths(ours, theirs, 'summary.json'))
   }
 
   const listed = differences.slice(0, SHOWN_MOST)
@@ -70,13 +70,18 @@ export function verifyRun({ folder, findLoad, kitSha256 }) {
       `not computed again, for there are no raw files of them: ${UNSEEN}`,
       ...listed.map(difference => `differs: ${difference}`),
       ...(rest > 0 ? [`and ${rest} more`] : []),
-      conclude({ differences: differences.length, without: without.length, lost, leftOut: warnings.length }),
+      concludeVerification({
+        differences: differences.length,
+        without: without.length,
+        lost,
+        leftOut: warnings.length,
+      }),
     ],
   }
 }
 
 /** Reads summary.json; written: null if it cannot be read. @param {string} folder @param {boolean} isOfOtherKit its form is not checked */
-function readWritten(folder, isOfOtherKit) {
+function readWrittenSummary(folder, isOfOtherKit) {
   try {
     const written = readSummary(folder)
     const fault = isOfOtherKit ? null : findFault(summarySchema, written)
@@ -87,7 +92,7 @@ function readWritten(folder, isOfOtherKit) {
 }
 
 /** @param {{ differences: number, without: number, lost: number, leftOut: number }} counts */
-function conclude({ differences, without, lost, leftOut }) {
+function concludeVerification({ differences, without, lost, leftOut }) {
   if (differences > 0) return `${differences} numbers do not agree`
   if (leftOut > 0) return `${leftOut} lines of trials.jsonl were left out; summary.json agrees with the others`
   if (lost > 0)
@@ -105,7 +110,7 @@ function compareCalibrations({ calibrations }, records) {
     const record = records.find(r => r.trial.id === trialId)
     if (!record || rate === null) return []
     const computed = { ratePerSecond: ratePerSecond(record), boundBy: record.boundBy }
-    return compare(computed, { ratePerSecond: rate, boundBy }, `manifest.json: the calibration ${trialId}`)
+    return listDifferingPaths(computed, { ratePerSecond: rate, boundBy }, `manifest.json: the calibration ${trialId}`)
   })
 }
 
@@ -113,7 +118,7 @@ function compareCalibrations({ calibrations }, records) {
  * Computes the parts of a record that its raw files give; a string says why they cannot.
  * @param {{ folder: string, record: TrialRecord, load: Pick<LoadGenerator, 'parseResult'>, relaxed: string[] }} options
  */
-function recompute({ folder, record, load, relaxed }) {
+function recomputeRecord({ folder, record, load, relaxed }) {
   const { trial, outcome } = record
   if (outcome === 'failed') return 'the trial failed'
   try {
@@ -123,8 +128,8 @@ function recompute({ folder, record, load, relaxed }) {
     const damage = ofPart === null ? `${partial?.name}.json is missing or damaged` : null
     const judgement = partial && ofPart ? { [partial.name]: partial.part.judge(ofPart) } : {}
     if (partial && !partial.part.hasWindow) return damage ?? judgement
-    const raw = rawNameOf(trial)
-    const observed = readObserved(folder, raw)
+    const raw = renderRawName(trial)
+    const observed = readTrialObservation(folder, raw)
     if (observed === null) return 'observation.json is missing or damaged'
     const described = computeWindow({ ...observed, armId: trial.arm.id })
     if (described === null) return 'samples.jsonl has no sample of an edge of the window'
@@ -158,27 +163,33 @@ function readResult({ folder, raw, place, load }) {
 }
 
 /** Picks the parts of a value that a shape has. @param {any} value @param {any} shape @returns {any} */
-function pick(value, shape) {
+function pickShape(value, shape) {
   if (Array.isArray(shape)) {
     const isAlike = Array.isArray(value) && value.length === shape.length
-    return isAlike ? shape.map((part, i) => pick(value[i], part)) : value
+    return isAlike ? shape.map((part, i) => pickShape(value[i], part)) : value
   }
   if (typeof shape !== 'object' || shape === null || typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(shape).map(([name, part]) => [name, pick(readMember(value, name), part)]))
+  return Object.fromEntries(
+    Object.entries(shape).map(([name, part]) => [name, pickShape(readMember(value, name), part)]),
+  )
 }
 
 /**
  * Lists the paths that differ by more than rounding. JSON writes NaN and Infinity as null, so these are equal to null.
  * @param {unknown} computed @param {unknown} written @param {string} at the path of both @returns {string[]} []: none differs
  */
-function compare(computed, written, at) {
+function listDifferingPaths(computed, written, at) {
   const [a, b] = /** @type {any[]} */ ([computed, written].map(v => (v === undefined ? null : v)))
   if (typeof a === 'number' && typeof b === 'number' && Math.abs(a - b) <= ROUNDING * Math.max(1, Math.abs(a)))
     return []
   if (typeof a === 'object' && a !== null && typeof b === 'object' && b !== null) {
     const names = new Set([...Object.keys(a), ...Object.keys(b)])
     return [...names].flatMap(name =>
-      compare(readMember(a, name), readMember(b, name), `${at}${/^\d+$/.test(name) ? `[${name}]` : `.${name}`}`),
+      listDifferingPaths(
+        readMember(a, name),
+        readMember(b, name),
+        `${at}${/^\d+$/.test(name) ? `[${name}]` : `.${name}`}`,
+      ),
     )
   }
   const isNothing = (/** @type {unknown} */ v) => v === null || (typeof v === 'number' && !Number.isFinite(v))

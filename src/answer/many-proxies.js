@@ -1,6 +1,6 @@
 import { QUANTITIES } from '../judge/quantities.js'
 import { capitalise, joinWords } from '../lib/letters.js'
-import { count } from '../lib/units.js'
+import { renderNounCount } from '../lib/units.js'
 import { countValues, findNoise, isOpenAndSmall, labelOfQuantity, MULTIPLE_LEAST } from './pair.js'
 
 /** The verdicts on more than two proxies, in one sentence. Pure. @import { Comparison } from '../model/types.ts' */
@@ -37,7 +37,7 @@ function renderAgainstBaseline(comparisons) {
   if (lower) ratios.push(`${baseline} ${less.predicate} than ${lower}`)
   if (higher) ratios.push(`${ratios.length > 0 ? more.short : `${baseline} ${more.predicate}`} than ${higher}`)
   if (open) {
-    const repeats = count(Math.max(...ofBaseline.map(countValues)), 'repeat')
+    const repeats = renderNounCount(Math.max(...ofBaseline.map(countValues)), 'repeat')
     const against = ratios.length > 0 ? 'against' : 'Against'
     ratios.push(`${against} ${baseline}, ${labelOfQuantity(quantity)}: ${open}; ${repeats}: no interval yet`)
   }
@@ -111,7 +111,7 @@ function renderAlike({ names, pairs }) {
   const open = pairs.filter(isOpen)
   if (open.length > 0) {
     const repeats = Math.max(...open.map(countValues))
-    return `No difference in ${label} of ${joinWords(names)} so far (${count(repeats, 'repeat')}: no interval yet)`
+    return `No difference in ${label} of ${joinWords(names)} so far (${renderNounCount(repeats, 'repeat')}: no interval yet)`
   }
   if (pairs.length < (names.length * (names.length - 1)) / 2)
     return `No difference found in ${label} of ${joinWords(names)}`
@@ -216,7 +216,7 @@ function renderTimes(pair, name) {
     times: `${about}${Number(times).toFixed(digits)} × ${name === a ? b : a}`,
     sureness:
       about || low === null || high === null
-        ? `${count(countValues(pair), 'repeat')}: no interval yet`
+        ? `${renderNounCount(countValues(pair), 'repeat')}: no interval yet`
         : `95 % CI ${low.toFixed(digits)} to ${high.toFixed(digits)}`,
   }
 }

@@ -1,6 +1,6 @@
-import { PRIMARY, QUANTITIES, quantityOf } from '../judge/quantities.js'
-import { count } from '../lib/units.js'
-import { groupOf, renderArmName } from '../model/arms.js'
+import { findQuantity, PRIMARY, QUANTITIES } from '../judge/quantities.js'
+import { renderNounCount } from '../lib/units.js'
+import { createGroupKey, renderArmName } from '../model/arms.js'
 import { countValues } from './pair.js'
 
 /** Sentences that say how sure the verdicts of a kind are. Pure. @import { Comparison, Result, SummaryArm } from '../model/types.ts' */
@@ -26,7 +26,7 @@ export function renderSureness({ comparisons, arms }, { primary = PRIMARY.name, 
   return {
     basis: [
       ...(controls.length > 0 ? [renderFloor(controls)] : []),
-      ...(repeats > 0 ? [`${count(repeats, noun)}.`] : []),
+      ...(repeats > 0 ? [`${renderNounCount(repeats, noun)}.`] : []),
     ],
     notes:
       drawn.includes(primary) && pairs.some(pair => isApart(pair, arms))
@@ -49,10 +49,10 @@ function renderFloor(controls) {
 function isApart(pair, arms) {
   const { a, b, contrast, quantity, ratio, verdict } = pair
   if (contrast !== null || ratio.median === null || verdict === 'invalid') return false
-  const medianOf = (/** @type {string} */ name) => {
-    const arm = arms.find(one => renderArmName(one) === name && groupOf(one) === groupOf(pair))
-    return arm ? quantityOf(arm, quantity).median : null
+  const findMedian = (/** @type {string} */ name) => {
+    const arm = arms.find(one => renderArmName(one) === name && createGroupKey(one) === createGroupKey(pair))
+    return arm ? findQuantity(arm, quantity).median : null
   }
-  const [over, under] = [medianOf(a), medianOf(b)]
+  const [over, under] = [findMedian(a), findMedian(b)]
   return over !== null && under !== null && Math.abs(over / under - ratio.median) >= APART_LEAST
 }

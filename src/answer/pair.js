@@ -1,5 +1,5 @@
 import { QUANTITIES } from '../judge/quantities.js'
-import { count } from '../lib/units.js'
+import { renderNounCount } from '../lib/units.js'
 import { GAP_LEAST } from '../model/bounds.js'
 
 /** The verdict on one pair of proxies: as a sentence, and as what stands in the cells of tables. Pure. @import { Comparison } from '../model/types.ts' */
@@ -125,7 +125,7 @@ function renderSureness(comparison) {
   const { ratio, verdict, gapLeast } = comparison
   const { median, low, high } = ratio
   if (verdict === 'indicative' || low === null || high === null)
-    return ` (${count(countValues(comparison), 'repeat')}: no interval yet)`
+    return ` (${renderNounCount(countValues(comparison), 'repeat')}: no interval yet)`
   if (Number(median) >= MULTIPLE_LEAST) return ` (95 % CI ${low.toFixed(1)} to ${high.toFixed(1)})`
   const digits = gapLeast === undefined ? 0 : 1
   const ends = [low, high].map(end => 100 * Math.abs(end - 1)).sort((x, y) => x - y)

@@ -1,7 +1,7 @@
 import { PRIMARY, QUANTITIES } from '../judge/quantities.js'
 import { groupBy } from '../lib/group-by.js'
-import { count } from '../lib/units.js'
-import { groupOf } from '../model/arms.js'
+import { renderNounCount } from '../lib/units.js'
+import { createGroupKey } from '../model/arms.js'
 import { renderManyProxies } from './many-proxies.js'
 import { MEMORY, renderPair } from './pair.js'
 
@@ -19,7 +19,7 @@ export function renderPairs({ comparisons, primary = PRIMARY.name, others = [MEM
   const pairs = comparisons.filter(c => !c.isControl && c.contrast === null && c.service === null)
   const ofPrimary = pairs.filter(c => c.quantity === primary)
   if (ofPrimary.length === 0) return []
-  const groups = [...groupBy(ofPrimary, c => groupOf(c)).values()]
+  const groups = [...groupBy(ofPrimary, c => createGroupKey(c)).values()]
   const ofFirst = ofPrimary.filter(({ a }) => a === ofPrimary[0].a)
   const contenders = new Set(ofFirst.map(({ b }) => b))
   if (groups.length > 1) return [...groupBy(ofFirst, c => c.b).values()].map(renderPoints)
@@ -36,8 +36,8 @@ export function renderPairs({ comparisons, primary = PRIMARY.name, others = [MEM
  */
 function renderPoints(comparisons) {
   const [{ a, b, quantity }] = comparisons
-  const of = (/** @type {string} */ verdict) => comparisons.filter(c => c.verdict === verdict)
-  const gaps = (/** @type {Comparison[]} */ some) => {
+  const listComparisonsWithVerdict = (/** @type {string} */ verdict) => comparisons.filter(c => c.verdict === verdict)
+  const renderGaps = (/** @type {Comparison[]} */ some) => {
     const values = some.map(({ ratio }) => 100 * Math.abs(Number(ratio.median) - 1)).sort((x, y) => x - y)
     const [least, most] = [values[0], values[values.length - 1]].map(value => value.toFixed(0))
     return `${least === most ? least : `${least} to ${most}`} %`
@@ -47,19 +47,24 @@ function renderPoints(comparisons) {
     ['lower', less],
     ['higher', more],
   ]))
-    if (of(verdict).length === comparisons.length)
-      return `${a} ${`${words}`.replace('%', gaps(comparisons))} than ${b}, at each of ${comparisons.length} points.`
+    if (listComparisonsWithVerdict(verdict).length === comparisons.length)
+      return `${a} ${`${words}`.replace('%', renderGaps(comparisons))} than ${b}, at each of ${comparisons.length} points.`
   const clauses = [
     ['lower', 'less'],
     ['higher', 'more'],
   ].flatMap(([verdict, word]) => {
-    const some = of(verdict)
-    return some.length > 0 ? [`${word} at ${some.length} (${gaps(some)})`] : []
+    const some = listComparisonsWithVerdict(verdict)
+    return some.length > 0 ? [`${word} at ${some.length} (${renderGaps(some)})`] : []
   })
-  const same = of('no-difference-shown').length
-  const open = of('indicative').filter(({ ratio }) => ratio.median !== null)
+  const same = listComparisonsWithVerdict('no-difference-shown').length
+  const open = listComparisonsWithVerdict('indicative').filter(({ ratio }) => ratio.median !== null)
   const ratios = open.map(({ ratio }) => Number(ratio.median)).sort((x, y) => x - y)
-  const lacks = comparisons.length - of('lower').length - of('higher').length - same - open.length
+  const lacks =
+    comparisons.length -
+    listComparisonsWithVerdict('lower').length -
+    listComparisonsWithVerdict('higher').length -
+    same -
+    open.length
   const parts = [
     ...clauses,
     ...(same > 0 ? [`no difference at ${same}`] : []),
@@ -68,5 +73,5 @@ function renderPoints(comparisons) {
       : []),
     ...(lacks > 0 ? [`no verdict at ${lacks}`] : []),
   ]
-  return `${label[0].toUpperCase()}${label.slice(1)} of ${a} against ${b} at ${count(comparisons.length, 'point')}: ${parts.join(', ')}.`
+  return `${label[0].toUpperCase()}${label.slice(1)} of ${a} against ${b} at ${renderNounCount(comparisons.length, 'point')}: ${parts.join(', ')}.`
 }

@@ -64,7 +64,7 @@ export function joinPictures(pictures) {
 }
 
 /** Leaves out columns and rows whose cells are all null. @param {Picture} picture @returns {Picture} */
-export function dropEmpty({ columns, rows, ...picture }) {
+export function dropEmptyCells({ columns, rows, ...picture }) {
   const isFilled = (/** @type {unknown} */ _, /** @type {number} */ i) => rows.some(({ cells }) => cells[i] !== null)
   return {
     ...picture,

@@ -1,8 +1,8 @@
-import { formatValue, PRIMARY, QUANTITIES, quantityOf, SHOWN_BY_DEFAULT } from '../judge/quantities.js'
+import { findQuantity, formatValue, PRIMARY, QUANTITIES, SHOWN_BY_DEFAULT } from '../judge/quantities.js'
 import { groupBy } from '../lib/group-by.js'
-import { findVaried, groupOf, renderArmName, renderAxes } from '../model/arms.js'
+import { createGroupKey, listVariedAxes, renderArmName, renderAxes } from '../model/arms.js'
 import { renderChange, renderRatio } from './pair.js'
-import { dropEmpty } from './picture.js'
+import { dropEmptyCells } from './picture.js'
 
 /**
  * Pictures of the quantities of proxies. If arms differ in nothing else, each proxy has a row; if an experiment varies axes,
@@ -38,7 +38,7 @@ export function drawProxies({ arms: all, comparisons, quantities, primary = PRIM
   const names = quantities.filter(name => arms.some(arm => isInformative(arm, name)))
   const pairs = comparisons.filter(c => c.quantity === primary && c.service === null && !c.isControl)
   const picture = hasPoints(arms)
-    ? drawPoints(arms, pairs, names, findVaried(arms))
+    ? drawPoints(arms, pairs, names, listVariedAxes(arms))
     : drawRows(arms, pairs, { names, primary, further: columns })
   return picture.rows.length === 0 || picture.columns.length === 0 ? [] : [picture]
 }
@@ -49,7 +49,7 @@ export function drawProxies({ arms: all, comparisons, quantities, primary = PRIM
  * @param {SummaryArm[]} arms without A/A arms
  */
 export function hasPoints(arms) {
-  return findVaried(arms).length > 0 && new Set(arms.map(renderArmName)).size < arms.length
+  return listVariedAxes(arms).length > 0 && new Set(arms.map(renderArmName)).size < arms.length
 }
 
 /** Says whether an arm has a value of a quantity that means something under its load. @param {SummaryArm} arm @param {string} name */
@@ -57,7 +57,7 @@ function isInformative(arm, name) {
   if (arm.load.kind === 'closed' && TIMES.includes(name)) return false
   // The rate of a proxy in its own turns says nothing of what it delivers.
   if (arm.load.kind === 'interleaved' && name === 'throughput') return false
-  return quantityOf(arm, name).median !== null
+  return findQuantity(arm, name).median !== null
 }
 
 /**
@@ -70,7 +70,7 @@ function drawRows(arms, pairs, { names, primary, further }) {
   const first = arms.find(arm => arm.hasSidecars)
   const against = pairs.filter(c => c.contrast === null && first && c.a === renderArmName(first))
   const isMany = against.length > 1
-  const ratioOf = (/** @type {SummaryArm} */ arm) => {
+  const renderArmRatio = (/** @type {SummaryArm} */ arm) => {
     const comparison = against.find(({ b }) => b === renderArmName(arm))
     if (arm === first) return { text: '1' }
     return comparison ? renderRatio(comparison) : null
@@ -78,13 +78,13 @@ function drawRows(arms, pairs, { names, primary, further }) {
   /** @type {{ column: Column, cellOf: (arm: SummaryArm) => Cell | null }[]} */
   const columns = names.flatMap((name, i) => [
     {
-      column: { heading: headingOf(name), ...(i === 0 && { isBar: /** @type {const} */ (true) }) },
+      column: { heading: renderHeading(name), ...(i === 0 && { isBar: /** @type {const} */ (true) }) },
       cellOf: arm => renderQuantity(arm, name),
     },
-    ...(name === primary && isMany ? [{ column: { heading: `against ${against[0].a}` }, cellOf: ratioOf }] : []),
+    ...(name === primary && isMany ? [{ column: { heading: `against ${against[0].a}` }, cellOf: renderArmRatio }] : []),
   ])
   const whole = [...columns, ...further]
-  return dropEmpty({
+  return dropEmptyCells({
     isOfProxies: true,
     columns: whole.map(({ column }) => column),
     rows: arms.map(arm => ({
@@ -118,7 +118,7 @@ function drawPoints(arms, pairs, names, varied) {
   }
   const cells = columns.flatMap((name, i) => [
     ...proxies.map(proxy => ({
-      column: { group: headingOf(name), heading: proxy },
+      column: { group: renderHeading(name), heading: proxy },
       cellOf: (/** @type {SummaryArm[]} */ point) => {
         const arm = findArm(proxy, point)
         const cell = arm && renderQuantity(arm, name)
@@ -132,7 +132,11 @@ function drawPoints(arms, pairs, names, varied) {
             column: { group: '', heading: `${second} / ${first}` },
             cellOf: (/** @type {SummaryArm[]} */ point) => {
               const comparison = pairs.find(
-                c => c.contrast === null && c.a === first && c.b === second && groupOf(c) === groupOf(point[0]),
+                c =>
+                  c.contrast === null &&
+                  c.a === first &&
+                  c.b === second &&
+                  createGroupKey(c) === createGroupKey(point[0]),
               )
               return comparison ? renderRatio(comparison) : null
             },
@@ -140,7 +144,7 @@ function drawPoints(arms, pairs, names, varied) {
         ]
       : []),
   ])
-  return dropEmpty({
+  return dropEmptyCells({
     columns: cells.map(({ column }) => column),
     rows: points.map(point => ({
       label: renderAxes(point[0], varied),
@@ -158,13 +162,13 @@ function findChange(arm, pairs) {
     ({ contrast, ...c }) =>
       contrast !== null &&
       c.a === `${renderArmName(arm)} with ${renderAxes(arm, [contrast])}` &&
-      groupOf(c) === groupOf(arm),
+      createGroupKey(c) === createGroupKey(arm),
   )
   return comparison ? renderChange(comparison) : ''
 }
 
 /** Names a quantity as the heading of a column, without a unit that stands behind each value. @param {string} name of a quantity */
-export function headingOf(name) {
+export function renderHeading(name) {
   const { label, unit } = QUANTITIES[name]
   if (HEADINGS[name]) return HEADINGS[name]
   return BEHIND.includes(unit) ? label.replace(new RegExp(`,? ${unit}(?= |$)`), '') : label
@@ -176,22 +180,22 @@ export function headingOf(name) {
  */
 export function renderQuantity(arm, name) {
   if (!isInformative(arm, name)) return null
-  const { median, low, high } = quantityOf(arm, name)
+  const { median, low, high } = findQuantity(arm, name)
   const row = QUANTITIES[name]
   const { scale = 1 } = row
   const digits = name === 'rss' && Number(median) / scale >= 10 ? 0 : row.digits
   const unit = BEHIND.includes(row.unit) && row.unit !== '%' ? ` ${row.unit}` : ''
-  const inUnit = (/** @type {number | null} */ value) => (value === null ? null : value / scale)
+  const scaleToUnit = (/** @type {number | null} */ value) => (value === null ? null : value / scale)
   return {
     text: `${formatValue({ ...row, digits }, Number(median))}${unit}`,
-    value: inUnit(median),
-    low: inUnit(low),
-    high: inUnit(high),
+    value: scaleToUnit(median),
+    low: scaleToUnit(low),
+    high: scaleToUnit(high),
   }
 }
 
 /** Says whether an experiment names quantities other than those shown by default. @param {Pick<Summary, 'shows'>} summary */
-export function choosesQuantities({ shows: { quantities } }) {
+export function hasChosenQuantities({ shows: { quantities } }) {
   return quantities.length > 0 && quantities.join() !== SHOWN_BY_DEFAULT.join()
 }
 
@@ -200,7 +204,7 @@ export function choosesQuantities({ shows: { quantities } }) {
  * @param {Pick<Summary, 'shows'>} summary @param {string[]} usual those of the kind; the first leads in any case, if it is shown
  */
 export function chooseQuantities(summary, usual) {
-  if (!choosesQuantities(summary)) return usual
+  if (!hasChosenQuantities(summary)) return usual
   const { quantities } = summary.shows
   return quantities.includes(usual[0]) ? [usual[0], ...quantities.filter(name => name !== usual[0])] : quantities
 }

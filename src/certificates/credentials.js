@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { identityOf } from '../model/sidecar-contract.js'
+import { renderSpiffeId } from '../model/sidecar-contract.js'
 
 /** @import { CertificateFlaws } from '../lib/certificates.js' */
 /** A certificate and its key, as PEM. @typedef {{ cert: string, key: string }} Credentials */
@@ -10,7 +10,7 @@ export const SERVICES = ['client', 'server']
 /** The folder of the flawed certificates, below that of the services'. */
 export const REFUSED_FOLDER = 'refused'
 /** The identity in whose place the flawed certificates are shown. */
-export const CLIENT = identityOf('client')
+export const CLIENT = renderSpiffeId('client')
 
 /**
  * Certificates with one flaw each, for which a sidecar must refuse them in place of the client's (parity/beside/peers.js).
@@ -24,7 +24,7 @@ export const FLAWED = {
   'not-yet-valid': { validIn: 'future' },
   'no-client-auth': { usages: ['serverAuth'] },
   'no-server-auth': { usages: ['clientAuth'] },
-  'another-identity': { identity: identityOf('stranger') },
+  'another-identity': { identity: renderSpiffeId('stranger') },
   prefix: { identity: CLIENT.slice(0, -1) },
   suffix: { identity: CLIENT.slice('spiffe://'.length) },
   'begins-alike': { identity: `${CLIENT}-2` },

@@ -28,7 +28,7 @@ export async function loadPlanes(names = PLANE_NAMES) {
   const chosen = new Set(names)
   const entries = Object.entries(PLANES).filter(([name]) => chosen.has(name))
   return Object.fromEntries(
-    await Promise.all(entries.map(async ([name, load]) => [name, assertNamed(name, await load())])),
+    await Promise.all(entries.map(async ([name, load]) => [name, assertPlaneName(name, await load())])),
   )
 }
 
@@ -36,7 +36,7 @@ export async function loadPlanes(names = PLANE_NAMES) {
  * Returns the plane that a line of the registry loads.
  * @param {string} name @param {DataPlane | undefined} plane @throws {Error} if there is none, or its name is not that of the line
  */
-export function assertNamed(name, plane) {
+export function assertPlaneName(name, plane) {
   if (plane?.name === name) return plane
   const loaded = plane === undefined ? 'no export of that name' : `a plane with the name "${plane.name}"`
   throw new Error(

@@ -1,7 +1,7 @@
 import { ROLLOUT_GATES } from '../kinds/rollout/gates.js'
 import { ANSWER_GATES } from './gates/answers.js'
-import { findBound, isSpoiled, servesLoudPair, USES } from './gates/gate.js'
-import { droppedInWindow, LOAD_GATES, RATE_LEAST } from './gates/load.js'
+import { findTrialBound, isServingLoudPair, isSpoiled, USES } from './gates/gate.js'
+import { countDroppedRequests, LOAD_GATES, RATE_LEAST } from './gates/load.js'
 import { PROCESS_GATES, READING_GATES } from './gates/processes.js'
 
 /** Gates exclude a trial from uses. They read its record alone, so that `verify` reaches the same verdict. Pure. */
@@ -33,9 +33,9 @@ export function judgeTrial(record, relaxed) {
   const saturated =
     kind === 'idle' || kind === 'interleaved'
       ? null
-      : findBound({
+      : findTrialBound({
           // A loud pair may be saturated, and so may a proxy that serves all: the trial has the rate of the other pairs.
-          processes: whileUnderLoad(record).filter(p => !servesLoudPair(record, p)),
+          processes: scaleCpuToTurns(record).filter(p => !isServingLoudPair(record, p)),
           generatorCpus,
           idleFraction: host.idleFraction,
           loadHost,
@@ -43,7 +43,8 @@ export function judgeTrial(record, relaxed) {
           podCpuCores: trial.arm.conditions.podCpuCores,
         })
   // Nothing looks saturated over a window of which a burst is a part: drops show that the rate was not kept.
-  const boundBy = saturated === 'rate' && load.due !== undefined && droppedInWindow(record) > 0 ? 'drops' : saturated
+  const boundBy =
+    saturated === 'rate' && load.due !== undefined && countDroppedRequests(record) > 0 ? 'drops' : saturated
   // Turns of a second do not divide into the halves of a window.
   const steady = kind === 'idle' || trial.arm.load.isInterleaved ? null : isSteady(load)
   const gates = findGates({ ...record, boundBy, isSteady: steady }, relaxed)
@@ -58,7 +59,7 @@ export function judgeTrial(record, relaxed) {
 }
 
 /** Scales the CPU of an open loop in turns to the arm's own turns: over the whole window none but the generator looks busy. @param {Measured} record */
-function whileUnderLoad({ processes, load, window, trial }) {
+function scaleCpuToTurns({ processes, load, window, trial }) {
   if (!load?.interleaved || !window || trial.arm.load.kind !== 'open') return processes
   const times = window.seconds / load.interleaved.seconds
   return processes.map(({ busiestThreadCores: busiest, ...p }) => {

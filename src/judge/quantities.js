@@ -5,17 +5,17 @@ import { summariseValues } from '../lib/stats.js'
 import { MIB } from '../lib/units.js'
 import { withRole } from './gates/gate.js'
 import {
-  capacityPerSecond,
-  coresUnderLoad,
-  countedOf,
-  cpuPerRequestMicros,
-  mostOf,
+  computeCoresUnderLoad,
+  computeCpuPerRequestMicros,
+  findCapacityPerSecond,
+  findLargestValue,
+  findRoundValue,
+  listMeasuredSidecars,
   QUANTILES,
   quantileMs,
   ratePerSecond,
   startSeconds,
-  sumOf,
-  valueOfRound,
+  sumValues,
 } from './record/measures.js'
 
 /** The one table of quantities, which reports, charts, metrics and claims read, and its readers. Long, since it is a table. Pure. */
@@ -30,7 +30,7 @@ const PERCENTILES = { p50: '50', p90: '90', p95: '95', p99: '99', p999: '99.9' }
 const PERCENTILE_NAMES = /** @type {(keyof typeof PERCENTILES)[]} */ (Object.keys(PERCENTILES))
 
 /** Says whether no sidecar of an arm ends in the window: one that does is in no sum. @param {Pick<Arm, 'conditions'>} arm */
-const endsNone = arm => !arm.conditions.ending
+const hasNoEnding = arm => !arm.conditions.ending
 
 /** The first is the primary quantity. @type {QuantityRow[]} */
 const ROWS = [
@@ -46,14 +46,14 @@ const ROWS = [
       "CPU time of the sidecars' cgroups in the window over the verified requests in it, however often a request passes a sidecar; of one sidecar, its own. The first thing to compare, within one run: it changes with the rate, the number of users and the payload.",
     use: 'cpuPerRequest',
     sidecars: 'sum',
-    measure: ({ record, service }) => cpuPerRequestMicros(record, countedOf(record, service)),
+    measure: ({ record, service }) => computeCpuPerRequestMicros(record, listMeasuredSidecars(record, service)),
     compared: {
       kinds: ['interleaved', 'closed', 'open'],
       label: 'CPU per request',
       less: 'uses % less CPU per request',
       more: 'uses % more CPU per request',
       isHeadline: true,
-      isOf: endsNone,
+      isOf: hasNoEnding,
     },
     chart: { kinds: ['interleaved', 'closed', 'open'], title: 'CPU per request, all sidecars' },
     metric: { name: 'trial_cpu_seconds_per_request', scale: 1e6 },
@@ -71,7 +71,10 @@ const ROWS = [
     use: 'cpuPerRequest',
     measure: ({ record }) =>
       hasNamespaces(record.trial.arm)
-        ? cpuPerRequestMicros(record, [...countedOf(record), ...withRole(record.processes, 'application')])
+        ? computeCpuPerRequestMicros(record, [
+            ...listMeasuredSidecars(record),
+            ...withRole(record.processes, 'application'),
+          ])
         : null,
     compared: {
       kinds: ['interleaved', 'closed', 'open'],
@@ -106,7 +109,7 @@ const ROWS = [
     definition:
       'The rate of the closed loop where the sidecar bound the run: it used at least 95 % of its cap, and nothing else was saturated. No value where something else was the limit.',
     use: 'capacity',
-    measure: ({ record }) => capacityPerSecond(record),
+    measure: ({ record }) => findCapacityPerSecond(record),
     compared: { kinds: ['closed'], label: 'capacity', less: 'has % less capacity', more: 'has % more capacity' },
   },
   {
@@ -119,7 +122,7 @@ const ROWS = [
       'CPU time over wall time in the window, of all sidecars or of one; of interleaved arms, over the time of their slices.',
     use: 'cpuPerRequest',
     sidecars: 'sum',
-    measure: ({ record, service }) => coresUnderLoad(record, service),
+    measure: ({ record, service }) => computeCoresUnderLoad(record, service),
     compared: { kinds: ['idle'], label: 'CPU', less: 'uses % less CPU', more: 'uses % more CPU' },
     chart: { kinds: ['idle'], title: 'CPU of idle sidecars', digits: 4 },
   },
@@ -136,7 +139,9 @@ const ROWS = [
     use: 'cpuPerRequest',
     sidecars: 'most',
     measure: ({ record, service }) =>
-      mostOf(countedOf(record, service), p => (p.cpuLimitCores === null ? null : p.cpuCores / p.cpuLimitCores)),
+      findLargestValue(listMeasuredSidecars(record, service), p =>
+        p.cpuLimitCores === null ? null : p.cpuCores / p.cpuLimitCores,
+      ),
   },
   {
     name: 'throttled',
@@ -150,7 +155,7 @@ const ROWS = [
       'Scheduler periods (100 ms) in which the sidecar was stopped because it had used its quota, over all periods; of the sidecar with the most.',
     use: 'cpuPerRequest',
     sidecars: 'most',
-    measure: ({ record, service }) => mostOf(countedOf(record, service), p => p.throttledFraction),
+    measure: ({ record, service }) => findLargestValue(listMeasuredSidecars(record, service), p => p.throttledFraction),
   },
   {
     name: 'cpuPerConnection',
@@ -162,7 +167,7 @@ const ROWS = [
     definition:
       'CPU per request over a new connection each minus CPU per request over kept ones, in the same round: what a connection costs and, with TLS, its handshake.',
     use: 'cpuPerRequest',
-    measure: perConnection(record => cpuPerRequestMicros(record, countedOf(record))),
+    measure: createConnectionMeasure(record => computeCpuPerRequestMicros(record, listMeasuredSidecars(record))),
   },
   {
     name: 'bytesPerConnection',
@@ -175,7 +180,7 @@ const ROWS = [
     definition:
       'Bytes that the load sends and receives for a request over a new connection each minus those for a request over kept ones, in the same round: with TLS, the handshake, in both directions.',
     use: 'cpuPerRequest',
-    measure: perConnection(({ load }) =>
+    measure: createConnectionMeasure(({ load }) =>
       load?.wire?.requests ? (load.wire.sentBytes + load.wire.receivedBytes) / load.wire.requests : null,
     ),
   },
@@ -191,23 +196,23 @@ const ROWS = [
     use: 'latency',
     measure: ({ record: { load } }) => (load?.waited ? load.waited.meanMs + load.waited.lateP50Ms : null),
   },
-  streamed('firstByteMs', 'firstByte', {
+  createStreamRow('firstByteMs', 'firstByte', {
     label: 'time to first byte, ms',
     definition:
       'From the request to the first byte of the body of an answer in chunks, service time included: the median of answers that the kit itself read in the window, over a new connection each.',
   }),
-  streamed('longestGapMs', 'longestGap', {
+  createStreamRow('longestGapMs', 'longestGap', {
     label: 'longest gap between chunks, ms',
     definition:
       'The longest time between two parts of the body of an answer in chunks that came: the median of answers that the kit itself read in the window.',
   }),
-  time('p50', { isCompared: true }),
-  time('p90', { isCompared: true }),
-  time('p95'),
-  time('p99', { isCompared: true, isMain: true }),
-  time('p999'),
-  ...PERCENTILE_NAMES.map(addedTime),
-  memory('rss', {
+  createPercentileRow('p50', { isCompared: true }),
+  createPercentileRow('p90', { isCompared: true }),
+  createPercentileRow('p95'),
+  createPercentileRow('p99', { isCompared: true, isMain: true }),
+  createPercentileRow('p999'),
+  ...PERCENTILE_NAMES.map(createAddedPercentileRow),
+  createMemoryRow('rss', {
     label: 'RSS MiB',
     definition:
       'Resident set size of all sidecars right after the window, still under load: anonymous memory and the mapped parts of the program. Compare RSS with RSS, and anonymous memory with anonymous memory.',
@@ -215,22 +220,22 @@ const ROWS = [
     isHeadline: true,
     chart: { kinds: ['idle'], title: 'Resident memory of idle sidecars' },
   }),
-  memory('anon', {
+  createMemoryRow('anon', {
     label: 'anon MiB',
     short: 'anon',
     definition: "Anonymous memory of the sidecars' cgroups at the end of the window: what the processes allocated.",
     words: 'anonymous memory',
   }),
-  memory('peak', {
+  createMemoryRow('peak', {
     label: 'peak MiB',
     definition: "The most memory that the sidecars' cgroups were charged for, from their start.",
   }),
-  memory('workingSet', {
+  createMemoryRow('workingSet', {
     label: 'working set MiB',
     definition:
       "Memory that the sidecars' cgroups were charged for at the end of the window, without file pages that could be dropped.",
   }),
-  memory('pss', {
+  createMemoryRow('pss', {
     label: 'PSS MiB',
     definition: 'Resident memory in which pages that several processes share are divided among them.',
   }),
@@ -274,10 +279,10 @@ export const [PRIMARY] = ROWS
  * Makes a measure of what a new connection adds to a request over a kept one, in the same round; null with kept connections.
  * @param {(record: TrialRecord) => number | null} costOf a request @returns {QuantityRow['measure']}
  */
-function perConnection(costOf) {
+function createConnectionMeasure(costOf) {
   return ({ record, kept }) => {
     if (record.trial.arm.load.connections !== 'new') return null
-    const [overNew, overKept] = [costOf(record), valueOfRound(kept ?? [], 'cpuPerRequest', costOf)]
+    const [overNew, overKept] = [costOf(record), findRoundValue(kept ?? [], 'cpuPerRequest', costOf)]
     return overNew === null || overKept === null ? null : overNew - overKept
   }
 }
@@ -292,7 +297,7 @@ function hasNamespaces({ conditions }) {
  * @param {keyof typeof PERCENTILES} name @param {{ isCompared?: boolean, isMain?: boolean }} [roles] isMain: of latency
  * @returns {QuantityRow}
  */
-function time(name, { isCompared = false, isMain = false } = {}) {
+function createPercentileRow(name, { isCompared = false, isMain = false } = {}) {
   return {
     name,
     header: `${name}Ms`,
@@ -332,26 +337,26 @@ function defineTime(share) {
   return `The time that ${share} of the requests of the window took at most, from sending to the last byte. In the open loop it is latency at an equal rate; in the closed loop it is the response time at saturation, which follows from the rate and the number of users (Little's law), and is no latency.`
 }
 
-/** Makes the row of what sidecars add to a percentile. @param {keyof typeof PERCENTILES} of @returns {QuantityRow} */
-function addedTime(of) {
-  const name = `addedP${of.slice(1)}`
+/** Makes the row of what sidecars add to a percentile. @param {keyof typeof PERCENTILES} percentile @returns {QuantityRow} */
+function createAddedPercentileRow(percentile) {
+  const name = `addedP${percentile.slice(1)}`
   return {
     name,
     header: `${name}Ms`,
-    label: `added ${of} ms`,
-    short: of === 'p99' ? 'p99 ms' : `added ${of}`,
+    label: `added ${percentile} ms`,
+    short: percentile === 'p99' ? 'p99 ms' : `added ${percentile}`,
     unit: 'ms',
     digits: 2,
     group: { open: 'addedLatencyMs' },
-    key: of,
+    key: percentile,
     isSparse: true,
-    definition: `The ${of} of a round minus the ${of} of the same round without sidecars, at the same rate.`,
+    definition: `The ${percentile} of a round minus the ${percentile} of the same round without sidecars, at the same rate.`,
     use: 'latency',
-    quantile: QUANTILES[of],
+    quantile: QUANTILES[percentile],
     measure({ record, baseline }) {
       if (record.trial.arm.load.kind !== 'open') return null
-      const quantile = (/** @type {TrialRecord} */ r) => quantileMs(r, QUANTILES[of])
-      const [withSidecars, without] = [quantile(record), valueOfRound(baseline ?? [], 'latency', quantile)]
+      const quantile = (/** @type {TrialRecord} */ r) => quantileMs(r, QUANTILES[percentile])
+      const [withSidecars, without] = [quantile(record), findRoundValue(baseline ?? [], 'latency', quantile)]
       return withSidecars === null || without === null ? null : withSidecars - without
     },
   }
@@ -362,7 +367,7 @@ function addedTime(of) {
  * @param {'firstByteMs' | 'longestGapMs'} header @param {string} name @param {Pick<QuantityRow, 'label' | 'definition'>} words
  * @returns {QuantityRow}
  */
-function streamed(header, name, words) {
+function createStreamRow(header, name, words) {
   return {
     name,
     header,
@@ -383,7 +388,7 @@ function streamed(header, name, words) {
  *   words: its name in a comparison
  * @returns {QuantityRow}
  */
-function memory(name, { words, isHeadline, ...row }) {
+function createMemoryRow(name, { words, isHeadline, ...row }) {
   const header = /** @type {const} */ (`${name}Bytes`)
   return {
     ...row,
@@ -395,7 +400,7 @@ function memory(name, { words, isHeadline, ...row }) {
     digits: 1,
     use: 'memory',
     sidecars: 'sum',
-    measure: ({ record, service }) => sumOf(countedOf(record, service), p => p.memory[header]),
+    measure: ({ record, service }) => sumValues(listMeasuredSidecars(record, service), p => p.memory[header]),
     ...(words && {
       compared: {
         kinds: EVERY_LOAD,
@@ -403,7 +408,7 @@ function memory(name, { words, isHeadline, ...row }) {
         isHeadline,
         less: `uses % less ${words}`,
         more: `uses % more ${words}`,
-        isOf: endsNone,
+        isOf: hasNoEnding,
       },
       isFollowed: true,
     }),
@@ -411,37 +416,37 @@ function memory(name, { words, isHeadline, ...row }) {
 }
 
 /** Lists the rows of quantities in which arms are compared. @param {Load['kind'][]} [kinds] absent: under any load */
-export function listCompared(kinds) {
+export function listComparedQuantities(kinds) {
   return Object.values(QUANTITIES).flatMap(({ compared, ...row }) =>
     compared?.kinds.some(kind => kinds?.includes(kind) ?? true) ? [{ ...row, compared }] : [],
   )
 }
 
 /** Finds the use that a trial must be good for to have a quantity. @param {Pick<QuantityRow, 'use' | 'useOfClosed'>} row @param {Pick<Load, 'kind'>} load */
-export function useOf({ use, useOfClosed = use }, { kind }) {
+export function findRequiredUse({ use, useOfClosed = use }, { kind }) {
   return kind === 'closed' ? useOfClosed : use
 }
 
 /**
- * Measures a quantity of an arm in a round, by the first trial that counts, is good for its use and has it (`valueOfRound`);
+ * Measures a quantity of an arm in a round, by the first trial that counts, is good for its use and has it (`findRoundValue`);
  * null: there is none.
  * @param {QuantityRow} row @param {TrialRecord[]} trials @param {Omit<RoundRecords, 'record'>} [beside]
  */
 export function measureRound(row, trials, beside = {}) {
   if (trials.length === 0) return null
-  const use = useOf(row, trials[0].trial.arm.load)
-  return valueOfRound(trials, use, record => row.measure({ record, ...beside }))
+  const use = findRequiredUse(row, trials[0].trial.arm.load)
+  return findRoundValue(trials, use, record => row.measure({ record, ...beside }))
 }
 
 /**
  * Reads a quantity of an arm, or of one service's sidecar, in a summary; median null and values [] if the summary lacks it.
  * @param {SummaryArm} arm @param {string} name @param {string | null} [service] @returns {Quantity}
  */
-export function quantityOf(arm, name, service = null) {
+export function findQuantity(arm, name, service = null) {
   const row = QUANTITIES[name]
   /** @type {any} */
   const whole = service === null ? arm : arm.sidecars.find(sidecar => sidecar.service === service)
-  const group = groupOf(row, arm.load)
+  const group = findQuantityGroup(row, arm.load)
   const members = group === undefined ? whole : group === null ? null : whole?.[group]
   return members?.[row.key ?? row.header] ?? summariseValues([])
 }
@@ -455,7 +460,7 @@ export function nestQuantities(quantities, load) {
   const nested = {}
   for (const row of Object.values(QUANTITIES)) {
     const quantity = quantities[row.header]
-    const group = groupOf(row, load)
+    const group = findQuantityGroup(row, load)
     if (quantity === undefined || group === null) continue
     if (row.isSparse && quantity.values.every(value => value === null)) continue
     if (group === undefined) nested[row.header] = quantity
@@ -465,7 +470,7 @@ export function nestQuantities(quantities, load) {
 }
 
 /** Finds the object that holds a quantity in a summary; null: not under such a load; undefined: at the top. @param {QuantityRow} row @param {Pick<Load, 'kind'>} load */
-function groupOf({ group }, { kind }) {
+function findQuantityGroup({ group }, { kind }) {
   return typeof group === 'object' ? (group[kind] ?? null) : group
 }
 

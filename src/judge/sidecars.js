@@ -56,7 +56,7 @@ export function createSidecars({ most = POINTS_MOST } = {}) {
      */
     sample({ specs, sample, windowStartMs }) {
       if (tracked.length === 0) {
-        tracked = specs.flatMap((spec, place) => (spec.role === 'sidecar' ? [startTracking(spec, place)] : []))
+        tracked = specs.flatMap((spec, place) => (spec.role === 'sidecar' ? [trackSidecar(spec, place)] : []))
       }
       const seconds = (sample.epochMs - windowStartMs) / 1000
       for (const sidecar of tracked) addReading({ sidecar, reading: sample.readings[sidecar.place], seconds, most })
@@ -68,7 +68,7 @@ export function createSidecars({ most = POINTS_MOST } = {}) {
 }
 
 /** @param {Pick<ProcessSpec, 'service' | 'cpuLimitCores'>} spec @param {number} place */
-function startTracking({ service, cpuLimitCores }, place) {
+function trackSidecar({ service, cpuLimitCores }, place) {
   const unknown = { cores: null, ofCap: null, isThrottled: null, throttledFraction: null }
   return {
     place,
@@ -109,12 +109,12 @@ function addReading({ sidecar, reading, seconds, most }) {
     if (now.isThrottled) appendStretch(series.throttled, [last.seconds, seconds], most)
   }
   if (sidecar.first === null && subtract(reading.throttledPeriods, reading.periods) !== null) sidecar.first = reading
-  now.throttledFraction = findThrottled(sidecar.first, reading) ?? now.throttledFraction
+  now.throttledFraction = computeThrottledFraction(sidecar.first, reading) ?? now.throttledFraction
   sidecar.last = { reading, seconds }
 }
 
 /** Finds the share of throttled periods between two readings; null: not known. @param {Reading | null} first @param {Reading} reading */
-function findThrottled(first, reading) {
+function computeThrottledFraction(first, reading) {
   const periods = subtract(reading.periods, first?.periods)
   const throttled = subtract(reading.throttledPeriods, first?.throttledPeriods)
   return periods === null || throttled === null || periods <= 0 ? null : throttled / periods

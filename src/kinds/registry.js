@@ -29,7 +29,7 @@ export const KIND_FIELDS = { ...search.fields, ...growth.fields, ...rollout.fiel
  * `capacity`.
  * @param {Asking & { measure: ('cost' | 'capacity')[] | null }} experiment @returns {TrialKind[]}
  */
-export function kindsOf(experiment) {
+export function listKinds(experiment) {
   const special = KIND_NAMES.findLast(kind => KINDS[kind].isRequested?.(experiment))
   return special ? [special] : (experiment.measure ?? ['capacity'])
 }

@@ -76,7 +76,7 @@ const SECTIONS = new Map(
  * Finds the sections of a kind.
  * @param {{ kind: string }} of an arm, a comparison or a result @throws {BenchError} if this version of the kit has no such kind
  */
-export function sectionsOf({ kind }) {
+export function findSections({ kind }) {
   const sections = SECTIONS.get(kind)
   if (sections) return sections
   throw new BenchError(
@@ -86,7 +86,7 @@ export function sectionsOf({ kind }) {
 
 /** Lists the sections of each kind of trial that a run's arms have, once. @param {{ arms: { kind: string }[] }} run */
 export function listSections({ arms }) {
-  return [...new Set(arms.map(sectionsOf))]
+  return [...new Set(arms.map(findSections))]
 }
 
 /**
@@ -99,11 +99,11 @@ export function listSections({ arms }) {
 
 /**
  * Lists each result with the sections of its kind.
- * @param {Pick<Summary, 'results'>} summary @returns {RenderedResult[]} @throws {BenchError} as `sectionsOf` does
+ * @param {Pick<Summary, 'results'>} summary @returns {RenderedResult[]} @throws {BenchError} as `findSections` does
  */
 export function listResults({ results }) {
   return results.map(result => {
-    const sections = sectionsOf(result)
+    const sections = findSections(result)
     return { result, sections, heading: results.length > 1 ? sections.heading?.(result) : undefined }
   })
 }

@@ -1,5 +1,5 @@
 import { DEFINITIONS } from './comparison.js'
-import { formatChange, formatCount, signed } from './text.js'
+import { formatChange, formatCount, formatDifference } from './text.js'
 
 /** The answer of a count: what a request costs on either side, and where the difference is. Pure. */
 /** @import { Breakdown, Row } from './comparison.js' @import { LabResults } from './text.js' */
@@ -48,11 +48,11 @@ export function createLabAnswer({ rows: all, breakdowns, labels, conditions = []
       },
     ],
     verdicts: isAlone
-      ? breakdowns.flatMap(breakdown => renderDearest(breakdown, renderSidecarName(breakdown)))
+      ? breakdowns.flatMap(breakdown => renderDearestParts(breakdown, renderSidecarName(breakdown)))
       : [
           renderVerdict(rows, quantity),
           ...breakdowns.flatMap(breakdown =>
-            hasChanged(breakdown, rows) ? renderMost(breakdown, renderSidecarName(breakdown)) : [],
+            hasChanged(breakdown, rows) ? renderMostChanged(breakdown, renderSidecarName(breakdown)) : [],
           ),
         ],
     basis: [],
@@ -90,7 +90,7 @@ function hasChanged({ link, service }, rows) {
  * Renders the dearest purposes and filters of a request in one sidecar, as shares, DEAREST_MOST of each; []: nothing was counted.
  * @param {Breakdown} breakdown @param {string} name
  */
-function renderDearest({ groups, filters }, name) {
+function renderDearestParts({ groups, filters }, name) {
   const all = groups.reduce((sum, part) => sum + part.new, 0)
   const list = (/** @type {Breakdown['groups']} */ parts) =>
     parts.slice(0, DEAREST_MOST).map(part => `${part.name} ${Math.round((100 * part.new) / all)} %`)
@@ -101,11 +101,13 @@ function renderDearest({ groups, filters }, name) {
  * Renders the functions that changed most in a sidecar, by half a unit at least, FUNCTIONS_MOST at most; []: none did.
  * @param {Breakdown} breakdown @param {string} name
  */
-function renderMost({ functions }, name) {
+function renderMostChanged({ functions }, name) {
   const changed = functions
     .filter(part => Math.abs(part.new - part.old) >= 0.5)
     .toSorted((a, b) => Math.abs(b.new - b.old) - Math.abs(a.new - a.old))
     .slice(0, FUNCTIONS_MOST)
   if (changed.length === 0) return []
-  return [`Most of it in ${name}: ${changed.map(part => `${part.name} ${signed(part.new - part.old)}`).join(', ')}.`]
+  return [
+    `Most of it in ${name}: ${changed.map(part => `${part.name} ${formatDifference(part.new - part.old)}`).join(', ')}.`,
+  ]
 }

@@ -15,9 +15,9 @@ const ANSWER_SECONDS = 60
 const INTERRUPT_MS = 1
 
 /** @param {string} folder of the process */
-const profileIn = folder => path.join(folder, 'callgrind.out')
+const locateProfile = folder => path.join(folder, 'callgrind.out')
 /** @param {string} folder of the process */
-const channelIn = folder => `--vgdb-prefix=${path.join(folder, 'vgdb')}`
+const renderChannelOption = folder => `--vgdb-prefix=${path.join(folder, 'vgdb')}`
 
 /**
  * Changes the command of a process to run it under callgrind, which counts nothing until it is told to: counting the start takes long.
@@ -26,7 +26,7 @@ const channelIn = folder => `--vgdb-prefix=${path.join(folder, 'vgdb')}`
  * @returns {ProcessSpec}
  */
 export function runUnderCallgrind(spec, { valgrind, callers }) {
-  const out = `--callgrind-out-file=${profileIn(spec.folder)}`
+  const out = `--callgrind-out-file=${locateProfile(spec.folder)}`
   const options = [
     '-q',
     '--tool=callgrind',
@@ -35,7 +35,11 @@ export function runUnderCallgrind(spec, { valgrind, callers }) {
     out,
     `--separate-callers=${callers}`,
   ]
-  return { ...spec, program: valgrind.path, argv: [...options, channelIn(spec.folder), spec.program, ...spec.argv] }
+  return {
+    ...spec,
+    program: valgrind.path,
+    argv: [...options, renderChannelOption(spec.folder), spec.program, ...spec.argv],
+  }
 }
 
 /**
@@ -51,7 +55,13 @@ export function createCounter({ folder, valgrind, enter, signal }) {
   const ask = async (/** @type {string[]} */ words) => {
     const vgdb = path.join(path.dirname(valgrind.path), 'vgdb')
     const timeout = ANSWER_SECONDS * 1000
-    const [program, ...argv] = [...enter, vgdb, channelIn(folder), `--max-invoke-ms=${INTERRUPT_MS}`, ...words]
+    const [program, ...argv] = [
+      ...enter,
+      vgdb,
+      renderChannelOption(folder),
+      `--max-invoke-ms=${INTERRUPT_MS}`,
+      ...words,
+    ]
     const call = execa(program, argv, { cancelSignal: signal, timeout, stdin: 'ignore' })
     await call.catch(error => {
       signal.throwIfAborted()
@@ -68,7 +78,7 @@ export function createCounter({ folder, valgrind, enter, signal }) {
      */
     async take() {
       await ask(['dump'])
-      const file = `${profileIn(folder)}.${++parts}`
+      const file = `${locateProfile(folder)}.${++parts}`
       const text = await readFile(file, 'utf8').catch(error => {
         throw new BenchError(`callgrind wrote no profile: ${error.message}`, { cause: error })
       })

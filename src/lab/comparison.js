@@ -1,5 +1,5 @@
-import { spreadOf } from './count.js'
-import { filterOf, groupOf, sumBy, sumInclusive } from './groups.js'
+import { computeSpread } from './count.js'
+import { findStackFilter, findStackGroup, sumCostsBy, sumInclusive } from './groups.js'
 import { sumSelf } from './profile.js'
 
 /** Compares the costs of two folders of scripts. Pure. */
@@ -39,11 +39,11 @@ const GONE_SHARE = { counted: 0.001, sampled: 0.01 }
 /** Compares each quantity that both sides have. A quantity of one side alone, or that is 0, is left out. @param {Sides} counts of the same links @returns {Row[]} */
 export function compareCounts(counts) {
   const quantities = /** @type {Row['quantity'][]} */ (Object.keys(DEFINITIONS))
-  return pair(counts).flatMap(([{ link, service, ...old }, next]) =>
+  return pairSidecars(counts).flatMap(([{ link, service, ...old }, next]) =>
     quantities.flatMap(quantity => {
       const [a, b] = [old[quantity], next[quantity]]
       if (!a || !b) return []
-      const spread = Math.max(spreadOf(a), spreadOf(b))
+      const spread = Math.max(computeSpread(a), computeSpread(b))
       return [{ link, service, quantity, old: a.value, new: b.value, ratio: b.value / a.value, spread }]
     }),
   )
@@ -54,21 +54,21 @@ export function compareCounts(counts) {
  * @param {{ functions: number }} options how many functions that changed most it has, beside those that are gone
  */
 export function breakDown(counts, { functions }) {
-  return pair(counts).map(([old, next]) => {
-    const by = (/** @type {typeof groupOf} */ chooseGroup) =>
-      join(sumBy(old.stacks, chooseGroup), sumBy(next.stacks, chooseGroup)).sort((a, b) => b.new - a.new)
+  return pairSidecars(counts).map(([old, next]) => {
+    const compareCostsBy = (/** @type {typeof findStackGroup} */ chooseGroup) =>
+      joinCosts(sumCostsBy(old.stacks, chooseGroup), sumCostsBy(next.stacks, chooseGroup)).sort((a, b) => b.new - a.new)
     const inclusive = sumInclusive(next.stacks)
     const least = old.samples === undefined ? GONE_SHARE.counted : GONE_SHARE.sampled
     const all = sumSelf(old.stacks)
     const isGone = (/** @type {Part} */ part) => part.new === 0 && part.old >= least * all
-    const changeOf = (/** @type {Part} */ part) => Math.abs(part.new - part.old)
-    const changed = by(({ frames }) => frames[0]).sort((a, b) => changeOf(b) - changeOf(a))
+    const computeChange = (/** @type {Part} */ part) => Math.abs(part.new - part.old)
+    const changed = compareCostsBy(({ frames }) => frames[0]).sort((a, b) => computeChange(b) - computeChange(a))
     return {
       link: next.link,
       service: next.service,
-      groups: by(groupOf),
-      filters: by(filterOf),
-      calls: join(indexCalls(old), indexCalls(next)).sort((a, b) => b.new - a.new),
+      groups: compareCostsBy(findStackGroup),
+      filters: compareCostsBy(findStackFilter),
+      calls: joinCosts(indexCalls(old), indexCalls(next)).sort((a, b) => b.new - a.new),
       unit: next.cpu ? 'CPU nanoseconds a request' : 'instructions a request',
       functions: changed
         .filter((part, i) => i < functions || isGone(part))
@@ -83,13 +83,13 @@ function indexCalls({ kinds = [] }) {
 }
 
 /** Joins costs by name; a name that one side lacks costs 0 there. @param {Map<string, number>} old @param {Map<string, number>} next @returns {Part[]} */
-function join(old, next) {
+function joinCosts(old, next) {
   const names = [...new Set([...next.keys(), ...old.keys()])]
   return names.map(name => ({ name, old: old.get(name) ?? 0, new: next.get(name) ?? 0 }))
 }
 
 /** Pairs the sidecars that both sides have, old first. @param {Sides} counts @returns {[Costs, Costs][]} */
-function pair(counts) {
+function pairSidecars(counts) {
   return counts.new.flatMap(next => {
     const old = counts.old.find(({ link, service }) => link === next.link && service === next.service)
     return old ? [/** @type {[Costs, Costs]} */ ([old, next])] : []

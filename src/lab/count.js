@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { BenchError } from '../lib/errors.js'
-import { percent } from '../lib/units.js'
-import { untilAborted } from '../lib/wait.js'
+import { renderPercent } from '../lib/units.js'
+import { withAbort } from '../lib/wait.js'
 import { computeCpuCores } from '../model/compute-cpu-cores.js'
 import { createRequestKind, renderHeaders } from '../model/requests.js'
 import { AS_SIDECAR, PORTS } from '../model/sidecar-contract.js'
@@ -61,7 +61,7 @@ const BURSTS = [3, 6]
  */
 export async function countInstructions({ valgrind, callers, hasHandshakes, ...options }) {
   const { arm, requests } = options
-  const under = underCallgrind({ valgrind, ...options }, { callers })
+  const under = createCallgrindOptions({ valgrind, ...options }, { callers })
   const { sidecars, bursts } = await countSidecars({ ...options, ...under, hasBursts: hasHandshakes })
   return sidecars.map(({ service, halves }, i) => {
     const instructions = toCount(halves.map(({ total }) => total / (requests / 2)))
@@ -173,7 +173,7 @@ export function toCount(counts) {
 }
 
 /** Computes the distance of the lowest and the highest count, as a share of the mean. @param {Count} count */
-export function spreadOf({ value, counts }) {
+export function computeSpread({ value, counts }) {
   return (Math.max(...counts) - Math.min(...counts)) / value
 }
 
@@ -195,7 +195,7 @@ export function withSidecars(testbed, change) {
  * Makes the options of `countSidecars` for callgrind.
  * @param {Pick<Counted, 'arm' | 'signal'> & { valgrind: Tool }} options @param {{ callers: number }} how
  */
-function underCallgrind({ valgrind, arm, signal }, how) {
+function createCallgrindOptions({ valgrind, arm, signal }, how) {
   // callgrind answers the user that runs the sidecars, and nobody else.
   const enter = arm.conditions.interception === undefined ? [] : AS_SIDECAR
   return {
@@ -235,7 +235,7 @@ export function createAsk({ testbed, arm, entry, deployment, timeoutSeconds, sig
   return async (count, atOnce, place = {}) => {
     const how = { answer, expected: pipelineRequest, timeoutSeconds, requests: count, atOnce, ...place }
     const repeating = target.call('repeat', { endpoint, ask, credentials, ...how })
-    await untilAborted(repeating, signal).catch(async error => {
+    await withAbort(repeating, signal).catch(async error => {
       signal.throwIfAborted()
       await assertStillRun(deployment.processes, 'window')
       const explained = await withHanging(error, { target, processes: deployment.processes })
@@ -261,7 +261,7 @@ export async function withHanging(error, { target, processes }) {
   const hanging = sidecars.flatMap(({ spec }, i) => {
     const share = computeCpuCores(before[i]?.cpu, after[i]?.cpu) ?? 0
     return share >= HANG_SHARE
-      ? [`; ${spec.service}'s sidecar still uses ${percent(share)} of a CPU: does it hang in a loop?`]
+      ? [`; ${spec.service}'s sidecar still uses ${renderPercent(share)} of a CPU: does it hang in a loop?`]
       : []
   })
   return new BenchError(`${error.message}${hanging.join('')}`, { cause: error, exitStatus: error.exitStatus })

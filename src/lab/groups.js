@@ -1,5 +1,5 @@
 import { groupBy } from '../lib/group-by.js'
-import { lowerFirst } from '../lib/letters.js'
+import { lowerFirstLetter } from '../lib/letters.js'
 import { sumSelf } from './profile.js'
 
 /** Names Pipy's functions in the words of a script's author. Pure. @import { Stack } from './profile.js' */
@@ -29,7 +29,7 @@ const GROUPS = [
 const OTHER = 'other'
 
 /** Names the purpose of a stack, by its innermost known function; `other` if it has none. @param {Pick<Stack, 'frames'>} stack */
-export function groupOf({ frames }) {
+export function findStackGroup({ frames }) {
   for (const frame of frames) {
     const group = GROUPS.find(([, pattern]) => pattern.test(frame))?.[0]
     if (group) return group
@@ -60,12 +60,12 @@ const FILTERS = new Map([
   ...Object.entries(CLASSES).flatMap(([name, filters]) =>
     filters.split(' ').map(one => /** @type {const} */ ([one, name])),
   ),
-  ...NAMESAKES.split(' ').map(one => /** @type {const} */ ([one, lowerFirst(one)])),
+  ...NAMESAKES.split(' ').map(one => /** @type {const} */ ([one, lowerFirstLetter(one)])),
 ])
 const FILTER = /^pipy::((?:http2?::|tls::)?\w+)::/
 
 /** Names the innermost filter of a stack; `other` if it has none. @param {Pick<Stack, 'frames'>} stack */
-export function filterOf(stack) {
+export function findStackFilter(stack) {
   return cutAtFilter(stack).filter
 }
 
@@ -80,7 +80,7 @@ export function cutAtFilter({ frames }) {
 }
 
 /** Sums costs by a name, dearest first. @param {Stack[]} stacks @param {(stack: Stack) => string} chooseGroup */
-export function sumBy(stacks, chooseGroup) {
+export function sumCostsBy(stacks, chooseGroup) {
   const sums = [...groupBy(stacks, chooseGroup)].map(([name, group]) => /** @type {const} */ ([name, sumSelf(group)]))
   return new Map(sums.sort(([, a], [, b]) => b - a))
 }

@@ -2,7 +2,7 @@ import { renderPage, renderTable } from '../report/html-page.js'
 import { html } from '../report/markup.js'
 import { cutAtFilter } from './groups.js'
 import { CALLERS, sumSelf } from './profile.js'
-import { define, tabulateBreakdown, tabulateRows } from './text.js'
+import { listDefinitions, tabulateBreakdown, tabulateRows } from './text.js'
 
 /**
  * Renders the results of the lab as one page that needs nothing else. Pure.
@@ -27,7 +27,7 @@ export function renderLabPage({ counts, style, ...results }) {
   const { labels, breakdowns } = results
   const body = html`<header><h1>Pipeline lab</h1>
 <p class="answer">${labels.new} against ${labels.old}</p>
-<p class="muted">${define(results.rows).map(line => html`${line}. `)}${results.notes.map(line => html`${line}. `)}</p></header>
+<p class="muted">${listDefinitions(results.rows).map(line => html`${line}. `)}${results.notes.map(line => html`${line}. `)}</p></header>
 <main>
 ${renderTable(tabulateRows(results.rows))}
 ${breakdowns.map(breakdown => {
@@ -35,7 +35,7 @@ ${breakdowns.map(breakdown => {
   const findCosts = (/** @type {Costs[]} */ all) =>
     all.find(count => count.link === link && count.service === service) ?? { stacks: [] }
   const [old, next] = [findCosts(counts.old), findCosts(counts.new)]
-  const grain = Math.max(grainOf(old), grainOf(next))
+  const grain = Math.max(computeSampleCost(old), computeSampleCost(next))
   const root = growTree({ old: old.stacks, new: next.stacks })
   const title = `${service} of ${link}`
   return html`<section aria-label="${title}"><h2>${title}</h2>
@@ -50,7 +50,7 @@ ${tabulateBreakdown(breakdown).map(table => renderTable(table))}</section>`
 }
 
 /** Finds the cost of one sample; 0: all was counted. @param {Pick<Costs, 'stacks' | 'samples'>} costs */
-function grainOf({ stacks, samples }) {
+function computeSampleCost({ stacks, samples }) {
   return samples ? sumSelf(stacks) / samples : 0
 }
 

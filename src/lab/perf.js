@@ -30,17 +30,21 @@ const CUT_OFF = /^f{16}$/
 const ENTRY = /^(entry_|do_syscall_|x64_sys_call$|el0|invoke_syscall|do_el0)/
 
 /** Names the file with a process' id. @param {string} folder of the process that writes its id there */
-const pidFileIn = folder => path.join(folder, 'pid')
+const locatePidFile = folder => path.join(folder, 'pid')
 
 /** Changes the command of a process to write its process id first (`exec` keeps the id). @param {ProcessSpec} spec @returns {ProcessSpec} */
-export function writingPid(spec) {
+export function withPidFile(spec) {
   const script = 'echo $$ >"$1" && shift && exec "$@"'
-  return { ...spec, program: '/bin/sh', argv: ['-c', script, 'sh', pidFileIn(spec.folder), spec.program, ...spec.argv] }
+  return {
+    ...spec,
+    program: '/bin/sh',
+    argv: ['-c', script, 'sh', locatePidFile(spec.folder), spec.program, ...spec.argv],
+  }
 }
 
 /** Reads the id that a process wrote. @param {string} folder of the process */
 export async function readPid(folder) {
-  return Number(await readFile(pidFileIn(folder), 'utf8'))
+  return Number(await readFile(locatePidFile(folder), 'utf8'))
 }
 
 /**
@@ -91,7 +95,7 @@ async function recordPids({ perf, pids, seconds, file, signal }) {
   }
   const read = await run(['script', '-i', file, '--no-inline', '-F', FIELDS])
   signal.throwIfAborted()
-  if (read.failed) throw new BenchError(`perf cannot read what it recorded: ${lineOf(`${read.stderr}`)}`)
+  if (read.failed) throw new BenchError(`perf cannot read what it recorded: ${findErrorLine(`${read.stderr}`)}`)
   return `${read.stdout}`
 }
 
@@ -103,16 +107,16 @@ export function renderPerfRefusal(stderr, paranoid, { isRoot = false, file } = {
   const setting = paranoid === null ? `there is no ${PARANOID}` : `${PARANOID} is ${paranoid.trim()}`
   const mount = file === undefined ? null : findNoexec(file)
   if (mount !== null)
-    return `perf cannot sample the sidecars: ${lineOf(stderr)}; it wrote to ${mount}, which is mounted with noexec: set TMPDIR to a folder elsewhere`
+    return `perf cannot sample the sidecars: ${findErrorLine(stderr)}; it wrote to ${mount}, which is mounted with noexec: set TMPDIR to a folder elsewhere`
   const asRoot = 'a container needs CAP_PERFMON, and a seccomp profile that lets it call perf_event_open'
-  if (isRoot) return `perf cannot sample the sidecars: ${lineOf(stderr)} (${setting}); ${asRoot}`
+  if (isRoot) return `perf cannot sample the sidecars: ${findErrorLine(stderr)} (${setting}); ${asRoot}`
   const advice =
     'run as root, or sudo sysctl kernel.perf_event_paranoid=2; a container needs CAP_PERFMON, and a seccomp profile that lets it call perf_event_open'
-  return `perf cannot sample the sidecars: ${lineOf(stderr)} (${setting}); ${advice}`
+  return `perf cannot sample the sidecars: ${findErrorLine(stderr)} (${setting}); ${advice}`
 }
 
 /** Finds the first line of perf's stderr that is neither empty nor progress. @param {string} text */
-function lineOf(text) {
+function findErrorLine(text) {
   const line = text
     .split('\n')
     .find(line => /\w/.test(line) && line.trim() !== 'Error:' && !line.startsWith('[ perf record:'))

@@ -25,7 +25,7 @@ export function parseProfile(text) {
   for (const line of text.split('\n')) {
     const [, key, value] = /^(fn|ob|cfn|cob|calls)=(.*)$/.exec(line) ?? []
     if (key === 'ob') object = resolveName(names.ob, value)
-    else if (key === 'fn') current = stackOf(stacks, { name: resolveName(names.fn, value), object })
+    else if (key === 'fn') current = findOrAddStack(stacks, { name: resolveName(names.fn, value), object })
     else if (key === 'cfn') resolveName(names.fn, value)
     else if (key === 'cob') resolveName(names.ob, value)
     else if (key === 'calls') isCall = true
@@ -65,7 +65,7 @@ function resolveName(known, value) {
  * Finds the stack of a name such as `memcpy'caller'main`, or adds it.
  * @param {Map<string, Stack>} stacks is changed @param {{ name: string, object: string }} of
  */
-function stackOf(stacks, { name, object }) {
+function findOrAddStack(stacks, { name, object }) {
   const key = `${object} ${name}`
   // A part that is a number marks recursion: a call within another call of the same function.
   const callers = name.split("'").filter(part => !/^\d+$/.test(part))

@@ -3,7 +3,7 @@ import { BenchError } from '../lib/errors.js'
 import { createStandingServices } from '../run/standing-services.js'
 import { runTrial } from '../run/trial.js'
 import { toCount, withSidecars } from './count.js'
-import { readPid, samplePids, writingPid } from './perf.js'
+import { readPid, samplePids, withPidFile } from './perf.js'
 import { joinStacks } from './profile.js'
 
 /**
@@ -26,7 +26,7 @@ export async function sampleTrial({ testbed, trial, start, perf, signal }) {
   const sidecars = {}
   const sampled = withSidecars(testbed, spec => {
     sidecars[spec.service] = spec.folder
-    return writingPid(spec)
+    return withPidFile(spec)
   })
   const sample = async () => {
     const entries = Object.entries(sidecars)
@@ -34,8 +34,11 @@ export async function sampleTrial({ testbed, trial, start, perf, signal }) {
     const file = path.join(testbed.folders.raw, `${trial.id}.perf`)
     const seconds = trial.arm.load.windowSeconds
     const { events, profiles } = await samplePids({ perf, pids, file, seconds, signal: untilEnd })
-    const of = entries.map(([service], i) => [service, profiles.get(pids[i]) ?? { total: 0, stacks: [] }])
-    return { profiles: Object.fromEntries(of), hasKernel: events.every(event => !event.endsWith(':u')) }
+    const profilesByService = entries.map(([service], i) => [
+      service,
+      profiles.get(pids[i]) ?? { total: 0, stacks: [] },
+    ])
+    return { profiles: Object.fromEntries(profilesByService), hasKernel: events.every(event => !event.endsWith(':u')) }
   }
   /** @type {ReturnType<typeof sample> | null} */
   let sampling = null
@@ -66,17 +69,19 @@ export async function sampleTrial({ testbed, trial, start, perf, signal }) {
 
 /**
  * Joins the windows of one sidecar: samples divide the CPU time that the kernel counted among stacks, in ns a request.
- * @param {{ link: string, service: string }} of
+ * @param {{ link: string, service: string }} profilesByService
  * @param {{ profile: Profile, nanos: number }[]} windows nanos: CPU time a request
  * @throws {BenchError} if a window has no sample
  */
-export function joinWindows(of, windows) {
+export function joinWindows(profilesByService, windows) {
   const total = windows.reduce((sum, { profile }) => sum + profile.total, 0)
   if (windows.some(({ profile }) => profile.total === 0))
-    throw new BenchError(`perf took no sample of the sidecar of ${of.service}: it used no CPU in the window`)
+    throw new BenchError(
+      `perf took no sample of the sidecar of ${profilesByService.service}: it used no CPU in the window`,
+    )
   const scaled = windows.flatMap(({ profile, nanos }) =>
     profile.stacks.map(stack => ({ ...stack, self: (stack.self / profile.total) * (nanos / windows.length) })),
   )
   const cpu = toCount(windows.map(({ nanos }) => nanos))
-  return { ...of, cpu, samples: total, stacks: joinStacks(scaled) }
+  return { ...profilesByService, cpu, samples: total, stacks: joinStacks(scaled) }
 }

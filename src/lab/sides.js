@@ -34,7 +34,7 @@ export function isKit(scripts) {
  * Chooses the old side: if the user names none, the kit's scripts, and for these their last commit.
  * @param {string | null} against @param {string} scripts
  */
-export function chooseAgainst(against, scripts) {
+export function chooseOldSide(against, scripts) {
   return against ?? (isKit(scripts) ? `${GIT}HEAD` : KIT)
 }
 
@@ -87,8 +87,8 @@ async function takeFromGit({ ref, scripts, into }) {
   return { ...findSide(into), label: `${scripts} in ${ref}` }
 }
 
-/** Finds the folder of the old side's scripts, once `findAgainst` has run. @param {{ against: string, into: string }} options */
-export function locateAgainst({ against, into }) {
+/** Finds the folder of the old side's scripts, once `findOldSide` has run. @param {{ against: string, into: string }} options */
+export function locateOldSide({ against, into }) {
   return against.startsWith(GIT) ? into : path.resolve(against)
 }
 
@@ -97,6 +97,6 @@ export function locateAgainst({ against, into }) {
  * @param {{ against: string, scripts: string, into: string }} options into: the folder for scripts of git
  * @throws {UsageError} if there are no such scripts, or git is missing
  */
-export async function findAgainst({ against, scripts, into }) {
+export async function findOldSide({ against, scripts, into }) {
   return against.startsWith(GIT) ? takeFromGit({ ref: against.slice(GIT.length), scripts, into }) : findSide(against)
 }

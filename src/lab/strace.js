@@ -24,14 +24,14 @@ const CARRYING = [PURPOSES.write, PURPOSES.send, PURPOSES.receive]
 const ENDED = /^\d+ +(?:<\.\.\. )?(\w+)(?:\(| resumed).*\) += (-?\w+|\?)/
 
 /** @param {string} folder of the process */
-const fileIn = folder => path.join(folder, 'strace.out')
+const locateTrace = folder => path.join(folder, 'strace.out')
 
 /**
  * Changes the command of a process to run it under strace, with all its threads.
  * @param {ProcessSpec} spec @param {Tool} strace @returns {ProcessSpec}
  */
 export function runUnderStrace(spec, strace) {
-  const options = ['-f', '-qq', '-s', '0', '-e', 'signal=none', '-o', fileIn(spec.folder)]
+  const options = ['-f', '-qq', '-s', '0', '-e', 'signal=none', '-o', locateTrace(spec.folder)]
   return { ...spec, program: strace.path, argv: [...options, spec.program, ...spec.argv] }
 }
 
@@ -42,7 +42,7 @@ export function runUnderStrace(spec, strace) {
 export function createCallCounter({ folder }) {
   let position = 0
   const read = async () => {
-    const text = await readFile(fileIn(folder))
+    const text = await readFile(locateTrace(folder))
     const end = text.lastIndexOf('\n') + 1
     const kinds = parseCalls(text.toString('utf8', position, end))
     position = end

@@ -1,5 +1,5 @@
 import { groupBy } from '../lib/group-by.js'
-import { joinParts, left, renderTextTable, right } from '../lib/text-table.js'
+import { alignLeft, alignRight, joinParts, renderTextTable } from '../lib/text-table.js'
 import { DEFINITIONS } from './comparison.js'
 
 /**
@@ -11,14 +11,15 @@ import { DEFINITIONS } from './comparison.js'
 const CALLS = ['calls', 'wakeUps']
 // Counts that are this far apart (a share) leave one significant digit.
 const NOISY = 0.05
-const COLUMNS = right('old', 'new', 'difference', 'of the old')
+const COLUMNS = alignRight('old', 'new', 'difference', 'of the old')
 /** Formats a number with blanks between thousands, never as -0. @param {number} value @param {number} [digits] after the point */
 export const formatCount = (value, digits = 0) => {
   const options = { minimumFractionDigits: digits, maximumFractionDigits: digits }
   return (Number(value.toFixed(digits)) || 0).toLocaleString('en-US', options).replaceAll(',', ' ')
 }
 /** Formats a difference with its sign. @param {number} value @param {number} [digits] */
-export const signed = (value, digits) => `${Number(value.toFixed(digits)) > 0 ? '+' : ''}${formatCount(value, digits)}`
+export const formatDifference = (value, digits) =>
+  `${Number(value.toFixed(digits)) > 0 ? '+' : ''}${formatCount(value, digits)}`
 /** Formats a change as `+1.23 %`. @param {number} share */
 export const formatChange = share => `${share > 0 ? '+' : ''}${(100 * share).toFixed(Math.abs(share) < 0.1 ? 2 : 1)} %`
 
@@ -34,13 +35,13 @@ export const formatChange = share => `${share > 0 ? '+' : ''}${(100 * share).toF
 
 /** Renders all tables with their definitions and notes. @param {LabResults} options */
 export function renderLabDetails({ rows, breakdowns, labels, notes, isAlone = false }) {
-  const keep = (/** @type {Table} */ table) => (isAlone ? dropOld(table) : table)
+  const keep = (/** @type {Table} */ table) => (isAlone ? dropOldColumns(table) : table)
   return joinParts([
     isAlone ? [labels.new] : [`old: ${labels.old}`, `new: ${labels.new}`],
     ...[tabulateRows(rows), ...breakdowns.flatMap(tabulateBreakdown)]
       .map(keep)
       .map(table => [...(table.caption ? [table.caption] : []), ...renderTextTable(table)]),
-    [renderNoiseFloor(rows), ...define(rows), ...notes],
+    [renderNoiseFloor(rows), ...listDefinitions(rows), ...notes],
   ])
 }
 
@@ -48,7 +49,7 @@ export function renderLabDetails({ rows, breakdowns, labels, notes, isAlone = fa
 const OF_TWO = ['old', 'difference', 'of the old', 'new/old']
 
 /** Leaves out the columns that compare two sides. @param {Table} table @returns {Table} */
-function dropOld({ caption, columns, rows }) {
+function dropOldColumns({ caption, columns, rows }) {
   const kept = columns.map(([name]) => !OF_TWO.includes(name))
   const keep = (/** @type {any[]} */ cells) => cells.filter((_, i) => kept[i])
   return { caption, columns: keep(columns), rows: rows.map(keep) }
@@ -76,7 +77,7 @@ export function renderChangedRows(rows, before) {
   ])
   return renderTextTable({
     caption: '',
-    columns: [...left('changed'), ...right('old', 'new', 'change', 'apart')],
+    columns: [...alignLeft('changed'), ...alignRight('old', 'new', 'change', 'apart')],
     rows: cells,
   }).join('\n')
 }
@@ -86,15 +87,16 @@ export function renderChangedRows(rows, before) {
  * @param {Save[]} saves at least one
  */
 export function renderSaves(saves) {
-  const ofInstructions = (/** @type {Save} */ { rows }) => rows.filter(({ quantity }) => quantity === 'instructions')
-  const titles = ofInstructions(saves[0]).map(({ link, service }) => `${service} of ${link}`)
+  const listInstructionRows = (/** @type {Save} */ { rows }) =>
+    rows.filter(({ quantity }) => quantity === 'instructions')
+  const titles = listInstructionRows(saves[0]).map(({ link, service }) => `${service} of ${link}`)
   const rows = saves
     .slice(-SAVES_SHOWN)
     .map(save => [
       save.at.toTimeString().slice(0, 8),
-      ...ofInstructions(save).flatMap(row => [signed(row.new - row.old), row.ratio.toFixed(4)]),
+      ...listInstructionRows(save).flatMap(row => [formatDifference(row.new - row.old), row.ratio.toFixed(4)]),
     ])
-  const columns = [...left('saved'), ...titles.flatMap(title => right(title, 'new/old'))]
+  const columns = [...alignLeft('saved'), ...titles.flatMap(title => alignRight(title, 'new/old'))]
   return renderTextTable({ caption: '', columns, rows }).join('\n')
 }
 
@@ -112,7 +114,7 @@ function renderNoise(spread) {
 }
 
 /** Lists the definitions of the quantities that rows have. @param {Row[]} rows */
-export function define(rows) {
+export function listDefinitions(rows) {
   const defined = Object.entries(DEFINITIONS).filter(([name]) => rows.some(({ quantity }) => quantity === name))
   return defined.map(([name, what]) => `${name}: ${what}`)
 }
@@ -121,14 +123,17 @@ export function define(rows) {
 export function tabulateRows(rows) {
   return {
     caption: '',
-    columns: [...left('link', 'sidecar', 'counted'), ...right('old', 'new', 'difference', 'new/old', 'apart')],
+    columns: [
+      ...alignLeft('link', 'sidecar', 'counted'),
+      ...alignRight('old', 'new', 'difference', 'new/old', 'apart'),
+    ],
     rows: rows.map(({ link, service, quantity, ratio, spread, ...row }) => {
       const isNoisy = spread > NOISY
       const digits = CALLS.includes(quantity) ? (isNoisy ? 1 : 2) : 0
       const [old, next, change] = [
         formatCount(row.old, digits),
         formatCount(row.new, digits),
-        signed(row.new - row.old, digits),
+        formatDifference(row.new - row.old, digits),
       ]
       return [link, service, quantity, old, next, change, ratio.toFixed(isNoisy ? 1 : 4), renderNoise(spread)]
     }),
@@ -137,31 +142,35 @@ export function tabulateRows(rows) {
 
 /** Tabulates where the cost of a sidecar is: by purpose, filter, system call and function. @param {Breakdown} breakdown @returns {Table[]} */
 export function tabulateBreakdown({ link, service, unit, groups, filters, calls, functions }) {
-  const of = `${service} of ${link}, ${unit}`
+  const subject = `${service} of ${link}, ${unit}`
   return [
-    tabulateParts(`${of}, by what they are for`, groups),
-    tabulateParts(`${of}, by filter (the innermost one that called)`, filters),
+    tabulateParts(`${subject}, by what they are for`, groups),
+    tabulateParts(`${subject}, by filter (the innermost one that called)`, filters),
     ...(calls.length > 0 ? [tabulateParts(`${service} of ${link}, system calls a request`, calls, 2)] : []),
     {
-      caption: `${of}, functions that changed most`,
-      columns: [...left('function'), ...COLUMNS, ...right('with what it calls')],
-      rows: functions.map(part => [part.name, ...cellsOf(part), formatCount(part.inclusive)]),
+      caption: `${subject}, functions that changed most`,
+      columns: [...alignLeft('function'), ...COLUMNS, ...alignRight('with what it calls')],
+      rows: functions.map(part => [part.name, ...renderPartCells(part), formatCount(part.inclusive)]),
     },
   ]
 }
 
 /** @param {string} caption @param {Part[]} parts @param {number} [digits] @returns {Table} */
 function tabulateParts(caption, parts, digits) {
-  return { caption, columns: [...left(''), ...COLUMNS], rows: parts.map(part => [part.name, ...cellsOf(part, digits)]) }
+  return {
+    caption,
+    columns: [...alignLeft(''), ...COLUMNS],
+    rows: parts.map(part => [part.name, ...renderPartCells(part, digits)]),
+  }
 }
 
 /** Renders old, new, their difference and its share of the old; `new` if there is no old. @param {Part} part @param {number} [digits] */
-function cellsOf(part, digits = 0) {
+function renderPartCells(part, digits = 0) {
   const change = Number(part.new.toFixed(digits)) - Number(part.old.toFixed(digits))
   return [
     formatCount(part.old, digits),
     formatCount(part.new, digits),
-    signed(change, digits),
+    formatDifference(change, digits),
     part.old > 0 ? formatChange(change / part.old) : 'new',
   ]
 }

@@ -35,7 +35,7 @@ export async function createAuthority(name, { keyType = 'ecdsa-p256', lifeMs = L
   const keys = await createKeys(keyType)
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
     name: `CN=${name}`,
-    ...validity({ lifeMs }),
+    ...computeValidity({ lifeMs }),
     keys,
     signingAlgorithm: ALGORITHMS[keyType].signing,
     extensions: [
@@ -113,7 +113,7 @@ export async function signCertificate({ authority, identity, dnsName, publicKey,
   const certificate = await x509.X509CertificateGenerator.create({
     issuer: isSelfSigned ? subject : authority.certificate.subjectName,
     subject,
-    ...validity({ validIn, lifeMs: authority.lifeMs }),
+    ...computeValidity({ validIn, lifeMs: authority.lifeMs }),
     publicKey,
     signingKey: signer.privateKey,
     signingAlgorithm: ALGORITHMS[authority.keyType].signing,
@@ -172,7 +172,7 @@ export function createKeys(keyType) {
  * Computes a validity, which begins CLOCK_SKEW_MS earlier than the lifetime: one in the past ended one lifetime ago, and one in the
  * future begins in two. @param {{ validIn?: CertificateFlaws['validIn'] | 'now', lifeMs: number }} options
  */
-function validity({ validIn = 'now', lifeMs }) {
+function computeValidity({ validIn = 'now', lifeMs }) {
   const now = Date.now() + { now: 0, past: -2, future: 2 }[validIn] * lifeMs
   return { notBefore: new Date(now - CLOCK_SKEW_MS), notAfter: new Date(now + lifeMs) }
 }

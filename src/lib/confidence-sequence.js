@@ -63,11 +63,11 @@ export function extrapolateCount({ values, width, most }) {
   const sorted = values.toSorted((a, b) => a - b)
   const middle = median(sorted)
   const depth = findSequenceDepth(sorted.length)
-  const now = depth > 0 ? (sorted[sorted.length - depth] - sorted[depth - 1]) / widthOf(sorted.length) : 0
+  const now = depth > 0 ? (sorted[sorted.length - depth] - sorted[depth - 1]) / computeExpectedWidth(sorted.length) : 0
   const deviation = Math.max(now, DEVIATION_OF_MAD * median(sorted.map(value => Math.abs(value - middle))))
-  for (let n = SEQUENCE_LEAST; n <= most; n++) if (deviation * widthOf(n) <= width) return n
+  for (let n = SEQUENCE_LEAST; n <= most; n++) if (deviation * computeExpectedWidth(n) <= width) return n
   return null
 }
 
 /** Computes the expected interval width of n normal values, in standard deviations (Blom, Statistical Estimates, 1958). @param {number} n from 8 on */
-const widthOf = n => -2 * probit((findSequenceDepth(n) - 0.375) / (n + 0.25))
+const computeExpectedWidth = n => -2 * probit((findSequenceDepth(n) - 0.375) / (n + 0.25))

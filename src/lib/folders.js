@@ -6,7 +6,7 @@ import path from 'node:path'
  * @param {string} folder @throws the system's error if it cannot
  */
 export function makeFolder(folder) {
-  for (const at of listMissing(folder)) {
+  for (const at of listMissingFolders(folder)) {
     try {
       fs.mkdirSync(at)
     } catch (error) {
@@ -17,7 +17,7 @@ export function makeFolder(folder) {
 }
 
 /** Lists the folders that must be made for a folder to exist, the uppermost first; []: it exists. @param {string} folder */
-export function listMissing(folder) {
+export function listMissingFolders(folder) {
   const missing = []
   for (let at = path.resolve(folder); !fs.existsSync(at); at = path.dirname(at)) missing.unshift(at)
   return missing

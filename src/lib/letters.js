@@ -2,7 +2,7 @@
 export const capitalise = text => text.charAt(0).toUpperCase() + text.slice(1)
 
 /** Makes the first letter lower-case. @param {string} text */
-export const lowerFirst = text => text.charAt(0).toLowerCase() + text.slice(1)
+export const lowerFirstLetter = text => text.charAt(0).toLowerCase() + text.slice(1)
 
 /** Joins words as in a sentence: `a, b and c`. @param {string[]} words */
 export const joinWords = words =>

@@ -11,7 +11,7 @@ const TAIL_BYTES = 64 * 1024
  */
 export function renderTail(text, file) {
   const at = file ? ` (${file})` : ''
-  const lines = lastLines(text, LOG_LINES).map(line => line.slice(0, LINE_LENGTH))
+  const lines = listLastLines(text, LOG_LINES).map(line => line.slice(0, LINE_LENGTH))
   return lines.length > 0 ? `; the end of its log${at}:\n  ${lines.join('\n  ')}` : `; its log is empty${at}`
 }
 
@@ -20,13 +20,13 @@ export function foldTail(message) {
   const [, head, tail] = /^(.*?); the end of its log(?: \([^\n]*\))?:\n(.*)$/s.exec(message) ?? []
   return head === undefined
     ? message
-    : `${head}: ${lastLines(tail, FOLDED_LINES)
+    : `${head}: ${listLastLines(tail, FOLDED_LINES)
         .map(line => line.trim())
         .join(' / ')}`
 }
 
 /** Lists the last lines of a text that are not empty; []: there are none. @param {string} text @param {number} most */
-export function lastLines(text, most) {
+export function listLastLines(text, most) {
   return text.trim().split('\n').filter(Boolean).slice(-most)
 }
 

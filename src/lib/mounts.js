@@ -1,14 +1,14 @@
 import { readFileSync, realpathSync } from 'node:fs'
 import path from 'node:path'
-import { safely } from './safely.js'
+import { callSafely } from './call-safely.js'
 
 /**
  * Finds the mount point that is mounted noexec, so that a file, or programs in a folder, cannot run. The file or folder need not
  * exist. @param {string} file @param {string} [mountinfo] text as in proc(5), by default that of this process
  * @returns {string | null} null: they can, or mounts cannot be read
  */
-export function findNoexec(file, mountinfo = safely(() => readFileSync('/proc/self/mountinfo', 'utf8'), '')) {
-  const real = findReal(path.resolve(file))
+export function findNoexec(file, mountinfo = callSafely(() => readFileSync('/proc/self/mountinfo', 'utf8'), '')) {
+  const real = resolveRealPath(path.resolve(file))
   /** @type {{ mountPoint: string, isNoexec: boolean } | null} */
   let nearest = null
   for (const line of mountinfo.split('\n')) {
@@ -24,10 +24,10 @@ export function findNoexec(file, mountinfo = safely(() => readFileSync('/proc/se
 }
 
 /** Resolves the links in the part of a path that exists. @param {string} file @returns {string} */
-function findReal(file) {
+function resolveRealPath(file) {
   return (
-    safely(() => realpathSync(file), null) ??
-    (file === '/' ? '/' : path.join(findReal(path.dirname(file)), path.basename(file)))
+    callSafely(() => realpathSync(file), null) ??
+    (file === '/' ? '/' : path.join(resolveRealPath(path.dirname(file)), path.basename(file)))
   )
 }
 

@@ -4,7 +4,7 @@ import { closest, distance } from 'fastest-levenshtein'
  * Renders the valid names, and the nearest one if it is near: `; did you mean "envoy"? (one of: pipy, envoy)`.
  * @param {string} word @param {string[]} names
  */
-export function suggest(word, names) {
+export function renderSuggestion(word, names) {
   const near = names.length > 0 ? closest(word, names) : null
   const isNear = near !== null && distance(word, near) <= Math.max(2, word.length / 3)
   return `${isNear ? `; did you mean "${near}"?` : ''} (one of: ${names.join(', ')})`

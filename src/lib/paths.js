@@ -1,21 +1,21 @@
 import os from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { safely } from './safely.js'
+import { callSafely } from './call-safely.js'
 
 /** The folder of the kit itself. */
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 /** Returns the folder of fetched tools: SIDECAR_BENCH_CACHE, else one in the user's cache folder. An empty variable counts as unset. */
-export function cacheFolder() {
+export function locateCacheFolder() {
   const { SIDECAR_BENCH_CACHE, XDG_CACHE_HOME } = process.env
   // A relative path would be another cache to a command that runs in another folder.
   return path.resolve(
-    SIDECAR_BENCH_CACHE || path.join(XDG_CACHE_HOME || path.join(homeFolder(), '.cache'), 'sidecar-bench'),
+    SIDECAR_BENCH_CACHE || path.join(XDG_CACHE_HOME || path.join(locateHomeFolder(), '.cache'), 'sidecar-bench'),
   )
 }
 
 /** Returns the user's home. For a user without an entry in passwd(5), as in a container, it is the folder of temporary files. */
-export function homeFolder() {
-  return safely(() => os.homedir(), '') || safely(() => os.userInfo().homedir, '') || os.tmpdir()
+export function locateHomeFolder() {
+  return callSafely(() => os.homedir(), '') || callSafely(() => os.userInfo().homedir, '') || os.tmpdir()
 }

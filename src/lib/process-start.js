@@ -1,9 +1,9 @@
 import { readFileSync, readlinkSync } from 'node:fs'
-import { safely } from './safely.js'
+import { callSafely } from './call-safely.js'
 
 /** Reads when a process started, in clock ticks since boot (proc(5), stat, field 22); null: it has ended, or is a zombie. @param {number} pid */
 export function processStartTicks(pid) {
-  const stat = safely(() => readFileSync(`/proc/${pid}/stat`, 'utf8'), '')
+  const stat = callSafely(() => readFileSync(`/proc/${pid}/stat`, 'utf8'), '')
   const [state, ...fields] = stat.replace(/^.*\) /s, '').split(' ')
   return stat === '' || 'ZX'.includes(state) ? null : Number(fields[18])
 }
@@ -22,7 +22,7 @@ export function readPlace() {
  * namespace. Without /proc it is `unknown`.
  */
 export function createPlaceKey() {
-  return safely(() => {
+  return callSafely(() => {
     const { bootId, pidNamespace } = readPlace()
     return `${bootId.slice(0, 8)}${/\d+/.exec(pidNamespace)?.[0]}`
   }, 'unknown')

@@ -1,9 +1,9 @@
 import { accessSync, constants, statSync } from 'node:fs'
-import { safely } from './safely.js'
+import { callSafely } from './call-safely.js'
 
 /** Says whether a path names a file that this user may run. @param {string} file */
 export function isProgram(file) {
-  return safely(() => {
+  return callSafely(() => {
     accessSync(file, constants.X_OK)
     return statSync(file).isFile()
   }, false)

@@ -14,7 +14,7 @@ export function createRandom(seed) {
 }
 
 /** Makes a shuffled copy (Fisher and Yates). @template T @param {T[]} items @param {() => number} random */
-export function shuffle(items, random) {
+export function shuffleItems(items, random) {
   const result = [...items]
   for (let i = result.length - 1; i > 0; i--) {
     const j = Math.floor(random() * (i + 1))

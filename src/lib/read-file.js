@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { StringDecoder } from 'node:string_decoder'
 import { BenchError } from './errors.js'
-import { MIB, mib } from './units.js'
+import { MIB, renderMebibytes } from './units.js'
 
 /** Files that somebody else may have written: only regular files, read within bounds. */
 
@@ -50,7 +50,7 @@ export function* readLines(file, { bytes, lineBytes, lines } = LINE_LIMITS) {
   const assertLength = () => {
     if (restBytes > lineBytes)
       throw new BenchError(
-        `${file}:${count + 1} is longer than ${mib(lineBytes)} MiB: it is no line that the kit wrote`,
+        `${file}:${count + 1} is longer than ${renderMebibytes(lineBytes)} MiB: it is no line that the kit wrote`,
       )
   }
   const append = (/** @type {Buffer} */ part) => {
@@ -112,7 +112,9 @@ function* readChunks(file, bytesMost) {
       if (bytes === 0) return
       total += bytes
       if (total > bytesMost)
-        throw new BenchError(`cannot read ${file}: it holds more than ${mib(bytesMost)} MiB, the most that is read`)
+        throw new BenchError(
+          `cannot read ${file}: it holds more than ${renderMebibytes(bytesMost)} MiB, the most that is read`,
+        )
       yield buffer.subarray(0, bytes)
     }
   } finally {

@@ -42,7 +42,7 @@ export function summariseSequence(values) {
  * @returns {Quantity}
  */
 function summariseAtDepth(values, findDepthOf) {
-  const sorted = sortPresent(values)
+  const sorted = sortPresentValues(values)
   if (sorted.length === 0) return { median: null, low: null, high: null, values }
   const depth = findDepthOf(sorted.length)
   return {
@@ -59,7 +59,7 @@ function summariseAtDepth(values, findDepthOf) {
  * @param {(number | null)[]} ratios above 0 @param {number} seed of the resampling: the same gives the same interval @returns {Quantity}
  */
 export function summariseRatios(ratios, seed) {
-  const logs = sortPresent(ratios).map(Math.log)
+  const logs = sortPresentValues(ratios).map(Math.log)
   if (logs.length < BOOTSTRAP_LEAST) return summariseValues(ratios)
   const random = createRandom(seed)
   // One typed array is used for all resamples: sorting thousands of rounds is most of the cost of a report.
@@ -68,18 +68,18 @@ export function summariseRatios(ratios, seed) {
     for (let i = 0; i < resample.length; i++) resample[i] = logs[Math.floor(random() * logs.length)]
     return medianSorted(/** @type {any} */ (resample.sort()))
   }).sort((a, b) => a - b)
-  const at = (/** @type {number} */ q) => Math.exp(quantileSorted(medians, q))
+  const computeQuantile = (/** @type {number} */ q) => Math.exp(quantileSorted(medians, q))
   return {
-    median: medianRatio(ratios.filter(ratio => ratio !== null)),
-    low: at((1 - CONFIDENCE) / 2),
-    high: at((1 + CONFIDENCE) / 2),
+    median: computeMedianRatio(ratios.filter(ratio => ratio !== null)),
+    low: computeQuantile((1 - CONFIDENCE) / 2),
+    high: computeQuantile((1 + CONFIDENCE) / 2),
     values: ratios,
   }
 }
 
 /** Computes the median of `summariseRatios`: from ten ratios on, by their logarithms. @param {number[]} ratios at least one, above 0 */
-export function medianRatio(ratios) {
-  const sorted = sortPresent(ratios)
+export function computeMedianRatio(ratios) {
+  const sorted = sortPresentValues(ratios)
   return sorted.length < BOOTSTRAP_LEAST ? medianSorted(sorted) : Math.exp(medianSorted(sorted.map(Math.log)))
 }
 
@@ -116,7 +116,7 @@ export function hasTrend(values) {
  * @param {[number, number][]} points at least two, of different x @returns {{ slope: number, base: number }} base: the value at x = 0
  */
 export function fitLine(points) {
-  const slope = medianSorted(slopesOf(points))
+  const slope = medianSorted(listSlopes(points))
   return { slope, base: medianSorted(points.map(([x, y]) => y - slope * x).sort((a, b) => a - b)) }
 }
 
@@ -127,7 +127,7 @@ export function fitLine(points) {
  */
 export function findSlopeInterval(points) {
   const n = points.length
-  const slopes = slopesOf(points)
+  const slopes = listSlopes(points)
   if (n < ROUNDS_LEAST || slopes.length === 0) return { low: null, high: null }
   const reach = SLOPE_Z * Math.sqrt((n * (n - 1) * (2 * n + 5)) / 18)
   const first = Math.max(0, Math.floor((slopes.length - reach) / 2) - 1)
@@ -136,11 +136,11 @@ export function findSlopeInterval(points) {
 }
 
 /** Lists the slopes of all pairs of different x, rising. @param {[number, number][]} points */
-function slopesOf(points) {
+function listSlopes(points) {
   return points
     .flatMap(([x0, y0], i) => points.slice(i + 1).flatMap(([x1, y1]) => (x1 === x0 ? [] : [(y1 - y0) / (x1 - x0)])))
     .sort((a, b) => a - b)
 }
 
 /** @param {(number | null)[]} values */
-const sortPresent = values => values.filter(v => v !== null).sort((a, b) => a - b)
+const sortPresentValues = values => values.filter(v => v !== null).sort((a, b) => a - b)

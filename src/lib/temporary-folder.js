@@ -1,10 +1,10 @@
 import { lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { atExit } from './at-exit.js'
+import { callSafely } from './call-safely.js'
 import { BenchError } from './errors.js'
 import { createPlaceKey, processStartTicks } from './process-start.js'
-import { safely } from './safely.js'
+import { runAtExit } from './run-at-exit.js'
 
 /** Folders of this process alone. The name holds the id of the process, its start in clock ticks, and where the id is valid. */
 
@@ -34,7 +34,7 @@ export function hasOwnerEnded({ pid, ticks, place }) {
 export async function withTemporaryFolder(name, use) {
   const folder = makeTemporaryFolder(name)
   const remove = () => rmSync(folder, { recursive: true, force: true })
-  const takeBack = atExit(remove)
+  const takeBack = runAtExit(remove)
   try {
     return await use(folder)
   } finally {
@@ -65,7 +65,7 @@ export function makeTemporaryFolder(name) {
  * @param {string} [parent] that of temporary folders by default @returns {string[]} a line for each
  */
 export function removeStaleFolders(parent = os.tmpdir()) {
-  const names = safely(() => readdirSync(parent), /** @type {string[]} */ ([]))
+  const names = callSafely(() => readdirSync(parent), /** @type {string[]} */ ([]))
   return names.flatMap(name => {
     const [, pid, ticks, place] = OWNED.exec(name) ?? []
     const folder = path.join(parent, name)

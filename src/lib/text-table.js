@@ -15,10 +15,10 @@ const NO_LINES = Object.fromEntries(
  */
 
 /** Makes columns on the left. @param {string[]} names @returns {[string, 'left'][]} */
-export const left = (...names) => names.map(name => [name, 'left'])
+export const alignLeft = (...names) => names.map(name => [name, 'left'])
 
 /** Makes columns on the right. @param {string[]} names @returns {[string, 'right'][]} */
-export const right = (...names) => names.map(name => [name, 'right'])
+export const alignRight = (...names) => names.map(name => [name, 'right'])
 
 /** Joins parts with an empty line between them, without those that have no lines. @param {string[][]} parts */
 export function joinParts(parts) {

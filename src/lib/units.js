@@ -4,24 +4,24 @@ export const MIB = 2 ** 20
 export const GIB = 2 ** 30
 
 /** Renders bytes in MiB, with one decimal and without the unit. @param {number} bytes */
-export const mib = bytes => (bytes / MIB).toFixed(1)
+export const renderMebibytes = bytes => (bytes / MIB).toFixed(1)
 
 /** Renders a fraction in percent: 0.5 as `50 %`. @param {number} share a fraction @param {number} [digits] decimals */
-export const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)} %`
+export const renderPercent = (share, digits = 0) => `${(100 * share).toFixed(digits)} %`
 
 /** Renders a number and its noun, such as `1 arm` or `2 arms`. @param {number} many @param {string} noun */
-export const count = (many, noun) => `${many} ${noun}${many === 1 ? '' : 's'}`
+export const renderNounCount = (many, noun) => `${many} ${noun}${many === 1 ? '' : 's'}`
 
 /** Renders an interval behind its value, such as ` [1.2, 1.5]`. @param {{ low: number | null, high: number | null }} ends @param {(end: number) => string} show @param {string} [absent] for a value without an interval */
 export const renderInterval = ({ low, high }, show, absent = '') =>
   low === null || high === null ? absent : ` [${show(low)}, ${show(high)}]`
 
 /** Renders the time left, in minutes from a minute and a half on. @param {number} seconds */
-export const timeLeft = seconds =>
+export const renderSecondsLeft = seconds =>
   seconds >= 90 ? `${Math.round(seconds / 60)} min left` : `${Math.round(seconds)} s left`
 
 /** Renders an estimate in minutes, rounded up. @param {number} seconds @param {number | null} mostSeconds on a busy machine; null: not known */
-export const aboutMinutes = (seconds, mostSeconds) =>
+export const renderMinutes = (seconds, mostSeconds) =>
   `about ${Math.ceil(seconds / 60)} min${mostSeconds === null ? '' : `, up to ${Math.ceil(mostSeconds / 60)} min on a busy machine`}`
 
 /** Renders the minute of a moment, `2026-01-31 12:30`. @param {string} moment ISO 8601 */

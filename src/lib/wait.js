@@ -6,7 +6,7 @@ import { TimeoutError } from './errors.js'
  * @param {Parameters<typeof isInTime>[1] & { what: string }} options what: the condition in words, for the error
  * @throws {TimeoutError} when the deadline passes; the signal's reason when it aborts
  */
-export async function waitFor(isDone, { what, ...limit }) {
+export async function waitForCondition(isDone, { what, ...limit }) {
   if (!(await isInTime(isDone, limit)))
     throw new TimeoutError(`timed out after ${limit.deadlineSeconds} s waiting for ${what}`)
 }
@@ -44,7 +44,7 @@ export async function sleep(ms, signal) {
  * Settles as a promise does, or rejects with the signal's reason if the signal aborts first. The work of the promise goes on.
  * @template T @param {Promise<T>} promise @param {AbortSignal} signal
  */
-export function untilAborted(promise, signal) {
+export function withAbort(promise, signal) {
   return new Promise((/** @type {(value: T) => void} */ resolve, reject) => {
     const abort = () => reject(signal.reason)
     if (signal.aborted) abort()
@@ -58,7 +58,7 @@ export function untilAborted(promise, signal) {
  * @param {Promise<T>} promise @param {{ seconds: number, late: () => L | Promise<L>, signal?: AbortSignal }} options
  * @returns {Promise<T | L>} @throws the signal's reason if it aborts before either
  */
-export async function within(promise, { seconds, late, signal }) {
+export async function withTimeout(promise, { seconds, late, signal }) {
   const settled = new AbortController()
   const ending = signal ? AbortSignal.any([settled.signal, signal]) : settled.signal
   const timer = sleep(seconds * 1000, ending).then(late)
@@ -74,7 +74,7 @@ export async function within(promise, { seconds, late, signal }) {
  * Waits until a moment of the wall clock, if it has not passed.
  * @param {number} epochMs @param {AbortSignal} [signal] @throws the signal's reason when it aborts during the wait
  */
-export async function waitUntil(epochMs, signal) {
+export async function waitUntilEpoch(epochMs, signal) {
   const left = epochMs - Date.now()
   if (left > 0) await sleep(left, signal)
 }

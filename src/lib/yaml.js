@@ -1,6 +1,6 @@
 import { LineCounter, parseDocument } from 'yaml'
 import { UsageError } from './errors.js'
-import { suggest } from './nearest.js'
+import { renderSuggestion } from './nearest.js'
 import { renderIssue } from './schema-issue.js'
 
 const QUOTED_MOST = 200
@@ -17,26 +17,28 @@ const QUOTED_MOST = 200
  */
 export function parseYaml({ text, file, schema, modernise = written => written }) {
   const lines = new LineCounter()
-  const document = attempt(file, () => parseDocument(text, { lineCounter: lines, logLevel: 'error' }))
+  const document = readOrThrow(file, () => parseDocument(text, { lineCounter: lines, logLevel: 'error' }))
   if (document.errors.length > 0) {
     const [{ message, pos }] = document.errors
     throw new UsageError(`${file}:${lines.linePos(pos[0]).line}: ${renderSyntaxError(message)}`)
   }
   if (document.contents === null) throw new UsageError(`${file}: it is empty`)
-  const result = schema.safeParse(modernise(attempt(file, () => document.toJS())))
+  const result = schema.safeParse(modernise(readOrThrow(file, () => document.toJS())))
   if (result.success) return result.data
   // A typo makes two issues, a missing name and an unknown one: the unknown name explains both.
   const { issues } = result.error
   const issue = issues.find(i => i.code === 'unrecognized_keys') ?? issues[0]
   const { path, words } = locateIssue(issue, schema, at => document.getIn(at))
-  throw new UsageError(`${file}:${lineOf(document, lines, path)}: ${path.map(quote).join('.') || 'the file'}: ${words}`)
+  throw new UsageError(
+    `${file}:${findPathLine(document, lines, path)}: ${path.map(quoteInline).join('.') || 'the file'}: ${words}`,
+  )
 }
 
 /**
  * Calls `read`.
  * @template T @param {string} file @param {() => T} read @throws {UsageError} if it throws, as on a text that is nested too deep
  */
-function attempt(file, read) {
+function readOrThrow(file, read) {
   try {
     return read()
   } catch (error) {
@@ -60,25 +62,28 @@ function locateIssue(issue, schema, read) {
   const path = /** @type {(string | number)[]} */ ([...issue.path])
   if (issue.code === 'unrecognized_keys') {
     const [key] = issue.keys
-    return { path: [...path, key], words: `unknown name "${quote(key)}"${suggest(key, keysAt(schema, path))}` }
+    return {
+      path: [...path, key],
+      words: `unknown name "${quoteInline(key)}"${renderSuggestion(key, listSchemaKeys(schema, path))}`,
+    }
   }
   if (issue.code === 'invalid_value') {
     const names = issue.values.map(String)
     const value = read(path)
     if (value === undefined) return { path, words: `it is missing (one of: ${names.join(', ')})` }
-    return { path, words: `unknown value "${quote(value)}"${suggest(`${value}`, names)}` }
+    return { path, words: `unknown value "${quoteInline(value)}"${renderSuggestion(`${value}`, names)}` }
   }
   return { path, words: renderIssue(issue) }
 }
 
 /** Quotes a name or value on one line: keys of YAML can be whole documents. @param {unknown} written */
-function quote(written) {
+function quoteInline(written) {
   const line = `${written}`.replace(/\s+/g, ' ').trim()
   return line.length > QUOTED_MOST ? `${line.slice(0, QUOTED_MOST)}…` : line
 }
 
 /** Lists the names that the schema allows at a path. @param {any} schema @param {(string | number)[]} path */
-function keysAt(schema, path) {
+function listSchemaKeys(schema, path) {
   /** @type {(at: any) => any} */
   const unwrap = at => (at?.unwrap && !at.shape && !at.element ? unwrap(at.unwrap()) : at)
   let at = unwrap(schema)
@@ -90,7 +95,7 @@ function keysAt(schema, path) {
  * Finds the line of a path, or of the nearest part above it that is there, which may be the first line of the file.
  * @param {import('yaml').Document} document @param {LineCounter} lines @param {(string | number)[]} path
  */
-function lineOf(document, lines, path) {
+function findPathLine(document, lines, path) {
   for (let length = path.length; length > 0; length--) {
     const parent = /** @type {any} */ (document.getIn(path.slice(0, length - 1), true) ?? document.contents)
     const pair = parent?.items?.find?.((/** @type {any} */ item) => item.key?.value === path[length - 1])

@@ -51,15 +51,15 @@ export function renderTrial(record) {
   const { trial, outcome, load, window, boundBy, isSteady, reasons, samples } = record
   const name = `${trial.id.replace(/^r\d+-/, '')}:`
   const partial = findRecordPart(record)
-  const textOf = (/** @type {string} */ quantity) => renderValue(QUANTITIES[quantity], record)
-  const ofKind = partial?.part.tell(partial.judged, textOf)
+  const renderQuantityValue = (/** @type {string} */ quantity) => renderValue(QUANTITIES[quantity], record)
+  const ofKind = partial?.part.tell(partial.judged, renderQuantityValue)
   if (partial && !partial.part.hasWindow) return `${name} ${ofKind}`
   if (outcome === 'failed' || !window) return `${name} failed: ${reasons[0]}`
   const invalid = outcome === 'invalid' ? `, invalid: ${reasons[0]}` : ''
   const isLate = samples?.source === 'cgroup' && samples.largestGapSeconds > GAP_SECONDS
   const late = isLate ? `, sampled with a gap of ${samples.largestGapSeconds.toFixed(1)} s` : ''
   if (load === null) return `${name} ${ofKind ?? `idle for ${window.seconds} s`}${late}${invalid}`
-  const served = `${textOf('throughput')}${boundBy === null ? '' : `, bound by ${boundBy}`}`
+  const served = `${renderQuantityValue('throughput')}${boundBy === null ? '' : `, bound by ${boundBy}`}`
   return `${name} ${served}${isSteady === false ? ', unsteady' : ''}${late}${invalid}`
 }
 

@@ -2,7 +2,7 @@ import { Registry } from 'prom-client'
 import { measureRound, QUANTITIES } from '../judge/quantities.js'
 import { renderArmName } from '../model/arms.js'
 import { declareMetrics } from './metric-definitions.js'
-import { serve } from './serve.js'
+import { serveRequests } from './serve.js'
 
 /**
  * Turns the events of a run into metrics for Prometheus.
@@ -24,7 +24,7 @@ const OUTCOMES = ['completed', 'failed', 'invalid']
  */
 export async function startMetricsServer({ address }) {
   const metrics = createMetrics()
-  const { url, close } = await serve(address, async (request, response) => {
+  const { url, close } = await serveRequests(address, async (request, response) => {
     const isMetricsPath = String(request.url).split('?')[0] === '/metrics'
     if (request.method !== 'GET' || !isMetricsPath) {
       response
@@ -108,7 +108,7 @@ function setPhase(metrics, phase) {
  * @param {Metrics} metrics @param {Trial} trial
  */
 function followTrial(metrics, { arm }) {
-  const labels = labelsOf(arm)
+  const labels = createLabels(arm)
   /** Labels are made once a service, as samples come often. @type {Map<string, ReturnType<typeof followSidecar>>} */
   const sidecars = new Map()
   const addRequests = metrics.follow('requests_total', labels, 0)
@@ -165,7 +165,7 @@ function followSidecar(metrics, labels, { cpuLimitCores }) {
 function setQuantities(metrics, record) {
   const { arm } = record.trial
   if (arm.load.kind === 'idle') return
-  const labels = labelsOf(arm)
+  const labels = createLabels(arm)
   for (const row of Object.values(QUANTITIES)) {
     if (!row.metric) continue
     const { name, scale = 1, percentile } = row.metric
@@ -176,7 +176,7 @@ function setQuantities(metrics, record) {
 }
 
 /** Makes the labels of an arm, without `rate` if its load has none. @param {Arm} arm @returns {Labels} */
-function labelsOf(arm) {
+function createLabels(arm) {
   const rate = arm.load.ratePerSecond
   const shared = { plane: renderArmName(arm), link: arm.link, cap_cores: String(arm.cpuLimitCores ?? 'none') }
   return { ...shared, ...(rate === undefined ? {} : { rate: String(rate) }), arm: arm.id }

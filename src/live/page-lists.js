@@ -31,9 +31,9 @@ export function createSidecarList() {
      */
     update(sidecars) {
       section.hidden = sidecars.length === 0
-      const wanted = JSON.stringify(sidecars.map(({ service, cpuLimitCores }) => [service, cpuLimitCores]))
-      if (wanted !== names) list.replaceChildren(...sidecars.map(createItem))
-      names = wanted
+      const listKey = JSON.stringify(sidecars.map(({ service, cpuLimitCores }) => [service, cpuLimitCores]))
+      if (listKey !== names) list.replaceChildren(...sidecars.map(createItem))
+      names = listKey
       for (const [i, sidecar] of sidecars.entries()) updateItem(list.children[i], sidecar)
     },
   }

@@ -30,38 +30,38 @@ let results = []
 let left = null
 
 findElement('live').hidden = false
-listen()
+followEvents()
 setInterval(updateTimeLeft, 1000)
 
 /** Shows the events of the server until the run ends. The browser reconnects by itself unless it closed the source. */
-function listen() {
+function followEvents() {
   const source = new EventSource('/events')
-  const on = (/** @type {string} */ name, /** @type {(event: any) => void} */ handle) =>
+  const handleEvent = (/** @type {string} */ name, /** @type {(event: any) => void} */ handle) =>
     source.addEventListener(name, event => handle(JSON.parse(event.data)))
   source.addEventListener('open', () => setTextById('connection', ''))
   source.addEventListener('error', () => {
     const isOver = source.readyState === EventSource.CLOSED
     setTextById('connection', isOver ? 'connection lost: load the page again' : 'connection lost, trying again')
   })
-  on('reset', event => {
+  handleEvent('reset', event => {
     results = event.results
     series = event.series
     charts.clearSeries()
     updateFromSnapshot(event.snapshot)
     updateTrials(event.rows)
   })
-  on('new-trial', () => {
+  handleEvent('new-trial', () => {
     series = []
   })
-  on('state', ({ snapshot, points }) => {
+  handleEvent('state', ({ snapshot, points }) => {
     addPoints(points)
     updateFromSnapshot(snapshot)
   })
-  on('trial', ({ result, rows }) => {
+  handleEvent('trial', ({ result, rows }) => {
     results.push(result)
     updateTrials(rows)
   })
-  on('end', ({ snapshot }) => {
+  handleEvent('end', ({ snapshot }) => {
     source.close()
     updateFromSnapshot(snapshot)
     setTextById('connection', 'the run has ended: nothing more will come')

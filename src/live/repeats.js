@@ -1,9 +1,9 @@
 import { listPairs, pairUp } from '../analysis/compare.js'
-import { formatValue, listCompared, measureRound, QUANTITIES } from '../judge/quantities.js'
-import { countGoodUses, listCounted } from '../judge/record/measures.js'
+import { formatValue, listComparedQuantities, measureRound, QUANTITIES } from '../judge/quantities.js'
+import { countGoodUses, listCountedTrials } from '../judge/record/measures.js'
 import { findRecordPart } from '../kinds/parts.js'
-import { medianRatio, summariseSequence } from '../lib/stats.js'
-import { findVaried, labelOf, renderArmName, renderAxes } from '../model/arms.js'
+import { computeMedianRatio, summariseSequence } from '../lib/stats.js'
+import { listVariedAxes, renderArmLabel, renderArmName, renderAxes } from '../model/arms.js'
 
 /**
  * Values and ratios of the repeats of a run so far. They are computed as the report computes them, and each interval is that of
@@ -86,7 +86,7 @@ export function createRepeats() {
       rounds[round - 1].push({
         trial: { interleaving, isExclusive },
         goodUses: countGoodUses(record),
-        cost: hasPart ? null : measure(quantityOf(arm)),
+        cost: hasPart ? null : measure(findComparedQuantity(arm)),
         ratePerSecond: hasPart || arm.load.kind !== 'closed' ? null : measure(QUANTITIES.throughput),
       })
     },
@@ -114,8 +114,8 @@ export function createRepeats() {
 }
 
 /** Finds the first quantity that compares arms under a load. @param {Arm} arm @returns {QuantityRow | undefined} undefined: none does */
-function quantityOf(arm) {
-  return listCompared([arm.load.kind])[0]
+function findComparedQuantity(arm) {
+  return listComparedQuantities([arm.load.kind])[0]
 }
 
 /** Renders the CPU limit that all arms with a limit share; empty: they have several, or none. @param {Arm[]} arms of one part */
@@ -129,18 +129,18 @@ function renderSharedCap(arms) {
  * @param {Arm[]} arms @param {{ kept: Kept, rounds: number }} options @returns {ValueRow[]} in the order of the arms
  */
 function summariseArms(arms, { kept, rounds }) {
-  const varied = findVaried(arms)
+  const varied = listVariedAxes(arms)
   return arms.map(arm => {
     const byRound = splitByRound(kept, { armId: arm.id, rounds })
     const summarise = (/** @type {'cost' | 'ratePerSecond'} */ name) =>
-      summariseSequence(byRound.map(trials => firstOf(trials, trial => trial[name]))).median
+      summariseSequence(byRound.map(trials => findCountedValue(trials, trial => trial[name]))).median
     const [cost, ratePerSecond] = [summarise('cost'), summarise('ratePerSecond')]
-    const row = quantityOf(arm)
+    const row = findComparedQuantity(arm)
     const texts = [
       cost === null || !row ? [] : [`${formatValue(row, cost)} ${row.unit}`],
       ratePerSecond === null ? [] : [`${formatValue(QUANTITIES.throughput, ratePerSecond)} requests/s`],
     ].flat()
-    return { label: labelOf(arm, varied), cost, text: texts.join(' at ') || '–' }
+    return { label: renderArmLabel(arm, varied), cost, text: texts.join(' at ') || '–' }
   })
 }
 
@@ -153,23 +153,25 @@ function summariseArms(arms, { kept, rounds }) {
 function summarisePairs(arms, { kept, rounds, contrasts, before }) {
   const pairs = listPairs({ arms, contrasts })
   const seconds = new Set(pairs.flatMap(({ b, contrast }) => (contrast === null ? [b] : [])))
-  const varied = findVaried(arms)
+  const varied = listVariedAxes(arms)
   return pairs
     .filter(({ a, contrast }) => contrast !== null || !seconds.has(a))
     .flatMap(({ a, b, contrast }) => {
       const [ofA, ofB] = [a, b].map(({ id: armId }) => splitByRound(kept, { armId, rounds }))
       const values = ofA.map((trials, i) => {
-        const ratios = pairUp(trials, ofB[i]).map(([x, y]) => divide(firstOf(x, costOf), firstOf(y, costOf)))
+        const ratios = pairUp(trials, ofB[i]).map(([x, y]) =>
+          divideOrNull(findCountedValue(x, costOf), findCountedValue(y, costOf)),
+        )
         return ratios.find(ratio => ratio !== null) ?? null
       })
       const present = values.filter(value => value !== null)
-      const compared = quantityOf(a)?.compared
+      const compared = findComparedQuantity(a)?.compared
       if (present.length === 0 || !compared) return []
       const renderSide = (/** @type {Arm} */ arm) =>
-        contrast === null ? labelOf(arm, varied) : `${renderArmName(arm)} with ${renderAxes(arm, [contrast])}`
+        contrast === null ? renderArmLabel(arm, varied) : `${renderArmName(arm)} with ${renderAxes(arm, [contrast])}`
       const [nameOfA, nameOfB] = [renderSide(a), renderSide(b)]
       const { low, high } = summariseSequence(values)
-      const median = medianRatio(present)
+      const median = computeMedianRatio(present)
       const last = before.find(ratio => ratio.a === nameOfA && ratio.b === nameOfB)
       return {
         a: nameOfA,
@@ -179,13 +181,13 @@ function summarisePairs(arms, { kept, rounds, contrasts, before }) {
         low,
         high,
         repeats: present.length,
-        isNarrower: widthOf({ low, high }) < widthOf(last ?? { low: null, high: null }),
+        isNarrower: computeWidth({ low, high }) < computeWidth(last ?? { low: null, high: null }),
       }
     })
 }
 
 /** Infinite without an interval, so that the first interval counts as narrower. @param {Pick<RatioSoFar, 'low' | 'high'>} interval */
-function widthOf({ low, high }) {
+function computeWidth({ low, high }) {
   return low === null || high === null ? Number.POSITIVE_INFINITY : high - low
 }
 
@@ -202,8 +204,8 @@ function splitByRound(kept, { armId, rounds }) {
  * Finds the value of a round as a report does: that of the first counted trial with one; null: none has.
  * @template {Pick<KeptTrial, 'trial' | 'goodUses'>} T @param {T[]} trials @param {(trial: T) => number | null} read
  */
-export function firstOf(trials, read) {
-  const counted = listCounted(trials, ({ goodUses }) => goodUses)
+export function findCountedValue(trials, read) {
+  const counted = listCountedTrials(trials, ({ goodUses }) => goodUses)
   return counted.map(read).find(value => value !== null) ?? null
 }
 
@@ -211,6 +213,6 @@ export function firstOf(trials, read) {
 const costOf = ({ cost }) => cost
 
 /** Divides; null: one is null or 0. @param {number | null} a @param {number | null} b */
-function divide(a, b) {
+function divideOrNull(a, b) {
   return a && b ? a / b : null
 }

@@ -2,9 +2,9 @@ import { measureRound, QUANTITIES } from '../judge/quantities.js'
 import { finiteOrNull } from '../judge/record/compute-window.js'
 import { countGoodUses } from '../judge/record/measures.js'
 import { summariseSequence } from '../lib/stats.js'
-import { findVaried, labelOf, renderArmName, renderVaried } from '../model/arms.js'
+import { listVariedAxes, renderArmLabel, renderArmName, renderVaried } from '../model/arms.js'
 import { createColours } from '../report/charts.js'
-import { firstOf } from './repeats.js'
+import { findCountedValue } from './repeats.js'
 
 /**
  * The results of a run's trials so far, and the names of its arms. Pure.
@@ -53,7 +53,7 @@ export function createResults() {
   /** Arms that a search has tried, by id. @type {Map<string, Arm>} */
   let groups = new Map()
   let colourFor = createColours()
-  /** @type {ReturnType<typeof findVaried>} */
+  /** @type {ReturnType<typeof listVariedAxes>} */
   let varied = []
 
   const createArmLabel = (/** @type {Arm} */ arm) => ({ name: renderArmName(arm), what: renderVaried(arm, varied) })
@@ -75,14 +75,14 @@ export function createResults() {
         colourFor = createColours()
       }
       plan = { runId: run.id, arms, rounds, isSearch: trials === null }
-      varied = findVaried([...arms, ...groups.values()])
+      varied = listVariedAxes([...arms, ...groups.values()])
       for (const arm of arms) colourFor(arm)
     },
     /** Adds an arm that a search tries; other runs have all arms in their plan, so nothing is added. @param {Arm} arm */
     meet(arm) {
       if (!plan.isSearch || groups.has(arm.id)) return
       groups.set(arm.id, arm)
-      varied = findVaried([...plan.arms, ...groups.values()])
+      varied = listVariedAxes([...plan.arms, ...groups.values()])
       colourFor(arm)
     },
     /** Adds the result of a trial. @param {TrialRecord} record */
@@ -101,7 +101,7 @@ export function createResults() {
         reason: reasons[0] ?? null,
         trial: { isExclusive: trial.isExclusive },
         goodUses: countGoodUses(record),
-        values: mapDrawn(name => measureRound(QUANTITIES[name], [record])),
+        values: mapDrawnQuantities(name => measureRound(QUANTITIES[name], [record])),
       })
     },
     /** Counts the ended trials by outcome, those that were measured again too. */
@@ -131,17 +131,21 @@ export function createResults() {
         const byRound = Array.from({ length: rounds }, (_, i) => ofArm.filter(({ round }) => round === i + 1))
         return {
           armId: arm.id,
-          label: labelOf(arm, varied),
+          label: renderArmLabel(arm, varied),
           colour: colourFor(arm),
           // A viewer may end any run early: only a confidence sequence keeps its 95 % then.
-          ...mapDrawn(name => summariseSequence(byRound.map(trials => firstOf(trials, ({ values }) => values[name])))),
+          ...mapDrawnQuantities(name =>
+            summariseSequence(byRound.map(trials => findCountedValue(trials, ({ values }) => values[name]))),
+          ),
         }
       })
     },
   }
 }
 
-/** @template T @param {(name: typeof DRAWN[number]) => T} of */
-function mapDrawn(of) {
-  return /** @type {Record<typeof DRAWN[number], T>} */ (Object.fromEntries(DRAWN.map(name => [name, of(name)])))
+/** @template T @param {(name: typeof DRAWN[number]) => T} createValue */
+function mapDrawnQuantities(createValue) {
+  return /** @type {Record<typeof DRAWN[number], T>} */ (
+    Object.fromEntries(DRAWN.map(name => [name, createValue(name)]))
+  )
 }

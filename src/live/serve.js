@@ -19,7 +19,7 @@ const HEAD_MS = 5000
  * @param {(closed: Promise<unknown>) => Promise<unknown> | void} [finish] `close` waits for it before it cuts open connections
  * @throws {BenchError} when nothing can be served there
  */
-export async function serve(address, answer, finish = () => {}) {
+export async function serveRequests(address, answer, finish = () => {}) {
   const timeouts = { headersTimeout: HEAD_MS, requestTimeout: HEAD_MS, connectionsCheckingInterval: 1000 }
   const server = http.createServer(timeouts, (request, response) => {
     limit.serve(request.socket)

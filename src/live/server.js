@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import { serve } from './serve.js'
+import { serveRequests } from './serve.js'
 import { createStream } from './stream.js'
 
 /** Serves the page that shows a run. @import { ServerResponse } from 'node:http' */
@@ -57,7 +57,7 @@ export async function startLiveServer({ address, state, assets, intervalMs }) {
     else if (file) answer(response, { status: 200, ...file })
     else answer(response, { status: 404, text: 'not found: the page is at /' })
   }
-  const { url, close } = await serve(address, handle, closed => {
+  const { url, close } = await serveRequests(address, handle, closed => {
     stream.close()
     return Promise.race([closed, delay(FLUSH_MS, undefined, { ref: false })])
   })

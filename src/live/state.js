@@ -27,7 +27,7 @@ export function createRunState() {
   const sidecars = createSidecars()
   let version = 0
   let nowMs = Number.NEGATIVE_INFINITY
-  let run = createKept()
+  let run = createInitialFields()
   /** @type {{ seconds: number, atMs: number } | null} */
   let left = null
   /** @type {import('../model/types.ts').Arm | null} */
@@ -40,7 +40,7 @@ export function createRunState() {
       const { id, experiment, question } = event.run
       results.plan(event)
       if (id !== run.runId) {
-        run = { ...createKept(), runId: id, experiment, question }
+        run = { ...createInitialFields(), runId: id, experiment, question }
         counter.clear()
         arm = null
         sidecars.clear()
@@ -115,7 +115,7 @@ export function createRunState() {
 }
 
 /** Makes the fields as they are before the first event. @returns {Kept} */
-function createKept() {
+function createInitialFields() {
   const unknown = { runId: null, experiment: null, question: null, phase: null, progress: null }
   return { ...unknown, done: 0, nth: null, trials: null, ending: null }
 }

@@ -35,7 +35,7 @@ export function createStream({ state, intervalMs = 500 }) {
     const isSilentLong = ++ticks % Math.ceil(HEARTBEAT_MS / intervalMs) === 0
     tell(clients, `${changes.take()}${isSilentLong ? ': still there\n\n' : ''}`)
   }
-  const endAll = () => {
+  const endResponses = () => {
     for (const response of clients.keys()) response.end()
   }
 
@@ -46,7 +46,7 @@ export function createStream({ state, intervalMs = 500 }) {
       tell(clients, changes.take())
       changes.forget()
       const { ending } = state.snapshot()
-      const all = `retry: ${RETRY_MS}\n\n${renderAll(state)}${ending === null ? '' : renderEnd(state)}`
+      const all = `retry: ${RETRY_MS}\n\n${renderReset(state)}${ending === null ? '' : renderEnd(state)}`
       response.on('close', () => forget(response))
       // Without a listener, the error of a browser that goes away would end the run.
       response.on('error', () => forget(response))
@@ -64,12 +64,12 @@ export function createStream({ state, intervalMs = 500 }) {
       changes.note(event)
       if (event.kind !== 'ended') return
       tell(clients, `${changes.take()}${renderEnd(state)}`)
-      endAll()
+      endResponses()
     },
     /** Ends all connections; changes since the last tick are not sent. */
     close() {
       clearInterval(timer)
-      endAll()
+      endResponses()
     },
   }
 }
@@ -94,9 +94,9 @@ function createChanges(state) {
     const points = state.series().map(({ service, cpuLimitCores, cores, anonBytes, throttled }) => ({
       service,
       cpuLimitCores,
-      cores: takeLast(cores, ([at]) => at > sentUntilSeconds),
-      anonBytes: takeLast(anonBytes, ([at]) => at > sentUntilSeconds),
-      throttled: takeLast(throttled, ([, to]) => to > sentUntilSeconds),
+      cores: takeLastItems(cores, ([at]) => at > sentUntilSeconds),
+      anonBytes: takeLastItems(anonBytes, ([at]) => at > sentUntilSeconds),
+      throttled: takeLastItems(throttled, ([, to]) => to > sentUntilSeconds),
     }))
     return [
       ...ended.map(result => renderEvent('trial', { result, rows })),
@@ -110,7 +110,7 @@ function createChanges(state) {
     /** Renders the changes since the last call; empty: there are none. */
     take() {
       if (!isChanged) return ''
-      const text = isReset ? renderAll(state) : render()
+      const text = isReset ? renderReset(state) : render()
       forget()
       return text
     },
@@ -136,7 +136,7 @@ function tell(clients, text) {
 }
 
 /** Renders the event that replaces all that a page has. @param {Parameters<typeof createStream>[0]['state']} state */
-function renderAll(state) {
+function renderReset(state) {
   const [series, results] = [state.series(), state.results()]
   return renderEvent('reset', { snapshot: state.snapshot(), series, results, rows: state.rows() })
 }
@@ -148,7 +148,7 @@ const renderEnd = state => renderEvent('end', { snapshot: state.snapshot() })
 const renderEvent = (name, value) => `event: ${name}\ndata: ${JSON.stringify(value)}\n\n`
 
 /** Takes the items at the end of a list for which `isTaken` holds. @template T @param {T[]} items @param {(item: T) => boolean} isTaken */
-function takeLast(items, isTaken) {
+function takeLastItems(items, isTaken) {
   let from = items.length
   while (from > 0 && isTaken(items[from - 1])) from--
   return items.slice(from)

@@ -34,7 +34,7 @@ const CONTROLS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
  * Renders a line of progress, then the values so far or, until there is one, the sidecars of the trial. Lines are cut to the
  * columns, and have no control characters. @param {RunSnapshot} snapshot @param {number} columns of the terminal
  */
-export function renderLive(snapshot, columns) {
+export function renderLiveLines(snapshot, columns) {
   const { experiment, progress, phase, secondsLeft, ending } = snapshot
   const now = ending?.outcome ?? (phase === 'parity' ? 'equal-work check' : phase)
   const lines = [
@@ -115,7 +115,7 @@ export function createTerminalView({ stream, state, intervalMs = 500 }) {
   const draw = () => {
     if (state.version() === drawn) return
     drawn = state.version()
-    lines = renderLive(state.snapshot(), stream.columns || COLUMNS)
+    lines = renderLiveLines(state.snapshot(), stream.columns || COLUMNS)
     update(lines.join('\n'))
   }
   const timer = setInterval(draw, intervalMs).unref()

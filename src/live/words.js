@@ -1,4 +1,4 @@
-import { count, mib, percent, timeLeft } from '../lib/units.js'
+import { renderMebibytes, renderNounCount, renderPercent, renderSecondsLeft } from '../lib/units.js'
 
 /**
  * The words that the terminal and the page share. Runs in browsers, too. Pure.
@@ -20,10 +20,11 @@ const RATIOS_MOST = 2
  */
 export function renderRatio({ a, b, words, median, low, high, repeats }) {
   const isLess = median < 1
-  const share = (/** @type {number} */ ratio) => (100 * (isLess ? 1 - ratio : ratio - 1)).toFixed(1)
-  const gap = words.replace('%', `${share(median)} %`)
-  if (low === null || high === null) return `${a} ${gap} than ${b} (${count(repeats, 'repeat')}: no interval yet)`
-  const ends = [low, high].map(share).sort((x, y) => Number(x) - Number(y))
+  const formatShare = (/** @type {number} */ ratio) => (100 * (isLess ? 1 - ratio : ratio - 1)).toFixed(1)
+  const gap = words.replace('%', `${formatShare(median)} %`)
+  if (low === null || high === null)
+    return `${a} ${gap} than ${b} (${renderNounCount(repeats, 'repeat')}: no interval yet)`
+  const ends = [low, high].map(formatShare).sort((x, y) => Number(x) - Number(y))
   return `${a} ${gap} than ${b} [${ends.join(', ')}] so far`
 }
 
@@ -41,7 +42,7 @@ export function renderValues({ rows, ratios }) {
   const values = known.slice(0, ROWS_MOST).map(({ label, text }) => `${label} ${text}`)
   if (known.length > ROWS_MOST) values.push(`and ${known.length - ROWS_MOST} more`)
   const pairs = ratios.slice(0, RATIOS_MOST).map(renderRatio)
-  if (ratios.length > RATIOS_MOST) pairs.push(`and ${count(ratios.length - RATIOS_MOST, 'more pair')}`)
+  if (ratios.length > RATIOS_MOST) pairs.push(`and ${renderNounCount(ratios.length - RATIOS_MOST, 'more pair')}`)
   return [values.join(', '), ...pairs].filter(Boolean).join('; ')
 }
 
@@ -56,12 +57,14 @@ export function renderTrialPlace({ nth, trials }) {
 
 /** Renders `3 of 12 trials ended`, in a search without the total. @param {Pick<RunSnapshot, 'done' | 'trials'>} snapshot */
 export function renderEnded({ done, trials }) {
-  return trials === null ? `${count(done, 'trial')} ended` : `${done} of ${count(trials, 'trial')} ended`
+  return trials === null
+    ? `${renderNounCount(done, 'trial')} ended`
+    : `${done} of ${renderNounCount(trials, 'trial')} ended`
 }
 
 /** Renders `3 min left`; null: not known. @param {number | null} seconds */
 export function renderTimeLeft(seconds) {
-  return seconds === null ? null : timeLeft(seconds)
+  return seconds === null ? null : renderSecondsLeft(seconds)
 }
 
 /**
@@ -83,13 +86,13 @@ export function renderCpuUse({ cores, cpuLimitCores }) {
  * @param {Pick<SidecarNow, 'throttledFraction'>} sidecar
  */
 export function renderThrottling({ throttledFraction }) {
-  return throttledFraction === null ? null : `throttled ${percent(throttledFraction)}`
+  return throttledFraction === null ? null : `throttled ${renderPercent(throttledFraction)}`
 }
 
 /** Renders anonymous memory, or the working set if only that is known; null: neither is. @param {SidecarNow} sidecar */
 export function renderMemoryUse({ anonBytes, workingSetBytes }) {
-  if (anonBytes !== null) return `${mib(anonBytes)} MiB`
-  return workingSetBytes === null ? null : `${mib(workingSetBytes)} MiB working set`
+  if (anonBytes !== null) return `${renderMebibytes(anonBytes)} MiB`
+  return workingSetBytes === null ? null : `${renderMebibytes(workingSetBytes)} MiB working set`
 }
 
 /** Renders a number; null: `–`. @param {number | null} value @param {number} [digits] */

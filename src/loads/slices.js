@@ -1,4 +1,4 @@
-import { createRandom, shuffle } from '../lib/random.js'
+import { createRandom, shuffleItems } from '../lib/random.js'
 
 /** The order in which interleaved arms get the load, a slice of time each. Pure. */
 
@@ -23,12 +23,12 @@ export function orderSlices({ arms, slices, seed }) {
   const random = createRandom(seed)
   const places = Array.from({ length: arms }, (_, i) => i)
   const followed = places.map(() => places.map(() => 0))
-  let round = shuffle(places, random)
+  let round = shuffleItems(places, random)
   const order = [...round]
   const countSteps = (/** @type {number[]} */ next) =>
     next.reduce((sum, place, i) => sum + followed[next[i - 1] ?? order[order.length - 1]][place], 0)
   while (order.length < slices) {
-    const tried = Array.from({ length: TRIED }, () => reorder(round, random))
+    const tried = Array.from({ length: TRIED }, () => reorderRound(round, random))
     round = tried.reduce((a, b) => (countSteps(b) < countSteps(a) ? b : a))
     for (const place of round) {
       followed[order[order.length - 1]][place]++
@@ -42,7 +42,7 @@ export function orderSlices({ arms, slices, seed }) {
  * Cuts a round into pieces at random, and puts the last arm of each first: no other arm then comes more than one place later.
  * @param {number[]} round @param {() => number} random
  */
-function reorder(round, random) {
+function reorderRound(round, random) {
   /** @type {number[]} */
   const reordered = []
   let begin = 0

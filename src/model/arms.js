@@ -34,7 +34,7 @@ export const BASELINE_AXES = AXIS_NAMES.filter(name => !AXES[name].isOfSidecars)
 export const NODE_CPU_AXES = ['cpuRequestCores', 'neighbourCores', 'podCpuCores']
 
 /** Lists the axes in which arms with a CPU limit differ, or all arms if none has one. @param {Parameters<Axis['of']>[0][]} arms */
-export function findVaried(arms) {
+export function listVariedAxes(arms) {
   const capped = arms.filter(arm => arm.cpuLimitCores !== null)
   const judged = capped.length > 0 ? capped : arms
   return AXIS_NAMES.filter(name => new Set(judged.map(AXES[name].of)).size > 1)
@@ -58,20 +58,20 @@ export function isBaselineOf(none, arm) {
  * @param {Parameters<Axis['of']>[0]} a @param {Parameters<Axis['of']>[0]} b @param {AxisName[]} names
  */
 export function isAlike(a, b, names) {
-  return kindOfLoad(a.load) === kindOfLoad(b.load) && renderAxes(a, names) === renderAxes(b, names)
+  return renderLoadKind(a.load) === renderLoadKind(b.load) && renderAxes(a, names) === renderAxes(b, names)
 }
 
 /**
  * Makes a key that arms share if they differ in the plane alone.
  * @param {Parameters<Axis['of']>[0]} arm @param {AxisName | null} [except] an axis in which they may differ, too
  */
-export function groupOf(arm, except = null) {
+export function createGroupKey(arm, except = null) {
   const names = AXIS_NAMES.filter(name => name !== except)
-  return JSON.stringify([kindOfLoad(arm.load), ...names.map(name => AXES[name].of(arm))])
+  return JSON.stringify([renderLoadKind(arm.load), ...names.map(name => AXES[name].of(arm))])
 }
 
 /** Names the part of a load that arms must share to be compared. @param {{ kind: string, isInterleaved?: true }} load */
-function kindOfLoad({ kind, isInterleaved }) {
+function renderLoadKind({ kind, isInterleaved }) {
   return isInterleaved ? `${kind} beside others` : kind
 }
 
@@ -110,7 +110,7 @@ export function renderVaried(arm, varied) {
  * @param {Parameters<typeof renderVaried>[0] & PlaneChoice & { repeatOf?: string | null }} arm
  * @param {AxisName[]} varied
  */
-export function labelOf(arm, varied) {
+export function renderArmLabel(arm, varied) {
   return [renderArmName(arm), renderVaried(arm, varied)].filter(Boolean).join(', ')
 }
 
@@ -137,6 +137,6 @@ export function isInPod({ conditions }, role) {
 }
 
 /** Picks the fields of a choice from an object that has more. @param {PlaneChoice} choice @returns {PlaneChoice} */
-export function choiceOf({ plane, variant, profile, control }) {
+export function pickChoice({ plane, variant, profile, control }) {
   return { plane, variant, profile, ...(control !== undefined && { control }) }
 }

@@ -24,13 +24,13 @@ export const ALGORITHM_NAMES = /** @type {(keyof typeof ALGORITHMS)[]} */ (Objec
 /** Sizes of items: all alike, or drawn uniformly from 1 to nearly twice the mean. */
 export const SIZES = /** @type {const} */ (['equal', 'random'])
 
-const unique = (/** @type {unknown[]} */ list) => new Set(list).size === list.length
+const isUnique = (/** @type {unknown[]} */ list) => new Set(list).size === list.length
 
 /** The form of a run: the items, the shards, and a number of seeds, with each of which they are assigned once. */
 export const balanceForm = z.object({
   items: z.int().min(1).max(10_000, 'at most 10000 items'),
   shards: z.int().min(2, 'at least 2 shards: one of them is removed').max(100, 'at most 100 shards'),
   seeds: z.int().min(1).max(1000, 'at most 1000 seeds'),
-  sizes: z.array(z.enum(SIZES)).min(1).refine(unique, 'a kind of sizes stands twice in the list'),
-  algorithms: z.array(z.enum(ALGORITHM_NAMES)).min(1).refine(unique, 'an algorithm stands twice in the list'),
+  sizes: z.array(z.enum(SIZES)).min(1).refine(isUnique, 'a kind of sizes stands twice in the list'),
+  algorithms: z.array(z.enum(ALGORITHM_NAMES)).min(1).refine(isUnique, 'an algorithm stands twice in the list'),
 })

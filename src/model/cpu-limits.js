@@ -21,12 +21,12 @@ const CPUS_PER_CAPPED_CORE_BESIDE_WRK = { one: 1.7, more: 2.6 }
  * Says whether sidecars can bind if wrk makes the load, but not if k6 does.
  * @param {{ cpuLimit: number, cpus: number, sidecars: number }} options sidecars: of the link
  */
-export function bindsOnlyBesideWrk({ cpuLimit, cpus, sidecars }) {
+export function canBindOnlyBesideWrk({ cpuLimit, cpus, sidecars }) {
   const { one, more } = CPUS_PER_CAPPED_CORE_BESIDE_WRK
   return !canBind(cpuLimit, cpus) && cpuLimit * (sidecars === 1 ? one : more) <= cpus
 }
 
 /** Finds the largest of seven CPU limits at which sidecars can bind, or 0.1 (cores). @param {number} cpus @param {boolean} [isLoadElsewhere] */
-export function largestBindingCpuLimit(cpus, isLoadElsewhere = false) {
+export function findLargestBindingCpuLimit(cpus, isLoadElsewhere = false) {
   return [4, 3, 2, 1, 0.5, 0.25, 0.1].find(cpuLimit => canBind(cpuLimit, cpus, isLoadElsewhere)) ?? 0.1
 }

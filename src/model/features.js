@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { BenchError } from '../lib/errors.js'
-import { suggest } from '../lib/nearest.js'
+import { renderSuggestion } from '../lib/nearest.js'
 
 /** The features of a sidecar beyond routing and mTLS, which the axis `features` switches. Pure. */
 /** @import { Conditions, DataPlane, FeatureName, Features } from './types.ts' */
@@ -77,7 +77,7 @@ export const featureSet = z.string().transform((text, context) => {
   if (unknown === LEAN || unknown === ALL)
     return refuse(`"${text}": ${unknown} is a whole set, and is joined with nothing`)
   if (unknown !== undefined)
-    return refuse(`unknown feature "${unknown}"${suggest(unknown, [LEAN, ALL, ...FEATURE_NAMES])}`)
+    return refuse(`unknown feature "${unknown}"${renderSuggestion(unknown, [LEAN, ALL, ...FEATURE_NAMES])}`)
   if (new Set(names).size < names.length) return refuse(`"${text}" names a feature twice`)
   return names.length === FEATURE_NAMES.length ? ALL : FEATURE_NAMES.filter(name => names.includes(name)).join('+')
 })
@@ -107,7 +107,7 @@ export const recordedFeatures = z.string().refine(text => readNames(text).unknow
  * Makes the features of a model from a value of the axis.
  * @param {string} [features] absent: lean @returns {Features} @throws {BenchError} for an unknown name
  */
-export function featuresOf(features) {
+export function createFeatures(features) {
   const entries = listFeatures(features).map(name => [name, FEATURES[name]])
   return /** @type {Features} */ (Object.fromEntries(entries))
 }

@@ -36,7 +36,7 @@ const AXIS_NAMES = ['across', 'contrasts', 'contrast', 'axis', 'over']
  * Converts a document of a run, such as a manifest, a record or a summary, from schema version 3 or 4 to today's. Returns any
  * other as it is. It does not validate. @param {any} document
  */
-export function modernise(document) {
+export function moderniseDocument(document) {
   if (!OLD_SCHEMA_VERSIONS.includes(document?.schemaVersion)) return document
   const renamed = {
     ...(document.schemaVersion === OLDEST ? moderniseWords(document) : document),
@@ -49,15 +49,15 @@ export function modernise(document) {
 
 /** Renames the words of version 3, and adds the kinds that it left out. @param {any} document of version 3 */
 function moderniseWords(document) {
-  const renamed = rename(document)
+  const renamed = renameKeys(document)
   if (renamed.trial?.arm) {
-    renamed.trial.kind = kindOfTrial(renamed)
+    renamed.trial.kind = findTrialKind(renamed)
     renamed.trial.arm.kind = renamed.trial.kind
   }
   const { search, searches = [], sizes = [], growths, settings } = renamed
   const run = { isSearch: Boolean(search) || searches.length + sizes.length > 0, grows: growths ?? settings?.grows }
   for (const list of [renamed.arms, renamed.comparisons].filter(Array.isArray))
-    for (const arm of list) arm.kind = kindOfArm(arm, run)
+    for (const arm of list) arm.kind = findArmKind(arm, run)
   return renamed
 }
 
@@ -70,15 +70,15 @@ function renameOneCore(comparisons) {
 
 /** Converts an experiment file or published claims, which have no schema version, to today's words. @param {any} written */
 export function moderniseQuestion(written) {
-  const renamed = rename(written)
+  const renamed = renameKeys(written)
   if (Array.isArray(renamed?.measure))
     renamed.measure = renamed.measure.map((/** @type {string} */ kind) => OLD_KINDS[kind] ?? kind)
   return renamed
 }
 
 /** Renames old keys, and old names of axes and kinds of loads, at any depth. @param {any} value @param {string} [key] of the value @returns {any} */
-function rename(value, key = '') {
-  if (Array.isArray(value)) return value.map(part => rename(part, key))
+function renameKeys(value, key = '') {
+  if (Array.isArray(value)) return value.map(part => renameKeys(part, key))
   if (typeof value === 'string') {
     if (AXIS_NAMES.includes(key)) return KEYS[value] ?? value
     return value
@@ -86,13 +86,13 @@ function rename(value, key = '') {
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value).map(([name, part]) => {
     const now = BY_NAME.includes(key) ? name : (KEYS[name] ?? name)
-    return [now, name === 'kind' && 'users' in value && part === 'turns' ? 'interleaved' : rename(part, name)]
+    return [now, name === 'kind' && 'users' in value && part === 'turns' ? 'interleaved' : renameKeys(part, name)]
   })
   return Object.fromEntries(entries)
 }
 
 /** Finds the kind of a trial; records of the oldest runs lack it. @param {any} record @returns {string} */
-function kindOfTrial({ trial, rollout, growth }) {
+function findTrialKind({ trial, rollout, growth }) {
   if (trial.kind !== undefined) return OLD_KINDS[trial.kind] ?? trial.kind
   if (growth) return 'growth'
   if (rollout) return 'rollout'
@@ -101,7 +101,7 @@ function kindOfTrial({ trial, rollout, growth }) {
 }
 
 /** Finds the kind of an arm or a comparison, which version 3 lacks. @param {any} arm @param {{ isSearch: boolean, grows: unknown }} run */
-function kindOfArm({ conditions, load }, { isSearch, grows }) {
+function findArmKind({ conditions, load }, { isSearch, grows }) {
   if (isSearch) return 'search'
   if (conditions?.sidecars !== undefined) return grows ? 'growth' : 'rollout'
   return load?.isInterleaved ? 'cost' : 'capacity'

@@ -19,7 +19,7 @@ export function listTlsNotes({ pipeline, keyType }) {
   const parsing = Object.entries(scriptFiles).filter(([, text]) => KEY_BY_CONNECTION.test(text))
   const key = keyType === undefined ? 'a private key' : `its ${keyType} key`
   return [
-    ...(namesVariable(pipeline, 'tls.ca')
+    ...(hasVariable(pipeline, 'tls.ca')
       ? []
       : [
           `${file}: it accepts any certificate of the ${peers.join(' and the ')}: it was told no authority ({{tls.ca}}), and accepted that of the kit`,
@@ -31,7 +31,7 @@ export function listTlsNotes({ pipeline, keyType }) {
 }
 
 /** Says whether a text of the pipeline names a variable. @param {Pick<Pipeline, 'document' | 'scriptFiles'>} pipeline @param {string} name */
-function namesVariable(pipeline, name) {
+function hasVariable(pipeline, name) {
   return listTexts(pipeline).some(text => [...text.matchAll(VARIABLE)].some(([, variable]) => variable === name))
 }
 

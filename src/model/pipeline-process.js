@@ -1,5 +1,5 @@
 import { renderPipeline } from './pipeline.js'
-import { entryPortOf } from './pipeline-traffic.js'
+import { findPipelinePort } from './pipeline-traffic.js'
 import { createSidecarProcess } from './processes.js'
 
 /** @import { Pipeline } from './pipeline.js' @import { ProcessSpec, SidecarOptions } from './types.ts' */
@@ -20,5 +20,5 @@ export function createPipelineSidecar({ pipeline, ...options }, complete = ({ ar
   const process = createSidecarProcess(options, { ...rendered, argv: whole, admin: null })
   // Scripts that fix a port listen at all addresses of their namespace.
   const address = document.listen.port === undefined ? `${model.inbound?.address}` : '0.0.0.0'
-  return { ...process, workers: sockets, listens: [{ address, port: entryPortOf(pipeline) }] }
+  return { ...process, workers: sockets, listens: [{ address, port: findPipelinePort(pipeline) }] }
 }

@@ -10,7 +10,7 @@ export function hasFixedPorts({ document: { listen, upstream } }) {
 }
 
 /** Says whether requests go on to the application. @param {Pick<Pipeline, 'document' | 'scriptFiles'>} pipeline */
-export function callsUpstream(pipeline) {
+export function hasUpstreamCalls(pipeline) {
   return pipeline.document.upstream?.ports !== undefined || listTexts(pipeline).some(text => UPSTREAM.test(text))
 }
 
@@ -26,17 +26,17 @@ export function hasUpstreamTls({ document: { upstream } }) {
 
 /** Says whether the payload is posted without headers and echoed by the application. @param {Pick<Pipeline, 'document' | 'scriptFiles'>} pipeline */
 export function isEchoed(pipeline) {
-  const isUsual = postsPayload(pipeline) && Object.keys(pipeline.document.request.headers).length === 0
-  return isUsual && pipeline.document.answer.status === 200 && callsUpstream(pipeline)
+  const isUsual = isPayloadPosted(pipeline) && Object.keys(pipeline.document.request.headers).length === 0
+  return isUsual && pipeline.document.answer.status === 200 && hasUpstreamCalls(pipeline)
 }
 
 /** Says whether requests post the payload (--payload), and no body of the pipeline.yaml. @param {Pick<Pipeline, 'document'>} pipeline */
-export function postsPayload({ document: { request } }) {
+export function isPayloadPosted({ document: { request } }) {
   return request.method === 'POST' && request.body === undefined
 }
 
 /** Returns the port at which the pipeline listens: the one that its scripts fix, or the kit's. @param {Pick<Pipeline, 'document'>} pipeline */
-export function entryPortOf({ document: { listen } }) {
+export function findPipelinePort({ document: { listen } }) {
   return listen.port ?? PORTS.inbound
 }
 

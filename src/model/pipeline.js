@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { UsageError } from '../lib/errors.js'
-import { suggest } from '../lib/nearest.js'
+import { renderSuggestion } from '../lib/nearest.js'
 import { parseYaml } from '../lib/yaml.js'
-import { count } from './bounds.js'
-import { entryPortOf, listTexts, postsPayload } from './pipeline-traffic.js'
+import { createCountSchema } from './bounds.js'
+import { findPipelinePort, isPayloadPosted, listTexts } from './pipeline-traffic.js'
 
 /**
  * The schema of `pipeline.yaml`, by which a proxy is run that does not read the kit's configuration, and what it renders. Pure.
@@ -75,7 +75,7 @@ const schema = z.strictObject({
     .default({ method: 'POST', path: '/', headers: {} }),
   answer: z.strictObject({ status: z.int().min(100).max(599).default(200) }).default({ status: 200 }),
   /** The worker threads that a template gives the program; absent: {{workers}} is the number of the experiment. */
-  workers: count(1024, 'each is a thread, and no machine has as many CPUs').optional(),
+  workers: createCountSchema(1024, 'each is a thread, and no machine has as many CPUs').optional(),
 })
 
 /** @typedef {z.output<typeof schema>} PipelineDocument */
@@ -126,7 +126,7 @@ export function assertVersion({ document: { version }, file }, tool) {
 export function summariseRequest(pipeline, payloadBytes) {
   const { request, answer } = pipeline.document
   const { method, path, body = '' } = request
-  const requestBytes = postsPayload(pipeline) ? payloadBytes : Buffer.byteLength(body)
+  const requestBytes = isPayloadPosted(pipeline) ? payloadBytes : Buffer.byteLength(body)
   return { method, path, requestBytes, status: answer.status }
 }
 
@@ -135,18 +135,18 @@ export function summariseRequest(pipeline, payloadBytes) {
  * gets its port.
  * @param {Pick<Pipeline, 'document' | 'scriptFiles' | 'file'>} pipeline @throws {UsageError} that names what is not there
  */
-export function assertRenderable(pipeline) {
+export function assertPipelineRenderable(pipeline) {
   const { document, file, scriptFiles } = pipeline
   for (const [name, replacements] of Object.entries(document.replace)) {
     if (scriptFiles[name] === undefined)
-      throw new UsageError(`${file}: replace.${name}: no such file${suggest(name, Object.keys(scriptFiles))}`)
+      throw new UsageError(`${file}: replace.${name}: no such file${renderSuggestion(name, Object.keys(scriptFiles))}`)
     for (const from of Object.keys(replacements))
       if (!scriptFiles[name].includes(from)) throw new UsageError(`${file}: replace.${name}: it has no "${from}"`)
   }
   for (const [name, content] of Object.entries(document.files))
     if (typeof content !== 'string' && scriptFiles[content.template] === undefined)
       throw new UsageError(
-        `${file}: files.${name}: no template ${content.template}${suggest(content.template, Object.keys(scriptFiles))}`,
+        `${file}: files.${name}: no template ${content.template}${renderSuggestion(content.template, Object.keys(scriptFiles))}`,
       )
   for (const text of listTexts(pipeline)) render(text, { file, variables: EXAMPLE })
   if (document.listen.port === undefined && !listTexts(pipeline).some(text => LISTEN.test(text)))
@@ -203,7 +203,7 @@ export function copyBinaryFiles(binaryFiles = {}) {
 function listVariables({ model, folder, document }) {
   const { trust, inbound, workers, clusters } = model
   const [upstream] = clusters[0]?.endpoints ?? []
-  const [address, port] = [inbound?.address ?? '127.0.0.1', entryPortOf({ document })]
+  const [address, port] = [inbound?.address ?? '127.0.0.1', findPipelinePort({ document })]
   return {
     'listen.address': address,
     'listen.port': `${port}`,
@@ -232,6 +232,6 @@ const EXAMPLE = Object.fromEntries(VARIABLES.map(name => [name, '1']))
 function render(text, { file, variables }) {
   return text.replaceAll(VARIABLE, (_, name) => {
     if (Object.hasOwn(variables, name)) return variables[name]
-    throw new UsageError(`${file}: unknown variable {{${name}}}${suggest(name, VARIABLES)}`)
+    throw new UsageError(`${file}: unknown variable {{${name}}}${renderSuggestion(name, VARIABLES)}`)
   })
 }

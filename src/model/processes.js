@@ -35,7 +35,7 @@ export function createSidecarProcess({ model, folder, tool, cpuLimitCores }, ove
   const { service, trust, workers, inbound, outbound } = model
   const isRedirected = [inbound, outbound].some(listener => listener?.redirectedPorts)
   const listeners = model.carriesBytes ? listByteListeners(model) : [inbound, outbound]
-  const portOf = (/** @type {typeof inbound | typeof outbound} */ l) => (l?.redirectedPorts ? l.port : null)
+  const findRedirectPort = (/** @type {typeof inbound | typeof outbound} */ l) => (l?.redirectedPorts ? l.port : null)
   return createProcess({
     service,
     role: 'sidecar',
@@ -46,7 +46,7 @@ export function createSidecarProcess({ model, folder, tool, cpuLimitCores }, ove
     workers,
     cpuLimitCores,
     image: tool.image ?? null,
-    ...(isRedirected && { redirects: { inbound: portOf(inbound), outbound: portOf(outbound) } }),
+    ...(isRedirected && { redirects: { inbound: findRedirectPort(inbound), outbound: findRedirectPort(outbound) } }),
     ...overrides,
   })
 }

@@ -63,7 +63,7 @@ export function renderServiceTime({ meanMs, isExponential }) {
 }
 
 /** Reads the service time of a kind of request; without one it is 0 ms. @param {Pick<RequestKind, 'serviceTime'>} kind @returns {ServiceTime} */
-export function serviceTimeOf({ serviceTime }) {
+export function findServiceTime({ serviceTime }) {
   return (serviceTime && parseServiceTime(serviceTime)) || { meanMs: 0, isExponential: false }
 }
 
@@ -109,7 +109,7 @@ export function computeBodyBytes({ requests, payloadBytes = 0, ownRequest }) {
 
 /** Computes the mean time of the application in milliseconds, with that between chunks; 0 for an echo. @param {Pick<Load, 'requests'>} load */
 export function computeServiceMs({ requests = [] }) {
-  return requests.length === 0 ? 0 : computeMean(requests, kind => serviceTimeOf(kind).meanMs + computeChunksMs(kind))
+  return requests.length === 0 ? 0 : computeMean(requests, kind => findServiceTime(kind).meanMs + computeChunksMs(kind))
 }
 
 // One in twenty service times of an exponential distribution is longer than three times the mean: exp(-3) is 0.05.
@@ -117,7 +117,7 @@ const SLOW_TIMES = 3
 
 /** Computes the seconds that a slow answer of the slowest kind takes; 0 for an echo. @param {Pick<Load, 'requests'>} load */
 export function computeSlowSeconds({ requests = [] }) {
-  const slowMs = requests.map(kind => SLOW_TIMES * serviceTimeOf(kind).meanMs + computeChunksMs(kind))
+  const slowMs = requests.map(kind => SLOW_TIMES * findServiceTime(kind).meanMs + computeChunksMs(kind))
   return Math.max(0, ...slowMs) / 1000
 }
 
@@ -138,27 +138,27 @@ const P99_SHARE = 0.01
 export function computeServiceP99Ms(requests) {
   const weights = requests.reduce((sum, { weight }) => sum + weight, 0)
   // The share of requests that take longer: after its chunks, a fixed time is over at its mean, an exponential one is exp(-t / mean).
-  const shareAbove = (/** @type {number} */ ms) =>
+  const computeShareAbove = (/** @type {number} */ ms) =>
     requests.reduce((sum, kind) => {
-      const { meanMs, isExponential } = serviceTimeOf(kind)
+      const { meanMs, isExponential } = findServiceTime(kind)
       const leftMs = ms - computeChunksMs(kind)
       const share = leftMs < 0 ? 1 : isExponential ? Math.exp(-leftMs / meanMs) : leftMs < meanMs ? 1 : 0
       return sum + (kind.weight / weights) * share
     }, 0)
   let [low, high] = [0, 1e6]
-  if (shareAbove(0) <= P99_SHARE) return 0
+  if (computeShareAbove(0) <= P99_SHARE) return 0
   while (high - low > 0.05) {
     const middle = (low + high) / 2
-    if (shareAbove(middle) > P99_SHARE) low = middle
+    if (computeShareAbove(middle) > P99_SHARE) low = middle
     else high = middle
   }
   return Number(high.toFixed(1))
 }
 
-/** Computes the mean over kinds of requests by their weights. @param {RequestKind[]} requests @param {(kind: RequestKind) => number} of */
-function computeMean(requests, of) {
+/** Computes the mean over kinds of requests by their weights. @param {RequestKind[]} requests @param {(kind: RequestKind) => number} measure */
+function computeMean(requests, measure) {
   const weights = requests.reduce((sum, { weight }) => sum + weight, 0)
-  return requests.reduce((sum, kind) => sum + kind.weight * of(kind), 0) / weights
+  return requests.reduce((sum, kind) => sum + kind.weight * measure(kind), 0) / weights
 }
 
 /**
@@ -236,7 +236,7 @@ function renderPipelineRequest({ method, path, requestBytes, status, answerBytes
 
 /** Renders how an answer comes: ` after 30 ms in 10 chunks 5 ms apart`; empty: at once. @param {RequestKind} kind */
 function renderWait(kind) {
-  const { meanMs, isExponential } = serviceTimeOf(kind)
+  const { meanMs, isExponential } = findServiceTime(kind)
   const parsed = kind.chunks === undefined ? null : parseChunks(kind.chunks)
   const chunks = parsed === null ? '' : ` in ${parsed.count} chunks ${parsed.gapMs} ms apart`
   if (meanMs === 0) return chunks

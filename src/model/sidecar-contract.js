@@ -20,13 +20,13 @@ export const SIDECAR_USER = 1500
 const CAPABILITIES = '+dac_override,+dac_read_search'
 // A proxy of a node enters the namespaces of pods (setns(2)), and marks its packets in them (SO_MARK, socket(7)).
 const CAPABILITIES_OF_NODE = `${CAPABILITIES},+sys_admin,+net_admin`
-const asSidecar = (/** @type {string} */ capabilities) => [
+const createSidecarArgv = (/** @type {string} */ capabilities) => [
   ...['setpriv', `--reuid=${SIDECAR_USER}`, `--inh-caps=${capabilities}`, `--ambient-caps=${capabilities}`, '--'],
 ]
 /** The command that starts a process as that user: setpriv(1) with its arguments, before the argv of the process. */
-export const AS_SIDECAR = asSidecar(CAPABILITIES)
+export const AS_SIDECAR = createSidecarArgv(CAPABILITIES)
 /** The same for a proxy that enters the namespaces of pods. */
-export const AS_NODE_PROXY = asSidecar(CAPABILITIES_OF_NODE)
+export const AS_NODE_PROXY = createSidecarArgv(CAPABILITIES_OF_NODE)
 
 export const TLS = { suite: 'TLS_AES_128_GCM_SHA256', group: 'X25519' }
 
@@ -38,7 +38,7 @@ export function isPostQuantum(tls) {
 }
 
 /** Lists the groups of a key exchange in order. X25519 is the last, for peers without the post-quantum group. @param {string} tls as `--tls` has it */
-export function groupsOf(tls) {
+export function listKeyExchangeGroups(tls) {
   return isPostQuantum(tls) ? [POST_QUANTUM, TLS.group] : [TLS.group]
 }
 
@@ -60,11 +60,11 @@ export const NODE_AGENT = 'node-agent'
 export const PROBER = 'prober'
 
 /** Makes the SPIFFE ID of a service, which its certificate has as URI. @param {string} service */
-export function identityOf(service) {
+export function renderSpiffeId(service) {
   return `spiffe://sidecar-bench/ns/bench/sa/${service}`
 }
 
 /** Makes a place that has one address for everything, as services on one machine have. @param {string} address @returns {Place} */
-export function placeAt(address) {
+export function createPlace(address) {
   return { reach: address, listen: address, inside: address }
 }

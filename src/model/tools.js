@@ -11,7 +11,7 @@ export function createVariantKey({ tool, variant }) {
 }
 
 /** Finds the program of an arm's sidecars: its variant's own, or the plane's. @param {Record<string, Tool>} tools @param {Variant} variant */
-export function toolOf(tools, variant) {
+export function findSidecarTool(tools, variant) {
   return tools[createVariantKey(variant)] ?? tools[variant.tool.name]
 }
 
@@ -20,7 +20,7 @@ export const GENERATORS = ['k6', 'wrk']
 export const [DEFAULT_GENERATOR] = GENERATORS
 
 /** Finds the generator that made a run's load, by its tools; null: the run had none. @param {{ tools: Record<string, unknown> }} run */
-export function generatorOf({ tools }) {
+export function findGenerator({ tools }) {
   return GENERATORS.find(name => name in tools) ?? null
 }
 

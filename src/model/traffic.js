@@ -35,16 +35,16 @@ export const chunks = z
   )
 
 /** Makes the schema of a size in bytes that may be 0. @param {number} most @param {string} why not more */
-const size = (most, why) => z.int().min(0).max(most, `at most ${most} bytes: ${why}`)
+const createSizeSchema = (most, why) => z.int().min(0).max(most, `at most ${most} bytes: ${why}`)
 
-export const bodyBytes = size(BODY_BYTES_MOST, 'k6 holds a body of every user in memory')
-export const headerBytes = size(HEADER_BYTES_MOST, 'nginx and HAProxy refuse more by default').refine(
+export const bodyBytes = createSizeSchema(BODY_BYTES_MOST, 'k6 holds a body of every user in memory')
+export const headerBytes = createSizeSchema(HEADER_BYTES_MOST, 'nginx and HAProxy refuse more by default').refine(
   bytes => bytes === 0 || bytes >= HEADER_BYTES_LEAST,
   `at least ${HEADER_BYTES_LEAST} bytes, or 0: a header has a name and a line end`,
 )
 
 /** Makes the schema of a size that is written as 14KiB or as a number of bytes. @param {z.ZodType<number>} bytes the schema of its value */
-const writtenSize = bytes =>
+const createWrittenSizeSchema = bytes =>
   z
     .union([z.number(), z.string()], 'a size such as 14KiB is needed')
     .refine(
@@ -59,9 +59,9 @@ const kind = z.strictObject({
     .string()
     .max(200, 'at most 200 characters')
     .regex(/^\/[A-Za-z0-9/._~:@+,-]*$/, 'a path without a query is needed, such as /items'),
-  request: writtenSize(bodyBytes).optional(),
-  requestHeaders: writtenSize(headerBytes).optional(),
-  response: writtenSize(bodyBytes).optional(),
+  request: createWrittenSizeSchema(bodyBytes).optional(),
+  requestHeaders: createWrittenSizeSchema(headerBytes).optional(),
+  response: createWrittenSizeSchema(bodyBytes).optional(),
   serviceTime: serviceTime.optional(),
 })
 

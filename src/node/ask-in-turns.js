@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { sleep } from '../lib/wait.js'
 import { isEchoOf } from './convergence.js'
-import { send } from './send.js'
+import { sendRequest } from './send.js'
 
 /** Checks that sidecars which have their configuration go on answering by it. */
 
@@ -16,15 +16,15 @@ const ANSWER_SECONDS = 10
  * Sends requests to sidecars in turns, each over a new connection, until `end` is called and every sidecar had one. A request
  * that fails, or is not answered within ten seconds, counts as not answered. Without sidecars nothing is sent.
  * @param {{ name: string, endpoint: import('../model/types.ts').Endpoint, host: string }[]} sidecars
- * @param {{ signal: AbortSignal, ask?: typeof send }} options signal: ends the requests; ask: sends one of them
+ * @param {{ signal: AbortSignal, ask?: typeof sendRequest }} options signal: ends the requests; ask: sends one of them
  */
-export function askInTurns(sidecars, { signal, ask = send }) {
+export function askInTurns(sidecars, { signal, ask = sendRequest }) {
   /** @type {Map<string, SidecarAnswers>} */
   const turns = new Map(sidecars.map(({ name }) => [name, { asked: 0, answered: 0 }]))
   // Each request under way listens to the signal, and Node warns of more than ten listeners.
   setMaxListeners(0, signal)
   let isEnding = sidecars.length === 0
-  const asking = askAll()
+  const asking = askAllSidecars()
   // If the phase fails, this promise is never awaited: an unhandled rejection would end the kit.
   asking.catch(() => {})
   return {
@@ -39,18 +39,18 @@ export function askInTurns(sidecars, { signal, ask = send }) {
     },
   }
 
-  async function askAll() {
+  async function askAllSidecars() {
     const asking = []
     for (let i = 0; !isEnding || i < sidecars.length; i++) {
       // A sidecar that does not answer holds up no other.
-      asking.push(askOnce(sidecars[i % sidecars.length]))
+      asking.push(askSidecar(sidecars[i % sidecars.length]))
       await sleep(EVERY_MS, signal)
     }
     await Promise.all(asking)
   }
 
   /** @param {typeof sidecars[number]} sidecar */
-  async function askOnce({ name, endpoint, host }) {
+  async function askSidecar({ name, endpoint, host }) {
     const answers = /** @type {SidecarAnswers} */ (turns.get(name))
     const nonce = `${name}-stays-${++answers.asked}`
     const request = { host, method: 'POST', body: nonce, headers: { 'x-nonce': nonce } }

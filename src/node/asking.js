@@ -1,8 +1,8 @@
 import http from 'node:http'
-import { untilAborted } from '../lib/wait.js'
+import { withAbort } from '../lib/wait.js'
 import { createConvergence, readNowMs } from './convergence.js'
 import { readHostCpu } from './kernel/proc-files.js'
-import { perform } from './perform.js'
+import { performActions } from './perform.js'
 
 /** Brings configurations to the sidecars of a rollout, and polls until they have them: in this program, or in a pod on a cluster. */
 
@@ -24,7 +24,7 @@ export function createAsking() {
     // A request that listens to the signal itself takes nearly twice the CPU, on the machine that is measured.
     async perform(actions, signal) {
       signal.throwIfAborted()
-      await untilAborted(perform(actions, agent), signal)
+      await withAbort(performActions(actions, agent), signal)
     },
     readCosts,
     close() {

@@ -1,5 +1,5 @@
 import http2 from 'node:http2'
-import { safely } from '../lib/safely.js'
+import { callSafely } from '../lib/call-safely.js'
 
 /** Unary calls of gRPC over HTTP/2, by the protocol's own specification (grpc/grpc, doc/PROTOCOL-HTTP2.md). */
 /** @import { Endpoint } from '../model/types.ts' @import { Answer, Ask } from './send.js' */
@@ -64,7 +64,7 @@ function readMessage(bytes) {
  * @param {Endpoint} endpoint @param {Ask} ask @param {CallOptions} [options] @returns {Promise<Called>}
  * @throws if no answer begins within `timeoutSeconds`, the connection breaks before, or the channel is closed
  */
-export async function call(endpoint, { host, path = '/', headers = {}, body = '' }, options = {}) {
+export async function callEndpoint(endpoint, { host, path = '/', headers = {}, body = '' }, options = {}) {
   const { tls, timeoutSeconds = 10, channel = openChannel(endpoint, tls) } = options
   try {
     return await new Promise((resolve, reject) => {
@@ -80,7 +80,7 @@ export async function call(endpoint, { host, path = '/', headers = {}, body = ''
       /** @type {number | undefined} */
       let localPort
       /** @type {{ status: number, headers: http2.IncomingHttpHeaders, trailers: http2.IncomingHttpHeaders }} */
-      const got = { status: 0, headers: {}, trailers: {} }
+      const received = { status: 0, headers: {}, trailers: {} }
       /** @type {Buffer[]} */
       const chunks = []
       /** @type {Error | null} */
@@ -91,17 +91,17 @@ export async function call(endpoint, { host, path = '/', headers = {}, body = ''
       )
       stream.on('response', ({ ':status': status, ...rest }) => {
         localPort = channel.socket?.localPort
-        Object.assign(got, { status, headers: rest })
+        Object.assign(received, { status, headers: rest })
       })
-      stream.on('trailers', trailers => Object.assign(got, { trailers: { ...trailers } }))
+      stream.on('trailers', trailers => Object.assign(received, { trailers: { ...trailers } }))
       stream.on('data', chunk => chunks.push(chunk))
       stream.on('error', error => {
         fault = error
       })
       stream.on('close', () => {
         clearTimeout(timer)
-        if (got.status > 0)
-          resolve({ ...createOutcome(got, { bytes: Buffer.concat(chunks), isCut: fault !== null }), localPort })
+        if (received.status > 0)
+          resolve({ ...createOutcome(received, { bytes: Buffer.concat(chunks), isCut: fault !== null }), localPort })
         else if (stream.rstCode === http2.constants.NGHTTP2_REFUSED_STREAM) resolve(REFUSED)
         else reject(fault ?? new Error('the stream was closed without an answer'))
       })
@@ -139,7 +139,7 @@ function createOutcome({ status, headers, trailers }, { bytes, isCut }) {
   const isBroken = isCut || (said === undefined ? status === 200 : said === '0' && message === null)
   const code = isBroken ? CODES.internal : Number(said ?? CODE_OF_STATUS[status] ?? CODES.unknown)
   const why = trailers['grpc-message'] ?? headers['grpc-message']
-  const reason = why === undefined ? bytes.toString('latin1') : safely(() => decodeURIComponent(`${why}`), `${why}`)
+  const reason = why === undefined ? bytes.toString('latin1') : callSafely(() => decodeURIComponent(`${why}`), `${why}`)
   const ofAnswer = Object.entries(headers).filter(([name]) => !name.startsWith('grpc-'))
   return {
     code,

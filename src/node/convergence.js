@@ -61,12 +61,12 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce
       const dueMs = one.lastAnswerMs + Math.max(everyMs, 1000 / (SHARE_MOST * (perSecond / waiting.size)))
       if (one.isInFlight || atMs < dueMs) continue
       tokens--
-      askOnce(one)
+      askWaitingSidecar(one)
     }
   }, TICK_MS)
 
   /** Sends one request, and settles the wait if the answer is by the configuration. @param {Waiting} one */
-  async function askOnce(one) {
+  async function askWaitingSidecar(one) {
     const { endpoint, host, name, result, backendNames, backends = 1 } = one
     waiting.delete(one)
     waiting.add(one)

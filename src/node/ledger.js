@@ -11,13 +11,13 @@ import {
   writeFileSync,
 } from 'node:fs'
 import path from 'node:path'
+import { callSafely } from '../lib/call-safely.js'
 import { BenchError } from '../lib/errors.js'
 import { parseJson } from '../lib/json.js'
 import { processStartTicks, readPlace } from '../lib/process-start.js'
 import { renderCommand } from '../lib/render-command.js'
-import { safely } from '../lib/safely.js'
-import { count } from '../lib/units.js'
-import { listSafely, readSafely } from './kernel/proc-files.js'
+import { renderNounCount } from '../lib/units.js'
+import { listProcEntries, readProcFile } from './kernel/proc-files.js'
 
 /**
  * The ledgers of the runs of this machine: each is a folder that says which process owns the run, and what the run holds
@@ -30,7 +30,7 @@ import { listSafely, readSafely } from './kernel/proc-files.js'
 const HALF_MADE_MS = 60_000
 
 /** Names the folder of this user's ledgers. It is not below TMPDIR, which a run and its cleanup may see differently. */
-function ledgersFolder() {
+function locateLedgers() {
   return `/tmp/sidecar-bench-${process.getuid?.()}`
 }
 
@@ -39,14 +39,14 @@ function ledgersFolder() {
  * @param {{ runId: string, root?: string }} options root: the folder of ledgers @returns {Ledger}
  * @throws {BenchError} when it cannot be written, or the folder is of another user or open to others
  */
-export function openLedger({ runId, root = ledgersFolder() }) {
+export function openLedger({ runId, root = locateLedgers() }) {
   const folder = path.join(root, runId)
   const halfMade = path.join(root, `.${runId}`)
   try {
-    if (lstatSync(root, { throwIfNoEntry: false })) assertTrusted(root)
+    if (lstatSync(root, { throwIfNoEntry: false })) assertTrustedFolder(root)
     // This makes the folder of ledgers again, too: the last other run may just have removed it with its own.
     mkdirSync(halfMade, { recursive: true, mode: 0o700 })
-    assertTrusted(root)
+    assertTrustedFolder(root)
     const { pid } = process
     /** @type {Owner} */
     const owner = { pid, startTicks: processStartTicks(pid), ...readPlace(), command: process.argv.slice(2) }
@@ -75,7 +75,7 @@ export function openLedger({ runId, root = ledgersFolder() }) {
     release(kind, name) {
       held.delete(`${kind} ${name}`)
       // An entry of a thing that is gone does no harm, and a teardown must go on, even on a full disk.
-      safely(() => write('-', kind, name), null)
+      callSafely(() => write('-', kind, name), null)
     },
     /** Reads the ledgers of other runs. */
     others: () => readLedgers(root).filter(entry => entry.runId !== runId),
@@ -106,17 +106,17 @@ export function openLedger({ runId, root = ledgersFolder() }) {
  * @param {string} [root] the folder of ledgers
  * @returns {LedgerEntry[]} owner null: it cannot be read; []: there are none, or other users could have written them
  */
-export function readLedgers(root = ledgersFolder()) {
-  return listTrusted(root)
+export function readLedgers(root = locateLedgers()) {
+  return listTrustedEntries(root)
     .filter(name => !name.startsWith('.'))
     .map(runId => {
       const folder = path.join(root, runId)
-      const said = parseJson(readSafely(path.join(folder, 'owner.json')))
+      const said = parseJson(readProcFile(path.join(folder, 'owner.json')))
       const isWhole = Number.isInteger(said?.pid) && Number.isInteger(said.startTicks) && Array.isArray(said.command)
       /** @type {Owner | null} */
       const owner = isWhole ? said : null
       const isRetained = existsSync(path.join(folder, 'retained'))
-      return { runId, folder, owner, state: stateOf(owner), isRetained, holdings: readHoldings(folder) }
+      return { runId, folder, owner, state: findOwnerState(owner), isRetained, holdings: readHoldings(folder) }
     })
 }
 
@@ -124,15 +124,15 @@ export function readLedgers(root = ledgersFolder()) {
 export function removeLedger(folder) {
   rmSync(folder, { recursive: true, force: true })
   // This fails while another run has its ledger there.
-  safely(() => rmdirSync(path.dirname(folder)), null)
+  callSafely(() => rmdirSync(path.dirname(folder)), null)
 }
 
 /**
  * Removes the ledgers that were begun more than a minute ago and not completed: their process was killed, and they hold nothing
  * yet. @param {string} [root] the folder of ledgers
  */
-export function removeHalfMadeLedgers(root = ledgersFolder()) {
-  for (const name of listTrusted(root).filter(name => name.startsWith('.'))) {
+export function removeHalfMadeLedgers(root = locateLedgers()) {
+  for (const name of listTrustedEntries(root).filter(name => name.startsWith('.'))) {
     const folder = path.join(root, name)
     const made = statSync(folder, { throwIfNoEntry: false })
     if (made && Date.now() - made.mtimeMs > HALF_MADE_MS) removeLedger(folder)
@@ -143,7 +143,7 @@ export function removeHalfMadeLedgers(root = ledgersFolder()) {
  * Finds whether an owner lives. A pid of another pid namespace cannot be looked up. After a reboot, or when its pid was reused, the
  * owner is gone. @param {Owner | null} owner @returns {LedgerEntry['state']}
  */
-function stateOf(owner) {
+function findOwnerState(owner) {
   if (owner === null) return 'unknown'
   const here = readPlace()
   if (owner.bootId !== here.bootId) return 'gone'
@@ -155,7 +155,7 @@ function stateOf(owner) {
 function readHoldings(folder) {
   /** @type {Map<string, Holding>} */
   const held = new Map()
-  for (const line of readSafely(path.join(folder, 'holdings.jsonl')).split('\n')) {
+  for (const line of readProcFile(path.join(folder, 'holdings.jsonl')).split('\n')) {
     const parts = parseJson(line)
     // A cut line: the process was killed while it wrote, so before it made the thing.
     if (!Array.isArray(parts) || parts.length !== 3 || parts.some(part => typeof part !== 'string')) continue
@@ -170,7 +170,7 @@ function readHoldings(folder) {
  * Asserts that only this user may write in a folder: every user may write in /tmp, so one of this name may be somebody else's.
  * @param {string} root @throws {BenchError} if it is of another user, open to others, or no folder
  */
-function assertTrusted(root) {
+function assertTrustedFolder(root) {
   const distrust = findDistrust(root)
   if (distrust !== null) throw new BenchError(distrust)
 }
@@ -179,11 +179,13 @@ function assertTrusted(root) {
  * Finds why the folder of ledgers is not trusted, what is in it, and how to go on; null: it is, or there is none.
  * @param {string} [root]
  */
-export function findDistrust(root = ledgersFolder()) {
+export function findDistrust(root = locateLedgers()) {
   const stats = lstatSync(root, { throwIfNoEntry: false })
   if (stats === undefined || isPrivateFolder(root)) return null
   if (!stats.isDirectory()) return `${root} is no folder, and ledgers of runs would be kept there: remove it`
-  const runs = listSafely(root).map(name => `${name} (${count(listFiles(path.join(root, name)).length, 'file')})`)
+  const runs = listProcEntries(root).map(
+    name => `${name} (${renderNounCount(listFiles(path.join(root, name)).length, 'file')})`,
+  )
   const holds = runs.length > 0 ? `holds ${runs.join(', ')}, with private keys` : 'shows no runs'
   if (stats.uid !== process.getuid?.())
     return `${root} belongs to the user ${stats.uid}, so it is not trusted; it ${holds}: have that user, or root, remove it`
@@ -194,7 +196,7 @@ export function findDistrust(root = ledgersFolder()) {
 
 /** @param {string} folder */
 function listFiles(folder) {
-  const entries = safely(() => readdirSync(folder, { recursive: true, withFileTypes: true }), [])
+  const entries = callSafely(() => readdirSync(folder, { recursive: true, withFileTypes: true }), [])
   return entries.filter(entry => entry.isFile())
 }
 
@@ -205,6 +207,6 @@ function isPrivateFolder(root) {
 }
 
 /** @param {string} root */
-function listTrusted(root) {
-  return isPrivateFolder(root) ? listSafely(root) : []
+function listTrustedEntries(root) {
+  return isPrivateFolder(root) ? listProcEntries(root) : []
 }

@@ -1,6 +1,6 @@
 import os from 'node:os'
-import { findCgroupPath, joinIfThere, numberAfter, parseMounts } from './kernel/cgroup.js'
-import { listPids, listSafely, readLinkSafely, readSafely, readStatus } from './kernel/proc-files.js'
+import { findCgroupPath, joinExistingPath, parseMounts, parseNumberAfter } from './kernel/cgroup.js'
+import { listPids, listProcEntries, readProcFile, readProcLink, readStatus } from './kernel/proc-files.js'
 import { readPortRange } from './kernel/sockets.js'
 
 /** Reads facts about this machine for the manifest; a fact that the kernel does not show is null. */
@@ -14,7 +14,7 @@ export function readMachine() {
     physicalCores: readCores().length,
     smt: readText('/sys/devices/system/cpu/smt/control'),
     memoryBytes: os.totalmem(),
-    transparentHugePages: parseChosen(readText('/sys/kernel/mm/transparent_hugepage/enabled')),
+    transparentHugePages: parseBracketed(readText('/sys/kernel/mm/transparent_hugepage/enabled')),
     governor: readText('/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor'),
     node: process.version,
   }
@@ -30,7 +30,7 @@ export function chooseCpuName(model, board = readText('/proc/device-tree/model')
 }
 
 /** Finds the choice in brackets, as in `always [madvise] never`; null: there is none. @param {string | null} text */
-export function parseChosen(text) {
+export function parseBracketed(text) {
   return /\[(\w+)\]/.exec(text ?? '')?.[1] ?? null
 }
 
@@ -45,11 +45,11 @@ export function readRoomBytes() {
  * left is never more than what the machine has.
  */
 export function readRoomFraction() {
-  const { v1, v2 } = parseMounts(readSafely('/proc/self/mountinfo'))
+  const { v1, v2 } = parseMounts(readProcFile('/proc/self/mountinfo'))
   const [controller, mount, prefix] = v1.has('memory') ? ['memory', v1.get('memory'), 'total_'] : ['', v2 ?? '', '']
-  const cgroup = joinIfThere(mount, findCgroupPath(readSafely('/proc/self/cgroup'), controller))
-  const stat = readSafely(`${cgroup}/memory.stat`)
-  const ofFiles = numberAfter(stat, `${prefix}inactive_file`) || 0
+  const cgroup = joinExistingPath(mount, findCgroupPath(readProcFile('/proc/self/cgroup'), controller))
+  const stat = readProcFile(`${cgroup}/memory.stat`)
+  const ofFiles = parseNumberAfter(stat, `${prefix}inactive_file`) || 0
   const most = Math.min(os.totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY)
   return Math.min(os.freemem(), process.availableMemory() + ofFiles) / most
 }
@@ -59,17 +59,19 @@ export function readRoomFraction() {
  * fewest counts. @returns {import('../model/types.ts').Limits} MAX_SAFE_INTEGER: no limit can be read
  */
 export function readLimits() {
-  const numbers = (/** @type {string | null} */ text) => (text ?? '').match(/\d+/g)?.map(Number) ?? []
-  const read = (/** @type {string} */ name) => numbers(readText(`/proc/sys/${name}`))
-  const limitOf = (/** @type {string} */ name) =>
-    numbers(new RegExp(`^${name} +(\\d+)`, 'm').exec(readText('/proc/self/limits') ?? '')?.[1] ?? null)[0]
+  const parseIntegers = (/** @type {string | null} */ text) => (text ?? '').match(/\d+/g)?.map(Number) ?? []
+  const read = (/** @type {string} */ name) => parseIntegers(readText(`/proc/sys/${name}`))
+  const readLimit = (/** @type {string} */ name) =>
+    parseIntegers(new RegExp(`^${name} +(\\d+)`, 'm').exec(readText('/proc/self/limits') ?? '')?.[1] ?? null)[0]
   const { first, last } = readPortRange()
   // The fourth of five fields is `runnable/all` threads (proc(5), loadavg).
-  const running = numbers(readText('/proc/loadavg')?.split(' ')[3].split('/')[1] ?? null)[0] ?? 0
-  const ofMachine = [...read('kernel/threads-max'), ...read('kernel/pid_max'), limitOf('Max processes')]
+  const running = parseIntegers(readText('/proc/loadavg')?.split(' ')[3].split('/')[1] ?? null)[0] ?? 0
+  const ofMachine = [...read('kernel/threads-max'), ...read('kernel/pid_max'), readLimit('Max processes')]
   // A container's limit is in its cgroup, of version 2 or 1, and counts only the container's threads.
   const ofContainer = ['', 'pids/'].flatMap(folder => {
-    const [most, used] = ['max', 'current'].map(name => numbers(readText(`/sys/fs/cgroup/${folder}pids.${name}`))[0])
+    const [most, used] = ['max', 'current'].map(
+      name => parseIntegers(readText(`/sys/fs/cgroup/${folder}pids.${name}`))[0],
+    )
     return most === undefined ? [] : [{ threads: most, threadsUsed: used ?? 0 }]
   })
   const rows = [
@@ -78,14 +80,14 @@ export function readLimits() {
     ...ofContainer,
   ]
   // Only processes that this user may look into show their open files; inotify instances of others are not counted.
-  const open = listPids().flatMap(pid => listSafely(`/proc/${pid}/fd`).map(fd => `/proc/${pid}/fd/${fd}`))
+  const open = listPids().flatMap(pid => listProcEntries(`/proc/${pid}/fd`).map(fd => `/proc/${pid}/fd/${fd}`))
   return {
     memoryBytes: readRoomBytes(),
     ...rows.reduce((least, row) => (row.threads - row.threadsUsed < least.threads - least.threadsUsed ? row : least)),
-    files: limitOf('Max open files') ?? Number.MAX_SAFE_INTEGER,
+    files: readLimit('Max open files') ?? Number.MAX_SAFE_INTEGER,
     ports: last - first + 1,
     inotifyInstances: read('fs/inotify/max_user_instances')[0] ?? Number.MAX_SAFE_INTEGER,
-    inotifyInstancesUsed: open.filter(file => readLinkSafely(file) === 'anon_inode:inotify').length,
+    inotifyInstancesUsed: open.filter(file => readProcLink(file) === 'anon_inode:inotify').length,
   }
 }
 
@@ -109,5 +111,5 @@ export function readCores() {
 
 /** @param {string} file */
 function readText(file) {
-  return readSafely(file).trim() || null
+  return readProcFile(file).trim() || null
 }

@@ -8,11 +8,11 @@ import { isMainThread, Worker, workerData } from 'node:worker_threads'
 const PERIOD_MS = 10
 const LOOK_MS = 500
 
-if (isMainThread) burn(Number(process.argv[2]))
+if (isMainThread) burnCpu(Number(process.argv[2]))
 else burnShare(workerData.share)
 
 /** @param {number} cores */
-function burn(cores) {
+function burnCpu(cores) {
   const threads = Math.ceil(cores)
   const options = { workerData: { share: cores / threads } }
   const workers = Array.from({ length: threads }, () => new Worker(new URL(import.meta.url), options))

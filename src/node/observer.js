@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { callSafely } from '../lib/call-safely.js'
 import { startClock } from '../lib/clock.js'
-import { safely } from '../lib/safely.js'
 import { readHostCpu, readStatus } from './kernel/proc-files.js'
 import { createSocketTables } from './kernel/sockets.js'
 
@@ -24,7 +24,7 @@ const PERIOD_MS = 100
  * @param {() => void} [options.onEnd] is called just after the window; it must be quick
  * @throws {import('../lib/errors.js').BenchError} when the machine's clock is set meanwhile
  */
-export async function observe(probes, { window, signal, onSample = () => {}, onEnd = () => {} }) {
+export async function observeProbes(probes, { window, signal, onSample = () => {}, onEnd = () => {} }) {
   /** @type {Sample[]} */
   const samples = []
   const clock = startClock()
@@ -35,9 +35,13 @@ export async function observe(probes, { window, signal, onSample = () => {}, onE
     onSample(sample)
   }
   // Sampling starts before the window and goes on through it; the edges come in between, at their own time.
-  const sampleUpTo = async (/** @type {number} */ epochMs) => {
+  const sampleUntil = async (/** @type {number} */ epochMs) => {
     // Times are multiples of the period, so that samples of several machines coincide.
-    for (let next = ceilTo(clock.now()); next < epochMs; next = Math.max(next + PERIOD_MS, ceilTo(clock.now()))) {
+    for (
+      let next = roundUpToPeriod(clock.now());
+      next < epochMs;
+      next = Math.max(next + PERIOD_MS, roundUpToPeriod(clock.now()))
+    ) {
       await clock.waitUntil(next, signal)
       clock.assertSteady()
       keep(takeSample(probes))
@@ -48,15 +52,15 @@ export async function observe(probes, { window, signal, onSample = () => {}, onE
   try {
     // Garbage is collected well before the window, so that its CPU time is not in the window.
     if (window.startMs - clock.now() > GARBAGE_MS) collectGarbage()
-    await sampleUpTo(window.startMs)
+    await sampleUntil(window.startMs)
     resetPeak()
     observed.start = takeEdge(probes, 'start')
     keep(observed.start.sample)
-    await sampleUpTo(window.endMs)
+    await sampleUntil(window.endMs)
     observed.end = takeEdge(probes, 'end')
     keep(observed.end.sample)
     onEnd()
-    observed.after = look(probes)
+    observed.after = lookAtProbes(probes)
   } catch (error) {
     if (!signal.aborted) throw error
   }
@@ -67,7 +71,7 @@ export async function observe(probes, { window, signal, onSample = () => {}, onE
  * Reads what costs too much inside a window.
  * @param {Probe[]} probes @returns {Look[]} in the order of the probes; cpu undefined: the process has gone
  */
-export function look(probes) {
+export function lookAtProbes(probes) {
   // Connections are counted first: the load ends soon after the window, and takes them along.
   const listEstablished = createSocketTables()
   const connections = probes.map(p => p.countConnections(listEstablished))
@@ -112,7 +116,7 @@ function takeEdge(probes, edge) {
 }
 
 /** @param {number} epochMs */
-function ceilTo(epochMs) {
+function roundUpToPeriod(epochMs) {
   return Math.ceil(epochMs / PERIOD_MS) * PERIOD_MS
 }
 
@@ -124,7 +128,7 @@ export function collectGarbage() {
 
 /** Resets VmHWM of this process (proc(5), clear_refs). If /proc is read-only, the peak stays that since its start. */
 export function resetPeak() {
-  safely(() => writeFileSync('/proc/self/clear_refs', '5'), null)
+  callSafely(() => writeFileSync('/proc/self/clear_refs', '5'), null)
 }
 
 /** Reads the most memory that this process had resident (proc(5), VmHWM), in bytes; null: the kernel does not show it. */

@@ -2,7 +2,7 @@ import { readFile, readlink, realpath, rename, writeFile } from 'node:fs/promise
 import http from 'node:http'
 import path from 'node:path'
 import { BenchError } from '../lib/errors.js'
-import { send } from './send.js'
+import { sendRequest } from './send.js'
 
 /** Brings configurations to the places from which sidecars take them: by moved files, signals, and requests to a control plane. */
 /** @import { ReloadAction } from '../model/types.ts' */
@@ -12,7 +12,7 @@ import { send } from './send.js'
  * @param {ReloadAction[]} actions @param {http.Agent} [agent]
  * @throws {BenchError} when a request is answered 300 or above, or the process to signal is not there
  */
-export async function perform(actions, agent) {
+export async function performActions(actions, agent) {
   for (const action of actions) {
     if (action.kind === 'move') {
       // The sidecar watches the folder, so the new file is written beside it and then moved in.
@@ -26,7 +26,7 @@ export async function perform(actions, agent) {
       continue
     }
     const { endpoint, ...ask } = action
-    const { status, body } = await send(endpoint, { ...ask, host: endpoint.address }, { agent })
+    const { status, body } = await sendRequest(endpoint, { ...ask, host: endpoint.address }, { agent })
     if (status >= 300) throw new BenchError(`${ask.method} ${ask.path} was answered ${status} ${body.slice(0, 200)}`)
   }
 }

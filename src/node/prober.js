@@ -5,9 +5,9 @@ import https from 'node:https'
 import net from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { BenchError, OWN_CODES } from '../lib/errors.js'
-import { waitFor } from '../lib/wait.js'
-import { perform } from './perform.js'
-import { repeat, send } from './send.js'
+import { waitForCondition } from '../lib/wait.js'
+import { performActions } from './perform.js'
+import { repeatRequest, sendRequest } from './send.js'
 import { measureStream } from './stream.js'
 
 /** Procedures that run beside the services: on this machine, or in a pod of a cluster. Arguments and results are plain data. */
@@ -17,14 +17,14 @@ const REACH_SECONDS = 60
 const CONNECT_SECONDS = 1
 const LOOK = { oftenMs: 5, oftenSeconds: 0.2, seldomMs: 50 }
 
-/** @typedef {ReturnType<typeof import('../lib/certificate-files.js').credentialsOf>} Credentials of a client that speaks mTLS */
+/** @typedef {ReturnType<typeof import('../lib/certificate-files.js').locateCredentials>} Credentials of a client that speaks mTLS */
 
 /** Makes the procedures, each of which takes one object. */
 export function createProber() {
   /** @type {Map<number, https.Agent>} */
   const agents = new Map()
   // A handshake is no part of a request: connections over TLS are kept from one batch of requests to the next.
-  const agentOf = (/** @type {number} */ maxSockets) => {
+  const findAgent = (/** @type {number} */ maxSockets) => {
     const agent = agents.get(maxSockets) ?? new https.Agent({ keepAlive: true, maxSockets })
     agents.set(maxSockets, agent)
     return agent
@@ -36,21 +36,21 @@ export function createProber() {
      * @param {{ endpoint: Endpoint, ask: import('./send.js').Ask, timeoutSeconds?: number, credentials?: Credentials | null }} args
      */
     send: ({ endpoint, ask, timeoutSeconds, credentials }) =>
-      send(endpoint, ask, { timeoutSeconds, ...readTls(credentials) }).catch(error => {
+      sendRequest(endpoint, ask, { timeoutSeconds, ...readTls(credentials) }).catch(error => {
         if (error instanceof TypeError || OWN_CODES.includes(error.code)) throw error
         throw new BenchError(`${ask.host} was not answered: ${error.message}`, { cause: error })
       }),
 
     /**
      * Sends a request again and again, as repeat() does; connections over TLS stay open for the next call.
-     * @param {{ endpoint: Endpoint, ask: Parameters<typeof repeat>[1], credentials?: Credentials | null } &
-     *   Parameters<typeof repeat>[2]} args
+     * @param {{ endpoint: Endpoint, ask: Parameters<typeof repeatRequest>[1], credentials?: Credentials | null } &
+     *   Parameters<typeof repeatRequest>[2]} args
      */
     repeat: ({ endpoint, ask, credentials, ...options }) =>
-      repeat(endpoint, ask, {
+      repeatRequest(endpoint, ask, {
         ...options,
         ...readTls(credentials),
-        ...(credentials && { agent: agentOf(options.atOnce) }),
+        ...(credentials && { agent: findAgent(options.atOnce) }),
       }),
 
     /**
@@ -64,7 +64,7 @@ export function createProber() {
      * @param {{ endpoints: Endpoint[] }} args @throws {BenchError} when one does not within REACH_SECONDS
      */
     reach: ({ endpoints }) =>
-      waitFor(async () => (await Promise.all(endpoints.map(canConnect))).every(Boolean), {
+      waitForCondition(async () => (await Promise.all(endpoints.map(canConnect))).every(Boolean), {
         what: `${endpoints.map(e => `${e.address}:${e.port}`).join(', ')} to be reached`,
         deadlineSeconds: REACH_SECONDS,
         intervalMs: 50,
@@ -87,11 +87,11 @@ export function createProber() {
     async change({ stage, commit, endpoint, host, deadlineMs, credentials, certificate }) {
       const tls = readTls(credentials)
       const fingerprint = certificate && new X509Certificate(readFileSync(certificate)).fingerprint256
-      await perform(stage)
+      await performActions(stage)
       const begin = performance.now()
-      await perform(commit)
+      await performActions(commit)
       for (;;) {
-        const answer = await send(endpoint, { host }, { timeoutSeconds: 1, ...tls }).catch(() => null)
+        const answer = await sendRequest(endpoint, { host }, { timeoutSeconds: 1, ...tls }).catch(() => null)
         const seconds = (performance.now() - begin) / 1000
         if (answer?.status === 200 && (!fingerprint || answer.fingerprint === fingerprint)) return seconds
         if (Date.now() >= deadlineMs) return null
@@ -101,7 +101,7 @@ export function createProber() {
     },
 
     /** @param {{ actions: ReloadAction[] }} args */
-    perform: ({ actions }) => perform(actions),
+    perform: ({ actions }) => performActions(actions),
   }
 }
 

@@ -4,7 +4,7 @@ import https from 'node:https'
 import { Duplex } from 'node:stream'
 import tls from 'node:tls'
 import { BenchError, OWN_CODES } from '../lib/errors.js'
-import { call } from './call.js'
+import { callEndpoint } from './call.js'
 
 /** @import { Endpoint } from '../model/types.ts' */
 
@@ -26,12 +26,12 @@ import { call } from './call.js'
  * @returns {Promise<Answer>} body: bytes as latin1
  * @throws when nothing comes for timeoutSeconds (10 by default), or the connection breaks
  */
-export async function send(
+export async function sendRequest(
   { address, port },
   ask,
   { agent, channel, tls, tunnelPort, timeoutSeconds = 10, signal } = {},
 ) {
-  if (ask.protocol === 'grpc') return call({ address, port }, ask, { channel, tls, timeoutSeconds })
+  if (ask.protocol === 'grpc') return callEndpoint({ address, port }, ask, { channel, tls, timeoutSeconds })
   const { host, path = '/', method = 'GET', headers = {}, body = '', isChunked = false } = ask
   const tunnel = tls && tunnelPort ? await openTunnel({ address, port }, { tunnelPort, tls, timeoutSeconds }) : null
   return new Promise((resolve, reject) => {
@@ -51,7 +51,7 @@ export async function send(
       setHost: host !== null,
       headers: { ...headers, ...framing, ...(host === null ? {} : { host }) },
     }
-    const late = () => request.destroy(new Error(`no answer within ${timeoutSeconds} s`))
+    const abortRequest = () => request.destroy(new Error(`no answer within ${timeoutSeconds} s`))
     const request = tunnel
       ? // An agent would open a connection of its own instead of taking the tunnel.
         http.request({ ...options, agent: undefined, timeout: undefined, createConnection: () => tunnel.stream })
@@ -59,13 +59,13 @@ export async function send(
         ? https.request({ ...options, ...tls, rejectUnauthorized: false })
         : http.request(options)
     if (tunnel) {
-      const timer = setTimeout(late, timeoutSeconds * 1000)
+      const timer = setTimeout(abortRequest, timeoutSeconds * 1000)
       request.on('close', () => {
         clearTimeout(timer)
         tunnel.socket.destroy()
       })
     }
-    request.on('timeout', late)
+    request.on('timeout', abortRequest)
     request.on('error', reject)
     request.on('response', response => {
       const chunks = /** @type {Buffer[]} */ ([])
@@ -106,7 +106,7 @@ function readPeerCertificate(socket) {
  *   connections afterwards; before, total: requests sent earlier and in all, for errors; answer: the body of each answer; expected: its status and length instead, if a proxy answers with a body of its own
  * @throws {BenchError} that numbers the first request which fails or has another answer; a TypeError, or a fault of this machine (OWN_CODES), as it is
  */
-export async function repeat(
+export async function repeatRequest(
   endpoint,
   ask,
   { requests, atOnce, timeoutSeconds, answer, expected, tls, agent: kept, ...place },
@@ -117,7 +117,7 @@ export async function repeat(
   const sendInTurn = async () => {
     while (sent < requests) {
       const which = `request ${before + ++sent} of ${total} to ${ask.host}`
-      const { status, body } = await send(endpoint, ask, { agent, timeoutSeconds, tls }).catch(error => {
+      const { status, body } = await sendRequest(endpoint, ask, { agent, timeoutSeconds, tls }).catch(error => {
         if (error instanceof TypeError || OWN_CODES.includes(error.code)) throw error
         throw new BenchError(`${which} failed: ${error.message}`, { cause: error })
       })

@@ -46,13 +46,13 @@ export async function checkAccessLog(rig) {
   ]
   return [
     ...logged.flatMap((lines, i) => listLogDifferences(lines, expected[i])),
-    ...(await checkRetried(rig)),
-    ...(await checkRefused(rig)),
+    ...(await checkRetriedRequest(rig)),
+    ...(await checkRefusedRequest(rig)),
   ]
 }
 
 /** Checks that a request that the sidecar retries has one line. @param {Rig} rig */
-async function checkRetried(rig) {
+async function checkRetriedRequest(rig) {
   const path = '/retried'
   // The endpoints of `half` have turns, and one refuses: one of two requests is tried again.
   for (let i = 0; i < 2; i++) await rig.send({ host: 'half', path })
@@ -64,7 +64,7 @@ async function checkRetried(rig) {
 }
 
 /** Checks that a request which the feature `authorization` refuses has a line, too, without an upstream. @param {Rig} rig */
-async function checkRefused(rig) {
+async function checkRefusedRequest(rig) {
   if (!listFeatures(rig.measured.features).includes('authorization')) return []
   const path = '/refused'
   await rig.send({ host: 'denied', path })

@@ -14,8 +14,8 @@ import {
 } from 'node:fs'
 import path from 'node:path'
 import { z } from 'zod'
+import { callSafely } from '../lib/call-safely.js'
 import { hashText } from '../lib/hash.js'
-import { safely } from '../lib/safely.js'
 import { PARITY_NAMES } from './verdict/checks.js'
 import { isWrong } from './verdict/rows.js'
 
@@ -65,16 +65,16 @@ function hasPassed(rows) {
  * @param {{ folder: string, isRechecked?: boolean }} options isRechecked: no check is found, so that each is made again
  */
 export function openParityCache({ folder, isRechecked = false }) {
-  const fileOf = (/** @type {string} */ key) => path.join(folder, `${key}.json`)
+  const locateEntry = (/** @type {string} */ key) => path.join(folder, `${key}.json`)
   return {
     /**
      * Finds a check that passed. @param {object} dependencies all that it depends on
      * @returns {Passed | null} null: none is known, it cannot be trusted, or all are made again (`isRechecked`)
      */
     find(dependencies) {
-      const key = keyOf(dependencies)
+      const key = hashDependencies(dependencies)
       // If a file is damaged, or another user could write it, the check is made again.
-      return isRechecked || !isPrivateFolder(folder) ? null : safely(() => readEntry(fileOf(key), key), null)
+      return isRechecked || !isPrivateFolder(folder) ? null : callSafely(() => readEntry(locateEntry(key), key), null)
     },
     /**
      * Keeps a check, if it passed and only this user may write in the folder, and removes the oldest beyond KEPT_MOST. It does not
@@ -83,22 +83,22 @@ export function openParityCache({ folder, isRechecked = false }) {
     keep(dependencies, rows) {
       if (!hasPassed(rows)) return
       // The disk may be full, or read-only.
-      safely(() => {
+      callSafely(() => {
         mkdirSync(folder, { recursive: true, mode: 0o700 })
         if (!isPrivateFolder(folder)) return
-        const key = keyOf(dependencies)
+        const key = hashDependencies(dependencies)
         const text = JSON.stringify({ key, triedAt: new Date().toISOString(), rows })
-        const temporary = `${fileOf(key)}.${randomBytes(6).toString('hex')}`
+        const temporary = `${locateEntry(key)}.${randomBytes(6).toString('hex')}`
         writeFileSync(temporary, `${hashText(text)}\n${text}`, { mode: 0o600, flag: 'wx' })
-        renameSync(temporary, fileOf(key))
-        removeOldest(folder)
+        renameSync(temporary, locateEntry(key))
+        removeOldestEntries(folder)
       }, null)
     },
   }
 }
 
 /** @param {object} dependencies */
-function keyOf(dependencies) {
+function hashDependencies(dependencies) {
   return hashText(JSON.stringify(dependencies))
 }
 
@@ -126,7 +126,7 @@ function readEntry(file, key) {
 
 /** Says whether a path is a folder (no link) that belongs to this user, and that nobody else can write to. @param {string} folder */
 function isPrivateFolder(folder) {
-  const stat = safely(() => lstatSync(folder), null)
+  const stat = callSafely(() => lstatSync(folder), null)
   return stat?.isDirectory() === true && isOfUser(stat)
 }
 
@@ -136,7 +136,7 @@ function isOfUser({ uid, mode }) {
 }
 
 /** @param {string} folder */
-function removeOldest(folder) {
+function removeOldestEntries(folder) {
   const files = readdirSync(folder).map(name => path.join(folder, name))
   const byAge = files.map(file => ({ file, ms: lstatSync(file).mtimeMs })).sort((a, b) => b.ms - a.ms)
   for (const { file } of byAge.slice(KEPT_MOST)) rmSync(file, { force: true })

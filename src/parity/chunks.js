@@ -1,5 +1,5 @@
 import { BenchError } from '../lib/errors.js'
-import { untilAborted } from '../lib/wait.js'
+import { withAbort } from '../lib/wait.js'
 import { computeChunksMs, createCheck } from '../model/requests.js'
 
 /**
@@ -35,7 +35,7 @@ export async function probeChunks({ testbed, arm, services: { entry }, signal })
       const what = `${request.method} ${request.path} for an answer in chunks through ${arm.id} (${address}:${port})`
       const ask = { host: entry.host, ...request }
       const answering = testbed.site.target.call('stream', { endpoint, ask }, { signal })
-      const { status, bytes, spanMs } = await untilAborted(answering, signal).catch(cause => {
+      const { status, bytes, spanMs } = await withAbort(answering, signal).catch(cause => {
         signal.throwIfAborted()
         throw new BenchError(`${what} failed: ${cause.message}`, { cause })
       })

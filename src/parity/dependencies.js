@@ -1,16 +1,16 @@
 import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
+import { callSafely } from '../lib/call-safely.js'
 import { hashFolder, hashText } from '../lib/hash.js'
 import { hashKit } from '../lib/kit.js'
 import { ROOT } from '../lib/paths.js'
-import { safely } from '../lib/safely.js'
 import { isRedirected } from '../model/arms.js'
 import { hasChunks } from '../model/requests.js'
-import { toolOf } from '../model/tools.js'
-import { findPipelineOf, findScriptFolder } from '../run/scripts.js'
+import { findSidecarTool } from '../model/tools.js'
+import { findArmPipeline, findScriptFolder } from '../run/scripts.js'
 import { renderRig } from './rig.js'
-import { configurationOf, sizeOf } from './verdict/checks.js'
+import { pickConfiguration, pickWorkerSize } from './verdict/checks.js'
 
 /**
  * Lists all that an equal-work check depends on: programs, scripts and rendered configurations by their hashes, the kit's
@@ -33,32 +33,32 @@ export function createDependencies(testbed) {
   }
   /** @type {Map<string, string>} */
   const hashes = new Map()
-  const hashOnce = (/** @type {string} */ folder) => {
+  const hashFolderOnce = (/** @type {string} */ folder) => {
     if (!hashes.has(folder)) hashes.set(folder, hashFolder(folder))
     return hashes.get(folder)
   }
-  const ofProgram = (/** @type {Tool} */ { name, version, sha256 }) => ({ name, version, sha256 })
-  const programOf = (/** @type {Arm} */ { plane, variant }) => {
+  const pickProgram = (/** @type {Tool} */ { name, version, sha256 }) => ({ name, version, sha256 })
+  const findArmProgram = (/** @type {Arm} */ { plane, variant }) => {
     const { tool } = programs.planes[plane]
-    return tool && toolOf(programs.tools, { tool, variant })
+    return tool && findSidecarTool(programs.tools, { tool, variant })
   }
   const isTellable = (/** @type {Arm} */ arm) => {
-    const tool = programOf(arm)
+    const tool = findArmProgram(arm)
     // Rules that redirect connections are made by programs of the system, which have no hash here.
-    if (isRedirected(arm.conditions) || findPipelineOf(programs, arm)) return false
+    if (isRedirected(arm.conditions) || findArmPipeline(programs, arm)) return false
     return tool === null || isBinary(tool)
   }
-  const ofArm = (/** @type {Arm} */ arm) => {
+  const createArmDependencies = (/** @type {Arm} */ arm) => {
     const plane = programs.planes[arm.plane]
-    const tool = programOf(arm)
+    const tool = findArmProgram(arm)
     return {
       ...common,
-      ...configurationOf(arm),
+      ...pickConfiguration(arm),
       conditions: arm.conditions,
       trafficPolicy: settings.trafficPolicy,
-      tool: tool && ofProgram(tool),
+      tool: tool && pickProgram(tool),
       systemFiles: (plane.systemFiles ?? []).map(hashPath),
-      scripts: plane.hasVariants ? hashOnce(findScriptFolder(testbed, arm)) : null,
+      scripts: plane.hasVariants ? hashFolderOnce(findScriptFolder(testbed, arm)) : null,
     }
   }
   return {
@@ -69,9 +69,9 @@ export function createDependencies(testbed) {
     ofStart(arm) {
       if (!isTellable(arm) || !isBinary(programs.appRuntime)) return undefined
       return {
-        ...ofArm(arm),
+        ...createArmDependencies(arm),
         check: 'start',
-        size: sizeOf(arm),
+        size: pickWorkerSize(arm),
         hasCertificate: arm.load.hasCertificate,
         // Scripts of the user are checked with the requests of their load, and all planes with those whose answers have chunks.
         ...((arm.variant !== null || hasChunks(arm.load)) && {
@@ -79,8 +79,8 @@ export function createDependencies(testbed) {
           requests: arm.load.requests,
         }),
         topology: layout.topologies[arm.link],
-        applications: ofProgram(programs.appRuntime),
-        echo: hashOnce(folders.echo),
+        applications: pickProgram(programs.appRuntime),
+        echo: hashFolderOnce(folders.echo),
       }
     },
     /**
@@ -93,14 +93,14 @@ export function createDependencies(testbed) {
       const { tls, protocol, features } = arm.conditions
       const specs = renderRig({
         plane: programs.planes[arm.plane],
-        tool: /** @type {Tool} */ (programOf(arm)),
+        tool: /** @type {Tool} */ (findArmProgram(arm)),
         scripts: findScriptFolder(testbed, arm),
         measured: { tls, protocol, features, trafficPolicy: settings.trafficPolicy },
         profile: arm.profile,
         interception: arm.conditions.interception,
       })
       const rendered = specs.map(spec => ({ argv: spec.argv, env: spec.env, files: spec.files, listens: spec.listens }))
-      return { ...ofArm(arm), check: 'corpus', rendered: hashText(JSON.stringify(rendered)) }
+      return { ...createArmDependencies(arm), check: 'corpus', rendered: hashText(JSON.stringify(rendered)) }
     },
   }
 }
@@ -108,19 +108,19 @@ export function createDependencies(testbed) {
 /** Lists facts of this machine that may change what a program does: a cache may lie on a disk that several machines share. */
 function readMachineFacts() {
   return {
-    id: readIfThere('/etc/machine-id') ?? os.hostname(),
-    system: readIfThere('/etc/os-release'),
+    id: readOptionalFile('/etc/machine-id') ?? os.hostname(),
+    system: readOptionalFile('/etc/os-release'),
     kernel: [os.type(), os.release(), os.version()],
     architecture: os.arch(),
     // ldconfig writes this file anew whenever a library is installed.
-    libraries: safely(() => statSync('/etc/ld.so.cache').mtimeMs, null),
+    libraries: callSafely(() => statSync('/etc/ld.so.cache').mtimeMs, null),
     versions: process.versions,
   }
 }
 
 /** @param {string} file */
-function readIfThere(file) {
-  return safely(() => readFileSync(file, 'utf8'), null)
+function readOptionalFile(file) {
+  return callSafely(() => readFileSync(file, 'utf8'), null)
 }
 
 /**
@@ -128,7 +128,7 @@ function readIfThere(file) {
  * starts. @param {Pick<Tool, 'path'>} tool
  */
 function isBinary({ path: file }) {
-  return safely(() => {
+  return callSafely(() => {
     const start = Buffer.alloc(ELF.length)
     const descriptor = openSync(file, 'r')
     try {

@@ -6,22 +6,22 @@ import { foldTail } from '../lib/log-tail.js'
 import { renderMinute } from '../lib/units.js'
 import { listFeatures } from '../model/features.js'
 import { hasChunks } from '../model/requests.js'
-import { toolOf } from '../model/tools.js'
+import { findSidecarTool } from '../model/tools.js'
 import { findPortShortage } from '../node/kernel/sockets.js'
 import { assertAllRun } from '../run/alive.js'
-import { findPipelineOf, findScriptFolder } from '../run/scripts.js'
+import { findArmPipeline, findScriptFolder } from '../run/scripts.js'
 import { startServices } from '../run/start-services.js'
-import { countWorkers, findDeployed } from '../services/specs.js'
-import { listModes, topologyOf } from '../services/topology.js'
+import { countWorkers, findDeployedProfile } from '../services/specs.js'
+import { createArmTopology, listModes } from '../services/topology.js'
 import { probeChunks } from './chunks.js'
 import { createDependencies } from './dependencies.js'
 import { probeFeatures } from './features.js'
-import { probeLoadAnswers, runsUserScripts } from './own-answers.js'
+import { hasUserScripts, probeLoadAnswers } from './own-answers.js'
 import { listPipelineTlsNotes } from './own-tls.js'
 import { createRig } from './rig.js'
 import { createSlots } from './slots.js'
-import { configurationOf, PARITY_NAMES, sizeOf } from './verdict/checks.js'
-import { holdAgainst, isWrong, takesPlaintext } from './verdict/rows.js'
+import { PARITY_NAMES, pickConfiguration, pickWorkerSize } from './verdict/checks.js'
+import { isWrong, splitByLacks, takesPlaintext } from './verdict/rows.js'
 
 /** @import { Arm, ParityRow, ToolSpec } from '../model/types.ts' */
 /** @import { GateParity, Testbed } from '../run/kind.js' */
@@ -49,7 +49,7 @@ const NOT_CONFIGURED = {
  * Starts each arm once, before any load, counts its workers, and tries each plane with the corpus in every
  * configuration that is measured, on processes of their own that are then ended (a body of 10 MiB leaves its mark on
  * a process). A check that passed before is not made again if all that it depends on is the same. An arm with sidecars
- * that does not start or does not answer goes to `leaveOut`, if another one serves. Returns the rows of all other arms;
+ * that does not start or does not answer goes to `leaveOutArm`, if another one serves. Returns the rows of all other arms;
  * A/A repeats are not checked.
  * @type {GateParity}
  * @throws {BenchError} if no arm with sidecars serves, one without does not, or the local ports are used up
@@ -62,21 +62,23 @@ export async function gateParity({ testbed, arms, nextIndex, signal, say, cache,
   /** @type {Failure[]} */
   const failures = []
   /** @type {Check[]} */
-  const starts = groupAlike(measured, arm => ({ ...configurationOf(arm), ...sizeOf(arm) })).map(alike => {
-    // If some arm's answers come in chunks, that arm is started for all: only it gives the row of chunks.
-    const arm = alike.find(({ load }) => hasChunks(load)) ?? alike[0]
-    return {
-      arm,
-      size: sizeOf(arm),
-      depends: dependencies?.ofStart(arm),
-      run: options =>
-        checkStart({ testbed, arm, ...options, say, fail: error => failures.push({ arms: alike, error }) }),
-    }
-  })
+  const starts = groupByIdentity(measured, arm => ({ ...pickConfiguration(arm), ...pickWorkerSize(arm) })).map(
+    alike => {
+      // If some arm's answers come in chunks, that arm is started for all: only it gives the row of chunks.
+      const arm = alike.find(({ load }) => hasChunks(load)) ?? alike[0]
+      return {
+        arm,
+        size: pickWorkerSize(arm),
+        depends: dependencies?.ofStart(arm),
+        run: options =>
+          checkStart({ testbed, arm, ...options, say, fail: error => failures.push({ arms: alike, error }) }),
+      }
+    },
+  )
   // A pipeline is not configured by the kit, so the corpus has no routes in it.
-  const withSidecars = measured.filter(arm => arm.hasSidecars && !findPipelineOf(testbed.programs, arm))
+  const withSidecars = measured.filter(arm => arm.hasSidecars && !findArmPipeline(testbed.programs, arm))
   /** @type {Check[]} */
-  const probes = groupAlike(withSidecars, configurationOf).map(alike => ({
+  const probes = groupByIdentity(withSidecars, pickConfiguration).map(alike => ({
     arm: alike[0],
     alike,
     size: null,
@@ -112,17 +114,17 @@ export async function gateParity({ testbed, arms, nextIndex, signal, say, cache,
     /** @type {{ rows: CheckRow[], triedAt?: string }} */
     const { rows: rowsOfCheck, triedAt } = passed[i] ?? { rows: made.get(check) ?? [] }
     return rowsOfCheck.flatMap(({ mode, ...row }) => {
-      const links = alike?.filter(arm => !mode || modesOf(arm, testbed).includes(mode)).map(({ link }) => link)
+      const links = alike?.filter(arm => !mode || listArmModes(arm, testbed).includes(mode)).map(({ link }) => link)
       if (links?.length === 0) return []
       return {
         ...row,
         ...(links && mode && { links: [...new Set(links)] }),
-        ...configurationOf(arm),
+        ...pickConfiguration(arm),
         trafficPolicy: testbed.settings.trafficPolicy,
         size,
         ...(isOfRequests(testbed, arm) && { carriesBytes: /** @type {const} */ (true) }),
         ...(isExempt({ arm, row, planes: testbed.programs.planes }) && { isDeployed: /** @type {const} */ (true) }),
-        ...(runsUserScripts(testbed, arm) && { isOwn: /** @type {const} */ (true) }),
+        ...(hasUserScripts(testbed, arm) && { isOwn: /** @type {const} */ (true) }),
         ...(triedAt && { triedAt }),
       }
     })
@@ -218,8 +220,8 @@ function isOfRequests({ programs: { planes } }, { plane, conditions: { protocol 
 }
 
 /** Lists the modes of the inbound listeners on an arm's link. @param {Arm} arm @param {Testbed} testbed */
-function modesOf(arm, { layout }) {
-  return listModes(topologyOf(arm, layout.topologies), arm.conditions.tls)
+function listArmModes(arm, { layout }) {
+  return listModes(createArmTopology(arm, layout.topologies), arm.conditions.tls)
 }
 
 /**
@@ -231,7 +233,7 @@ async function checkStart({ testbed, arm, ...options }) {
   const tried = await tryStart({ testbed, arm, ...options })
   if (tried === null) return []
   const { sidecars, answers } = tried
-  if (findPipelineOf(testbed.programs, arm)) return [...answers, NOT_CONFIGURED]
+  if (findArmPipeline(testbed.programs, arm)) return [...answers, NOT_CONFIGURED]
   // Workers cannot be counted on a target that reads no sockets.
   if (sidecars.length === 0 || sidecars.some(({ sockets }) => sockets === null)) return answers
   const workers = countWorkers(arm, { cpus: testbed.site.cpus, planes: testbed.programs.planes })
@@ -252,17 +254,17 @@ async function checkStart({ testbed, arm, ...options }) {
 async function tryStart({ testbed, arm, index, slot, signal, fail, say }) {
   const folder = path.join(testbed.folders.raw, `check-${arm.id}`)
   const start = () => startServices({ testbed, arm, start: index, folder, signal })
-  const leaveOut = (/** @type {unknown} */ error) => {
+  const leaveOutArm = (/** @type {unknown} */ error) => {
     if (signal.aborted || !arm.hasSidecars || !isOfPlane(error)) throw error
     fail(error)
   }
-  const services = await slot.inTurn(start).catch(leaveOut)
+  const services = await slot.inTurn(start).catch(leaveOutArm)
   if (!services) return null
   const { deployment } = services
   try {
-    const answers = runsUserScripts(testbed, arm) ? [await probeLoadAnswers({ testbed, arm, services })] : []
+    const answers = hasUserScripts(testbed, arm) ? [await probeLoadAnswers({ testbed, arm, services })] : []
     if (arm.hasSidecars && hasChunks(arm.load)) {
-      const chunks = await probeChunks({ testbed, arm, services, signal }).catch(leaveOut)
+      const chunks = await probeChunks({ testbed, arm, services, signal }).catch(leaveOutArm)
       if (!chunks) return null
       answers.push(chunks)
     }
@@ -304,7 +306,7 @@ async function probePlane(options) {
  * program runs, or another configuration. @param {{ arm: Arm, row: CheckRow, planes: Testbed['programs']['planes'] }} options
  */
 function isExempt({ arm, row, planes }) {
-  const deployed = findDeployed(planes, arm)
+  const deployed = findDeployedProfile(planes, arm)
   if (!deployed || takesPlaintext(row)) return false
   return !(deployed.isHeld && arm.profile === null && isWrong(row) && !row.lacks)
 }
@@ -329,11 +331,11 @@ function isOfPlane(error) {
  */
 export async function tryConfiguration({ testbed, alike, ...options }) {
   const [arm] = alike
-  const modes = [...new Set(alike.flatMap(other => modesOf(other, testbed)))]
+  const modes = [...new Set(alike.flatMap(other => listArmModes(other, testbed)))]
   const { trafficPolicy } = testbed.settings
   const lacks = testbed.programs.planes[arm.plane].findLacks?.({ ...arm.conditions, trafficPolicy, modes }) ?? []
   return (await probeInRig({ testbed, arm, ...options })).map(row => {
-    const { known, unknown } = holdAgainst(row, lacks)
+    const { known, unknown } = splitByLacks(row, lacks)
     return known.length > 0 && unknown.length === 0 ? { ...row, lacks: known } : row
   })
 }
@@ -362,7 +364,10 @@ async function probeInRig({ testbed, arm, index, slot = createSlots(1)[0], signa
       target: testbed.site.target,
       index,
       plane,
-      tool: toolOf(testbed.programs.tools, { tool: /** @type {ToolSpec} */ (plane.tool), variant: arm.variant }),
+      tool: findSidecarTool(testbed.programs.tools, {
+        tool: /** @type {ToolSpec} */ (plane.tool),
+        variant: arm.variant,
+      }),
       certificates: folders.certificates,
       scripts: findScriptFolder(testbed, arm),
       folder: path.join(folders.raw, `parity-${index}-${arm.plane}`),
@@ -418,6 +423,6 @@ export async function probeRig(rig, slot = createSlots(1)[0]) {
 }
 
 /** Groups arms whose identity has the same JSON. @param {Arm[]} arms @param {(arm: Arm) => object} identityOf */
-function groupAlike(arms, identityOf) {
+function groupByIdentity(arms, identityOf) {
   return [...groupBy(arms, arm => JSON.stringify(identityOf(arm))).values()]
 }

@@ -15,8 +15,8 @@ const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-0[01]$/
  */
 export async function checkTrace(rig) {
   const made = []
-  for (let i = 0; i < TRACES; i++) made.push((await sendThrough(rig, {})).got.traceparent)
-  const { got } = await sendThrough(rig, { traceparent: `00-${TRACE}-${SPAN}-01`, tracestate: 'vendor=1' })
+  for (let i = 0; i < TRACES; i++) made.push((await sendHeaders(rig, {})).got.traceparent)
+  const { got } = await sendHeaders(rig, { traceparent: `00-${TRACE}-${SPAN}-01`, tracestate: 'vendor=1' })
   return listTraceDifferences({ made, passedOn: got.traceparent, tracestate: got.tracestate })
 }
 
@@ -47,9 +47,9 @@ export function listTraceDifferences({ made, passedOn, tracestate }) {
  * @param {Rig} rig
  */
 export async function checkRewrite(rig) {
-  const { got, answered } = await sendThrough(rig, { 'x-mesh': 'another', 'x-internal': 'yes' })
+  const { got, answered } = await sendHeaders(rig, { 'x-mesh': 'another', 'x-internal': 'yes' })
   // The permissive sidecar is asked directly: through the client's, that one would set the header in any answer.
-  const meshOf = async (/** @type {string} */ host) =>
+  const readMeshHeader = async (/** @type {string} */ host) =>
     (await rig.send({ host }, { endpoint: rig.permissive })).headers['x-mesh']
   const isAuthorised = listFeatures(rig.measured.features).includes('authorization')
   const headers = {
@@ -57,8 +57,8 @@ export async function checkRewrite(rig) {
     'x-internal of the request': [got['x-internal'], undefined],
     'x-mesh of the answer': [answered['x-mesh'], 'sidecar-bench'],
     'x-debug of the answer': [answered['x-debug'], undefined],
-    'x-mesh of a 503': [await meshOf('gone'), 'sidecar-bench'],
-    ...(isAuthorised ? { 'x-mesh of a 403': [await meshOf('denied'), 'sidecar-bench'] } : {}),
+    'x-mesh of a 503': [await readMeshHeader('gone'), 'sidecar-bench'],
+    ...(isAuthorised ? { 'x-mesh of a 403': [await readMeshHeader('denied'), 'sidecar-bench'] } : {}),
   }
   return Object.entries(headers)
     .filter(([, [value, expected]]) => value !== expected)
@@ -71,7 +71,7 @@ export async function checkRewrite(rig) {
  * @returns {Promise<{ got: Record<string, string | undefined>, answered: Record<string, unknown> }>} got: the headers that
  *   came to the upstream; answered: those that came back
  */
-async function sendThrough({ send }, headers) {
+async function sendHeaders({ send }, headers) {
   const { body, headers: answered } = await send({ host: 'echo', path: '/headers', headers })
   return { got: JSON.parse(body), answered }
 }

@@ -21,7 +21,7 @@ const NONE_IN_TIME = `no request was answered within the ${BASE_SECONDS} s of an
 
 /** Checks the ejection, and lists the differences in words. @param {Rig} rig */
 export async function checkEjection(rig) {
-  const differences = await Promise.all([checkTurns(rig), checkBroken(rig), checkLone(rig)])
+  const differences = await Promise.all([checkTurns(rig), checkBrokenEndpoint(rig), checkLoneEndpoint(rig)])
   return differences.flat()
 }
 
@@ -31,7 +31,7 @@ export async function checkEjection(rig) {
  * @param {Rig} rig
  */
 async function checkTurns(rig) {
-  const ask = (/** @type {string} */ path) => askOf(rig, 'flaky', path)
+  const ask = (/** @type {string} */ path) => askHost(rig, 'flaky', path)
   const askB = async (/** @type {string} */ path, times = 1) => {
     let count = 0
     for (let i = 0; i < times * TURNS && count < times; i++) if ((await ask(path)).upstream === 'b') count++
@@ -77,15 +77,15 @@ export function listEjectionDifferences({ answers, backSeconds }) {
 }
 
 /** Checks that an endpoint which breaks connections is ejected like one that answers 5xx. @param {Rig} rig */
-async function checkBroken(rig) {
+async function checkBrokenEndpoint(rig) {
   let broken = 0
   let ejectedMs = 0
   for (let i = 0; i < FAILURES * TURNS && broken < FAILURES; i++) {
     ejectedMs = performance.now()
-    if ((await askOf(rig, 'fragile', '/')).status === 503) broken++
+    if ((await askHost(rig, 'fragile', '/')).status === 503) broken++
   }
   await sleep(SETTLED_MS, rig.signal)
-  return listBrokenDifferences(broken, await askWhileEjected(() => askOf(rig, 'fragile', '/'), ejectedMs))
+  return listBrokenDifferences(broken, await askWhileEjected(() => askHost(rig, 'fragile', '/'), ejectedMs))
 }
 
 /**
@@ -116,15 +116,15 @@ export async function askWhileEjected(ask, ejectedMs) {
 }
 
 /** Checks that a lone endpoint is not ejected. @param {Rig} rig */
-async function checkLone(rig) {
-  for (let i = 0; i < 2 * FAILURES; i++) await askOf(rig, 'alone', '/status/500')
+async function checkLoneEndpoint(rig) {
+  for (let i = 0; i < 2 * FAILURES; i++) await askHost(rig, 'alone', '/status/500')
   await sleep(SETTLED_MS, rig.signal)
-  const { status, upstream } = await askOf(rig, 'alone', '/')
+  const { status, upstream } = await askHost(rig, 'alone', '/')
   return status === 200 && upstream === 'b' ? [] : [`${status} of a lone endpoint that has failed`]
 }
 
 /** @param {Rig} rig @param {string} host @param {string} path */
-async function askOf({ send }, host, path) {
+async function askHost({ send }, host, path) {
   const { status, headers } = await send({ host, path })
   return { status, upstream: /** @type {string | undefined} */ (headers['x-upstream']) }
 }

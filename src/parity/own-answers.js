@@ -14,7 +14,7 @@ import { findScriptFolder } from '../run/scripts.js'
 const OF_PROGRAM = /^(date|server|via|connection|keep-alive|transfer-encoding|content-length|x-envoy-.*|x-request-id)$/
 
 /** Says whether an arm's sidecars run a folder of scripts that the user named as a variant. @param {Testbed} testbed @param {Arm} arm */
-export function runsUserScripts(testbed, arm) {
+export function hasUserScripts(testbed, arm) {
   return arm.variant !== null && findScriptFolder(testbed, arm) !== testbed.folders.pipyScripts
 }
 

@@ -1,5 +1,5 @@
 import { listTlsNotes } from '../model/pipeline-findings.js'
-import { findPipelineOf } from '../run/scripts.js'
+import { findArmPipeline } from '../run/scripts.js'
 
 /** The TLS of a user's own scripts. @import { Arm } from '../model/types.ts' @import { Testbed } from '../run/kind.js' */
 /** @import { Started } from '../run/start-services.js' */
@@ -12,7 +12,7 @@ import { findPipelineOf } from '../run/scripts.js'
  * @throws if the pipeline speaks TLS and does not answer
  */
 export async function listPipelineTlsNotes({ testbed, arm, services: { entry } }) {
-  const pipeline = findPipelineOf(testbed.programs, arm)
+  const pipeline = findArmPipeline(testbed.programs, arm)
   if (!pipeline) return []
   const { hostname: address, port, pathname: path } = new URL(entry.urls[0])
   const { certificate: credentials, host } = entry

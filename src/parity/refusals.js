@@ -86,8 +86,8 @@ export async function checkRetryBudget(rig) {
   /** @type {string[]} */
   let differences = []
   for (let i = 0; i < TRIES; i++) {
-    const many = await sendApart(rig, REQUESTS)
-    differences = findRetryDifferences(many, await sendApart(rig, RETRIES))
+    const many = await sendConcurrently(rig, REQUESTS)
+    differences = findRetryDifferences(many, await sendConcurrently(rig, RETRIES))
     if (differences.length === 0) break
   }
   return differences
@@ -97,7 +97,7 @@ export async function checkRetryBudget(rig) {
  * Sends requests one after another, without waiting for their answers, and then waits for all.
  * @param {Rig} rig @param {number} times @returns {Promise<number[]>} statuses @throws if one is not answered
  */
-async function sendApart({ send, signal }, times) {
+async function sendConcurrently({ send, signal }, times) {
   const requests = []
   for (let i = 0; i < times; i++) {
     const request = send({ host: 'crowded' }, { timeoutSeconds: ANSWER_SECONDS })

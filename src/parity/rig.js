@@ -1,11 +1,20 @@
 import path from 'node:path'
 import { readCredentials } from '../certificates/credentials.js'
-import { authorityKeyOf, certificatesFolder } from '../lib/certificate-files.js'
+import { locateAuthorityKey, locateCertificates } from '../lib/certificate-files.js'
 import { readTextFiles } from '../lib/text-files.js'
-import { untilAborted } from '../lib/wait.js'
-import { groupsOf, identityOf, NODE_AGENT, NODE_PROXY, PORTS, PROBER, placeAt, TLS } from '../model/sidecar-contract.js'
+import { withAbort } from '../lib/wait.js'
+import {
+  createPlace,
+  listKeyExchangeGroups,
+  NODE_AGENT,
+  NODE_PROXY,
+  PORTS,
+  PROBER,
+  renderSpiffeId,
+  TLS,
+} from '../model/sidecar-contract.js'
 import { createModel } from '../services/topology.js'
-import { BYTE_HOSTS, BYTE_UPSTREAMS, bytePortOf, ROUTES, route } from './beside/corpus.js'
+import { BYTE_HOSTS, BYTE_UPSTREAMS, createHostRoute, findBytePort, ROUTES } from './beside/corpus.js'
 import { SERVERS } from './beside/peers.js'
 import { UPSTREAMS } from './beside/upstreams.js'
 import { adaptModels } from './tunnels.js'
@@ -49,7 +58,7 @@ const CALLER_OF = { allowed: 'client', guest: 'server', denied: 'stranger' }
 
 /** @type {Route[]} */
 const AUTHORISED = Object.entries(CALLER_OF).map(([host, name]) =>
-  route(host, { allowedIdentities: [identityOf(name)] }, [host === 'denied' ? 'half' : 'a', 1]),
+  createHostRoute(host, { allowedIdentities: [renderSpiffeId(name)] }, [host === 'denied' ? 'half' : 'a', 1]),
 )
 
 const HOSTS = new Set([...AUTHORISED, ...ROUTES].flatMap(({ host }) => host ?? []))
@@ -95,7 +104,7 @@ export async function createRig({ target, index, plane, folder, measured, signal
   const { tunnelPort, routesAtCaller } = plane
   // Redirected bytes can go to one port only, and the corpus of bytes has a port for each host: they go to the listeners themselves.
   const isRedirected = interception === 'redirect' && measured.protocol !== 'tcp'
-  const certificates = certificatesFolder(options.certificates, measured.tls)
+  const certificates = locateCertificates(options.certificates, measured.tls)
   const isOfNode = plane.deployed?.[`${profile}`]?.isOfNode === true
   const names = [...TOPOLOGY.services.map(s => s.name), ...(isOfNode ? [NODE_PROXY, NODE_AGENT] : [])]
   const places = await target.placesFor(index, names, { hasNamespaces: interception !== undefined })
@@ -109,7 +118,7 @@ export async function createRig({ target, index, plane, folder, measured, signal
     permissive: { address: places.permissive.reach, port: portAt },
   }
   /** Calls a procedure until the signal aborts: a sidecar that hangs must not hold up an interrupted run. @type {Target['call']} */
-  const call = (procedure, args) => untilAborted(target.call(procedure, args, { rig: index }), signal)
+  const call = (procedure, args) => withAbort(target.call(procedure, args, { rig: index }), signal)
   /** @type {Deployment | null} */
   let sidecars = null
   const close = async () => {
@@ -125,7 +134,7 @@ export async function createRig({ target, index, plane, folder, measured, signal
       configuration: {
         ...measured,
         ...TLS,
-        groups: groupsOf(measured.tls),
+        groups: listKeyExchangeGroups(measured.tls),
         ...(tunnelPort && measured.tls !== 'plaintext' && { tunnelPort }),
       },
     })
@@ -145,7 +154,7 @@ export async function createRig({ target, index, plane, folder, measured, signal
       scripts,
       folder,
       locate: target.locate,
-      authorityKeyPath: authorityKeyOf(target.locate(certificates)),
+      authorityKeyPath: locateAuthorityKey(target.locate(certificates)),
     })
     sidecars = await target.deploy(specs, { start: index, folder })
     await Promise.all(sidecars.processes.map(p => p.waitUntilReady(signal)))
@@ -171,7 +180,7 @@ function createSpecs(direct, { plane, tool, profile, scripts, folder, locate, au
   const { createSidecar, createCompanions } = plane
   const scriptFiles = plane.deployed?.[`${profile}`]?.scripts && readTextFiles(scripts)
   const { models, translations } = adaptModels(direct, plane)
-  const optionsOf = (/** @type {SidecarModel} */ model) => {
+  const createSidecarOptions = (/** @type {SidecarModel} */ model) => {
     const where = { scripts: locate(scripts), folder: locate(path.join(folder, model.service)) }
     return { ...where, model, tool, profile, cpuLimitCores: null, scriptFiles, authorityKeyPath }
   }
@@ -180,11 +189,11 @@ function createSpecs(direct, { plane, tool, profile, scripts, folder, locate, au
       ...pod,
       ...(translations && { redirects: { ...pod.redirects, translations: translations[pod.service] } }),
     })
-    const specs = plane.createNodeProxy?.(models.map(optionsOf), locate(path.join(folder, NODE_PROXY))) ?? []
+    const specs = plane.createNodeProxy?.(models.map(createSidecarOptions), locate(path.join(folder, NODE_PROXY))) ?? []
     return specs.map(spec => ({ ...spec, ...(spec.pods && { pods: spec.pods.map(translate) }) }))
   }
   return models.flatMap(model => {
-    const options = optionsOf(model)
+    const options = createSidecarOptions(model)
     const spec = /** @type {ProcessSpec} */ (createSidecar?.(options))
     const redirects = spec.redirects && translations && { ...spec.redirects, translations: translations[model.service] }
     return [...(createCompanions?.(options) ?? []), { ...spec, ...(redirects && { redirects }) }]
@@ -199,7 +208,7 @@ function createSpecs(direct, { plane, tool, profile, scripts, folder, locate, au
 export function renderRig({ plane, tool, scripts, measured, profile, interception }) {
   const isRedirected = interception === 'redirect' && measured.protocol !== 'tcp'
   const names = [...TOPOLOGY.services.map(({ name }) => name), PROBER]
-  const places = Object.fromEntries(names.map((name, i) => [name, placeAt(`127.0.0.${i + 1}`)]))
+  const places = Object.fromEntries(names.map((name, i) => [name, createPlace(`127.0.0.${i + 1}`)]))
   const port = isRedirected ? PORTS.application : PORTS.inbound
   const timeouts = chooseTimeouts(0)
   const models = createModels({ places, certificates: '/certificates', measured, timeouts, isRedirected, port })
@@ -229,18 +238,18 @@ function createModels({ places, certificates, measured, timeouts, isRedirected, 
     ...createModel(TOPOLOGY, { service, places, workers: 1, certificates, isRedirected, ...measured }),
     timeouts,
   }))
-  const upstream = (/** @type {string} */ name) => ({ address: places[PROBER].reach, port: UPSTREAMS[name] })
+  const locateUpstream = (/** @type {string} */ name) => ({ address: places[PROBER].reach, port: UPSTREAMS[name] })
   const server = { ...client.clusters[0], endpoints: [{ address: places.server.reach, port }] }
-  const observers = ['observed', 'p256'].map(name => ({ ...server, name, endpoints: [upstream(name)] }))
+  const observers = ['observed', 'p256'].map(name => ({ ...server, name, endpoints: [locateUpstream(name)] }))
   const { mtls } = server
-  const acceptedIdentities = measured.trafficPolicy === 'open' ? null : [identityOf('client')]
+  const acceptedIdentities = measured.trafficPolicy === 'open' ? null : [renderSpiffeId('client')]
   const peers =
     mtls === null
       ? []
       : SERVERS.map(([name]) => ({
           ...server,
           name,
-          endpoints: [upstream(name)],
+          endpoints: [locateUpstream(name)],
           // This is the DNS name of their certificates, which a plane may compare with that of the cluster.
           mtls: { serverName: 'client', acceptedIdentities },
         }))
@@ -248,10 +257,10 @@ function createModels({ places, certificates, measured, timeouts, isRedirected, 
     const ways = BYTE_HOSTS.map(host => ({
       ...server,
       name: `server-${host}`,
-      endpoints: [{ address: places.server.reach, port: bytePortOf(port, host) }],
+      endpoints: [{ address: places.server.reach, port: findBytePort(port, host) }],
     }))
     // Only the client's sidecar has this cluster.
-    const direct = [{ ...server, name: 'refused', endpoints: [upstream('gone')] }]
+    const direct = [{ ...server, name: 'refused', endpoints: [locateUpstream('gone')] }]
     const routes = [
       ...BYTE_HOSTS.map((host, i) => routeBytes(PORTS.outbound, { host, cluster: ways[i].name })),
       ...[...direct, ...observers, ...peers].map(({ name: host }) => routeBytes(PORTS.outbound, { host })),
@@ -259,21 +268,21 @@ function createModels({ places, certificates, measured, timeouts, isRedirected, 
     const outbound = { address: places.client.listen, port: PORTS.outbound, routes }
     return [
       { ...client, outbound, clusters: [...ways, ...direct, ...observers, ...peers] },
-      ...servers.map(model => carryCorpus(model, upstream)),
+      ...servers.map(model => carryCorpus(model, locateUpstream)),
     ]
   }
   const outbound = {
     address: places.client.listen,
     port: PORTS.outbound,
     routes: [
-      ...[...observers, ...peers].map(({ name }) => route(name, {}, [name, 1])),
+      ...[...observers, ...peers].map(({ name }) => createHostRoute(name, {}, [name, 1])),
       // Hosts have routes by name, too: the scripts of FSM have no route for any host.
-      ...[...HOSTS].map(host => route(host, {}, ['server', 1])),
-      route(null, {}, ['server', 1]),
+      ...[...HOSTS].map(host => createHostRoute(host, {}, ['server', 1])),
+      createHostRoute(null, {}, ['server', 1]),
     ],
   }
   const clusters = [server, ...observers, ...peers]
-  return [{ ...client, outbound, clusters }, ...servers.map(model => serveCorpus(model, upstream))]
+  return [{ ...client, outbound, clusters }, ...servers.map(model => serveCorpus(model, locateUpstream))]
 }
 
 /**
@@ -282,7 +291,7 @@ function createModels({ places, certificates, measured, timeouts, isRedirected, 
  * @returns {Route}
  */
 function routeBytes(first, { host, cluster = host }) {
-  return { ...route(null, {}, [cluster, 1]), port: bytePortOf(first, host) }
+  return { ...createHostRoute(null, {}, [cluster, 1]), port: findBytePort(first, host) }
 }
 
 /**
@@ -291,11 +300,11 @@ function routeBytes(first, { host, cluster = host }) {
  * @returns {SidecarModel}
  */
 function carryCorpus({ inbound, clusters: [application], ...model }, upstream) {
-  const endpointsOf = (/** @type {string} */ host) => (BYTE_UPSTREAMS[host] ?? [host]).map(upstream)
+  const listUpstreamEndpoints = (/** @type {string} */ host) => (BYTE_UPSTREAMS[host] ?? [host]).map(upstream)
   return {
     ...model,
     inbound: inbound && { ...inbound, routes: BYTE_HOSTS.map(host => routeBytes(inbound.port, { host })) },
-    clusters: BYTE_HOSTS.map(name => ({ ...application, name, endpoints: endpointsOf(name) })),
+    clusters: BYTE_HOSTS.map(name => ({ ...application, name, endpoints: listUpstreamEndpoints(name) })),
   }
 }
 
@@ -308,9 +317,9 @@ function serveCorpus({ inbound, clusters: [application], ...model }, upstream) {
   // For routes to tell two callers apart, the handshake must accept both.
   const acceptedIdentities =
     model.features.authorization && inbound?.acceptedIdentities
-      ? [...inbound.acceptedIdentities, identityOf(CALLER_OF.guest)]
+      ? [...inbound.acceptedIdentities, renderSpiffeId(CALLER_OF.guest)]
       : (inbound?.acceptedIdentities ?? null)
-  const plain = (/** @type {string} */ name, hosts = [name]) => ({
+  const createPlainCluster = (/** @type {string} */ name, hosts = [name]) => ({
     ...application,
     name,
     endpoints: hosts.map(upstream),
@@ -319,13 +328,13 @@ function serveCorpus({ inbound, clusters: [application], ...model }, upstream) {
     ...model,
     inbound: inbound && { ...inbound, acceptedIdentities, routes: [...AUTHORISED, ...ROUTES] },
     clusters: [
-      ...['a', 'b', 'gone', 'slow', 'rude', 'quiet', 'full'].map(name => plain(name)),
-      { ...plain('half', ['gone', 'a']), ejection: NEVER },
-      { ...plain('narrow', ['slow']), maxRequests: NARROW },
-      { ...plain('flaky', ['a', 'b']), ejection: EJECTION },
-      { ...plain('fragile', ['rude', 'b']), ejection: EJECTION },
-      { ...plain('alone', ['b']), ejection: EJECTION },
-      { ...plain('crowded', ['gone', 'slow']), retryBudget: CROWDED, ejection: NEVER },
+      ...['a', 'b', 'gone', 'slow', 'rude', 'quiet', 'full'].map(name => createPlainCluster(name)),
+      { ...createPlainCluster('half', ['gone', 'a']), ejection: NEVER },
+      { ...createPlainCluster('narrow', ['slow']), maxRequests: NARROW },
+      { ...createPlainCluster('flaky', ['a', 'b']), ejection: EJECTION },
+      { ...createPlainCluster('fragile', ['rude', 'b']), ejection: EJECTION },
+      { ...createPlainCluster('alone', ['b']), ejection: EJECTION },
+      { ...createPlainCluster('crowded', ['gone', 'slow']), retryBudget: CROWDED, ejection: NEVER },
     ],
   }
 }

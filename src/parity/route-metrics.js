@@ -59,12 +59,13 @@ function listCountDifferences(before, after) {
  *   isCumulative: no bucket has fewer than the one before it
  */
 export function readRoute(text, { requests, durations }, route) {
-  const samples = (/** @type {string} */ name) => readSamples(text, name).filter(({ labels }) => labels.includes(route))
+  const listRouteSamples = (/** @type {string} */ name) =>
+    readSamples(text, name).filter(({ labels }) => labels.includes(route))
   const sum = (/** @type {Sample[]} */ list) => list.reduce((total, { value }) => total + value, 0)
-  const buckets = samples(`${durations}_bucket`).map(({ value }) => value)
+  const buckets = listRouteSamples(`${durations}_bucket`).map(({ value }) => value)
   return {
-    requests: sum(samples(requests)),
-    durations: sum(samples(`${durations}_count`)),
+    requests: sum(listRouteSamples(requests)),
+    durations: sum(listRouteSamples(`${durations}_count`)),
     isCumulative: buckets.every((value, i) => i === 0 || value >= buckets[i - 1]),
   }
 }

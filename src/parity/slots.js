@@ -15,21 +15,21 @@ export function createSlots(count) {
   /** @type {Promise<unknown>} */
   let last = Promise.resolve()
   /** @type {Slot['inTurn']} */
-  const inTurn = act => {
+  const runInTurn = act => {
     const next = last.then(act)
     last = next.catch(() => {})
     return next
   }
   return Array.from({ length: count }, () => {
-    const arrive = once(arrival.pass)
-    const depart = once(departure.pass)
+    const arrive = callOnce(arrival.pass)
+    const depart = callOnce(departure.pass)
     return {
-      inTurn,
+      inTurn: runInTurn,
       async alone(act) {
         arrive()
         await arrival.opened
         try {
-          return await inTurn(act)
+          return await runInTurn(act)
         } finally {
           depart()
           await departure.opened
@@ -60,7 +60,7 @@ function createBarrier(count) {
 }
 
 /** @param {() => void} act */
-function once(act) {
+function callOnce(act) {
   let isDone = false
   return () => {
     if (!isDone) act()

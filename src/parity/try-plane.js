@@ -34,11 +34,11 @@ const USUAL = { services: 1, workers: null, configuredServices: 0, memoryLimitBy
 
 /** Lists what a plane declares to lack in a configuration; []: nothing. @param {DataPlane} plane @param {Measured} measured @returns {Lack[]} */
 export function listLacks(plane, measured) {
-  return plane.findLacks?.({ ...measured, modes: modesUnder(measured.tls) }) ?? []
+  return plane.findLacks?.({ ...measured, modes: listTriedModes(measured.tls) }) ?? []
 }
 
 /** Lists the modes of the listeners that the corpus tries. @param {Measured['tls']} tls @returns {MtlsMode[]} */
-function modesUnder(tls) {
+function listTriedModes(tls) {
   return tls === 'plaintext' ? ['disabled'] : ['strict', 'permissive']
 }
 
@@ -87,7 +87,7 @@ export function chooseInterception({ deployed, profiles }, profile) {
  * @param {boolean} [options.hasCertificate] the load speaks mTLS
  * @returns {string | null} null: it can be tried
  */
-export function findUntried(measured, { plane, tool, profile = null, hasCertificate = false, ...choices }) {
+export function findUntriedReason(measured, { plane, tool, profile = null, hasCertificate = false, ...choices }) {
   const { tls, protocol, features } = measured
   const { interception = chooseInterception(plane, profile) } = choices
   const conditions = { ...USUAL, tls, protocol, features, ...(interception && { interception }) }
@@ -97,7 +97,7 @@ export function findUntried(measured, { plane, tool, profile = null, hasCertific
     findLackingFeatures(plane, conditions) ??
     plane.findUnsupported({
       conditions,
-      entrance: { modes: modesUnder(tls), hasCertificate },
+      entrance: { modes: listTriedModes(tls), hasCertificate },
       profile,
       version: tool.version,
       library: tool.library,

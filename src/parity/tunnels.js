@@ -32,7 +32,7 @@ export function adaptModels(models, { tunnelPort, routesAtCaller }) {
  */
 function routeAtCaller(models) {
   const servers = models.filter(({ inbound }) => inbound)
-  const addressOf = (/** @type {SidecarModel} */ { inbound }) => `${inbound?.address}`
+  const findInboundAddress = (/** @type {SidecarModel} */ { inbound }) => `${inbound?.address}`
   return {
     translations: Object.fromEntries(
       models.map(({ service, inbound, clusters }) => [
@@ -46,7 +46,7 @@ function routeAtCaller(models) {
         return { ...model, inbound: { ...model.inbound, redirectedPorts } }
       }
       const callees = model.clusters.flatMap(cluster => {
-        const server = servers.find(callee => addressOf(callee) === cluster.endpoints[0].address)
+        const server = servers.find(callee => findInboundAddress(callee) === cluster.endpoints[0].address)
         return server ? [{ cluster, server }] : []
       })
       const isCallee = (/** @type {string} */ name) => callees.some(({ cluster }) => cluster.name === name)
@@ -62,7 +62,7 @@ function routeAtCaller(models) {
           name: `${cluster.name}-${clusterOfServer.name}`,
           mtls: cluster.mtls,
           protocol: cluster.protocol,
-          endpoints: clusterOfServer.endpoints.map(({ port }) => ({ address: addressOf(server), port })),
+          endpoints: clusterOfServer.endpoints.map(({ port }) => ({ address: findInboundAddress(server), port })),
         })),
       )
       return {

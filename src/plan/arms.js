@@ -6,12 +6,12 @@ import {
   AXIS_NAMES,
   CONDITION_AXES,
   CONTROL_PLANE_NAMES,
-  groupOf,
+  createGroupKey,
   NODE_CPU_AXES,
   renderArmName,
 } from '../model/arms.js'
 import { countInterleavedWorkers, isOpenLoop } from './cpu-limits.js'
-import { groupAlike } from './interleave.js'
+import { groupByGenerator } from './interleave.js'
 import { chooseLoad } from './load.js'
 
 /** The arms of a plan: one of every plane at every place on the axes. Pure. */
@@ -46,14 +46,17 @@ export function listValues(question, { named, pinnableCpus, isAnyProgram }) {
       name,
       NODE_CPU_AXES.includes(name) && !AXES[name].kinds.includes(kind)
         ? AXES[name].values
-        : takeEnds(overrides.axes[/** @type {'link'} */ (name)] ?? axes[name] ?? AXES[name].values, overrides.profile),
+        : takeEndValues(
+            overrides.axes[/** @type {'link'} */ (name)] ?? axes[name] ?? AXES[name].values,
+            overrides.profile,
+          ),
     ]),
   )
   if (kind !== 'cost') lists.placement = AXES.placement.values
   else if (
     !(overrides.axes.placement ?? axes.placement) &&
     pinnableCpus > 1 &&
-    standsApart(question, { lists, named, isAnyProgram })
+    isPlacedApart(question, { lists, named, isAnyProgram })
   )
     lists.placement = ['apart']
   if (kind !== 'cost' || lists.ratePerSecond[0] !== null) lists.idleConnections = AXES.idleConnections.values
@@ -67,7 +70,7 @@ export function listValues(question, { named, pinnableCpus, isAnyProgram }) {
  * scripts is then seen from 2 % on (docs/evidence/accuracy.md). All else is compared unpinned, as a node runs it.
  * @param {Question} question @param {{ lists: Lists, named: PlaneChoice[], isAnyProgram: (plane: string) => boolean }} options
  */
-function standsApart(question, { lists, named, isAnyProgram }) {
+function isPlacedApart(question, { lists, named, isAnyProgram }) {
   const hasOneWorker = (lists.workers[0] ?? countInterleavedWorkers(question)) === 1
   const isAlike = Object.values(lists).every(({ length }) => length === 1)
   const choices = named.filter(({ plane }) => plane !== 'none')
@@ -77,7 +80,7 @@ function standsApart(question, { lists, named, isAnyProgram }) {
 }
 
 /** @template T @param {T[]} list @param {string} profile */
-function takeEnds(list, profile) {
+function takeEndValues(list, profile) {
   return profile === 'smoke' && list.length > 2 ? [list[0], /** @type {T} */ (list.at(-1))] : list
 }
 
@@ -88,11 +91,11 @@ function takeEnds(list, profile) {
  */
 export function createArms(question, { lists, cpuLimits, contenders }) {
   const { planes, hasSidecars, runsControl, countSimulated } = contenders
-  const capsOf = (/** @type {PlaneChoice} */ { plane }) =>
-    hasSidecars(plane) ? takeEnds(cpuLimits, question.overrides.profile) : [null]
-  const arms = product(lists).flatMap(cell =>
+  const listCaps = (/** @type {PlaneChoice} */ { plane }) =>
+    hasSidecars(plane) ? takeEndValues(cpuLimits, question.overrides.profile) : [null]
+  const arms = listCombinations(lists).flatMap(cell =>
     planes.flatMap(choice =>
-      capsOf(choice).map(cpuLimit => {
+      listCaps(choice).map(cpuLimit => {
         const conditions = chooseConditions(cell, {
           hasSidecars: hasSidecars(choice.plane),
           isLimitable: !KINDS[question.kind].hasUncontrolled || runsControl(choice),
@@ -120,15 +123,15 @@ export function createArms(question, { lists, cpuLimits, contenders }) {
           conditions,
           load: chooseLoad(question, placed),
         }
-        return { ...arm, id: idOf(arm, lists) }
+        return { ...arm, id: renderArmId(arm, lists) }
       }),
     ),
   )
-  return distinct(arms)
+  return deduplicateArms(arms)
 }
 
 /** Makes every combination of one value of each list. @param {Lists} lists @returns {Record<string, any>[]} */
-function product(lists) {
+function listCombinations(lists) {
   return Object.entries(lists).reduce(
     (cells, [name, values]) => cells.flatMap(cell => values.map(value => ({ ...cell, [name]: value }))),
     /** @type {Record<string, any>[]} */ ([{}]),
@@ -160,7 +163,7 @@ function chooseConditions(cell, { hasSidecars, isLimitable, simulated }) {
 }
 
 /** Makes the name of an arm within its run, with the axes that the run varies. @param {Arm} arm @param {Lists} lists */
-function idOf(arm, lists) {
+function renderArmId(arm, lists) {
   const others = AXIS_NAMES.filter(name => !['link', 'cpuLimitCores', 'ratePerSecond'].includes(name))
   // An arm's name has its interception even if the run does not vary it.
   const isVaried = (/** @type {string} */ name) => name === 'interception' || lists[name].length > 1
@@ -185,7 +188,7 @@ function idOf(arm, lists) {
  * Keeps each id once: arms without sidecars may differ only in axes of sidecars.
  * @param {Arm[]} arms @throws {UsageError} for two variants of one id
  */
-function distinct(arms) {
+function deduplicateArms(arms) {
   /** @type {Map<string, Arm>} */
   const byId = new Map()
   for (const arm of arms) {
@@ -202,10 +205,10 @@ function distinct(arms) {
  * @param {Arm[]} arms @param {(arm: Arm) => string | null} findUnsupported null: no reason against it
  * @returns {{ possible: Arm[], refused: Missing[] }} refused: each reason of a plane once @throws {UsageError} if none can be measured
  */
-export function refuseUnsupported(arms, findUnsupported) {
+export function splitUnsupportedArms(arms, findUnsupported) {
   const judged = arms.map(arm => ({ arm, reason: findUnsupported(arm) }))
   const possible = judged.flatMap(({ arm, reason }) => (reason ? [] : [arm]))
-  const refused = distinctly(
+  const refused = deduplicateReasons(
     judged.flatMap(({ arm, reason }) => (reason ? [{ plane: renderArmName(arm), reason }] : [])),
   )
   if (possible.length === 0) {
@@ -216,7 +219,7 @@ export function refuseUnsupported(arms, findUnsupported) {
 }
 
 /** Keeps each reason of a plane once. @param {Missing[]} missing */
-export function distinctly(missing) {
+export function deduplicateReasons(missing) {
   return [...new Map(missing.map(one => [`${one.plane} ${one.reason}`, one])).values()]
 }
 
@@ -224,7 +227,7 @@ export function distinctly(missing) {
  * Adds the closed loops that find the capacity of open-loop arms, one for all rates of an arm. Arms without a rate have none.
  * @param {Arm[]} arms @param {Lists} lists
  */
-export function calibrate(arms, lists) {
+export function addCalibrations(arms, lists) {
   /** @type {Map<string, Arm>} */
   const calibrations = new Map()
   const calibrated = arms.map(arm => {
@@ -232,7 +235,7 @@ export function calibrate(arms, lists) {
     if (ratePerSecond === undefined) return arm
     /** @type {Arm} */
     const closed = { ...arm, load: { ...load, kind: 'closed', windowSeconds: CALIBRATION_SECONDS } }
-    const id = `capacity-${idOf(closed, lists)}`
+    const id = `capacity-${renderArmId(closed, lists)}`
     if (!calibrations.has(id)) calibrations.set(id, { ...closed, id })
     return { ...arm, calibratedBy: id }
   })
@@ -270,10 +273,10 @@ export function leaveOutUnreachable({ plan, calibrations }) {
  * Repeats the first arm with sidecars of each group that is compared (A/A).
  * @param {Arm[]} arms @param {boolean} areTogether one is repeated for all that share a generator @returns {Arm[]} []: none is compared
  */
-export function repeatFirst(arms, areTogether) {
+export function repeatFirstArms(arms, areTogether) {
   const withSidecars = arms.filter(arm => arm.hasSidecars)
-  const compared = [...groupBy(withSidecars, arm => groupOf(arm)).values()].filter(group => group.length > 1)
+  const compared = [...groupBy(withSidecars, arm => createGroupKey(arm)).values()].filter(group => group.length > 1)
   const repeated = compared.map(([first]) => ({ ...first, id: `${first.id}-aa`, repeatOf: first.id }))
   if (!areTogether) return repeated
-  return groupAlike(repeated).map(([first]) => first)
+  return groupByGenerator(repeated).map(([first]) => first)
 }

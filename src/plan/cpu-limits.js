@@ -1,5 +1,5 @@
 import { joinWords } from '../lib/letters.js'
-import { canBind, largestBindingCpuLimit } from '../model/cpu-limits.js'
+import { canBind, findLargestBindingCpuLimit } from '../model/cpu-limits.js'
 
 /** The CPU limits of sidecars. Pure. @import { Missing, Question } from '../request/question.js' */
 
@@ -21,8 +21,8 @@ export function chooseCpuLimits(question, cpus) {
   const mustBind = question.kind === 'capacity' && question.experiment.load.kind !== 'idle' && !isOpenLoop(question)
   const room = { cpus, isLoadElsewhere, mustBind }
   return cpuLimits
-    ? takeRequested(/** @type {number[]} */ (cpuLimits), room)
-    : takeFitting(/** @type {number[]} */ (planned), room)
+    ? takeRequestedLimits(/** @type {number[]} */ (cpuLimits), room)
+    : takeFittingLimits(/** @type {number[]} */ (planned), room)
 }
 
 /**
@@ -45,11 +45,11 @@ export function isOpenLoop({ overrides, axes }) {
  * Takes all limits of the user, with a note for each that can hardly bind.
  * @param {number[]} cpuLimits of the user @param {Room} room @returns {Chosen}
  */
-function takeRequested(cpuLimits, { cpus, isLoadElsewhere, mustBind }) {
+function takeRequestedLimits(cpuLimits, { cpus, isLoadElsewhere, mustBind }) {
   const tooLarge = mustBind ? cpuLimits.filter(cpuLimit => !canBind(cpuLimit, cpus, isLoadElsewhere)) : []
   const notes = tooLarge.map(
     cpuLimit =>
-      `at a CPU limit of ${cpuLimit} the sidecars can hardly bind on ${cpus} CPUs: CPU per request and memory are measured, capacity is not; for that: --cpu ${largestBindingCpuLimit(cpus, isLoadElsewhere)}`,
+      `at a CPU limit of ${cpuLimit} the sidecars can hardly bind on ${cpus} CPUs: CPU per request and memory are measured, capacity is not; for that: --cpu ${findLargestBindingCpuLimit(cpus, isLoadElsewhere)}`,
   )
   return { cpuLimits, notes, notMeasured: [] }
 }
@@ -58,12 +58,12 @@ function takeRequested(cpuLimits, { cpus, isLoadElsewhere, mustBind }) {
  * Takes the limits that fit, else the fallback with a note.
  * @param {number[]} planned CPU limits of the experiment @param {Room} room @returns {Chosen}
  */
-function takeFitting(planned, { cpus, isLoadElsewhere, mustBind }) {
-  const fits = (/** @type {number} */ cpuLimit) =>
+function takeFittingLimits(planned, { cpus, isLoadElsewhere, mustBind }) {
+  const isPossible = (/** @type {number} */ cpuLimit) =>
     mustBind ? canBind(cpuLimit, cpus, isLoadElsewhere) : Math.ceil(cpuLimit) <= cpus
-  const reason = (/** @type {number} */ cpuLimit) =>
+  const renderLimitReason = (/** @type {number} */ cpuLimit) =>
     mustBind ? `at a CPU limit of ${cpuLimit} sidecars cannot bind on ${cpus} CPUs` : `this machine has ${cpus} CPUs`
-  const unfit = planned.filter(cpuLimit => !fits(cpuLimit)).sort((a, b) => a - b)
+  const unfit = planned.filter(cpuLimit => !isPossible(cpuLimit)).sort((a, b) => a - b)
   const notMeasured =
     unfit.length === 0
       ? []
@@ -74,8 +74,8 @@ function takeFitting(planned, { cpus, isLoadElsewhere, mustBind }) {
             cpuLimitsCores: unfit,
           },
         ]
-  const cpuLimits = planned.filter(fits)
+  const cpuLimits = planned.filter(isPossible)
   if (cpuLimits.length > 0) return { cpuLimits, notes: [], notMeasured }
-  const note = `${planned.map(reason).join('; ')}: measuring at ${FALLBACK_CPU_LIMIT} instead (give --cpu to choose)`
+  const note = `${planned.map(renderLimitReason).join('; ')}: measuring at ${FALLBACK_CPU_LIMIT} instead (give --cpu to choose)`
   return { cpuLimits: [FALLBACK_CPU_LIMIT], notes: [note], notMeasured }
 }

@@ -1,4 +1,4 @@
-import { mib } from '../lib/units.js'
+import { renderMebibytes } from '../lib/units.js'
 
 /** Judges whether a machine has room for the sidecars of an arm. Pure: supply and need are arguments. */
 /** @import { Conditions, Control, Limits, NodeLimits } from '../model/types.ts' */
@@ -31,7 +31,7 @@ const OWN_FILES = 200
  */
 
 /** @typedef {Pick<Conditions, 'shards' | 'controlCpuLimitCores' | 'controlMemoryBytes'>} Controlled */
-/** @typedef {ReturnType<NonNullable<Control['needsOf']>>} Needs */
+/** @typedef {ReturnType<NonNullable<Control['estimateNeeds']>>} Needs */
 /** Simulated sidecars. @typedef {{ count: number, bytes: number }} Simulated bytes: of one */
 
 /**
@@ -122,5 +122,5 @@ function countOfNode({ needs: { sidecarBytes, controlBytes }, limits, simulated,
 
 /** @param {number} bytes */
 function formatMemory(bytes) {
-  return `${mib(bytes)} MiB`
+  return `${renderMebibytes(bytes)} MiB`
 }

@@ -1,7 +1,7 @@
 import { UsageError } from '../lib/errors.js'
 import { groupBy } from '../lib/group-by.js'
-import { createRandom, shuffle } from '../lib/random.js'
-import { groupOf, renderArmName } from '../model/arms.js'
+import { createRandom, shuffleItems } from '../lib/random.js'
+import { createGroupKey, renderArmName } from '../model/arms.js'
 import { computeSlowSeconds } from '../model/requests.js'
 
 /** Arms that stand at the same time and share one load. Pure. @import { Arm, Trial } from '../model/types.ts' */
@@ -36,7 +36,7 @@ const keepForever = () => Number.POSITIVE_INFINITY
  * @returns {Arm[]} with their loads changed, in the same order
  */
 export function shareLoads(arms, { cpus, idleSecondsOf = keepForever }) {
-  const groups = groupAlike(arms).map(group => ({ group, turns: planTurns(group, { cpus, idleSecondsOf }) }))
+  const groups = groupByGenerator(arms).map(group => ({ group, turns: planTurns(group, { cpus, idleSecondsOf }) }))
   return arms.map(arm => {
     // All arms of a load have one rule, whichever part they stand in.
     const { group, turns } = groups.find(({ group }) => group.includes(arm)) ?? groups[0]
@@ -67,7 +67,7 @@ export function shareLoads(arms, { cpus, idleSecondsOf = keepForever }) {
  * @param {Arm[]} arms before they share loads @param {{ cpus: number, idleSecondsOf: IdleSecondsOf }} options
  */
 export function noteTurns(arms, options) {
-  const notes = groupAlike(arms).flatMap(group => {
+  const notes = groupByGenerator(arms).flatMap(group => {
     const { count, sliceMs, usualMs, closesFirst } = planTurns(group, options)
     if (sliceMs === undefined || usualMs === undefined || closesFirst === undefined) return []
     const idleSeconds = options.idleSecondsOf(closesFirst)
@@ -125,12 +125,12 @@ function fitTurns({ sliceMs = 0, warmupSeconds, windowSeconds }, count) {
  */
 export function orderInterleaved({ arms, rounds, seed }) {
   const random = createRandom(seed)
-  const groups = groupAlike(arms)
+  const groups = groupByGenerator(arms)
     .flatMap(splitGroup)
-    .map(group => shuffle(group, random))
+    .map(group => shuffleItems(group, random))
   const trials = []
   for (let round = 1; round <= rounds; round++) {
-    for (const group of shuffle(groups, random)) {
+    for (const group of shuffleItems(groups, random)) {
       const name = groups.length > 1 ? `-${groups.indexOf(group) + 1}` : ''
       const turned = group.map((_, i) => group[(i + round) % group.length])
       const interleaving = `r${round}-interleaved${name}`
@@ -143,14 +143,14 @@ export function orderInterleaved({ arms, rounds, seed }) {
 }
 
 /** Groups arms to which one generator can make requests. @param {Arm[]} arms */
-export function groupAlike(arms) {
+export function groupByGenerator(arms) {
   // One generator makes the requests of all arms of a deployment, so these have one size.
-  const keyOf = (/** @type {Arm} */ { link, load }) => {
+  const createGeneratorKey = (/** @type {Arm} */ { link, load }) => {
     const { sliceMs, windowSeconds, warmupSeconds, payloadBytes, requests, traffic, ownRequest, ...rest } = load
     const { idleConnections, ...shared } = rest
     return JSON.stringify([link, shared])
   }
-  return [...groupBy(arms, keyOf).values()]
+  return [...groupBy(arms, createGeneratorKey).values()]
 }
 
 /**
@@ -161,7 +161,7 @@ export function groupAlike(arms) {
 function splitGroup(arms) {
   if (arms.length <= TOGETHER_MOST) return [arms]
   const controls = arms.filter(arm => arm.repeatOf !== null)
-  const cells = [...groupBy(arms, arm => (arm.repeatOf === null ? groupOf(arm) : 'A/A')).entries()]
+  const cells = [...groupBy(arms, arm => (arm.repeatOf === null ? createGroupKey(arm) : 'A/A')).entries()]
   const [first, ...others] = cells.flatMap(([key, cell]) => (key === 'A/A' ? [] : [cell]))
   // An A/A repeat shows the noise of the arms that it stands beside: there is always room for it.
   const room = Math.max(TOGETHER_MOST - first.length, controls.length)

@@ -9,13 +9,13 @@ import { renderArmName } from '../model/arms.js'
  */
 export function leaveOutFailed(plan, failures) {
   const failed = new Set(failures.flatMap(({ arms }) => arms.map(({ id }) => id)))
-  const serves = (/** @type {Arm} */ { id, repeatOf }) => !failed.has(repeatOf ?? id)
-  const arms = plan.arms.filter(serves)
+  const isServing = (/** @type {Arm} */ { id, repeatOf }) => !failed.has(repeatOf ?? id)
+  const arms = plan.arms.filter(isServing)
   const calibrated = new Set(arms.map(({ calibratedBy }) => calibratedBy))
-  const part = (/** @type {Pick<Plan, 'arms' | 'calibrations' | 'trials'>} */ whole) => ({
-    arms: whole.arms.filter(serves),
+  const pickServing = (/** @type {Pick<Plan, 'arms' | 'calibrations' | 'trials'>} */ whole) => ({
+    arms: whole.arms.filter(isServing),
     calibrations: whole.calibrations.filter(({ id }) => calibrated.has(id)),
-    trials: whole.trials.filter(({ arm }) => serves(arm)),
+    trials: whole.trials.filter(({ arm }) => isServing(arm)),
   })
   const serving = new Set(arms.map(renderArmName))
   const missing = failures.flatMap(({ arms, reason }) =>
@@ -24,8 +24,8 @@ export function leaveOutFailed(plan, failures) {
   )
   return {
     ...plan,
-    ...part(plan),
-    parts: plan.parts.map(whole => ({ ...whole, ...part(whole) })),
+    ...pickServing(plan),
+    parts: plan.parts.map(whole => ({ ...whole, ...pickServing(whole) })),
     notMeasured: [...plan.notMeasured, ...[...groupBy(missing, ({ plane }) => plane).values()].map(([first]) => first)],
   }
 }

@@ -105,8 +105,9 @@ function chooseRequests({ overrides, axes }, cell) {
  * @param {Pick<Placed, 'hasSidecars' | 'cpuLimit' | 'cpuLimits'>} placed
  */
 function chooseUsers({ hasSidecars, cpuLimit, cpuLimits }) {
-  const usersAt = (/** @type {number | null} */ c) => (c !== null && c <= SMALL_CAP ? USERS.atSmallCaps : USERS.default)
-  return hasSidecars ? usersAt(cpuLimit) : Math.max(...cpuLimits.map(usersAt))
+  const chooseDefaultUsers = (/** @type {number | null} */ c) =>
+    c !== null && c <= SMALL_CAP ? USERS.atSmallCaps : USERS.default
+  return hasSidecars ? chooseDefaultUsers(cpuLimit) : Math.max(...cpuLimits.map(chooseDefaultUsers))
 }
 
 /**
@@ -121,7 +122,7 @@ function findWarmupLeast({ users, cpuLimit, rate, conditions: { neighbourCores, 
 }
 
 /** Gives an arm of a search the warm-up that its cpuLimit and rate need. @param {Arm} arm @returns {Arm} */
-export function withWarmupFor(arm) {
+export function withSearchWarmup(arm) {
   const { users, ratePerSecond = null } = arm.load
   const { cpuLimitCores: cpuLimit, conditions } = arm
   const least = findWarmupLeast({ users, cpuLimit, rate: ratePerSecond, conditions })

@@ -3,15 +3,22 @@ import { specifySearch } from '../kinds/search/plan.js'
 import { UsageError } from '../lib/errors.js'
 import { AXES, AXIS_NAMES, parseChoice } from '../model/arms.js'
 import { PARTS } from '../request/constraints/plans.js'
-import { assertRequest, assertTogether } from '../request/constraints.js'
+import { assertCombination, assertRequest } from '../request/constraints.js'
 import { choosePlanes, resolveQuestions } from '../request/question.js'
-import { calibrate, createArms, distinctly, listValues, refuseUnsupported, repeatFirst } from './arms.js'
+import {
+  addCalibrations,
+  createArms,
+  deduplicateReasons,
+  listValues,
+  repeatFirstArms,
+  splitUnsupportedArms,
+} from './arms.js'
 import { chooseCpuLimits, isOpenLoop } from './cpu-limits.js'
 import { noteTurns, orderInterleaved, shareLoads } from './interleave.js'
-import { assertFew, chooseRounds, orderTrials } from './rounds.js'
+import { assertTrialLimit, chooseRounds, orderTrials } from './rounds.js'
 
 export { choosePlanes } from '../request/question.js'
-export { withWarmupFor } from './load.js'
+export { withSearchWarmup } from './load.js'
 export { estimateMostSeconds, estimatePlanSeconds, estimateSeconds } from './rounds.js'
 
 /** Makes a plan: from a question to all trials that answer it. Pure. @import { Arm, Plan, PlaneChoice, TrialKind } from '../model/types.ts' */
@@ -64,7 +71,7 @@ export function createPlan({ experiment, overrides, cpus, missing, ...known }) {
     calibrations: parts.flatMap(({ calibrations }) => calibrations),
     mostOfCapacity: experiment.mostOfCapacity,
     search: specifySearch(experiment.search, overrides.profile),
-    notMeasured: distinctly([...missing, ...planned.flatMap(({ notMeasured }) => notMeasured)]),
+    notMeasured: deduplicateReasons([...missing, ...planned.flatMap(({ notMeasured }) => notMeasured)]),
     notes: planned.flatMap(({ notes }) => notes),
     trials: parts.flatMap(({ trials }) => trials),
     settings: createSettings(questions),
@@ -97,20 +104,20 @@ function planPart(question, { cpus, missing, hasSidecars, ...known }) {
   const contenders = assignControls(question, chosen, controlsOf)
   const planes = contenders.filter(({ plane }) => !missing.some(m => m.plane === plane))
   const cells = Object.values(lists).reduce((count, list) => count * list.length, planes.length * cpuLimits.length)
-  assertFew(cells * question.profile.rounds, experiment)
-  const countSimulated = chooseSimulated(question, { lists, contenders, realMostOf })
+  assertTrialLimit(cells * question.profile.rounds, experiment)
+  const countSimulated = createSimulatedCounter(question, { lists, contenders, realMostOf })
   const arms = createArms(question, {
     lists,
     cpuLimits,
     contenders: { planes, hasSidecars, runsControl, countSimulated },
   })
-  const { possible, refused } = refuseUnsupported(arms, arm => findUnsupported(arm, kind))
+  const { possible, refused } = splitUnsupportedArms(arms, arm => findUnsupported(arm, kind))
   const { calibrations, calibrated } =
     experiment.mostOfCapacity === null || isInterleaved
       ? { calibrations: [], calibrated: possible }
-      : calibrate(possible, lists)
+      : addCalibrations(possible, lists)
   const hasRepeats = question.profile.hasControl && !KINDS[kind].choosesTrials
-  const all = hasRepeats ? [...calibrated, ...repeatFirst(calibrated, isInterleaved)] : calibrated
+  const all = hasRepeats ? [...calibrated, ...repeatFirstArms(calibrated, isInterleaved)] : calibrated
   const measured = isInterleaved ? shareLoads(all, { cpus, idleSecondsOf }) : all
   const noted = isInterleaved ? noteTurns(all, { cpus, idleSecondsOf }) : []
   const order = isInterleaved ? orderInterleaved : orderTrials
@@ -156,17 +163,23 @@ function assignControls({ kind, overrides, axes }, planes, controlsOf) {
  * @param {Question} question
  * @param {{ lists: Record<string, any[]>, contenders: PlaneChoice[], realMostOf: (choice: PlaneChoice) => number | null }} options
  */
-function chooseSimulated({ kind, experiment, overrides }, { lists, contenders, realMostOf }) {
+function createSimulatedCounter({ kind, experiment, overrides }, { lists, contenders, realMostOf }) {
   // Axes that need real sidecars exclude simulated ones, which go at the pace of real ones and have one control plane.
   const isSimulable =
     !KINDS[kind].isAllReal?.(experiment) &&
     AXIS_NAMES.every(name => !AXES[name].needsRealSidecars || lists[name].every(value => value === null))
-  const simulationMostOf = (/** @type {PlaneChoice} */ choice) => (isSimulable ? realMostOf(choice) : null)
+  const findSimulationMost = (/** @type {PlaneChoice} */ choice) => (isSimulable ? realMostOf(choice) : null)
   const realLimit = overrides.realMost ?? null
-  const simulates = (/** @type {PlaneChoice} */ choice) => realMostOf(choice) !== null
-  assertTogether(PARTS, { name: experiment.name, realMost: realLimit, contenders, isSimulable, simulates })
+  const isSimulated = (/** @type {PlaneChoice} */ choice) => realMostOf(choice) !== null
+  assertCombination(PARTS, {
+    name: experiment.name,
+    realMost: realLimit,
+    contenders,
+    isSimulable,
+    simulates: isSimulated,
+  })
   return (/** @type {PlaneChoice} */ choice, /** @type {number} */ sidecars) => {
-    const realMost = simulationMostOf(choice)
+    const realMost = findSimulationMost(choice)
     return realMost === null ? 0 : Math.max(0, sidecars - (realLimit ?? realMost))
   }
 }

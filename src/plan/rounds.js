@@ -1,12 +1,12 @@
-import { needsIdleCpu } from '../judge/gates/answers.js'
+import { isIdleCpuNeeded } from '../judge/gates/answers.js'
 import { listMostTrials, listUsualTrials } from '../kinds/search/trial-counts.js'
 import { SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
 import { UsageError } from '../lib/errors.js'
-import { createRandom, shuffle } from '../lib/random.js'
+import { createRandom, shuffleItems } from '../lib/random.js'
 import { ROUNDS_MOST } from '../model/bounds.js'
-import { configurationOf } from '../parity/verdict/checks.js'
+import { pickConfiguration } from '../parity/verdict/checks.js'
 import { PARTS } from '../request/constraints/plans.js'
-import { assertTogether } from '../request/constraints.js'
+import { assertCombination } from '../request/constraints.js'
 
 /** The rounds of a plan, the order of their trials, and their time. Pure. @import { Arm, Plan, Trial } from '../model/types.ts' */
 /** @import { Question } from '../request/question.js' */
@@ -18,7 +18,7 @@ const TRIALS_MOST = 100_000
  * Asserts that there are no more than TRIALS_MOST trials.
  * @param {number} trials @param {{ name: string }} experiment @throws {UsageError} if there are more
  */
-export function assertFew(trials, { name }) {
+export function assertTrialLimit(trials, { name }) {
   if (trials <= TRIALS_MOST) return
   throw new UsageError(`${name} would be ${trials} trials, at most ${TRIALS_MOST}: ask for fewer values or rounds`)
 }
@@ -32,7 +32,7 @@ export function chooseRounds(question, { arms, calibrations, order }) {
   const { precision } = question.overrides
   if (!precision) return question.profile.rounds
   const { name, shows } = question.experiment
-  assertTogether(PARTS, { name, precision, arms, contrasts: shows.contrasts })
+  assertCombination(PARTS, { name, precision, arms, contrasts: shows.contrasts })
   const roundSeconds = estimateSeconds(order({ arms, rounds: 1, seed: 0 }))
   return countRounds({ arms, calibrations, precision, roundSeconds })
 }
@@ -42,7 +42,7 @@ export function orderTrials({ arms, rounds, seed }) {
   const random = createRandom(seed)
   const trials = []
   for (let round = 1; round <= rounds; round++) {
-    for (const arm of shuffle(arms, random)) {
+    for (const arm of shuffleItems(arms, random)) {
       trials.push({ id: `r${round}-${arm.id}`, round, arm, repeats: null, searchOf: null })
     }
   }
@@ -88,7 +88,7 @@ export function estimateSeconds(trials) {
 
 /** Estimates the seconds of a run on a quiet machine, with its checks. @param {Timed} plan */
 export function estimatePlanSeconds(plan) {
-  return estimateWith(plan, plan.search ? listUsualTrials(plan.search, plan.arms) : [])
+  return estimateTotalSeconds(plan, plan.search ? listUsualTrials(plan.search, plan.arms) : [])
 }
 
 /**
@@ -97,16 +97,17 @@ export function estimatePlanSeconds(plan) {
  */
 export function estimateMostSeconds(plan) {
   const most = plan.search && listMostTrials(plan.search, plan.arms)
-  return most && estimateWith(plan, most)
+  return most && estimateTotalSeconds(plan, most)
 }
 
 /**
  * Adds up the seconds of checks, trials, calibrations and a search. A/A repeats have no check.
  * @param {Timed} plan @param {Arm[]} searched the arms that a search tries, one a trial
  */
-function estimateWith({ trials, calibrations, arms }, searched) {
+function estimateTotalSeconds({ trials, calibrations, arms }, searched) {
   const measured = arms.filter(arm => arm.repeatOf === null)
-  const probes = new Set(measured.filter(arm => arm.hasSidecars).map(arm => JSON.stringify(configurationOf(arm)))).size
+  const probes = new Set(measured.filter(arm => arm.hasSidecars).map(arm => JSON.stringify(pickConfiguration(arm))))
+    .size
   const checks = OBSERVE_SECONDS + probes * PARITY_SECONDS + measured.length * ARM_CHECK_SECONDS
   return checks + estimateSeconds(trials) + sumSeconds(calibrations) + sumSeconds(searched)
 }
@@ -116,7 +117,7 @@ function sumSeconds(arms) {
   return arms.reduce((sum, { load, hasSidecars, conditions: { pairs = 0, sidecars = 2 * pairs, simulated = 0 } }) => {
     // Two rollouts of as many sidecars as are real come first: they check that simulated ones cost as much.
     const started = simulated > 0 ? sidecars + 2 * (sidecars - simulated) : sidecars
-    const idle = needsIdleCpu(load, { sidecars: hasSidecars ? Math.max(2, sidecars) : 0 }) ? IDLE_SECONDS : 0
+    const idle = isIdleCpuNeeded(load, { sidecars: hasSidecars ? Math.max(2, sidecars) : 0 }) ? IDLE_SECONDS : 0
     const overhead = OVERHEAD_SECONDS + idle + ROLLOUT_SECONDS_PER_SIDECAR * started
     return sum + load.warmupSeconds + load.windowSeconds + overhead
   }, 0)

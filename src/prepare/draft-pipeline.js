@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { createPipyArgv } from '../dataplanes/pipy/argv.js'
 import { BenchError, TimeoutError } from '../lib/errors.js'
-import { waitFor } from '../lib/wait.js'
+import { waitForCondition } from '../lib/wait.js'
 import { copyBinaryFiles, createPipelineDocument } from '../model/pipeline.js'
 import { createProcess } from '../model/processes.js'
 import { createApplication } from '../services/applications.js'
@@ -73,7 +73,7 @@ export async function draftPipeline({ site, scripts, pipy, folder, signal }) {
   const first = await target.deploy([sidecar], { start: LOOK_START, folder })
   try {
     const [process] = first.processes
-    const ports = await awaitListening(process, { name: folderName, signal })
+    const ports = await awaitListeningPorts(process, { name: folderName, signal })
     const upstreams = called.filter(port => !ports.includes(port))
     const [listen, ...others] = upstreams.map(port => ({ address: '127.0.0.1', port }))
     if (listen) {
@@ -93,9 +93,9 @@ export async function draftPipeline({ site, scripts, pipy, folder, signal }) {
     }
     const entries = orderEntries(ports, { called, scriptFiles: read })
     const answers = await sendRequests({ target, address: places[service].reach, entries, paths: listPaths(read) })
-    const served = pickServed(answers)
+    const served = pickServedAnswer(answers)
     if (served === null)
-      throw new BenchError(await process.renderFailure(renderUnserved({ folderName, ports, answers, called })))
+      throw new BenchError(await process.renderFailure(renderUnservedError({ folderName, ports, answers, called })))
     const request = {
       ...(served.isEchoed ? {} : { method: served.method }),
       ...(served.path !== '/' && { path: served.path }),
@@ -181,7 +181,7 @@ export function orderEntries(ports, { called, scriptFiles }) {
  * Waits until two looks find the same ports. @param {Handle} process @param {{ name: string, signal: AbortSignal }} options
  * @returns {Promise<number[]>} @throws {BenchError} if it ends, or listens nowhere
  */
-async function awaitListening(process, { name, signal }) {
+async function awaitListeningPorts(process, { name, signal }) {
   const { probe } = /** @type {Handle & { probe: { listListening(): Endpoint[] } }} */ (process)
   /** @type {number[]} */
   let ports = []
@@ -192,7 +192,7 @@ async function awaitListening(process, { name, signal }) {
     ports = [...new Set(probe.listListening().map(({ port }) => port))]
     return ports.length > 0 && ports.join() === before
   }
-  await waitFor(isListening, { what: `${name} to listen`, deadlineSeconds: LISTEN_SECONDS, signal }).catch(
+  await waitForCondition(isListening, { what: `${name} to listen`, deadlineSeconds: LISTEN_SECONDS, signal }).catch(
     async error => {
       if (!(error instanceof TimeoutError)) throw error
       throw new BenchError(await process.renderFailure(`${name} listens nowhere; ${NEEDS}`), { cause: error })
@@ -213,9 +213,9 @@ async function sendRequests({ target, address, entries, paths }) {
     for (const requestPath of ['/', ...paths])
       for (const method of ['POST', 'GET']) {
         const ask = { host: HOST, method, path: requestPath, body: method === 'POST' ? BODY : '' }
-        const answered = { port, method, path: requestPath, ...(await sendOne({ target, address, port, ask })) }
-        answers.push(answered)
-        if (isEchoed(answered)) return answers
+        const answer = { port, method, path: requestPath, ...(await sendDraftRequest({ target, address, port, ask })) }
+        answers.push(answer)
+        if (isEchoed(answer)) return answers
       }
   return answers
 }
@@ -225,7 +225,7 @@ async function sendRequests({ target, address, entries, paths }) {
  * @param {{ target: Site['target'], address: string, port: number, ask: Ask }} options
  * @returns {Promise<Pick<Answered, 'status' | 'body' | 'reason'>>}
  */
-async function sendOne({ target, address, port, ask }) {
+async function sendDraftRequest({ target, address, port, ask }) {
   try {
     const { status, body } = await target.call('send', {
       endpoint: { address, port },
@@ -245,12 +245,12 @@ const isEchoed = ({ method, status, body }) => status === 200 && method === 'POS
  * Picks the answer that echoes the posted body, else the first to GET with status 200 and a body.
  * @param {Answered[]} answers @returns {(Answered & { isEchoed: boolean }) | null} null: there is neither
  */
-export function pickServed(answers) {
+export function pickServedAnswer(answers) {
   const echoed = answers.find(isEchoed)
   if (echoed) return { ...echoed, isEchoed: true }
   // An empty body proves nothing: it may be the application's answer to GET.
-  const answered = answers.find(({ status, method, body }) => status === 200 && method === 'GET' && body.length > 0)
-  return answered ? { ...answered, isEchoed: false } : null
+  const getAnswer = answers.find(({ status, method, body }) => status === 200 && method === 'GET' && body.length > 0)
+  return getAnswer ? { ...getAnswer, isEchoed: false } : null
 }
 
 /**
@@ -262,10 +262,10 @@ export function pickServed(answers) {
  * @param {Answered[]} options.answers one at least
  * @param {number[]} options.called the ports that the scripts call
  */
-export function renderUnserved({ folderName, ports, answers, called }) {
-  const answered = answers.find(({ status }) => status === 200) ?? answers.find(({ status }) => status !== null)
-  const first = answered ?? answers[0]
-  const got = first.status === null ? `not answered (${first.reason})` : `answered with ${first.status}`
+export function renderUnservedError({ folderName, ports, answers, called }) {
+  const nearestAnswer = answers.find(({ status }) => status === 200) ?? answers.find(({ status }) => status !== null)
+  const first = nearestAnswer ?? answers[0]
+  const outcome = first.status === null ? `not answered (${first.reason})` : `answered with ${first.status}`
   const lacking =
     first.status === 200 ? 'no POST with the body that was posted, and no GET with a body' : 'no request with 200'
   const upstreams = called.filter(port => !ports.includes(port))
@@ -276,5 +276,5 @@ export function renderUnserved({ folderName, ports, answers, called }) {
         ? `no application ran, since they listen themselves at every port that they call (${called.join(', ')})`
         : 'no application ran, since they name no port as 127.0.0.1:PORT, localhost:PORT or { ip: 127.0.0.1, port: PORT }'
   const lacks = upstreams.length > 0 ? 'the request that they serve' : 'the ports that they call, and the request'
-  return `${folderName} listens at ${ports.join(', ')}, and its scripts answer ${lacking}: ${first.method} ${first.path} to port ${first.port} with the header "host: ${HOST}" was ${got}, and ${application}: name ${lacks} in a pipeline.yaml, such as "upstream: { ports: [8080] }" and "request: { path: /hi, headers: { host: localhost } }" (docs/your-pipeline.md)`
+  return `${folderName} listens at ${ports.join(', ')}, and its scripts answer ${lacking}: ${first.method} ${first.path} to port ${first.port} with the header "host: ${HOST}" was ${outcome}, and ${application}: name ${lacks} in a pipeline.yaml, such as "upstream: { ports: [8080] }" and "request: { path: /hi, headers: { host: localhost } }" (docs/your-pipeline.md)`
 }

@@ -1,6 +1,6 @@
 import os from 'node:os'
 import { renderCommand } from '../lib/render-command.js'
-import { largestBindingCpuLimit } from '../model/cpu-limits.js'
+import { findLargestBindingCpuLimit } from '../model/cpu-limits.js'
 import { readMachine } from '../node/machine.js'
 import { findCapWay, MEMORY_OFF } from '../targets/local/cgroups.js'
 import { findQuota, tryLargestCap } from '../targets/local/quota.js'
@@ -53,7 +53,7 @@ export async function examineMachine({ specs, others, findTool, findBuilt, findW
   else add('ok', `CPU caps: cgroup ${way.how}${way.isRoot ? '' : ', delegated'}, under ${way.parents.cpu}`)
   if ('lacksMemory' in way) add('warning', MEMORY_OFF)
   findings.push(...examineQuota(way))
-  const largest = largestBindingCpuLimit(os.availableParallelism())
+  const largest = findLargestBindingCpuLimit(os.availableParallelism())
   add('ok', `largest cap that two sidecars can use up on ${cpus} CPUs: ${largest} cores`)
   return findings
 }

@@ -1,9 +1,9 @@
 import { existsSync, rmdirSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { KINDS } from '../kinds/registry.js'
+import { callSafely } from '../lib/call-safely.js'
 import { BenchError, UsageError } from '../lib/errors.js'
 import { renderCommand } from '../lib/render-command.js'
-import { safely } from '../lib/safely.js'
 import { createResultsFolder } from '../records/write.js'
 import { executePlan } from '../run/execute.js'
 import { stampNow } from './site.js'
@@ -27,7 +27,7 @@ import { stampNow } from './site.js'
  * @param {GateParity} [options.gate] the equal-work check by default
  * @returns {Promise<{ folder: string, summary: Summary }>} @throws {UsageError} if another run writes into the folder
  */
-export async function measure({ preparation, site, out, execution, watcher, signal, ...options }) {
+export async function measurePreparation({ preparation, site, out, execution, watcher, signal, ...options }) {
   const { finish = async () => {}, gate } = options
   const { plan } = preparation
   const { interrupted } = execution
@@ -57,7 +57,7 @@ export async function measure({ preparation, site, out, execution, watcher, sign
         watcher.say(`no summary was made of ${folder}: ${message}`)
       if (!existsSync(path.join(folder, 'manifest.json'))) {
         // The run has measured nothing: remove its files. `rmdir` leaves a folder with files of others.
-        safely(() => {
+        callSafely(() => {
           rmdirSync(path.join(folder, 'raw'))
           rmSync(path.join(folder, 'trials.jsonl'))
           if (isNew) rmdirSync(folder)
@@ -75,7 +75,7 @@ export async function measure({ preparation, site, out, execution, watcher, sign
 /** Writes summary.json, and calls `finish`. @param {string} folder @param {(folder: string, summary: Summary) => Promise<void>} finish */
 async function finishRun(folder, finish) {
   // The code that summarises is loaded after the run, to leave the memory to what is measured.
-  const { writeSummary } = await loadAfter(folder, () => import('./write-summary.js'))
+  const { writeSummary } = await loadAfterRun(folder, () => import('./write-summary.js'))
   const summary = writeSummary(folder)
   await finish(folder, summary)
   return summary
@@ -86,7 +86,7 @@ async function finishRun(folder, finish) {
  * @template T @param {string} folder of the run @param {() => Promise<T>} load
  * @throws {BenchError} if it fails: the code may have been changed meanwhile
  */
-export function loadAfter(folder, load) {
+export function loadAfterRun(folder, load) {
   return load().catch(cause => {
     throw new BenchError(
       `cannot load the modules that report ${folder}: ${cause.message}; its records are there: ${renderCommand('report', folder)}`,

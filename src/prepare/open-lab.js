@@ -3,14 +3,14 @@ import path from 'node:path'
 import { execa } from 'execa'
 import { pipyTool } from '../dataplanes/pipy/index.js'
 import { loadPlanes } from '../dataplanes/registry.js'
-import { cpuPerRequestMicros, sidecarsOf } from '../judge/record/measures.js'
+import { computeCpuPerRequestMicros, listSidecars } from '../judge/record/measures.js'
 import { KINDS } from '../kinds/registry.js'
 import { countCalls, countInstructions } from '../lab/count.js'
 import { assertSamples } from '../lab/perf.js'
 import { CALLERS } from '../lab/profile.js'
 import { joinWindows, sampleTrial } from '../lab/sample.js'
 import { assertServes } from '../lab/serves.js'
-import { chooseAgainst, findAgainst } from '../lab/sides.js'
+import { chooseOldSide, findOldSide } from '../lab/sides.js'
 import { BenchError, MissingPlaneError, UsageError } from '../lib/errors.js'
 import { loadGenerators } from '../loads/registry.js'
 import { assertVersion } from '../model/pipeline.js'
@@ -20,7 +20,7 @@ import { tryConfiguration } from '../parity/gate.js'
 import { probeLoadAnswers } from '../parity/own-answers.js'
 import { listPipelineTlsNotes } from '../parity/own-tls.js'
 import { isWrong } from '../parity/verdict/rows.js'
-import { writeWhole } from '../records/files.js'
+import { writeAtomically } from '../records/files.js'
 import { parseExperiment } from '../request/experiment.js'
 import { openCertificates } from '../run/certificates.js'
 import { findScriptFolders } from '../run/execute.js'
@@ -97,9 +97,9 @@ export async function openLab({
   const loads = await loadGenerators()
   const load = loads[DEFAULT_GENERATOR]
   const profiler = isSampled
-    ? await find(perfTool, 'a load cannot be sampled')
-    : await find(valgrindTool, 'instructions cannot be counted')
-  const loadTools = isSampled ? [await find(load.tool, 'no load can be made', site.findTool)] : []
+    ? await findLabTool(perfTool, 'a load cannot be sampled')
+    : await findLabTool(valgrindTool, 'instructions cannot be counted')
+  const loadTools = isSampled ? [await findLabTool(load.tool, 'no load can be made', site.findTool)] : []
   const strace = counted.hasCalls ? await findStrace() : null
   const pipys = await findPipys(pipy)
   const { ledger } = site
@@ -169,23 +169,24 @@ export async function openLab({
       folders: { ...findScriptFolders(programs), ...folders, pipyScripts: sides[name].scripts },
     }
   }
-  const armsOf = (/** @type {SideName} */ name) => plan.arms.filter(({ profile }) => profile === sides[name].profile)
+  const listSideArms = (/** @type {SideName} */ name) =>
+    plan.arms.filter(({ profile }) => profile === sides[name].profile)
   let starts = 0
   /** @type {Rig} */
   const rig = {
-    arms: { old: armsOf('old'), new: armsOf('new') },
+    arms: { old: listSideArms('old'), new: listSideArms('new') },
     testbeds: { old: createTestbed('old'), new: createTestbed('new') },
     profiler,
     strace: strace && 'path' in strace ? strace : null,
     folder: labFolder,
     nextStart: () => starts++,
   }
-  const labelOf = (/** @type {SideName} */ name) => `${sides[name].label}, Pipy ${pipys[name].version}`
+  const renderSideLabel = (/** @type {SideName} */ name) => `${sides[name].label}, Pipy ${pipys[name].version}`
   return {
     notes: strace && 'missing' in strace ? [`system calls are not counted: ${strace.missing}`] : [],
     isAlone,
     pipeline: side.pipeline,
-    labels: { old: labelOf('old'), new: labelOf('new') },
+    labels: { old: renderSideLabel('old'), new: renderSideLabel('new') },
     /** Tries perf before anything starts. @param {AbortSignal} signal @throws {BenchError} if the kernel does not let it sample */
     async checkProfiler(signal) {
       if (isSampled) await assertSamples({ perf: profiler, folder: ledger.folder, signal })
@@ -195,7 +196,7 @@ export async function openLab({
      * @param {SideName} name @param {AbortSignal} signal @param {(line: string) => void} say
      */
     assertServes: (name, signal, say) => {
-      readAgain(sides[name].pipeline)
+      rereadPipeline(sides[name].pipeline)
       return assertSideServes(rig, { name, requests: counted.requests, signal, say: createSay({ name, isAlone, say }) })
     },
     // Old scripts may lack the features that are counted: then a count would compare unequal work.
@@ -233,7 +234,7 @@ async function openSides({ side, against, into, hasTwoPipys, look }) {
   const isAlone = side.pipeline !== null && against === null && !hasTwoPipys
   // Two programs of Pipy are compared with the same scripts, unless --against names others.
   const isOneSide = isAlone || (hasTwoPipys && against === null)
-  const old = isOneSide ? side : await findAgainst({ against: chooseAgainst(against, scripts), scripts, into })
+  const old = isOneSide ? side : await findOldSide({ against: chooseOldSide(against, scripts), scripts, into })
   await draft(old)
   return { sides: { old, new: side }, isAlone }
 }
@@ -297,7 +298,7 @@ async function checkParity({ testbeds, arms, nextStart }, { name, label, signal 
   ])
   const file = path.resolve(REFUSED)
   mkdirSync(path.dirname(file), { recursive: true })
-  writeWhole(path.dirname(file), path.basename(file), `${label}\n${lines.join('\n')}\n`)
+  writeAtomically(path.dirname(file), path.basename(file), `${label}\n${lines.join('\n')}\n`)
   const names = wrong.map(row => row.name.replace('parity-', '')).join(', ')
   throw new BenchError(
     `${label} does not do the work of a sidecar, so its instructions cannot be compared: it falls short in ${names} (each line: ${path.relative('', file)}); --no-parity counts them anyway`,
@@ -308,7 +309,7 @@ async function checkParity({ testbeds, arms, nextStart }, { name, label, signal 
  * Replaces what was read of a pipeline by its files as they are now: they may have been saved since the last start.
  * @param {Side['pipeline']} pipeline is changed; null or `unknown`: nothing is done
  */
-export function readAgain(pipeline) {
+export function rereadPipeline(pipeline) {
   if (pipeline === null || pipeline === 'unknown') return
   Object.assign(pipeline, readPipeline(pipeline.scripts) ?? createPipeline(pipeline))
 }
@@ -355,7 +356,7 @@ async function sampleSides({ arms, testbeds, profiler: perf, nextStart }, signal
       for (const service of Object.keys(takenOfLink[0].profiles)) {
         const windows = takenOfLink.map(({ record, profiles }) => ({
           profile: profiles[service],
-          nanos: 1000 * (cpuPerRequestMicros(record, sidecarsOf(record, service)) ?? Number.NaN),
+          nanos: 1000 * (computeCpuPerRequestMicros(record, listSidecars(record, service)) ?? Number.NaN),
         }))
         sides[name].push(joinWindows({ link, service }, windows))
       }
@@ -451,7 +452,7 @@ async function findPipys(paths) {
  * @param {ToolSpec} spec @param {string} lack what is not possible without it @param {Site['findTool']} [look]
  * @throws {BenchError} if it is missing
  */
-async function find(spec, lack, look = spec => findTool(spec)) {
+async function findLabTool(spec, lack, look = spec => findTool(spec)) {
   const tool = await look(spec)
   if ('missing' in tool) throw new BenchError(`${lack}: ${tool.missing}`)
   return tool

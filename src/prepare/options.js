@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import path from 'node:path'
 import { Help, InvalidArgumentError, Option } from 'commander'
-import { kindsOf } from '../kinds/registry.js'
+import { listKinds } from '../kinds/registry.js'
 import { UsageError } from '../lib/errors.js'
 import { renderCommand } from '../lib/render-command.js'
 import { readMilliseconds } from '../lib/units.js'
@@ -93,10 +93,12 @@ export const COMPUTED_OPTIONS = ['seed', 'out', 'json', 'details']
 const CONSTRAINED = { control: 'controls', real: 'realMost', p99: 'p99Ms', burst: 'burstFactor' }
 
 /** Parses a whole number above 0. */
-export const parseCount = asArgument(readCount)
+export const parseCount = createArgumentParser(readCount)
 
 /** Parses a seed: a whole number from 0 on. */
-export const parseSeed = within(seed, text => Number(demand(/^\d+$/.exec(text)?.[0], 'a whole number is needed')))
+export const parseSeed = createSchemaParser(seed, text =>
+  Number(assertParsed(/^\d+$/.exec(text)?.[0], 'a whole number is needed')),
+)
 
 /** Options that several verbs share. */
 const SHARED = {
@@ -105,9 +107,9 @@ const SHARED = {
   precision: createOption(
     '--precision <width>',
     'measure rounds until the interval of CPU per request is as narrow as this, such as 3%, for every pair; ends at --max-minutes',
-    within(precisionWidth, text => {
+    createSchemaParser(precisionWidth, text => {
       const [, percent] = /^(\d+(?:\.\d+)?)%$/.exec(text) ?? []
-      return Number(demand(percent, 'a width in percent such as 3% is needed')) / 100
+      return Number(assertParsed(percent, 'a width in percent such as 3% is needed')) / 100
     }),
   ),
   generator: createOption(
@@ -123,16 +125,16 @@ const SHARED = {
   p99: createOption(
     '--p99 <time>',
     'the highest p99 that counts as held, such as 20ms',
-    within(p99Ms, text => demand(readMilliseconds(text), 'a time such as 20ms or 1.5s is needed')),
+    createSchemaParser(p99Ms, text => assertParsed(readMilliseconds(text), 'a time such as 20ms or 1.5s is needed')),
   ),
   loadHost: createOption('--load-host <user@host>', 'make the load on another machine, over ssh', text =>
     // ssh would read a name with a leading hyphen as an option.
-    demand(/^[^\s-]\S*$/.exec(text)?.[0], 'a host as ssh takes it is needed, such as user@host'),
+    assertParsed(/^[^\s-]\S*$/.exec(text)?.[0], 'a host as ssh takes it is needed, such as user@host'),
   ),
   address: createOption(
     '--address <a.b.c.d>',
     'with --load-host: the address of this machine to which the load goes; default: the one that it sees',
-    text => demand(isIP(text) === 4 ? text : null, 'an IPv4 address such as 10.0.0.1 is needed'),
+    text => assertParsed(isIP(text) === 4 ? text : null, 'an IPv4 address such as 10.0.0.1 is needed'),
   ),
   target: createOption('--target <name>', 'where services run', ['local', 'kubernetes']).default('local'),
   context: createOption('--context <name>', 'on Kubernetes: the context of the kubeconfig'),
@@ -190,21 +192,21 @@ export function withExperiment(command) {
     .option(
       '--real <n>',
       'Envoys over ADS beyond n, at least 30, are simulated; default: beyond 400',
-      within(realSidecars, parseCount),
+      createSchemaParser(realSidecars, parseCount),
     )
     .option(
       '--measure <list>',
       'cost: CPU per request of interleaved arms; capacity: what each delivers at its CPU limit; default: as the experiment says',
-      parseMeasured,
+      parseMeasuredKinds,
     )
     .option(
       '--burst <times>',
       'the rate of bursts as a multiple of --rate, such as 10x; default: as the experiment says',
-      within(burstFactor, text =>
-        Number(demand(/^(\d+(?:\.\d+)?)x$/.exec(text)?.[1], 'a multiple of the rate such as 10x is needed')),
+      createSchemaParser(burstFactor, text =>
+        Number(assertParsed(/^(\d+(?:\.\d+)?)x$/.exec(text)?.[1], 'a multiple of the rate such as 10x is needed')),
       ),
     )
-    .option('--rounds <n>', 'how often each arm is measured', within(rounds, parseCount))
+    .option('--rounds <n>', 'how often each arm is measured', createSchemaParser(rounds, parseCount))
     .option('--profile <name>', `rounds and lengths: ${Object.keys(PROFILES).join(', ')}`, 'standard')
     .option('--seed <n>', 'seed of the random order of the arms', parseSeed)
   return withOptions(command, 'noPin', 'generator')
@@ -212,7 +214,7 @@ export function withExperiment(command) {
       createOption('--app <name>', 'what serves the applications; default: pipy where it is here', ['pipy', 'node']),
     )
     .addOption(SHARED.p99)
-    .configureHelp({ visibleOptions })
+    .configureHelp({ visibleOptions: listVisibleOptions })
     .addHelpText('after', () => {
       const other = renderCommand(command.name(), 'EXPERIMENT --help')
       return `\nThe options are those of the experiment ${findExperimentName(command)}; those of another: ${other}`
@@ -220,7 +222,7 @@ export function withExperiment(command) {
 }
 
 /** @param {string} text @returns {('cost' | 'capacity')[]} */
-function parseMeasured(text) {
+function parseMeasuredKinds(text) {
   const kinds = parseList(text).map(name => OLD_KINDS[name] ?? name)
   if (kinds.some(name => name !== 'cost' && name !== 'capacity'))
     throw new InvalidArgumentError('cost, capacity, or both')
@@ -228,7 +230,7 @@ function parseMeasured(text) {
 }
 
 /** Lists the options that help shows: those that the experiment takes. @this {Help} @param {Command} command */
-function visibleOptions(command) {
+function listVisibleOptions(command) {
   const experiment = readExperimentOfHelp(command)
   return Help.prototype.visibleOptions.call(this, command).filter(option => isTaken(option.attributeName(), experiment))
 }
@@ -237,7 +239,7 @@ function visibleOptions(command) {
 function isTaken(attribute, experiment) {
   if ('kind' in experiment) return ['help', ...COMPUTED_OPTIONS].includes(attribute)
   const axis = AXIS_OPTIONS.find(axis => axis.attribute === attribute)
-  const kinds = kindsOf(experiment)
+  const kinds = listKinds(experiment)
   if (axis && !axis.kinds.some(kind => kinds.includes(kind))) return false
   return isAllowed(axis?.name ?? CONSTRAINED[attribute] ?? attribute, experiment)
 }
@@ -352,11 +354,11 @@ export function parseOnAxis(name) {
   const { option, schema } = AXES[name]
   const readFile = FILES[name]
   if (readFile) return readFile
-  return within(schema, asArgument(option?.read ?? (text => text)))
+  return createSchemaParser(schema, createArgumentParser(option?.read ?? (text => text)))
 }
 
 /** Makes a parser's UsageError one that commander prints with the option's name. @template T @param {(text: string) => T} read */
-function asArgument(read) {
+function createArgumentParser(read) {
   return (/** @type {string} */ text) => {
     try {
       return read(text)
@@ -370,7 +372,7 @@ function asArgument(read) {
  * Creates a parser of a value that a schema checks. It throws InvalidArgumentError with the reason for others.
  * @template T @param {import('zod').ZodType<T>} schema @param {(text: string) => unknown} read
  */
-function within(schema, read) {
+function createSchemaParser(schema, read) {
   return (/** @type {string} */ text) => {
     const result = schema.safeParse(read(text))
     if (result.success) return result.data
@@ -388,12 +390,12 @@ function within(schema, read) {
  * @template T @param {T | null | undefined} value null or undefined: it was not @param {string} words of the error @returns {T}
  * @throws {InvalidArgumentError} if it was not
  */
-function demand(value, words) {
+function assertParsed(value, words) {
   if (value === null || value === undefined) throw new InvalidArgumentError(words)
   return value
 }
 
 /** Adds a value of an option that may be repeated. @param {string} value @param {string[]} before */
-export function collect(value, before) {
+export function collectValues(value, before) {
   return [...before, value]
 }

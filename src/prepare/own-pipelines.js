@@ -1,11 +1,11 @@
 import { BenchError, UsageError } from '../lib/errors.js'
 import { assertVersion, summariseRequest } from '../model/pipeline.js'
-import { hasFixedPorts, hasServerTls, hasUpstreamTls, isEchoed, postsPayload } from '../model/pipeline-traffic.js'
-import { DEFAULT_GENERATOR, toolOf } from '../model/tools.js'
-import { assertAllowed } from '../request/constraint.js'
+import { hasFixedPorts, hasServerTls, hasUpstreamTls, isEchoed, isPayloadPosted } from '../model/pipeline-traffic.js'
+import { DEFAULT_GENERATOR, findSidecarTool } from '../model/tools.js'
+import { assertConstraints } from '../request/constraint.js'
 import { LINK, PIPELINE_ARMS, PIPELINES } from '../request/constraints/pipelines.js'
 import { readPipeline } from '../tools/read-pipeline.js'
-import { specOf } from './programs.js'
+import { findToolSpec } from './programs.js'
 
 /**
  * Axes, requests and network namespaces that a run of users' own pipelines (pipeline.yaml) needs beside their names.
@@ -42,7 +42,7 @@ export function findPipelines(planes, chosen) {
 export function assertVersions(planes, { chosen, pipelines, tools }) {
   for (const choice of chosen) {
     const pipeline = choice.variant === null ? undefined : pipelines[choice.variant]
-    const tool = pipeline && toolOf(tools, { tool: specOf(planes, choice), variant: choice.variant })
+    const tool = pipeline && findSidecarTool(tools, { tool: findToolSpec(planes, choice), variant: choice.variant })
     if (tool) assertVersion(pipeline, tool)
   }
 }
@@ -57,7 +57,7 @@ export function askForPipelines(overrides, { pipelines, load }) {
   const documents = Object.values(pipelines)
   const { axes, target = 'local', isLoadElsewhere = false } = overrides
   for (const pipeline of documents)
-    assertAllowed(PIPELINES, {
+    assertConstraints(PIPELINES, {
       file: pipeline.file,
       axes,
       target,
@@ -112,14 +112,14 @@ export function assertPipelineArms(arms, { pipelines, experiment }) {
   for (const [variant, pipeline] of Object.entries(pipelines)) {
     const { file } = pipeline
     const armsOfPipeline = arms.filter(arm => arm.variant === variant)
-    for (const arm of armsOfPipeline) assertAllowed(PIPELINE_ARMS, { file, experiment, arm })
+    for (const arm of armsOfPipeline) assertConstraints(PIPELINE_ARMS, { file, experiment, arm })
     const workers = [...new Set(armsOfPipeline.map(({ conditions }) => conditions.workers))]
     if (workers.length > 1)
       throw new UsageError(
         `${file}: ${experiment} varies the workers (${workers.join(', ')}), and the threads of a pipeline are those of its file: write workers there, and choose an experiment such as cost`,
       )
     const sizes = [...new Set(armsOfPipeline.map(({ load }) => load.payloadBytes))]
-    if (sizes.length > 1 && !postsPayload(pipeline))
+    if (sizes.length > 1 && !isPayloadPosted(pipeline))
       throw new UsageError(
         `${file}: ${experiment} varies the payload (${sizes.join(', ')} bytes), and the request of this file has a body of its own, or none: choose one --payload`,
       )

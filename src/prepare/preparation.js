@@ -1,10 +1,10 @@
-import { KINDS, kindsOf } from '../kinds/registry.js'
+import { KINDS, listKinds } from '../kinds/registry.js'
 import { UsageError } from '../lib/errors.js'
-import { aboutMinutes } from '../lib/units.js'
+import { renderMinutes } from '../lib/units.js'
 import { DEFAULT_GENERATOR } from '../model/tools.js'
 import { estimateMostSeconds, estimatePlanSeconds } from '../plan/plan.js'
 import { SITE_OPTIONS } from '../request/constraints/site.js'
-import { assertTogether } from '../request/constraints.js'
+import { assertCombination } from '../request/constraints.js'
 import { findEntryPort } from '../services/topology.js'
 import { readAxes } from './options.js'
 import { prepare } from './prepare.js'
@@ -31,9 +31,9 @@ export function chooseSeed() {
  * @returns {import('./prepare.js').PlanRequest} @throws {UsageError} for options that exclude each other
  */
 export function createPlanRequest(experiment, options) {
-  assertTogether(SITE_OPTIONS, options)
-  // A kind with a bound on the p99 runs alone (`kindsOf`), so it is the first; where several run, none has such a bound.
-  const [firstKind] = kindsOf(experiment)
+  assertCombination(SITE_OPTIONS, options)
+  // A kind with a bound on the p99 runs alone (`listKinds`), so it is the first; where several run, none has such a bound.
+  const [firstKind] = listKinds(experiment)
   const { withP99Bound } = KINDS[firstKind]
   const { p99: p99Ms, threshold: thresholds } = options
   return {
@@ -82,7 +82,7 @@ function readOverrides(options) {
  * @param {Pick<Site, 'cpus' | 'cores' | 'limits' | 'findTool' | 'loadHost' | 'assertCpuSettings' | 'assertInterception'>} options.site
  * @param {Pick<Context, 'say'>} context @throws {BenchError} if it cannot
  */
-export async function prepareWith({ experiment, options, site }, { say }) {
+export async function prepareRun({ experiment, options, site }, { say }) {
   /** @type {string[]} */
   const said = []
   const preparation = await prepare({
@@ -119,14 +119,14 @@ export function announceLacks(preparation, { say }) {
  * @param {{ plan: Preparation['plan'], options: Pick<RunOptions, 'maxMinutes' | 'yes'>, interrupted?: Interrupted }} planned
  * @param {Pick<Context, 'say'>} context @throws {UsageError} if it takes longer than --max-minutes, without --yes
  */
-export function announce({ plan, options: { maxMinutes, yes }, interrupted }, { say }) {
+export function announceRun({ plan, options: { maxMinutes, yes }, interrupted }, { say }) {
   const { experiment, parts, notes, notMeasured, trials, settings, precision } = plan
   const seconds = estimatePlanSeconds(plan)
   const words = KINDS[parts[0].kind].summarisePlan?.(plan)
   const what = words?.announced ?? `${trials.length} trials`
   for (const note of notes) say(`note: ${note}`)
   for (const { plane, reason } of notMeasured) say(`not measured: ${plane}: ${reason}`)
-  const time = aboutMinutes(seconds, estimateMostSeconds(plan))
+  const time = renderMinutes(seconds, estimateMostSeconds(plan))
   const profile = words?.hasProfile === false ? '' : ` (profile ${settings.profile})`
   say(`${precision ? 'at most ' : ''}${what}, ${time}${profile}`)
   if (interrupted) say(`${interrupted.records.size} trials are recorded in ${interrupted.folder} and not run again`)

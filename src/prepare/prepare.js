@@ -1,17 +1,17 @@
 import { loadPlanes } from '../dataplanes/registry.js'
 import { loadGenerators } from '../loads/registry.js'
-import { bindsOnlyBesideWrk } from '../model/cpu-limits.js'
+import { canBindOnlyBesideWrk } from '../model/cpu-limits.js'
 import { DEFAULT_GENERATOR } from '../model/tools.js'
 import { choosePlanes, createPlan } from '../plan/plan.js'
 import { renderQuota } from '../request/constraints/plans.js'
 import { findControl } from '../services/control.js'
-import { createPlacing } from '../services/placement.js'
+import { createPlacementRule } from '../services/placement.js'
 import { isServedByNode } from '../services/specs.js'
 import { TIMEOUTS } from '../services/topology.js'
 import { findPipelineFile } from '../tools/pipeline-file.js'
 import { findAppRuntime, findPrograms } from './programs.js'
 import { readTopology } from './read-experiment.js'
-import { assertKnown, assertRunnable, findQuota, findUnsupported, listControls } from './supported.js'
+import { assertKnownPlanes, assertPlanRunnable, findQuota, findUnsupported, listControls } from './supported.js'
 
 /**
  * Turns an experiment and its options into a plan, and finds the programs that it needs.
@@ -37,7 +37,7 @@ export function planRun({ planes, loads, experiment, overrides, site, ...request
   const { isLoadElsewhere } = overrides
   const pinned = overrides.isPinned ? cores : []
   const pinnableCpus = isLoadElsewhere ? 0 : pinned.flat().length
-  assertKnown(planes, choosePlanes(experiment, overrides))
+  assertKnownPlanes(planes, choosePlanes(experiment, overrides))
   /** @type {{ arm: Arm, kind: TrialKind, topology: Topology, reason: string | null }[]} */
   const known = []
   const plan = createPlan({
@@ -52,7 +52,7 @@ export function planRun({ planes, loads, experiment, overrides, site, ...request
     runsControl: choice => findControl(planes[choice.plane], choice)?.createProcess != null,
     realMostOf: choice => findControl(planes[choice.plane], choice)?.simulates?.realMost ?? null,
     idleSecondsOf: ({ plane, profile }) =>
-      planes[plane].keepsIdleSeconds?.({ profile, timeouts: TIMEOUTS }) ?? Number.POSITIVE_INFINITY,
+      planes[plane].findIdleSeconds?.({ profile, timeouts: TIMEOUTS }) ?? Number.POSITIVE_INFINITY,
     findUnsupported(arm, kind) {
       const topology = readTopology(arm.link)
       const reason = findUnsupported({ planes, arm, kind, topology, tools, lacks, cpus, pinnableCpus, limits })
@@ -60,9 +60,9 @@ export function planRun({ planes, loads, experiment, overrides, site, ...request
       return reason
     },
   })
-  assertRunnable({ plan, load, isLoadElsewhere, limits })
+  assertPlanRunnable({ plan, load, isLoadElsewhere, limits })
   const topologies = Object.fromEntries(plan.arms.map(({ link }) => [link, readTopology(link)]))
-  const placementOf = createPlacing({ arms: plan.arms, topologies, cores: pinned, isLoadElsewhere })
+  const placementOf = createPlacementRule({ arms: plan.arms, topologies, cores: pinned, isLoadElsewhere })
   const notes = noteQuota(plan.arms, limits)
   if (plan.settings.isPinned && plan.arms.some(arm => !arm.load.isInterleaved && placementOf(arm) === null)) {
     const what = isLoadElsewhere ? 'applications' : 'generator, applications'
@@ -70,11 +70,11 @@ export function planRun({ planes, loads, experiment, overrides, site, ...request
     const where = plan.arms.some(arm => arm.load.isInterleaved) ? 'in windows of one arm, ' : ''
     notes.push(`${where}${what} and sidecars share all CPUs: ${why}`)
   }
-  const bindsBesideWrk = (/** @type {Arm} */ { cpuLimitCores: cpuLimit, link, ...arm }) =>
+  const canBindBesideWrk = (/** @type {Arm} */ { cpuLimitCores: cpuLimit, link, ...arm }) =>
     cpuLimit !== null &&
     loads.wrk.findUnsupported(arm) === null &&
-    bindsOnlyBesideWrk({ cpuLimit, cpus, sidecars: topologies[link].services.length })
-  if (load !== loads.wrk && !isLoadElsewhere && plan.arms.some(bindsBesideWrk))
+    canBindOnlyBesideWrk({ cpuLimit, cpus, sidecars: topologies[link].services.length })
+  if (load !== loads.wrk && !isLoadElsewhere && plan.arms.some(canBindBesideWrk))
     notes.push(
       'beside wrk, which takes a fraction of the CPU of k6, sidecars can bind at this cap: add --generator wrk',
     )

@@ -21,7 +21,7 @@ const NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 
 /** Adds the options. @param {Command} command */
 export function addProductionOptions(command) {
-  const option = (
+  const createProductionOption = (
     /** @type {string} */ flags,
     /** @type {string} */ help,
     /** @type {(text: string) => unknown} */ read,
@@ -33,12 +33,28 @@ export function addProductionOptions(command) {
         'instead of --rate: requests and limits of sidecars that run already, from their metrics; reads only',
       ).argParser(parseUrl),
     )
-    .addOption(option('--namespace <name>', 'the namespace of the workloads', parseName))
-    .addOption(option('--container <list>', `names of the sidecars; default: ${CONTAINERS.join(', ')}`, parseNames))
-    .addOption(option('--for <time>', `how far back, such as 12h or ${RANGE} (default)`, parseRange))
-    .addOption(option('--plane <name>', 'what the load would take with this data plane, by --ratios', text => text))
-    .addOption(option('--ratios <results>', 'a run that compared it with the sidecar of today', text => text))
-    .addOption(option('--query-timeout <time>', 'the most that a query may take; default: 60s', parseTimeout))
+    .addOption(createProductionOption('--namespace <name>', 'the namespace of the workloads', parseName))
+    .addOption(
+      createProductionOption(
+        '--container <list>',
+        `names of the sidecars; default: ${CONTAINERS.join(', ')}`,
+        parseNames,
+      ),
+    )
+    .addOption(createProductionOption('--for <time>', `how far back, such as 12h or ${RANGE} (default)`, parseRange))
+    .addOption(
+      createProductionOption(
+        '--plane <name>',
+        'what the load would take with this data plane, by --ratios',
+        text => text,
+      ),
+    )
+    .addOption(
+      createProductionOption('--ratios <results>', 'a run that compared it with the sidecar of today', text => text),
+    )
+    .addOption(
+      createProductionOption('--query-timeout <time>', 'the most that a query may take; default: 60s', parseTimeout),
+    )
 }
 
 /**

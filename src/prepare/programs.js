@@ -6,7 +6,7 @@ import { loadGenerators } from '../loads/registry.js'
 import { createVariantKey } from '../model/tools.js'
 import { findScriptFolder } from '../run/scripts.js'
 import { findControl } from '../services/control.js'
-import { findDeployed, formatDeployedName } from '../services/specs.js'
+import { findDeployedProfile, formatDeployedName } from '../services/specs.js'
 import { findScripts } from '../tools/find-scripts.js'
 import { iptablesTool } from '../tools/iptables.js'
 import { nodeTool } from '../tools/node.js'
@@ -73,15 +73,15 @@ export async function findPrograms({ load, planes, chosen, pipelines = {}, isPla
   /** @type {ProgramSearch} */
   const { tools, missing, scripts, lacks } = { tools: {}, missing: [], scripts: {}, lacks: {} }
   const hasNamedProgram = (/** @type {PlaneChoice} */ choice) =>
-    hasProgram(choice) || findPipelineOf(pipelines, choice)?.program != null
-  const wanted = Object.values(planes).filter(({ name }) =>
+    hasProgram(choice) || findVariantPipeline(pipelines, choice)?.program != null
+  const neededPlanes = Object.values(planes).filter(({ name }) =>
     chosen.some(choice => choice.plane === name && !hasNamedProgram(choice)),
   )
   const [generator, ...founds] = await Promise.all([
     findTool(load.tool),
-    ...wanted.map(async ({ name, tool }) => ({
+    ...neededPlanes.map(async ({ name, tool }) => ({
       name,
-      result: tool && (await findRunning(tool, findTool)),
+      result: tool && (await findRunnableProgram(tool, findTool)),
     })),
   ])
   const broken = founds.flatMap(({ result }) => (result && 'broken' in result ? [result.broken] : []))
@@ -100,17 +100,17 @@ export async function findPrograms({ load, planes, chosen, pipelines = {}, isPla
       )
   }
   for (const choice of chosen.filter(hasProgram)) {
-    const spec = specOf(planes, choice)
+    const spec = findToolSpec(planes, choice)
     const tool = await findTool(spec)
     if ('missing' in tool) throw new MissingPlaneError(`--planes ${choice.plane}=${choice.variant}: ${tool.missing}`)
     tools[createVariantKey({ tool: spec, variant: choice.variant })] = tool
   }
   for (const choice of chosen) {
-    const program = await findProgram(planes, findPipelineOf(pipelines, choice), choice)
+    const program = await findProgram(planes, findVariantPipeline(pipelines, choice), choice)
     if (program === null) continue
     const tool = await findTool(program)
     if ('missing' in tool) throw new MissingPlaneError(`--planes ${choice.plane}=${choice.variant}: ${tool.missing}`)
-    tools[createVariantKey({ tool: specOf(planes, choice), variant: choice.variant })] = tool
+    tools[createVariantKey({ tool: findToolSpec(planes, choice), variant: choice.variant })] = tool
   }
   if ('missing' in generator) throw new BenchError(`no load can be made: ${generator.missing}`)
   tools[generator.name] = generator
@@ -122,7 +122,7 @@ export async function findPrograms({ load, planes, chosen, pipelines = {}, isPla
   }
   findVariantScripts(planes, chosen, { scripts, lacks })
   for (const choice of chosen) {
-    const spec = findDeployed(planes, choice)?.runtime
+    const spec = findDeployedProfile(planes, choice)?.runtime
     if (spec === undefined || missing.some(({ plane }) => plane === choice.plane)) continue
     const tool = await findTool(spec)
     if ('missing' in tool)
@@ -136,7 +136,7 @@ export async function findPrograms({ load, planes, chosen, pipelines = {}, isPla
  * Finds the program of a plane.
  * @param {ToolSpec} tool @param {Site['findTool']} findTool @returns the program, why it is missing, or the error if it does not run
  */
-async function findRunning(tool, findTool) {
+async function findRunnableProgram(tool, findTool) {
   try {
     return await findTool(tool)
   } catch (error) {
@@ -155,7 +155,7 @@ async function findRunning(tool, findTool) {
  * @throws {MissingPlaneError} if either is missing
  */
 export async function findPlane({ planes, choice, folders, findTool }) {
-  const spec = specOf(planes, choice)
+  const spec = findToolSpec(planes, choice)
   const tool = await findTool(spec)
   if ('missing' in tool) throw new MissingPlaneError(tool.missing)
   const { scripts, lacks } = findVariantScripts(planes, [choice])
@@ -168,7 +168,7 @@ export async function findPlane({ planes, choice, folders, findTool }) {
 /** @typedef {Record<string, Pipeline>} Pipelines by variant */
 
 /** @param {Pipelines} pipelines @param {PlaneChoice} choice */
-function findPipelineOf(pipelines, { variant }) {
+function findVariantPipeline(pipelines, { variant }) {
   return variant === null ? undefined : pipelines[variant]
 }
 
@@ -197,7 +197,7 @@ function hasProgram({ variant }) {
  * Returns the spec of a plane's program, with the path that the choice names if it names one.
  * @param {Planes} planes @param {PlaneChoice} choice @returns {ToolSpec}
  */
-export function specOf(planes, choice) {
+export function findToolSpec(planes, choice) {
   const spec = /** @type {ToolSpec} */ (planes[choice.plane].tool)
   return hasProgram(choice) ? { ...spec, path: `${choice.variant}` } : spec
 }
@@ -209,7 +209,7 @@ export function specOf(planes, choice) {
  */
 function findVariantScripts(planes, chosen, into = { scripts: {}, lacks: {} }) {
   for (const choice of chosen) {
-    const spec = findDeployed(planes, choice)?.scripts
+    const spec = findDeployedProfile(planes, choice)?.scripts
     const scripts = spec && findScripts(spec)
     if (scripts && 'missing' in scripts) into.lacks[formatDeployedName(choice)] = scripts.missing
     else if (scripts) into.scripts[formatDeployedName(choice)] = scripts.folder

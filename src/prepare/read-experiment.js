@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import { parseBalance } from '../kinds/balance/experiment.js'
 import { BenchError, UsageError } from '../lib/errors.js'
-import { suggest } from '../lib/nearest.js'
+import { renderSuggestion } from '../lib/nearest.js'
 import { ROOT } from '../lib/paths.js'
 import { readBounded } from '../lib/read-file.js'
 import { renderCommand } from '../lib/render-command.js'
@@ -67,7 +67,7 @@ function readOrSuggest(file, { name, what, folder }) {
     if (/\.ya?ml$/.test(name) && code !== 'ENOENT') throw new UsageError(`${name} cannot be read: ${message}`)
     if (what === 'experiment' && name.includes('/') && !/\.ya?ml$/.test(name))
       throw new UsageError(`${name} is no experiment: a file of one ends in .yaml`)
-    throw new UsageError(`unknown ${what} "${name}"${suggest(name, listNames(folder))}`)
+    throw new UsageError(`unknown ${what} "${name}"${renderSuggestion(name, listNames(folder))}`)
   }
 }
 

@@ -1,12 +1,12 @@
 import path from 'node:path'
 import { loadPlanes } from '../dataplanes/registry.js'
 import { EXIT } from '../lib/errors.js'
-import { cacheFolder } from '../lib/paths.js'
+import { locateCacheFolder } from '../lib/paths.js'
 import { listArms } from '../model/results.js'
-import { measure } from './measure.js'
-import { announce, announceLacks, prepareWith } from './preparation.js'
+import { measurePreparation } from './measure.js'
+import { announceLacks, announceRun, prepareRun } from './preparation.js'
 import { withSite } from './site.js'
-import { assertKnown } from './supported.js'
+import { assertKnownPlanes } from './supported.js'
 
 /**
  * @import { Site, Summary } from '../model/types.ts' @import { Execution, Preparation } from '../run/execute.js'
@@ -32,23 +32,23 @@ import { assertKnown } from './supported.js'
 export async function runExperiment({ experiment, options, interrupted, ...hooks }, context) {
   const { planes = [], threshold: thresholds, retain, out = null, recheck: isRechecked } = options
   // A wrong name is refused before the machine is examined.
-  assertKnown(await loadPlanes(planes.map(({ plane }) => plane)), planes)
+  assertKnownPlanes(await loadPlanes(planes.map(({ plane }) => plane)), planes)
   return withSite(options, context, async (site, keep) => {
     const watchers = await context.watch(options)
     let isReported = true
     /** @type {{ summary: Summary, folder: string } | null} */
     let documented = null
     try {
-      const preparation = await prepareWith({ experiment, options, site }, context)
-      announce({ plan: preparation.plan, options, interrupted }, context)
+      const preparation = await prepareRun({ experiment, options, site }, context)
+      announceRun({ plan: preparation.plan, options, interrupted }, context)
       // On a cluster nothing is cached: its nodes may be other machines in each run.
       const { openParityCache } = await import('../parity/cache.js')
       const parityCache =
         options.target === 'kubernetes'
           ? undefined
-          : openParityCache({ folder: path.join(cacheFolder(), 'equal-work'), isRechecked })
+          : openParityCache({ folder: path.join(locateCacheFolder(), 'equal-work'), isRechecked })
       const reusable = await hooks.findReusable?.(preparation, site)
-      const { summary, folder } = await measure({
+      const { summary, folder } = await measurePreparation({
         preparation,
         site,
         out,

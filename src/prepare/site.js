@@ -4,9 +4,9 @@ import { BenchError, BrokenToolError, EXIT } from '../lib/errors.js'
 import { renderCommand } from '../lib/render-command.js'
 import { loadGenerator } from '../loads/registry.js'
 import { readLedgers } from '../node/ledger.js'
-import { assertOut } from '../records/files.js'
+import { assertWritableFolder } from '../records/files.js'
 import { SITE_OPTIONS } from '../request/constraints/site.js'
-import { assertTogether } from '../request/constraints.js'
+import { assertCombination } from '../request/constraints.js'
 import { findTool } from '../tools/find.js'
 import { assertImages } from './programs.js'
 import { assertRoom } from './room.js'
@@ -53,8 +53,8 @@ export async function withSite(options, context, task) {
 async function openSite(options, context) {
   const { cpu, target, out, generator, loadHost: host, address = null } = options
   const { say, signal } = context
-  if (out) assertOut(out)
-  assertTogether(SITE_OPTIONS, options)
+  if (out) assertWritableFolder(out)
+  assertCombination(SITE_OPTIONS, options)
   const isOnCluster = target === 'kubernetes'
   // One process may open two sites in one second, and each is a run: the id needs random bytes.
   const runId = `${stampNow()}-${process.pid}-${randomBytes(2).toString('hex')}${isOnCluster ? '-k8s' : ''}`

@@ -3,15 +3,15 @@ import path from 'node:path'
 import { MESHES, PLANE_NAMES } from '../dataplanes/registry.js'
 import { KINDS } from '../kinds/registry.js'
 import { UsageError } from '../lib/errors.js'
-import { suggest } from '../lib/nearest.js'
+import { renderSuggestion } from '../lib/nearest.js'
 import { isProgram } from '../lib/programs.js'
-import { DEFAULT_GENERATOR, toolOf } from '../model/tools.js'
+import { DEFAULT_GENERATOR, findSidecarTool } from '../model/tools.js'
 import { APPLICATION_BYTES, findShortage } from '../plan/holds.js'
 import { PLANES } from '../request/constraints/planes.js'
 import { PLANS_AT_PLACE } from '../request/constraints/plans.js'
-import { assertTogether, findUnmeasurable } from '../request/constraints.js'
+import { assertCombination, findUnmeasurableReason } from '../request/constraints.js'
 import { findControl } from '../services/control.js'
-import { countWorkers, findDeployed, formatDeployedName, hasNodeProxy } from '../services/specs.js'
+import { countWorkers, findDeployedProfile, formatDeployedName, hasNodeProxy } from '../services/specs.js'
 import { listModes } from '../services/topology.js'
 import { findPipelineFile } from '../tools/pipeline-file.js'
 
@@ -26,7 +26,7 @@ import { findPipelineFile } from '../tools/pipeline-file.js'
  * @param {Planes} planes @param {PlaneChoice[]} choices
  * @throws {UsageError} for a plane, profile, control or variant that the kit does not have, or that cannot be combined
  */
-export function assertKnown(planes, choices) {
+export function assertKnownPlanes(planes, choices) {
   for (const choice of choices) {
     const { plane, variant } = choice
     if (variant !== null && !canRun(planes[plane], variant)) {
@@ -47,21 +47,22 @@ function assertChoice(planes, choice) {
     throw new UsageError(
       `unknown plane "${plane}": the proxy that this mesh deploys is ${MESHES[plane]}, with --interception redirect`,
     )
-  if (!Object.hasOwn(planes, plane)) throw new UsageError(`unknown plane "${plane}"${suggest(plane, PLANE_NAMES)}`)
+  if (!Object.hasOwn(planes, plane))
+    throw new UsageError(`unknown plane "${plane}"${renderSuggestion(plane, PLANE_NAMES)}`)
   const { profiles } = planes[plane]
-  const deployed = profile ? findDeployed(planes, { plane, profile }) : undefined
+  const deployed = profile ? findDeployedProfile(planes, { plane, profile }) : undefined
   const facts = {
     choice,
     plane: planes[plane],
     isOfScripts: variant !== null && !isProgram(variant),
     scriptsVariable: deployed?.scripts?.variable ?? null,
   }
-  assertTogether(PLANES, facts, choice)
+  assertCombination(PLANES, facts, choice)
   const controls = listControls(planes[plane])
   if (control !== undefined && !controls.includes(control))
-    throw new UsageError(`the plane ${plane} has no control "${control}"${suggest(control, controls)}`)
+    throw new UsageError(`the plane ${plane} has no control "${control}"${renderSuggestion(control, controls)}`)
   if (profile !== null && !profiles.includes(profile))
-    throw new UsageError(`the plane ${plane} has no profile "${profile}"${suggest(profile, profiles)}`)
+    throw new UsageError(`the plane ${plane} has no profile "${profile}"${renderSuggestion(profile, profiles)}`)
 }
 
 /**
@@ -99,8 +100,8 @@ export function listControls({ controls = [] }) {
  * @param {Site['limits']} [options.limits]
  * @throws {UsageError} if it does not
  */
-export function assertRunnable({ plan, load, isLoadElsewhere = false, limits }) {
-  assertTogether(PLANS_AT_PLACE, {
+export function assertPlanRunnable({ plan, load, isLoadElsewhere = false, limits }) {
+  assertCombination(PLANS_AT_PLACE, {
     experiment: plan.experiment,
     keepsServices: plan.settings.keepsServices,
     arms: [...plan.arms, ...plan.calibrations],
@@ -134,11 +135,12 @@ export function findUnsupported({ planes, arm, kind, topology, tools, lacks, cpu
   const plane = planes[arm.plane]
   const hasMany = KINDS[kind].hasControlPlane === true
   const control = findControl(plane, arm)
-  const { version = '', library } = (plane.tool && toolOf(tools, { tool: plane.tool, variant: arm.variant })) ?? {}
+  const { version = '', library } =
+    (plane.tool && findSidecarTool(tools, { tool: plane.tool, variant: arm.variant })) ?? {}
   const sidecarWorkers = countWorkers(arm, { cpus, planes })
   const modes = listModes(topology, conditions.tls)
   const entrance = { modes, hasCertificate: arm.load.hasCertificate }
-  return findUnmeasurable({
+  return findUnmeasurableReason({
     arm,
     plane,
     control,
@@ -168,7 +170,7 @@ export function findUnsupported({ planes, arm, kind, topology, tools, lacks, cpu
  */
 function findTooMany({ arm: { hasSidecars, conditions }, control, workers, limits, hasMany }) {
   const { sidecars = 0, simulated = 0, services, pairs, configuredServices } = conditions
-  const needs = control?.needsOf?.({ configuredServices, workers })
+  const needs = control?.estimateNeeds?.({ configuredServices, workers })
   // Unless the experiment has a control plane, the cluster's scheduler places the pods, and says which it cannot.
   if (!needs || !hasSidecars || ('node' in limits && !hasMany)) return null
   // Without a control plane in the experiment, each sidecar has an application.

@@ -1,4 +1,4 @@
-import { count, GIB, MIB, percent } from '../lib/units.js'
+import { GIB, MIB, renderNounCount, renderPercent } from '../lib/units.js'
 import { toMillicores } from '../model/container-limits.js'
 import { scaleSize } from './ratios.js'
 import { renderRule } from './workload-size.js'
@@ -51,7 +51,7 @@ export function createProductionAnswer({
   return {
     conditions: [
       'size',
-      `${count(pods, 'sidecar')} of ${count(sizes.length, 'workload')} in ${namespace}`,
+      `${renderNounCount(pods, 'sidecar')} of ${renderNounCount(sizes.length, 'workload')} in ${namespace}`,
       `the last ${range} of ${address.replace(/^https?:\/\//, '')}`,
     ],
     pictures: [
@@ -65,12 +65,12 @@ export function createProductionAnswer({
           { heading: 'CPU limit' },
         ],
         rows: sizes.map(size => ({
-          label: clip(labelOf(size, sizes)),
+          label: clipLabel(renderWorkloadLabel(size, sizes)),
           cells: [
             { text: renderState(size) },
             size.cpuPerRequestMicros === null ? null : { text: formatMicros(size.cpuPerRequestMicros) },
             renderChange(size.set.request.cores, size.computed.requestCores, renderCores),
-            ...(hasPlane ? [renderScaled(size, ratios)] : []),
+            ...(hasPlane ? [renderScaledCell(size, ratios)] : []),
             renderChange(size.set.request.bytes, size.computed.bytes, renderBytes),
             renderChange(size.set.limit.cores, size.computed.limitCores, renderCores),
           ],
@@ -80,7 +80,7 @@ export function createProductionAnswer({
     verdicts: [renderNeeds(sizes), ...renderTotals(sizes, { plane, ratios })],
     // Ratios and their conditions take the lines that the rule has otherwise: --details has the rule.
     basis: hasPlane ? renderRatios(sizes, { plane, ratios }) : [renderRule(production.steps), renderGrouping(sizes)],
-    warnings: [...renderShort({ range, seconds, sizes }), ...production.lacks, ...warnings],
+    warnings: [...renderShortRange({ range, seconds, sizes }), ...production.lacks, ...warnings],
     notMeasured: [],
   }
 }
@@ -89,9 +89,9 @@ export function createProductionAnswer({
 function renderState({ state, seconds, throttledFraction, memoryBytes, set, timesTooLarge }) {
   switch (state) {
     case 'throttled':
-      return `throttled ${percent(Number(throttledFraction))}`
+      return `throttled ${renderPercent(Number(throttledFraction))}`
     case 'near-memory-limit':
-      return `memory ${percent(Number(memoryBytes) / Number(set.limit.bytes))} full`
+      return `memory ${renderPercent(Number(memoryBytes) / Number(set.limit.bytes))} full`
     case 'too-large':
       return `${Number(timesTooLarge).toFixed(0)} × too large`
     case 'few-data':
@@ -102,13 +102,13 @@ function renderState({ state, seconds, throttledFraction, memoryBytes, set, time
 }
 
 /** @param {string} label */
-const clip = label => (label.length <= LABEL_MOST ? label : `${label.slice(0, LABEL_MOST - 1)}…`)
+const clipLabel = label => (label.length <= LABEL_MOST ? label : `${label.slice(0, LABEL_MOST - 1)}…`)
 
 /**
  * Labels a workload by its name. If others have that name, the container is added, and the kind where theirs is another.
  * @param {WorkloadSize} size @param {WorkloadSize[]} sizes all of them
  */
-export function labelOf({ workload: { name, kind }, container }, sizes) {
+export function renderWorkloadLabel({ workload: { name, kind }, container }, sizes) {
   const alike = sizes.filter(other => other.workload.name === name)
   if (alike.length === 1) return name
   return alike.every(other => other.workload.kind === kind) ? `${name} ${container}` : `${kind}/${name} ${container}`
@@ -124,7 +124,7 @@ function renderChange(set, computed, render) {
 }
 
 /** @param {WorkloadSize} size @param {Map<string, PlaneRatios>} ratios @returns {Cell | null} null: the container has no ratios */
-function renderScaled(size, ratios) {
+function renderScaledCell(size, ratios) {
   const ratio = ratios.get(size.container)
   if (ratio === undefined) return null
   const { requestCores, bytes } = scaleSize(size, ratio)
@@ -139,7 +139,7 @@ function renderNeeds(sizes) {
   })
   return needs.length === 0
     ? 'No workload is throttled, near its memory limit, or ten times too large.'
-    : `Of ${count(sizes.length, 'workload')}, ${needs.join(', ')}.`
+    : `Of ${renderNounCount(sizes.length, 'workload')}, ${needs.join(', ')}.`
 }
 
 /**
@@ -166,17 +166,17 @@ function renderTotals(sizes, { plane, ratios }) {
 
 /** Renders how many sidecars run: `12 sidecars`. @param {WorkloadSize[]} sizes */
 const countPods = sizes =>
-  count(
+  renderNounCount(
     sizes.reduce((sum, { pods }) => sum + pods, 0),
     'sidecar',
   )
 
 /**
  * Renders the sum over pods. Memory is left out unless it is known of all; CPU that is not known counts as 0.
- * @param {WorkloadSize[]} sizes @param {(size: WorkloadSize) => Resources} of the resources of each pod
+ * @param {WorkloadSize[]} sizes @param {(size: WorkloadSize) => Resources} pick the resources of each pod
  */
-function renderSum(sizes, of) {
-  const each = sizes.map(size => ({ pods: size.pods, ...of(size) }))
+function renderSum(sizes, pick) {
+  const each = sizes.map(size => ({ pods: size.pods, ...pick(size) }))
   const cores = each.reduce((sum, one) => sum + one.pods * Number(one.cores), 0)
   if (each.some(({ bytes }) => bytes === null)) return `${formatSum(cores)} cores`
   const bytes = each.reduce((sum, one) => sum + one.pods * Number(one.bytes), 0)
@@ -202,7 +202,7 @@ function renderRatios(sizes, { plane, ratios }) {
 }
 
 /** Renders a warning if less than 90 % of the range has samples; else empty. @param {Pick<ProductionSize, 'range' | 'seconds' | 'sizes'>} size */
-function renderShort({ range, seconds, sizes }) {
+function renderShortRange({ range, seconds, sizes }) {
   const most = Math.max(...sizes.map(size => size.seconds))
   return most >= SHARE_LEAST * seconds
     ? []

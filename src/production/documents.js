@@ -1,9 +1,9 @@
 import { stringify } from 'yaml'
 import { renderTextTable } from '../lib/text-table.js'
-import { percent } from '../lib/units.js'
+import { renderPercent } from '../lib/units.js'
 import { toLimits, toMillicores, toResources } from '../model/container-limits.js'
 import { renderCsv } from '../report/csv.js'
-import { labelOf, renderBytes, renderCores, renderSeconds } from './answer.js'
+import { renderBytes, renderCores, renderSeconds, renderWorkloadLabel } from './answer.js'
 import { REQUEST_COUNTERS } from './queries.js'
 import { scaleSize } from './ratios.js'
 import { renderRule } from './workload-size.js'
@@ -78,7 +78,7 @@ function renderWorkloadsCsv({ sizes, ratios }) {
     ...sizes.map(size => {
       const ratio = ratios.get(size.container)
       const scaled = ratio === undefined ? null : scaleSize(size, ratio)
-      return [...COLUMNS.map(([, of]) => of(size)), scaled?.requestCores ?? null, scaled?.bytes ?? null]
+      return [...COLUMNS.map(([, findValue]) => findValue(size)), scaled?.requestCores ?? null, scaled?.bytes ?? null]
     }),
   ])
 }
@@ -120,17 +120,22 @@ export function renderProductionDetails({ sizes, production, ratios, plane, warn
       ]),
   )
   const rows = sizes.map(size => [
-    ...[labelOf(size, sizes), size.container, `${size.pods} of ${size.podsSeen}`, renderSeconds(size.seconds)],
+    ...[
+      renderWorkloadLabel(size, sizes),
+      size.container,
+      `${size.pods} of ${size.podsSeen}`,
+      renderSeconds(size.seconds),
+    ],
     ...[size.meanCores, size.p95Cores, size.peakCores].map(renderCores),
-    orNone(size.throttledFraction, value => percent(value, 1)),
-    orNone(size.memoryBytes, renderBytes),
-    orNone(size.requestsPerSecond, value => value.toFixed(1)),
-    orNone(size.cpuPerRequestMicros, value => value.toFixed(0)),
-    `${orNone(size.set.request.cores, renderCores)} → ${renderCores(size.computed.requestCores)}`,
-    `${orNone(size.set.limit.cores, renderCores)} → ${renderCores(size.computed.limitCores)}`,
-    `${orNone(size.set.request.bytes, renderBytes)} → ${orNone(size.computed.bytes, renderBytes)}`,
-    `${orNone(size.set.limit.bytes, renderBytes)} → ${orNone(size.computed.bytes, renderBytes)}`,
-    ...(hasPlane ? [renderScaled(size, ratios)] : []),
+    renderOrDash(size.throttledFraction, value => renderPercent(value, 1)),
+    renderOrDash(size.memoryBytes, renderBytes),
+    renderOrDash(size.requestsPerSecond, value => value.toFixed(1)),
+    renderOrDash(size.cpuPerRequestMicros, value => value.toFixed(0)),
+    `${renderOrDash(size.set.request.cores, renderCores)} → ${renderCores(size.computed.requestCores)}`,
+    `${renderOrDash(size.set.limit.cores, renderCores)} → ${renderCores(size.computed.limitCores)}`,
+    `${renderOrDash(size.set.request.bytes, renderBytes)} → ${renderOrDash(size.computed.bytes, renderBytes)}`,
+    `${renderOrDash(size.set.limit.bytes, renderBytes)} → ${renderOrDash(size.computed.bytes, renderBytes)}`,
+    ...(hasPlane ? [renderScaledText(size, ratios)] : []),
     size.why || 'fits',
   ])
   return [
@@ -153,12 +158,12 @@ export function renderProductionDetails({ sizes, production, ratios, plane, warn
  * Renders CPU request and memory with the other plane; `-`: there are no ratios of the container.
  * @param {WorkloadSize} size @param {ProductionSize['ratios']} ratios
  */
-function renderScaled(size, ratios) {
+function renderScaledText(size, ratios) {
   const ratio = ratios.get(size.container)
   if (ratio === undefined) return '-'
   const { requestCores, bytes } = scaleSize(size, ratio)
-  return `${renderCores(requestCores)}, ${orNone(bytes, renderBytes)}`
+  return `${renderCores(requestCores)}, ${renderOrDash(bytes, renderBytes)}`
 }
 
 /** @param {number | null} value @param {(value: number) => string} render */
-const orNone = (value, render) => (value === null ? '-' : render(value))
+const renderOrDash = (value, render) => (value === null ? '-' : render(value))

@@ -65,7 +65,7 @@ export function openPrometheus({ url, deadlineSeconds, token, signal }) {
     const { status, text } = await send(url, what)
     const parsed = answerSchema.safeParse(parseJson(text))
     const { data, error, warnings: queryWarnings = [] } = parsed.data ?? {}
-    if (data === undefined && error === undefined) throw new BenchError(renderStranger({ address, status, text }))
+    if (data === undefined && error === undefined) throw new BenchError(renderForeignAnswer({ address, status, text }))
     if (data === undefined)
       throw new BenchError(renderRefusal({ address, what, status, error: `${error}`, expression }))
     for (const warning of queryWarnings) warnings.add(warning)
@@ -152,7 +152,7 @@ function findReason(error) {
 }
 
 /** Renders that an answer is none of Prometheus' API, and what to do. @param {{ address: string, status: number, text: string }} answer */
-function renderStranger({ address, status, text }) {
+function renderForeignAnswer({ address, status, text }) {
   if (status === 401 || status === 403)
     return `${address} answered ${status}: it wants a user and password (https://USER:PASSWORD@HOST) or a token (PROMETHEUS_TOKEN)`
   const begin = text.trim().replaceAll(/\s+/g, ' ').slice(0, 60)

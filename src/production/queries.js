@@ -85,16 +85,16 @@ export function computeSteps(samples) {
  */
 export function renderUsageQueries(scope, { rateSeconds, stepSeconds }) {
   const range = `${scope.seconds}s`
-  const rateOf = (/** @type {string} */ metric) =>
+  const renderRateQuery = (/** @type {string} */ metric) =>
     `max by (${IDENTITY}) (rate(${renderContainer(metric, scope)}[${rateSeconds}s]))[${range}:${stepSeconds}s]`
-  const cpu = rateOf('container_cpu_usage_seconds_total')
+  const cpu = renderRateQuery('container_cpu_usage_seconds_total')
   const memory = renderContainer('container_memory_working_set_bytes', scope)
   return {
     meanCores: `avg_over_time(${cpu})`,
     p95Cores: `quantile_over_time(0.95, ${cpu})`,
     peakCores: `max_over_time(${cpu})`,
     points: `count_over_time(${cpu})`,
-    throttledFraction: `sum_over_time(${rateOf('container_cpu_cfs_throttled_periods_total')}) / sum_over_time(${rateOf('container_cpu_cfs_periods_total')})`,
+    throttledFraction: `sum_over_time(${renderRateQuery('container_cpu_cfs_throttled_periods_total')}) / sum_over_time(${renderRateQuery('container_cpu_cfs_periods_total')})`,
     memoryBytes: `max by (${IDENTITY}) (max_over_time(${memory}[${range}]))`,
     running: `max by (${IDENTITY}) (${renderContainer('container_cpu_usage_seconds_total', scope)})`,
   }
@@ -107,15 +107,15 @@ export function renderUsageQueries(scope, { rateSeconds, stepSeconds }) {
  */
 export function renderStateQueries(scope) {
   const range = `${scope.seconds}s`
-  const resources = (/** @type {string} */ name) => {
+  const renderResourceQuery = (/** @type {string} */ name) => {
     const metric = `{__name__=~"kube_pod_(init_)?container_resource_${name}", ${matchContainers(scope)}}`
-    const most = (/** @type {string} */ values) => `max by (${IDENTITY}, resource) (${values})`
+    const renderMaxQuery = (/** @type {string} */ values) => `max by (${IDENTITY}, resource) (${values})`
     const running = renderContainer('container_cpu_usage_seconds_total', scope)
-    return `${most(metric)} or (${most(`last_over_time(${metric}[${range}])`)} unless on (${IDENTITY}) ${running})`
+    return `${renderMaxQuery(metric)} or (${renderMaxQuery(`last_over_time(${metric}[${range}])`)} unless on (${IDENTITY}) ${running})`
   }
   return {
-    requests: resources('requests'),
-    limits: resources('limits'),
+    requests: renderResourceQuery('requests'),
+    limits: renderResourceQuery('limits'),
     podOwners: `max by (pod, owner_kind, owner_name) (last_over_time(kube_pod_owner{namespace="${scope.namespace}"}[${range}]))`,
     replicaSetOwners: `max by (replicaset, owner_kind, owner_name) (last_over_time(kube_replicaset_owner{namespace="${scope.namespace}"}[${range}]))`,
   }

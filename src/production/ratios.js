@@ -87,7 +87,7 @@ function findRatio(summary, { plane, from, quantities }) {
         [a, b].includes(plane) &&
         [a, b].includes(from),
     )
-    .map(pair => ({ ...pair, arm: createArmOf(pair, { arms: listArms(summary), plane }) }))
+    .map(pair => ({ ...pair, arm: createComparedArm(pair, { arms: listArms(summary), plane }) }))
   // A sidecar in production has mTLS; interleaved arms have the narrowest interval.
   const rank = (/** @type {typeof pairs[number]} */ { arm, load }) =>
     (renderTlsMode(arm) === 'mTLS' ? 0 : 2) + (load.kind === 'interleaved' ? 0 : 1)
@@ -114,7 +114,7 @@ function findRatio(summary, { plane, from, quantities }) {
  * Creates the plane's arm under the conditions of a comparison, for their text.
  * @param {Comparison} comparison @param {{ arms: SummaryArm[], plane: string }} options
  */
-function createArmOf({ link, cpuLimitCores, load, conditions }, { arms, plane }) {
+function createComparedArm({ link, cpuLimitCores, load, conditions }, { arms, plane }) {
   const named = arms.filter(arm => renderArmName(arm) === plane)
   const arm = named.find(other => other.link === link) ?? named[0]
   return { ...arm, link, cpuLimitCores, load, conditions }

@@ -1,5 +1,5 @@
 import { BenchError, EXIT } from '../lib/errors.js'
-import { count } from '../lib/units.js'
+import { renderNounCount } from '../lib/units.js'
 import {
   CADVISOR_QUERY,
   CONTAINERS_QUERY,
@@ -68,9 +68,9 @@ const NAMED_MOST = 8
 export async function readProduction(prometheus, scope) {
   const [scraped] = await prometheus.query(renderScrapeQuery(scope), 'interval of scrapes')
   const steps = computeSteps(scraped?.value ?? null)
-  const usage = await queryAll(prometheus, renderUsageQueries(scope, steps))
+  const usage = await sendQueries(prometheus, renderUsageQueries(scope, steps))
   if (usage.meanCores.length === 0) throw await createEmptyScopeError(prometheus, scope)
-  const state = await queryAll(prometheus, renderStateQueries(scope))
+  const state = await sendQueries(prometheus, renderStateQueries(scope))
   const { requests, counters } = await readRequests(prometheus, { scope, steps })
   const containers = joinContainers({ usage, state, requests, steps })
   return {
@@ -86,16 +86,16 @@ export async function readProduction(prometheus, scope) {
  * Sends queries, four at a time. @template {string} Name @param {Prometheus} prometheus @param {Record<Name, string>} queries
  * @returns {Promise<Record<Name, Sample[]>>}
  */
-async function queryAll(prometheus, queries) {
+async function sendQueries(prometheus, queries) {
   const left = /** @type {[Name, string][]} */ (Object.entries(queries))
   const answers = /** @type {Record<Name, Sample[]>} */ ({})
-  const work = async () => {
+  const sendNextQueries = async () => {
     for (let next = left.shift(); next; next = left.shift()) {
       const [name, expression] = next
       answers[name] = await prometheus.query(expression, name)
     }
   }
-  await Promise.all(Array.from({ length: QUERIES_AT_ONCE }, work))
+  await Promise.all(Array.from({ length: QUERIES_AT_ONCE }, sendNextQueries))
   return answers
 }
 
@@ -120,11 +120,11 @@ async function readRequests(prometheus, { scope, steps }) {
     if (containers.length === 0) continue
     for (const { labels } of scraped.filter(other => other.metric === metric)) {
       const queries = renderRequestQueries({ counter, labels, scope: { ...scope, containers }, steps })
-      const { perSecond, cores, points } = await queryAll(prometheus, queries)
+      const { perSecond, cores, points } = await sendQueries(prometheus, queries)
       const ofPods = new Map(perSecond.map(({ labels: { pod }, value }) => [pod, value]))
-      const pointsOf = new Map(points.map(sample => [keyOf(sample.labels), sample.value]))
+      const pointsOf = new Map(points.map(sample => [createContainerKey(sample.labels), sample.value]))
       for (const { labels: container, value } of cores) {
-        const key = keyOf(container)
+        const key = createContainerKey(container)
         const rate = ofPods.get(container.pod)
         if (rate === undefined || requests.has(key)) continue
         requests.set(key, { perSecond: rate, cores: value, seconds: (pointsOf.get(key) ?? 0) * steps.stepSeconds })
@@ -136,7 +136,7 @@ async function readRequests(prometheus, { scope, steps }) {
 }
 
 /** Makes the key of a container, or of one of its resources. @param {Record<string, string>} labels */
-const keyOf = ({ pod, container, resource = '' }) => `${pod}/${container}/${resource}`
+const createContainerKey = ({ pod, container, resource = '' }) => `${pod}/${container}/${resource}`
 
 /**
  * Joins the answers into one entry for each container that has CPU.
@@ -147,17 +147,18 @@ const keyOf = ({ pod, container, resource = '' }) => `${pod}/${container}/${reso
  * @returns {ContainerUse[]}
  */
 function joinContainers({ usage, state, requests: counted, steps }) {
-  const index = (/** @type {Sample[]} */ samples) => new Map(samples.map(({ labels, value }) => [keyOf(labels), value]))
+  const index = (/** @type {Sample[]} */ samples) =>
+    new Map(samples.map(({ labels, value }) => [createContainerKey(labels), value]))
   const [p95, peak, points, throttled, memory, running, requests, limits] = [
     ...[usage.p95Cores, usage.peakCores, usage.points, usage.throttledFraction, usage.memoryBytes, usage.running],
     ...[state.requests, state.limits],
   ].map(index)
   return usage.meanCores.map(({ labels: { pod, container }, value: meanCores }) => {
-    const key = keyOf({ pod, container })
+    const key = createContainerKey({ pod, container })
     // A limit of 0 is none, as in the files of pods.
-    const resourcesOf = (/** @type {Map<string, number>} */ set) => ({
-      cores: set.get(keyOf({ pod, container, resource: 'cpu' })) || null,
-      bytes: set.get(keyOf({ pod, container, resource: 'memory' })) || null,
+    const pickResources = (/** @type {Map<string, number>} */ set) => ({
+      cores: set.get(createContainerKey({ pod, container, resource: 'cpu' })) || null,
+      bytes: set.get(createContainerKey({ pod, container, resource: 'memory' })) || null,
     })
     return {
       pod,
@@ -170,8 +171,8 @@ function joinContainers({ usage, state, requests: counted, steps }) {
       memoryBytes: memory.get(key) ?? null,
       isRunning: running.has(key),
       counted: counted.get(key) ?? null,
-      requests: resourcesOf(requests),
-      limits: resourcesOf(limits),
+      requests: pickResources(requests),
+      limits: pickResources(limits),
     }
   })
 }
@@ -208,30 +209,30 @@ function listLacks({ usage, state, counters }) {
 
 /** Makes the error for a scope without sidecars, whose cause further queries find. @param {Prometheus} prometheus @param {Scope} scope */
 async function createEmptyScopeError(prometheus, { namespace, containers }) {
-  const error = (/** @type {string} */ message) => new BenchError(message, { exitStatus: EXIT.noResult })
+  const createScopeError = (/** @type {string} */ message) => new BenchError(message, { exitStatus: EXIT.noResult })
   const { address } = prometheus
   const sidecars = await prometheus.query(CONTAINERS_QUERY, 'containers')
   if (sidecars.length === 0) {
     const [any] = await prometheus.query(CADVISOR_QUERY, 'series of cAdvisor')
     if (any)
-      return error(
+      return createScopeError(
         `container_cpu_usage_seconds_total at ${address} has no labels namespace and container: a rule of its scrape drops them`,
       )
     const [targets] = await prometheus.query(TARGETS_QUERY, 'targets')
-    return error(
-      `${address} has no container_cpu_usage_seconds_total (${targets ? `it scrapes ${count(targets.value, 'target')}` : 'it scrapes nothing'}): cAdvisor is in each kubelet, under /metrics/cadvisor; have it scraped`,
+    return createScopeError(
+      `${address} has no container_cpu_usage_seconds_total (${targets ? `it scrapes ${renderNounCount(targets.value, 'target')}` : 'it scrapes nothing'}): cAdvisor is in each kubelet, under /metrics/cadvisor; have it scraped`,
     )
   }
-  const names = (/** @type {string[]} */ all) => {
+  const renderNames = (/** @type {string[]} */ all) => {
     const unique = [...new Set(all)].sort()
     return `${unique.slice(0, NAMED_MOST).join(', ')}${unique.length > NAMED_MOST ? ` and ${unique.length - NAMED_MOST} more` : ''}`
   }
   const there = sidecars.filter(({ labels }) => labels.namespace === namespace).map(({ labels }) => labels.container)
   if (there.length > 0)
-    return error(
-      `no container of the namespace ${namespace} is named ${containers.join(', ')}; there are ${names(there)}: name the sidecars with --container`,
+    return createScopeError(
+      `no container of the namespace ${namespace} is named ${containers.join(', ')}; there are ${renderNames(there)}: name the sidecars with --container`,
     )
-  return error(
-    `${address} knows no container of the namespace ${namespace}; it has ${names(sidecars.map(({ labels }) => labels.namespace))}: give one with --namespace`,
+  return createScopeError(
+    `${address} knows no container of the namespace ${namespace}; it has ${renderNames(sidecars.map(({ labels }) => labels.namespace))}: give one with --namespace`,
   )
 }

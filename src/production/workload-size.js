@@ -1,4 +1,4 @@
-import { percent } from '../lib/units.js'
+import { renderPercent } from '../lib/units.js'
 import { groupByWorkload } from './workloads.js'
 
 /** Computes requests and limits of a workload's sidecars from the CPU and memory that they used. Pure. */
@@ -23,8 +23,8 @@ const SECONDS_LEAST = 7200
 
 /** Renders how requests and limits are computed, as one line. @param {{ rateSeconds: number }} steps */
 export function renderRule({ rateSeconds }) {
-  const room = (/** @type {number} */ factor) => `+ ${percent(factor - 1)}`
-  return `CPU request: p95 of the busiest pod's ${rateSeconds / 60} min averages ${room(CPU_REQUEST_ROOM)}; limit: its peak ${room(CPU_LIMIT_ROOM)}, at least ${1000 * LIMIT_CORES_LEAST}m; memory: highest ${room(MEMORY_ROOM)}.`
+  const renderRoom = (/** @type {number} */ factor) => `+ ${renderPercent(factor - 1)}`
+  return `CPU request: p95 of the busiest pod's ${rateSeconds / 60} min averages ${renderRoom(CPU_REQUEST_ROOM)}; limit: its peak ${renderRoom(CPU_LIMIT_ROOM)}, at least ${1000 * LIMIT_CORES_LEAST}m; memory: highest ${renderRoom(MEMORY_ROOM)}.`
 }
 
 /** @typedef {'throttled' | 'near-memory-limit' | 'too-large' | 'few-data' | 'fits'} SizeState the first that holds, in this order */
@@ -66,12 +66,12 @@ const ORDER = ['throttled', 'near-memory-limit', 'too-large', 'few-data', 'fits'
 export function computeWorkloadSizes({ containers, findWorkload }) {
   const sizes = groupByWorkload(containers, findWorkload).map(computeWorkloadSize)
   const rank = (/** @type {WorkloadSize} */ { state }) => ORDER.indexOf(state)
-  const weight = (/** @type {WorkloadSize} */ size) =>
+  const computeWeight = (/** @type {WorkloadSize} */ size) =>
     size.state === 'throttled' ? Number(size.throttledFraction) : (size.timesTooLarge ?? 0)
   return sizes.sort(
     (a, b) =>
       rank(a) - rank(b) ||
-      weight(b) - weight(a) ||
+      computeWeight(b) - computeWeight(a) ||
       b.pods * b.computed.requestCores - a.pods * a.computed.requestCores ||
       (a.workload.name < b.workload.name ? -1 : 1),
   )
@@ -83,8 +83,8 @@ export function computeWorkloadSizes({ containers, findWorkload }) {
  * @param {{ workload: Workload, containers: ContainerUse[] }} group @returns {WorkloadSize}
  */
 function computeWorkloadSize({ workload, containers }) {
-  const most = (/** @type {(use: ContainerUse) => number | null} */ of, pods = containers) => {
-    const values = pods.map(of).filter(value => value !== null)
+  const findMost = (/** @type {(use: ContainerUse) => number | null} */ measure, pods = containers) => {
+    const values = pods.map(measure).filter(value => value !== null)
     return values.length === 0 ? null : Math.max(...values)
   }
   // Pods of older revisions count for use only: the limit that throttled them may be another than today's.
@@ -92,16 +92,16 @@ function computeWorkloadSize({ workload, containers }) {
   const current = running.length > 0 ? running : containers
   // A pod of two minutes has no percentile: its start is all that it did.
   const lasting = containers.filter(({ seconds }) => seconds >= SECONDS_LEAST)
-  const set = { request: mostResources(current, 'requests'), limit: mostResources(current, 'limits') }
+  const set = { request: findMostResources(current, 'requests'), limit: findMostResources(current, 'limits') }
   const requests = containers.map(({ counted }) => counted).filter(counted => counted !== null)
   const use = {
-    seconds: Number(most(({ seconds }) => seconds)),
-    meanCores: meanOverTime(containers, ({ meanCores }) => meanCores) ?? 0,
-    p95Cores: Number(most(({ p95Cores }) => p95Cores, lasting.length > 0 ? lasting : containers)),
-    peakCores: Number(most(({ peakCores }) => peakCores)),
-    throttledFraction: most(({ throttledFraction }) => throttledFraction, current),
-    memoryBytes: most(({ memoryBytes }) => memoryBytes),
-    requestsPerSecond: meanOverTime(requests, ({ perSecond }) => perSecond),
+    seconds: Number(findMost(({ seconds }) => seconds)),
+    meanCores: computeTimeMean(containers, ({ meanCores }) => meanCores) ?? 0,
+    p95Cores: Number(findMost(({ p95Cores }) => p95Cores, lasting.length > 0 ? lasting : containers)),
+    peakCores: Number(findMost(({ peakCores }) => peakCores)),
+    throttledFraction: findMost(({ throttledFraction }) => throttledFraction, current),
+    memoryBytes: findMost(({ memoryBytes }) => memoryBytes),
+    requestsPerSecond: computeTimeMean(requests, ({ perSecond }) => perSecond),
   }
   const computed = computeLimits(use, set.limit)
   const timesTooLarge = computeTimes(set.request, computed)
@@ -115,7 +115,7 @@ function computeWorkloadSize({ workload, containers }) {
     set,
     computed,
     timesTooLarge,
-    ...judge({ ...use, set, timesTooLarge }),
+    ...chooseSizeState({ ...use, set, timesTooLarge }),
   }
 }
 
@@ -155,11 +155,11 @@ function computeTimes(request, { requestCores, bytes }) {
  * @param {Pick<WorkloadSize, 'seconds' | 'throttledFraction' | 'memoryBytes' | 'set' | 'timesTooLarge'>} size
  * @returns {{ state: SizeState, why: string }}
  */
-function judge({ seconds, throttledFraction, memoryBytes, set: { limit }, timesTooLarge }) {
+function chooseSizeState({ seconds, throttledFraction, memoryBytes, set: { limit }, timesTooLarge }) {
   if (throttledFraction !== null && isThrottled(throttledFraction))
-    return { state: 'throttled', why: `throttled in ${percent(throttledFraction)} of its periods` }
+    return { state: 'throttled', why: `throttled in ${renderPercent(throttledFraction)} of its periods` }
   if (memoryBytes !== null && limit.bytes !== null && memoryBytes >= NEAR_LIMIT * limit.bytes)
-    return { state: 'near-memory-limit', why: `memory at ${percent(memoryBytes / limit.bytes)} of its limit` }
+    return { state: 'near-memory-limit', why: `memory at ${renderPercent(memoryBytes / limit.bytes)} of its limit` }
   if (timesTooLarge !== null && timesTooLarge >= TOO_LARGE)
     return { state: 'too-large', why: `${timesTooLarge.toFixed(0)} times too large` }
   if (seconds < SECONDS_LEAST) return { state: 'few-data', why: `only ${Math.round(seconds / 60)} min of data` }
@@ -170,21 +170,21 @@ function judge({ seconds, throttledFraction, memoryBytes, set: { limit }, timesT
  * Finds the largest CPU and the largest memory of pods, which may be of two pods.
  * @param {ContainerUse[]} containers @param {'requests' | 'limits'} name @returns {Resources} a member is null if no pod has it
  */
-function mostResources(containers, name) {
-  const most = (/** @type {keyof Resources} */ unit) => {
+function findMostResources(containers, name) {
+  const findMost = (/** @type {keyof Resources} */ unit) => {
     const values = containers.map(use => use[name][unit]).filter(value => value !== null)
     return values.length === 0 ? null : Math.max(...values)
   }
-  return { cores: most('cores'), bytes: most('bytes') }
+  return { cores: findMost('cores'), bytes: findMost('bytes') }
 }
 
 /**
  * Computes the mean over pods, each weighted by its seconds; null: they have no seconds.
- * @template {{ seconds: number }} Use @param {Use[]} uses @param {(use: Use) => number} of
+ * @template {{ seconds: number }} Use @param {Use[]} uses @param {(use: Use) => number} measure
  */
-function meanOverTime(uses, of) {
+function computeTimeMean(uses, measure) {
   const seconds = uses.reduce((sum, use) => sum + use.seconds, 0)
-  return seconds === 0 ? null : uses.reduce((sum, use) => sum + use.seconds * of(use), 0) / seconds
+  return seconds === 0 ? null : uses.reduce((sum, use) => sum + use.seconds * measure(use), 0) / seconds
 }
 
 /**
@@ -192,7 +192,7 @@ function meanOverTime(uses, of) {
  * @param {Requests[]} requests @returns {number | null} null: there were no requests
  */
 function computePerRequest(requests) {
-  const rate = meanOverTime(requests, ({ perSecond }) => perSecond)
-  const cores = meanOverTime(requests, use => use.cores)
+  const rate = computeTimeMean(requests, ({ perSecond }) => perSecond)
+  const cores = computeTimeMean(requests, use => use.cores)
   return rate === null || cores === null || rate === 0 ? null : (1e6 * cores) / rate
 }

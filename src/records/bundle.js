@@ -8,8 +8,8 @@ import { extract, pack } from 'tar-stream'
 import { BenchError } from '../lib/errors.js'
 import { makeFolder } from '../lib/folders.js'
 import { LINE_LIMITS } from '../lib/read-file.js'
-import { mib } from '../lib/units.js'
-import { cannotWrite, readText, writeWhole } from './files.js'
+import { renderMebibytes } from '../lib/units.js'
+import { createWriteError, readText, writeAtomically } from './files.js'
 
 /** A run as one file: an archive of the records, and of the raw files that `verify` reads. */
 
@@ -29,7 +29,7 @@ const NO_TIME = new Date(0)
  * Reads the files of a run that a bundle carries. Links are left out.
  * @param {string} folder @returns {Record<string, string>} text by name @throws {BenchError} if one is unreadable
  */
-export function readCarried(folder) {
+export function readBundledFiles(folder) {
   // Links are left out: one may name any file of this machine.
   const names = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter(entry => entry.isFile())
@@ -50,7 +50,7 @@ export async function writeBundle(file, files) {
   for (const [name, text] of Object.entries(files)) archive.entry({ name, mtime: NO_TIME, mode: 0o644 }, text)
   archive.finalize()
   const bytes = gzipSync(await buffer(archive), { level: 9 })
-  writeWhole(path.dirname(file), path.basename(file), bytes)
+  writeAtomically(path.dirname(file), path.basename(file), bytes)
   return bytes.length
 }
 
@@ -65,8 +65,8 @@ export async function unpackBundle(file, folder) {
   const entries = extract()
   const names = new Set()
   try {
-    if (statSync(file).size > LINE_LIMITS.bytes) refuse(`it has more than ${mib(LINE_LIMITS.bytes)} MiB`)
-    const unpacked = pipeline(createReadStream(file), createGunzip(), boundArchive(refuse), entries)
+    if (statSync(file).size > LINE_LIMITS.bytes) refuse(`it has more than ${renderMebibytes(LINE_LIMITS.bytes)} MiB`)
+    const unpacked = pipeline(createReadStream(file), createGunzip(), limitArchive(refuse), entries)
     // The loop over the entries throws the same error.
     unpacked.catch(() => {})
     for await (const entry of entries) {
@@ -103,7 +103,7 @@ async function writeEntry(entry, at) {
   } catch (cause) {
     if (!file.closed) await once(file, 'close')
     const error = /** @type {NodeJS.ErrnoException} */ (cause)
-    throw error.syscall === undefined ? error : cannotWrite(at, error)
+    throw error.syscall === undefined ? error : createWriteError(at, error)
   }
 }
 
@@ -111,7 +111,7 @@ async function writeEntry(entry, at) {
  * Makes a stream stage that passes an archive on up to a size, since a few hundred bytes can unpack to any number. It checks the
  * headers on the way, since tar-stream keeps long names in memory. @param {(why: string) => void} refuse throws
  */
-function boundArchive(refuse) {
+function limitArchive(refuse) {
   return async function* bound(/** @type {AsyncIterable<Buffer>} */ chunks) {
     let total = 0
     // left: bytes of the current entry that are still to come; header: what has come of the next one; names: null: no such entry.
@@ -121,7 +121,7 @@ function boundArchive(refuse) {
     let names = null
     for await (const chunk of chunks) {
       total += chunk.length
-      if (total > LINE_LIMITS.bytes) refuse(`unpacked it has more than ${mib(LINE_LIMITS.bytes)} MiB`)
+      if (total > LINE_LIMITS.bytes) refuse(`unpacked it has more than ${renderMebibytes(LINE_LIMITS.bytes)} MiB`)
       for (let at = 0; at < chunk.length; ) {
         if (left > 0) {
           const skipped = Math.min(left, chunk.length - at)

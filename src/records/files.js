@@ -1,9 +1,9 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import { callSafely } from '../lib/call-safely.js'
 import { BenchError, UsageError } from '../lib/errors.js'
-import { listMissing, makeFolder } from '../lib/folders.js'
+import { listMissingFolders, makeFolder } from '../lib/folders.js'
 import { DOCUMENT_BYTES_MOST, LINE_LIMITS, readBounded, readLines } from '../lib/read-file.js'
-import { safely } from '../lib/safely.js'
 
 /** The files of a run's folder: whole or not there, and never outside of it. */
 
@@ -25,7 +25,7 @@ export function readText(file, bytesMost = DOCUMENT_BYTES_MOST) {
   try {
     return readBounded(file, bytesMost)
   } catch (error) {
-    return ifMissing(file, error)
+    return ignoreMissingFile(file, error)
   }
 }
 
@@ -38,21 +38,21 @@ export function* readTextLines(file, limits = {}) {
   try {
     yield* readLines(file, { ...LINE_LIMITS, ...limits })
   } catch (error) {
-    ifMissing(file, error)
+    ignoreMissingFile(file, error)
   }
 }
 
 /** @param {string} file @param {unknown} error @returns {null} if the file is missing @throws {BenchError} otherwise */
-function ifMissing(file, error) {
+function ignoreMissingFile(file, error) {
   if (error instanceof BenchError) throw error
   const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
   if (code === 'ENOENT' || code === 'ENOTDIR') return null
   throw new BenchError(`cannot read ${file}: ${message}`, { cause: error })
 }
 
-/** Writes a document as indented JSON, as `writeWhole` does. @param {string} folder @param {string} name @param {unknown} document */
+/** Writes a document as indented JSON, as `writeAtomically` does. @param {string} folder @param {string} name @param {unknown} document */
 export function writeDocument(folder, name, document) {
-  return writeWhole(folder, name, `${JSON.stringify(document, null, 2)}\n`)
+  return writeAtomically(folder, name, `${JSON.stringify(document, null, 2)}\n`)
 }
 
 /**
@@ -60,7 +60,7 @@ export function writeDocument(folder, name, document) {
  * @param {string} folder @param {string} name of the file below the folder @param {string | Uint8Array} text
  * @returns {string} the file @throws {BenchError} when it cannot be written, or would be written through a link
  */
-export function writeWhole(folder, name, text) {
+export function writeAtomically(folder, name, text) {
   const file = path.join(folder, name)
   const beside = path.join(path.dirname(file), `.${path.basename(file)}.${process.pid}`)
   try {
@@ -68,12 +68,12 @@ export function writeWhole(folder, name, text) {
     makeFolder(path.dirname(file))
     // A killed process of the same id may have left the file.
     fs.rmSync(beside, { force: true })
-    writeFlushed(fs.openSync(beside, 'wx'), text)
+    writeAndFlush(fs.openSync(beside, 'wx'), text)
     fs.renameSync(beside, file)
   } catch (error) {
     // An error of this removal must not hide the first one.
-    safely(() => fs.rmSync(beside, { force: true }), null)
-    throw cannotWrite(file, error)
+    callSafely(() => fs.rmSync(beside, { force: true }), null)
+    throw createWriteError(file, error)
   }
   return file
 }
@@ -85,7 +85,7 @@ const UNSAFE = /[\p{Cc}"'`\\$%{}(),;#<>|&*?]/u
  * Refuses a path that the configurations of data planes cannot carry: the files of sidecars lie below it.
  * @param {string} folder @throws {UsageError}
  */
-export function assertCarried(folder) {
+export function assertSafePath(folder) {
   const whole = path.resolve(folder)
   const [sign] = UNSAFE.exec(whole) ?? []
   if (sign !== undefined)
@@ -95,10 +95,10 @@ export function assertCarried(folder) {
 }
 
 /** Checks that a results folder can be made and written to, and leaves nothing behind. @param {string} out @throws {UsageError} otherwise */
-export function assertOut(out) {
-  assertCarried(out)
+export function assertWritableFolder(out) {
+  assertSafePath(out)
   const folder = path.resolve(out)
-  const missing = listMissing(folder)
+  const missing = listMissingFolders(folder)
   try {
     makeFolder(folder)
     if (!fs.statSync(folder).isDirectory()) throw new Error('it is a file')
@@ -125,19 +125,19 @@ export function appendLine(folder, name, line) {
     const last = Buffer.alloc(1)
     const isWhole = size === 0 || (fs.readSync(descriptor, last, 0, 1, size - 1) === 1 && last[0] === LINE_END)
     try {
-      writeFlushed(descriptor, `${isWhole ? '' : '\n'}${line}\n`)
+      writeAndFlush(descriptor, `${isWhole ? '' : '\n'}${line}\n`)
     } catch (error) {
       // Half a line would be taken for a damaged record.
       fs.truncateSync(file, size)
       throw error
     }
   } catch (error) {
-    throw cannotWrite(file, error)
+    throw createWriteError(file, error)
   }
 }
 
 /** Makes the error for a file that could not be written; a BenchError stays as it is. @param {string} file @param {unknown} error */
-export function cannotWrite(file, error) {
+export function createWriteError(file, error) {
   if (error instanceof BenchError) return error
   const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
   return new BenchError(`cannot write ${file}: ${REASONS[code ?? ''] ?? message}`, { cause: error })
@@ -156,7 +156,7 @@ function refuseLinks(folder, name) {
 }
 
 /** Writes a whole text, flushes it to the disk, and closes the file, also after an error. @param {number} descriptor @param {string | Uint8Array} text */
-function writeFlushed(descriptor, text) {
+function writeAndFlush(descriptor, text) {
   try {
     fs.writeFileSync(descriptor, text)
     fs.fsyncSync(descriptor)

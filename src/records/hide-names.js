@@ -21,7 +21,7 @@ const PATH =
  * @returns {{ hide: (text: string) => string, hideIn: (file: string, text: string) => string, kept: string[] }} hide: in any
  *   text; hideIn: in the text of a file; kept: names that stay, since an arm, a tool or a topology has them too
  */
-export function createHiding(files, { folders, names }) {
+export function createNameHider(files, { folders, names }) {
   const manifest = parseJson(files['manifest.json'])
   const arms = JSON.stringify([manifest?.arms, Object.keys(manifest?.tools ?? {}), manifest?.topologies])
   const all = [...new Set([...listHosts(manifest), ...names])].filter(Boolean).sort((a, b) => b.length - a.length)
@@ -54,11 +54,11 @@ export function createHiding(files, { folders, names }) {
       return hidden
     })
   }
-  const hideIn = (/** @type {string} */ file, /** @type {string} */ text) =>
+  const hideText = (/** @type {string} */ file, /** @type {string} */ text) =>
     file.endsWith('.log')
       ? text.replace(LINE, line => (line.startsWith('{') ? hideStrings(line) : hideWords(line)))
       : hideStrings(text)
-  return { hide, hideIn, kept: all.filter(name => arms.includes(name)) }
+  return { hide, hideIn: hideText, kept: all.filter(name => arms.includes(name)) }
 }
 
 /** Lists the hosts of a run: as in its manifest, and without scheme, user and port; some are empty. @param {any} manifest @returns {string[]} */

@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { parseJson } from '../lib/json.js'
 import { findFault } from '../lib/schema-issue.js'
-import { modernise } from '../model/old-words.js'
+import { moderniseDocument } from '../model/old-words.js'
 import { observationSchema, sampleSchema } from '../model/schemas/trial.js'
 import { readText, readTextLines } from './files.js'
 
@@ -14,9 +14,9 @@ import { readText, readTextLines } from './files.js'
  * @param {string} folder @param {string} trialId
  * @returns {{ observation: ObservationRecord, samples: Sample[] } | null} null: the observation is missing or damaged
  */
-export function readObserved(folder, trialId) {
+export function readTrialObservation(folder, trialId) {
   /** @type {ObservationRecord | null} */
-  const observation = readWhole(path.join(folder, 'raw', trialId, 'observation.json'), observationSchema)
+  const observation = readValidDocument(path.join(folder, 'raw', trialId, 'observation.json'), observationSchema)
   if (observation === null) return null
   const names = observation.processes.map(({ name }) => name)
   const samples = readSamples(folder, trialId).map(({ processes, ...moment }) => ({
@@ -32,7 +32,7 @@ export function readObserved(folder, trialId) {
  * @returns {any} null: it is missing or damaged @throws {BenchError} when it cannot be read
  */
 export function readRawPart(folder, { trialId, name, schema }) {
-  return readWhole(path.join(folder, 'raw', trialId, `${name}.json`), schema)
+  return readValidDocument(path.join(folder, 'raw', trialId, `${name}.json`), schema)
 }
 
 /**
@@ -59,7 +59,7 @@ export function readLoadLog(folder, trialId) {
 }
 
 /** @param {string} file @param {import('zod').ZodType} schema @returns {any} null: it is missing, no JSON, or not as the schema says */
-function readWhole(file, schema) {
-  const document = modernise(parseJson(readText(file) ?? ''))
+function readValidDocument(file, schema) {
+  const document = moderniseDocument(parseJson(readText(file) ?? ''))
   return document === undefined || findFault(schema, document) !== null ? null : document
 }

@@ -5,7 +5,7 @@ import { BenchError } from '../lib/errors.js'
 import { parseJson } from '../lib/json.js'
 import { isTooDeep, TOO_DEEP } from '../lib/read-file.js'
 import { findFault } from '../lib/schema-issue.js'
-import { modernise } from '../model/old-words.js'
+import { moderniseDocument } from '../model/old-words.js'
 import { manifestSchema } from '../model/schemas/manifest.js'
 import { trialSchema } from '../model/schemas/trial.js'
 import { OLD_SCHEMA_VERSIONS, SCHEMA_VERSION } from '../model/versions.js'
@@ -48,7 +48,7 @@ export function readRun(folder) {
     count++
     if (!line.trim()) continue
     const where = `${file}:${count}`
-    const record = modernise(parseJson(line))
+    const record = moderniseDocument(parseJson(line))
     if (record === undefined) {
       warnings.push(`${where}: the line is ${isTooDeep(line) ? TOO_DEEP : 'cut off'} and left out`)
       continue
@@ -107,7 +107,7 @@ export function parseDocument(file, otherwise) {
   }
   if (typeof written !== 'object' || written === null || Array.isArray(written))
     throw new BenchError(`${file} is not a document of this kit: it holds no object`)
-  const document = modernise(written)
+  const document = moderniseDocument(written)
   if (document.schemaVersion !== SCHEMA_VERSION) {
     const version = typeof written.schemaVersion === 'number' ? written.schemaVersion : '(none)'
     throw new BenchError(

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { UsageError } from '../lib/errors.js'
 import { makeFolder } from '../lib/folders.js'
 import { parseJson } from '../lib/json.js'
-import { appendLine, assertCarried, cannotWrite, readTextLines, writeWhole } from './files.js'
+import { appendLine, assertSafePath, createWriteError, readTextLines, writeAtomically } from './files.js'
 
 /** All that a run writes into its folder. What reads it is in other files, so that a run need not load it. */
 /** @import { ObservationRecord, Sample, Trial, TrialRecord } from '../model/types.ts' */
@@ -14,16 +14,16 @@ import { appendLine, assertCarried, cannotWrite, readTextLines, writeWhole } fro
  * @throws {BenchError} if it cannot be made
  */
 export function createResultsFolder(folder) {
-  assertCarried(folder)
+  assertSafePath(folder)
   try {
     makeFolder(path.join(folder, 'raw'))
   } catch (error) {
-    throw cannotWrite(folder, error)
+    throw createWriteError(folder, error)
   }
   if (readdirSync(folder).length > 1 || readdirSync(path.join(folder, 'raw')).length > 0)
     throw new UsageError(`the results folder ${folder} exists and is not empty: give --out another`)
   // From here on, a run without this file has lost its trials.
-  writeWhole(folder, 'trials.jsonl', '')
+  writeAtomically(folder, 'trials.jsonl', '')
 }
 
 /** Appends a trial and flushes it: what is recorded survives a crash. @param {string} folder @param {TrialRecord} record */
@@ -41,13 +41,13 @@ export function appendTrial(folder, record) {
  * @throws {BenchError} if it cannot be written
  */
 export function copyTrial({ from, to, record, trial }) {
-  const raw = path.join(from, 'raw', rawNameOf(record.trial))
+  const raw = path.join(from, 'raw', renderRawName(record.trial))
   // Links are not copied: one may name a file outside of the run.
   const filter = (/** @type {string} */ file) => lstatSync(file).isFile() || lstatSync(file).isDirectory()
   try {
-    if (existsSync(raw)) cpSync(raw, path.join(to, 'raw', rawNameOf(trial)), { recursive: true, filter })
+    if (existsSync(raw)) cpSync(raw, path.join(to, 'raw', renderRawName(trial)), { recursive: true, filter })
   } catch (error) {
-    throw cannotWrite(to, error)
+    throw createWriteError(to, error)
   }
   appendTrial(to, { ...record, trial, takenFrom: `${from}, ${record.trial.id}` })
 }
@@ -56,11 +56,11 @@ export function copyTrial({ from, to, record, trial }) {
 export function dropCutLines(folder) {
   const lines = [...readTextLines(path.join(folder, 'trials.jsonl'))]
   const whole = lines.filter(line => !line.trim() || parseJson(line) !== undefined)
-  if (whole.length < lines.length) writeWhole(folder, 'trials.jsonl', whole.join('\n'))
+  if (whole.length < lines.length) writeAtomically(folder, 'trials.jsonl', whole.join('\n'))
 }
 
 /** Names a trial's folder below raw/. Interleaved arms share one. @param {Pick<Trial, 'id' | 'interleaving'>} trial */
-export function rawNameOf({ id, interleaving }) {
+export function renderRawName({ id, interleaving }) {
   return interleaving ?? id
 }
 
@@ -75,14 +75,15 @@ export function rawNameOf({ id, interleaving }) {
  * @param {ObservationRecord | null} [observed.observation] null: it is not written
  * @param {Record<string, object>} [observed.partFiles] by name without .json; none by default
  */
-export function writeObserved(folder, { trial, samples, names, observation = null, partFiles = {} }) {
-  const raw = `raw/${rawNameOf(trial)}`
+export function writeObservation(folder, { trial, samples, names, observation = null, partFiles = {} }) {
+  const raw = `raw/${renderRawName(trial)}`
   const lines = samples.map(({ epochMs, edge, readings }) =>
     toJson({ epochMs, edge, processes: Object.fromEntries(readings.map((reading, i) => [names[i], reading])) }),
   )
-  writeWhole(folder, `${raw}/samples.jsonl`, `${lines.join('\n')}\n`)
-  if (observation) writeWhole(folder, `${raw}/observation.json`, `${toJson(observation)}\n`)
-  for (const [name, part] of Object.entries(partFiles)) writeWhole(folder, `${raw}/${name}.json`, `${toJson(part)}\n`)
+  writeAtomically(folder, `${raw}/samples.jsonl`, `${lines.join('\n')}\n`)
+  if (observation) writeAtomically(folder, `${raw}/observation.json`, `${toJson(observation)}\n`)
+  for (const [name, part] of Object.entries(partFiles))
+    writeAtomically(folder, `${raw}/${name}.json`, `${toJson(part)}\n`)
 }
 
 /** Removes the raw files of a trial that was cut short. @param {string} folder @param {string} trialId */

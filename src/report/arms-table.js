@@ -1,7 +1,7 @@
-import { formatValue, QUANTITIES, quantityOf } from '../judge/quantities.js'
-import { sectionsOf } from '../kinds/sections.js'
-import { keepColumns, left, right } from '../lib/text-table.js'
-import { AXES, BASELINE_AXES, findVaried, isAlike, isRedirected, renderArmName, renderAxes } from '../model/arms.js'
+import { findQuantity, formatValue, QUANTITIES } from '../judge/quantities.js'
+import { findSections } from '../kinds/sections.js'
+import { alignLeft, alignRight, keepColumns } from '../lib/text-table.js'
+import { AXES, BASELINE_AXES, isAlike, isRedirected, listVariedAxes, renderArmName, renderAxes } from '../model/arms.js'
 
 /**
  * Makes tables of arms: a row for each plane, cap and link, with a line for each sidecar; or, if an experiment is about one
@@ -23,15 +23,15 @@ const WITH_INTERVAL = ['throughput', 'cpuPerRequest']
  */
 export function tabulateArms({ arms }) {
   const links = listLinks(arms)
-  const varied = findVaried(arms).filter(name => name !== 'link' && name !== 'cpuLimitCores')
+  const varied = listVariedAxes(arms).filter(name => name !== 'link' && name !== 'cpuLimitCores')
   const added = arms[0].load.kind === 'open' ? ADDED : []
   const columns = [
-    ...left('plane'),
-    ...right('cap', ...varied.map(name => AXES[name].label), ...OF_ARM.map(headerOf)),
-    ...left('sidecar'),
-    ...right(...OF_SIDECAR.map(headerOf)),
-    ...left('bound by'),
-    ...right(...added.map(headerOf)),
+    ...alignLeft('plane'),
+    ...alignRight('cap', ...varied.map(name => AXES[name].label), ...OF_ARM.map(renderHeader)),
+    ...alignLeft('sidecar'),
+    ...alignRight(...OF_SIDECAR.map(renderHeader)),
+    ...alignLeft('bound by'),
+    ...alignRight(...added.map(renderHeader)),
   ]
   /** @type {Table['rows']} */
   const rows = []
@@ -47,29 +47,29 @@ export function tabulateArms({ arms }) {
 }
 
 /** @param {string} name of a quantity */
-const headerOf = name => QUANTITIES[name].short ?? QUANTITIES[name].label
+const renderHeader = name => QUANTITIES[name].short ?? QUANTITIES[name].label
 
 /**
  * Makes the row of an arm, in which a quantity of sidecars has a line for each.
  * @param {{ arm: SummaryArm, varied: AxisName[], added: string[] }} options varied: axes with a column; added: quantities after all
  */
 function tabulateArm({ arm, varied, added }) {
-  const lines = (/** @type {(service: string) => string} */ line) =>
+  const renderServiceLines = (/** @type {(service: string) => string} */ line) =>
     arm.sidecars.map(({ service }) => line(service)).join('\n') || '-'
   return [
     renderArmName(arm),
     arm.cpuLimitCores === null ? '-' : `${arm.cpuLimitCores}`,
     ...varied.map(name => `${AXES[name].of(arm) ?? '-'}`),
     ...OF_ARM.map(name => renderWholeMedian(arm, name)),
-    lines(service => service),
-    ...OF_SIDECAR.map(name => lines(service => renderArmMedian(arm, name, service))),
-    boundOf(arm),
+    renderServiceLines(service => service),
+    ...OF_SIDECAR.map(name => renderServiceLines(service => renderArmMedian(arm, name, service))),
+    renderArmBound(arm),
     ...added.map(name => renderWholeMedian(arm, name)),
   ]
 }
 
 /** Renders what bound an arm, and how many of its trials failed or are invalid. @param {SummaryArm} arm */
-function boundOf({ boundBy, trials }) {
+function renderArmBound({ boundBy, trials }) {
   return [
     boundBy ?? (trials.completed > 0 ? '-' : 'nothing measured'),
     ...(trials.failed > 0 ? [`${trials.failed} failed`] : []),
@@ -95,14 +95,14 @@ function listLinks(arms) {
  * @param {SummaryArm} arm @param {string} name of a quantity @param {string} [service] whose sidecar; absent: over all sidecars
  */
 function renderArmMedian(arm, name, service) {
-  const { median } = quantityOf(arm, name, service)
+  const { median } = findQuantity(arm, name, service)
   const { digits, digitsOfOne = digits, ...row } = QUANTITIES[name]
   return median === null ? '-' : formatValue({ ...row, digits: service ? digitsOfOne : digits }, median)
 }
 
 /** Renders a median over all sidecars, for some quantities with its interval. @param {SummaryArm} arm @param {string} name of a quantity */
 function renderWholeMedian(arm, name) {
-  const { low, high } = quantityOf(arm, name)
+  const { low, high } = findQuantity(arm, name)
   if (!WITH_INTERVAL.includes(name) || low === null || high === null) return renderArmMedian(arm, name)
   return `${renderArmMedian(arm, name)}\n[${[low, high].map(value => formatValue(QUANTITIES[name], value)).join(', ')}]`
 }
@@ -120,7 +120,7 @@ export function tabulatePivots({ arms }, shows) {
   const measured = arms.filter(arm => arm.repeatOf === null)
   const { across } = shows
   // An axis that arms without sidecars lack makes no table of its own.
-  const varied = findVaried(measured).filter(name => name !== across)
+  const varied = listVariedAxes(measured).filter(name => name !== across)
   const shared = varied.filter(name => BASELINE_AXES.includes(name))
   const withSidecars = measured.filter(arm => arm.sidecars.length > 0)
   const keys = [...new Set((withSidecars.length > 0 ? withSidecars : measured).map(arm => renderAxes(arm, varied)))]
@@ -137,12 +137,12 @@ export function tabulatePivots({ arms }, shows) {
  * such axis. The last rows say what bound the planes. @param {SummaryArm[]} arms @param {Shows} shows
  */
 function tabulatePivot(arms, { across, quantities }) {
-  const valueAt = (/** @type {SummaryArm} */ arm) => (across === null ? null : AXES[across].of(arm))
+  const findAcrossValue = (/** @type {SummaryArm} */ arm) => (across === null ? null : AXES[across].of(arm))
   const withSidecars = arms.filter(arm => arm.sidecars.length > 0)
-  const values = [...new Set((withSidecars.length > 0 ? withSidecars : arms).map(valueAt))]
+  const values = [...new Set((withSidecars.length > 0 ? withSidecars : arms).map(findAcrossValue))]
   const columns = [
-    ...left(across === null ? '' : AXES[across].label),
-    ...right(...values.map(value => `${value ?? ''}`)),
+    ...alignLeft(across === null ? '' : AXES[across].label),
+    ...alignRight(...values.map(value => `${value ?? ''}`)),
   ]
   const rows = []
   const planes = [...new Set(arms.map(renderArmName))]
@@ -150,7 +150,7 @@ function tabulatePivot(arms, { across, quantities }) {
   const find = (/** @type {string} */ plane, /** @type {unknown} */ value) => {
     const ofPlane = arms.filter(arm => renderArmName(arm) === plane)
     return (
-      ofPlane.find(arm => valueAt(arm) === value) ??
+      ofPlane.find(arm => findAcrossValue(arm) === value) ??
       (ofPlane.length === 1 && !ofPlane[0].hasSidecars ? ofPlane[0] : undefined)
     )
   }
@@ -162,7 +162,7 @@ function tabulatePivot(arms, { across, quantities }) {
       for (const service of services.length > 1 ? [null, ...services] : [null]) {
         const cells = values.map(value => {
           const arm = find(plane, value)
-          const { median, low, high } = arm ? quantityOf(arm, name, service) : NOTHING
+          const { median, low, high } = arm ? findQuantity(arm, name, service) : NOTHING
           if (median === null) return '-'
           return low === null || high === null
             ? formatQuantity(median)
@@ -174,18 +174,18 @@ function tabulatePivot(arms, { across, quantities }) {
     }
   }
   for (const plane of planes) {
-    const bound = values.map(value => boundAt(find(plane, value)))
+    const bound = values.map(value => renderCellBound(find(plane, value)))
     if (bound.some(cell => cell !== '-')) rows.push([`bound by, ${plane}`, ...bound])
   }
   return { columns, rows }
 }
 
 /** Renders what bound an arm, or that it was not measured, failed or was idle. @param {SummaryArm | undefined} arm */
-function boundAt(arm) {
+function renderCellBound(arm) {
   if (!arm) return 'not measured'
   const { completed, failed } = arm.trials
   if (completed === 0 && failed > 0) return 'failed'
-  const boundBy = sectionsOf(arm).boundOf?.(arm) ?? arm.boundBy
+  const boundBy = findSections(arm).boundOf?.(arm) ?? arm.boundBy
   return boundBy ?? (arm.load.kind === 'idle' ? 'idle' : '-')
 }
 

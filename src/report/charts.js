@@ -1,10 +1,17 @@
-import { QUANTITIES, quantityOf, useOf } from '../judge/quantities.js'
-import { hasTail, quantileMs, valueOfRound } from '../judge/record/measures.js'
-import { hasAny, listResults, sectionsOf } from '../kinds/sections.js'
+import { findQuantity, findRequiredUse, QUANTITIES } from '../judge/quantities.js'
+import { findRoundValue, hasTail, quantileMs } from '../judge/record/measures.js'
+import { findSections, hasAny, listResults } from '../kinds/sections.js'
 import { groupBy } from '../lib/group-by.js'
-import { lowerFirst } from '../lib/letters.js'
+import { lowerFirstLetter } from '../lib/letters.js'
 import { summariseValues } from '../lib/stats.js'
-import { findVaried, groupOf, isBaselineOf, labelOf, renderArmName, renderAxes } from '../model/arms.js'
+import {
+  createGroupKey,
+  isBaselineOf,
+  listVariedAxes,
+  renderArmLabel,
+  renderArmName,
+  renderAxes,
+} from '../model/arms.js'
 import { listArms } from '../model/results.js'
 import { drawDistributions } from './charts/distributions.js'
 import { drawOverAxis, drawOverLimit, drawOverRate, drawOverShare, drawOverSidecars } from './charts/forms.js'
@@ -44,12 +51,12 @@ const FORMS = {
  */
 export function drawCharts({ summary, records, seriesOf }) {
   const byArm = groupBy(records, record => record.trial.arm.id)
-  const recordsOf = (/** @type {SummaryArm} */ arm) => byArm.get(arm.id) ?? []
+  const listArmRecords = (/** @type {SummaryArm} */ arm) => byArm.get(arm.id) ?? []
   const arms = listArms(summary).filter(arm => arm.trials.completed + arm.trials.invalid > 0)
-  const colourFor = createColours(arms)
+  const chooseArmColour = createColours(arms)
   const hasRounds = hasAny(summary, 'hasRounds')
   const ofKinds = listResults(summary).flatMap(
-    ({ sections, result }) => sections.charts?.({ result, summary, arms, records, colourFor }) ?? [],
+    ({ sections, result }) => sections.charts?.({ result, summary, arms, records, colourFor: chooseArmColour }) ?? [],
   )
   const drawForm = (/** @type {keyof typeof FORMS} */ name) =>
     ofKinds.flatMap(({ form, id, ...chart }) => {
@@ -57,17 +64,17 @@ export function drawCharts({ summary, records, seriesOf }) {
       const input = /** @type {any} */ (chart)
       return form === name ? [{ ...FORMS[name].draw(input), id, table: FORMS[name].tabulate(input) }] : []
     })
-  const inTime = arms.filter(arm => sectionsOf(arm).hasSeries !== false)
+  const inTime = arms.filter(arm => findSections(arm).hasSeries !== false)
   const atOnce = hasRounds ? arms.filter(arm => arm.load.kind !== 'interleaved') : []
   return {
-    rounds: hasRounds ? drawKinds(summary, { arms, colourFor }) : [],
-    distributions: drawPercentiles({ arms: atOnce, recordsOf, colourFor }),
-    overRate: drawRates({ summary, arms, colourFor }),
+    rounds: hasRounds ? drawKinds(summary, { arms, colourFor: chooseArmColour }) : [],
+    distributions: drawPercentiles({ arms: atOnce, recordsOf: listArmRecords, colourFor: chooseArmColour }),
+    overRate: drawRates({ summary, arms, colourFor: chooseArmColour }),
     overLimit: drawForm('overLimit'),
     overAxis: drawForm('overAxis'),
     overShare: drawForm('overShare'),
     overSidecars: drawForm('overSidecars'),
-    overTime: drawTrials({ arms: inTime, recordsOf, seriesOf }),
+    overTime: drawTrials({ arms: inTime, recordsOf: listArmRecords, seriesOf }),
   }
 }
 
@@ -123,7 +130,7 @@ function drawKinds(summary, { arms, colourFor }) {
       ...chart,
       part: i,
       id: `${chart.id}-${i + 1}`,
-      title: `${chart.title}: ${lowerFirst(name)}`,
+      title: `${chart.title}: ${lowerFirstLetter(name)}`,
     }))
   })
 }
@@ -131,16 +138,16 @@ function drawKinds(summary, { arms, colourFor }) {
 /** Draws the rounds of each quantity that has a value and, under the load of the arms, a chart. @param {SummaryArm[]} arms @param {ColourFor} colourFor */
 function drawQuantities(arms, colourFor) {
   if (arms.length === 0) return []
-  const varied = findVaried(arms)
+  const varied = listVariedAxes(arms)
   const { kind } = arms[0].load
   const drawn = Object.values(QUANTITIES).filter(({ chart }) => chart?.kinds.includes(kind))
   return drawn.flatMap(({ name, chart, unit, scale = 1, ...row }) => {
     const { digits = row.digits, ...form } = /** @type {NonNullable<typeof chart>} */ (chart)
     const title = name === 'throughput' && kind === 'closed' ? renderThroughputTitle(arms) : form.title
     const rows = arms.flatMap(arm => {
-      const quantity = quantityOf(arm, name)
+      const quantity = findQuantity(arm, name)
       if (quantity.median === null) return []
-      const label = labelOf(arm, varied)
+      const label = renderArmLabel(arm, varied)
       const isControl = arm.repeatOf !== null
       return [{ label, colour: colourFor(arm), isControl, quantity: scaleQuantity(quantity, 1 / scale) }]
     })
@@ -154,7 +161,7 @@ function drawQuantities(arms, colourFor) {
 /** Renders the title of the rates of a closed loop: a rate is a capacity only if the sidecar was the limit. @param {SummaryArm[]} arms */
 function renderThroughputTitle(arms) {
   const sidecars = arms.filter(arm => arm.sidecars.length > 0 && arm.repeatOf === null)
-  const bound = sidecars.filter(arm => quantityOf(arm, 'capacity').median !== null)
+  const bound = sidecars.filter(arm => findQuantity(arm, 'capacity').median !== null)
   if (bound.length === 0) return 'Throughput'
   if (bound.length === sidecars.length) return 'Capacity at the cap (without sidecars: throughput)'
   return `Capacity of ${[...new Set(bound.map(renderArmName))].join(', ')}; throughput of the others`
@@ -162,18 +169,23 @@ function renderThroughputTitle(arms) {
 
 /** @param {Quantity} quantity @param {number} factor @returns {Quantity} */
 function scaleQuantity({ median, low, high, values }, factor) {
-  const times = (/** @type {number | null} */ value) => (value === null ? null : value * factor)
-  return { median: times(median), low: times(low), high: times(high), values: values.map(times) }
+  const scaleByFactor = (/** @type {number | null} */ value) => (value === null ? null : value * factor)
+  return {
+    median: scaleByFactor(median),
+    low: scaleByFactor(low),
+    high: scaleByFactor(high),
+    values: values.map(scaleByFactor),
+  }
 }
 
 /** Draws a typical trial of each arm over time, if it has samples. @param {Pick<ChartInput, 'arms' | 'recordsOf' | 'seriesOf'>} options */
 function drawTrials({ arms, recordsOf, seriesOf }) {
-  const varied = findVaried(arms)
+  const varied = listVariedAxes(arms)
   return arms.flatMap((arm, i) => {
-    const trialId = chooseTypical(arm, recordsOf(arm))?.trial.id
+    const trialId = chooseTypicalTrial(arm, recordsOf(arm))?.trial.id
     const sidecars = trialId === undefined ? [] : seriesOf(trialId)
     if (trialId === undefined || !sidecars.some(s => s.cores.length > 0)) return []
-    const title = `${labelOf(arm, varied)}: CPU and memory over trial ${trialId}`
+    const title = `${renderArmLabel(arm, varied)}: CPU and memory over trial ${trialId}`
     const chart = { title, sidecars }
     return [{ ...drawOverTime(chart), id: `over-time-${i + 1}`, table: tables.tabulateSeries(chart) }]
   })
@@ -183,8 +195,8 @@ function drawTrials({ arms, recordsOf, seriesOf }) {
  * Chooses the trial whose CPU per request is nearest to the median, else the last with a window; undefined: none has.
  * @param {SummaryArm} arm @param {TrialRecord[]} records
  */
-function chooseTypical(arm, records) {
-  const { median, values } = quantityOf(arm, 'cpuPerRequest')
+function chooseTypicalTrial(arm, records) {
+  const { median, values } = findQuantity(arm, 'cpuPerRequest')
   const whole = records.filter(r => r.window !== null)
   if (median === null) return whole.at(-1)
   const distances = values.map(value => (value === null ? Number.POSITIVE_INFINITY : Math.abs(value - median)))
@@ -198,8 +210,8 @@ function chooseTypical(arm, records) {
  */
 function drawRates({ summary, arms, colourFor }) {
   const open = arms.filter(arm => arm.load.kind === 'open' && arm.sidecars.length > 0 && arm.repeatOf === null)
-  const varied = findVaried(arms).filter(name => name !== 'ratePerSecond')
-  return [...groupBy(open, arm => groupOf(arm, 'ratePerSecond')).values()].flatMap((sameRates, i) => {
+  const varied = listVariedAxes(arms).filter(name => name !== 'ratePerSecond')
+  return [...groupBy(open, arm => createGroupKey(arm, 'ratePerSecond')).values()].flatMap((sameRates, i) => {
     const lines = [...groupBy(sameRates, renderArmName)].map(([label, same]) => {
       const points = same.flatMap(findPoint)
       return { label, colour: colourFor(same[0]), points, fit: findLine(summary, label, points) }
@@ -213,7 +225,7 @@ function drawRates({ summary, arms, colourFor }) {
 
 /** Finds the point of an arm: its rate and CPU; empty: the CPU is not known. @param {SummaryArm} arm */
 function findPoint(arm) {
-  const cores = quantityOf(arm, 'cpuCores').median
+  const cores = findQuantity(arm, 'cpuCores').median
   return cores === null ? [] : [{ ratePerSecond: Number(arm.load.ratePerSecond), millicores: 1000 * cores }]
 }
 
@@ -236,7 +248,7 @@ function findLine({ results }, name, points) {
 function drawPercentiles({ arms, recordsOf, colourFor }) {
   const loaded = arms.filter(arm => arm.load.kind !== 'idle')
   const sidecars = loaded.filter(arm => arm.hasSidecars)
-  const groups = groupBy(sidecars.length > 0 ? sidecars : loaded, arm => groupOf(arm))
+  const groups = groupBy(sidecars.length > 0 ? sidecars : loaded, arm => createGroupKey(arm))
   return [...groups.values()].flatMap((group, i) => {
     const [first] = group
     const baselines = loaded.filter(arm => !group.includes(arm) && isBaselineOf(arm, first))
@@ -248,7 +260,7 @@ function drawPercentiles({ arms, recordsOf, colourFor }) {
     const isOpen = first.load.kind === 'open'
     const name = isOpen ? 'latency' : `response time at saturation (${first.load.users} users)`
     const what = `${isOpen ? 'Latency' : 'Response time at saturation'} by percentile`
-    const title = [what, renderAxes(first, findVaried(arms))].filter(Boolean).join(': ')
+    const title = [what, renderAxes(first, listVariedAxes(arms))].filter(Boolean).join(': ')
     const chart = { title, name, lines }
     return [{ ...drawDistributions(chart), id: `distribution-${i + 1}`, table: tables.tabulateLines(chart) }]
   })
@@ -260,13 +272,13 @@ function drawPercentiles({ arms, recordsOf, colourFor }) {
  * @param {TrialRecord[]} records of one arm @param {SummaryArm} arm @returns {[number, number][]} [quantile, ms]
  */
 function findMedianTimes(records, { load }) {
-  const use = useOf(QUANTITIES.p99, load)
+  const use = findRequiredUse(QUANTITIES.p99, load)
   const rounds = [...groupBy(records, r => r.trial.round).values()]
   const requests = records.reduce((sum, r) => sum + (r.load?.verified ?? 0), 0)
   const quantiles = records.find(r => r.load?.distribution)?.load?.distribution?.grid.map(([q]) => q) ?? []
   return quantiles.flatMap(q => {
     if (!hasTail(requests, q)) return []
-    const { median } = summariseValues(rounds.map(trials => valueOfRound(trials, use, r => quantileMs(r, q))))
+    const { median } = summariseValues(rounds.map(trials => findRoundValue(trials, use, r => quantileMs(r, q))))
     return median === null ? [] : [/** @type {[number, number]} */ ([q, median])]
   })
 }
@@ -279,13 +291,13 @@ export function createColours(arms = []) {
   /** @type {Map<string, number>} */
   const colours = new Map()
   /** @type {ColourFor} */
-  const colourFor = arm => {
+  const chooseArmColour = arm => {
     if (!arm.hasSidecars) return 0
     const name = renderArmName({ ...arm, repeatOf: null })
     const colour = colours.get(name) ?? colours.size + 1
     colours.set(name, colour)
     return colour
   }
-  for (const arm of arms) colourFor(arm)
-  return colourFor
+  for (const arm of arms) chooseArmColour(arm)
+  return chooseArmColour
 }

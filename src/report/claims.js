@@ -1,6 +1,6 @@
 import { NOT_TESTABLE, STATUSES } from '../analysis/claims/answers.js'
 import { groupBy } from '../lib/group-by.js'
-import { left, wrapText } from '../lib/text-table.js'
+import { alignLeft, wrapText } from '../lib/text-table.js'
 
 /** Renders claims and answers for the terminal, and makes their section of a document. Pure. */
 /** @import { ClaimResult } from '../analysis/claims/claims.js' @import { Block, Section } from './section.js' */
@@ -31,16 +31,19 @@ export function createClaimsAnswer(results, experiments) {
   const contradicted = ofExperiments.filter(({ status }) => status === 'contradicted')
   const tested = ofExperiments.filter(({ status }) => status !== NOT_TESTABLE)
   const sources = [...groupBy(ofExperiments, ({ source }) => source.publisher)]
-  const count = (/** @type {ClaimResult[]} */ of, /** @type {string} */ status) =>
-    of.filter(result => result.status === status).length
+  const count = (/** @type {ClaimResult[]} */ claimResults, /** @type {string} */ status) =>
+    claimResults.filter(result => result.status === status).length
   return {
     conditions: ['claims', [...new Set(experiments)].join(', '), 'published numbers against these runs'],
     pictures: [
       {
         columns: STATUSES.map(heading => ({ heading })),
-        rows: sources.map(([label, of]) => ({
+        rows: sources.map(([label, claimResults]) => ({
           label,
-          cells: STATUSES.map(status => ({ text: `${count(of, status)}`, value: count(of, status) })),
+          cells: STATUSES.map(status => ({
+            text: `${count(claimResults, status)}`,
+            value: count(claimResults, status),
+          })),
         })),
       },
     ].filter(({ rows }) => rows.length > 0),
@@ -117,7 +120,7 @@ export function createClaimsSection(results) {
   const tables = [
     {
       caption: 'Published claims, and what this run says to them',
-      columns: left('answer', 'claim', 'theirs', 'ours', 'why'),
+      columns: alignLeft('answer', 'claim', 'theirs', 'ours', 'why'),
       rows: tested.map(({ status, says, theirs, ours, reason, source, isDeployed }) => {
         const from = `${source.publisher}${isDeployed ? '; here as deployed' : ''}`
         return [status, `${says} (${from})`, theirs ?? '-', ours ?? '-', reason]
@@ -125,7 +128,7 @@ export function createClaimsSection(results) {
     },
     {
       caption: 'Claims that this run could not test, by the reason',
-      columns: left('why', 'claims'),
+      columns: alignLeft('why', 'claims'),
       rows: groupUntested(results).map(({ reason, ids }) => [reason, ids.join(', ')]),
     },
   ].filter(({ rows }) => rows.length > 0)

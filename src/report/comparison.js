@@ -1,14 +1,14 @@
 import { renderPair } from '../answer/pair.js'
-import { dropEmpty } from '../answer/picture.js'
+import { dropEmptyCells } from '../answer/picture.js'
 import { PRIMARY } from '../judge/quantities.js'
 import { groupBy } from '../lib/group-by.js'
 import { capitalise, joinWords } from '../lib/letters.js'
 import { joinParts } from '../lib/text-table.js'
-import { count as countOf, percent, renderInterval } from '../lib/units.js'
-import { findVaried, groupOf, renderAxes } from '../model/arms.js'
+import { renderNounCount as countOf, renderInterval, renderPercent } from '../lib/units.js'
+import { createGroupKey, listVariedAxes, renderAxes } from '../model/arms.js'
 import { renderThreshold } from './notes.js'
 import { renderSectionsText } from './section-text.js'
-import { blocksOfVerdicts, renderReasons, renderVerdict } from './verdicts.js'
+import { createGroupBlocks, renderReasons, renderVerdict } from './verdicts.js'
 
 /**
  * Renders the comparison of two runs for the terminal. Pure.
@@ -35,8 +35,8 @@ export function createComparisonAnswer({ comparisons, controls, refused, warning
   // Interleaved trials are surer: only the details have the windows that a run measured beside them.
   const isInterleaved = comparisons.some(({ load }) => load.isInterleaved)
   const whole = comparisons.filter(c => c.service === null && (c.load.isInterleaved ?? false) === isInterleaved)
-  const varied = findVaried(whole)
-  const arms = [...groupBy(whole, c => JSON.stringify([c.a, c.b, groupOf(c)])).values()]
+  const varied = listVariedAxes(whole)
+  const arms = [...groupBy(whole, c => JSON.stringify([c.a, c.b, createGroupKey(c)])).values()]
   const find = (/** @type {Comparison[]} */ comparisonsOfArm, /** @type {string} */ name) =>
     comparisonsOfArm.find(c => c.quantity === name)
   const verdicts = arms.flatMap(ofArm => {
@@ -48,12 +48,12 @@ export function createComparisonAnswer({ comparisons, controls, refused, warning
   const repeats = Math.max(0, ...whole.map(({ ratio }) => ratio.values.filter(value => value !== null).length))
   const sentences = [...verdicts.slice(0, SENTENCES_MOST), ...thresholds.map(threshold => `${renderHeld(threshold)}.`)]
   return {
-    conditions: ['compare', `old: ${runs.old.folder}`, `new: ${runs.new.folder}`, ...renderHow(whole)],
+    conditions: ['compare', `old: ${runs.old.folder}`, `new: ${runs.new.folder}`, ...renderComparedTrials(whole)],
     pictures:
       arms.length === 0
         ? []
         : [
-            dropEmpty({
+            dropEmptyCells({
               columns: COLUMNS.map(([, heading]) => ({ heading: `${heading}, new / old` })),
               rows: arms.map(ofArm => ({
                 label: [ofArm[0].a.replace(/ in new$/, ''), renderAxes(ofArm[0], varied)].filter(Boolean).join(', '),
@@ -69,7 +69,7 @@ export function createComparisonAnswer({ comparisons, controls, refused, warning
     warnings: [
       ...[
         ...groupBy(refused, ({ isInterleaved, differing }) => JSON.stringify([isInterleaved, differing])).values(),
-      ].map(renderRefused),
+      ].map(renderRefusedArms),
       ...warnings.map(warning => `${capitalise(warning)}.`),
     ],
     notMeasured: [],
@@ -77,7 +77,7 @@ export function createComparisonAnswer({ comparisons, controls, refused, warning
 }
 
 /** Renders which trials were compared, since a run may have interleaved ones and others; empty: none were. @param {Comparison[]} comparisons */
-function renderHow(comparisons) {
+function renderComparedTrials(comparisons) {
   if (comparisons.length === 0) return []
   const limits = [...new Set(comparisons.map(({ cpuLimitCores }) => cpuLimitCores))]
   const limit = limits.length === 1 && limits[0] !== null ? `, ${limits[0]} CPU each` : ''
@@ -85,7 +85,7 @@ function renderHow(comparisons) {
 }
 
 /** Renders arms that were not compared, all for the same reason. @param {RunComparison['refused']} refused */
-function renderRefused(refused) {
+function renderRefusedArms(refused) {
   const [{ isInterleaved, differing }] = refused
   const names = joinWords(refused.map(({ arm }) => arm))
   return `Not compared${isInterleaved ? ', interleaved' : ''}: ${names} (${differing.join('; ')}).`
@@ -107,25 +107,25 @@ function renderChangeCell(comparison) {
  * @param {RunComparison} result @param {{ old: Named, new: Named }} runs
  */
 export function renderComparisonDetails({ comparisons, controls, refused, warnings, thresholds }, runs) {
-  const sentences = (/** @type {string} */ id, /** @type {string[]} */ lines) =>
+  const createSentenceSection = (/** @type {string} */ id, /** @type {string[]} */ lines) =>
     /** @type {Section} */ ({ id, name: capitalise(id), blocks: [{ type: 'sentences', lines }] })
   return joinParts([
     [`old: ${renderRunSource(runs.old)}`, `new: ${renderRunSource(runs.new)}`],
     ...renderSectionsText([
-      sentences(
+      createSentenceSection(
         'warnings',
         warnings.map(warning => `warning: ${warning}`),
       ),
-      sentences(
+      createSentenceSection(
         'refused',
         refused.map(({ arm, differing }) => `not compared: ${arm}: ${differing.join('; ')}`),
       ),
       ...createArmSections(comparisons.filter(c => c.service === null)),
-      sentences(
+      createSentenceSection(
         'controls',
         controls.map(control => renderControl(control, controls)),
       ),
-      sentences('thresholds', thresholds.map(renderHeld)),
+      createSentenceSection('thresholds', thresholds.map(renderHeld)),
     ]),
   ])
 }
@@ -138,9 +138,9 @@ function renderRunSource({ folder, manifest: { run, kit } }) {
 
 /** Makes a section of verdicts for each arm. @param {Comparison[]} comparisons over all sidecars @returns {Section[]} */
 function createArmSections(comparisons) {
-  const keyOf = (/** @type {Comparison} */ c) => JSON.stringify([c.a, c.b, groupOf(c)])
-  const arms = [...groupBy(comparisons, keyOf).values()]
-  const varied = findVaried(comparisons)
+  const createComparisonKey = (/** @type {Comparison} */ c) => JSON.stringify([c.a, c.b, createGroupKey(c)])
+  const arms = [...groupBy(comparisons, createComparisonKey).values()]
+  const varied = listVariedAxes(comparisons)
   return arms.map(armComparisons => {
     const [first] = armComparisons
     const [primary, secondary] = [true, false].map(isPrimary =>
@@ -150,7 +150,7 @@ function createArmSections(comparisons) {
       id: 'verdicts',
       name: [`${first.a} and ${first.b}`, renderAxes(first, varied)].filter(Boolean).join(', '),
       isNamed: arms.length > 1,
-      blocks: blocksOfVerdicts({ primary, secondary }),
+      blocks: createGroupBlocks({ primary, secondary }),
     }
   })
 }
@@ -158,11 +158,11 @@ function createArmSections(comparisons) {
 /** Renders how the applications' CPU per request changed without sidecars. @param {Comparison} control @param {Comparison[]} controls */
 function renderControl(control, controls) {
   const { ratio, reasons } = control
-  const where = renderAxes(control, findVaried(controls))
+  const where = renderAxes(control, listVariedAxes(controls))
   const without = `Without sidecars${where ? ` (${where})` : ''}`
   const notes = renderReasons(reasons)
   if (ratio.median === null) return `${without} it is not known what the applications' CPU per request did${notes}`
-  const gap = `${percent(Math.abs(ratio.median - 1), 1)} ${ratio.median < 1 ? 'less' : 'more'}`
+  const gap = `${renderPercent(Math.abs(ratio.median - 1), 1)} ${ratio.median < 1 ? 'less' : 'more'}`
   return `${without} the applications used ${gap} CPU per request in new${notes}`
 }
 

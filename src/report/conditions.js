@@ -1,8 +1,8 @@
-import { lowerFirst } from '../lib/letters.js'
+import { lowerFirstLetter } from '../lib/letters.js'
 import { renderCommand } from '../lib/render-command.js'
-import { findVaried, renderAxes } from '../model/arms.js'
+import { listVariedAxes, renderAxes } from '../model/arms.js'
 import { findResult } from '../model/results.js'
-import { DEFAULT_GENERATOR, generatorOf } from '../model/tools.js'
+import { DEFAULT_GENERATOR, findGenerator } from '../model/tools.js'
 
 /** Sentences on how far a ratio carries. Pure. @import { Summary } from '../model/types.ts' */
 /** @typedef {NonNullable<Summary['carries']>[number]} Band */
@@ -46,7 +46,7 @@ function renderContradiction({ a, b, measured }) {
 function renderBand({ a, b, link, conditions }, interleaved) {
   const medians = interleaved.map(({ ratio }) => ratio)
   const arms = interleaved.map(({ load, cpuLimitCores }) => ({ link, conditions, load, cpuLimitCores }))
-  const varied = findVaried(arms)
+  const varied = listVariedAxes(arms)
   const where = interleaved.map((_, i) => renderAxes(arms[i], varied)).join('; ')
   return `${a} against ${b}: ${renderGap(Math.min(...medians), Math.max(...medians))} CPU per request over the ${interleaved.length} conditions of this run (${where}).`
 }
@@ -54,17 +54,17 @@ function renderBand({ a, b, link, conditions }, interleaved) {
 /** Renders the only condition under which the ratio was measured. @param {Band} band @param {Pick<Summary, 'tools'>} summary */
 function renderOneCondition({ a, b, measured }, { tools }) {
   const one = /** @type {Band['measured'][number]} */ (measured.find(({ load }) => load.isInterleaved))
-  const generator = generatorOf({ tools }) ?? DEFAULT_GENERATOR
-  return `How much less or more ${a} uses than ${b} was measured at ${lowerFirst(renderBandLoad(one))}, driven by ${generator}, on this machine. Other loads and placements move it: ${renderCommand('bench', 'conditions')} measures by how much.`
+  const generator = findGenerator({ tools }) ?? DEFAULT_GENERATOR
+  return `How much less or more ${a} uses than ${b} was measured at ${lowerFirstLetter(renderBandLoad(one))}, driven by ${generator}, on this machine. Other loads and placements move it: ${renderCommand('bench', 'conditions')} measures by how much.`
 }
 
 /** Renders `42 to 57 % less`. @param {number} low @param {number} high ratios */
 function renderGap(low, high) {
-  const share = (/** @type {number} */ ratio) => 100 * (ratio - 1)
-  const render = (/** @type {number} */ ratio) => `${Math.abs(share(ratio)).toFixed(0)} %`
+  const computePercentApart = (/** @type {number} */ ratio) => 100 * (ratio - 1)
+  const render = (/** @type {number} */ ratio) => `${Math.abs(computePercentApart(ratio)).toFixed(0)} %`
   if (low <= 1 && high > 1) return `from ${render(low)} less to ${render(high)} more`
   const [least, most] = low < 1 ? [high, low] : [low, high]
-  return `${Math.abs(share(least)).toFixed(0)} to ${render(most)} ${low < 1 ? 'less' : 'more'}`
+  return `${Math.abs(computePercentApart(least)).toFixed(0)} to ${render(most)} ${low < 1 ? 'less' : 'more'}`
 }
 
 /** Renders `32 users, a limit of 1 CPU, unpinned`. @param {Pick<Band['measured'][number], 'load' | 'cpuLimitCores'>} condition */

@@ -1,4 +1,4 @@
-import { QUANTITIES, quantityOf } from '../judge/quantities.js'
+import { findQuantity, QUANTITIES } from '../judge/quantities.js'
 import { escapeControls } from '../lib/printable.js'
 import { AXES, AXIS_NAMES, renderArmName } from '../model/arms.js'
 import { listArms } from '../model/results.js'
@@ -30,9 +30,9 @@ export function renderArmsCsv(summary) {
   return renderCsv([
     [...COLUMNS.map(([name]) => name), ...rows.flatMap(({ header }) => [header, `${header}Low`, `${header}High`])],
     ...arms.map(arm => [
-      ...COLUMNS.map(([, of]) => of(arm)),
+      ...COLUMNS.map(([, findValue]) => findValue(arm)),
       ...rows.flatMap(({ name }) => {
-        const { median, low, high } = quantityOf(arm, name)
+        const { median, low, high } = findQuantity(arm, name)
         return [median, low, high]
       }),
     ]),

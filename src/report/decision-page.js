@@ -1,12 +1,12 @@
 import { capitalise } from '../lib/letters.js'
-import { count, GIB, MIB, renderMinute } from '../lib/units.js'
+import { GIB, MIB, renderMinute, renderNounCount } from '../lib/units.js'
 import { renderArmName } from '../model/arms.js'
 import { listArms, listSizes } from '../model/results.js'
 import { renderPath, renderRequests, shortenModel } from './answer/conditions.js'
 import { drawPanel, listPanels, renderTable } from './answer/html.js'
 import { withVariables } from './charts/style.js'
 import { drawSvg, renderShell } from './html-page.js'
-import { html, trust } from './markup.js'
+import { html, trustMarkup } from './markup.js'
 import { listCharts } from './section.js'
 
 /**
@@ -61,27 +61,27 @@ export function renderDecisionPage({ document, summary, manifest, style }) {
   const pictures = cutPictures(answer.pictures)
   const conditions = listConditions({ summary, manifest, startedAt })
   const sureness = [...answer.basis, ...(answer.notes ?? []), ...answer.warnings.slice(0, SENTENCES_MOST)].join(' ')
-  const unsaid = listUnsaid({ document, summary })
+  const unsaid = listCaveats({ document, summary })
   const body = html`<header>
 <p class="question">${question}</p>
-<h1>${clip(headline)}</h1>
-${others.slice(0, SENTENCES_MOST - 1).map(line => html`<p>${clip(line)}</p>`)}
+<h1>${clipText(headline)}</h1>
+${others.slice(0, SENTENCES_MOST - 1).map(line => html`<p>${clipText(line)}</p>`)}
 </header>
 <section>${pictures.shown.map(renderTable)}
-${pictures.left > 0 ? html`<p class="muted">${count(pictures.left, 'more row')}: in the whole report.</p>` : null}</section>
+${pictures.left > 0 ? html`<p class="muted">${renderNounCount(pictures.left, 'more row')}: in the whole report.</p>` : null}</section>
 <section class="charts">${drawCharts(document, listSizes(summary))}</section>
 <section><h2>What was measured, and how</h2>
 <dl>${conditions.map(([name, text]) => html`<dt>${name}</dt><dd>${text}</dd>`)}
-${sureness ? html`<dt>How sure</dt><dd>${clip(sureness, SURENESS_LENGTH_MOST)}</dd>` : null}</dl></section>
+${sureness ? html`<dt>How sure</dt><dd>${clipText(sureness, SURENESS_LENGTH_MOST)}</dd>` : null}</dl></section>
 <section><h2>What this page does not say</h2>
-<ul>${unsaid.map(line => html`<li>${clip(line)}</li>`)}</ul></section>`
+<ul>${unsaid.map(line => html`<li>${clipText(line)}</li>`)}</ul></section>`
   const words = listWords(body.markup)
   const isDense = readText(body.markup).length > DENSE_LEAST
   return renderShell({
     title: headline,
     style,
     policy: "style-src 'unsafe-inline'; img-src data:",
-    body: html`<main${trust(isDense ? ' class="dense"' : '')}>
+    body: html`<main${trustMarkup(isDense ? ' class="dense"' : '')}>
 ${body}
 ${words.length > 0 ? html`<p class="words">${words.map(([name, meaning]) => html`<span><b>${name}</b>: ${meaning}. </span>`)}</p>` : null}
 <footer>Run ${summary.run.id} of ${startedAt.slice(0, 10)} by sidecar-bench ${manifest.kit.version}. The whole report, with every trial, is report.html in the folder of the run.</footer>
@@ -117,11 +117,11 @@ function drawCharts({ answer, sections }, sizes) {
   const others = listCharts(sections.filter(({ id }) => id !== 'over-time')).slice(0, CHARTS - panels.length)
   return [
     ...panels.map(
-      panel => html`<figure>${trust(drawPanel({ ...panel, title: renderTitle(panel.title) }, WIDTHS))}</figure>`,
+      panel => html`<figure>${trustMarkup(drawPanel({ ...panel, title: renderTitle(panel.title) }, WIDTHS))}</figure>`,
     ),
     ...others.map(
       chart =>
-        html`<figure><figcaption>${chart.title}</figcaption>${trust(withVariables(drawSvg({ ...chart, height: CHART_HEIGHT })))}</figure>`,
+        html`<figure><figcaption>${chart.title}</figcaption>${trustMarkup(withVariables(drawSvg({ ...chart, height: CHART_HEIGHT })))}</figure>`,
     ),
   ]
 }
@@ -135,15 +135,15 @@ const renderTitle = title =>
  * @param {SizeResult[]} sizes @returns {ReturnType<typeof listPanels>}
  */
 function listSizePanels(sizes) {
-  const answered = sizes.flatMap(size =>
+  const answeredSizes = sizes.flatMap(size =>
     size.answer?.limits && size.answer.need ? [{ name: renderArmName(size), ...size.answer }] : [],
   )
-  /** @param {string} title @param {[words: string, of: (size: typeof answered[number]) => number | null][]} rows @param {string} unit */
-  const panel = (title, rows, unit) => ({
+  /** @param {string} title @param {[words: string, of: (size: typeof answeredSizes[number]) => number | null][]} rows @param {string} unit */
+  const createBarPanel = (title, rows, unit) => ({
     title,
-    bars: answered.flatMap((size, i) =>
-      rows.flatMap(([words, of]) => {
-        const value = of(size)
+    bars: answeredSizes.flatMap((size, i) =>
+      rows.flatMap(([words, measure]) => {
+        const value = measure(size)
         return value === null
           ? []
           : [{ label: `${size.name} ${words}`, colour: i, cell: { text: `${Math.ceil(value)}${unit}`, value } }]
@@ -151,7 +151,7 @@ function listSizePanels(sizes) {
     ),
   })
   const word = sizes.some(size => size.neighbourCores !== undefined) ? 'request' : 'limit'
-  const cpu = panel(
+  const cpu = createBarPanel(
     `CPU: average use, and ${word}`,
     [
       ['used', ({ need }) => need && 1000 * need.cores],
@@ -159,7 +159,7 @@ function listSizePanels(sizes) {
     ],
     'm',
   )
-  const memory = panel(
+  const memory = createBarPanel(
     'Memory: most used, and limit',
     [
       ['used', ({ need }) => need && need.bytes / MIB],
@@ -167,7 +167,7 @@ function listSizePanels(sizes) {
     ],
     'Mi',
   )
-  return answered.length === 0 ? [] : [cpu, memory]
+  return answeredSizes.length === 0 ? [] : [cpu, memory]
 }
 
 /**
@@ -196,13 +196,13 @@ function listConditions({ summary, manifest, startedAt }) {
 }
 
 /** @param {number | null} cores */
-const renderLimit = cores => (cores === null ? 'no limit' : `${count(cores, 'core')} for each sidecar`)
+const renderLimit = cores => (cores === null ? 'no limit' : `${renderNounCount(cores, 'core')} for each sidecar`)
 
 /** Renders what was recorded of the machine, and whether the load shares it. @param {Summary['machine']} machine @param {string} target */
 function renderMachine({ cpuModel, cpus, memoryBytes, kernel, architecture, loadHost }, target) {
   const parts = [
     ...(cpuModel ? [shortenModel(`${cpuModel}`)] : []),
-    ...(cpus ? [count(Number(cpus), 'CPU')] : []),
+    ...(cpus ? [renderNounCount(Number(cpus), 'CPU')] : []),
     ...(memoryBytes ? [`${(Number(memoryBytes) / GIB).toFixed(0)} GiB`] : []),
     ...[kernel, architecture].flatMap(fact => (fact ? [`${fact}`] : [])),
     ...(target === 'kubernetes' ? ['a node of Kubernetes'] : []),
@@ -212,7 +212,7 @@ function renderMachine({ cpuModel, cpus, memoryBytes, kernel, architecture, load
 }
 
 /** Lists what a reader must not conclude, at most six sentences: first what this run lacks. @param {{ document: Document, summary: Summary }} run */
-function listUnsaid({ document: { answer, missing }, summary }) {
+function listCaveats({ document: { answer, missing }, summary }) {
   const sizes = listSizes(summary)
   const headings = answer.pictures.flatMap(({ columns }) =>
     columns.map(({ group = '', heading }) => `${group} ${heading}`),
@@ -250,4 +250,4 @@ function listWords(markup) {
 const readText = markup => markup.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')
 
 /** @param {string} text @param {number} [most] */
-const clip = (text, most = LENGTH_MOST) => (text.length <= most ? text : `${text.slice(0, most - 1).trimEnd()}…`)
+const clipText = (text, most = LENGTH_MOST) => (text.length <= most ? text : `${text.slice(0, most - 1).trimEnd()}…`)

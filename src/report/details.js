@@ -33,8 +33,10 @@ export function renderDetailsText(summary, { folder = null, hasPage = true, warn
     [renderTitle(summary), ...missing],
     ...renderSectionsText(createSummarySections(summary, claims)),
     [
-      ...(hasNotMeasured ? listRest('Not measured:', renderNotMeasured(summary)) : []),
-      ...(folder === null ? [] : listRest('More:', listMore(folder, { hasPage, hasClaims: claims.length > 0 }))),
+      ...(hasNotMeasured ? listHeadedLines('Not measured:', listNotMeasuredCommands(summary)) : []),
+      ...(folder === null
+        ? []
+        : listHeadedLines('More:', listFurtherCommands(folder, { hasPage, hasClaims: claims.length > 0 }))),
     ],
   ])
 }
@@ -52,14 +54,14 @@ function renderTitle(summary) {
 }
 
 /** @param {Summary} summary */
-function renderNotMeasured(summary) {
+function listNotMeasuredCommands(summary) {
   return createAnswer(summary).notMeasured.flatMap(({ what, commands }) =>
     commands.map(({ command, gives }) => `${what}: ${command} (${gives})`),
   )
 }
 
 /** Lists files and commands, each with what it shows. @param {string} folder @param {{ hasPage: boolean, hasClaims: boolean }} options */
-function listMore(folder, { hasPage, hasClaims }) {
+function listFurtherCommands(folder, { hasPage, hasClaims }) {
   return [
     `${hasPage ? `${folder}/report.html` : renderCommand('report', `${folder} --format html`)}: charts, every trial, where the numbers are from`,
     ...(hasClaims ? [`${renderCommand('claims', folder)}: each published claim, theirs and ours`] : []),
@@ -68,6 +70,6 @@ function listMore(folder, { hasPage, hasClaims }) {
 }
 
 /** @param {string} heading @param {string[]} lines */
-function listRest(heading, lines) {
+function listHeadedLines(heading, lines) {
   return lines.length === 0 ? [] : [heading, ...lines.flatMap(line => wrapText(line, '  ', '    '))]
 }

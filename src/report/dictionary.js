@@ -1,6 +1,6 @@
 import { GATES, USES } from '../judge/gates.js'
 import { QUANTITIES } from '../judge/quantities.js'
-import { left } from '../lib/text-table.js'
+import { alignLeft } from '../lib/text-table.js'
 
 /** Definitions of the words in a report. Pure. @import { BoundBy, Verdict } from '../model/types.ts' */
 
@@ -74,7 +74,7 @@ const GENERAL = {
  */
 export function tabulateDictionary() {
   const define = (/** @type {string} */ caption, /** @type {[string, string][]} */ rows) => {
-    return { caption, columns: left('word', 'definition'), rows }
+    return { caption, columns: alignLeft('word', 'definition'), rows }
   }
   // Quantities of a family share one definition.
   /** @type {Map<string, [string, string]>} */
@@ -90,7 +90,7 @@ export function tabulateDictionary() {
     define('Other words', Object.entries(GENERAL)),
     {
       caption: 'Checks',
-      columns: left('check', 'finds', 'excludes'),
+      columns: alignLeft('check', 'finds', 'excludes'),
       rows: [...GATES].map(([name, { finds, spoils }]) => {
         return [name, finds, spoils.length === USES.length ? 'everything' : spoils.join(', ')]
       }),

@@ -1,8 +1,8 @@
 import { GATES } from '../judge/gates.js'
-import { ratePerSecond, sidecarsOf } from '../judge/record/measures.js'
+import { listSidecars, ratePerSecond } from '../judge/record/measures.js'
 import { listResults, renderFindings } from '../kinds/sections.js'
-import { left, right, wrapText } from '../lib/text-table.js'
-import { percent } from '../lib/units.js'
+import { alignLeft, alignRight, wrapText } from '../lib/text-table.js'
+import { renderPercent } from '../lib/units.js'
 import { renderArmName } from '../model/arms.js'
 import { listArms } from '../model/results.js'
 import { createAnswer } from './answer/answer.js'
@@ -12,7 +12,7 @@ import { createClaimsSection } from './claims.js'
 import { tabulateDictionary } from './dictionary.js'
 import { createEqualWorkSection } from './equal-work.js'
 import { renderCpuLines, renderPlateaus, renderSlopes } from './fits.js'
-import { listFired, renderFired, renderUnfinishedRun } from './missing.js'
+import { listFiredGates, renderFiredGates, renderUnfinishedRun } from './missing.js'
 import { renderDeviations, renderNotes, renderThresholds } from './notes.js'
 import { listRunFacts, tabulateProvenance } from './provenance.js'
 import { CONTRASTS, createVerdictBlocks, renderContrastVerdicts } from './verdicts.js'
@@ -149,7 +149,7 @@ function createFindingSection(summary) {
  * @param {Summary} summary @param {string[]} [more] notes of the run @returns {Section}
  */
 function createNoteSection(summary, more = []) {
-  const notes = listResults(summary).some(comparesRounds)
+  const notes = listResults(summary).some(hasComparedRounds)
     ? [...renderNotes(summary), ...renderDeviations(summary), ...more]
     : []
   return {
@@ -169,15 +169,15 @@ function isGeneratorShared({ manifest: { target, machine, placements }, summary 
 }
 
 /** @param {RenderedResult} result */
-const comparesRounds = ({ sections }) => sections.hasRounds !== false
+const hasComparedRounds = ({ sections }) => sections.hasRounds !== false
 
 /**
  * Makes the section of gates that fired, which a terminal has as lines, and of trials.
  * @param {Summary} summary @param {TrialRecord[]} records @returns {Section}
  */
 function createTrialSection(summary, records) {
-  const brief = listResults(summary).some(comparesRounds)
-    ? renderFired(summary).flatMap(line => wrapText(line, '', '  '))
+  const brief = listResults(summary).some(hasComparedRounds)
+    ? renderFiredGates(summary).flatMap(line => wrapText(line, '', '  '))
     : []
   return {
     id: 'trials',
@@ -231,8 +231,8 @@ export function findSeconds({ manifest, records }) {
 function tabulateGates(summary) {
   return {
     caption: 'Checks that excluded something, and trials that failed',
-    columns: left('check', 'trials', 'excludes', 'why, the first of them'),
-    rows: listFired(summary).map(({ gate, name, arms, reason }) => {
+    columns: alignLeft('check', 'trials', 'excludes', 'why, the first of them'),
+    rows: listFiredGates(summary).map(({ gate, name, arms, reason }) => {
       return [name, arms, GATES.get(gate)?.spoils.join(', ') ?? 'everything', reason]
     }),
   }
@@ -245,21 +245,21 @@ function tabulateTrials(records) {
   return {
     caption: 'Every trial, in the order in which they ran',
     columns: [
-      ...left('trial', 'outcome'),
-      ...right('req/s'),
-      ...left('cores of each sidecar'),
-      ...right('host idle'),
-      ...left('bound by', 'excluded for'),
+      ...alignLeft('trial', 'outcome'),
+      ...alignRight('req/s'),
+      ...alignLeft('cores of each sidecar'),
+      ...alignRight('host idle'),
+      ...alignLeft('bound by', 'excluded for'),
     ],
     rows: records.map(record => {
       const { trial, outcome, host, boundBy, reasons } = record
-      const sidecars = sidecarsOf(record)
+      const sidecars = listSidecars(record)
       const together = sidecars.reduce((sum, p) => sum + p.cpuCores, 0)
       const cores =
         sidecars.length > LISTED_MOST
           ? [`${sidecars.length} together ${formatOrDash(together, 3)}`]
           : sidecars.map(p => `${p.service} ${formatOrDash(p.cpuCores, 3)}`)
-      const idle = host ? percent(host.idleFraction) : '-'
+      const idle = host ? renderPercent(host.idleFraction) : '-'
       const rate = formatOrDash(ratePerSecond(record))
       return [trial.id, outcome, rate, cores.join(', '), idle, boundBy ?? '-', reasons.join('; ')]
     }),
@@ -271,7 +271,7 @@ function tabulateFiles(records) {
   const rows = new Map()
   for (const record of records) {
     const arm = renderArmName({ ...record.trial.arm, repeatOf: null })
-    for (const { service, role, files } of sidecarsOf(record)) {
+    for (const { service, role, files } of listSidecars(record)) {
       for (const { name, sha256 } of files) {
         const key = `${arm} ${service} ${name}`
         if (!rows.has(key)) rows.set(key, [arm, `${service}'s ${role}`, name, sha256])
@@ -280,7 +280,7 @@ function tabulateFiles(records) {
   }
   return {
     caption: 'What the sidecars were configured with (raw/ holds the files)',
-    columns: left('plane', 'process', 'file', 'SHA-256'),
+    columns: alignLeft('plane', 'process', 'file', 'SHA-256'),
     rows: [...rows.values()],
   }
 }

@@ -1,7 +1,7 @@
 import { renderTextTable, wrapText } from '../lib/text-table.js'
 import { PARITY_NAMES } from '../parity/verdict/checks.js'
 import {
-  findDiffering,
+  listDifferingRows,
   listDisparities,
   renderScriptNotes,
   renderScriptWork,
@@ -30,7 +30,7 @@ export function createEqualWorkSection(summary) {
  */
 export function renderParity({ parity, results, relaxes }) {
   if (parity.length === 0) return []
-  const { differing, wrong } = findDiffering({ parity, results, relaxes })
+  const { differing, wrong } = listDifferingRows({ parity, results, relaxes })
   const alike = parity.filter(
     row => PARITY_NAMES.includes(row.name) && !differing.includes(row.name) && !row.isDeployed,
   )

@@ -2,8 +2,8 @@ import { formatRatio } from '../analysis/claims/answers.js'
 import { findPlateaus, WITHIN } from '../analysis/fits.js'
 import { renderOff } from '../judge/over-sidecars.js'
 import { formatValue, QUANTITIES } from '../judge/quantities.js'
-import { percent, renderInterval } from '../lib/units.js'
-import { AXES, findVaried, renderArmName, renderAxes } from '../model/arms.js'
+import { renderInterval, renderPercent } from '../lib/units.js'
+import { AXES, listVariedAxes, renderArmName, renderAxes } from '../model/arms.js'
 import { listArms } from '../model/results.js'
 
 /** Renders fitted lines with their points, and plateaus. Pure. @import { Plateau } from '../analysis/fits.js' */
@@ -55,11 +55,11 @@ function renderSlope({ armId, quantity, perHour, low, high, rounds }) {
  */
 export function renderPlateaus({ results, shows, run }) {
   const plateaus = findPlateaus({ results, shows, run })
-  const varied = findVaried(listArms({ results })).filter(name => name !== shows.across)
+  const varied = listVariedAxes(listArms({ results })).filter(name => name !== shows.across)
   return plateaus.length === 0
     ? []
     : [
-        `Plateau, the smallest value that is within ${percent(WITHIN - 1)} of the best (ratio to the best, round by round [95 % interval]):`,
+        `Plateau, the smallest value that is within ${renderPercent(WITHIN - 1)} of the best (ratio to the best, round by round [95 % interval]):`,
         ...plateaus.map(plateau => {
           const where = renderAxes(plateau.arm, varied)
           return `  ${renderArmName(plateau.arm)}${where ? `, ${where}` : ''}: ${renderPlateau(plateau, shows.across)}`

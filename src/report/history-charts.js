@@ -2,9 +2,9 @@ import { CONTROL } from '../analysis/compare-runs.js'
 import { PRIMARY, QUANTITIES } from '../judge/quantities.js'
 import { groupBy } from '../lib/group-by.js'
 import { capitalise } from '../lib/letters.js'
-import { left, right } from '../lib/text-table.js'
+import { alignLeft, alignRight } from '../lib/text-table.js'
 import { renderMinute } from '../lib/units.js'
-import { findVaried, renderAxes } from '../model/arms.js'
+import { listVariedAxes, renderAxes } from '../model/arms.js'
 import { drawOverRuns } from './charts/over-runs.js'
 import { renderMedian } from './charts/rounds.js'
 import { createColours } from './charts.js'
@@ -25,7 +25,7 @@ export const ROWS = { ...QUANTITIES, [CONTROL.name]: CONTROL }
  */
 export function drawHistory({ lines, runs }) {
   const colourFor = createColours(lines.filter(line => !line.isControl).map(line => line.arm))
-  const varied = findVaried(lines.filter(line => !line.isControl).map(line => line.arm))
+  const varied = listVariedAxes(lines.filter(line => !line.isControl).map(line => line.arm))
   const createChartKey = (/** @type {Line} */ line) =>
     JSON.stringify([line.isControl ? PRIMARY.name : line.quantity, line.group])
   const charts = [...groupBy(lines, createChartKey).values()].filter(ofChart => ofChart.some(line => !line.isControl))
@@ -43,7 +43,7 @@ export function drawHistory({ lines, runs }) {
     const marks = runs.flatMap(({ changes }, run) =>
       changes.length > 0 ? [{ run, label: changes.map(({ label }) => label.split(' of ')[0]).join(', ') }] : [],
     )
-    const chart = drawOverRuns({ title, unit: row.unit, digits: digitsOf(row), runs: names, lines: drawn, marks })
+    const chart = drawOverRuns({ title, unit: row.unit, digits: chooseDigits(row), runs: names, lines: drawn, marks })
     return { ...chart, id: `over-runs-${i + 1}`, table: tabulateRuns({ title, row, runs, drawn }) }
   })
 }
@@ -56,11 +56,11 @@ export function drawHistory({ lines, runs }) {
 function tabulateRuns({ title, row, runs, drawn }) {
   return {
     caption: `${title}, ${row.unit}`,
-    columns: [...left('run', 'started'), ...right(...drawn.map(({ label }) => label))],
+    columns: [...alignLeft('run', 'started'), ...alignRight(...drawn.map(({ label }) => label))],
     rows: runs.map(({ folder, startedAt }, i) => [
       folder,
       startedAt,
-      ...drawn.map(({ points }) => renderMedian(points[i], digitsOf(row))),
+      ...drawn.map(({ points }) => renderMedian(points[i], chooseDigits(row))),
     ]),
   }
 }
@@ -74,6 +74,6 @@ export function scaleValue({ median, low, high }, { scale = 1 }) {
 }
 
 /** Finds the decimal digits of a quantity in a history: those with which one sidecar is shown. @param {QuantityRow} row */
-export function digitsOf({ digits, digitsOfOne = digits }) {
+export function chooseDigits({ digits, digitsOfOne = digits }) {
   return digitsOfOne
 }

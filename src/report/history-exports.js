@@ -2,7 +2,7 @@ import { stringify } from 'yaml'
 import { CONTROL } from '../analysis/compare-runs.js'
 import { PRIMARY, QUANTITIES } from '../judge/quantities.js'
 import { groupBy } from '../lib/group-by.js'
-import { findVaried, renderAxes } from '../model/arms.js'
+import { listVariedAxes, renderAxes } from '../model/arms.js'
 
 /**
  * A history for programs that look for changes: Apache Otava, which finds change points, and benchstat, which compares
@@ -93,7 +93,7 @@ const quoteCell = cell => (/[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}
 
 /** Adds to each line the name of its arm in one word that a file may have. @param {Line[]} lines @returns {NamedLine[]} */
 function createNamedLines(lines) {
-  const varied = findVaried(lines.filter(({ isControl }) => !isControl).map(({ arm }) => arm))
+  const varied = listVariedAxes(lines.filter(({ isControl }) => !isControl).map(({ arm }) => arm))
   return lines.map(line => {
     const words = line.isControl ? ['applications without sidecars', renderAxes(line.arm, varied)] : [line.label]
     const name = words

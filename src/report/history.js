@@ -1,8 +1,8 @@
 import { PRIMARY } from '../judge/quantities.js'
-import { joinParts, left as leftColumns, wrapText } from '../lib/text-table.js'
-import { count, renderMinute } from '../lib/units.js'
+import { joinParts, alignLeft as leftColumns, wrapText } from '../lib/text-table.js'
+import { renderMinute, renderNounCount } from '../lib/units.js'
 import { renderMedian } from './charts/rounds.js'
-import { digitsOf, drawHistory, ROWS, scaleValue } from './history-charts.js'
+import { chooseDigits, drawHistory, ROWS, scaleValue } from './history-charts.js'
 import { renderPage, renderSections } from './html-page.js'
 import { html } from './markup.js'
 import { listCharts } from './section.js'
@@ -25,7 +25,7 @@ const LEGEND =
 export function createHistoryDocument(history) {
   const tables = [
     { id: 'changes', name: 'Changes', table: tabulateChanges(history) },
-    { id: 'left', name: 'Not comparable', table: tabulateLeft(history) },
+    { id: 'left', name: 'Not comparable', table: tabulateLeftRuns(history) },
   ].filter(({ table }) => table.rows.length > 0)
   return {
     title: `History of ${history.runs.length} comparable runs`,
@@ -75,16 +75,16 @@ ${renderSections(sections)}
 function renderAnswer({ runs, lines }) {
   if (lines.length === 0) return 'Nothing to draw: no run here can be compared with another.'
   const primary = lines.filter(line => line.quantity === PRIMARY.name)
-  const ends = (primary.length > 0 ? primary : lines.filter(line => !line.isControl)).map(line => renderEnds(line))
-  return `${count(runs.length, 'run')}, first and last: ${ends.join('; ')}.`
+  const ends = (primary.length > 0 ? primary : lines.filter(line => !line.isControl)).map(line => renderEndValues(line))
+  return `${renderNounCount(runs.length, 'run')}, first and last: ${ends.join('; ')}.`
 }
 
 /** Renders the first and the last known value of a line. @param {Line} line */
-function renderEnds({ label, quantity, values }) {
+function renderEndValues({ label, quantity, values }) {
   const row = ROWS[quantity]
   const known = values.filter(({ median }) => median !== null)
   const [first, last] = [known[0], known[known.length - 1]].map(({ median }) =>
-    renderMedian(scaleValue({ median, low: null, high: null, values: [] }, row), digitsOf(row)),
+    renderMedian(scaleValue({ median, low: null, high: null, values: [] }, row), chooseDigits(row)),
   )
   return `${label} ${first} and ${last} ${row.unit}`
 }
@@ -104,7 +104,8 @@ function renderNotes({ lines, runs, reference, nodes, unmatched }) {
       ? [`The runs are from ${nodes.length} machines of the same kind: what differs between them is in every line.`]
       : []),
     ...unmatched.map(
-      ({ arm, runs: of }) => `Not drawn: ${arm}, of ${count(of, 'run')}: ${reference} does not have it.`,
+      ({ arm, runs: armRuns }) =>
+        `Not drawn: ${arm}, of ${renderNounCount(armRuns, 'run')}: ${reference} does not have it.`,
     ),
     ...(runs.length > 0 ? [] : ['Runs of the profile smoke and searches are in no history.']),
   ]
@@ -124,7 +125,7 @@ function tabulateChanges({ runs }) {
 }
 
 /** @param {History} history @returns {Table} */
-function tabulateLeft({ left, reference }) {
+function tabulateLeftRuns({ left, reference }) {
   return {
     caption: `Not comparable${reference === null ? '' : ` with ${reference}; of the two, the earlier is "old"`}`,
     columns: leftColumns('run', 'why'),

@@ -1,7 +1,7 @@
 import { init } from 'echarts'
 import { escapeControls } from '../lib/printable.js'
 import { BACKGROUND, renderVariables, WIDTH, withVariables } from './charts/style.js'
-import { escapeMarkup, html, trust } from './markup.js'
+import { escapeMarkup, html, trustMarkup } from './markup.js'
 import { selectSections } from './section.js'
 
 /**
@@ -38,9 +38,9 @@ export function renderPage({ title, body, charts, series = {}, assets }) {
     style,
     policy: "style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:",
     body: html`${body}
-<script type="application/json" id="data">${trust(renderJson(data))}</script>
-<script>${trust(assets.library)}</script>
-<script type="module">${trust(assets.scripts.map(joinModule).join('\n'))}</script>`,
+<script type="application/json" id="data">${trustMarkup(renderJson(data))}</script>
+<script>${trustMarkup(assets.library)}</script>
+<script type="module">${trustMarkup(assets.scripts.map(joinModule).join('\n'))}</script>`,
   })
 }
 
@@ -55,11 +55,11 @@ export function renderShell({ title, style, policy, body }) {
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; ${trust(policy)}">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; ${trustMarkup(policy)}">
 <title>${title}</title>
 <link rel="icon" href="data:,">
-<style>:root { ${trust(renderVariables('light'))} }
-${trust(style)}</style>
+<style>:root { ${trustMarkup(renderVariables('light'))} }
+${trustMarkup(style)}</style>
 </head>
 <body>
 ${body}
@@ -129,7 +129,7 @@ function renderTrialCharts(charts) {
 function renderFigure(chart, { isDrawn, body }) {
   const { id, title, description, height } = chart
   const drawing = isDrawn
-    ? trust(withVariables(drawSvg(chart)))
+    ? trustMarkup(withVariables(drawSvg(chart)))
     : html`<p>Drawn where JavaScript is on; the numbers are below.</p>`
   return html`<figure><figcaption>${title}</figcaption><div class="chart" style="height: ${height}px" data-chart="${id}" role="img" aria-label="${description}">${drawing}</div>${body}</figure>`
 }
@@ -150,7 +150,7 @@ function renderHead([name, align]) {
 /** @param {Table['rows'][0][0]} cell @param {string} align */
 function renderCell(cell, align) {
   if (typeof cell === 'object') return html`<th scope="rowgroup" colspan="${cell.colSpan}">${cell.content}</th>`
-  return html`<td class="${align}">${trust(cell.split('\n').map(escapeMarkup).join('<br>'))}</td>`
+  return html`<td class="${align}">${trustMarkup(cell.split('\n').map(escapeMarkup).join('<br>'))}</td>`
 }
 
 /** @param {Table} table @param {string} [kind] a class */

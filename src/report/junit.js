@@ -1,4 +1,4 @@
-import { findVaried, labelOf, renderAxes } from '../model/arms.js'
+import { listVariedAxes, renderArmLabel, renderAxes } from '../model/arms.js'
 import { listArms } from '../model/results.js'
 import { escapeMarkup } from './markup.js'
 import { renderGate } from './missing.js'
@@ -22,7 +22,7 @@ import { renderGate } from './missing.js'
  */
 export function renderJunit({ run, results, thresholds }) {
   const arms = listArms({ results })
-  const varied = findVaried(arms)
+  const varied = listVariedAxes(arms)
   const suites = [
     renderSuite(
       `${run.experiment}.thresholds`,
@@ -39,7 +39,7 @@ export function renderJunit({ run, results, thresholds }) {
         const total = completed + failed + invalid
         const spoilt = arm.spoiled.map(one => `${renderGate(one)} in ${one.trials} of ${total} trials: ${one.reason}`)
         const skipped = spoilt.length > 0 ? spoilt.join('; ') : total === 0 ? 'not measured' : undefined
-        return { name: labelOf(arm, varied), skipped }
+        return { name: renderArmLabel(arm, varied), skipped }
       }),
     ),
   ]

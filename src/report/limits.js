@@ -1,5 +1,5 @@
 import { stringify } from 'yaml'
-import { limitsOf } from '../kinds/search/memory-floor.js'
+import { computeLimitsFound } from '../kinds/search/memory-floor.js'
 import { fitOnNode } from '../kinds/search/nodes.js'
 import { groupBy } from '../lib/group-by.js'
 import { MIB } from '../lib/units.js'
@@ -57,7 +57,7 @@ export const FORMATS = Object.keys(SHAPES)
 export function renderLimits(sizes, format) {
   const documents = [...groupBy(sizes, renderArmName).values()].flatMap(alike => {
     const known = alike.flatMap(size => {
-      const limits = limitsOf(size)
+      const limits = computeLimitsFound(size)
       const services = size.services.length > 0 ? size.services : [null]
       return limits === null
         ? []
@@ -65,7 +65,7 @@ export function renderLimits(sizes, format) {
     })
     const isEach = SHAPES[format](known).length > 1
     const groups = isEach ? known.map(entry => [entry]) : known.length > 0 ? [known] : []
-    const lacks = alike.filter(size => limitsOf(size) === null).map(renderLackingLimits)
+    const lacks = alike.filter(size => computeLimitsFound(size) === null).map(renderLackingLimits)
     const texts = groups.map(entries => renderComment(entries) + stringify(SHAPES[format](entries)[0]).trimEnd())
     return texts.length > 0 ? [[...lacks, texts[0]].join('\n'), ...texts.slice(1)] : [lacks.join('\n')]
   })
@@ -113,16 +113,19 @@ function renderLoad({ service, size: { ratePerSecond, p99Ms, p99LimitMs, isCheck
  */
 export function renderNodeFit({ results, machine }, node) {
   const sizes = listSizes({ results })
-  if (!sizes.some(size => limitsOf(size) !== null)) return []
+  if (!sizes.some(size => computeLimitsFound(size) !== null)) return []
   const planes = [...groupBy(sizes, renderArmName).values()]
   return [renderNodeSize(node), ...planes.map(plane => `  ${renderFit(plane, node)}`), renderSpeedNote(node, machine)]
 }
 
 /** Sums the limits of the sidecars of all services, rounded for each; null: one of them has no limits. @param {SizeResult[]} sizes of a plane @returns {Limits | null} */
 function sumLimits(sizes) {
-  if (sizes.some(size => limitsOf(size) === null)) return null
+  if (sizes.some(size => computeLimitsFound(size) === null)) return null
   const sum = (/** @type {'millicores' | 'mebibytes'} */ name) =>
-    sizes.reduce((total, size) => total + Math.max(1, size.services.length) * Number(limitsOf(size)?.[name]), 0)
+    sizes.reduce(
+      (total, size) => total + Math.max(1, size.services.length) * Number(computeLimitsFound(size)?.[name]),
+      0,
+    )
   return { millicores: sum('millicores'), mebibytes: sum('mebibytes') }
 }
 
@@ -132,7 +135,7 @@ function sumLimits(sizes) {
  */
 function renderFit(sizes, { left }) {
   const name = renderArmName(sizes[0])
-  const lack = sizes.find(size => limitsOf(size) === null)
+  const lack = sizes.find(size => computeLimitsFound(size) === null)
   if (lack) return `${name}: no limits were found${lack.services.length > 0 ? ` for ${lack.services.join(', ')}` : ''}`
   const needed = /** @type {Limits} */ (sumLimits(sizes))
   const { count, limit, byCpu, byMemory } = fitOnNode(needed, left)
@@ -146,8 +149,8 @@ function renderFit(sizes, { left }) {
 
 /** Renders the size of a node, and what is left of it for sidecars. @param {ReturnType<typeof readNode>} node */
 function renderNodeSize({ name, cores, bytes, left }) {
-  const renderCoresAndMemory = (/** @type {{ cores: number, bytes: number }} */ of) =>
-    `${of.cores} cores and ${of.bytes / MIB} MiB`
+  const renderCoresAndMemory = (/** @type {{ cores: number, bytes: number }} */ resources) =>
+    `${resources.cores} cores and ${resources.bytes / MIB} MiB`
   const isWhole = left.cores === cores && left.bytes === bytes
   const rest = isWhole
     ? 'applications and the system are not counted: --reserve keeps room for them'

@@ -41,12 +41,12 @@ function renderBlock(block) {
     case 'list':
       return [block.heading === undefined ? '' : `${escapeText(block.heading)}:`, list(block.lines)]
     case 'columns':
-      return [fence(block.lines)]
+      return [fenceLines(block.lines)]
     case 'table':
       if (block.table.rows.length === 0) return []
-      return [block.form === 'prose' || block.brief ? fold(block.table) : renderTable(block.table)]
+      return [block.form === 'prose' || block.brief ? foldTable(block.table) : renderTable(block.table)]
     case 'charts':
-      return block.charts.map(({ table }) => fold(table))
+      return block.charts.map(({ table }) => foldTable(table))
   }
 }
 
@@ -55,21 +55,21 @@ const joinParts = parts => `${parts.filter(Boolean).join('\n\n')}\n`
 
 /** Renders a table. Markdown has no cells over several columns: empty cells follow the content of one. @param {Table} table */
 function renderTable({ caption, columns, rows }) {
-  const line = (/** @type {string[]} */ cells) => `| ${cells.join(' | ')} |`
+  const renderTableLine = (/** @type {string[]} */ cells) => `| ${cells.join(' | ')} |`
   const renderSpannedCell = (/** @type {Table['rows'][0][0]} */ cell) => {
     if (typeof cell === 'string') return [cell.split('\n').map(escapeText).join('<br>')]
     return [`**${escapeText(cell.content)}**`, ...Array(cell.colSpan - 1).fill('')]
   }
   return [
     ...(caption ? [`${escapeText(caption)}:`, ''] : []),
-    line(columns.map(([name]) => escapeText(name) || ' ')),
-    line(columns.map(([, align]) => (align === 'right' ? '--:' : '---'))),
-    ...rows.map(cells => line(cells.flatMap(renderSpannedCell))),
+    renderTableLine(columns.map(([name]) => escapeText(name) || ' ')),
+    renderTableLine(columns.map(([, align]) => (align === 'right' ? '--:' : '---'))),
+    ...rows.map(cells => renderTableLine(cells.flatMap(renderSpannedCell))),
   ].join('\n')
 }
 
 /** Folds a table: GitHub shows its caption, and the rest on a click. @param {Table} table */
-function fold(table) {
+function foldTable(table) {
   return `<details><summary>${escapeText(table.caption)}</summary>\n\n${renderTable({ ...table, caption: '' })}\n\n</details>`
 }
 
@@ -77,7 +77,7 @@ function fold(table) {
 const list = lines => lines.map(line => `- ${escapeText(line)}`).join('\n')
 
 /** Renders lines as they are, in a fence that is longer than any run of backticks in them. @param {string[]} lines */
-function fence(lines) {
+function fenceLines(lines) {
   const longest = Math.max(2, ...lines.flatMap(line => [...line.matchAll(/`+/g)].map(([ticks]) => ticks.length)))
   const ticks = '`'.repeat(longest + 1)
   return [ticks, ...lines.map(escapeControls), ticks].join('\n')

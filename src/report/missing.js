@@ -1,6 +1,6 @@
-import { sectionsOf } from '../kinds/sections.js'
+import { findSections } from '../kinds/sections.js'
 import { groupBy } from '../lib/group-by.js'
-import { findVaried, labelOf } from '../model/arms.js'
+import { listVariedAxes, renderArmLabel } from '../model/arms.js'
 import { findResult, listArms } from '../model/results.js'
 
 /**
@@ -18,7 +18,7 @@ const CUT_SHORT = 'This run was cut short, or still goes on'
 export function renderUnfinishedRun({ manifest, records, summary }) {
   const { arms, rounds, precision } = manifest
   // Kinds without a fixed number of trials say by themselves what ended.
-  const kinds = [...new Set(arms.map(sectionsOf))].filter(({ renderUnfinished }) => renderUnfinished)
+  const kinds = [...new Set(arms.map(findSections))].filter(({ renderUnfinished }) => renderUnfinished)
   if (kinds.length > 0)
     return kinds.flatMap(({ kind, renderUnfinished }) => {
       const result = findResult(summary, kind)
@@ -82,13 +82,13 @@ export function renderNotMeasuredPlanes(notMeasured) {
 /** A gate that fired; arms: `pipy 6/6, envoy 2/6` trials. @typedef {{ gate: string, name: string, arms: string, reason: string }} Fired */
 
 /** Lists the gates that fired, each with all its arms and the reason of the first. @param {Pick<Summary, 'results'>} summary @returns {Fired[]} */
-export function listFired(summary) {
+export function listFiredGates(summary) {
   const arms = listArms(summary)
-  const varied = findVaried(arms)
+  const varied = listVariedAxes(arms)
   const fired = arms.flatMap(arm => {
     const { completed, failed, invalid } = arm.trials
-    const of = completed + failed + invalid
-    return arm.spoiled.map(one => ({ ...one, name: renderGate(one), of, label: labelOf(arm, varied) }))
+    const total = completed + failed + invalid
+    return arm.spoiled.map(one => ({ ...one, name: renderGate(one), of: total, label: renderArmLabel(arm, varied) }))
   })
   return [...groupBy(fired, f => f.name).values()].map(alike => ({
     gate: alike[0].gate,
@@ -104,6 +104,6 @@ export function renderGate({ gate, part }) {
 }
 
 /** Renders a line for each gate that fired. @param {Pick<Summary, 'results'>} summary */
-export function renderFired(summary) {
-  return listFired(summary).map(({ name, arms, reason }) => `Check ${name} (${arms} trials): ${reason}`)
+export function renderFiredGates(summary) {
+  return listFiredGates(summary).map(({ name, arms, reason }) => `Check ${name} (${arms} trials): ${reason}`)
 }

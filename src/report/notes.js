@@ -1,12 +1,12 @@
-import { quantityOf } from '../judge/quantities.js'
+import { findQuantity } from '../judge/quantities.js'
 import { listResults } from '../kinds/sections.js'
 import { SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
 import { ROUNDS_LEAST } from '../lib/stats.js'
-import { count, percent } from '../lib/units.js'
-import { findVaried, renderArmName, renderAxes } from '../model/arms.js'
+import { renderNounCount, renderPercent } from '../lib/units.js'
+import { listVariedAxes, renderArmName, renderAxes } from '../model/arms.js'
 import { renderRequest } from '../model/requests.js'
 import { listArms } from '../model/results.js'
-import { DEFAULT_GENERATOR, generatorOf } from '../model/tools.js'
+import { DEFAULT_GENERATOR, findGenerator } from '../model/tools.js'
 import { renderCheckTimes, renderTrafficPolicy } from '../parity/verdict/rows.js'
 import { renderConditions } from './conditions.js'
 
@@ -27,7 +27,7 @@ export function renderNotes(summary) {
     ...renderConditions(summary),
     ...listResults(summary).flatMap((result, place) => noteKind(result, { summary, place })),
   ]
-  const generator = generatorOf({ tools }) ?? DEFAULT_GENERATOR
+  const generator = findGenerator({ tools }) ?? DEFAULT_GENERATOR
   if (generator !== DEFAULT_GENERATOR)
     notes.push(`${generator} made the load: its runs are compared with each other only.`)
   if (arms.some(a => a.load.connections === 'new'))
@@ -49,7 +49,7 @@ export function renderNotes(summary) {
 function noteKind({ result: { arms }, heading }, { summary: { precision, shows }, place }) {
   const [{ load }] = arms
   const names = ['throughput', 'cpuPerRequest', ...shows.quantities]
-  const quantities = arms.flatMap(a => names.map(name => quantityOf(a, name)))
+  const quantities = arms.flatMap(a => names.map(name => findQuantity(a, name)))
   const rounds = Math.max(...quantities.map(q => q.values.filter(v => v !== null).length))
   // Nothing was measured: there is nothing to say of it.
   if (rounds === 0) return []
@@ -79,7 +79,7 @@ function renderMeaningOfTimes(arms) {
 
 /** Renders which arms of a closed loop reached their capacity. @param {SummaryArm[]} arms */
 function noteCapacities(arms) {
-  const bound = arms.filter(a => a.repeatOf === null && quantityOf(a, 'capacity').median !== null).map(renderArmName)
+  const bound = arms.filter(a => a.repeatOf === null && findQuantity(a, 'capacity').median !== null).map(renderArmName)
   const why = arms.some(a => a.boundBy === 'sidecar') ? 'No capacity was shown' : 'No sidecar was the limit'
   return bound.length > 0
     ? `req/s is the capacity at this CPU limit where the sidecar was the limit (${[...new Set(bound)].join(', ')}), elsewhere throughput.`
@@ -96,7 +96,7 @@ export function renderDeviations({ deployed = [] }) {
 /** Renders each threshold with the median ratio: met, not met, or excluded. @param {Pick<Summary, 'thresholds'>} summary */
 export function renderThresholds({ thresholds }) {
   return thresholds.map(({ expression, link, cpuLimitCores, value, held }) => {
-    const arm = `${link}${cpuLimitCores ? `, ${count(cpuLimitCores, 'core')}` : ''}`
+    const arm = `${link}${cpuLimitCores ? `, ${renderNounCount(cpuLimitCores, 'core')}` : ''}`
     return renderThreshold({ expression, arm, value, held })
   })
 }
@@ -116,8 +116,8 @@ export function renderThreshold({ expression, arm, value, held }) {
  * @returns {{ isReached: boolean, hasPairs: boolean, roundsMore: number | null, sentence: string }} hasPairs: false: no pair is left;
  *   roundsMore: the most that a pair still needs, null: not known, or no pair is left
  */
-export function summarisePrecision({ width: wanted, rounds, isReached, pairs }) {
-  const after = `after ${count(rounds, 'round')}`
+export function summarisePrecision({ width: widthLimit, rounds, isReached, pairs }) {
+  const after = `after ${renderNounCount(rounds, 'round')}`
   if (pairs.length === 0)
     return { isReached, hasPairs: false, roundsMore: null, sentence: `${after}: no pair is left to compare` }
   const more = pairs.map(pair => pair.roundsMore)
@@ -125,20 +125,20 @@ export function summarisePrecision({ width: wanted, rounds, isReached, pairs }) 
   const open = pairs.filter(pair => !pair.isNarrow)
   const among = open.length > 0 ? open : pairs
   const [widest] = among.toSorted((x, y) => (y.width ?? Infinity) - (x.width ?? Infinity))
-  const place = renderAxes(widest, findVaried(pairs))
-  const spoiled = widest.width !== null && widest.width <= wanted && !widest.isNarrow
+  const place = renderAxes(widest, listVariedAxes(pairs))
+  const spoiled = widest.width !== null && widest.width <= widthLimit && !widest.isNarrow
   const is =
     widest.width === null
       ? 'has no interval yet'
-      : `is ${percent(widest.width, 1)} wide${spoiled ? ', and more than one round in ten was spoiled' : ''}`
+      : `is ${renderPercent(widest.width, 1)} wide${spoiled ? ', and more than one round in ten was spoiled' : ''}`
   const others = pairs.length > 1 ? `, the widest of ${pairs.length}` : ''
   const sentence =
     `${after}: CPU per request of ${widest.a} and ${widest.b}${place ? ` (${place})` : ''} ${is}${others}; ` +
     (isReached
-      ? `at most ${percent(wanted, 1)} was asked for`
+      ? `at most ${renderPercent(widthLimit, 1)} was asked for`
       : roundsMore === null
-        ? `what ${percent(wanted, 1)} takes is not known`
-        : `for ${percent(wanted, 1)} it needs about ${count(roundsMore, 'more round')}`)
+        ? `what ${renderPercent(widthLimit, 1)} takes is not known`
+        : `for ${renderPercent(widthLimit, 1)} it needs about ${renderNounCount(roundsMore, 'more round')}`)
   return { isReached, hasPairs: true, roundsMore, sentence }
 }
 

@@ -2,8 +2,8 @@ import { KINDS } from '../kinds/registry.js'
 import { SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
 import { groupBy } from '../lib/group-by.js'
 import { wrapText } from '../lib/text-table.js'
-import { aboutMinutes, percent } from '../lib/units.js'
-import { AXES, findVaried, renderArmName, renderAxes, renderVaried } from '../model/arms.js'
+import { renderMinutes, renderPercent } from '../lib/units.js'
+import { AXES, listVariedAxes, renderArmName, renderAxes, renderVaried } from '../model/arms.js'
 import { REQUEST_AXES } from '../model/requests.js'
 import { renderNotMeasuredPlanes } from './missing.js'
 
@@ -30,7 +30,7 @@ export function renderPlan(plan, seconds, mostSeconds = null) {
   const { experiment, question, trials, rounds, arms, notes, notMeasured, seed } = plan
   const { parts, settings, calibrations, claims, precision } = plan
   const words = KINDS[parts[0].kind].summarisePlan?.(plan)
-  const minutes = aboutMinutes(seconds, mostSeconds)
+  const minutes = renderMinutes(seconds, mostSeconds)
   const leastMinutes = Math.ceil((seconds * SEQUENCE_LEAST) / (60 * rounds))
   const what =
     words?.planned ??
@@ -43,7 +43,7 @@ export function renderPlan(plan, seconds, mostSeconds = null) {
     question,
     ...(precision
       ? [
-          `Rounds go on until the interval of CPU per request is at most ${percent(precision.width, 1)} wide for every pair, or ${precision.maxMinutes} min are over: at least about ${leastMinutes} min.`,
+          `Rounds go on until the interval of CPU per request is at most ${renderPercent(precision.width, 1)} wide for every pair, or ${precision.maxMinutes} min are over: at least about ${leastMinutes} min.`,
         ]
       : []),
     ...notes.map(note => `Note: ${note}`),
@@ -64,7 +64,7 @@ export function renderPlan(plan, seconds, mostSeconds = null) {
  * @param {Arm[]} arms of one kind @param {{ loop?: string, chooses?: AxisName[] }} [words] chooses: axes whose values the trials find
  */
 function renderArms(arms, { loop, chooses = [] } = {}) {
-  const varied = findVaried(arms)
+  const varied = listVariedAxes(arms)
   const who = arms[0].load.isInterleaved ? 'Interleaved arms' : 'Arms'
   // Arms that differ in their plane alone are on one line.
   const alike = [...groupBy(arms, arm => renderVaried(arm, varied))]

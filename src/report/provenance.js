@@ -1,5 +1,5 @@
-import { left } from '../lib/text-table.js'
-import { mib, percent } from '../lib/units.js'
+import { alignLeft } from '../lib/text-table.js'
+import { renderMebibytes, renderPercent } from '../lib/units.js'
 
 /**
  * The origin of the numbers of a document. Pure.
@@ -17,7 +17,7 @@ export function tabulateProvenance({ run, command, kit, schemaVersion, ...manife
   const method = 'methodVersion' in manifest ? `, method version ${manifest.methodVersion}` : ''
   return {
     caption: 'Where these numbers are from',
-    columns: left('', ''),
+    columns: alignLeft('', ''),
     rows: [
       ['run', `${run.id}, started ${run.startedAt}, seed ${run.seed}`],
       ...(run.resumed ?? []).map(({ at, trials }) => ['went on', `${at}, after ${trials} trials`]),
@@ -38,7 +38,7 @@ export function listRunFacts({ target, machine, tools, settings }, records) {
   return [
     [
       'memory of the kit',
-      peaks.length > 0 ? `at most ${mib(Math.max(...peaks))} MiB resident in the windows` : 'not known',
+      peaks.length > 0 ? `at most ${renderMebibytes(Math.max(...peaks))} MiB resident in the windows` : 'not known',
     ],
     ['target', target],
     ...Object.entries(facts).map(([name, value]) => [name, renderFact(value)]),
@@ -53,4 +53,4 @@ export function listRunFacts({ target, machine, tools, settings }, records) {
 
 /** @param {{ idleFraction: number, stealFraction: number }} before */
 const renderIdleShare = ({ idleFraction, stealFraction }) =>
-  `${percent(idleFraction)} idle, ${percent(stealFraction)} stolen by its host`
+  `${renderPercent(idleFraction)} idle, ${renderPercent(stealFraction)} stolen by its host`

@@ -2,8 +2,8 @@ import { findNoise, renderReason } from '../answer/pair.js'
 import { PRIMARY, QUANTITIES } from '../judge/quantities.js'
 import { groupBy } from '../lib/group-by.js'
 import { capitalise } from '../lib/letters.js'
-import { percent } from '../lib/units.js'
-import { findVaried, groupOf, renderAxes } from '../model/arms.js'
+import { renderPercent } from '../lib/units.js'
+import { createGroupKey, listVariedAxes, renderAxes } from '../model/arms.js'
 import { listArms, listComparisons } from '../model/results.js'
 
 /** Every comparison of a run as a sentence. Pure. @import { Comparison, Result, Shows, Summary } from '../model/types.ts' */
@@ -17,14 +17,14 @@ export const CONTRASTS = 'Each plane against itself'
  * @param {Pick<Result, 'arms' | 'comparisons'>} result @param {Shows} shows @returns {Block[]}
  */
 export function createVerdictBlocks(result, shows) {
-  return groupVerdicts(result, shows).flatMap(blocksOfVerdicts)
+  return groupVerdicts(result, shows).flatMap(createGroupBlocks)
 }
 
 /**
  * Makes the blocks of one group; those without sentences are empty.
  * @param {{ heading?: string, primary: string[], secondary: string[], noise?: string }} group of sentences @returns {Block[]}
  */
-export function blocksOfVerdicts({ heading = '', primary, secondary, noise = '' }) {
+export function createGroupBlocks({ heading = '', primary, secondary, noise = '' }) {
   return [
     .../** @type {Block[]} */ (heading ? [{ type: 'heading', text: heading }] : []),
     { type: 'sentences', tone: 'strong', lines: primary },
@@ -36,11 +36,11 @@ export function blocksOfVerdicts({ heading = '', primary, secondary, noise = '' 
 /** Renders the verdicts over all sidecars, group by group, without contrasts. @param {Pick<Result, 'arms' | 'comparisons'>} result @param {Shows} shows */
 function groupVerdicts({ comparisons, arms }, shows) {
   const whole = comparisons.filter(c => c.service === null && c.contrast === null)
-  const varied = findVaried(arms)
-  const groups = [...groupBy(whole, c => groupOf(c)).values()]
+  const varied = listVariedAxes(arms)
+  const groups = [...groupBy(whole, c => createGroupKey(c)).values()]
   // Without an axis across, every quantity is listed but those that an experiment must name.
   const isListed = (/** @type {string} */ quantity) =>
-    shows.quantities.includes(quantity) || (shows.across === null && !comparedIn(quantity)?.isOnRequest)
+    shows.quantities.includes(quantity) || (shows.across === null && !findComparedWords(quantity)?.isOnRequest)
   return groups.map(group => {
     const pairs = group.filter(c => !c.isControl)
     const [primary, others] = [true, false].map(is => pairs.filter(c => (c.quantity === PRIMARY.name) === is))
@@ -59,9 +59,9 @@ function groupVerdicts({ comparisons, arms }, shows) {
  * @param {Comparison[]} primary whose reasons were printed before
  */
 function renderSecondary(comparisons, primary) {
-  const keyOf = (/** @type {Comparison} */ c) => JSON.stringify([c.a, c.b, c.verdict, c.reasons])
-  const primaryKeys = new Set(primary.map(keyOf))
-  const groups = groupBy(comparisons, c => (hasVerdict(c) ? c : keyOf(c)))
+  const createVerdictKey = (/** @type {Comparison} */ c) => JSON.stringify([c.a, c.b, c.verdict, c.reasons])
+  const primaryKeys = new Set(primary.map(createVerdictKey))
+  const groups = groupBy(comparisons, c => (hasVerdict(c) ? c : createVerdictKey(c)))
   return [...groups].flatMap(([key, group]) => {
     const isReasonKnown = primaryKeys.has(`${key}`)
     if (hasVerdict(group[0]) || (group.length === 1 && !isReasonKnown)) return group.map(renderVerdict)
@@ -76,7 +76,7 @@ const hasVerdict = ({ verdict }) => verdict !== 'invalid' && verdict !== 'indica
 function renderWithoutVerdict(group, isReasonKnown) {
   const [{ a, b, verdict, reasons }] = group
   const names = group.map(({ quantity, ratio: { median } }) => {
-    const label = comparedIn(quantity)?.label
+    const label = findComparedWords(quantity)?.label
     return verdict === 'indicative' && median !== null ? `${label} ${median.toFixed(2)} : 1` : label
   })
   const because = renderReasons(reasons)
@@ -89,30 +89,31 @@ function renderWithoutVerdict(group, isReasonKnown) {
  * @param {Pick<Summary, 'results' | 'shows'>} summary
  */
 export function renderContrastVerdicts({ results, shows }) {
-  const varied = findVaried(listArms({ results }))
+  const varied = listVariedAxes(listArms({ results }))
   const verdicts = listComparisons({ results })
     .filter(c => c.contrast !== null && c.service === null)
-    .filter(c => comparedIn(c.quantity)?.isHeadline && shows.quantities.includes(c.quantity))
-  const whereOf = (/** @type {Comparison} */ c) => {
+    .filter(c => findComparedWords(c.quantity)?.isHeadline && shows.quantities.includes(c.quantity))
+  const renderOtherAxes = (/** @type {Comparison} */ c) => {
     const others = varied.filter(name => name !== c.contrast)
     return renderAxes(c, others)
   }
-  const keyOf = (/** @type {Comparison} */ c) => JSON.stringify([c.quantity, c.b, whereOf(c), c.reasons])
-  const groups = groupBy(verdicts, c => (c.verdict === 'indicative' ? keyOf(c) : c))
+  const createVerdictKey = (/** @type {Comparison} */ c) =>
+    JSON.stringify([c.quantity, c.b, renderOtherAxes(c), c.reasons])
+  const groups = groupBy(verdicts, c => (c.verdict === 'indicative' ? createVerdictKey(c) : c))
   return [...groups.values()].map(alike => {
-    const where = whereOf(alike[0])
-    return `${alike.length === 1 ? renderVerdict(alike[0]) : renderIndicative(alike)}${where ? ` (${where})` : ''}`
+    const where = renderOtherAxes(alike[0])
+    return `${alike.length === 1 ? renderVerdict(alike[0]) : renderIndicativeRatios(alike)}${where ? ` (${where})` : ''}`
   })
 }
 
 /** Renders several arms against one baseline, all without an interval for the same reason. @param {Comparison[]} comparisons */
-function renderIndicative(comparisons) {
+function renderIndicativeRatios(comparisons) {
   const [{ quantity, b, reasons }] = comparisons
   const renderMedian = (/** @type {number | null} */ median) =>
     median === null ? 'unknown' : `${median.toFixed(2)} : 1`
   const ratios = comparisons.map(({ a, ratio }) => `${a} ${renderMedian(ratio.median)}`)
   const notes = renderReasons(reasons)
-  return `${comparedIn(quantity)?.label} against ${b}, no interval yet${notes}: ${ratios.join(', ')}`
+  return `${findComparedWords(quantity)?.label} against ${b}, no interval yet${notes}: ${ratios.join(', ')}`
 }
 
 /**
@@ -121,7 +122,7 @@ function renderIndicative(comparisons) {
  */
 export function renderVerdict(comparison) {
   const { a, b, quantity, service, ratio, verdict, reasons, gapLeast, load } = comparison
-  const compared = comparedIn(quantity)
+  const compared = findComparedWords(quantity)
   const { median, low, high, values } = ratio
   const rounds = values.filter(v => v !== null).length
   const whose = service === null ? '' : ` at ${service}`
@@ -131,13 +132,16 @@ export function renderVerdict(comparison) {
   if (verdict === 'indicative') return `${pair}: ${median.toFixed(2)} : 1, no interval yet${notes}`
 
   const digits = gapLeast === undefined ? 0 : 1
-  const gap = (/** @type {number} */ r) => 100 * Math.abs(r - 1)
+  const computeGapPercent = (/** @type {number} */ r) => 100 * Math.abs(r - 1)
   if (verdict === 'no-difference-shown' || low === null || high === null) {
     const noise = findNoise(comparison)
     return `${pair}: no difference found at this noise (±${noise.toFixed(1)} %)${notes}`
   }
-  const words = `${median < 1 ? compared?.less : compared?.more}`.replace('%', `${gap(median).toFixed(digits)} %`)
-  const ends = [gap(low), gap(high)].sort((x, y) => x - y).map(v => v.toFixed(digits))
+  const words = `${median < 1 ? compared?.less : compared?.more}`.replace(
+    '%',
+    `${computeGapPercent(median).toFixed(digits)} %`,
+  )
+  const ends = [computeGapPercent(low), computeGapPercent(high)].sort((x, y) => x - y).map(v => v.toFixed(digits))
   const unit = load.isInterleaved ? 'interleaved repeats' : 'repeats'
   return `${a} ${words}${whose} than ${b} [${ends.join(', ')}], ${rounds} ${unit}${notes}`
 }
@@ -150,10 +154,10 @@ export function renderReasons(reasons) {
 /** Renders the noise of the run, how far an arm is from itself; empty: no A/A pair has a ratio. @param {Comparison[]} comparisons of A/A pairs, in one group */
 function renderNoise(comparisons) {
   const parts = comparisons.flatMap(({ quantity, ratio: { median } }) => {
-    return median === null ? [] : [`${comparedIn(quantity)?.label} ${percent(Math.abs(median - 1), 1)}`]
+    return median === null ? [] : [`${findComparedWords(quantity)?.label} ${renderPercent(Math.abs(median - 1), 1)}`]
   })
   return parts.length > 0 ? `Noise (${comparisons[0].a} against itself, A/A): ${parts.join(', ')}.` : ''
 }
 
 /** @param {string} quantity */
-const comparedIn = quantity => QUANTITIES[quantity]?.compared
+const findComparedWords = quantity => QUANTITIES[quantity]?.compared

@@ -33,7 +33,7 @@ export function findConflict(constraints, facts, isRequested = () => true) {
  * @param {Constraint<Facts>[]} constraints @param {Facts} facts @param {(name: string) => boolean} [isRequested] as for findConflict
  * @throws {UsageError} with the message of the first constraint that is broken
  */
-export function assertAllowed(constraints, facts, isRequested) {
+export function assertConstraints(constraints, facts, isRequested) {
   const message = findConflict(constraints, facts, isRequested)
   if (message !== null) throw new UsageError(message)
 }

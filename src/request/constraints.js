@@ -1,6 +1,6 @@
-import { kindsOf } from '../kinds/registry.js'
+import { listKinds } from '../kinds/registry.js'
 import { AXES } from '../model/arms.js'
-import { assertAllowed, findConflict } from './constraint.js'
+import { assertConstraints, findConflict } from './constraint.js'
 import { ARMS } from './constraints/arms.js'
 import { MANY_SIDECARS } from './constraints/many-sidecars.js'
 import { REQUESTS } from './constraints/requests.js'
@@ -23,8 +23,8 @@ const NOTHING = /** @type {PartRequest['overrides']} */ ({ planes: null, cpuLimi
  * @param {object} [options] by which constraints are chosen: those on an option that has a value; absent: the facts
  * @throws {import('../lib/errors.js').UsageError} with the message of the first that is broken
  */
-export function assertTogether(constraints, facts, options = /** @type {object} */ (facts)) {
-  assertAllowed(constraints, facts, name => hasValue(/** @type {Record<string, unknown>} */ (options)[name]))
+export function assertCombination(constraints, facts, options = /** @type {object} */ (facts)) {
+  assertConstraints(constraints, facts, name => hasValue(/** @type {Record<string, unknown>} */ (options)[name]))
 }
 
 /** Says whether an option has a value: false and an empty list or object are none. @param {unknown} value */
@@ -38,7 +38,7 @@ function hasValue(value) {
  * @param {PartRequest} request @throws {import('../lib/errors.js').UsageError} with the message of the first that is broken
  */
 export function assertRequest(request) {
-  assertAllowed(listRequestRows(request.kind), request, name => isRequested(request, name))
+  assertConstraints(listRequestRows(request.kind), request, name => isRequested(request, name))
 }
 
 /**
@@ -46,7 +46,7 @@ export function assertRequest(request) {
  * that other options can lift do not count. @param {string} name @param {import('./experiment.js').Experiment} experiment
  */
 export function isAllowed(name, experiment) {
-  const kinds = kindsOf(experiment)
+  const kinds = listKinds(experiment)
   const place = { planes: [], hasSidecars: () => true, cpus: Number.POSITIVE_INFINITY }
   return kinds.some(kind => {
     const request = { experiment, overrides: NOTHING, axes: experiment.axes, kind, kinds, ...place }
@@ -68,9 +68,9 @@ function listRequestRows(kind) {
  * Finds why an arm cannot be measured; null: it can. Constraints on an axis on which the arm has the default are not checked.
  * @param {PlacedArm} placed
  */
-export function findUnmeasurable(placed) {
+export function findUnmeasurableReason(placed) {
   return findConflict(ARMS, placed, name => {
-    const { of, values } = AXES[/** @type {AxisName} */ (name)]
-    return of(placed.arm) !== values[0]
+    const { of: findValue, values } = AXES[/** @type {AxisName} */ (name)]
+    return findValue(placed.arm) !== values[0]
   })
 }

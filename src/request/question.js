@@ -1,6 +1,6 @@
-import { kindsOf } from '../kinds/registry.js'
+import { listKinds } from '../kinds/registry.js'
 import { UsageError } from '../lib/errors.js'
-import { suggest } from '../lib/nearest.js'
+import { renderSuggestion } from '../lib/nearest.js'
 import { parseChoice } from '../model/arms.js'
 import { INTERLEAVED_PROFILES, PROFILES } from './experiment.js'
 
@@ -59,7 +59,7 @@ import { INTERLEAVED_PROFILES, PROFILES } from './experiment.js'
 export function resolveQuestions(experiment, overrides) {
   const { axes: ofProfile, ...profile } = findProfile(experiment, overrides)
   const axes = { ...experiment.axes, ...ofProfile }
-  const kindsOfExperiment = kindsOf({ ...experiment, axes })
+  const kindsOfExperiment = listKinds({ ...experiment, axes })
   const measured = overrides.measure ?? kindsOfExperiment
   // Of cost and capacity, cost is left out if the load comes from another machine, which sends to one address; capacity is left
   // out for a precision, which is of ratios of cost.
@@ -73,14 +73,14 @@ export function resolveQuestions(experiment, overrides) {
     kinds,
     profile:
       kind === 'cost'
-        ? interleavedProfileOf(kindsOfExperiment, { experiment, overrides })
+        ? createInterleavedProfile(kindsOfExperiment, { experiment, overrides })
         : // Interleaved arms show the noise: windows beside them repeat no arm for it.
           { ...profile, hasControl: profile.hasControl && !kinds.includes('cost') },
   }))
 }
 
 /** @param {TrialKind[]} kinds of the experiment @param {Pick<Question, 'experiment' | 'overrides'>} question @returns {Profile} of cost */
-function interleavedProfileOf(kinds, { experiment, overrides: { profile, rounds } }) {
+function createInterleavedProfile(kinds, { experiment, overrides: { profile, rounds } }) {
   // An experiment of two kinds has lengths for the windows of capacity: for cost, the defaults hold.
   const profileLengths = kinds.join() === 'cost' ? experiment.profiles[/** @type {'quick'} */ (profile)] : {}
   const lengths = { ...INTERLEAVED_PROFILES[profile], ...profileLengths }
@@ -101,7 +101,7 @@ export function choosePlanes(experiment, overrides) {
  */
 function findProfile(experiment, { profile, rounds }) {
   if (!Object.hasOwn(PROFILES, profile))
-    throw new UsageError(`unknown profile "${profile}"${suggest(profile, Object.keys(PROFILES))}`)
+    throw new UsageError(`unknown profile "${profile}"${renderSuggestion(profile, Object.keys(PROFILES))}`)
   const profileLengths = experiment.profiles[/** @type {'quick'} */ (profile)]
   return { ...PROFILES[profile], ...profileLengths, ...(rounds ? { rounds } : {}) }
 }

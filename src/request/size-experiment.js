@@ -21,8 +21,10 @@ const schema = z.strictObject({
           .max(50, 'at most 50 characters')
           .regex(/^[a-z]([-a-z0-9]*[a-z0-9])?$/, 'lower case letters, digits and hyphens, such as orders-v2'),
         requestsPerSecond: LOAD_AXES.ratePerSecond.schema,
-        p99: readWith(readMilliseconds, 'a time such as 20ms or 1.5s is needed').pipe(bounds.p99Ms).optional(),
-        payload: readWith(readBytes, 'a size such as 1KiB is needed').pipe(LOAD_AXES.payloadBytes.schema).optional(),
+        p99: createTextSchema(readMilliseconds, 'a time such as 20ms or 1.5s is needed').pipe(bounds.p99Ms).optional(),
+        payload: createTextSchema(readBytes, 'a size such as 1KiB is needed')
+          .pipe(LOAD_AXES.payloadBytes.schema)
+          .optional(),
       }),
     )
     .min(1, 'at least one service is needed')
@@ -61,7 +63,7 @@ const SIZES = [1 / 8, 1 / 4, 3 / 8, 1 / 2, 3 / 4, 1]
  * @param {SizeAxes & { ratePerSecond: number, p99Ms: number, isExtrapolated: boolean }} options
  */
 export function createSizeExperiment({ ratePerSecond, p99Ms, payloadBytes, isExtrapolated, ...options }) {
-  return create({
+  return createSearchExperiment({
     question: `Which ${renderLimitNames(options)} holds ${ratePerSecond} requests/s with a p99 of at most ${p99Ms} ms${renderExtras(options)}?`,
     axes: {
       ...shareAxes(options),
@@ -91,7 +93,7 @@ export function createServicesExperiment({ services, p99Ms, payloadBytes, ...opt
     throw new UsageError(
       `the service ${sized.name} has a payload, the size of a request and of its answer: leave it out beside --request, --response and --traffic`,
     )
-  return create({
+  return createSearchExperiment({
     question: `Which ${renderLimitNames(options)}s hold the loads of ${loads.map(({ name }) => name).join(', ')}${renderExtras(options)}?`,
     axes: {
       ...shareAxes(options),
@@ -154,7 +156,7 @@ function refuseWithout(name) {
  * Makes an experiment with a search. Beside a neighbour the sidecars have no CPU limits.
  * @param {{ question: string, axes: Record<string, unknown[]>, search: Record<string, unknown> }} options
  */
-function create({ question, axes, search }) {
+function createSearchExperiment({ question, axes, search }) {
   const experiment = {
     name: 'size',
     question,
@@ -185,7 +187,7 @@ export function parseServices(text, file) {
  * Makes the schema of a text.
  * @param {(text: string) => number | null} read null: another form is needed @param {string} needed the message that says so
  */
-function readWith(read, needed) {
+function createTextSchema(read, needed) {
   return z.string(needed).transform((text, context) => {
     const value = read(text)
     if (value !== null) return value

@@ -1,5 +1,5 @@
 import { BenchError } from '../lib/errors.js'
-import { within } from '../lib/wait.js'
+import { withTimeout } from '../lib/wait.js'
 
 /** @import { Handle } from '../model/types.ts' @import { Phase } from './events.js' */
 
@@ -53,7 +53,7 @@ export async function assertAllRun(processes, phase) {
  * @param {Handle[]} processes @param {Phase} phase @throws {BenchError} if one has exited, or is stopped
  */
 export async function assertStillRun(processes, phase) {
-  await awaitEnding(processes)
+  await awaitAnyExit(processes)
   await assertAllRun(processes, phase)
 }
 
@@ -61,7 +61,7 @@ export async function assertStillRun(processes, phase) {
  * Waits until one of the processes that are to run ends, for half a second at most; it does not throw if none does. A process that
  * has ended early already ends the wait at once. @param {Handle[]} processes
  */
-export async function awaitEnding(processes) {
+export async function awaitAnyExit(processes) {
   const running = processes.filter(p => !isFinished(p, p.ending()))
-  await within(Promise.race(running.map(p => p.exited)), { seconds: ENDING_SECONDS, late: () => '' })
+  await withTimeout(Promise.race(running.map(p => p.exited)), { seconds: ENDING_SECONDS, late: () => '' })
 }

@@ -1,5 +1,5 @@
 import { BenchError } from '../lib/errors.js'
-import { untilAborted, waitUntil } from '../lib/wait.js'
+import { waitUntilEpoch, withAbort } from '../lib/wait.js'
 import { createCheck, hasChunks } from '../model/requests.js'
 
 /**
@@ -29,11 +29,11 @@ export function readStreams({ testbed, trials, signal }, { services, window }) {
       const { hostname: address, port } = new URL(urls[0])
       const { request, answer } = createCheck(arm.load, `stream-${arm.id}`)
       for (let dueMs = window.startMs; dueMs < window.endMs; dueMs = Math.max(dueMs + STREAM_EVERY_MS, Date.now())) {
-        await waitUntil(dueMs, signal)
+        await waitUntilEpoch(dueMs, signal)
         signal.throwIfAborted()
         const args = { endpoint: { address, port: Number(port) }, ask: { host, ...request } }
         const answering = testbed.site.target.call('stream', args, { signal })
-        const { status, bytes, ...stream } = await untilAborted(answering, signal)
+        const { status, bytes, ...stream } = await withAbort(answering, signal)
         if (status !== 200 || bytes !== answer.length)
           throw new BenchError(
             `a request for an answer in chunks through ${arm.id} was answered ${status} with ${bytes} bytes, not by the application`,
@@ -62,7 +62,7 @@ export async function makeChanges({ testbed, trials, signal }, { changeTo, windo
   for (let dueMs = window.startMs + intervalMs / 2; dueMs < window.endMs; dueMs += intervalMs) {
     // Skip a change that is more than an interval late: the one before it took that long.
     if (Date.now() > dueMs + intervalMs) continue
-    await waitUntil(dueMs, signal)
+    await waitUntilEpoch(dueMs, signal)
     signal.throwIfAborted()
     const atSeconds = (Date.now() - window.startMs) / 1000
     const next = changeTo(changes.length + 1)

@@ -2,10 +2,10 @@ import { rmSync } from 'node:fs'
 import path from 'node:path'
 import { SERVICES as PARITY_SERVICES } from '../certificates/credentials.js'
 import { issueCertificates } from '../certificates/issue-certificates.js'
-import { atExit } from '../lib/at-exit.js'
+import { runAtExit } from '../lib/run-at-exit.js'
 import { GENERATOR } from '../model/sidecar-contract.js'
 import { estimateMostSeconds, estimatePlanSeconds } from '../plan/plan.js'
-import { topologyOf } from '../services/topology.js'
+import { createArmTopology } from '../services/topology.js'
 
 /** @import { Ledger, Plan, Topology } from '../model/types.ts' */
 
@@ -25,8 +25,8 @@ export async function openCertificates({ ledger, plan, topologies, hasAuthorityK
   const keys = path.join(ledger.folder, 'keys')
   const certificates = path.join(keys, 'certificates')
   const removeKeys = () => rmSync(keys, { recursive: true, force: true })
-  const keepKeys = atExit(removeKeys)
-  const run = [...Object.values(topologies), ...plan.arms.map(arm => topologyOf(arm, topologies))]
+  const keepKeys = runAtExit(removeKeys)
+  const run = [...Object.values(topologies), ...plan.arms.map(arm => createArmTopology(arm, topologies))]
   const names = run.flatMap(({ services }) => services.map(({ name, copyOf }) => copyOf ?? name))
   const close = (/** @type {{ retain: boolean }} */ { retain }) => {
     keepKeys()

@@ -1,7 +1,7 @@
 import { BenchError } from '../lib/errors.js'
-import { untilAborted, waitUntil, within } from '../lib/wait.js'
+import { waitUntilEpoch, withAbort, withTimeout } from '../lib/wait.js'
 import { readNowMs } from '../node/convergence.js'
-import { assertAllRun, awaitEnding, expectEnd } from './alive.js'
+import { assertAllRun, awaitAnyExit, expectEnd } from './alive.js'
 
 /** The end of a sidecar under load, and the start of its successor. */
 /** @import { EndingStep, TrialRecord, Window } from '../model/types.ts' */
@@ -37,8 +37,8 @@ async function endSidecar({ testbed, signal }, { ending, window, graceMs = GRACE
   const { process, notice, steps, request, succeed } = ending
   const { target } = testbed.site
   const who = `${process.spec.service}'s sidecar`
-  await waitUntil(window.startMs + AT_SHARE * (window.endMs - window.startMs), signal)
-  if (notice && (await untilAborted(target.call('change', { ...notice, deadlineMs: window.endMs }), signal)) === null)
+  await waitUntilEpoch(window.startMs + AT_SHARE * (window.endMs - window.startMs), signal)
+  if (notice && (await withAbort(target.call('change', { ...notice, deadlineMs: window.endMs }), signal)) === null)
     throw new BenchError(
       `the client of ${who} was told to call it no more, and the change took no effect in the window`,
     )
@@ -48,10 +48,10 @@ async function endSidecar({ testbed, signal }, { ending, window, graceMs = GRACE
   const beginMs = Date.now()
   for (const step of steps) await take(step)
   const isGone = process.exited.then(() => true)
-  const hasGone = await within(isGone, { seconds: graceMs / 1000, late: () => false, signal })
+  const hasGone = await withTimeout(isGone, { seconds: graceMs / 1000, late: () => false, signal })
   const goneSeconds = hasGone ? (Date.now() - beginMs) / 1000 : null
   if (!hasGone) process.signal?.('SIGKILL')
-  const gone = await untilAborted(process.exited, signal)
+  const gone = await withAbort(process.exited, signal)
   const sent = steps.flatMap(step => (step.kind === 'signal' ? `signal ${step.signal}` : []))
   if (hasGone && gone.startsWith('signal') && !sent.includes(gone))
     throw new BenchError(await process.renderFailure(`${who} died while it was ended, with ${gone}`))
@@ -62,26 +62,26 @@ async function endSidecar({ testbed, signal }, { ending, window, graceMs = GRACE
     .then(seconds => (seconds === null ? null : readNowMs()))
   answering.catch(() => {})
   const successor = await succeed()
-  const answeredMs = await untilAborted(answering, signal)
+  const answeredMs = await withAbort(answering, signal)
   if (answeredMs === null) throw new BenchError(await successor.renderFailure(`the successor of ${who} never answered`))
   // The successor has to serve until the window ends.
-  await waitUntil(window.endMs, signal)
+  await waitUntilEpoch(window.endMs, signal)
   await assertAllRun([successor], 'window')
   const answerSeconds = (answeredMs - Number(successor.startedMs)) / 1000
   return { atSeconds: (beginMs - window.startMs) / 1000, goneSeconds, answerSeconds }
 
   /** Waits, or sends a signal or a request to the sidecar. @param {EndingStep} step */
   async function take(step) {
-    if (step.kind === 'wait') await waitUntil(Date.now() + step.seconds * 1000, signal)
+    if (step.kind === 'wait') await waitUntilEpoch(Date.now() + step.seconds * 1000, signal)
     else if (step.kind === 'signal') process.signal?.(step.signal)
-    else await untilAborted(target.call('perform', { actions: [step] }), signal).catch(throwEndingError)
+    else await withAbort(target.call('perform', { actions: [step] }), signal).catch(throwEndingError)
     signal.throwIfAborted()
   }
 
   /** Throws the error of a sidecar that died, or of one that refused its step. @param {Error} cause @throws {BenchError} */
   async function throwEndingError(cause) {
     signal.throwIfAborted()
-    await awaitEnding([process])
+    await awaitAnyExit([process])
     const how = process.ending()
     const what = how === null ? 'did not take its end' : `ended before it had answered, with ${how}`
     throw new BenchError(await process.renderFailure(`${who} ${what}: ${cause.message}`), { cause })

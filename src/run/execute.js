@@ -5,7 +5,7 @@ import { IDLE_LEAST } from '../model/bounds.js'
 import { METHOD_VERSION, SCHEMA_VERSION } from '../model/versions.js'
 import { OBSERVE_SECONDS } from '../plan/rounds.js'
 import { dropCutLines } from '../records/write.js'
-import { listDeployed } from '../services/specs.js'
+import { listDeployedProfiles } from '../services/specs.js'
 import { openCertificates } from './certificates.js'
 import { runPlan } from './run.js'
 import { hashScripts } from './scripts.js'
@@ -48,7 +48,7 @@ export async function executePlan({ preparation, kinds, site, folder, execution,
   const { programs, layout } = preparation
   const { command, thresholds = [], retain = false, echoScripts, interrupted } = execution
   const resume = interrupted && (await import('./resume.js'))
-  const plan = resume ? resume.leaveOutAgain(preparation.plan, interrupted.manifest) : preparation.plan
+  const plan = resume ? resume.leaveOutFailedArms(preparation.plan, interrupted.manifest) : preparation.plan
   const startedAt = new Date().toISOString()
   const { certificates, close } = await openCertificates({
     ledger: site.ledger,
@@ -73,7 +73,7 @@ export async function executePlan({ preparation, kinds, site, folder, execution,
     /** @type {typeof known} */
     let manifest = known
     if (resume) {
-      resume.assertSame({ interrupted, plan, now })
+      resume.assertSamePlan({ interrupted, plan, now })
       dropCutLines(folder)
       manifest = resume.continueManifest({ interrupted, known })
     }
@@ -104,7 +104,7 @@ export async function executePlan({ preparation, kinds, site, folder, execution,
  */
 async function createFirstManifest({ preparation: { plan, programs, layout }, site, scripts, startedAt, before }) {
   // Searches choose their trials as they go: each record has its placement.
-  const deployed = listDeployed(programs.planes, plan.arms)
+  const deployed = listDeployedProfiles(programs.planes, plan.arms)
   const placed = plan.trials.length === 0 ? [] : [...plan.arms, ...plan.calibrations]
   return {
     schemaVersion: SCHEMA_VERSION,

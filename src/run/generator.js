@@ -1,5 +1,5 @@
 import { BenchError } from '../lib/errors.js'
-import { waitFor, waitUntil } from '../lib/wait.js'
+import { waitForCondition, waitUntilEpoch } from '../lib/wait.js'
 import { chooseCpuRequest } from '../services/specs.js'
 import { assertAllRun } from './alive.js'
 
@@ -44,7 +44,7 @@ export async function startGenerator({ testbed, trials, start, folder }, service
     scripts: site.target.locate(folders.load, 'generator'),
     load,
     tls: trial.arm.conditions.tls,
-    tailMs: tailMsOf(load),
+    tailMs: chooseTailMs(load),
     cpus: countGeneratorCpus(testbed, trial.arm),
     folder: site.target.locate(folder, 'generator'),
   })
@@ -57,7 +57,7 @@ export async function startGenerator({ testbed, trials, start, folder }, service
 }
 
 /** Chooses for how many milliseconds the load goes on after the window. @param {Load} load */
-function tailMsOf({ isInterleaved }) {
+function chooseTailMs({ isInterleaved }) {
   return isInterleaved ? TAIL_MS.besideOthers : TAIL_MS.alone
 }
 
@@ -67,7 +67,7 @@ function tailMsOf({ isInterleaved }) {
  * @returns {Promise<{ window: Window, looks: Look[] }>} looks: at the generator; empty without one
  * @throws {BenchError} if the generator dies or its clock is off; TimeoutError if it logs no window within 60 s
  */
-export async function agreeWindow({ testbed, trials, clock, signal }, generator) {
+export async function awaitWindow({ testbed, trials, clock, signal }, generator) {
   const { warmupSeconds, windowSeconds } = trials[0].arm.load
   const startMs = Date.now() + warmupSeconds * 1000
   let window = { startMs, endMs: startMs + windowSeconds * 1000 }
@@ -90,7 +90,7 @@ export async function agreeWindow({ testbed, trials, clock, signal }, generator)
       return said !== null
     }
     const what = 'the load generator to start'
-    await waitFor(isAgreed, { what, deadlineSeconds: START_SECONDS, intervalMs: 50, signal })
+    await waitForCondition(isAgreed, { what, deadlineSeconds: START_SECONDS, intervalMs: 50, signal })
     looks = await testbed.site.target.look(generator.processes)
   }
   clock.lap('generator')
@@ -123,7 +123,9 @@ export function followLoad({ testbed, watch }, generator) {
  * @throws {BenchError} if it exits later than 30 s after the load, fails, or leaves a result out; the signal's reason when it aborts
  */
 export async function finishLoad({ testbed, trials, signal }, { generator, window }) {
-  const late = waitUntil(window.endMs + tailMsOf(trials[0].arm.load) + EXIT_SECONDS * 1000, signal).then(() => 'late')
+  const late = waitUntilEpoch(window.endMs + chooseTailMs(trials[0].arm.load) + EXIT_SECONDS * 1000, signal).then(
+    () => 'late',
+  )
   late.catch(() => {})
   const [process] = generator.processes
   const fail = async (/** @type {string} */ how) =>

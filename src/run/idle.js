@@ -1,4 +1,4 @@
-import { IDLE_CORES_MOST, needsIdleCpu } from '../judge/gates/answers.js'
+import { IDLE_CORES_MOST, isIdleCpuNeeded } from '../judge/gates/answers.js'
 import { computeCpuCores } from '../model/compute-cpu-cores.js'
 
 /** CPU of sidecars without requests. @import { Handle, Load, Look } from '../model/types.ts' */
@@ -22,7 +22,7 @@ const APART_CORES = 5e-4
 export async function lookIdle(processes, { loads, look, wait }) {
   let last = await look()
   const sidecars = processes.flatMap(({ spec }, i) => (spec.role === 'sidecar' && last[i].cpu !== undefined ? [i] : []))
-  const isNeeded = loads.some(load => needsIdleCpu(load, { sidecars: sidecars.length, arms: loads.length }))
+  const isNeeded = loads.some(load => isIdleCpuNeeded(load, { sidecars: sidecars.length, arms: loads.length }))
   if (!isNeeded) return last
   /** @type {(number | null)[] | null} */
   let least = null

@@ -8,10 +8,10 @@ import { setTimeout as wait } from 'node:timers/promises'
  * @param {(item: T, signal: AbortSignal) => Promise<void>} act
  * @throws the first failure of `act`; the signal's reason when it aborts
  */
-export async function inLanes({ items, lanes, perSecond = Number.POSITIVE_INFINITY, signal }, act) {
+export async function runInLanes({ items, lanes, perSecond = Number.POSITIVE_INFINITY, signal }, act) {
   const left = items.entries()
   const startMs = performance.now()
-  const lane = async (/** @type {AbortSignal} */ either) => {
+  const runLane = async (/** @type {AbortSignal} */ either) => {
     for (const [i, item] of left) {
       either.throwIfAborted()
       const earlyMs = startMs + (1000 * i) / perSecond - performance.now()
@@ -19,7 +19,7 @@ export async function inLanes({ items, lanes, perSecond = Number.POSITIVE_INFINI
       await act(item, either)
     }
   }
-  await together(signal, Array(lanes).fill(lane))
+  await runConcurrently(signal, Array(lanes).fill(runLane))
   signal.throwIfAborted()
 }
 
@@ -28,7 +28,7 @@ export async function inLanes({ items, lanes, perSecond = Number.POSITIVE_INFINI
  * @template T @param {AbortSignal} signal @param {((signal: AbortSignal) => Promise<T>)[]} tasks
  * @returns {Promise<T[]>} in the order of the tasks @throws the first failure, when all have settled
  */
-export async function together(signal, tasks) {
+export async function runConcurrently(signal, tasks) {
   const failing = new AbortController()
   const either = AbortSignal.any([signal, failing.signal])
   // Every process and request of a task listens to the signal, and Node warns of a leak from 11 listeners on.

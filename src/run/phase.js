@@ -43,9 +43,9 @@ export async function passPhase({ signal, deadlineSeconds, ...watched }, begin, 
   }
   const after = beginOthers && (() => pass(beginOthers))
   const { value: answers, others, phase } = await observePhase(watched, () => pass(begin), after)
-  const answered = await Promise.all([...answers, ...(others ?? [])])
+  const results = await Promise.all([...answers, ...(others ?? [])])
   return {
-    times: new Map(answered.flatMap(([name, answer]) => (answer ? [/** @type {const} */ ([name, answer])] : []))),
+    times: new Map(results.flatMap(([name, answer]) => (answer ? [/** @type {const} */ ([name, answer])] : []))),
     phase,
   }
 }

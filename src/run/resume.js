@@ -4,13 +4,13 @@ import { UsageError } from '../lib/errors.js'
 import { renderArmName } from '../model/arms.js'
 import { leaveOutUnreachable } from '../plan/arms.js'
 import { leaveOutFailed } from '../plan/left-out.js'
-import { rawNameOf, removeRaw } from '../records/write.js'
+import { removeRaw, renderRawName } from '../records/write.js'
 import { findDifferences, readNamedRun } from './reusable.js'
 
 /**
  * A run that was cut short, to go on with.
  * @import { Manifest, Plan } from '../model/types.ts' @import { Setting } from './reusable.js'
- * @typedef {ReturnType<typeof openInterrupted>} Interrupted
+ * @typedef {ReturnType<typeof openInterruptedRun>} Interrupted
  */
 
 const CHECKS = /^(?:check|parity)-/
@@ -20,7 +20,7 @@ const CHECKS = /^(?:check|parity)-/
  * @param {string} folder of the run's results
  * @returns folder, manifest and warnings of the run, and its records by the trial's id @throws {UsageError} if it holds no run
  */
-export function openInterrupted(folder) {
+export function openInterruptedRun(folder) {
   const { manifest, records, warnings } = readNamedRun('--resume', folder)
   return { folder, manifest, warnings, records: new Map(records.map(record => [record.trial.id, record])) }
 }
@@ -33,7 +33,7 @@ export function openInterrupted(folder) {
 export function prepareToResume({ folder, records }) {
   const raw = path.join(folder, 'raw')
   const whole = [...records.values()].filter(({ outcome }) => outcome !== 'failed')
-  const lost = whole.filter(({ trial }) => !existsSync(path.join(raw, rawNameOf(trial))))
+  const lost = whole.filter(({ trial }) => !existsSync(path.join(raw, renderRawName(trial))))
   if (lost.length > 0)
     throw new UsageError(
       `--resume ${folder}: the raw files of ${lost.length} of ${records.size} recorded trials are gone from ${raw}, so the run could not be verified: start a new run`,
@@ -47,7 +47,7 @@ export function prepareToResume({ folder, records }) {
  * Leaves out of a plan the arms that did not serve when the run began.
  * @param {Plan} plan @param {Manifest} manifest of the run @returns {Plan} the plan itself if there are none
  */
-export function leaveOutAgain(plan, { arms, notMeasured }) {
+export function leaveOutFailedArms(plan, { arms, notMeasured }) {
   const isPlanned = (/** @type {Manifest['notMeasured'][number]} */ { plane, reason }) =>
     plan.notMeasured.some(missing => missing.plane === plane && missing.reason === reason)
   const failed = notMeasured.filter(missing => !isPlanned(missing))
@@ -64,7 +64,7 @@ export function leaveOutAgain(plan, { arms, notMeasured }) {
  * @param {{ interrupted: Interrupted, plan: Plan, now: Setting }} options
  * @throws {UsageError} that lists what differs, or says that the run watches processes which have ended
  */
-export function assertSame({ interrupted: { folder, manifest, records }, plan, now }) {
+export function assertSamePlan({ interrupted: { folder, manifest, records }, plan, now }) {
   if (plan.settings.keepsServices && records.size > 0)
     throw new UsageError(
       `--resume ${folder}: ${plan.experiment} watches the same processes all the time, and they have ended: start a new run`,

@@ -1,5 +1,5 @@
 import { UsageError } from '../lib/errors.js'
-import { groupOf, renderArmName } from '../model/arms.js'
+import { createGroupKey, renderArmName } from '../model/arms.js'
 import { findRecordedScripts, renderScriptsOwner } from '../model/tools.js'
 import { METHOD_VERSION } from '../model/versions.js'
 import { readRun } from '../records/records.js'
@@ -35,7 +35,7 @@ const SAME_LOAD_HOST = ['host', 'cpuModel', 'cpus', 'address']
  * one of both uses make no difference. @param {Manifest} manifest of the run @param {Setting} now @returns {string[]} []: nothing
  */
 export function findDifferences(manifest, { machine, tools, scripts, layout: { topologies }, kit, settings }) {
-  const relaxedBy = (/** @type {{ relaxes: { gate: string }[] }} */ { relaxes }) =>
+  const renderRelaxedGates = (/** @type {{ relaxes: { gate: string }[] }} */ { relaxes }) =>
     relaxes.map(({ gate }) => gate).join()
   return [
     ...(manifest.methodVersion === METHOD_VERSION ? [] : ['method version']),
@@ -53,7 +53,7 @@ export function findDifferences(manifest, { machine, tools, scripts, layout: { t
       .map(link => `the link ${link}`),
     ...(manifest.settings.trafficPolicy === settings.trafficPolicy ? [] : ['traffic policy']),
     ...(manifest.settings.app === settings.app ? [] : ['applications']),
-    ...(relaxedBy(manifest.settings) === relaxedBy(settings) ? [] : ['the gates set aside']),
+    ...(renderRelaxedGates(manifest.settings) === renderRelaxedGates(settings) ? [] : ['the gates set aside']),
   ]
 }
 
@@ -74,7 +74,7 @@ export function readNamedRun(option, folder) {
  * @param {Setting & { folders: string[] }} options @returns {Reusable}
  * @throws {UsageError} if a folder holds no run that can be read, or a run differs from this one (`findDifferences`)
  */
-export function openReusable({ folders, ...now }) {
+export function openReusableTrials({ folders, ...now }) {
   const { placementOf } = now.layout
   const reusable = folders.flatMap(folder => {
     const { manifest, records } = readNamedRun('--from', folder)
@@ -93,7 +93,7 @@ export function openReusable({ folders, ...now }) {
         return (
           renderArmName(arm) === renderArmName(other) &&
           arm.variant === other.variant &&
-          groupOf(arm) === groupOf(other) &&
+          createGroupKey(arm) === createGroupKey(other) &&
           other.load.hasCertificate === arm.load.hasCertificate &&
           other.load.burst?.factor === arm.load.burst?.factor &&
           other.load.windowSeconds >= arm.load.windowSeconds &&

@@ -1,5 +1,5 @@
 import { isSpoiled } from '../judge/gates/gate.js'
-import { createDeaths, DEATHS_MOST, listDead } from '../judge/record/deaths.js'
+import { createDeaths, DEATHS_MOST, listDeadArms } from '../judge/record/deaths.js'
 import { ratePerSecond } from '../judge/record/measures.js'
 import { BenchError } from '../lib/errors.js'
 import { groupBy } from '../lib/group-by.js'
@@ -76,7 +76,7 @@ async function runRounds({ plan, runTogether, turns, stopping, secondsAfter, wat
   const warmups = new Map()
   const deaths = createDeaths()
   let secondsLeft = 0
-  const runAgain = async (/** @type {Trial[]} */ planned) => {
+  const repeatTrials = async (/** @type {Trial[]} */ planned) => {
     const [first] = planned
     const trials = planned.map(trial => {
       const longer = warmups.get(trial.arm.id)
@@ -93,7 +93,7 @@ async function runRounds({ plan, runTogether, turns, stopping, secondsAfter, wat
     secondsLeft = stopping ? 0 : Math.round(estimateLeft(first, true) + secondsAfter)
     return records
   }
-  const repeatSpoiled = async (/** @type {TrialRecord[]} */ records) => {
+  const repeatSpoiledTrials = async (/** @type {TrialRecord[]} */ records) => {
     for (const id of deaths.count(records))
       say(`repeat ${records[0].trial.round}: ${id} is left out from now on: its sidecars died ${DEATHS_MOST} times`)
     const trials = deaths.leaveOut(records.map(({ trial }) => trial))
@@ -108,9 +108,9 @@ async function runRounds({ plan, runTogether, turns, stopping, secondsAfter, wat
       const interleaving = trial.interleaving && { interleaving: `${trial.interleaving}-again` }
       return { ...trial, ...interleaving, id: `${trial.id}-again`, repeats: trial.id, isExclusive: true }
     })
-    const repeated = await runAgain(again)
+    const repeated = await repeatTrials(again)
     // If sidecars died again, they also spoiled the repeats of the other arms: go on without them.
-    if (listDead(repeated).length > 0) await repeatSpoiled(repeated)
+    if (listDeadArms(repeated).length > 0) await repeatSpoiledTrials(repeated)
   }
   for (let round = 1; round <= plan.rounds; round++) {
     await turns.take()
@@ -121,8 +121,8 @@ async function runRounds({ plan, runTogether, turns, stopping, secondsAfter, wat
       trial => trial.interleaving ?? trial.id,
     )
     const measured = []
-    for (const trials of deployments.values()) measured.push(await runAgain(deaths.leaveOut(trials)))
-    for (const records of measured) await repeatSpoiled(records)
+    for (const trials of deployments.values()) measured.push(await repeatTrials(deaths.leaveOut(trials)))
+    for (const records of measured) await repeatSpoiledTrials(records)
     turns.pass()
     const arms = plan.arms.map(({ id }) => id)
     const length = { round, rounds: plan.rounds, isMost: stopping !== null }

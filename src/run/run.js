@@ -1,8 +1,8 @@
+import { callSafely } from '../lib/call-safely.js'
 import { BenchError } from '../lib/errors.js'
-import { safely } from '../lib/safely.js'
 import { estimatePlanSeconds, estimateSeconds } from '../plan/plan.js'
 import { writeDocument } from '../records/files.js'
-import { appendTrial, copyTrial, rawNameOf, removeRaw, writeObserved } from '../records/write.js'
+import { appendTrial, copyTrial, removeRaw, renderRawName, writeObservation } from '../records/write.js'
 import { createStandingServices } from './standing-services.js'
 import { runTrial } from './trial.js'
 
@@ -14,7 +14,7 @@ import { runTrial } from './trial.js'
  */
 
 const NOTHING = { take: () => null }
-const UNKNOWN = () => ({ isReached: false, hasPairs: true, roundsMore: null, sentence: '' })
+const createUnknownPrecision = () => ({ isReached: false, hasPairs: true, roundsMore: null, sentence: '' })
 const ALONE = { take: async () => {}, pass: () => {} }
 
 /**
@@ -55,7 +55,7 @@ export async function runPlan({ plan, testbed, kinds, manifest, execution = {}, 
     retain = false,
     turns = ALONE,
     reusable = NOTHING,
-    assess = UNKNOWN,
+    assess = createUnknownPrecision,
     interrupted,
     parityCache: cache,
   } = execution
@@ -144,7 +144,7 @@ export async function runPlan({ plan, testbed, kinds, manifest, execution = {}, 
   } finally {
     if (signal.aborted) outcome = 'interrupted'
     // The disk may be full: throw the error that ended the run, not that of this write.
-    if (outcome !== 'finished') safely(() => writeManifest({ ended: outcome }), null)
+    if (outcome !== 'finished') callSafely(() => writeManifest({ ended: outcome }), null)
     watch?.({ kind: 'ended', outcome, atMs: Date.now() })
     await standing.end({ isFinished: outcome === 'finished' })
   }
@@ -164,7 +164,7 @@ function createRunTogether({ testbed, standing, recorded, nextIndex, watcher: { 
       for (const record of known) watch?.({ kind: 'trial-ended', record, progress: null, atMs: Date.now() })
       return known
     }
-    for (const name of new Set(trials.flatMap(trial => [trial.id, rawNameOf(trial)]))) removeRaw(folder, name)
+    for (const name of new Set(trials.flatMap(trial => [trial.id, renderRawName(trial)]))) removeRaw(folder, name)
     const left = secondsLeft ?? null
     for (const trial of trials) watch?.({ kind: 'trial-started', trial, progress, secondsLeft: left, atMs: Date.now() })
     const { records, ...observed } = await runTrial({
@@ -176,7 +176,7 @@ function createRunTogether({ testbed, standing, recorded, nextIndex, watcher: { 
       signal,
     })
     // A resumed run skips recorded trials, so the raw files have to be whole before the record is written.
-    writeObserved(folder, { trial: trials[0], ...observed })
+    writeObservation(folder, { trial: trials[0], ...observed })
     for (const record of records) appendTrial(folder, record)
     for (const record of records) watch?.({ kind: 'trial-ended', record, progress, atMs: Date.now() })
     return records

@@ -15,7 +15,7 @@ import { formatDeployedName } from '../services/specs.js'
  * @param {{ programs: ScriptedPrograms, folders: Pick<Folders, 'pipyScripts'> }} testbed @param {Scripted} arm
  */
 export function findScriptFolder({ programs, folders }, arm) {
-  const pipeline = findPipelineOf(programs, arm)
+  const pipeline = findArmPipeline(programs, arm)
   if (pipeline) return pipeline.scripts
   const { tool } = programs.planes[arm.plane]
   const isProgram = tool !== null && createVariantKey({ tool, variant: arm.variant }) in programs.tools
@@ -34,7 +34,7 @@ export function hashScripts({ arms, programs, folders }) {
     scripted.map(({ plane, variant, profile }) => {
       const deployed = programs.scripts?.[formatDeployedName({ plane, profile })] ? { profile: `${profile}` } : {}
       const folder = findScriptFolder({ programs, folders }, { plane, variant, profile })
-      const pipeline = findPipelineOf(programs, { variant })
+      const pipeline = findArmPipeline(programs, { variant })
       const sha256 = pipeline ? hashPipeline(pipeline) : hashFolder(folder)
       return [JSON.stringify([plane, variant, deployed]), { plane, variant, ...deployed, sha256 }]
     }),
@@ -51,7 +51,7 @@ export function hashScripts({ arms, programs, folders }) {
  * @param {Pick<Programs, 'pipelines'>} programs @param {Pick<Arm, 'variant'>} arm
  * @returns {Pipeline | undefined} undefined: they read the kit's configuration
  */
-export function findPipelineOf({ pipelines }, { variant }) {
+export function findArmPipeline({ pipelines }, { variant }) {
   return pipelines?.[variant ?? '']
 }
 

@@ -1,31 +1,31 @@
 import { setMaxListeners } from 'node:events'
-import { certificatesFolder, credentialsOf } from '../lib/certificate-files.js'
+import { locateCertificates, locateCredentials } from '../lib/certificate-files.js'
 import { BenchError, EndedError } from '../lib/errors.js'
-import { lastLines } from '../lib/log-tail.js'
+import { listLastLines } from '../lib/log-tail.js'
 import { readTextFiles } from '../lib/text-files.js'
 import { isInPod, isRedirected } from '../model/arms.js'
-import { entryPortOf, isEchoed } from '../model/pipeline-traffic.js'
+import { findPipelinePort, isEchoed } from '../model/pipeline-traffic.js'
 import { createCheck } from '../model/requests.js'
 import { GENERATOR, NODE_AGENT, NODE_PROXY, PORTS } from '../model/sidecar-contract.js'
 import { CONTROL } from '../services/control.js'
 import {
   chooseCpuRequest,
   createSpecs,
-  findDeployed,
-  findReachable,
+  findDeployedProfile,
   hasNodeProxy,
+  listReachableEndpoints,
   NEIGHBOUR,
 } from '../services/specs.js'
-import { findEntry, findEntryService, topologyOf } from '../services/topology.js'
-import { assertAllRun, awaitEnding, isFinished } from './alive.js'
+import { createArmTopology, findEntry, findEntryService } from '../services/topology.js'
+import { assertAllRun, awaitAnyExit, isFinished } from './alive.js'
 import { createDeployer } from './deployer.js'
-import { findPipelineOf, findScriptFolder } from './scripts.js'
+import { findArmPipeline, findScriptFolder } from './scripts.js'
 
 /**
  * @import { Arm, Deployment, Endpoint, EndedProcess, Handle, OwnRequest, ProcessSpec, Target } from '../model/types.ts'
  * @import { Pipeline } from '../model/pipeline.js'
  * @import { Testbed } from './kind.js' @import { Ending } from '../services/specs.js'
- * @typedef {ReturnType<typeof credentialsOf>} Credentials
+ * @typedef {ReturnType<typeof locateCredentials>} Credentials
  */
 
 /**
@@ -73,7 +73,7 @@ const withRequest = cpuRequestCores => cpuRequestCores !== undefined && { cpuReq
  */
 export async function startServices({ testbed, arm, start, folder, isInterleaved = false, deadlineSeconds, signal }) {
   const { target } = testbed.site
-  const topology = topologyOf(arm, testbed.layout.topologies)
+  const topology = createArmTopology(arm, testbed.layout.topologies)
   const { hasSidecars } = arm
   // A service without a sidecar and an application has no process.
   const running = topology.services.filter(s => hasSidecars || s.application)
@@ -90,7 +90,7 @@ export async function startServices({ testbed, arm, start, folder, isInterleaved
     hasNamespaces: arm.conditions.interception !== undefined,
   })
   const shared = createSpecOptions({ testbed, arm, folder })
-  const areRead = isControlled || findDeployed(testbed.programs.planes, arm)?.scripts
+  const areRead = isControlled || findDeployedProfile(testbed.programs.planes, arm)?.scripts
   const scriptFiles = areRead ? readTextFiles(shared.folders.scripts) : {}
   const { specs, controlled, ending } = createSpecs({ ...shared, topology, places, scriptFiles })
   const placement = testbed.layout.placementOf(arm)
@@ -118,17 +118,19 @@ export async function startServices({ testbed, arm, start, folder, isInterleaved
     }
     await deploy(specs)
     areReady = true
-    const pipeline = findPipelineOf(testbed.programs, arm)
+    const pipeline = findArmPipeline(testbed.programs, arm)
     // A caller that shortens the wait for ready sidecars does not wait longer for their answer.
     const timeoutSeconds = deadlineSeconds
     const entry = findEntry(topology, { places, hasSidecars, isRedirected: isRedirected(arm.conditions) })
-    if (pipeline) for (const endpoint of entry.endpoints) endpoint.port = entryPortOf(pipeline)
-    await target.call('reach', { endpoints: [...findReachable(specs, places), ...(pipeline ? entry.endpoints : [])] })
+    if (pipeline) for (const endpoint of entry.endpoints) endpoint.port = findPipelinePort(pipeline)
+    await target.call('reach', {
+      endpoints: [...listReachableEndpoints(specs, places), ...(pipeline ? entry.endpoints : [])],
+    })
     const path = pipeline?.document.request.path ?? '/'
     const { hasCertificate } = arm.load
     const scheme = arm.conditions.protocol === 'grpc' ? 'grpc' : hasCertificate ? 'https' : 'http'
-    const certificates = certificatesFolder(testbed.folders.certificates, arm.conditions.tls)
-    const certificate = hasCertificate ? credentialsOf(GENERATOR, target.locate(certificates, 'generator')) : null
+    const certificates = locateCertificates(testbed.folders.certificates, arm.conditions.tls)
+    const certificate = hasCertificate ? locateCredentials(GENERATOR, target.locate(certificates, 'generator')) : null
     // The kit's own entry also takes plaintext, so its check needs no certificate.
     const credentials = pipeline ? certificate : null
     const sent = { target, entry, arm, timeoutSeconds, credentials }
@@ -156,7 +158,7 @@ export async function startServices({ testbed, arm, start, folder, isInterleaved
     }
   } catch (error) {
     const { processes } = deployment
-    const ended = await awaitEnded(processes)
+    const ended = await awaitEarlyExits(processes)
     // If a process did not become ready, the error has its log. If all did, one may have exited since, and is then the likelier cause.
     const fallen = areReady ? await assertAllRun(processes, 'starting').catch(error => error) : null
     const failure = fallen ?? (areReady ? await withSidecarLogs(error, processes) : error)
@@ -171,8 +173,8 @@ export async function startServices({ testbed, arm, start, folder, isInterleaved
  * Waits half a second for exits, and lists the processes that exited early, with cause and OOM flag.
  * @param {Handle[]} processes @returns {Promise<EndedProcess[]>} []: none did
  */
-export async function awaitEnded(processes) {
-  await awaitEnding(processes)
+export async function awaitEarlyExits(processes) {
+  await awaitAnyExit(processes)
   return processes.flatMap(p => {
     const how = p.ending()
     const { service, role, armId } = p.spec
@@ -193,7 +195,7 @@ export async function withSidecarLogs(error, processes) {
   const sidecars = processes.filter(({ spec }) => spec.role === 'sidecar')
   const logs = await Promise.all(
     sidecars.map(async ({ spec, readLog }) => {
-      const lines = lastLines(await readLog().catch(() => ''), SIDECAR_LINES)
+      const lines = listLastLines(await readLog().catch(() => ''), SIDECAR_LINES)
       return lines.length > 0 ? `\n${spec.service}'s sidecar logged:\n  ${lines.join('\n  ')}` : ''
     }),
   )
@@ -226,13 +228,13 @@ export function createSpecOptions({ testbed, arm, folder }) {
 function prepareEnding({ testbed, arm, ending: { spec, notice, steps, server }, deployment, deploy }) {
   const { client, ...target } = server
   const { tls } = arm.conditions
-  const certificates = testbed.site.target.locate(certificatesFolder(testbed.folders.certificates, tls))
+  const certificates = testbed.site.target.locate(locateCertificates(testbed.folders.certificates, tls))
   const process = /** @type {Handle} */ (deployment.processes.find(({ spec: { ends } }) => ends))
   return {
     process,
     notice,
     steps,
-    request: { ...target, credentials: client && tls !== 'plaintext' ? credentialsOf(client, certificates) : null },
+    request: { ...target, credentials: client && tls !== 'plaintext' ? locateCredentials(client, certificates) : null },
     /** Starts the successor, at the same address, and returns it before it is ready. */
     async succeed() {
       const { ends, ...lasting } = process.spec
@@ -272,7 +274,7 @@ export async function sendPipelineRequest({ target, entry, arm, pipeline, timeou
   const answer = await target.call('send', { endpoint, ask, timeoutSeconds, credentials }).catch(error => {
     throw new BenchError(`${what} failed: ${error.message}`, { cause: error })
   })
-  assertCountable(answer, { what, status: document.answer.status })
+  assertCountableAnswer(answer, { what, status: document.answer.status })
   return { method, headers: others, body, status: answer.status, bytes: answer.body.length }
 }
 
@@ -282,7 +284,7 @@ export async function sendPipelineRequest({ target, entry, arm, pipeline, timeou
  *   status: of `pipeline.yaml`
  * @throws {BenchError} if it has another status, or is compressed
  */
-function assertCountable(answer, { what, status }) {
+function assertCountableAnswer(answer, { what, status }) {
   if (answer.status !== status)
     throw new BenchError(
       `${what} was answered ${answer.status} "${answer.body.slice(0, 200)}", not ${status}: name a request that it answers, or answer: { status: ${answer.status} }`,

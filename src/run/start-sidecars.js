@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { groupBy } from '../lib/group-by.js'
-import { waitFor } from '../lib/wait.js'
+import { waitForCondition } from '../lib/wait.js'
 import { readNowMs } from '../node/convergence.js'
 import { BATCH_SIDECARS } from '../services/control.js'
 
@@ -45,7 +45,8 @@ export async function startSidecars({ asking, batches, deploy, arePods, deadline
     // Without this, the target would start the others even if the control plane has exited.
     signal.throwIfAborted()
     const { members } = /** @type {Batch} */ (batches.find(({ spec }) => spec === process.spec))
-    for (const { name, first } of members) answering.push(named(name, asking.expectFirst(process, { name, ...first })))
+    for (const { name, first } of members)
+      answering.push(withName(name, asking.expectFirst(process, { name, ...first })))
     if (!process.pod) return
     const times = { createdMs: process.pod.createdMs, readyMs: /** @type {number | null} */ (null) }
     for (const { name } of members) pods.set(name, times)
@@ -67,7 +68,7 @@ export async function startSidecars({ asking, batches, deploy, arePods, deadline
 }
 
 /** Adds the sidecar's name to its answer. @template {ConfigurationTimes | null} T @param {string} name @param {Promise<T>} answer */
-export function named(name, answer) {
+export function withName(name, answer) {
   const labelled = answer.then(value => /** @type {[string, T]} */ ([name, value]))
   // If the phase fails otherwise, this promise is never awaited: an unhandled rejection would end the kit.
   labelled.catch(() => {})
@@ -84,7 +85,7 @@ function createBatchPace({ asking, deadlineSeconds, signal }) {
   return {
     isLate: () => isLate,
     wait: () =>
-      waitFor(() => asking.countWaiting() <= WAITING_MOST, {
+      waitForCondition(() => asking.countWaiting() <= WAITING_MOST, {
         what: 'the sidecars that were started to have their configuration, before the next are started',
         deadlineSeconds: Math.max(0, Math.round((deadlineMs - performance.now()) / 1000)),
         intervalMs: 5,

@@ -1,15 +1,15 @@
 import { setMaxListeners } from 'node:events'
 import path from 'node:path'
 import { judgeTrial } from '../judge/gates.js'
-import { sidecarsOf, sumOf } from '../judge/record/measures.js'
+import { listSidecars, sumValues } from '../judge/record/measures.js'
 import { BenchError, EndedError, SiteLostError } from '../lib/errors.js'
 import { sleep } from '../lib/wait.js'
 import { renderArmName } from '../model/arms.js'
 import { hasChunks } from '../model/requests.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
-import { rawNameOf } from '../records/write.js'
-import { agreeWindow, countGeneratorCpus, startGenerator } from './generator.js'
-import { awaitEnded } from './start-services.js'
+import { renderRawName } from '../records/write.js'
+import { awaitWindow, countGeneratorCpus, startGenerator } from './generator.js'
+import { awaitEarlyExits } from './start-services.js'
 import { observeWindow, readWindow } from './window.js'
 
 /**
@@ -59,7 +59,7 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
     trials,
     start: nextStart(),
     nextStart,
-    folder: path.join(testbed.folders.raw, rawNameOf(trials[0])),
+    folder: path.join(testbed.folders.raw, renderRawName(trials[0])),
     clock: createClock(watch),
     watch,
     signal: either,
@@ -74,19 +74,19 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
   /** @type {Promise<TrialRecord['ending']> | undefined} */
   let leaving
   try {
-    await deploy(course, { standing, services })
+    await deployTrials(course, { standing, services })
     const [{ findings: first, changeTo, ending }] = services
     const startEnding = ending && (await import('./ending.js')).startEnding
     observed = { ...observed, ...first?.observed }
     records = records.map((record, i) => ({ ...record, ...first?.record, ...createAnswerFields(services[i]) }))
     await first?.assertWhole()
     if (first?.isOver) return { records, ...observed }
-    const idle = await lookBefore(course, processesOf(services))
+    const idle = await lookBeforeLoad(course, listProcesses(services))
     course.clock.lap('look')
     const beside = hasCompany(trials) ? await import('./beside-load.js') : null
     generator = await startGenerator(course, services)
-    const { window, looks } = await agreeWindow(course, generator)
-    const processes = [...processesOf(services), ...(generator?.processes ?? [])]
+    const { window, looks } = await awaitWindow(course, generator)
+    const processes = [...listProcesses(services), ...(generator?.processes ?? [])]
     const changing = beside?.makeChanges(course, { changeTo, window }) ?? Promise.resolve(null)
     // If the trial fails otherwise, nothing awaits these promises: an unhandled rejection would end the kit.
     changing.catch(() => {})
@@ -118,7 +118,7 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
     if (error instanceof SiteLostError) throw error
     const { message, stack = '' } = /** @type {Error} */ (error)
     const reasons = error instanceof BenchError ? [message] : [message, stack]
-    const ended = error instanceof EndedError ? error.ended : await awaitEnded(processesOf(services))
+    const ended = error instanceof EndedError ? error.ended : await awaitEarlyExits(listProcesses(services))
     records = records.map(record => ({ ...record, reasons, ended }))
   } finally {
     ending.abort()
@@ -141,7 +141,7 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
  * Looks at processes before any load. If a load opens a connection for each request, it also measures their idle CPU, which takes
  * seconds. @param {Course} course @param {Handle[]} processes
  */
-async function lookBefore({ testbed, trials, signal }, processes) {
+async function lookBeforeLoad({ testbed, trials, signal }, processes) {
   const look = () => testbed.site.target.look(processes)
   const loads = trials.map(({ arm }) => arm.load)
   if (loads.every(({ connections }) => connections === 'kept')) return look()
@@ -154,7 +154,7 @@ const hasCompany = trials =>
   trials.some(({ arm: { conditions, load } }) => conditions.changesPerMinute || hasChunks(load))
 
 /** @param {Started[]} services */
-const processesOf = services => services.flatMap(({ deployment }) => deployment.processes)
+const listProcesses = services => services.flatMap(({ deployment }) => deployment.processes)
 
 /** @param {Course} course @param {Trial} trial @returns {TrialRecord} with outcome failed, to be filled in */
 function createBlankRecord({ testbed, clock }, trial) {
@@ -187,7 +187,7 @@ function createBlankRecord({ testbed, clock }, trial) {
  * @param {{ standing: StandingServices, services: Started[] }} options services: is filled; if a start fails, with the others
  * @throws the error of the first start that failed
  */
-async function deploy({ testbed, trials, start, nextStart, folder, clock, signal }, { standing, services }) {
+async function deployTrials({ testbed, trials, start, nextStart, folder, clock, signal }, { standing, services }) {
   clock.enter('starting')
   /** @type {(Started | null)[]} */
   const kept = []
@@ -225,7 +225,7 @@ function addBeside(records) {
       armId: arm.id,
       // A gate compares connections of arms with the same name. Arms that differ in one of these may hold more or fewer.
       name: `${renderArmName({ ...arm, repeatOf: null })} (${protocol}, ${tls}, ${services}, ${arm.load.idleConnections ?? 0})`,
-      connections: sumOf(sidecarsOf(record), p => p.connections ?? null),
+      connections: sumValues(listSidecars(record), p => p.connections ?? null),
     }
   })
   return records.map(record => ({ ...record, beside }))

@@ -1,7 +1,7 @@
 import { computeWindow } from '../judge/record/compute-window.js'
 import { BenchError } from '../lib/errors.js'
 import { hashText } from '../lib/hash.js'
-import { waitUntil } from '../lib/wait.js'
+import { waitUntilEpoch } from '../lib/wait.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
 import { assertAllRun, assertStillRun, isFinished } from './alive.js'
 import { finishLoad, followLoad } from './generator.js'
@@ -23,7 +23,7 @@ export async function observeWindow(course, { processes, generator, window }) {
   const { testbed, clock, watch, signal } = course
   const dying = new AbortController()
   for (const p of processes) p.exited.then(how => isFinished(p, how) || dying.abort())
-  waitUntil(window.startMs, signal).then(
+  waitUntilEpoch(window.startMs, signal).then(
     () => {
       clock.lap('warmup')
       clock.enter('window')
@@ -65,8 +65,8 @@ export async function readWindow(course, { processes, generator, window, before,
     clock.phase(),
   )
   if (start === null || end === null || after === null) throw new BenchError('the window was not read to its end')
-  await assertWasRead(processes, start, clock.phase())
-  await assertWasRead(processes, end, clock.phase())
+  await assertCpuRead(processes, start, clock.phase())
+  await assertCpuRead(processes, end, clock.phase())
   clock.lap('window')
   clock.enter('tail')
   const overflows = await readOverflows(course, processes)
@@ -123,7 +123,7 @@ export async function readWindow(course, { processes, generator, window, before,
  * @param {Handle[]} processes @param {Edge} edge @param {import('./events.js').Phase} phase
  * @throws {BenchError} if one is missing; its message is that of an exit if a process has exited
  */
-async function assertWasRead(processes, { sample: { readings, edge } }, phase) {
+async function assertCpuRead(processes, { sample: { readings, edge } }, phase) {
   const missing = processes.find((_, i) => !Number.isFinite(readings[i].cpuSeconds))
   if (!missing) return
   // A process that cannot be read has usually exited: that error explains more.

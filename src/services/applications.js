@@ -1,6 +1,6 @@
 import { createPipyArgv } from '../dataplanes/pipy/argv.js'
 import { createProcess } from '../model/processes.js'
-import { parseChunks, serviceTimeOf } from '../model/requests.js'
+import { findServiceTime, parseChunks } from '../model/requests.js'
 
 /** @import { Endpoint, ProcessSpec, RequestKind, Tool } from '../model/types.ts' */
 
@@ -11,7 +11,7 @@ import { parseChunks, serviceTimeOf } from '../model/requests.js'
  *   of `echo/`
  * @property {Endpoint} listen
  * @property {Endpoint[]} [others] more endpoints at which it listens; none by default
- * @property {ReturnType<typeof import('../lib/certificate-files.js').credentialsOf>} [credentials] of a `tls-echo`
+ * @property {ReturnType<typeof import('../lib/certificate-files.js').locateCredentials>} [credentials] of a `tls-echo`
  * @property {(Endpoint & { host: string }) | null} next the hop that a `forward` calls; null: none
  * @property {RequestKind[]} [requests] that an `answer` answers
  * @property {Tool} runtime pipy or node
@@ -61,7 +61,7 @@ export function createApplication({
  * absent. @param {RequestKind} kind
  */
 function renderKind({ method, path, requestBytes, responseBytes, chunks, ...kind }) {
-  const { meanMs, isExponential } = serviceTimeOf(kind)
+  const { meanMs, isExponential } = findServiceTime(kind)
   return {
     method,
     path,

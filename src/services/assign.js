@@ -61,8 +61,8 @@ function assignByWeight(items, shards) {
   return items.map(({ id, size }) => {
     const [least, most] = [Math.min(...loads), Math.max(...loads)]
     const points = loads.map(load => (POINTS_OF_SHARD * (most - load)) / (most - least || 1))
-    const accepts = (/** @type {Point} */ { shard, index }) => most === least || index < points[shard]
-    const shard = findShard(id, { shards, accepts })
+    const isAccepting = (/** @type {Point} */ { shard, index }) => most === least || index < points[shard]
+    const shard = findShard(id, { shards, accepts: isAccepting })
     loads[shard] += size
     return shard
   })
@@ -100,7 +100,7 @@ const rings = new Map()
  */
 export function findShard(id, { shards, accepts }) {
   const ring = rings.get(shards) ?? createRing(shards)
-  const start = findFollowing(ring, hashTo64Bits(id))
+  const start = findNextPoint(ring, hashTo64Bits(id))
   for (let step = 0; step < ring.length; step++) {
     const point = ring[(start + step) % ring.length]
     if (accepts(point)) return point.shard
@@ -131,7 +131,7 @@ function createRing(shards) {
  * Finds the index of the first point whose hash is above another; the ring's length if there is none.
  * @param {Point[]} ring sorted by hash @param {bigint} hash
  */
-function findFollowing(ring, hash) {
+function findNextPoint(ring, hash) {
   let low = 0
   let high = ring.length
   while (low < high) {
@@ -155,10 +155,10 @@ const UUID = 'xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx'
  */
 export function drawItems({ count, sizes, seed }) {
   const random = createRandom(seed)
-  const below = (/** @type {number} */ limit) => Math.floor(random() * limit)
+  const drawBelow = (/** @type {number} */ limit) => Math.floor(random() * limit)
   const ids = Array.from({ length: count }, () =>
-    UUID.replace(/[xy]/g, digit => (digit === 'x' ? below(16) : 8 + below(4)).toString(16)),
+    UUID.replace(/[xy]/g, digit => (digit === 'x' ? drawBelow(16) : 8 + drawBelow(4)).toString(16)),
   )
-  const sizeOf = () => (sizes === 'equal' ? MEAN_SIZE : 1 + below(2 * MEAN_SIZE - 1))
-  return ids.map(id => ({ id, size: sizeOf() })).sort((a, b) => (a.id < b.id ? -1 : 1))
+  const drawSize = () => (sizes === 'equal' ? MEAN_SIZE : 1 + drawBelow(2 * MEAN_SIZE - 1))
+  return ids.map(id => ({ id, size: drawSize() })).sort((a, b) => (a.id < b.id ? -1 : 1))
 }

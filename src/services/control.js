@@ -1,7 +1,7 @@
-import { credentialsOf, nextCertificateOf } from '../lib/certificate-files.js'
+import { locateCredentials, renderNextCertificateName } from '../lib/certificate-files.js'
 import { BenchError } from '../lib/errors.js'
 import { GENERATOR, PORTS } from '../model/sidecar-contract.js'
-import { trustOf } from './topology.js'
+import { locateCertificateFiles } from './topology.js'
 
 /** Control planes of an arm, and the sidecars that they configure: one under load, or many. Pure. */
 /** @import { Arm, Control, ControlOptions, DataPlane, Endpoint, ProcessSpec, Programs, ReloadAction, SidecarOptions, Tool, ToolSpec } from '../model/types.ts' */
@@ -31,7 +31,7 @@ export const CONTROL = 'mesh'
  * @property {ReloadAction[]} stage hands the change over
  * @property {ReloadAction[]} commit puts it into effect
  * @property {string} [certificate] the path of the one that is shown from then on; absent: it stays the same
- * @property {ReturnType<typeof credentialsOf>} [credentials] of the client that checks the certificate
+ * @property {ReturnType<typeof locateCredentials>} [credentials] of the client that checks the certificate
  */
 
 /**
@@ -95,13 +95,13 @@ export function createMember(control, options, firstVersion = 0) {
   const { service: name, outbound } = options.model
   if (outbound === null) throw new BenchError(`${name} calls nobody: it has no routes to change`)
   const { address, port, routes } = outbound
-  const hostOf = (/** @type {number} */ version) => `version-${version}.test`
+  const renderVersionHost = (/** @type {number} */ version) => `version-${version}.test`
   const withRouteTo = (/** @type {string} */ host) => {
     const model = { ...options.model, outbound: { ...outbound, routes: [...routes, { ...routes[0], host }] } }
     return { ...options, model }
   }
   const endpoint = { address, port }
-  const first = { endpoint, host: hostOf(firstVersion) }
+  const first = { endpoint, host: renderVersionHost(firstVersion) }
   const initial = withRouteTo(first.host)
   return {
     name,
@@ -109,7 +109,7 @@ export function createMember(control, options, firstVersion = 0) {
     enrolment: control.enrol(initial),
     first,
     changeTo(version) {
-      const host = hostOf(version)
+      const host = renderVersionHost(version)
       const changed = withRouteTo(host)
       return { endpoint, host, stage: control.stage(changed), commit: control.commit(changed, version) }
     },
@@ -132,13 +132,13 @@ export function createRotatedMember(control, { model, ...options }, certificates
     enrolment: control.enrol(rotated),
     first: { endpoint, host: name },
     changeTo(version) {
-      const trust = trustOf(certificates, version % 2 === 1 ? nextCertificateOf(name) : name)
+      const trust = locateCertificateFiles(certificates, version % 2 === 1 ? renderNextCertificateName(name) : name)
       const changed = { ...rotated, model: { ...model, trust } }
       return {
         endpoint,
         host: name,
         certificate: trust.certificatePath,
-        credentials: credentialsOf(GENERATOR, certificates),
+        credentials: locateCredentials(GENERATOR, certificates),
         stage: control.stage(changed),
         commit: control.commit(changed, version),
       }

@@ -1,4 +1,4 @@
-import { topologyOf } from './topology.js'
+import { createArmTopology } from './topology.js'
 
 /** The CPUs that generator, applications and sidecars get for themselves. Pure. */
 /** @import { Arm, Placement, Topology } from '../model/types.ts' */
@@ -14,14 +14,14 @@ import { topologyOf } from './topology.js'
  * @returns {(arm: Arm) => Placement | null} null: all processes share all CPUs, as these are too few, some arm with sidecars
  *   has no cap, or an interleaved load is not placed apart
  */
-export function createPlacing({ arms, topologies, cores, isLoadElsewhere = false }) {
+export function createPlacementRule({ arms, topologies, cores, isLoadElsewhere = false }) {
   const isUncapped = arms.some(arm => arm.cpuLimitCores === null && arm.hasSidecars && !arm.load.isInterleaved)
   const largestCap = Math.max(0, ...arms.map(arm => arm.cpuLimitCores ?? 0))
   return arm => {
     // The kubelet pins nothing, so interleaved arms cost what they cost on a node: docs/evidence/accuracy.md.
     if (arm.load.isInterleaved) return arm.load.placement === 'apart' ? halveCpus({ cores, isLoadElsewhere }) : null
     if (isUncapped) return null
-    const { services } = topologyOf(arm, topologies)
+    const { services } = createArmTopology(arm, topologies)
     return placeRoles({
       cores,
       sidecarCpus: Math.ceil(services.length * (arm.cpuLimitCores ?? largestCap)),

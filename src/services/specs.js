@@ -1,11 +1,11 @@
-import { authorityKeyOf, certificatesFolder, credentialsOf } from '../lib/certificate-files.js'
+import { locateAuthorityKey, locateCertificates, locateCredentials } from '../lib/certificate-files.js'
 import { BenchError } from '../lib/errors.js'
 import { isRedirected } from '../model/arms.js'
-import { callsUpstream, hasUpstreamTls } from '../model/pipeline-traffic.js'
+import { hasUpstreamCalls, hasUpstreamTls } from '../model/pipeline-traffic.js'
 import { createProcess } from '../model/processes.js'
 import { hasChunks } from '../model/requests.js'
 import { GENERATOR, KIT_NODE, NODE_PROXY, PORTS } from '../model/sidecar-contract.js'
-import { toolOf } from '../model/tools.js'
+import { findSidecarTool } from '../model/tools.js'
 import { listPaths } from '../model/traffic.js'
 import { createApplication } from './applications.js'
 import { chooseControl, createControlPlane, createMember, createRotatedMember, locateControl } from './control.js'
@@ -41,7 +41,7 @@ import { createModel, findNextHop } from './topology.js'
 
 /**
  * A sidecar whose configuration is changed while it serves, with its control plane.
- * @typedef {ReturnType<typeof createControlled>} Controlled
+ * @typedef {ReturnType<typeof createControlledSidecar>} Controlled
  */
 
 /**
@@ -64,12 +64,12 @@ export function createSpecs(services) {
   const { arm, topology, programs } = services
   const { createSidecar, createCompanions } = programs.planes[arm.plane]
   const entry = /** @type {Service} */ (topology.services.find(({ name }) => name === topology.entry.service))
-  const controlled = arm.conditions.changesPerMinute === null ? null : createControlled(entry, services)
+  const controlled = arm.conditions.changesPerMinute === null ? null : createControlledSidecar(entry, services)
   /** @type {Ending | null} */
   let ending = null
   const pipeline = findPipeline(programs, arm)
   // A pipeline that answers by itself gets no application.
-  const isCalled = !pipeline || callsUpstream(pipeline)
+  const isCalled = !pipeline || hasUpstreamCalls(pipeline)
   const isOfNode = hasNodeProxy(programs.planes, arm)
   const nodeProxy = isOfNode ? createNodeProxy(services, { isCalled }) : []
   const specs = topology.services.flatMap(service => {
@@ -127,7 +127,7 @@ function countPassages({ application, calls }) {
 
 /** Says whether one proxy serves all pods of an arm. @param {Planes} planes @param {Pick<Arm, 'plane' | 'profile'>} arm */
 export function hasNodeProxy(planes, arm) {
-  return findDeployed(planes, arm)?.isOfNode === true
+  return findDeployedProfile(planes, arm)?.isOfNode === true
 }
 
 export const NEIGHBOUR = 'neighbour'
@@ -195,7 +195,7 @@ export function countWorkers({ plane, profile, cpuLimitCores, conditions }, { cp
  * Finds the endpoints at which others reach processes, without those that listen inside of a pod alone.
  * @param {ProcessSpec[]} specs @param {Record<string, Place>} places @returns {Endpoint[]}
  */
-export function findReachable(specs, places) {
+export function listReachableEndpoints(specs, places) {
   return specs.flatMap(({ service, listens }) =>
     listens
       .filter(({ address }) => address === places[service].listen)
@@ -215,7 +215,7 @@ function createApplicationSpec(service, { arm, places, programs, folders, locate
   const last = kind === 'echo' && requests ? 'answer' : kind
   const pipeline = findPipeline(programs, arm)
   const hasTls = pipeline !== undefined && hasUpstreamTls(pipeline)
-  const certificates = locate(certificatesFolder(folders.certificates, arm.conditions.tls))
+  const certificates = locate(locateCertificates(folders.certificates, arm.conditions.tls))
   const address = places[name][hasSidecars ? 'inside' : 'listen']
   // Scripts with fixed upstream ports call 127.0.0.1: the application listens there, in the same network namespace.
   const [listen = { address, port: PORTS.application }, ...others] =
@@ -227,7 +227,7 @@ function createApplicationSpec(service, { arm, places, programs, folders, locate
     listen,
     others,
     // The application shows the certificate of its service, as the sidecar before it does.
-    ...(hasTls && { credentials: credentialsOf(name, certificates) }),
+    ...(hasTls && { credentials: locateCredentials(name, certificates) }),
     next: application === 'forward' ? findNextHop(service, at) : null,
     runtime: isServedByNode(arm) ? programs.tools.node : programs.appRuntime,
     scripts: locate(folders.echo),
@@ -254,7 +254,7 @@ export function createServiceSidecarOptions(
   const { trafficPolicy, cpus } = services
   const { tls, protocol, configuredServices, features, changed } = arm.conditions
   const { tool, carriesBytesOnly } = programs.planes[arm.plane]
-  const certificates = locate(certificatesFolder(folders.certificates, tls))
+  const certificates = locate(locateCertificates(folders.certificates, tls))
   if (tool === null) throw new BenchError(`the plane ${arm.plane} has sidecars and names no program for them`)
   return {
     model: createModel(topology, {
@@ -274,13 +274,13 @@ export function createServiceSidecarOptions(
       client: arm.load.hasCertificate || changed === 'certificate' ? GENERATOR : null,
     }),
     folder: locate(`${folders.process}/${service.name}`),
-    tool: toolOf(programs.tools, { tool, variant: arm.variant }),
+    tool: findSidecarTool(programs.tools, { tool, variant: arm.variant }),
     scripts: locate(folders.scripts),
     scriptFiles,
     pipeline: findPipeline(programs, arm),
     profile: arm.profile,
     cpuLimitCores: arm.cpuLimitCores,
-    authorityKeyPath: authorityKeyOf(certificates),
+    authorityKeyPath: locateAuthorityKey(certificates),
   }
 }
 
@@ -290,11 +290,11 @@ function findPipeline({ pipelines }, { variant }) {
 }
 
 /** Creates the sidecar that is changed under load: in its routes, or in its certificate. @param {Service} service @param {ArmServices} services */
-function createControlled(service, services) {
+function createControlledSidecar(service, services) {
   const withControl = { ...services, ...chooseControl(services.programs, services.arm) }
   const options = { ...createServiceSidecarOptions(service, services), ...locateControl(withControl) }
   const { changed, tls } = services.arm.conditions
-  const certificates = services.locate(certificatesFolder(services.folders.certificates, tls))
+  const certificates = services.locate(locateCertificates(services.folders.certificates, tls))
   const member =
     changed === 'certificate'
       ? createRotatedMember(withControl.control, options, certificates)
@@ -318,7 +318,7 @@ function createControlled(service, services) {
  * Finds the profile of an arm as a mesh deploys it. Without a profile it is the plane's first.
  * @param {Planes} planes @param {Pick<Arm, 'plane' | 'profile'>} arm @returns {DeployedProfile | undefined} undefined: it is the kit's
  */
-export function findDeployed(planes, { plane, profile }) {
+export function findDeployedProfile(planes, { plane, profile }) {
   const { deployed, profiles } = planes[plane]
   return deployed?.[profile ?? profiles[0]]
 }
@@ -327,11 +327,11 @@ export function findDeployed(planes, { plane, profile }) {
  * Lists the profiles of arms that are as a mesh deploys them, each once, for the manifest; []: none is.
  * @param {Planes} planes @param {Pick<Arm, 'plane' | 'profile'>[]} arms
  */
-export function listDeployed(planes, arms) {
+export function listDeployedProfiles(planes, arms) {
   const names = [...new Set(arms.map(formatDeployedName))]
   return names.flatMap(name => {
     const arm = arms.find(candidate => formatDeployedName(candidate) === name)
-    const deployed = arm && findDeployed(planes, arm)
+    const deployed = arm && findDeployedProfile(planes, arm)
     return deployed ? [{ plane: name, from: deployed.from, deviations: deployed.deviations }] : []
   })
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { UsageError } from '../lib/errors.js'
-import { suggest } from '../lib/nearest.js'
+import { renderSuggestion } from '../lib/nearest.js'
 import { parseYaml } from '../lib/yaml.js'
-import { featuresOf, listFeatures } from '../model/features.js'
-import { groupsOf, identityOf, PORTS, TLS } from '../model/sidecar-contract.js'
+import { createFeatures, listFeatures } from '../model/features.js'
+import { listKeyExchangeGroups, PORTS, renderSpiffeId, TLS } from '../model/sidecar-contract.js'
 
 /**
  * @import { Arm, Cluster, Endpoint, MtlsMode, Place, Route, Protocol, Service, SidecarModel, Tls, Topology, TrafficPolicy } from '../model/types.ts'
@@ -41,7 +41,8 @@ export function parseTopology(text, file) {
   const names = topology.services.map(service => service.name)
   const called = [topology.entry.service, ...topology.services.flatMap(service => service.calls)]
   for (const name of called) {
-    if (!names.includes(name)) throw new UsageError(`${file}: unknown service "${name}"${suggest(name, names)}`)
+    if (!names.includes(name))
+      throw new UsageError(`${file}: unknown service "${name}"${renderSuggestion(name, names)}`)
   }
   for (const { name, application, calls } of topology.services) {
     if (application === 'forward' && calls.length !== 1) {
@@ -70,7 +71,7 @@ export function copyService(service, copies) {
  * Makes the topology of an arm: its link's, with the pairs and copies of its conditions.
  * @param {Pick<Arm, 'link' | 'conditions'>} arm @param {Record<string, Topology>} topologies by link
  */
-export function topologyOf({ link, conditions }, topologies) {
+export function createArmTopology({ link, conditions }, topologies) {
   return copyLastService(copyLink(topologies[link], conditions.pairs ?? 1), conditions.services)
 }
 
@@ -181,7 +182,7 @@ export function createModel({ services, entry }, { service, places, trafficPolic
   const port = isRedirected ? PORTS.application : PORTS.inbound
   // Requests from outside of the mesh come without an identity.
   const isAuthorised = listFeatures(features).includes('authorization') && !isEntry
-  const allowed = isAuthorised ? { allowedIdentities: callers.map(identityOf) } : {}
+  const allowed = isAuthorised ? { allowedIdentities: callers.map(renderSpiffeId) } : {}
   /** @type {Cluster[]} */
   const clusters = []
   if (service.application) {
@@ -192,16 +193,16 @@ export function createModel({ services, entry }, { service, places, trafficPolic
     }
     clusters.push({ name: 'application', endpoints, balancing: 'round-robin', ...plaintext })
   }
-  const mtlsTo = (/** @type {string} */ name) =>
-    tls === 'plaintext' ? null : { serverName: name, acceptedIdentities: isOpen ? null : [identityOf(name)] }
+  const createMtls = (/** @type {string} */ name) =>
+    tls === 'plaintext' ? null : { serverName: name, acceptedIdentities: isOpen ? null : [renderSpiffeId(name)] }
   for (const { name } of hasOutbound ? reachable : []) {
     const copies = services.filter(s => s.name === name || s.copyOf === name)
     const endpoints = copies.map(s => ({ address: places[s.name].reach, port }))
-    clusters.push({ name, endpoints, balancing: 'round-robin', mtls: mtlsTo(name), protocol })
+    clusters.push({ name, endpoints, balancing: 'round-robin', mtls: createMtls(name), protocol })
   }
   for (const [i, name] of configured.entries()) {
     const endpoints = [{ address: `${NOWHERE}.${i >> 8}.${i & 255}`, port: PORTS.inbound }]
-    clusters.push({ name, endpoints, balancing: 'round-robin', mtls: mtlsTo(name), protocol })
+    clusters.push({ name, endpoints, balancing: 'round-robin', mtls: createMtls(name), protocol })
   }
   const outboundRoutes = carriesBytes
     ? reachable.map(({ name }, i) => ({ ...createRoute(null, name), port: PORTS.outbound + i * PORTS_APART }))
@@ -214,20 +215,20 @@ export function createModel({ services, entry }, { service, places, trafficPolic
     ...(carriesBytes && { carriesBytes }),
     ...(carriesGrpc && { carriesGrpc }),
     ...(streamsAnswers && { streamsAnswers }),
-    identity: identityOf(originalName),
+    identity: renderSpiffeId(originalName),
     workers,
     admin: { address: place.inside, port: PORTS.admin },
     retries: 1,
     timeouts: TIMEOUTS,
-    tls: { suite: TLS.suite, groups: groupsOf(tls) },
-    trust: trustOf(options.certificates, originalName),
+    tls: { suite: TLS.suite, groups: listKeyExchangeGroups(tls) },
+    trust: locateCertificateFiles(options.certificates, originalName),
     inbound: service.application
       ? {
           address: place.listen,
           port: PORTS.inbound,
-          mtls: modeOf({ entry }, { service, tls }),
+          mtls: chooseMtlsMode({ entry }, { service, tls }),
           protocol,
-          acceptedIdentities: isOpen ? null : [...callers, ...(isEntry && client ? [client] : [])].map(identityOf),
+          acceptedIdentities: isOpen ? null : [...callers, ...(isEntry && client ? [client] : [])].map(renderSpiffeId),
           routes: (carriesBytes ? ['/'] : prefixes).map(prefix => ({
             ...createRoute(null, 'application', prefix),
             ...allowed,
@@ -244,7 +245,7 @@ export function createModel({ services, entry }, { service, places, trafficPolic
         }
       : null,
     clusters,
-    features: featuresOf(features),
+    features: createFeatures(features),
   }
 }
 
@@ -252,7 +253,7 @@ export function createModel({ services, entry }, { service, places, trafficPolic
  * Chooses the mode of a service's inbound listener; an entry takes plaintext, too: the load may have no certificate.
  * @param {Pick<Topology, 'entry'>} topology @param {{ service: Service, tls: Tls }} options @returns {MtlsMode}
  */
-function modeOf({ entry }, { service, tls }) {
+function chooseMtlsMode({ entry }, { service, tls }) {
   if (tls === 'plaintext') return 'disabled'
   return isEntryOf({ entry }, service) && entry.listener === 'inbound' ? 'permissive' : 'strict'
 }
@@ -268,14 +269,14 @@ function isEntryOf({ entry }, { name, pairOf = name }) {
 /** Lists the modes of the inbound listeners of a topology, each once. @param {Topology} topology @param {Tls} tls */
 export function listModes(topology, tls) {
   const listening = topology.services.filter(({ application }) => application !== null)
-  return [...new Set(listening.map(service => modeOf(topology, { service, tls })))]
+  return [...new Set(listening.map(service => chooseMtlsMode(topology, { service, tls })))]
 }
 
 /**
  * Makes the paths of a service's certificate files and of its authority's certificate.
  * @param {string} certificates the folder that lib/certificates.js writes @param {string} name @returns {SidecarModel['trust']}
  */
-export function trustOf(certificates, name) {
+export function locateCertificateFiles(certificates, name) {
   return {
     caPath: `${certificates}/ca.pem`,
     certificatePath: `${certificates}/${name}.pem`,

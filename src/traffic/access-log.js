@@ -25,7 +25,7 @@ const COMBINED =
 
 /** Parses a line of a log. @param {string} line @returns {LoggedRequest | null} null: it has no known format */
 export function parseLogLine(line) {
-  return line.startsWith('{') ? parseJson(line) : (parseEnvoy(line) ?? parseCombined(line))
+  return line.startsWith('{') ? parseJson(line) : (parseEnvoy(line) ?? parseCombinedLine(line))
 }
 
 /** Parses a line of the default text format of Envoy or Istio; null: another format. @param {string} line */
@@ -36,7 +36,7 @@ function parseEnvoy(line) {
 }
 
 /** Parses a line of nginx's combined format, which has no request bytes and no service time. @param {string} line @returns null: another format */
-function parseCombined(line) {
+function parseCombinedLine(line) {
   const [, day, month, year, clock, offsetHours, offsetMinutes, method, target, sent] = COMBINED.exec(line) ?? []
   if (day === undefined || !MONTHS.includes(month)) return null
   const date = `${year}-${`${MONTHS.indexOf(month) + 1}`.padStart(2, '0')}-${day}`

@@ -41,13 +41,13 @@ export function parseHar(text) {
       method: request.method,
       path,
       atMs: Number.isNaN(atMs) ? null : atMs,
-      requestBytes: known(request.bodySize),
-      requestHeaderBytes: known(request.headersSize),
-      responseBytes: known(response.bodySize) ?? known(response.content?.size),
-      serviceMs: known(timings?.wait),
+      requestBytes: keepKnown(request.bodySize),
+      requestHeaderBytes: keepKnown(request.headersSize),
+      responseBytes: keepKnown(response.bodySize) ?? keepKnown(response.content?.size),
+      serviceMs: keepKnown(timings?.wait),
     }
   })
 }
 
 /** @param {number} [value] -1: the browser does not know it (HAR 1.2) */
-const known = value => (value === undefined || value < 0 ? null : value)
+const keepKnown = value => (value === undefined || value < 0 ? null : value)

@@ -56,7 +56,7 @@ export function createMix() {
      * its requests; and sentences on what no request of the log has. @param {string} name of the traffic
      */
     summarise(name) {
-      const counted = mergeRare([...kinds.values()], random)
+      const counted = mergeRareKinds([...kinds.values()], random)
       return {
         traffic: /** @type {Traffic} */ ({
           name,
@@ -66,7 +66,7 @@ export function createMix() {
         count: [...kinds.values()].reduce((sum, kind) => sum + kind.count, 0),
         paths: kinds.size,
         left: [...left],
-        untold: findUntold(counted),
+        untold: listUntoldFields(counted),
       }
     },
   }
@@ -107,7 +107,7 @@ function isIdentifier(part) {
  * Merges all but the most frequent kinds into one `/other` a method, so that at most KINDS_MOST are left, the most frequent first.
  * @param {Counted[]} kinds @param {() => number} random
  */
-function mergeRare(kinds, random) {
+function mergeRareKinds(kinds, random) {
   const order = kinds.toSorted((a, b) => b.count - a.count)
   if (order.length <= KINDS_MOST) return order
   // Requests beyond the kinds that are counted belong to the rare ones.
@@ -130,20 +130,20 @@ function mergeRare(kinds, random) {
  */
 function createMixKind({ method, path, count, kept }) {
   // The lower median of the requests that have the field, at most the bound of a mix; undefined: none has it.
-  const median = (/** @type {TrafficField} */ field, /** @type {number} */ most) => {
+  const computeMedian = (/** @type {TrafficField} */ field, /** @type {number} */ most) => {
     const values = kept.flatMap(request => request[field] ?? []).sort((a, b) => a - b)
     return values.length === 0 ? undefined : Math.min(most, Math.round(values[Math.floor((values.length - 1) / 2)]))
   }
-  const headers = median('requestHeaderBytes', HEADER_BYTES_MOST)
-  const serviceMs = median('serviceMs', SERVICE_TIME_MOST_MS)
+  const headers = computeMedian('requestHeaderBytes', HEADER_BYTES_MOST)
+  const serviceMs = computeMedian('serviceMs', SERVICE_TIME_MOST_MS)
   const hasBody = method !== 'GET' && method !== 'HEAD'
   return {
     weight: count,
     method,
     path,
-    request: hasBody ? median('requestBytes', BODY_BYTES_MOST) : 0,
+    request: hasBody ? computeMedian('requestBytes', BODY_BYTES_MOST) : 0,
     ...(headers !== undefined && headers >= 16 && { requestHeaders: headers }),
-    response: method === 'HEAD' ? 0 : median('responseBytes', BODY_BYTES_MOST),
+    response: method === 'HEAD' ? 0 : computeMedian('responseBytes', BODY_BYTES_MOST),
     ...(serviceMs !== undefined && serviceMs > 0 && { serviceTime: `${serviceMs}ms` }),
   }
 }
@@ -161,16 +161,16 @@ function findRate(minutes) {
     most = Math.max(most, requests)
     count += requests
   }
-  const perSecond = (/** @type {number} */ requests, /** @type {number} */ span) =>
+  const computePerSecond = (/** @type {number} */ requests, /** @type {number} */ span) =>
     Number((requests / (60 * span)).toPrecision(3))
-  return { requestsPerSecond: { mean: perSecond(count, last - first + 1), peak: perSecond(most, 1) } }
+  return { requestsPerSecond: { mean: computePerSecond(count, last - first + 1), peak: computePerSecond(most, 1) } }
 }
 
 /**
  * Lists the sizes and times that no kept request of the log has, each with the value taken instead.
  * @param {Counted[]} kinds @returns {string[]} []: some request has each
  */
-function findUntold(kinds) {
+function listUntoldFields(kinds) {
   const isKnown = (/** @type {TrafficField} */ field, /** @type {(kind: Counted) => boolean} */ isOf) => {
     const kindsOfMethod = kinds.filter(isOf)
     return kindsOfMethod.length === 0 || kindsOfMethod.some(({ kept }) => kept.some(request => request[field] !== null))

@@ -47,14 +47,14 @@ export function renderRunText({
     return renderDetailsText(summary, { folder: where, hasPage, warnings: unfinished, claims })
   }
   const answer = createAnswer(summary, { seconds: findSeconds(run), unfinished, place })
-  return renderAnswerText(answer, { more: [...hints, ...renderMore({ folder: where, hasPage, isReport })] })
+  return renderAnswerText(answer, { more: [...hints, ...renderMoreLines({ folder: where, hasPage, isReport })] })
 }
 
 /**
  * Renders where the report and more numbers are, on one line if it fits, which may take a shorter hint.
  * @param {{ folder: string, hasPage: boolean, isReport: boolean }} options
  */
-function renderMore({ folder, hasPage, isReport }) {
+function renderMoreLines({ folder, hasPage, isReport }) {
   const page = hasPage ? `${folder}/report.html` : renderCommand('report', `${folder} --format html`)
   // Without a folder, `report --details` prints the last run.
   const last = path.dirname(folder) === RESULTS ? '--details' : `${folder} --details`

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { EXIT, UsageError } from '../lib/errors.js'
-import { loadAfter } from '../prepare/measure.js'
-import { CLUSTER, collect, withExperiment, withOptions } from '../prepare/options.js'
+import { loadAfterRun } from '../prepare/measure.js'
+import { CLUSTER, collectValues, withExperiment, withOptions } from '../prepare/options.js'
 import { readAnyExperiment, readExperiment } from '../prepare/read-experiment.js'
 import { runExperiment } from '../prepare/run-experiment.js'
 import { announceResults, writeDocuments } from './documents.js'
@@ -18,29 +18,31 @@ const BESIDE_RESUME = ['resume', 'live', 'metrics', 'json', 'details', 'yes', 'm
 export function addBench(verb, context) {
   const { say } = context
   defineBench(verb).action(async (/** @type {string} */ named, /** @type {BenchOptions} */ typedOptions, command) => {
-    const interrupted = typedOptions.resume === undefined ? undefined : await openResumed(typedOptions.resume)
-    const { name, options } = interrupted ? readResumed(interrupted, command) : { name: named, options: typedOptions }
+    const interrupted = typedOptions.resume === undefined ? undefined : await openResumedRun(typedOptions.resume)
+    const { name, options } = interrupted
+      ? readResumedOptions(interrupted, command)
+      : { name: named, options: typedOptions }
     for (const warning of interrupted?.warnings ?? []) say(`warning: ${warning}`)
     const experiment = readAnyExperiment(name)
     if ('kind' in experiment) {
-      const { benchComputed } = await import('./computed.js')
-      return benchComputed({ experiment, command }, context)
+      const { benchComputedRun } = await import('./computed.js')
+      return benchComputedRun({ experiment, command }, context)
     }
     await runBench({ experiment, options, interrupted }, context)
   })
 }
 
 /** Loads the code of --resume only if it is needed. @param {string} folder of a run that was cut short */
-async function openResumed(folder) {
-  const { openInterrupted } = await import('../run/resume.js')
-  return openInterrupted(folder)
+async function openResumedRun(folder) {
+  const { openInterruptedRun } = await import('../run/resume.js')
+  return openInterruptedRun(folder)
 }
 
 /**
  * Runs `bench` with the words of a command line. @param {string[]} words @param {Context} context
  * @param {{ relaxes?: { gate: string, why: string }[] }} [options] relaxes: gates to set aside, beside the experiment's own
  */
-export async function benchWith(words, context, { relaxes = [] } = {}) {
+export async function runBenchCommand(words, context, { relaxes = [] } = {}) {
   const command = defineBench(new Command('bench')).parse(words, { from: 'user' })
   const experiment = readExperiment(command.processedArgs[0])
   const relaxed = { ...experiment, relaxes: [...experiment.relaxes, ...relaxes] }
@@ -62,10 +64,10 @@ function runBench(request, context) {
       announceResults,
       async report({ summary, folder, isInterrupted }) {
         // The code of the answer is loaded after the run, to leave the memory to what is measured.
-        const { renderRunText } = await loadAfter(folder, () => import('./answer.js'))
+        const { renderRunText } = await loadAfterRun(folder, () => import('./answer.js'))
         print(json ? JSON.stringify(summary, null, 2) : renderRunText({ summary, folder, details }))
         if (isInterrupted) return EXIT.interrupted
-        const { findStatus } = await loadAfter(folder, () => import('../analysis/status.js'))
+        const { findStatus } = await loadAfterRun(folder, () => import('../analysis/status.js'))
         const { status, reasons } = findStatus(summary, { isVerdictRequired })
         reasons.forEach(say)
         return status
@@ -91,7 +93,12 @@ function defineBench(command) {
     .option('--resume <results>', 'go on with a run that was cut short: measure what it lacks')
     .option('--json', 'print summary.json instead of the answer')
     .option('--details', 'print every quantity, check and definition instead of the answer')
-    .option('--threshold <expr>', "a ratio that must hold, such as 'pipy/envoy cpuPerRequest <= 0.6'", collect, [])
+    .option(
+      '--threshold <expr>',
+      "a ratio that must hold, such as 'pipy/envoy cpuPerRequest <= 0.6'",
+      collectValues,
+      [],
+    )
     .option('--require-verdict', 'status 3 where no verdict is reached')
     .option('--retain', 'leave the services of the last trial running')
   return withOptions(command, 'target')
@@ -103,7 +110,7 @@ function defineBench(command) {
  * @returns {{ name: string, options: BenchOptions }} @throws {UsageError} if that has an argument, or an option that changes numbers, or
  *   the run is of another verb
  */
-function readResumed({ folder, manifest }, command) {
+function readResumedOptions({ folder, manifest }, command) {
   const typed = Object.keys(command.opts()).filter(name => command.getOptionValueSource(name) === 'cli')
   if (command.args.length > 0 || typed.some(name => !BESIDE_RESUME.includes(name)))
     throw new UsageError(

@@ -1,7 +1,7 @@
 import { Option } from 'commander'
 import { evaluateClaims } from '../analysis/claims/claims.js'
 import { summarise } from '../analysis/summarise.js'
-import { findComputed } from '../kinds/computed.js'
+import { findComputedKind } from '../kinds/computed.js'
 import { BenchError, EXIT } from '../lib/errors.js'
 import { readRun } from '../records/records.js'
 import { renderAnswerText } from '../report/answer/text.js'
@@ -18,7 +18,7 @@ export function addClaims(verb, { print, say, end }) {
     .action((/** @type {string[]} */ results, /** @type {{ json?: boolean, details?: boolean }} */ options) =>
       withRuns(results, (folders, restoreNames) => {
         const read = (/** @type {string} */ folder) => {
-          const computed = findComputed(folder)
+          const computed = findComputedKind(folder)
           if (computed) return computed.summarise(computed.read(folder))
           const run = readRun(folder)
           for (const warning of run.warnings) say(restoreNames(warning))

@@ -7,7 +7,7 @@ import { readLedgers } from '../node/ledger.js'
 import { withOptions } from '../prepare/options.js'
 import { readRun } from '../records/records.js'
 import { SITE_OPTIONS } from '../request/constraints/site.js'
-import { assertTogether } from '../request/constraints.js'
+import { assertCombination } from '../request/constraints.js'
 import { connect } from '../targets/kubernetes/api.js'
 import { cleanUpCluster } from '../targets/kubernetes/namespaces.js'
 import { findCapWay } from '../targets/local/cgroups.js'
@@ -29,11 +29,11 @@ export function addCleanup(verb, { print }) {
     )
     .action(async (named = null, options) => {
       const { retained: hasRetained = false, context = null, all: isAll = false, clusterGone = false } = options
-      assertTogether(SITE_OPTIONS, options)
+      assertCombination(SITE_OPTIONS, options)
       const isOnCluster = options.target === 'kubernetes'
       if (clusterGone && (named === null || isOnCluster))
         throw new BenchError('--cluster-gone needs the one run whose cluster is gone, and no --target kubernetes')
-      const run = named === null ? null : idOf(named)
+      const run = named === null ? null : findRunId(named)
       const retained = hasRetained ? [] : readLedgers().flatMap(ledger => (ledger.isRetained ? [ledger.runId] : []))
       const api = isOnCluster ? await connect({ context }) : null
       const isNamespaceGone = async (/** @type {string} */ held) => {
@@ -41,7 +41,7 @@ export function addCleanup(verb, { print }) {
         return api ? server === api.server && (await api.readNamespace(name)) === null : clusterGone
       }
       // A run on a cluster leaves keys on this machine, too.
-      const { removed, left, failed } = await attemptAll([
+      const { removed, left, failed } = await attemptSteps([
         async () => (api ? cleanUpCluster({ api, isAll, run, retained }) : {}),
         async () => cleanUpLocal({ way: await findCapWay(), run, hasRetained, isNamespaceGone }),
         async () => ({ removed: run === null ? [...(await removeStaleDownloads()), ...removeStaleFolders()] : [] }),
@@ -60,7 +60,7 @@ export function addCleanup(verb, { print }) {
  * Finds the id of a run; of a resumed one, that of its last part.
  * @param {string} run its id or its results folder @throws {BenchError} if the folder cannot be read
  */
-function idOf(run) {
+function findRunId(run) {
   if (!existsSync(path.join(run, 'manifest.json'))) return run
   const { id, resumed } = readRun(run).manifest.run
   return resumed?.at(-1)?.id ?? id
@@ -70,7 +70,7 @@ function idOf(run) {
  * Runs every step, also after one failed, and joins what they removed, left, and failed to remove.
  * @param {(() => Promise<Partial<Cleaned>>)[]} steps
  */
-async function attemptAll(steps) {
+async function attemptSteps(steps) {
   /** @type {Partial<Cleaned>[]} */
   const done = []
   /** @type {string[]} */
@@ -82,6 +82,6 @@ async function attemptAll(steps) {
       errors.push(/** @type {Error} */ (error).message)
     }
   }
-  const all = (/** @type {keyof Cleaned} */ name) => done.flatMap(cleaned => cleaned[name] ?? [])
-  return { removed: all('removed'), left: all('left'), failed: [...errors, ...all('failed')] }
+  const collectAll = (/** @type {keyof Cleaned} */ name) => done.flatMap(cleaned => cleaned[name] ?? [])
+  return { removed: collectAll('removed'), left: collectAll('left'), failed: [...errors, ...collectAll('failed')] }
 }

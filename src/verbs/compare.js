@@ -1,7 +1,7 @@
 import { Option } from 'commander'
 import { compareRuns, findCompareStatus } from '../analysis/compare-runs.js'
 import { summarise } from '../analysis/summarise.js'
-import { collect } from '../prepare/options.js'
+import { collectValues } from '../prepare/options.js'
 import { readRun } from '../records/records.js'
 import { renderAnswerText } from '../report/answer/text.js'
 import { createComparisonAnswer, renderComparisonDetails } from '../report/comparison.js'
@@ -12,7 +12,7 @@ export function addCompare(verb, { print, say, end }) {
   verb
     .argument('<old>', 'a results folder, or a bundle')
     .argument('<new>', 'a results folder, or a bundle')
-    .option('--threshold <expr>', "a ratio that must hold, such as 'new/old cpuPerRequest <= 1.05'", collect, [])
+    .option('--threshold <expr>', "a ratio that must hold, such as 'new/old cpuPerRequest <= 1.05'", collectValues, [])
     .option('--json', 'print the comparison as JSON')
     .addOption(new Option('--details', 'print every verdict instead of the answer').conflicts('json'))
     .action((older, newer, /** @type {{ threshold: string[], json?: boolean, details?: boolean }} */ options) =>

@@ -6,7 +6,7 @@ import { renderCommand } from '../lib/render-command.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
 import { COMPUTED_OPTIONS } from '../prepare/options.js'
 import { stampNow } from '../prepare/site.js'
-import { assertOut, PAGE, writeWhole } from '../records/files.js'
+import { assertWritableFolder, PAGE, writeAtomically } from '../records/files.js'
 import { readSummary } from '../records/records.js'
 import { renderAnswerText } from '../report/answer/text.js'
 import { announceResults } from './documents.js'
@@ -26,7 +26,7 @@ const FIRST_SEED = 1
  * @param {{ experiment: import('../kinds/balance/experiment.js').BalanceExperiment, command: Command }} options
  * @param {import('./program.js').Context} context @throws {UsageError} for an option that such a run does not have
  */
-export async function benchComputed({ experiment, command }, context) {
+export async function benchComputedRun({ experiment, command }, context) {
   const { kind: name, name: named, question, claims, ...form } = experiment
   const kind = COMPUTED[name]
   const others = command.options.filter(option => {
@@ -38,7 +38,7 @@ export async function benchComputed({ experiment, command }, context) {
       `${others.map(({ long }) => long).join(', ')}: ${named} measures nothing, and takes ${COMPUTED_OPTIONS.map(option => `--${option}`).join(', ')} alone`,
     )
   const { seed = FIRST_SEED, out, json, details } = command.opts()
-  if (out) assertOut(out)
+  if (out) assertWritableFolder(out)
   const startedAt = new Date().toISOString()
   const folder = path.resolve(out ?? path.join('results', `${stampNow()}-${named}`))
   /** @type {Run['manifest']} */
@@ -55,7 +55,7 @@ export async function benchComputed({ experiment, command }, context) {
   const summary = kind.summarise(run)
   kind.write(folder, { ...run, summary })
   const { markdown, writeHtml } = await openDocuments(kind, run)
-  writeWhole(folder, 'report.md', markdown())
+  writeAtomically(folder, 'report.md', markdown())
   writeHtml(folder)
   context.print(
     json ? JSON.stringify(summary, null, 2) : await FORMATS[details ? 'details' : 'text'](kind, run, folder),
@@ -88,7 +88,7 @@ const FORMATS = {
  * Renders a run, or writes its files.
  * @param {ComputedKind} kind @param {{ folder: string, format: string, out: string }} options @throws {UsageError} for another format
  */
-export async function reportComputed(kind, { folder, format, out }) {
+export async function reportComputedRun(kind, { folder, format, out }) {
   if (Object.hasOwn(FORMATS, format)) return FORMATS[format](kind, kind.read(folder), format === 'text' ? folder : out)
   throw new UsageError(
     `--format ${format}: a run of ${kind.name} has ${Object.keys(FORMATS)
@@ -101,7 +101,7 @@ export async function reportComputed(kind, { folder, format, out }) {
  * Computes every record again from its seed, and the summary from the records, and lists what differs.
  * @param {ComputedKind} kind @param {string} folder @returns {{ agrees: boolean, lines: string[] }} lines: those to print
  */
-export function verifyComputed(kind, folder) {
+export function verifyComputedRun(kind, folder) {
   const { manifest, trials } = kind.read(folder)
   const again = kind.compute({ form: manifest.form, seed: manifest.run.seed })
   const isSame = (/** @type {unknown} */ a, /** @type {unknown} */ b) => JSON.stringify(a) === JSON.stringify(b)

@@ -8,7 +8,7 @@ import { withOptions } from '../prepare/options.js'
 import { assertImages, loadToolSpecs } from '../prepare/programs.js'
 import { readExperiment } from '../prepare/read-experiment.js'
 import { SITE_OPTIONS } from '../request/constraints/site.js'
-import { assertTogether } from '../request/constraints.js'
+import { assertCombination } from '../request/constraints.js'
 import { connect } from '../targets/kubernetes/api.js'
 import { examineCluster } from '../targets/kubernetes/doctor.js'
 import { examineLoadHost } from '../targets/load-host/doctor.js'
@@ -25,7 +25,7 @@ export async function addDoctor(verb, { print, say, end, signal }) {
   withOptions(verb, 'loadHost', 'address', 'target', 'context', 'node', 'loadNode', 'image')
     .addOption(new Option('--control <name>', help).choices(withPrograms.map(({ name }) => name)))
     .action(async ({ target, context = null, node = null, loadNode = null, image, loadHost, address, control }) => {
-      assertTogether(SITE_OPTIONS, verb.opts())
+      assertCombination(SITE_OPTIONS, verb.opts())
       await assertImages(image)
       const findHere = (/** @type {import('../model/types.ts').ToolSpec} */ spec) => findTool(spec, { say, signal })
       const byDefault = readExperiment('cap').axes.plane

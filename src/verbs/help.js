@@ -110,8 +110,9 @@ export function addHelp(program) {
     const name = command.name()
     const { does, examples, statuses } = HELP[name]
     // The examples of completion are whole lines for a shell, with the name of the program in them.
-    const typed = (/** @type {string} */ words) => (/sidecar-bench /.test(words) ? words : renderCommand(name, words))
-    const exampleLines = examples.flatMap(([words, result]) => [`  ${typed(words)}`, `      ${result}`])
+    const renderExampleCommand = (/** @type {string} */ words) =>
+      /sidecar-bench /.test(words) ? words : renderCommand(name, words)
+    const exampleLines = examples.flatMap(([words, result]) => [`  ${renderExampleCommand(words)}`, `      ${result}`])
     const ends = statuses.map(status => `  ${`${status}`.padEnd(4)} ${EXIT_MEANINGS[status]}`)
     const lines = ['', 'Examples:', ...exampleLines, ...(ends.length > 0 ? ['', 'Exit statuses:', ...ends] : [])]
     command.description(does).addHelpText('after', lines.join('\n'))

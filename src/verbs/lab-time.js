@@ -1,9 +1,9 @@
 import path from 'node:path'
-import { chooseAgainst, isKit, locateAgainst } from '../lab/sides.js'
+import { chooseOldSide, isKit, locateOldSide } from '../lab/sides.js'
 import { withTemporaryFolder } from '../lib/temporary-folder.js'
 import { PARITY_NAMES } from '../parity/verdict/checks.js'
 import { renderRequestOptions } from '../prepare/options.js'
-import { benchWith } from './bench.js'
+import { runBenchCommand } from './bench.js'
 
 /**
  * `lab --time`: measures the CPU time of both sides, interleaved.
@@ -28,17 +28,17 @@ import { benchWith } from './bench.js'
  */
 export async function timeSides({ side, against: named, pipy, count, parity, ...load }, context) {
   await withTemporaryFolder('sidecar-bench-lab', async folder => {
-    const against = chooseAgainst(named ?? null, side.scripts)
+    const against = chooseOldSide(named ?? null, side.scripts)
     const into = path.join(folder, against.replace(/[^\w.-]+/g, '-'))
     await count(into)
     // A verdict compares the first plane with the second: the new side comes first.
-    const old = side.pipeline !== null && named === undefined ? [] : [locateAgainst({ against, into })]
+    const old = side.pipeline !== null && named === undefined ? [] : [locateOldSide({ against, into })]
     const sides = pipy.length > 0 ? pipy : [side.scripts, ...old]
     const planes = sides.map(scripts => (isKit(scripts) ? 'pipy' : `pipy=${scripts}`))
     const words = listWords({ planes, ...load })
     // Scripts that were counted without the equal-work check are measured without it, too.
     const relaxes = parity ? [] : PARITY_NAMES.map(gate => ({ gate, why: '--no-parity' }))
-    await benchWith(words, context, { relaxes })
+    await runBenchCommand(words, context, { relaxes })
   })
 }
 

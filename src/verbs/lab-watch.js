@@ -63,14 +63,14 @@ class OldSideError extends Error {
 /** Counts the current scripts, then waits until others are saved. @param {CountOld} countOld @param {Watching} watching @throws as `countSaves` */
 async function countSave(countOld, { lab, hasParity, folder, printCounts, signal, say }) {
   const start = performance.now()
-  const counted = hashSaved(folder)
+  const counted = hashSavedScripts(folder)
   const saved = awaitSave(folder, { counted, signal })
   const saving = new AbortController()
   saved.then(
     () => saving.abort(),
     () => {},
   )
-  const hasChanged = () => saving.signal.aborted || ![null, counted].includes(hashSaved(folder))
+  const hasChanged = () => saving.signal.aborted || ![null, counted].includes(hashSavedScripts(folder))
   let isStale = false
   try {
     const untilSave = AbortSignal.any([signal, saving.signal])
@@ -117,7 +117,7 @@ async function awaitSave(folder, { counted, signal }) {
   let before = counted
   for (;;) {
     await sleep(LOOK_MS, signal)
-    const saved = hashSaved(folder)
+    const saved = hashSavedScripts(folder)
     if (saved !== null && saved !== counted && saved === before) return
     before = saved
   }
@@ -145,7 +145,7 @@ async function countChecked({ lab, hasParity, countOld, printCounts, signal, say
  * Hashes the scripts of a folder, without files of editors and broken links.
  * @param {string} folder @returns {string | null} null: a file was removed before it was read
  */
-function hashSaved(folder) {
+function hashSavedScripts(folder) {
   try {
     // `existsSync` leaves out a broken link, which is no script.
     return hashFolder(folder, file => !OF_EDITOR.test(path.basename(file)) && existsSync(file))

@@ -15,14 +15,21 @@ import { AXES } from '../model/arms.js'
 import { createRequestKind, renderRequest } from '../model/requests.js'
 import { draftPipeline, renderDraft } from '../prepare/draft-pipeline.js'
 import { openLab } from '../prepare/open-lab.js'
-import { collect, createFeaturesOption, parseCount, parseOnAxis, readRequest, withRequest } from '../prepare/options.js'
+import {
+  collectValues,
+  createFeaturesOption,
+  parseCount,
+  parseOnAxis,
+  readRequest,
+  withRequest,
+} from '../prepare/options.js'
 import { readTopology } from '../prepare/read-experiment.js'
 import { withSite } from '../prepare/site.js'
-import { writeDocument, writeWhole } from '../records/files.js'
+import { writeAtomically, writeDocument } from '../records/files.js'
 import { renderAnswerText } from '../report/answer/text.js'
 import { LAB_OPTIONS } from '../request/constraints/lab.js'
-import { assertTogether } from '../request/constraints.js'
-import { together } from '../run/lanes.js'
+import { assertCombination } from '../request/constraints.js'
+import { runConcurrently } from '../run/lanes.js'
 import { findPipelineFile, PIPELINE_FILE } from '../tools/pipeline-file.js'
 import { timeSides } from './lab-time.js'
 import { countSaves } from './lab-watch.js'
@@ -100,10 +107,10 @@ export function addLab(verb, context) {
   // serviceTime and chunks are left out: a wait of the application takes no instructions of a sidecar.
   withRequest(verb, ['serviceTime', 'chunks'])
     .addOption(new Option('--tls <tls>', 'between sidecars, and to them').choices(['plaintext', 'ecdsa-p256']))
-    .option('--pipy <path>', 'the program; given twice: that of the old side, then that of the new', collect, [])
+    .option('--pipy <path>', 'the program; given twice: that of the old side, then that of the new', collectValues, [])
     .option('--functions <n>', 'how many functions to list of each sidecar, beside those that are gone', parseCount, 10)
     .option('--no-parity', 'count scripts that do other work, too: leave out the equal-work check')
-    .option('--threshold <expr>', "a ratio that must hold, such as 'new/old instructions <= 1.01'", collect, [])
+    .option('--threshold <expr>', "a ratio that must hold, such as 'new/old instructions <= 1.01'", collectValues, [])
     .option('--watch', 'count again after each save, until Ctrl-C; each --threshold is judged anew, without a status')
     .option('--profile', 'where the CPU time goes under load: samples by perf, instead of a count')
     .option('--time', 'then measure the CPU time of both, interleaved, in about two minutes')
@@ -127,7 +134,7 @@ export function addLab(verb, context) {
       const { against, pipy } = options
       const isSame = against ? path.resolve(against) === side.scripts : pipy.length === 2
       const named = verb.options.map(option => option.attributeName())
-      assertTogether(LAB_OPTIONS, {
+      assertCombination(LAB_OPTIONS, {
         ...options,
         flags: named.filter(name => verb.getOptionValueSource(name) === 'cli'),
         side: { ...side, isKit: isKit(side.scripts) },
@@ -172,7 +179,7 @@ async function compareSides({ site, side, options, thresholds, into }, context) 
     ...(out ? [] : ['Flame graph: --out DIR']),
     'More numbers: --details',
   ].join('    ')
-  const renderAnswerOf = (
+  const renderLabAnswer = (
     /** @type {import('../lab/text.js').LabResults} */ counted,
     /** @type {string[]} */ conditions,
   ) => renderAnswerText(createLabAnswer({ ...counted, conditions }), { more: [more] })
@@ -191,7 +198,7 @@ async function compareSides({ site, side, options, thresholds, into }, context) 
       // The code of charts takes long to load.
       const { renderLabPage } = await import('../lab/page.js')
       writeDocument(out, 'lab.json', labelled)
-      writeWhole(out, 'lab.html', renderLabPage({ ...labelled, counts, style: readReportFile('page/style.css') }))
+      writeAtomically(out, 'lab.html', renderLabPage({ ...labelled, counts, style: readReportFile('page/style.css') }))
     }
     const before = saves.at(-1)
     print(
@@ -201,7 +208,7 @@ async function compareSides({ site, side, options, thresholds, into }, context) 
           ? renderLabDetails(labelled)
           : before
             ? renderChangedRows(labelled.rows, before.rows)
-            : renderAnswerOf(labelled, [...conditions, ...counted]),
+            : renderLabAnswer(labelled, [...conditions, ...counted]),
     )
     if (out) say(`to look at: ${path.join(out, 'lab.html')}`)
     const { held, crossed, undecided } = judgeThresholds(thresholds, labelled)
@@ -231,7 +238,7 @@ async function compareSides({ site, side, options, thresholds, into }, context) 
       return await printCounts({ old: counts, new: counts }, lab.notes)
     }
     if (options.parity && lab.pipeline !== null) {
-      assertAlike(answers, labels)
+      assertSameAnswers(answers, labels)
       say('both sides answer the requests of their load alike')
     } else if (options.parity) {
       await lab.checkParity(signal)
@@ -244,7 +251,10 @@ async function compareSides({ site, side, options, thresholds, into }, context) 
       return await printCounts(sides, notes)
     }
     say(`counting ${requests} requests of ${links}, of both sides at once`)
-    const [old, next] = await together(signal, [signal => lab.count('old', signal), signal => lab.count('new', signal)])
+    const [old, next] = await runConcurrently(signal, [
+      signal => lab.count('old', signal),
+      signal => lab.count('new', signal),
+    ])
     await printCounts({ old, new: next }, lab.notes)
   } finally {
     lab.close()
@@ -256,7 +266,7 @@ async function compareSides({ site, side, options, thresholds, into }, context) 
  * @param {Record<string, string[]>} answers by side, one per link @param {{ old: string, new: string }} labels
  * @throws {BenchError} if they differ
  */
-function assertAlike(answers, labels) {
+function assertSameAnswers(answers, labels) {
   const [old, next] = [answers.old.join('; '), answers.new.join('; ')]
   if (old === next) return
   throw new BenchError(

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import path from 'node:path'
-import { findComputed } from '../kinds/computed.js'
+import { findComputedKind } from '../kinds/computed.js'
 import { BenchError } from '../lib/errors.js'
 import { renderCommand } from '../lib/render-command.js'
 import { findFault, summarySchema } from '../model/schemas.js'
@@ -44,7 +44,7 @@ export function findRuns(folder, depth = 2) {
     throw new BenchError(`there are no runs in ${folder}/ yet: make one with ${renderCommand('bench')}`)
   if (!statSync(folder).isDirectory())
     throw new BenchError(`${folder} is a file: name a run, or the folder of all runs`)
-  const inside = listInside(folder).filter(entry => entry.isDirectory())
+  const inside = listFolderEntries(folder).filter(entry => entry.isDirectory())
   return inside.flatMap(({ name }) => {
     const at = path.join(folder, name)
     if (existsSync(path.join(at, 'manifest.json')) || existsSync(path.join(at, 'raw'))) return [at]
@@ -53,7 +53,7 @@ export function findRuns(folder, depth = 2) {
 }
 
 /** Lists the entries of a folder. @param {string} folder @throws {BenchError} if it cannot be read */
-function listInside(folder) {
+function listFolderEntries(folder) {
   try {
     return readdirSync(folder, { withFileTypes: true })
   } catch (cause) {
@@ -67,7 +67,7 @@ function listInside(folder) {
  * @param {string} folder of a run @throws {BenchError} if a document cannot be read, or is damaged
  */
 function readAnswer(folder) {
-  const computed = findComputed(folder)
+  const computed = findComputedKind(folder)
   if (computed) {
     const summary = computed.summarise(computed.read(folder))
     return { run: summary.run, says: computed.answer(summary).verdicts.join(' ') }

@@ -1,8 +1,8 @@
 import { existsSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
-import { atExit } from '../lib/at-exit.js'
 import { BenchError } from '../lib/errors.js'
 import { escapePattern } from '../lib/printable.js'
+import { runAtExit } from '../lib/run-at-exit.js'
 import { makeTemporaryFolder } from '../lib/temporary-folder.js'
 import { unpackBundle } from '../records/bundle.js'
 
@@ -25,7 +25,7 @@ export async function withRuns(results, use) {
   const remove = () => {
     for (const folder of bundles.keys()) rmSync(folder, { recursive: true, force: true })
   }
-  const takeBack = atExit(remove)
+  const takeBack = runAtExit(remove)
   try {
     const folders = []
     for (const name of results) {

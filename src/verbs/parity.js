@@ -2,17 +2,17 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { loadPlanes } from '../dataplanes/registry.js'
 import { BenchError, EXIT, SiteLostError, UsageError } from '../lib/errors.js'
-import { suggest } from '../lib/nearest.js'
+import { renderSuggestion } from '../lib/nearest.js'
 import { ROOT } from '../lib/paths.js'
 import { AXES } from '../model/arms.js'
 import { LEFT_OUT } from '../parity/beside/corpus.js'
-import { CONFIGURATIONS, findUntried, listLacks, tryPlane, writeParityCertificates } from '../parity/try-plane.js'
-import { holdAgainst, joinAlike, takesPlaintext } from '../parity/verdict/rows.js'
+import { CONFIGURATIONS, findUntriedReason, listLacks, tryPlane, writeParityCertificates } from '../parity/try-plane.js'
+import { joinAlikeLines, splitByLacks, takesPlaintext } from '../parity/verdict/rows.js'
 import { parsePlanes } from '../prepare/options.js'
 import { findPlane } from '../prepare/programs.js'
 import { stampNow, withSite } from '../prepare/site.js'
-import { assertKnown } from '../prepare/supported.js'
-import { findDeployed } from '../services/specs.js'
+import { assertKnownPlanes } from '../prepare/supported.js'
+import { findDeployedProfile } from '../services/specs.js'
 
 /** @import { Lack, PlaneChoice, Site } from '../model/types.ts' */
 /** @import { Planes } from '../prepare/programs.js' */
@@ -30,13 +30,13 @@ export function addParity(verb, context) {
       if (others.length > 0)
         throw new UsageError(`parity tries one plane at a time: ${text} names ${others.length + 1}`)
       const planes = await loadPlanes([choice.plane])
-      assertKnown(planes, [choice])
+      assertKnownPlanes(planes, [choice])
       if (!planes[choice.plane].tool) throw new UsageError(`the plane ${choice.plane} has no sidecars to try`)
       if (only !== undefined && !NAMES.includes(only))
-        throw new UsageError(`--only ${only}: no such configuration${suggest(only, NAMES)}`)
+        throw new UsageError(`--only ${only}: no such configuration${renderSuggestion(only, NAMES)}`)
       const names = only === undefined ? NAMES : [only]
       await withSite({ cpu: 'none', target: 'local' }, context, site =>
-        tryAll({ site, planes, choice, names }, context),
+        tryConfigurations({ site, planes, choice, names }, context),
       )
     })
 }
@@ -45,7 +45,7 @@ export function addParity(verb, context) {
  * Tries a plane with each configuration and prints what falls short; any shortfall that it does not declare is exit status 1.
  * @param {{ site: Site, planes: Planes, choice: PlaneChoice, names: string[] }} options names: of configurations @param {Context} context
  */
-async function tryAll({ site, planes, choice, names }, { print, say, end, signal }) {
+async function tryConfigurations({ site, planes, choice, names }, { print, say, end, signal }) {
   const { plane: name, profile } = choice
   const plane = planes[name]
   const folders = { pipyScripts: path.join(ROOT, 'pipy-scripts') }
@@ -53,7 +53,7 @@ async function tryAll({ site, planes, choice, names }, { print, say, end, signal
   const certificates = path.join(site.ledger.folder, 'keys', 'certificates')
   await writeParityCertificates(certificates, plane)
   const folder = path.resolve('results', `${stampNow()}-parity-${name}`)
-  const deployed = findDeployed(planes, { plane: name, profile })
+  const deployed = findDeployedProfile(planes, { plane: name, profile })
   if (deployed?.isRedirected) await site.assertInterception()
   print(`${name} ${tool.version}: ${tool.path}`)
   const rigOptions = { site, plane, tool, scripts, certificates, folder, profile, signal }
@@ -63,7 +63,7 @@ async function tryAll({ site, planes, choice, names }, { print, say, end, signal
     const { tls, protocol, trafficPolicy, features } = measured
     const featureWords = features ? [AXES.features.render(features)] : []
     const title = `${only}: ${[tls, protocol, `policy ${trafficPolicy}`, ...featureWords].join(', ')}`
-    const untried = findUntried(measured, { plane, tool, profile })
+    const untried = findUntriedReason(measured, { plane, tool, profile })
     if (untried !== null) {
       print(`not tried  ${title}: ${untried}`)
       continue
@@ -98,9 +98,9 @@ async function tryAll({ site, planes, choice, names }, { print, say, end, signal
  */
 export function renderDifferences(rows, lacks) {
   return rows.flatMap(row => {
-    const { known, unknown, mended } = holdAgainst(row, lacks)
+    const { known, unknown, mended } = splitByLacks(row, lacks)
     return [
-      ...joinAlike(unknown).map(text => ({ isKnown: false, text: `${row.name}: ${text}` })),
+      ...joinAlikeLines(unknown).map(text => ({ isKnown: false, text: `${row.name}: ${text}` })),
       ...mended.map(why => ({ isKnown: false, text: `${row.name}: declared, and nothing shows it: ${why}` })),
       ...known.map(why => ({ isKnown: true, text: `${row.name}: ${why}` })),
     ]

@@ -7,7 +7,7 @@ import { draftPlan } from '../prepare/prepare.js'
 import { readExperiment } from '../prepare/read-experiment.js'
 import { renderPlan } from '../report/plan.js'
 import { SITE_OPTIONS } from '../request/constraints/site.js'
-import { assertTogether } from '../request/constraints.js'
+import { assertCombination } from '../request/constraints.js'
 import { findCapWay } from '../targets/local/cgroups.js'
 import { findQuota } from '../targets/local/quota.js'
 
@@ -17,7 +17,7 @@ import { findQuota } from '../targets/local/quota.js'
 export function addPlan(verb, { print }) {
   const command = withOptions(withExperiment(verb), 'precision', 'loadHost', 'address')
   command.action(async (name, /** @type {RunOptions} */ options) => {
-    assertTogether(SITE_OPTIONS, options)
+    assertCombination(SITE_OPTIONS, options)
     print(await renderPlanned(readExperiment(name), options))
   })
 }

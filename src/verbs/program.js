@@ -68,14 +68,14 @@ export async function createProgram(context, words = Object.keys(VERBS)) {
 }
 
 /** Finds the exit status of an error. @param {unknown} error that a verb or its command line threw */
-export function exitStatusOf(error) {
+export function findExitStatus(error) {
   if (error instanceof BenchError) return error.exitStatus
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage
   return EXIT.failed
 }
 
 /** Renders an error, with its stack if DEBUG is set. @param {unknown} error @returns {string | null} null: commander has printed it */
-export function messageOf(error) {
+export function renderErrorMessage(error) {
   if (error instanceof CommanderError) return null
   const { message, stack } = /** @type {Error} */ (error)
   return process.env.DEBUG ? (stack ?? message) : `error: ${message}`

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { createHistory } from '../analysis/history.js'
 import { BenchError } from '../lib/errors.js'
-import { writeWhole } from '../records/files.js'
+import { writeAtomically } from '../records/files.js'
 import { readRun } from '../records/records.js'
 import { createHistoryDocument, renderHistoryHtml, renderHistoryText } from '../report/history.js'
 import { renderBenchfmt, renderOtava } from '../report/history-exports.js'
@@ -16,13 +16,13 @@ import { readAssets } from './report-assets.js'
 export const HISTORY_FORMATS = {
   text: history => renderHistoryText(createHistoryDocument(history)),
   html: (history, out) =>
-    writeWhole(out, 'history.html', renderHistoryHtml(createHistoryDocument(history), readAssets())),
+    writeAtomically(out, 'history.html', renderHistoryHtml(createHistoryDocument(history), readAssets())),
   md: history => renderHistoryMarkdown(createHistoryDocument(history)).trimEnd(),
   json: history => JSON.stringify(history, null, 2),
   benchfmt: renderBenchfmt,
   otava: (history, out) =>
     renderOtava(history)
-      .map(({ name, content }) => writeWhole(path.join(out, 'otava'), name, content))
+      .map(({ name, content }) => writeAtomically(path.join(out, 'otava'), name, content))
       .join('\n'),
 }
 

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { InvalidArgumentError, Option } from 'commander'
 import { summarise } from '../analysis/summarise.js'
-import { findComputed } from '../kinds/computed.js'
+import { findComputedKind } from '../kinds/computed.js'
 import { BenchError, EXIT, UsageError } from '../lib/errors.js'
 import { renderCommand } from '../lib/render-command.js'
 import { renderMinute } from '../lib/units.js'
@@ -10,9 +10,9 @@ import { readRun } from '../records/records.js'
 import { renderArmsCsv } from '../report/csv.js'
 import { renderJunit } from '../report/junit.js'
 import { REPORT_OPTIONS } from '../request/constraints/report.js'
-import { assertTogether } from '../request/constraints.js'
+import { assertCombination } from '../request/constraints.js'
 import { RESULTS, renderRunText } from './answer.js'
-import { reportComputed } from './computed.js'
+import { reportComputedRun } from './computed.js'
 import { openDocuments } from './documents.js'
 import { listRuns } from './list-runs.js'
 import { BUNDLE_ENDING, isBundle, withRuns } from './open-runs.js'
@@ -30,13 +30,13 @@ const OF_HISTORIES = ['text', 'html', 'md', 'json', ...OF_HISTORY]
 /** Formats of a run: text to print, or the paths of the files written to `out`. @type {Record<string, (run: Reported) => string | Promise<string>>} */
 const FORMATS = {
   text: ({ folder, summary, run, details }) => renderRunText({ folder, summary, run, details, isReport: true }),
-  html: async run => writeOut(run, (await openDocuments(run)).writeHtml),
+  html: async run => writeOutput(run, (await openDocuments(run)).writeHtml),
   md: async run => (await openDocuments(run)).markdown().trimEnd(),
-  svg: async run => writeOut(run, (await openDocuments(run)).writeSvgs).join('\n'),
+  svg: async run => writeOutput(run, (await openDocuments(run)).writeSvgs).join('\n'),
   csv: ({ summary }) => renderArmsCsv(summary).trimEnd(),
   json: ({ summary }) => JSON.stringify(summary, null, 2),
   junit: ({ summary }) => renderJunit(summary).trimEnd(),
-  page: async run => writeOut(run, (await openDocuments(run)).writeDecision),
+  page: async run => writeOutput(run, (await openDocuments(run)).writeDecision),
 }
 
 /** Adds `report`, which renders a run from its records in any format, or lists all runs. @type {import('./program.js').AddVerb} */
@@ -75,9 +75,9 @@ export function addReport(verb, { print, say, end }) {
     )
     .option('--keep-names', 'with --bundle: keep the names of hosts, users and folders')
     .action(async (named, { json, page, history, bundle, keepNames, out, details, ...options }) => {
-      const folderOrNone = named ?? (details ? findLast('--details') : page ? findLast('--page') : undefined)
+      const folderOrNone = named ?? (details ? findLastRun('--details') : page ? findLastRun('--page') : undefined)
       const format = json ? 'json' : page ? 'page' : options.format
-      assertTogether(REPORT_OPTIONS, {
+      assertCombination(REPORT_OPTIONS, {
         run: folderOrNone,
         format,
         out,
@@ -110,11 +110,11 @@ export function addReport(verb, { print, say, end }) {
  * @returns its text, and whether no trial is recorded @throws {BenchError} if the folder holds no run, or `out` cannot be written
  */
 async function renderRun({ folder, format, out, details }, say) {
-  const computed = findComputed(folder)
+  const computed = findComputedKind(folder)
   if (computed)
     return {
-      text: await writeOut({ out }, at =>
-        reportComputed(computed, { folder, format: details ? 'details' : format, out: at }),
+      text: await writeOutput({ out }, at =>
+        reportComputedRun(computed, { folder, format: details ? 'details' : format, out: at }),
       ),
       isEmpty: false,
     }
@@ -138,7 +138,7 @@ async function renderHistory({ folder, format, out }, say) {
   const { HISTORY_FORMATS, readHistory } = await import('./report-history.js')
   const { history, root, warnings } = readHistory(folder)
   warnings.forEach(say)
-  return writeOut({ out: out ?? root, printed: 'text, md, json or benchfmt' }, at =>
+  return writeOutput({ out: out ?? root, printed: 'text, md, json or benchfmt' }, at =>
     HISTORY_FORMATS[format](history, at),
   )
 }
@@ -148,7 +148,7 @@ async function renderHistory({ folder, format, out }, say) {
  * @template T @param {{ out: string, printed?: string }} reported printed: the formats that are printed @param {(out: string) => T} write
  * @throws {BenchError} if it throws, with how to print instead
  */
-function writeOut({ out, printed = 'text, md, csv, json or junit' }, write) {
+function writeOutput({ out, printed = 'text, md, csv, json or junit' }, write) {
   try {
     return write(out)
   } catch (cause) {
@@ -158,7 +158,7 @@ function writeOut({ out, printed = 'text, md, csv, json or junit' }, write) {
 }
 
 /** Finds the folder of the last run. @param {string} option that needs one @throws {UsageError} if there is no run */
-function findLast(option) {
+function findLastRun(option) {
   const [last] = listRuns(RESULTS)
   if (last) return last.folder
   throw new UsageError(`report ${option}: there are no runs in ${RESULTS}/: name a folder`)

@@ -20,7 +20,7 @@ import { readOptionFile } from '../prepare/read-traffic.js'
 import { runExperiment } from '../prepare/run-experiment.js'
 import { FORMATS, renderLimits, renderNodeFit } from '../report/limits.js'
 import { SIZE_OPTIONS } from '../request/constraints/size.js'
-import { assertTogether } from '../request/constraints.js'
+import { assertCombination } from '../request/constraints.js'
 import {
   createControlExperiment,
   createServicesExperiment,
@@ -28,7 +28,7 @@ import {
   parseServices,
 } from '../request/size-experiment.js'
 import { findScriptFolders } from '../run/execute.js'
-import { openReusable } from '../run/reusable.js'
+import { openReusableTrials } from '../run/reusable.js'
 import { hashScripts } from '../run/scripts.js'
 import { findControl } from '../services/control.js'
 import { renderRunText } from './answer.js'
@@ -56,14 +56,14 @@ export function addSize(verb, context) {
   defineSize(verb).action(async (/** @type {SizeOptions} */ typedOptions) => {
     const resolved = withPeakRate(typedOptions)
     const { node: place, reserve = null, nodes = null } = resolved
-    assertTogether(SIZE_OPTIONS, resolved)
+    assertCombination(SIZE_OPTIONS, resolved)
     const production = readProductionOptions(resolved)
     if (production) {
       const { sizeProduction } = await import('./size-production.js')
       return sizeProduction(production, context)
     }
     const node = place === undefined ? null : readNode(place, reserve)
-    if (resolved.sidecars !== undefined) await assertControlled(resolved.planes ?? [])
+    if (resolved.sidecars !== undefined) await assertControlPlanes(resolved.planes ?? [])
     const experiment = createRequestedExperiment(resolved)
     // The experiment already holds these options: they must not override it.
     const {
@@ -97,7 +97,7 @@ export function addSize(verb, context) {
         async findReusable({ plan: { arms, settings }, programs, layout }, { machine }) {
           const scripts = hashScripts({ arms, programs, folders: findScriptFolders(programs) })
           const now = { machine, tools: programs.tools, scripts, layout, kit: await readKit(), settings }
-          return openReusable({ folders: options.from ?? [], ...now })
+          return openReusableTrials({ folders: options.from ?? [], ...now })
         },
         writeDocuments,
         announceResults,
@@ -196,7 +196,7 @@ function defineSize(verb) {
  * Checks the planes of --sidecars. Planes that the kit does not have are let pass: they are refused elsewhere.
  * @param {PlaneChoice[]} choices @throws {UsageError} for a plane without a control plane that runs as a process here
  */
-async function assertControlled(choices) {
+async function assertControlPlanes(choices) {
   const planes = await loadPlanes(choices.map(({ plane }) => plane))
   for (const choice of choices.filter(({ plane }) => Object.hasOwn(planes, plane))) {
     const control = findControl(planes[choice.plane], choice)

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import { stringify } from 'yaml'
 import { EXIT, UsageError } from '../lib/errors.js'
 import { readBounded } from '../lib/read-file.js'
-import { count } from '../lib/units.js'
+import { renderNounCount } from '../lib/units.js'
 import { parseLogLine } from '../traffic/access-log.js'
 import { parseHar } from '../traffic/har.js'
 import { createMix } from '../traffic/mix.js'
@@ -26,7 +26,7 @@ export function addTraffic(verb, { print, say, end }) {
         .replace(/\.(log|har|txt|json|gz)$/, '')
         .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
       const summary = mix.summarise(name.replace(/^[^A-Za-z0-9]+/, '').slice(0, 40) || 'traffic')
-      for (const line of [...renderUnread(unread), ...renderMix(summary)]) say(line)
+      for (const line of [...renderUnreadCount(unread), ...renderMix(summary)]) say(line)
       if (summary.traffic.kinds.length === 0) {
         say(
           `${file}: no request was read: a text or JSON access log of Envoy or Istio, nginx combined, or a file.har is needed`,
@@ -54,7 +54,7 @@ async function readLog(file, mix) {
       crlfDelay: Number.POSITIVE_INFINITY,
     })) {
       number++
-      if (line.trim() !== '') addTo(mix, { unread, number, request: parseLogLine(line) })
+      if (line.trim() !== '') addRequest(mix, { unread, number, request: parseLogLine(line) })
     }
   } catch (error) {
     throw new UsageError(`${file} cannot be read: ${/** @type {Error} */ (error).message}`)
@@ -76,7 +76,7 @@ function readHar(file, mix) {
   } catch (error) {
     throw new UsageError(`${file} cannot be read: ${/** @type {Error} */ (error).message}`)
   }
-  for (const [i, request] of parseHar(text).entries()) addTo(mix, { unread, number: i + 1, request })
+  for (const [i, request] of parseHar(text).entries()) addRequest(mix, { unread, number: i + 1, request })
   return unread
 }
 
@@ -84,14 +84,14 @@ function readHar(file, mix) {
  * @param {ReturnType<typeof createMix>} mix
  * @param {{ unread: Unread, number: number, request: ReturnType<typeof parseLogLine> }} line
  */
-function addTo(mix, { unread, number, request }) {
+function addRequest(mix, { unread, number, request }) {
   if (request) return mix.add(request)
   unread.count++
   if (unread.lines.length < NAMED_MOST) unread.lines.push(number)
 }
 
 /** @param {Unread} unread */
-function renderUnread({ count: many, lines, of }) {
+function renderUnreadCount({ count: many, lines, of }) {
   if (many === 0) return []
   return [
     `could not read ${many} ${of === 'line' ? 'lines' : 'entries'}, the first at ${of} ${lines.join(', ')}: they are left out`,
@@ -101,11 +101,11 @@ function renderUnread({ count: many, lines, of }) {
 /** Renders what is in a mix, what was left out, and what the log does not have. @param {Mix} options */
 function renderMix({ traffic: { requestsPerSecond, kinds }, count: requests, paths, left, untold }) {
   return [
-    ...left.map(([method, many]) => `left out ${count(many, 'request')} of the method ${method}`),
+    ...left.map(([method, many]) => `left out ${renderNounCount(many, 'request')} of the method ${method}`),
     ...(requests === 0
       ? []
       : [
-          `${count(requests, 'request')}, ${count(kinds.length, 'kind')} of ${count(paths, 'path')}`,
+          `${renderNounCount(requests, 'request')}, ${renderNounCount(kinds.length, 'kind')} of ${renderNounCount(paths, 'path')}`,
           requestsPerSecond
             ? `rate by minute: ${requestsPerSecond.peak}/s at the peak, ${requestsPerSecond.mean}/s on average`
             : 'the log has no times: no rate is known',
@@ -117,7 +117,7 @@ function renderMix({ traffic: { requestsPerSecond, kinds }, count: requests, pat
 /** Renders the YAML for `--traffic`. @param {Mix} options @param {string} file the log's name */
 function renderFile({ traffic, count: requests }, file) {
   const head = [
-    `# Kinds of requests in ${path.basename(file)} (${count(requests, 'request')}): medians of sizes and times, without queries and headers.`,
+    `# Kinds of requests in ${path.basename(file)} (${renderNounCount(requests, 'request')}): medians of sizes and times, without queries and headers.`,
     '# Parts of paths that name one thing alone are called id.',
   ]
   return `${head.join('\n')}\n${stringify(traffic, { flowCollectionPadding: true, lineWidth: 0 })}`.trimEnd()

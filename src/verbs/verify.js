@@ -1,10 +1,10 @@
 import { verifyRun } from '../analysis/verify.js'
-import { findComputed } from '../kinds/computed.js'
+import { findComputedKind } from '../kinds/computed.js'
 import { EXIT } from '../lib/errors.js'
 import { hashKit } from '../lib/kit.js'
 import { loadGenerators } from '../loads/registry.js'
 import { DEFAULT_GENERATOR } from '../model/tools.js'
-import { verifyComputed } from './computed.js'
+import { verifyComputedRun } from './computed.js'
 import { withRuns } from './open-runs.js'
 
 /** Adds `verify`, which computes every number of a run again. @type {import('./program.js').AddVerb} */
@@ -24,8 +24,8 @@ export function addVerify(verb, { print, end }) {
  * @throws {BenchError} if the folder holds no run
  */
 export async function verifyFolder(folder) {
-  const computed = findComputed(folder)
-  if (computed) return verifyComputed(computed, folder)
+  const computed = findComputedKind(folder)
+  if (computed) return verifyComputedRun(computed, folder)
   const loads = await loadGenerators()
   return verifyRun({ folder, findLoad: name => loads[name ?? DEFAULT_GENERATOR], kitSha256: hashKit() })
 }

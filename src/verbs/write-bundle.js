@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
+import { callSafely } from '../lib/call-safely.js'
 import { BenchError, UsageError } from '../lib/errors.js'
-import { cacheFolder, homeFolder, ROOT } from '../lib/paths.js'
-import { safely } from '../lib/safely.js'
+import { locateCacheFolder, locateHomeFolder, ROOT } from '../lib/paths.js'
 import { withTemporaryFolder } from '../lib/temporary-folder.js'
 import { MIB } from '../lib/units.js'
-import { readCarried, writeBundle } from '../records/bundle.js'
-import { writeWhole } from '../records/files.js'
-import { createHiding } from '../records/hide-names.js'
+import { readBundledFiles, writeBundle } from '../records/bundle.js'
+import { writeAtomically } from '../records/files.js'
+import { createNameHider } from '../records/hide-names.js'
 import { BUNDLE_ENDING, isBundle } from './open-runs.js'
 import { verifyFolder } from './verify.js'
 
@@ -29,17 +29,17 @@ export async function bundleRun(
   if (isBundle(folder)) throw new UsageError(`${folder} is a file: --bundle takes a results folder`)
   if (!existsSync(path.join(folder, 'manifest.json')))
     throw new BenchError(`${folder} holds no run: ${path.join(folder, 'manifest.json')} is missing`)
-  const files = readCarried(folder)
-  const { hideIn, kept } = createHiding(files, {
-    folders: [folder, '.', ROOT, cacheFolder(), homeFolder()].map(at => path.resolve(at)),
+  const files = readBundledFiles(folder)
+  const { hideIn, kept } = createNameHider(files, {
+    folders: [folder, '.', ROOT, locateCacheFolder(), locateHomeFolder()].map(at => path.resolve(at)),
     // A user may have no entry in passwd(5). `root` names nobody.
-    names: [os.hostname(), safely(() => os.userInfo().username, '')].filter(name => name !== 'root'),
+    names: [os.hostname(), callSafely(() => os.userInfo().username, '')].filter(name => name !== 'root'),
   })
   const carried = keepsNames
     ? files
     : Object.fromEntries(Object.entries(files).map(([at, text]) => [at, hideIn(at, text)]))
   await withTemporaryFolder('sidecar-bench-bundle', async staged => {
-    for (const [name, text] of Object.entries(carried)) writeWhole(staged, name, text)
+    for (const [name, text] of Object.entries(carried)) writeAtomically(staged, name, text)
     const { lines, agrees } = await verifyFolder(staged)
     if (!agrees)
       throw new BenchError(

@@ -1,8 +1,8 @@
 import { BenchError } from '../lib/errors.js'
-import { PAGE, writeWhole } from '../records/files.js'
+import { PAGE, writeAtomically } from '../records/files.js'
 import { readSamples } from '../records/raw.js'
 import { readRun } from '../records/records.js'
-import { shorten } from '../report/charts/style.js'
+import { roundToFourDigits } from '../report/charts/style.js'
 import { renderDecisionPage } from '../report/decision-page.js'
 import { createDocument } from '../report/document.js'
 import { renderHtml } from '../report/html.js'
@@ -42,7 +42,7 @@ export function openReport({ folder, summary, claims: files, run = readRun(folde
   const share = Math.floor(POINTS_MOST / Math.max(1, SERIES_OF_SIDECAR * sidecars))
   const most = Math.min(POINTS_OF_TRIAL_MOST, Math.max(POINTS_OF_TRIAL_LEAST, share))
   const round = (/** @type {[number, number][]} */ points) =>
-    points.map(point => /** @type {[number, number]} */ (point.map(shorten)))
+    points.map(point => /** @type {[number, number]} */ (point.map(roundToFourDigits)))
   /** Sidecars over time, thinned, by the trial's id; those without samples are not in it. @type {Map<string, SidecarSeries[]>} */
   const series = new Map()
   const unread = []
@@ -81,10 +81,10 @@ export function openReport({ folder, summary, claims: files, run = readRun(folde
     writeSvgs: (out = folder) => writeSvgs(out),
     /** Writes the page for a decision. */
     writeDecision: (out = folder) =>
-      writeWhole(out, DECISION_PAGE, renderDecisionPage({ document, summary, manifest, style: readStyle() })),
+      writeAtomically(out, DECISION_PAGE, renderDecisionPage({ document, summary, manifest, style: readStyle() })),
     /** Writes report.md and report.html beside the records. */
     write() {
-      writeWhole(folder, 'report.md', markdown())
+      writeAtomically(folder, 'report.md', markdown())
       writeHtml(folder)
     },
   }
@@ -98,10 +98,10 @@ export function openDocument(document, series) {
   return {
     markdown: () => renderMarkdown(document),
     writeHtml: (/** @type {string} */ out) =>
-      writeWhole(out, PAGE, renderHtml(document, { series, assets: readAssets() })),
+      writeAtomically(out, PAGE, renderHtml(document, { series, assets: readAssets() })),
     writeSvgs: (/** @type {string} */ out) =>
       listCharts(document.sections).map(chart =>
-        writeWhole(out, `charts/${chart.id}.svg`, drawSvg(chart, { isStandalone: true })),
+        writeAtomically(out, `charts/${chart.id}.svg`, drawSvg(chart, { isStandalone: true })),
       ),
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { compareArms } from '../../src/analysis/compare.js'
-import { judge, measurePrecision } from '../../src/analysis/verdict.js'
+import { chooseVerdict, measurePrecision } from '../../src/analysis/verdict.js'
 import { findGates } from '../../src/judge/gates.js'
 import { extrapolateCount } from '../../src/lib/confidence-sequence.js'
 import { summarisePrecision } from '../../src/report/notes.js'
@@ -198,8 +198,10 @@ describe('compareArms', () => {
 describe('judge', () => {
   it('calls a gap of exactly the floor a difference', () => {
     const ratio = { median: 0.97, low: 0.96, high: 0.98, values: six(0.97) }
-    expect(judge({ ratio, floor: 0.03, isSpoiled: false })).toBe('lower')
-    expect(judge({ ratio: { ...ratio, median: 0.971 }, floor: 0.03, isSpoiled: false })).toBe('no-difference-shown')
+    expect(chooseVerdict({ ratio, floor: 0.03, isSpoiled: false })).toBe('lower')
+    expect(chooseVerdict({ ratio: { ...ratio, median: 0.971 }, floor: 0.03, isSpoiled: false })).toBe(
+      'no-difference-shown',
+    )
   })
 
   it.each([
@@ -210,8 +212,8 @@ describe('judge', () => {
     [1.1, null, null, 'indicative'],
     [null, null, null, 'invalid'],
   ])('calls a ratio of %f with an interval of %f to %f %s', (median, low, high, verdict) => {
-    expect(judge({ ratio: { median, low, high, values: [] }, floor: 0.03, isSpoiled: false })).toBe(verdict)
-    expect(judge({ ratio: { median, low, high, values: [] }, floor: 0.03, isSpoiled: true })).toBe('invalid')
+    expect(chooseVerdict({ ratio: { median, low, high, values: [] }, floor: 0.03, isSpoiled: false })).toBe(verdict)
+    expect(chooseVerdict({ ratio: { median, low, high, values: [] }, floor: 0.03, isSpoiled: true })).toBe('invalid')
   })
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findIncomparable, findWarnings, renderScriptChanges } from '../../src/analysis/match-runs.js'
+import { findWarnings, listIncomparableReasons, renderScriptChanges } from '../../src/analysis/match-runs.js'
 import { METHOD_VERSION } from '../../src/model/versions.js'
 import { createManifest as createFakeManifest } from '../fakes/fake-manifest.js'
 import { createArm, createRecord } from '../fakes/fake-records.js'
@@ -75,19 +75,19 @@ describe('findIncomparable', () => {
     ],
   ])('finds %s', (words, changes) => {
     const next = createManifest(/** @type {any} */ (changes))
-    expect(findIncomparable({ old: createManifest(), next })).toEqual([words])
+    expect(listIncomparableReasons({ old: createManifest(), next })).toEqual([words])
   })
 
   it('finds two smoke runs', () => {
     const smoke = createManifest({ settings: { profile: 'smoke' } })
-    expect(findIncomparable({ old: smoke, next: smoke })).toEqual([
+    expect(listIncomparableReasons({ old: smoke, next: smoke })).toEqual([
       'profile: smoke in old, smoke in new: smoke is comparable with nothing',
     ])
   })
 
   it('treats quick as standard: the windows of their arms distinguish them', () => {
     const quick = createManifest({ settings: { profile: 'quick' } })
-    expect(findIncomparable({ old: createManifest(), next: quick })).toEqual([])
+    expect(listIncomparableReasons({ old: createManifest(), next: quick })).toEqual([])
   })
 })
 

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
 import { ROOT } from '../../src/lib/paths.js'
-import { waitFor } from '../../src/lib/wait.js'
+import { waitForCondition } from '../../src/lib/wait.js'
 import { findOnPath } from '../../src/tools/find.js'
 import { makeOwnFolder } from '../fakes/scratch.js'
 
@@ -35,7 +35,7 @@ function start(answers, { input }) {
     env: { POD_NETWORKS: '/proc/self/ns/net:/proc/self/ns/uts' },
     reject: false,
   })
-  const proxy = waitFor(async () => readdirSync(folder).includes(SOCKET), {
+  const proxy = waitForCondition(async () => readdirSync(folder).includes(SOCKET), {
     what: 'the socket',
     deadlineSeconds: 10,
     signal: new AbortController().signal,

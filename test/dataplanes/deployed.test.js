@@ -4,7 +4,7 @@ import { envoy } from '../../src/dataplanes/envoy/index.js'
 import { renderIstioBootstrap } from '../../src/dataplanes/envoy/istio/config.js'
 import { renderFsmConfig } from '../../src/dataplanes/pipy/fsm/config.js'
 import { pipy } from '../../src/dataplanes/pipy/index.js'
-import { placeAt } from '../../src/model/sidecar-contract.js'
+import { createPlace } from '../../src/model/sidecar-contract.js'
 import { countWorkers } from '../../src/services/specs.js'
 import { createModel, parseTopology } from '../../src/services/topology.js'
 import { DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
@@ -13,7 +13,7 @@ import { abridge } from './abridge.js'
 /** @import { Conditions, SidecarModel, TrafficPolicy } from '../../src/model/types.ts' */
 
 const topology = parseTopology(readFileSync('bench/topologies/gateway-ratings.yaml', 'utf8'), 'gateway-ratings.yaml')
-const places = { gateway: placeAt('10.77.0.10'), ratings: placeAt('10.77.0.11') }
+const places = { gateway: createPlace('10.77.0.10'), ratings: createPlace('10.77.0.11') }
 const text = (/** @type {unknown} */ value) => `${JSON.stringify(value, null, 2)}\n`
 
 /**

@@ -254,10 +254,10 @@ describe('how long a plane keeps idle connections', () => {
 
   it('is, by its contract, what its configuration says', () =>
     expect(JSON.stringify(renderBootstrap(model, null).static_resources.clusters)).toContain(
-      `"common_http_protocol_options":{"idle_timeout":"${envoy.keepsIdleSeconds?.(times)}s"}`,
+      `"common_http_protocol_options":{"idle_timeout":"${envoy.findIdleSeconds?.(times)}s"}`,
     ))
 
   it('is long enough for eight arms in turns of half a second', () => {
-    for (const plane of dataPlanes) expect(plane.keepsIdleSeconds?.(times) ?? 60).toBeGreaterThan(8 * 0.5)
+    for (const plane of dataPlanes) expect(plane.findIdleSeconds?.(times) ?? 60).toBeGreaterThan(8 * 0.5)
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { loadServices } from '../../src/control-planes/linkerd/server.js'
 import { linkerd } from '../../src/dataplanes/linkerd/index.js'
-import { identityOf } from '../../src/model/sidecar-contract.js'
+import { renderSpiffeId } from '../../src/model/sidecar-contract.js'
 import { DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
 import { createRedirectedModel, GATEWAY, PAIR } from '../fakes/redirected-models.js'
 
@@ -67,7 +67,7 @@ describe("what Linkerd's proxy gets from its control plane", () => {
 
   it('keeps idle connections for as long as its contract says', () => {
     const { timeouts } = modelOf(GATEWAY, 'gateway')
-    const keepsOf = (/** @type {string | null} */ profile) => linkerd.keepsIdleSeconds?.({ profile, timeouts })
+    const keepsOf = (/** @type {string | null} */ profile) => linkerd.findIdleSeconds?.({ profile, timeouts })
     const namedOf = (/** @type {string | null} */ profile) =>
       ['INBOUND', 'OUTBOUND'].map(
         side =>
@@ -89,7 +89,7 @@ describe("what Linkerd's proxy gets from its control plane", () => {
     ])
     expect(new Set(addrs.map((/** @type {any} */ { tlsIdentity }) => JSON.stringify(tlsIdentity))).size).toBe(1)
     expect(addrs[0].tlsIdentity).toEqual({
-      uriLikeIdentity: { uri: identityOf('server') },
+      uriLikeIdentity: { uri: renderSpiffeId('server') },
       serverName: { name: 'server' },
     })
   })
@@ -114,11 +114,11 @@ describe("what Linkerd's proxy gets from its control plane", () => {
     const model = modelOf(PAIR, 'client')
     const clusters = model.clusters.map(c => ({ ...c, mtls: { serverName: 'server', acceptedIdentities: [] } }))
     const { addrs } = tablesOf({ ...model, clusters }).destinations['server:8080'].add
-    expect(addrs[0].tlsIdentity.uriLikeIdentity.uri).toBe(identityOf('nobody'))
+    expect(addrs[0].tlsIdentity.uriLikeIdentity.uri).toBe(renderSpiffeId('nobody'))
   })
 
   it.each([
-    ['strict and listed', {}, { meshTls: { identities: { identities: [{ name: identityOf('client') }] } } }],
+    ['strict and listed', {}, { meshTls: { identities: { identities: [{ name: renderSpiffeId('client') }] } } }],
     ['strict and open', { acceptedIdentities: null }, { meshTls: { unauthenticated: {} } }],
     ['permissive', { mtls: /** @type {const} */ ('permissive') }, { unauthenticated: {} }],
     ['without TLS', { mtls: /** @type {const} */ ('disabled') }, { unauthenticated: {} }],
@@ -137,7 +137,7 @@ describe("what Linkerd's proxy gets from its control plane", () => {
     expect(server.authorizations).toEqual([])
     const [{ authorizations }] = server.protocol.detect.httpRoutes
     expect(authorizations.map((/** @type {any} */ a) => a.authentication)).toEqual([
-      { meshTls: { identities: { identities: [{ name: identityOf('client') }] } } },
+      { meshTls: { identities: { identities: [{ name: renderSpiffeId('client') }] } } },
     ])
   })
 
@@ -161,10 +161,10 @@ describe("the process of Linkerd's proxy", () => {
     expect(control.folder).toBe('/f/sidecar-control')
     expect(env.LINKERD2_PROXY_IDENTITY_SPIRE_WORKLOAD_API_ADDRESS).toBe(`unix:../sidecar-control/${listen.socket}`)
     expect([env.LINKERD2_PROXY_IDENTITY_SERVER_ID, env.LINKERD2_PROXY_IDENTITY_SERVER_NAME]).toEqual([
-      identityOf('server'),
+      renderSpiffeId('server'),
       'server',
     ])
-    expect(credentials).toMatchObject({ identity: identityOf('server'), certificatePath: '/c/server.pem' })
+    expect(credentials).toMatchObject({ identity: renderSpiffeId('server'), certificatePath: '/c/server.pem' })
     expect([program, ...argv.slice(2)]).toEqual(['/bin/sh', '/bin/linkerd2-proxy', '/c/ca.pem'])
     expect(files).toEqual([])
     expect(control).toMatchObject({ service: 'server-2', role: 'control', isAwaited: true, listens: [{ port: 8086 }] })

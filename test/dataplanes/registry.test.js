@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { assertNamed, loadPlanes, MESHES } from '../../src/dataplanes/registry.js'
-import { holdAgainst } from '../../src/parity/verdict/rows.js'
+import { assertPlaneName, loadPlanes, MESHES } from '../../src/dataplanes/registry.js'
+import { splitByLacks } from '../../src/parity/verdict/rows.js'
 import { DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
 
 const dataPlanes = Object.values(await loadPlanes())
@@ -12,9 +12,9 @@ const find = name => /** @type {DataPlane} */ (dataPlanes.find(plane => plane.na
 
 describe('a line of the registry', () => {
   it('loads the plane of its name, or the error says what to rename in a folder that was copied', () => {
-    expect(assertNamed('caddy', find('caddy'))).toBe(find('caddy'))
-    expect(() => assertNamed('copy', find('caddy'))).toThrow('"copy" loads a plane with the name "caddy"')
-    expect(() => assertNamed('copy', undefined)).toThrow('write "export const copy"')
+    expect(assertPlaneName('caddy', find('caddy'))).toBe(find('caddy'))
+    expect(() => assertPlaneName('copy', find('caddy'))).toThrow('"copy" loads a plane with the name "caddy"')
+    expect(() => assertPlaneName('copy', undefined)).toThrow('write "export const copy"')
   })
 })
 
@@ -96,7 +96,7 @@ describe('a lack', () => {
     const [protocol, name, line, known] = row
     const configuration = /** @type {const} */ ({ tls: 'ecdsa-p256', trafficPolicy: 'listed', protocol })
     const lacks = find(plane).findLacks?.({ ...configuration, modes: ['strict', 'permissive'] }) ?? []
-    expect(holdAgainst({ name, found: 'x', expected: 'y', differences: [line] }, lacks)).toMatchObject({
+    expect(splitByLacks({ name, found: 'x', expected: 'y', differences: [line] }, lacks)).toMatchObject({
       known: { length: known },
       unknown: { length: 1 - known },
     })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { ztunnel } from '../../src/dataplanes/ztunnel/index.js'
-import { identityOf } from '../../src/model/sidecar-contract.js'
+import { renderSpiffeId } from '../../src/model/sidecar-contract.js'
 import { DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
 import { createRedirectedModel, GATEWAY, PAIR } from '../fakes/redirected-models.js'
 
@@ -51,8 +51,8 @@ describe('the configuration of ztunnel', () => {
         clusters: model.clusters.map(c => ({ ...c, mtls: { serverName: 'server', acceptedIdentities } })),
       })
     expect(accept([]).workloads[1].serviceAccount).toBe('nobody')
-    const two = accept(['a', 'b'].map(identityOf))
-    expect([two.workloads[1].serviceAccount, two.services[0].subjectAltNames]).toEqual(['a', [identityOf('b')]])
+    const two = accept(['a', 'b'].map(renderSpiffeId))
+    expect([two.workloads[1].serviceAccount, two.services[0].subjectAltNames]).toEqual(['a', [renderSpiffeId('b')]])
   })
 
   it.each(
@@ -138,7 +138,7 @@ describe('the process of ztunnel', () => {
     const configuration = JSON.parse(authority.files[0].content)
     expect(env.CA_ADDRESS).toBe(`https://${configuration.listen.address}:${configuration.listen.port}`)
     expect([env.AUTH_TOKEN, env.ALT_CA_HOSTNAME]).toEqual([configuration.token, configuration.certifies[0].dnsName])
-    expect(configuration.certifies.map((/** @type {any} */ one) => one.identity)).toEqual([identityOf('server')])
+    expect(configuration.certifies.map((/** @type {any} */ one) => one.identity)).toEqual([renderSpiffeId('server')])
     expect(configuration.authority).toEqual({ certificatePath: '/c/ca.pem', keyPath: '/c/ca-key.pem' })
     expect(authority).toMatchObject({
       service: 'server-2',

@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream'
-import { createProgram, exitStatusOf, messageOf } from '../../src/verbs/program.js'
+import { createProgram, findExitStatus, renderErrorMessage } from '../../src/verbs/program.js'
 import { openWatchers } from '../../src/verbs/watchers.js'
 
 /** The command line in this process. @param {string[]} argv */
@@ -24,8 +24,8 @@ export async function cli(...argv) {
     const program = await createProgram(context, argv)
     await program.parseAsync(argv, { from: 'user' })
   } catch (error) {
-    exitCode = exitStatusOf(error)
-    said.push(messageOf(error) ?? '')
+    exitCode = findExitStatus(error)
+    said.push(renderErrorMessage(error) ?? '')
   }
   return { exitCode, stdout: printed.join('\n'), stderr: said.join('\n') }
 }

@@ -3,8 +3,8 @@ import http from 'node:http'
 import net from 'node:net'
 import path from 'node:path'
 import { createProcess } from '../../src/model/processes.js'
-import { placeAt } from '../../src/model/sidecar-contract.js'
-import { look, observe } from '../../src/node/observer.js'
+import { createPlace } from '../../src/model/sidecar-contract.js'
+import { lookAtProbes, observeProbes } from '../../src/node/observer.js'
 import { createProber } from '../../src/node/prober.js'
 import { createParityProber } from '../../src/parity/beside/prober.js'
 import { createAddresses } from '../../src/targets/local/addresses.js'
@@ -170,7 +170,7 @@ export async function createFakeTarget({
     deployed,
     mostBesideEachOther: () => most,
     locate: folder => folder,
-    placesFor: async (_start, services) => Object.fromEntries(services.map(name => [name, placeAt(nextAddress())])),
+    placesFor: async (_start, services) => Object.fromEntries(services.map(name => [name, createPlace(nextAddress())])),
     async deploy(specs, { folder, pace, onStart }) {
       for (const { service, role } of specs.filter(spec => spec.role === 'generator')) {
         mkdirSync(folder, { recursive: true })
@@ -215,11 +215,11 @@ export async function createFakeTarget({
       return { processes, remove }
     },
     call: async (procedure, args) => /** @type {any} */ (prober)[procedure](args),
-    look: async processes => look(probesOf(processes)),
+    look: async processes => lookAtProbes(probesOf(processes)),
     async observe(processes, { window, ...options }) {
       // The idle machine before a run, of which a moment tells as much as its seconds.
       const endMs = processes.length === 0 ? window.startMs + 10 : window.endMs
-      const observation = await observe(probesOf(processes), { window: { ...window, endMs }, ...options })
+      const observation = await observeProbes(probesOf(processes), { window: { ...window, endMs }, ...options })
       for (const { spec } of processes) observed.add(spec)
       const isDead = processes.some(p => p.ending() !== null)
       for (const edge of [observation.start, observation.end]) {

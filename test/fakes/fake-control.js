@@ -15,7 +15,7 @@ export function createControlledPlane(control = {}) {
     controls: [
       {
         ...{ name: 'fake', findUnsupported: () => null },
-        needsOf: () => ({ sidecarBytes: 0, controlBytes: 0, inotifyInstances: 0, threads: 0 }),
+        estimateNeeds: () => ({ sidecarBytes: 0, controlBytes: 0, inotifyInstances: 0, threads: 0 }),
         createProcess: options => createControlProcess({ ...options, controlTool: fakeTool }, { argv: [] }),
         setUp: () => [],
         enrol: () => [],

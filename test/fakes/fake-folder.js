@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { writeSummary } from '../../src/prepare/write-summary.js'
-import { appendTrial, createResultsFolder, writeObserved } from '../../src/records/write.js'
+import { appendTrial, createResultsFolder, writeObservation } from '../../src/records/write.js'
 import { createManifest } from './fake-manifest.js'
 import { createArm, createFakeProcess, createRecord } from './fake-records.js'
 
@@ -43,7 +43,7 @@ export function writeFakeRun({ folder, arms = createArms(), rounds = 6, manifest
       epochMs: -1000 + 100 * at,
       readings: record.processes.map(p => createReading(at, p.cpuCores)),
     }))
-    writeObserved(folder, { trial: record.trial, samples, names })
+    writeObservation(folder, { trial: record.trial, samples, names })
   }
   return { summary: writeSummary(folder) }
 }

@@ -9,7 +9,7 @@ import { readRun } from '../../src/records/records.js'
 import { createResultsFolder } from '../../src/records/write.js'
 import { parseExperiment } from '../../src/request/experiment.js'
 import { runPlan } from '../../src/run/run.js'
-import { createPlacing } from '../../src/services/placement.js'
+import { createPlacementRule } from '../../src/services/placement.js'
 import { parseTopology } from '../../src/services/topology.js'
 import { createFakeLoad, createFakePlane, createFakeTarget, fakeTool } from './fake-bench.js'
 import { createManifest } from './fake-manifest.js'
@@ -95,7 +95,7 @@ export function prepareFake({ target, load = createFakeLoad(), axes = AXES, more
         tools: { cheap: fakeTool, dear: fakeTool, fake: fakeTool },
         appRuntime: { ...fakeTool, name: 'pipy' },
       },
-      layout: { topologies, placementOf: createPlacing({ arms: plan.arms, topologies, cores }) },
+      layout: { topologies, placementOf: createPlacementRule({ arms: plan.arms, topologies, cores }) },
     },
     site: {
       ...{

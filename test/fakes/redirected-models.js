@@ -1,4 +1,4 @@
-import { placeAt } from '../../src/model/sidecar-contract.js'
+import { createPlace } from '../../src/model/sidecar-contract.js'
 import { createModel } from '../../src/services/topology.js'
 
 /** Models of planes that take redirected connections only. @import { Topology } from '../../src/model/types.ts' */
@@ -23,7 +23,7 @@ export const GATEWAY = {
   entry: { service: 'gateway', listener: 'inbound' },
 }
 const names = [...PAIR.services, ...GATEWAY.services].map(({ name }) => name)
-export const places = Object.fromEntries(names.map((name, i) => [name, placeAt(`10.77.0.${i + 1}`)]))
+export const places = Object.fromEntries(names.map((name, i) => [name, createPlace(`10.77.0.${i + 1}`)]))
 
 /**
  * The model of a service whose connections are redirected.

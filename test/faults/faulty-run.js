@@ -2,10 +2,10 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync } from 'n
 import os from 'node:os'
 import path from 'node:path'
 import { execa } from 'execa'
-import { safely } from '../../src/lib/safely.js'
+import { callSafely } from '../../src/lib/call-safely.js'
 import { readLedgers } from '../../src/node/ledger.js'
 import { readRun } from '../../src/records/records.js'
-import { listMarked } from '../../src/targets/local/marks.js'
+import { listMarkedProcesses } from '../../src/targets/local/marks.js'
 import { findLeftovers, lookAtMachine } from './machine.js'
 
 /** A short real run to which something is done in a phase of it, and what became of both. */
@@ -113,7 +113,7 @@ export async function cleanUp(leftovers) {
   await execa('node', ['src/cli.js', 'cleanup'], { reject: false })
   const ids = readLedgers().map(({ runId }) => runId)
   // Not by /proc/<pid>: what has ended stays there until the machine's first process reaps it.
-  const pids = listMarked().map(({ pid }) => pid)
+  const pids = listMarkedProcesses().map(({ pid }) => pid)
   return leftovers.filter(line => {
     const [kind, name] = line.split(/: (.*)/)
     if (kind === 'ledgers') return ids.includes(name)
@@ -146,11 +146,11 @@ function createRunning({ child, out }) {
   child.finally(() => clearInterval(noting)).catch(() => {})
   const ownerPid = () => readLedgers().find(({ owner }) => owner?.command.includes(out))?.owner?.pid ?? pid
   const processes = (/** @type {RegExp} */ names) =>
-    listMarked().flatMap(marked => (marked.runId === runId() && names.test(marked.name) ? [marked.pid] : []))
+    listMarkedProcesses().flatMap(marked => (marked.runId === runId() && names.test(marked.name) ? [marked.pid] : []))
   const has = (/** @type {string} */ name) => existsSync(path.join(out, name))
-  const read = (/** @type {string} */ name) => safely(() => readFileSync(path.join(out, name), 'utf8'), '')
+  const read = (/** @type {string} */ name) => callSafely(() => readFileSync(path.join(out, name), 'utf8'), '')
   const records = () => read('trials.jsonl').split('\n').length - 1
-  const firstTrial = () => safely(() => readdirSync(path.join(out, 'raw')), []).find(name => name.startsWith('r1-'))
+  const firstTrial = () => callSafely(() => readdirSync(path.join(out, 'raw')), []).find(name => name.startsWith('r1-'))
   const window = () => {
     const [, start, end] = WINDOW.exec(read(`raw/${firstTrial()}/k6-generator.log`)) ?? []
     return { start: Number(start), end: Number(end) }

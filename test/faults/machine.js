@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { listListeners } from '../../src/node/kernel/sockets.js'
 import { readLedgers } from '../../src/node/ledger.js'
-import { treeParents } from '../../src/targets/local/cgroups.js'
-import { listMarked } from '../../src/targets/local/marks.js'
+import { listTreeParents } from '../../src/targets/local/cgroups.js'
+import { listMarkedProcesses } from '../../src/targets/local/marks.js'
 import { capWay } from '../integration/real-tools.js'
 
 /**
@@ -25,8 +25,10 @@ export function lookAtMachine({ runId, blocks, temporary }) {
     .flatMap(({ holdings }) => holdings.flatMap(({ kind, name }) => (kind === 'addresses' ? [name] : [])))
   const unclaimedBlocks = blocks.filter(block => !taken.includes(block))
   return {
-    processes: listMarked().flatMap(marked => (marked.runId === runId ? [`${marked.name} (${marked.pid})`] : [])),
-    cgroups: treeParents(capWay).flatMap(parent =>
+    processes: listMarkedProcesses().flatMap(marked =>
+      marked.runId === runId ? [`${marked.name} (${marked.pid})`] : [],
+    ),
+    cgroups: listTreeParents(capWay).flatMap(parent =>
       readdirSync(parent).flatMap(name => (name === `sidecar-bench.${runId}` ? [`${parent}/${name}`] : [])),
     ),
     mounts: readFileSync('/proc/self/mountinfo', 'utf8')

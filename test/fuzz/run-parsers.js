@@ -7,7 +7,7 @@ import { verifyRun } from '../../src/analysis/verify.js'
 import { computeWindow } from '../../src/judge/record/compute-window.js'
 import { findFault, manifestSchema, observationSchema, summarySchema, trialSchema } from '../../src/model/schemas.js'
 import { readLedgers } from '../../src/node/ledger.js'
-import { readObserved } from '../../src/records/raw.js'
+import { readTrialObservation } from '../../src/records/raw.js'
 import { readRun } from '../../src/records/records.js'
 import { createComparisonAnswer } from '../../src/report/comparison.js'
 import { renderArmsCsv } from '../../src/report/csv.js'
@@ -129,7 +129,7 @@ export const RUN_PARSERS = [
     ofDocument(
       `${raw}/${name}`,
       () => {
-        const observed = readObserved(small, first.trial.id)
+        const observed = readTrialObservation(small, first.trial.id)
         return { observed, described: observed && computeWindow(observed) }
       },
       ({ observed }) => (observed === null ? null : findFault(observationSchema, observed.observation)),

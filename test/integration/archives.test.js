@@ -4,7 +4,7 @@ import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
 import { loadPlanes } from '../../src/dataplanes/registry.js'
 import { k6Tool } from '../../src/loads/k6/index.js'
-import { fetchPipy, pipyUrl } from '../../src/tools/fetch.js'
+import { fetchPipy, renderPipyUrl } from '../../src/tools/fetch.js'
 import { makeFolder } from '../fakes/scratch.js'
 
 const dataPlanes = Object.values(await loadPlanes())
@@ -51,7 +51,7 @@ describe('a pinned archive for arm64', { timeout: 120_000 }, () => {
 
   it('of pipy exists, and holds an arm64 program', async context => {
     const work = mkdtempSync(path.join(folder, 'pipy-'))
-    const url = pipyUrl('arm64')
+    const url = renderPipyUrl('arm64')
     const fetched = await fetchPipy({ work, url }).catch(error => ({ error }))
     expectReached(context, url, 'error' in fetched ? fetched.error.message : null)
     if ('program' in fetched) expect(readMachine(fetched.program)).toBe(AARCH64)

@@ -3,7 +3,7 @@ import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
 import { readTextFiles } from '../../src/lib/text-files.js'
 import { listComparisons } from '../../src/model/results.js'
-import { listSafely, readSafely } from '../../src/node/kernel/proc-files.js'
+import { listProcEntries, readProcFile } from '../../src/node/kernel/proc-files.js'
 import { readRun, readSummary } from '../../src/records/records.js'
 import { makeFolder } from '../fakes/scratch.js'
 import { awaitWindowStart } from './await-window.js'
@@ -70,9 +70,9 @@ describe('sidecars as meshes deploy them', { timeout: 300_000 }, () => {
     await awaitWindowStart(out)
     const pids = pidsOf('ratings-sidecar', out)
     expect(pids).toHaveLength(1)
-    const running = listSafely(`/proc/${pids[0]}/task`).map(id => ({
+    const running = listProcEntries(`/proc/${pids[0]}/task`).map(id => ({
       id: Number(id),
-      name: readSafely(`/proc/${pids[0]}/task/${id}/comm`).trim(),
+      name: readProcFile(`/proc/${pids[0]}/task/${id}/comm`).trim(),
     }))
     await child
     const [sidecar] = readRun(out).records[0].processes.filter(({ role }) => role === 'sidecar')

@@ -1,6 +1,6 @@
 import path from 'node:path'
-import { waitFor } from '../../src/lib/wait.js'
-import { listSafely, readSafely } from '../../src/node/kernel/proc-files.js'
+import { waitForCondition } from '../../src/lib/wait.js'
+import { listProcEntries, readProcFile } from '../../src/node/kernel/proc-files.js'
 
 /**
  * Waits until the generator of a run, k6, has said when the window of its first trial is.
@@ -9,11 +9,11 @@ import { listSafely, readSafely } from '../../src/node/kernel/proc-files.js'
 export async function awaitWindowStart(out) {
   const raw = path.join(out, 'raw')
   const find = () =>
-    listSafely(raw).flatMap(name => {
-      const log = /^r1-/.test(name) ? readSafely(path.join(raw, name, 'k6-generator.log')) : ''
+    listProcEntries(raw).flatMap(name => {
+      const log = /^r1-/.test(name) ? readProcFile(path.join(raw, name, 'k6-generator.log')) : ''
       const [, start] = /window (\d+)/.exec(log) ?? []
       return start ? [Number(start)] : []
     })
-  await waitFor(() => find().length > 0, { what: `a window in ${out}`, deadlineSeconds: 90 })
+  await waitForCondition(() => find().length > 0, { what: `a window in ${out}`, deadlineSeconds: 90 })
   return find()[0]
 }

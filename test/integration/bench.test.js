@@ -4,11 +4,11 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
-import { waitFor } from '../../src/lib/wait.js'
+import { waitForCondition } from '../../src/lib/wait.js'
 import { listArms } from '../../src/model/results.js'
-import { readSafely } from '../../src/node/kernel/proc-files.js'
+import { readProcFile } from '../../src/node/kernel/proc-files.js'
 import { readRun } from '../../src/records/records.js'
-import { listMarked } from '../../src/targets/local/marks.js'
+import { listMarkedProcesses } from '../../src/targets/local/marks.js'
 import { makeFolder } from '../fakes/scratch.js'
 import { awaitPids, endChild, expectNothingLeft, pidsOf } from './leftovers.js'
 import { need } from './real-tools.js'
@@ -145,7 +145,7 @@ describe('when things go wrong', { timeout: 180_000 }, () => {
     const { out, child } = start(context, [...ONE_SIDECAR, '--planes', 'none,pipy', '--rounds', '2', '--seed', '1'])
     await awaitPids('k6-generator', out)
     const isLoaded = () => ['ratings-sidecar', 'k6-generator'].every(name => pidsOf(name, out).length > 0)
-    await waitFor(isLoaded, { what: 'a sidecar under load', deadlineSeconds: 90 })
+    await waitForCondition(isLoaded, { what: 'a sidecar under load', deadlineSeconds: 90 })
     const [pid] = pidsOf('ratings-sidecar', out)
     await delay(500)
     process.kill(pid, 'SIGSEGV')
@@ -166,8 +166,8 @@ describe('when things go wrong', { timeout: 180_000 }, () => {
   ])('stops in order on %s, keeps what was measured, and leaves nothing behind', async ([signal, status], context) => {
     need(context, 'pipy', 'k6', 'caps')
     const { out, child } = start(context, [...ONE_SIDECAR, '--planes', 'none,pipy', '--rounds', '3'])
-    const isRecorded = () => readSafely(`${out}/trials.jsonl`).includes('\n')
-    await waitFor(isRecorded, { what: 'a trial', deadlineSeconds: 90 })
+    const isRecorded = () => readProcFile(`${out}/trials.jsonl`).includes('\n')
+    await waitForCondition(isRecorded, { what: 'a trial', deadlineSeconds: 90 })
     child.kill(/** @type {NodeJS.Signals} */ (signal))
     const { exitCode, stdout, stderr } = await child
     expect(exitCode, stderr).toBe(status)
@@ -209,7 +209,7 @@ describe('when things go wrong', { timeout: 180_000 }, () => {
     expect(pidsOf('k6-generator', out)).toHaveLength(1)
     child.kill('SIGKILL')
     await child
-    expect(listMarked().filter(({ runId }) => runId.includes(`-${child.pid}-`))).not.toEqual([])
+    expect(listMarkedProcesses().filter(({ runId }) => runId.includes(`-${child.pid}-`))).not.toEqual([])
     const { stdout } = await execa('node', ['src/cli.js', 'cleanup'])
     expect(stdout).toMatch(/removed process \d+ of run/)
     expect(stdout).toMatch(/removed folder/)

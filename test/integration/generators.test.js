@@ -5,7 +5,7 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
-import { credentialsOf } from '../../src/lib/certificate-files.js'
+import { locateCredentials } from '../../src/lib/certificate-files.js'
 import { writeCertificates } from '../../src/lib/certificates.js'
 import { hashFolder } from '../../src/lib/hash.js'
 import { k6 } from '../../src/loads/k6/index.js'
@@ -105,7 +105,7 @@ it.concurrent('k6 sends a share of a post-quantum group first if sidecars prefer
     folder: certificates,
     services: [{ name: 'load', identity: 'spiffe://sidecar-bench/load' }],
   })
-  const certificate = credentialsOf('load', certificates)
+  const certificate = locateCredentials('load', certificates)
   const readShares = async (/** @type {Tls} */ tls) => {
     /** @type {NonNullable<ReturnType<typeof parseClientGroups>>['shares'][]} */
     const offers = []

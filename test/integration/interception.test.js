@@ -2,7 +2,7 @@ import path from 'node:path'
 import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
 import { readTextFiles } from '../../src/lib/text-files.js'
-import { listSafely } from '../../src/node/kernel/proc-files.js'
+import { listProcEntries } from '../../src/node/kernel/proc-files.js'
 import { readLedgers } from '../../src/node/ledger.js'
 import { isWrong } from '../../src/parity/verdict/rows.js'
 import { readRun, readSummary } from '../../src/records/records.js'
@@ -33,7 +33,7 @@ function start(argv, { env, before = [] } = {}) {
 /** @param {string} out */
 const runIdOf = out => readLedgers().find(({ owner }) => owner?.command.includes(out))?.runId
 /** @param {string} runId */
-const namespacesOf = runId => listSafely('/run/netns').filter(name => name.startsWith(`sidecar-bench.${runId}`))
+const namespacesOf = runId => listProcEntries('/run/netns').filter(name => name.startsWith(`sidecar-bench.${runId}`))
 
 /** @param {import('vitest').TestContext} context @param {string[]} programs */
 async function needRedirection(context, ...programs) {
@@ -213,7 +213,7 @@ describe('redirected connections', { timeout: 180_000 }, () => {
     const { exitCode, stderr } = await child
     expect(exitCode).toBe(1)
     expect(stderr).toMatch(/^error: --interception redirect needs root, or CAP_NET_ADMIN in a user namespace .*$/m)
-    expect(listSafely(out)).toEqual([])
+    expect(listProcEntries(out)).toEqual([])
     expectNothingLeft(child.pid)
   })
 })

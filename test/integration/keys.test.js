@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
 import { expect, it } from 'vitest'
-import { safely } from '../../src/lib/safely.js'
+import { callSafely } from '../../src/lib/call-safely.js'
 import { listPids } from '../../src/node/kernel/proc-files.js'
 import { makeFolder } from '../fakes/scratch.js'
 import { need } from './real-tools.js'
@@ -78,7 +78,7 @@ function listForms(pem) {
 /** The command lines and environments of this machine's processes. */
 function readProcesses() {
   return listPids().flatMap(pid =>
-    ['cmdline', 'environ'].map(file => safely(() => readFileSync(`/proc/${pid}/${file}`, 'latin1'), '')),
+    ['cmdline', 'environ'].map(file => callSafely(() => readFileSync(`/proc/${pid}/${file}`, 'latin1'), '')),
   )
 }
 

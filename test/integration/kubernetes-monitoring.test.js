@@ -5,7 +5,7 @@ import path from 'node:path'
 import { execa } from 'execa'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
-import { waitFor } from '../../src/lib/wait.js'
+import { waitForCondition } from '../../src/lib/wait.js'
 import { startMetricsServer } from '../../src/live/metrics.js'
 import { findOnPath } from '../../src/tools/find.js'
 import { makeFolder } from '../fakes/scratch.js'
@@ -89,7 +89,7 @@ describe('k8s/monitoring on a cluster', () => {
           return silent.length === 0
         }
         // What is still silent then says more than that the time has passed.
-        await waitFor(isAllAnswered, { what: 'series', deadlineSeconds: 30, intervalMs: 250 }).catch(() => {})
+        await waitForCondition(isAllAnswered, { what: 'series', deadlineSeconds: 30, intervalMs: 250 }).catch(() => {})
         expect(silent, `on ${run.target}: ${JSON.stringify(await ask('up'))}`).toEqual([])
         expect(await ask('up == 1')).toMatchObject([{ metric: { job: 'sidecar-bench', instance: run.target } }])
       } finally {
@@ -145,7 +145,7 @@ async function applyWith({ target }) {
   await kube('rollout', 'status', 'deployment/prometheus', '--timeout=30s')
   // The Service takes a moment more to know of the pod.
   const isServed = () => succeeds(kube('get', '--raw', `${SERVICE}/-/ready`))
-  await waitFor(isServed, { what: 'the Service', deadlineSeconds: 10, intervalMs: 250 })
+  await waitForCondition(isServed, { what: 'the Service', deadlineSeconds: 10, intervalMs: 250 })
 }
 
 /** @param {Promise<unknown>} promise */
@@ -177,7 +177,7 @@ async function askUntilAnswered(expression) {
     series = await ask(expression)
     return series.length > 0
   }
-  await waitFor(isAnswered, { what: `series of ${expression}`, deadlineSeconds: 20, intervalMs: 250 })
+  await waitForCondition(isAnswered, { what: `series of ${expression}`, deadlineSeconds: 20, intervalMs: 250 })
   return series
 }
 
@@ -235,6 +235,6 @@ async function createOperatorCrd() {
   await kube('create', '-f', path.join(folder, 'monitoring.coreos.com_scrapeconfigs.yaml'))
   // A fresh definition has no conditions yet, and then kubectl does not wait for one.
   const isEstablished = () => succeeds(kube('wait', '--for=condition=Established', '--timeout=10s', CRD))
-  await waitFor(isEstablished, { what: CRD, deadlineSeconds: 30, intervalMs: 250 })
+  await waitForCondition(isEstablished, { what: CRD, deadlineSeconds: 30, intervalMs: 250 })
   return null
 }

@@ -8,9 +8,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { adsTool } from '../../src/dataplanes/envoy/ads-control.js'
 import { createAuthority, issueCertificate } from '../../src/lib/certificates.js'
-import { waitFor } from '../../src/lib/wait.js'
+import { waitForCondition } from '../../src/lib/wait.js'
 import { listArms } from '../../src/model/results.js'
-import { readSafely } from '../../src/node/kernel/proc-files.js'
+import { readProcFile } from '../../src/node/kernel/proc-files.js'
 import { readRun, readSummary } from '../../src/records/records.js'
 import { findTool } from '../../src/tools/find.js'
 import { formatImageName } from '../../src/tools/image.js'
@@ -269,9 +269,9 @@ describe('what goes wrong in a run', () => {
     for (const [i, strike] of faults.entries()) {
       // Without a reader nothing more is measured: the leaky arm comes first.
       if (i === 2)
-        await waitFor(() => isEnded || records(out).length >= 4, { what: 'four trials', deadlineSeconds: 120 })
+        await waitForCondition(() => isEnded || records(out).length >= 4, { what: 'four trials', deadlineSeconds: 120 })
       // The leaky arm's trials bring their own fault.
-      await waitFor(isNewLoad, { what: 'a load', deadlineSeconds: 120, intervalMs: 200 })
+      await waitForCondition(isNewLoad, { what: 'a load', deadlineSeconds: 120, intervalMs: 200 })
       if (isEnded) break
       await new Promise(resolve => setTimeout(resolve, 3000))
       await strike().catch(() => {})
@@ -309,7 +309,7 @@ describe('what goes wrong in a run', () => {
       const { out, child } = start([...smoke, '--planes', 'none', '--rounds', '5'], {
         config: saveConfig(stringify(config), 'proxied.yaml'),
       })
-      await waitFor(() => records(out).length > 0, { what: 'a trial', deadlineSeconds: 100, intervalMs: 100 })
+      await waitForCondition(() => records(out).length > 0, { what: 'a trial', deadlineSeconds: 100, intervalMs: 100 })
       proxy.close()
       for (const socket of sockets) socket.destroy()
       const { exitCode, stderr } = await child
@@ -343,11 +343,15 @@ describe('what goes wrong in a run', () => {
       const { stdout } = await kubectl('get', 'pods', ...where, '-o', 'json').catch(() => ({ stdout: '{"items":[]}' }))
       return JSON.parse(stdout).items
     }
-    await waitFor(async () => (await listPods()).length > 0, { what: 'a pod', deadlineSeconds: 100, intervalMs: 200 })
+    await waitForCondition(async () => (await listPods()).length > 0, {
+      what: 'a pod',
+      deadlineSeconds: 100,
+      intervalMs: 200,
+    })
     const [{ spec }] = await listPods()
     expect(spec.resources).toMatchObject({ requests: { cpu: '500m' }, limits: { cpu: '500m' } })
     expect([...spec.initContainers, ...spec.containers].map(({ name }) => name)).toEqual(['sidecar', 'application'])
-    await waitFor(() => records(out).length > 0, { what: 'a trial', deadlineSeconds: 100, intervalMs: 100 })
+    await waitForCondition(() => records(out).length > 0, { what: 'a trial', deadlineSeconds: 100, intervalMs: 100 })
     child.kill('SIGINT')
     expect((await child).exitCode).toBe(130)
     const { processes, gates } = JSON.parse(records(out)[0])
@@ -360,7 +364,7 @@ describe('what goes wrong in a run', () => {
   it('leaves a killed run to cleanup, which leaves a running one alone', { timeout: 120_000 }, async () => {
     const { child } = start([...smoke, '--planes', 'none'])
     const areThere = async () => (await listNamespaces()).includes('-reader')
-    await waitFor(areThere, { what: 'its namespaces', deadlineSeconds: 60, intervalMs: 200 })
+    await waitForCondition(areThere, { what: 'its namespaces', deadlineSeconds: 60, intervalMs: 200 })
     expect((await start([], { verb: 'cleanup' }).child).stdout).toMatch(/left +namespace .*: its run goes on/)
     child.kill('SIGKILL')
     await child
@@ -472,7 +476,7 @@ describe('copies of a service', () => {
 
 /** @param {string} out */
 function records(out) {
-  return readSafely(`${out}/trials.jsonl`).split('\n').filter(Boolean)
+  return readProcFile(`${out}/trials.jsonl`).split('\n').filter(Boolean)
 }
 
 /** A validating webhook that refuses what a run of the kit makes. @param {string} resource */

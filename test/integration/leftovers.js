@@ -1,16 +1,16 @@
 import { readdirSync } from 'node:fs'
 import { expect } from 'vitest'
-import { waitFor } from '../../src/lib/wait.js'
+import { waitForCondition } from '../../src/lib/wait.js'
 import { readLedgers } from '../../src/node/ledger.js'
-import { runIdOf, treeParents } from '../../src/targets/local/cgroups.js'
-import { listMarked } from '../../src/targets/local/marks.js'
+import { listTreeParents, parseRunId } from '../../src/targets/local/cgroups.js'
+import { listMarkedProcesses } from '../../src/targets/local/marks.js'
 import { listNetworkRuns } from '../../src/targets/local/network-runs.js'
 import { capWay } from './real-tools.js'
 
 /** The runs that left something here, or go on. */
 const listRuns = () => [
-  ...listMarked().map(({ runId }) => runId),
-  ...treeParents(capWay).flatMap(parent => readdirSync(parent).flatMap(name => runIdOf(name) ?? [])),
+  ...listMarkedProcesses().map(({ runId }) => runId),
+  ...listTreeParents(capWay).flatMap(parent => readdirSync(parent).flatMap(name => parseRunId(name) ?? [])),
   ...readLedgers().map(({ runId }) => runId),
   ...listNetworkRuns(),
 ]
@@ -40,7 +40,9 @@ export function expectNothingLeft(pid) {
  */
 export function pidsOf(name, out) {
   const ids = readLedgers().flatMap(({ runId, owner }) => (owner?.command.includes(out) ? [runId] : []))
-  return listMarked().flatMap(marked => (marked.name === name && ids.includes(marked.runId) ? [marked.pid] : []))
+  return listMarkedProcesses().flatMap(marked =>
+    marked.name === name && ids.includes(marked.runId) ? [marked.pid] : [],
+  )
 }
 
 /**
@@ -49,7 +51,7 @@ export function pidsOf(name, out) {
  */
 export async function awaitPids(name, out) {
   const isThere = () => pidsOf(name, out).length > 0
-  await waitFor(isThere, { what: `${name} of ${out}`, deadlineSeconds: 90 })
+  await waitForCondition(isThere, { what: `${name} of ${out}`, deadlineSeconds: 90 })
   return pidsOf(name, out)
 }
 

@@ -4,9 +4,9 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
-import { waitFor, waitUntil } from '../../src/lib/wait.js'
+import { waitForCondition, waitUntilEpoch } from '../../src/lib/wait.js'
 import { listArms } from '../../src/model/results.js'
-import { listSafely, readSafely } from '../../src/node/kernel/proc-files.js'
+import { listProcEntries, readProcFile } from '../../src/node/kernel/proc-files.js'
 import { readLedgers } from '../../src/node/ledger.js'
 import { readRun, readSummary } from '../../src/records/records.js'
 import { makeFolder } from '../fakes/scratch.js'
@@ -47,12 +47,12 @@ async function lie(argv, { env, beforeLoad, inWindow } = {}) {
   })
   if (beforeLoad) {
     const isHeld = async () => existsSync(held)
-    await waitFor(isHeld, { what: 'the load generator to start', deadlineSeconds: 60, intervalMs: 50 })
+    await waitForCondition(isHeld, { what: 'the load generator to start', deadlineSeconds: 60, intervalMs: 50 })
     await beforeLoad(out)
     rmSync(held)
   }
   if (inWindow) {
-    await waitUntil((await awaitWindowStart(out)) + 100)
+    await waitUntilEpoch((await awaitWindowStart(out)) + 100)
     await inWindow(out, child)
   }
   const { exitCode, stdout, stderr } = await child
@@ -86,7 +86,9 @@ function setQuota(out, role, cores) {
  */
 async function flushRules(out, pair) {
   const runId = readLedgers().find(({ owner }) => owner?.command.includes(out))?.runId
-  const pods = listSafely('/run/netns').filter(name => name.startsWith(`sidecar-bench.${runId}`) && pair.test(name))
+  const pods = listProcEntries('/run/netns').filter(
+    name => name.startsWith(`sidecar-bench.${runId}`) && pair.test(name),
+  )
   expect(pods).toHaveLength(2)
   const inPods = (/** @type {string[]} */ ...command) =>
     Promise.all(pods.map(pod => execa('ip', ['netns', 'exec', pod, ...command])))
@@ -471,7 +473,7 @@ describe('is caught:', { timeout: 180_000 }, () => {
       env: { PIPY },
       inWindow: out => {
         const pids = pidsOf('ratings-sidecar', out).filter(
-          pid => !readSafely(`/proc/${pid}/cmdline`).startsWith('/bin/bash'),
+          pid => !readProcFile(`/proc/${pid}/cmdline`).startsWith('/bin/bash'),
         )
         for (const pid of pids) process.kill(pid, 'SIGKILL')
       },

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { waitFor } from '../../src/lib/wait.js'
+import { waitForCondition } from '../../src/lib/wait.js'
 import { readLedgers } from '../../src/node/ledger.js'
 import { readRun } from '../../src/records/records.js'
 import { need } from './real-tools.js'
@@ -27,7 +27,9 @@ const SHORT = 'bench --measure capacity --profile smoke --rounds 1 --planes pipy
 async function expectNothingAnywhere() {
   const list = () => [...machines.listHere(), ...machines.listThere()]
   // sshd's own end of a connection goes last.
-  await waitFor(() => list().length === 0, { what: 'every process to end', deadlineSeconds: 5 }).catch(() => {})
+  await waitForCondition(() => list().length === 0, { what: 'every process to end', deadlineSeconds: 5 }).catch(
+    () => {},
+  )
   expect(list()).toEqual([])
   expect(readdirSync(machines.temporary)).toEqual([])
   expect(readLedgers().filter(({ owner }) => owner?.command.join(' ').includes(machines.folder))).toEqual([])
@@ -36,7 +38,7 @@ async function expectNothingAnywhere() {
 /** Waits for a generator on the far machine. @param {RegExp} command */
 async function awaitLoad(command) {
   const isThere = () => machines.listThere().some(process => command.test(process.command))
-  await waitFor(isThere, { what: 'the load', deadlineSeconds: 60, intervalMs: 50 })
+  await waitForCondition(isThere, { what: 'the load', deadlineSeconds: 60, intervalMs: 50 })
 }
 
 describe('--load-host', { timeout: 120_000 }, () => {

@@ -7,11 +7,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readCredentials, SERVICES } from '../../src/certificates/credentials.js'
 import { writeFlawedCertificates } from '../../src/certificates/flawed-certificates.js'
 import { writeCertificates } from '../../src/lib/certificates.js'
-import { identityOf } from '../../src/model/sidecar-contract.js'
+import { renderSpiffeId } from '../../src/model/sidecar-contract.js'
 import { listDifferences } from '../../src/parity/beside/access.js'
 import { PEERS } from '../../src/parity/beside/peers.js'
 import { chooseInterception, listLacks } from '../../src/parity/try-plane.js'
-import { holdAgainst } from '../../src/parity/verdict/rows.js'
+import { splitByLacks } from '../../src/parity/verdict/rows.js'
 import { makeFolder } from '../fakes/scratch.js'
 import { createLocalRig } from './local-rig.js'
 import { sidecarPlanes } from './real-tools.js'
@@ -40,7 +40,7 @@ const ROWS = {
 }
 
 beforeAll(async () => {
-  const services = SERVICES.map(name => ({ name, identity: identityOf(name) }))
+  const services = SERVICES.map(name => ({ name, identity: renderSpiffeId(name) }))
   const authority = await writeCertificates({ folder: certificates, services })
   await writeFlawedCertificates({ folder: certificates, authority })
   for (const [name, { cert, key }] of Object.entries(readCredentials(certificates).credentials))
@@ -90,7 +90,7 @@ describe.each(cases)('the sidecar of $plane.name under the policy $trafficPolicy
     const lacks = listLacks(plane, { ...measured, trafficPolicy })
     const held = Object.entries(ROWS).map(([direction, name]) => {
       const differences = listDifferences(tried.filter(one => one.direction === direction))
-      return holdAgainst({ name, found: '', expected: '', differences }, lacks)
+      return splitByLacks({ name, found: '', expected: '', differences }, lacks)
     })
     expect(held.flatMap(({ unknown, mended }) => [...unknown, ...mended])).toEqual([])
     expect(tried.length).toBeGreaterThan(40)

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { execa } from 'execa'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { hashKit } from '../../src/lib/kit.js'
-import { cacheFolder } from '../../src/lib/paths.js'
+import { locateCacheFolder } from '../../src/lib/paths.js'
 import { makeFolder, makeOwnFolder } from '../fakes/scratch.js'
 import { expectNothingLeft } from './leftovers.js'
 import { need, tools } from './real-tools.js'
@@ -85,8 +85,8 @@ describe('the packed kit', { timeout: 120_000 }, () => {
     const home = makeOwnFolder('package-home')
     // Programs of root's own cache are no other user's.
     const cache = path.join(home, 'cache')
-    for (const name of ['pipy', 'k6'].filter(name => tools[name]?.path.startsWith(cacheFolder())))
-      cpSync(path.join(cacheFolder(), name), path.join(cache, name), { recursive: true })
+    for (const name of ['pipy', 'k6'].filter(name => tools[name]?.path.startsWith(locateCacheFolder())))
+      cpSync(path.join(locateCacheFolder(), name), path.join(cache, name), { recursive: true })
     mkdirSync(cache, { recursive: true })
     for (const at of [home, cache, folder]) chmodSync(at, 0o777)
     const modules = path.join(folder, 'node_modules')

@@ -9,11 +9,11 @@ import { createSlots } from '../../src/parity/slots.js'
 import {
   CONFIGURATIONS,
   chooseInterception,
-  findUntried,
+  findUntriedReason,
   listLacks,
   writeParityCertificates,
 } from '../../src/parity/try-plane.js'
-import { holdAgainst } from '../../src/parity/verdict/rows.js'
+import { splitByLacks } from '../../src/parity/verdict/rows.js'
 import { makeFolder } from '../fakes/scratch.js'
 import { createLocalRig } from './local-rig.js'
 import { sidecarPlanes } from './real-tools.js'
@@ -80,7 +80,7 @@ describe.for(splitIntoGroups(cases, 2))('group %$ of cases that go on together',
       slotOf.set(id, slot)
       try {
         if (!tool) return context.skip(`needs ${plane.name}, which cannot be had here`)
-        const untried = findUntried(measured, { plane, tool })
+        const untried = findUntriedReason(measured, { plane, tool })
         if (untried) return context.skip(untried)
         if (chooseInterception(plane, null) && process.getuid?.() !== 0)
           return context.skip('needs root, to make network namespaces')
@@ -111,7 +111,7 @@ async function tryCase({ plane, tool, measured, slot }) {
       ? { 'parity-logging': 'nothing for 160 requests' }
       : { 'parity-features': listFeatures(features).join(', ') }),
   }
-  const held = rows.map(row => ({ name: row.name, ...holdAgainst(row, lacks) }))
+  const held = rows.map(row => ({ name: row.name, ...splitByLacks(row, lacks) }))
   expect(held.flatMap(({ name, unknown }) => unknown.map(line => `${name}: ${line}`)).join('\n')).toBe('')
   expect(Object.fromEntries(rows.map(row => [row.name, row.expected]))).toEqual(all)
   // What a plane lacks no more is to be declared no more.

@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import os from 'node:os'
 import path from 'node:path'
 import { execa } from 'execa'
-import { waitFor } from '../../src/lib/wait.js'
-import { readSafely } from '../../src/node/kernel/proc-files.js'
+import { waitForCondition } from '../../src/lib/wait.js'
+import { readProcFile } from '../../src/node/kernel/proc-files.js'
 import { findOnPath } from '../../src/tools/find.js'
 
 /**
@@ -95,13 +95,13 @@ export async function openTwoMachines() {
   sshd.stderr.on('data', text => {
     said += text
   })
-  await waitFor(() => said.includes('listening'), { what: `sshd to listen (${said})`, deadlineSeconds: 10 })
+  await waitForCondition(() => said.includes('listening'), { what: `sshd to listen (${said})`, deadlineSeconds: 10 })
 
   const pidsIn = (/** @type {string} */ name) =>
     execFileSync('ip', ['netns', 'pids', name], { encoding: 'utf8' }).split('\n').filter(Boolean).map(Number)
   const readProcess = (/** @type {number} */ pid) => ({
     pid,
-    command: readSafely(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim(),
+    command: readProcFile(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim(),
   })
   return {
     folder,

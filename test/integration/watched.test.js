@@ -4,7 +4,7 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
-import { waitFor } from '../../src/lib/wait.js'
+import { waitForCondition } from '../../src/lib/wait.js'
 import { listArms } from '../../src/model/results.js'
 import { readRun, readSummary } from '../../src/records/records.js'
 import { listen } from '../fakes/listen.js'
@@ -145,5 +145,5 @@ async function awaitServed(url) {
       () => true,
       () => false,
     )
-  await waitFor(isServed, { what: `an answer at ${url}`, deadlineSeconds: 30, intervalMs: 100 })
+  await waitForCondition(isServed, { what: `an answer at ${url}`, deadlineSeconds: 30, intervalMs: 100 })
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findBound } from '../../src/judge/gates/gate.js'
+import { findTrialBound } from '../../src/judge/gates/gate.js'
 import { findGates, isSteady, judgeTrial, USES } from '../../src/judge/gates.js'
 import { QUANTITIES } from '../../src/judge/quantities.js'
 import { createRequestKind } from '../../src/model/requests.js'
@@ -10,7 +10,7 @@ const bound = (
   /** @type {any[]} */ processes,
   idleFraction = 0.5,
   kind = /** @type {'closed' | 'open'} */ ('closed'),
-) => findBound({ processes, generatorCpus: 1, idleFraction, kind })
+) => findTrialBound({ processes, generatorCpus: 1, idleFraction, kind })
 
 const HOST = { cpus: 2, idleFraction: 0.5, stealFraction: 0, foreignCores: 0 }
 const FAR = { cpus: 4, idleFraction: 0.01, stealFraction: 0, foreignCores: 2.5, clockAheadMs: 0, roundTripMs: 0.2 }
@@ -350,8 +350,8 @@ describe('a pod with a quota of its own', () => {
       createFakeProcess({ role: /** @type {any} */ (role), cpuLimitCores: null, cpuCores: 0.48 }),
     )
     const input = { processes, generatorCpus: 1, idleFraction: 0.5, kind: /** @type {const} */ ('closed') }
-    expect(findBound({ ...input, podCpuCores: 1 })).toBe('pod')
-    expect(findBound({ ...input, podCpuCores: 2 })).toBe('users')
+    expect(findTrialBound({ ...input, podCpuCores: 1 })).toBe('pod')
+    expect(findTrialBound({ ...input, podCpuCores: 2 })).toBe('users')
   })
 })
 
@@ -517,7 +517,7 @@ describe('findBound', () => {
 
   it('is the generator where its own machine is used up, and not this one', () => {
     const on = (/** @type {Partial<typeof FAR>} */ fields) =>
-      findBound({
+      findTrialBound({
         ...{ processes: [sidecar], generatorCpus: 4, idleFraction: 0.5, kind: 'closed' },
         loadHost: { ...FAR, ...fields },
       })

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { summarise } from '../../src/analysis/summarise.js'
-import { formatValue, measureRound, QUANTITIES, quantityOf } from '../../src/judge/quantities.js'
+import { findQuantity, formatValue, measureRound, QUANTITIES } from '../../src/judge/quantities.js'
 import { listArms } from '../../src/model/results.js'
 import { tabulatePivots } from '../../src/report/arms-table.js'
 import { renderArmsCsv } from '../../src/report/csv.js'
@@ -48,10 +48,10 @@ describe('quantities of an arm', () => {
       ]),
     )
     // The medians of the parts are 2 and 1 MiB; the sums are 9, 3 and 10.
-    expect(quantityOf(arm, 'rss')).toMatchObject({ median: 9 * MIB, values: [9 * MIB, 3 * MIB, 10 * MIB] })
-    expect(quantityOf(arm, 'cpuCores').values).toEqual([0.6, 0.3, 0.7].map(v => expect.closeTo(v, 9)))
-    expect(quantityOf(arm, 'rss', 'ratings').median).toBe(MIB)
-    expect(quantityOf(arm, 'rss', 'nobody').median).toBeNull()
+    expect(findQuantity(arm, 'rss')).toMatchObject({ median: 9 * MIB, values: [9 * MIB, 3 * MIB, 10 * MIB] })
+    expect(findQuantity(arm, 'cpuCores').values).toEqual([0.6, 0.3, 0.7].map(v => expect.closeTo(v, 9)))
+    expect(findQuantity(arm, 'rss', 'ratings').median).toBe(MIB)
+    expect(findQuantity(arm, 'rss', 'nobody').median).toBeNull()
   })
 
   it('have no sum of a round in which a sidecar has no value', () => {
@@ -61,7 +61,7 @@ describe('quantities of an arm', () => {
         sidecar({ service: 'ratings', memory: { anonBytes } }),
       ]),
     )
-    expect(quantityOf(arm, 'anon').values).toEqual([4, null])
+    expect(findQuantity(arm, 'anon').values).toEqual([4, null])
   })
 
   it('take the share of the cap and throttling of the sidecar with the most', () => {
@@ -70,24 +70,24 @@ describe('quantities of an arm', () => {
         sidecar({ service: `s${i}`, cpuCores, throttledFraction: i === 0 ? null : cpuCores }),
       ),
     ])
-    expect([quantityOf(arm, 'cpuOfCap').median, quantityOf(arm, 'throttled').median]).toEqual([0.8, 0.2])
-    expect(quantityOf(arm, 'cpuOfCap', 's0').median).toBe(0.5)
+    expect([findQuantity(arm, 'cpuOfCap').median, findQuantity(arm, 'throttled').median]).toEqual([0.8, 0.2])
+    expect(findQuantity(arm, 'cpuOfCap', 's0').median).toBe(0.5)
   })
 
   it('take CPU per request of the arm, or of one sidecar', () => {
     const arm = armOf([[0.1, 0.2].map((cpuCores, i) => sidecar({ service: `s${i}`, cpuCores }))])
-    expect(quantityOf(arm, 'cpuPerRequest').median).toBeCloseTo(300, 9)
-    expect(quantityOf(arm, 'cpuPerRequest', 's0').median).toBeCloseTo(100, 9)
+    expect(findQuantity(arm, 'cpuPerRequest').median).toBeCloseTo(300, 9)
+    expect(findQuantity(arm, 'cpuPerRequest', 's0').median).toBeCloseTo(100, 9)
   })
 
   it('take CPU per request over those to a loud pair, too, which no time is of', () => {
     const loud = { due: 2100, verified: 2000, failed: 50, failures: [], quiet: [1000] }
     const record = createRecord({ arm: PIPY, processes: [sidecar({ cpuCores: 0.3 })], load: { loud } })
     const [arm] = listArms(summariseRun({ records: [record], rounds: 1 }))
-    expect(quantityOf(arm, 'cpuPerRequest').median).toBeCloseTo(100, 9)
-    expect(quantityOf(arm, 'throughput').median).toBe(1000)
-    expect(quantityOf(arm, 'loudThroughput').median).toBe(2000)
-    expect(quantityOf(arm, 'loudFailed').median).toBeCloseTo(50 / 2050, 9)
+    expect(findQuantity(arm, 'cpuPerRequest').median).toBeCloseTo(100, 9)
+    expect(findQuantity(arm, 'throughput').median).toBe(1000)
+    expect(findQuantity(arm, 'loudThroughput').median).toBe(2000)
+    expect(findQuantity(arm, 'loudFailed').median).toBeCloseTo(50 / 2050, 9)
   })
 
   it('have no value if an arm has no sidecars', () => {
@@ -95,7 +95,7 @@ describe('quantities of an arm', () => {
       createRecord({ arm: { ...PIPY, plane: 'none', hasSidecars: false, cpuLimitCores: null }, processes: [] }),
     ]
     const [arm] = listArms(summariseRun({ arms: [records[0].trial.arm], records, rounds: 1 }))
-    const known = Object.keys(QUANTITIES).filter(name => quantityOf(arm, name).median !== null)
+    const known = Object.keys(QUANTITIES).filter(name => findQuantity(arm, name).median !== null)
     expect(known).not.toContain('cpuPerRequest')
     expect(known.filter(name => QUANTITIES[name].sidecars)).toEqual([])
   })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { findHandshake, spreadOf, withHanging } from '../../src/lab/count.js'
+import { computeSpread, findHandshake, withHanging } from '../../src/lab/count.js'
 import { BenchError } from '../../src/lib/errors.js'
 
 const PROCESSES = ['client', 'server', 'app'].map(service => {
@@ -44,7 +44,7 @@ it('a handshake is what a burst costs beyond its requests, for each connection t
   ]
   const handshake = findHandshake(bursts, 100)
   expect(handshake).toEqual({ value: 5050, counts: [5000, 5100] })
-  expect(handshake && spreadOf(handshake)).toBeCloseTo(100 / 5050)
+  expect(handshake && computeSpread(handshake)).toBeCloseTo(100 / 5050)
 })
 
 it('a handshake is unknown if fewer than two bursts opened connections', () => {

@@ -1,20 +1,20 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, vi } from 'vitest'
-import { chooseAgainst, findAgainst, findSide } from '../../src/lab/sides.js'
+import { chooseOldSide, findOldSide, findSide } from '../../src/lab/sides.js'
 import { makeFolder } from '../fakes/scratch.js'
 
 const folder = makeFolder('sides-test')
 
 it('scripts are held against those of the kit, and those of the kit against the last commit', () => {
-  expect(chooseAgainst(null, 'pipy-scripts')).toBe('git:HEAD')
-  expect(chooseAgainst(null, 'bench/pipy-shortest')).toBe(path.resolve('pipy-scripts'))
-  expect(chooseAgainst('git:main', 'pipy-scripts')).toBe('git:main')
+  expect(chooseOldSide(null, 'pipy-scripts')).toBe('git:HEAD')
+  expect(chooseOldSide(null, 'bench/pipy-shortest')).toBe(path.resolve('pipy-scripts'))
+  expect(chooseOldSide('git:main', 'pipy-scripts')).toBe('git:main')
 })
 
 /** @param {string} scripts @param {string} ref of git */
 function findIn(scripts, ref) {
-  return findAgainst({ scripts, against: `git:${ref}`, into: path.join(folder, ref, scripts) })
+  return findOldSide({ scripts, against: `git:${ref}`, into: path.join(folder, ref, scripts) })
 }
 
 it('a commit gives the scripts as they are in it', async () => {

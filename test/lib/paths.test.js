@@ -1,7 +1,7 @@
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { cacheFolder } from '../../src/lib/paths.js'
+import { locateCacheFolder } from '../../src/lib/paths.js'
 
 describe('cacheFolder', () => {
   const before = { ...process.env }
@@ -18,7 +18,7 @@ describe('cacheFolder', () => {
 
   it('is an absolute path, also where the variable names one below the current folder', () => {
     process.env.SIDECAR_BENCH_CACHE = 'cache'
-    expect(cacheFolder()).toBe(path.resolve('cache'))
+    expect(locateCacheFolder()).toBe(path.resolve('cache'))
   })
 
   it('is there for a user without a home and without an entry in passwd(5)', () => {
@@ -29,20 +29,20 @@ describe('cacheFolder', () => {
     vi.spyOn(os, 'homedir').mockImplementation(() => {
       throw new Error('uv_os_homedir returned ENOENT')
     })
-    expect(cacheFolder()).toBe(path.join(os.tmpdir(), '.cache/sidecar-bench'))
+    expect(locateCacheFolder()).toBe(path.join(os.tmpdir(), '.cache/sidecar-bench'))
     expect(userInfo).toHaveBeenCalled()
     vi.restoreAllMocks()
   })
 
   it('takes an empty variable for one that is unset', () => {
     Object.assign(process.env, { SIDECAR_BENCH_CACHE: '', XDG_CACHE_HOME: '' })
-    expect(cacheFolder()).toBe(usual)
+    expect(locateCacheFolder()).toBe(usual)
     process.env.XDG_CACHE_HOME = '/var/cache'
-    expect(cacheFolder()).toBe('/var/cache/sidecar-bench')
+    expect(locateCacheFolder()).toBe('/var/cache/sidecar-bench')
   })
 
   it('is in the home of the user if HOME is empty', () => {
     process.env.HOME = ''
-    expect(cacheFolder()).toBe(path.join(os.userInfo().homedir, '.cache', 'sidecar-bench'))
+    expect(locateCacheFolder()).toBe(path.join(os.userInfo().homedir, '.cache', 'sidecar-bench'))
   })
 })

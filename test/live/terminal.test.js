@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { createRunState } from '../../src/live/state.js'
-import { createTerminalView, renderLive } from '../../src/live/terminal.js'
+import { createTerminalView, renderLiveLines } from '../../src/live/terminal.js'
 import { createArm } from '../fakes/fake-records.js'
 import { plan, startTrial } from './fake-events.js'
 
@@ -34,7 +34,7 @@ function createSnapshot(fields = {}) {
 
 describe('the lines of a terminal', () => {
   it('say where the run is and what each sidecar uses', () => {
-    expect(renderLive(createSnapshot(), 100)).toEqual([
+    expect(renderLiveLines(createSnapshot(), 100)).toEqual([
       'cap · repeat 2 of 6 · window · 2 min left',
       'cheap  link gateway-ratings, 0.25 cores',
       'gateway  ████████████░░░░ 0.198 of 0.25 cores  throttled 98 %  28.8 MiB',
@@ -53,13 +53,13 @@ describe('the lines of a terminal', () => {
         { ...GATEWAY, ...unknown, cores: 1.5, cpuLimitCores: null, workingSetBytes: null },
       ],
     })
-    expect(renderLive(snapshot, 100)).toEqual([
+    expect(renderLiveLines(snapshot, 100)).toEqual([
       'cap · looking for the knee · window',
       'cheap  link a, 2 users',
       'gateway  ░░░░░░░░░░░░░░░░ – of 0.25 cores  40.0 MiB working set',
       'gateway  1.500 cores',
     ])
-    expect(renderLive(createRunState().snapshot(), 100)).toEqual([])
+    expect(renderLiveLines(createRunState().snapshot(), 100)).toEqual([])
   })
 
   it('have bars and the ratio so far once a repeat has ended, and what a later part shows', () => {
@@ -71,7 +71,7 @@ describe('the lines of a terminal', () => {
     const part = { arms: [], conditions: '', repeat: 9, repeats: 12, isMost: false, rows }
     const parts = [{ ...part, ratios: [{ ...ratio, median: 0.431, low: 0.39, high: 0.479 }] }]
     const fields = { ...{ experiment: 'cap', progress: 'repeat 10 of 12', phase: null, secondsLeft: 58 }, parts }
-    expect(renderLive(createSnapshot({ ...fields }), 100)).toEqual([
+    expect(renderLiveLines(createSnapshot({ ...fields }), 100)).toEqual([
       'cap · repeat 10 of 12 · 58 s left',
       '  pipy   186 µs  ████████▋             envoy  431 µs  ████████████████████',
       '  pipy uses 56.9 % less CPU per request than envoy [52.1, 61.0] so far, narrowing; Ctrl-C keeps it',
@@ -82,7 +82,7 @@ describe('the lines of a terminal', () => {
       { ...parts[0], ratios: [{ ...parts[0].ratios[0], low: null, high: null }] },
       { ...alone, rows: [none] },
     ]
-    expect(renderLive(createSnapshot({ ...fields, parts: both, failed: 3 }), 60)).toEqual([
+    expect(renderLiveLines(createSnapshot({ ...fields, parts: both, failed: 3 }), 60)).toEqual([
       'cap · repeat 10 of 12 · 58 s left',
       '  pipy   186 µs  ████████▋',
       '  envoy  431 µs  ████████████████████',
@@ -94,7 +94,7 @@ describe('the lines of a terminal', () => {
 
   it('show six sidecars of many', () => {
     const sidecars = Array.from({ length: 51 }, (_, i) => ({ ...GATEWAY, service: `server-${i + 1}` }))
-    const lines = renderLive(createSnapshot({ sidecars }), 100)
+    const lines = renderLiveLines(createSnapshot({ sidecars }), 100)
     expect(lines).toHaveLength(2 + 6 + 1 + 1)
     expect(lines[8]).toBe('and 45 more')
   })
@@ -103,12 +103,14 @@ describe('the lines of a terminal', () => {
     const service = 'evil\u001b[2J\u0007\r\nname\u202e\u2028'
     const arm = { name: 'a\tb', what: '', link: 'x'.repeat(300), cpuLimitCores: null }
     for (const columns of [1, 20, 40, 120]) {
-      const lines = renderLive(createSnapshot({ arm, sidecars: [{ ...GATEWAY, service }] }), columns)
+      const lines = renderLiveLines(createSnapshot({ arm, sidecars: [{ ...GATEWAY, service }] }), columns)
       for (const line of lines) expect(line.length).toBeLessThanOrEqual(columns)
       expect(lines.join('')).not.toMatch(/[\p{Cc}\p{Cf}\u2028]/u)
     }
-    expect(renderLive(createSnapshot({ sidecars: [{ ...GATEWAY, service }] }), 100)[2]).toMatch(/^evil\[2Jname {2}█/)
-    expect(renderLive(createSnapshot(), 20)[0]).toBe('cap · repeat 2 of 6…')
+    expect(renderLiveLines(createSnapshot({ sidecars: [{ ...GATEWAY, service }] }), 100)[2]).toMatch(
+      /^evil\[2Jname {2}█/,
+    )
+    expect(renderLiveLines(createSnapshot(), 20)[0]).toBe('cap · repeat 2 of 6…')
   })
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { choiceOf, parseChoice, renderArmName } from '../../src/model/arms.js'
+import { parseChoice, pickChoice, renderArmName } from '../../src/model/arms.js'
 
 describe('parseChoice', () => {
   it.each([
@@ -14,6 +14,6 @@ describe('parseChoice', () => {
   const names = ['pipy', 'envoy:osm-1.1', 'envoy:osm-1.1@file', 'pipy@repo=scripts']
   it.each(names)('reads the name of an arm: %s', name => {
     expect(renderArmName(parseChoice(name))).toBe(name)
-    expect(choiceOf(parseChoice(name))).toEqual(parseChoice(name))
+    expect(pickChoice(parseChoice(name))).toEqual(parseChoice(name))
   })
 })

@@ -4,8 +4,8 @@ import {
   AXIS_NAMES,
   CONDITION_AXES,
   CONTROL_PLANE_NAMES,
-  findVaried,
-  groupOf,
+  createGroupKey,
+  listVariedAxes,
   renderAxes,
 } from '../../src/model/arms.js'
 import { createRequestKind, REQUEST_AXES } from '../../src/model/requests.js'
@@ -169,27 +169,26 @@ describe('AXES', () => {
 
 describe('findVaried', () => {
   it('names the axes in which arms differ, in the order of the axes', () => {
-    expect(findVaried([createArm({}), createArm({ conditions: { tls: 'plaintext' }, load: { users: 20 } })])).toEqual([
-      'users',
-      'tls',
-    ])
-    expect(findVaried([createArm({ cpuLimitCores: 1 }), createArm({ cpuLimitCores: 2, link: 'x' })])).toEqual([
+    expect(
+      listVariedAxes([createArm({}), createArm({ conditions: { tls: 'plaintext' }, load: { users: 20 } })]),
+    ).toEqual(['users', 'tls'])
+    expect(listVariedAxes([createArm({ cpuLimitCores: 1 }), createArm({ cpuLimitCores: 2, link: 'x' })])).toEqual([
       'link',
       'cpuLimitCores',
     ])
-    expect(findVaried([createArm({}), createArm({ plane: 'envoy' })])).toEqual([])
+    expect(listVariedAxes([createArm({}), createArm({ plane: 'envoy' })])).toEqual([])
   })
 
   it('does not mind what arms without a cap have not', () => {
     const none = createArm({ plane: 'none', cpuLimitCores: null, load: { users: 5 } })
-    expect(findVaried([none, createArm({}), armWith({ workers: 2 })])).toEqual(['workers'])
+    expect(listVariedAxes([none, createArm({}), armWith({ workers: 2 })])).toEqual(['workers'])
   })
 
   it('judges all arms if none has a cap', () => {
-    expect(findVaried([1, 2].map(users => createArm({ cpuLimitCores: null, load: { users } })))).toEqual(['users'])
+    expect(listVariedAxes([1, 2].map(users => createArm({ cpuLimitCores: null, load: { users } })))).toEqual(['users'])
   })
 
-  it('is empty for no arms', () => expect(findVaried([])).toEqual([]))
+  it('is empty for no arms', () => expect(listVariedAxes([])).toEqual([]))
 })
 
 describe('renderAxes', () => {
@@ -203,9 +202,9 @@ describe('renderAxes', () => {
 
 describe('groupOf', () => {
   it('is the same for another plane, and for another length or certificate', () => {
-    const group = groupOf(createArm({}))
-    expect(groupOf(createArm({ plane: 'envoy', variant: '/x', repeatOf: 'y' }))).toBe(group)
-    expect(groupOf(createArm({ load: { windowSeconds: 9, warmupSeconds: 9 } }))).toBe(group)
+    const group = createGroupKey(createArm({}))
+    expect(createGroupKey(createArm({ plane: 'envoy', variant: '/x', repeatOf: 'y' }))).toBe(group)
+    expect(createGroupKey(createArm({ load: { windowSeconds: 9, warmupSeconds: 9 } }))).toBe(group)
   })
 
   it('is another for every axis, but for the one that is left out', () => {
@@ -257,17 +256,17 @@ describe('groupOf', () => {
         ? createArm({ load: { payloadBytes: undefined, ...others[name].load } })
         : createArm(others[name])
       const usual = isOfRequests ? answered : createArm({})
-      expect([name, groupOf(arm)]).not.toEqual([name, groupOf(usual)])
-      expect([name, groupOf(arm, name)]).toEqual([name, groupOf(usual, name)])
+      expect([name, createGroupKey(arm)]).not.toEqual([name, createGroupKey(usual)])
+      expect([name, createGroupKey(arm, name)]).toEqual([name, createGroupKey(usual, name)])
     }
   })
 
   it('is the same for features in the order of an older kit', () => {
     const [old, now] = ['rate-limit+header-rewrite', 'header-rewrite+rate-limit']
-    expect(groupOf(armWith({ features: old }))).toBe(groupOf(armWith({ features: now })))
+    expect(createGroupKey(armWith({ features: old }))).toBe(createGroupKey(armWith({ features: now })))
   })
 
   it('is another for another kind of load', () => {
-    expect(groupOf(createArm({ load: { kind: 'idle' } }))).not.toBe(groupOf(createArm({})))
+    expect(createGroupKey(createArm({ load: { kind: 'idle' } }))).not.toBe(createGroupKey(createArm({})))
   })
 })

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { loadPlanes } from '../../src/dataplanes/registry.js'
 import {
+  createFeatures,
   FEATURE_NAMES,
   FEATURES,
   featureSet,
-  featuresOf,
   findLackingFeatures,
   listFeatures,
   recordedFeatures,
@@ -32,17 +32,17 @@ describe('featureSet', () => {
 describe('featuresOf', () => {
   it('is empty for a record older than features, and for lean', () => {
     expect([listFeatures(undefined), listFeatures('lean')]).toEqual([[], []])
-    expect([featuresOf(undefined), featuresOf('lean')]).toEqual([{}, {}])
+    expect([createFeatures(undefined), createFeatures('lean')]).toEqual([{}, {}])
   })
 
   it('throws on a name that is not known, which would be lean under another label', () => {
-    expect(() => featuresOf('access-log+mirroring')).toThrow('this kit has no "mirroring"')
+    expect(() => createFeatures('access-log+mirroring')).toThrow('this kit has no "mirroring"')
     expect(() => recordedFeatures.parse('access-log+mirroring')).toThrow('access-log+mirroring')
     for (const text of ['lean', 'all', 'access-log+metrics']) expect(recordedFeatures.parse(text)).toBe(text)
   })
 
   it('has what the model is given of each', () =>
-    expect(featuresOf('access-log')).toEqual({ 'access-log': FEATURES['access-log'] }))
+    expect(createFeatures('access-log')).toEqual({ 'access-log': FEATURES['access-log'] }))
 })
 
 describe('findLackingFeatures', () => {

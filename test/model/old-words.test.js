@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { modernise, moderniseQuestion } from '../../src/model/old-words.js'
+import { moderniseDocument, moderniseQuestion } from '../../src/model/old-words.js'
 
 const arm = { id: 'a', capCores: 1, load: { kind: 'turns', users: 32, isBesideOthers: true } }
 
@@ -11,7 +11,7 @@ describe('documents of schema version 3', () => {
       load: { verified: 1, turns: { seconds: 1, perSecond: [1] } },
       processes: [{ capCores: 1, capReadBackCores: 1, cpuCores: 0.5 }],
     }
-    expect(modernise(record)).toEqual({
+    expect(moderniseDocument(record)).toEqual({
       schemaVersion: 5,
       trial: {
         ...{ id: 't', kind: 'cost', round: 1, interleaving: 'r1-turns', searchOf: null },
@@ -35,18 +35,18 @@ describe('documents of schema version 3', () => {
       trial: { searchOf: null, ...trial, arm: { ...arm, load: {}, ...of } },
       ...parts,
     }
-    expect(modernise(written).trial.kind).toBe(kind)
+    expect(moderniseDocument(written).trial.kind).toBe(kind)
   })
 
   it('keep the names that a user chose', () => {
     const topologies = { turns: { services: [{ name: 'turns' }] } }
-    expect(modernise({ schemaVersion: 3, topologies }).topologies).toEqual(topologies)
+    expect(moderniseDocument({ schemaVersion: 3, topologies }).topologies).toEqual(topologies)
   })
 
   it('are read alone: any other version is as it was written', () => {
     const document = { schemaVersion: 5, turns: 1 }
-    expect(modernise(document)).toBe(document)
-    expect(modernise(undefined)).toBeUndefined()
+    expect(moderniseDocument(document)).toBe(document)
+    expect(moderniseDocument(undefined)).toBeUndefined()
   })
 })
 
@@ -72,7 +72,7 @@ describe('summaries of schema version 4', () => {
   }
 
   it('are a result of each kind, and name one core in the singular', () => {
-    expect(modernise(structuredClone(flat))).toEqual({
+    expect(moderniseDocument(structuredClone(flat))).toEqual({
       schemaVersion: 5,
       ...{ run: { id: 'r' }, shows: { across: null } },
       results: [
@@ -108,7 +108,7 @@ describe('summaries of schema version 4', () => {
     ]
     const arms = [...listArms('cost', 0.3), ...listArms('capacity', 0.25)]
     const lines = [...listLines(300), ...listLines(250)]
-    const { results } = modernise({ ...structuredClone(flat), arms, comparisons: [], slopes: [], lines })
+    const { results } = moderniseDocument({ ...structuredClone(flat), arms, comparisons: [], slopes: [], lines })
     expect(results).toMatchObject([
       { kind: 'cost', lines: listLines(300) },
       { kind: 'capacity', lines: listLines(250) },
@@ -120,7 +120,7 @@ describe('summaries of schema version 4', () => {
     ['rollout', { controlNeeds: [{}] }],
     ['growth', { growths: [{}] }],
   ])('give the result of a %s what it alone has', (kind, fields) => {
-    const { results } = modernise({ ...flat, comparisons: [], arms: [armOf('a', kind)], ...fields })
+    const { results } = moderniseDocument({ ...flat, comparisons: [], arms: [armOf('a', kind)], ...fields })
     expect(results).toMatchObject([{ kind, ...fields }])
   })
 })

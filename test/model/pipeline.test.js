@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import {
-  assertRenderable,
+  assertPipelineRenderable,
   assertVersion,
   createPipelineDocument,
   parsePipeline,
@@ -8,7 +8,7 @@ import {
 } from '../../src/model/pipeline.js'
 import { findForeignCodec, listTlsNotes } from '../../src/model/pipeline-findings.js'
 import { createPipelineSidecar } from '../../src/model/pipeline-process.js'
-import { callsUpstream, entryPortOf, hasFixedPorts, isEchoed } from '../../src/model/pipeline-traffic.js'
+import { findPipelinePort, hasFixedPorts, hasUpstreamCalls, isEchoed } from '../../src/model/pipeline-traffic.js'
 import { fakeTool } from '../fakes/fake-bench.js'
 import { createCluster, createInbound, createModel } from '../fakes/fake-models.js'
 
@@ -65,12 +65,12 @@ describe('assertRenderable', () => {
       'unknown variable {{listen.prot}}; did you mean "listen.port"?',
     ],
   ])('says what is wrong %#', (pipeline, message) => {
-    expect(() => assertRenderable(pipeline)).toThrow(message)
+    expect(() => assertPipelineRenderable(pipeline)).toThrow(message)
   })
 
   it('takes a port that is fixed, and one that a template has', () => {
-    expect(() => assertRenderable(pipelineOf({ listen: { port: 8000 } }))).not.toThrow()
-    expect(() => assertRenderable(pipelineOf({ replace: TEMPLATED }))).not.toThrow()
+    expect(() => assertPipelineRenderable(pipelineOf({ listen: { port: 8000 } }))).not.toThrow()
+    expect(() => assertPipelineRenderable(pipelineOf({ replace: TEMPLATED }))).not.toThrow()
   })
 })
 
@@ -82,7 +82,7 @@ describe('a pipeline', () => {
   })
 
   it('gives back what was posted if it calls the application, and was asked nothing else', () => {
-    expect(callsUpstream(pipelineOf({ listen: { port: 8000 } }))).toBe(false)
+    expect(hasUpstreamCalls(pipelineOf({ listen: { port: 8000 } }))).toBe(false)
     expect(isEchoed(pipelineOf({ listen: { port: 8000 } }))).toBe(false)
     expect(isEchoed(pipelineOf({ listen: { port: 8000 }, upstream: { ports: [80] } }))).toBe(true)
     expect(isEchoed(pipelineOf({ replace: TEMPLATED, request: { path: '/hi' } }))).toBe(true)
@@ -163,7 +163,7 @@ describe('renderPipeline', () => {
       workers: 1,
     })
     const free = pipelineOf({ replace: TEMPLATED })
-    expect(entryPortOf(free)).toBe(listener.port)
+    expect(findPipelinePort(free)).toBe(listener.port)
     expect(createPipelineSidecar({ ...options, pipeline: free }).listens).toEqual([
       { address: listener.address, port: listener.port },
     ])

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
 import { askInTurns } from '../../src/node/ask-in-turns.js'
 
-/** @import { send } from '../../src/node/send.js' */
+/** @import { sendRequest } from '../../src/node/send.js' */
 
 const sidecars = ['client-1', 'client-2', 'client-3'].map((name, i) => ({
   ...{ name, host: 'version-1.test', endpoint: { address: '127.0.0.1', port: 1 + i } },
@@ -10,7 +10,7 @@ const sidecars = ['client-1', 'client-2', 'client-3'].map((name, i) => ({
 
 /** @param {(port: number) => object | Promise<object>} answer what it is instead of the echo */
 const echo = answer =>
-  /** @type {typeof send} */ (
+  /** @type {typeof sendRequest} */ (
     async ({ port }, { body, headers }) =>
       /** @type {any} */ ({ status: 200, body, headers: { 'x-nonce': headers?.['x-nonce'] }, ...(await answer(port)) })
   )

@@ -1,7 +1,7 @@
 import http2 from 'node:http2'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { call, frameMessage, openChannel } from '../../src/node/call.js'
-import { send } from '../../src/node/send.js'
+import { callEndpoint, frameMessage, openChannel } from '../../src/node/call.js'
+import { sendRequest } from '../../src/node/send.js'
 import { listen } from '../fakes/listen.js'
 
 /** @param {(stream: http2.ServerHttp2Stream, headers: http2.IncomingHttpHeaders) => void} answer */
@@ -34,7 +34,8 @@ const answering =
   }
 const grpc = { ':status': 200, 'content-type': 'application/grpc' }
 const message = frameMessage(Buffer.from('hello'))
-const ask = async (/** @type {Parameters<typeof serve>[0]} */ answer) => call(await serve(answer), { host: 'echo' })
+const ask = async (/** @type {Parameters<typeof serve>[0]} */ answer) =>
+  callEndpoint(await serve(answer), { host: 'echo' })
 
 describe('a call', () => {
   it('is a POST of one message to the authority, and takes trailers', async () => {
@@ -47,7 +48,7 @@ describe('a call', () => {
       stream.pipe(stream)
     })
     const request = { host: 'echo', path: '/a.B/C', body: 'hello', headers: { 'x-nonce': 'n' } }
-    const answer = await send(endpoint, { ...request, protocol: 'grpc' })
+    const answer = await sendRequest(endpoint, { ...request, protocol: 'grpc' })
     expect(requestHeaders).toMatchObject({ ':method': 'POST', ':path': '/a.B/C', ':authority': 'echo', te: 'trailers' })
     expect(answer).toMatchObject({ code: 0, status: 200, body: 'hello', trailers: { 'x-trailer': 'yes' } })
     expect(answer.headers).toMatchObject({ 'x-nonce': 'n' })
@@ -95,13 +96,15 @@ describe('a call', () => {
     }))
 
   it('throws if nothing answers: refused, reset, in no time, or over a channel that is closed', async () => {
-    await expect(call({ address: '127.0.0.1', port: 1 }, { host: 'echo' })).rejects.toThrow('ECONNREFUSED')
+    await expect(callEndpoint({ address: '127.0.0.1', port: 1 }, { host: 'echo' })).rejects.toThrow('ECONNREFUSED')
     await expect(ask(stream => stream.session?.destroy())).rejects.toThrow()
     await expect(ask(stream => stream.close(http2.constants.NGHTTP2_CANCEL))).rejects.toThrow('without an answer')
     const silent = await serve(() => {})
-    await expect(call(silent, { host: 'echo' }, { timeoutSeconds: 0.1 })).rejects.toThrow('no answer within 0.1 s')
+    await expect(callEndpoint(silent, { host: 'echo' }, { timeoutSeconds: 0.1 })).rejects.toThrow(
+      'no answer within 0.1 s',
+    )
     const channel = openChannel(silent)
     channel.destroy()
-    await expect(call(silent, { host: 'echo' }, { channel })).rejects.toThrow('closed')
+    await expect(callEndpoint(silent, { host: 'echo' }, { channel })).rejects.toThrow('closed')
   })
 })

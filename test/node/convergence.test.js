@@ -1,7 +1,7 @@
 import http from 'node:http'
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createConvergence } from '../../src/node/convergence.js'
-import { send } from '../../src/node/send.js'
+import { sendRequest } from '../../src/node/send.js'
 import { listenInTest } from '../fakes/listen.js'
 
 afterEach(() => void vi.useRealTimers())
@@ -52,8 +52,8 @@ describe('the convergence of a sidecar', () => {
     const sidecar = await startSidecar({ hasIt: () => ++requests > 2 })
     const agent = new http.Agent({ keepAlive: true })
     onTestFinished(() => agent.destroy())
-    const ask = (/** @type {Parameters<typeof send>} */ ...[endpoint, request, options]) =>
-      send(endpoint, request, { ...options, agent })
+    const ask = (/** @type {Parameters<typeof sendRequest>} */ ...[endpoint, request, options]) =>
+      sendRequest(endpoint, request, { ...options, agent })
     const planted = openConvergence({ ask }).expect(sidecar)
     await expect(planted).rejects.toThrow('client-1 was asked over a kept connection')
     expect((await openConvergence().expect(sidecar)).yesMs).not.toBeNull()

@@ -1,8 +1,8 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { waitFor } from '../../src/lib/wait.js'
-import { hasEnded, readSafely } from '../../src/node/kernel/proc-files.js'
+import { waitForCondition } from '../../src/lib/wait.js'
+import { hasEnded, readProcFile } from '../../src/node/kernel/proc-files.js'
 
 /** Reads how long threads of a process ran, and waited for a CPU, in seconds as the kernel says it. @param {number} pid */
 function readTimes(pid) {
@@ -14,8 +14,8 @@ function readTimes(pid) {
 
 /** Waits until a neighbour burns, and has read what started it. @param {number} pid @param {number} cores */
 function begun(pid, cores) {
-  const isTitled = () => readSafely(`/proc/${pid}/cmdline`).startsWith(`sidecar-bench neighbour ${cores}`)
-  return waitFor(isTitled, { what: 'the neighbour to begin', deadlineSeconds: 20 })
+  const isTitled = () => readProcFile(`/proc/${pid}/cmdline`).startsWith(`sidecar-bench neighbour ${cores}`)
+  return waitForCondition(isTitled, { what: 'the neighbour to begin', deadlineSeconds: 20 })
 }
 
 it.each([0.5, 1.5])('wants %d CPUs, of which it burns what it gets', async cores => {
@@ -42,5 +42,5 @@ it('ends with what started it, however that ends', async () => {
   const pid = await new Promise(resolve => starter.stdout.once('data', text => resolve(Number(text))))
   await begun(pid, 0.1)
   starter.kill('SIGKILL')
-  await waitFor(() => hasEnded(pid), { what: 'the neighbour to end', deadlineSeconds: 5 })
+  await waitForCondition(() => hasEnded(pid), { what: 'the neighbour to end', deadlineSeconds: 5 })
 })

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { observe } from '../../src/node/observer.js'
+import { observeProbes } from '../../src/node/observer.js'
 
 const HOUR_MS = 3600 * 1000
 
@@ -33,7 +33,7 @@ describe('observe', () => {
       if (edge === 'start') Date.now = () => wallClock() + Number(movedMs)
     }
     const began = performance.now()
-    await expect(observe([probe], { window, signal: new AbortController().signal, onSample })).rejects.toThrow(
+    await expect(observeProbes([probe], { window, signal: new AbortController().signal, onSample })).rejects.toThrow(
       `the clock of this machine was set ${way} by 3600.0 s while a window was observed`,
     )
     expect(performance.now() - began).toBeLessThan(1500)
@@ -41,7 +41,7 @@ describe('observe', () => {
 
   it('reads to the end of the window if the clock is right', async () => {
     const window = { startMs: Date.now() + 50, endMs: Date.now() + 300 }
-    const observation = await observe([probe], { window, signal: new AbortController().signal })
+    const observation = await observeProbes([probe], { window, signal: new AbortController().signal })
     expect([observation.start?.sample.edge, observation.end?.sample.edge]).toEqual(['start', 'end'])
   })
 })

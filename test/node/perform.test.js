@@ -4,7 +4,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { perform } from '../../src/node/perform.js'
+import { performActions } from '../../src/node/perform.js'
 import { makeFolder } from '../fakes/scratch.js'
 
 const folder = makeFolder('perform-test')
@@ -20,10 +20,10 @@ describe('the steps of a change', () => {
     const sidecar = wait(folder)
     writeFileSync(pidFile, `${sidecar.pid}\n`)
     const ended = once(sidecar, 'exit')
-    await perform([{ kind: 'move', file, content: 'new' }, hangUp])
+    await performActions([{ kind: 'move', file, content: 'new' }, hangUp])
     expect(readFileSync(file, 'utf8')).toBe('new')
     expect(await ended).toEqual([null, 'SIGHUP'])
-    await expect(perform([hangUp])).rejects.toThrow(
+    await expect(performActions([hangUp])).rejects.toThrow(
       /cannot send SIGHUP: .*sidecar\.pid says "\d+", and no such process/,
     )
   })
@@ -31,18 +31,18 @@ describe('the steps of a change', () => {
   it('signal no stranger, who has the number of a sidecar that has ended', async () => {
     const stranger = wait(os.tmpdir())
     writeFileSync(pidFile, `${stranger.pid}`)
-    await expect(perform([hangUp])).rejects.toThrow('no such process runs in its folder')
+    await expect(performActions([hangUp])).rejects.toThrow('no such process runs in its folder')
     expect(stranger.exitCode ?? stranger.signalCode).toBeNull()
     stranger.kill()
   })
 
   it.each(['', '0', '-1', '1', 'sidecar'])('signal no process if the file says "%s"', async text => {
     writeFileSync(pidFile, text)
-    await expect(perform([hangUp])).rejects.toThrow(`says "${text}"`)
+    await expect(performActions([hangUp])).rejects.toThrow(`says "${text}"`)
   })
 
   it('say which file is missing', async () => {
     rmSync(pidFile)
-    await expect(perform([hangUp])).rejects.toThrow(/cannot send SIGHUP: ENOENT.*sidecar\.pid/)
+    await expect(performActions([hangUp])).rejects.toThrow(/cannot send SIGHUP: ENOENT.*sidecar\.pid/)
   })
 })

@@ -3,7 +3,7 @@ import http from 'node:http'
 import https from 'node:https'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { credentialsOf } from '../../src/lib/certificate-files.js'
+import { locateCredentials } from '../../src/lib/certificate-files.js'
 import { writeCertificates } from '../../src/lib/certificates.js'
 import { createProber } from '../../src/node/prober.js'
 import { listenInTest } from '../fakes/listen.js'
@@ -64,7 +64,7 @@ describe('a change', () => {
       createProber().change({
         ...{ stage: [], commit: [], endpoint, host: 'any', deadlineMs },
         certificate: `${folder}/${name}.pem`,
-        credentials: credentialsOf('peer', folder),
+        credentials: locateCredentials('peer', folder),
       })
     expect(await change('next', Date.now() + 5000)).toBeGreaterThanOrEqual(STAGING_MS / 2000)
     expect(await change('first', Date.now() + 100)).toBeNull()
@@ -75,7 +75,7 @@ describe('requests over TLS', () => {
   it('keep their connections from one batch to the next: a handshake is no part of a request', async () => {
     const folder = makeOwnFolder('prober-tls')
     await writeCertificates({ folder, services: [{ name: 'peer', identity: 'spiffe://x/peer' }] })
-    const credentials = credentialsOf('peer', folder)
+    const credentials = locateCredentials('peer', folder)
     let handshakes = 0
     const [cert, key] = Object.values(credentials).map(file => readFileSync(file))
     const server = https.createServer({ cert, key }, (request, response) => request.pipe(response))

@@ -1,13 +1,13 @@
 import http from 'node:http'
 import { expect, it } from 'vitest'
-import { repeat, send } from '../../src/node/send.js'
+import { repeatRequest, sendRequest } from '../../src/node/send.js'
 import { listenInTest } from '../fakes/listen.js'
 
 it('a request that hangs ends with its signal', async () => {
   const stop = new AbortController()
   const server = http.createServer(() => stop.abort())
   const endpoint = await listenInTest(server)
-  const answer = send(endpoint, { host: 'x' }, { signal: stop.signal })
+  const answer = sendRequest(endpoint, { host: 'x' }, { signal: stop.signal })
   await expect(answer).rejects.toThrow('aborted')
 })
 
@@ -22,10 +22,10 @@ it('requests are repeated over as many connections as are sent at once, until on
   const endpoint = await listenInTest(server)
   const ask = { host: 'x', method: 'POST', body: 'hello' }
   const go = (/** @type {number} */ requests) =>
-    repeat(endpoint, ask, { requests, atOnce: 3, timeoutSeconds: 5, answer: 'hello' })
+    repeatRequest(endpoint, ask, { requests, atOnce: 3, timeoutSeconds: 5, answer: 'hello' })
   await go(10)
   expect({ answered, connections: connections.size }).toEqual({ answered: 10, connections: 3 })
   await expect(go(1)).rejects.toThrow('request 1 of 1 to x was answered 503 with 0 bytes, not by the application')
   const later = { requests: 5, atOnce: 1, timeoutSeconds: 5, answer: 'hello', before: 10, total: 20 }
-  await expect(repeat(endpoint, ask, later)).rejects.toThrow('request 11 of 20 to x was answered 503')
+  await expect(repeatRequest(endpoint, ask, later)).rejects.toThrow('request 11 of 20 to x was answered 503')
 })

@@ -5,7 +5,7 @@ import net from 'node:net'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { writeCertificates } from '../../src/lib/certificates.js'
-import { send } from '../../src/node/send.js'
+import { sendRequest } from '../../src/node/send.js'
 import { makeFolder } from '../fakes/scratch.js'
 
 // Nothing listens there: only the proxy knows the way.
@@ -50,7 +50,7 @@ afterAll(() => {
 const client = () => ({ servername: 'server', cert: read('client.pem'), key: read('client-key.pem') })
 /** @param {import('node:tls').ConnectionOptions} tls */
 const ask = tls =>
-  send(
+  sendRequest(
     { address: '127.0.0.1', port: NOWHERE },
     { host: 'echo', method: 'POST', body: 'a nonce' },
     { tls, tunnelPort, timeoutSeconds: 3 },

@@ -4,15 +4,15 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { SERVICES } from '../../src/certificates/credentials.js'
 import { writeFlawedCertificates } from '../../src/certificates/flawed-certificates.js'
 import { none } from '../../src/dataplanes/none/index.js'
-import { certificatesFolder } from '../../src/lib/certificate-files.js'
+import { locateCertificates } from '../../src/lib/certificate-files.js'
 import { writeCertificates } from '../../src/lib/certificates.js'
 import { AgentError, BenchError, EndedError } from '../../src/lib/errors.js'
 import { createCheck, createRequestKind } from '../../src/model/requests.js'
-import { identityOf, PROBER, placeAt } from '../../src/model/sidecar-contract.js'
+import { createPlace, PROBER, renderSpiffeId } from '../../src/model/sidecar-contract.js'
 import { SERVERS } from '../../src/parity/beside/peers.js'
 import { openParityCache } from '../../src/parity/cache.js'
 import { gateParity } from '../../src/parity/gate.js'
-import { findWrong } from '../../src/parity/verdict/rows.js'
+import { listWrongRows } from '../../src/parity/verdict/rows.js'
 import { createFakePlane, createFakeTarget, fakeTool } from '../fakes/fake-bench.js'
 import { createArm, DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
 import { makeFolder, makeOwnFolder } from '../fakes/scratch.js'
@@ -24,10 +24,10 @@ const folder = makeFolder('gate-test')
 const certificates = path.join(folder, 'certificates')
 
 beforeAll(async () => {
-  const services = SERVICES.map(name => ({ name, identity: identityOf(name) }))
+  const services = SERVICES.map(name => ({ name, identity: renderSpiffeId(name) }))
   // Nothing here looks at the type of a key, and RSA keys take seconds.
   for (const keyType of /** @type {const} */ (['ecdsa-p256', 'rsa-2048'])) {
-    const folder = certificatesFolder(certificates, keyType)
+    const folder = locateCertificates(certificates, keyType)
     await writeFlawedCertificates({ folder, authority: await writeCertificates({ folder, services }) })
   }
 })
@@ -57,7 +57,7 @@ async function createTestbed({ trafficPolicy = 'listed', look, probeAnswers, fin
     ...fake,
     placesFor: async (/** @type {number} */ index, /** @type {string[]} */ services) => ({
       ...(await fake.placesFor(index, services)),
-      [PROBER]: placeAt('127.251.250.1'),
+      [PROBER]: createPlace('127.251.250.1'),
     }),
     call: async (/** @type {string} */ name, /** @type {any} */ args) =>
       name in procedures ? procedures[name](args) : fake.call(/** @type {any} */ (name), args),
@@ -171,7 +171,7 @@ describe('gateParity', () => {
     // A row of one form says nothing of the other; one of an older version was of both.
     const parity = [{ ...rows[1], found: 'less' }]
     const judge = (/** @type {ParityRow[]} */ judgedRows) =>
-      arms.map(arm => findWrong({ judged: [{ arm, rows: judgedRows }], relaxed: [] }).length)
+      arms.map(arm => listWrongRows({ judged: [{ arm, rows: judgedRows }], relaxed: [] }).length)
     expect(judge(parity)).toEqual([0, 1])
     expect(judge(parity.map(({ interception: _, ...row }) => row))).toEqual([1, 1])
   })
@@ -189,12 +189,12 @@ describe('gateParity', () => {
     await gate(listed.testbed, [armOf({ protocol: 'http/2' })])
     const [client, server, permissive] = listed.rendered.slice(-3).map(({ model }) => model)
     for (const { inbound } of [server, permissive])
-      expect(inbound).toMatchObject({ protocol: 'http/2', acceptedIdentities: [identityOf('client')] })
+      expect(inbound).toMatchObject({ protocol: 'http/2', acceptedIdentities: [renderSpiffeId('client')] })
     expect(client.clusters.map(c => [c.name, c.protocol, c.mtls?.acceptedIdentities])).toEqual([
-      ['server', 'http/2', [identityOf('server')]],
-      ['observed', 'http/2', [identityOf('server')]],
-      ['p256', 'http/2', [identityOf('server')]],
-      ...SERVERS.map(([name]) => [name, 'http/2', [identityOf('client')]]),
+      ['server', 'http/2', [renderSpiffeId('server')]],
+      ['observed', 'http/2', [renderSpiffeId('server')]],
+      ['p256', 'http/2', [renderSpiffeId('server')]],
+      ...SERVERS.map(([name]) => [name, 'http/2', [renderSpiffeId('client')]]),
     ])
 
     const plain = await createTestbed()

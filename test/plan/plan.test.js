@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { groupOf, renderArmName } from '../../src/model/arms.js'
-import { largestBindingCpuLimit } from '../../src/model/cpu-limits.js'
-import { estimateMostSeconds, estimatePlanSeconds, estimateSeconds, withWarmupFor } from '../../src/plan/plan.js'
+import { createGroupKey, renderArmName } from '../../src/model/arms.js'
+import { findLargestBindingCpuLimit } from '../../src/model/cpu-limits.js'
+import { estimateMostSeconds, estimatePlanSeconds, estimateSeconds, withSearchWarmup } from '../../src/plan/plan.js'
 import { parseExperiment } from '../../src/request/experiment.js'
 import { createFakePlan } from '../fakes/fake-plan.js'
 import { createArm } from '../fakes/fake-records.js'
@@ -74,7 +74,7 @@ describe('createPlan', () => {
       [undefined, 'GET 14336 undefined'],
       [undefined, 'GET 14336 30ms'],
     ])
-    expect(new Set(planOf(`${both}, serviceTime: [0ms, 30ms]`).arms.map(arm => groupOf(arm))).size).toBe(2)
+    expect(new Set(planOf(`${both}, serviceTime: [0ms, 30ms]`).arms.map(arm => createGroupKey(arm))).size).toBe(2)
   })
 
   it('gives all arms the kinds of a mix, under a name that changes with it', () => {
@@ -303,7 +303,7 @@ describe('largestBindingCpuLimit', () => {
     [2, 0.5],
     [4, 1],
     [8, 2],
-  ])('is, on %i CPUs, %d cores', (cpus, cap) => expect(largestBindingCpuLimit(cpus)).toBe(cap))
+  ])('is, on %i CPUs, %d cores', (cpus, cap) => expect(findLargestBindingCpuLimit(cpus)).toBe(cap))
 })
 
 describe('a plan with a precision', () => {
@@ -537,7 +537,8 @@ describe('the calibrations of a plan', () => {
 describe('withWarmupFor', () => {
   it('gives handshakes at a small cap, and low rates, the time they need', () => {
     const warmup = (/** @type {number} */ cpuLimitCores, /** @type {number} */ ratePerSecond) =>
-      withWarmupFor(createArm({ cpuLimitCores, load: { kind: 'open', users: 64, ratePerSecond } })).load.warmupSeconds
+      withSearchWarmup(createArm({ cpuLimitCores, load: { kind: 'open', users: 64, ratePerSecond } })).load
+        .warmupSeconds
     // 64 × 5 ms / 0.02 cores; three requests of 64 users, and a half more, at 100/s; and what it had.
     expect(warmup(0.02, 1000)).toBe(16)
     expect(warmup(1, 100)).toBe(2.88)
@@ -610,7 +611,7 @@ describe('a plan with a control plane', () => {
     expect(namesOf(planOf({}, rollout('', both)))).toEqual(['pipy@repo', 'envoy@file'])
     const several = planOf({ controls: ['ads', 'file'] }, rollout('', both))
     expect(namesOf(several)).toEqual(['pipy@repo', 'envoy@ads', 'envoy@file'])
-    expect(new Set(several.arms.map(arm => groupOf(arm))).size).toBe(1)
+    expect(new Set(several.arms.map(arm => createGroupKey(arm))).size).toBe(1)
     const experiment = rollout('', `${both}, control: [ads]`)
     expect(namesOf(planOf({}, experiment))).toEqual(['pipy@repo', 'envoy@ads'])
     expect(namesOf(planOf({ planes: [{ ...choiceOf('envoy'), control: 'file' }] }, experiment))).toEqual(['envoy@file'])

@@ -4,9 +4,9 @@ import {
   listCalledPorts,
   listPaths,
   orderEntries,
-  pickServed,
+  pickServedAnswer,
   renderDraft,
-  renderUnserved,
+  renderUnservedError,
 } from '../../src/prepare/draft-pipeline.js'
 
 const FILES = {
@@ -52,35 +52,37 @@ describe('a look at scripts', () => {
   it('takes an answer that is the body that was posted before others, and none with another status', () => {
     const echoed = { ...answered, path: '/b', status: 200, body: 'sidecar-bench looks' }
     const page = { ...answered, method: 'GET', path: '/a', status: 200, body: 'a page' }
-    expect(pickServed([answered, page, echoed])).toMatchObject({ path: '/b', isEchoed: true })
-    expect(pickServed([answered, page])).toMatchObject({ path: '/a', isEchoed: false })
-    expect(pickServed([answered, { ...page, body: '' }])).toBeNull()
+    expect(pickServedAnswer([answered, page, echoed])).toMatchObject({ path: '/b', isEchoed: true })
+    expect(pickServedAnswer([answered, page])).toMatchObject({ path: '/a', isEchoed: false })
+    expect(pickServedAnswer([answered, { ...page, body: '' }])).toBeNull()
   })
 
   it('says what a request got, and what a pipeline.yaml has to say', () => {
     const options = { folderName: './gateway', ports: [8000] }
     const lost = { ...answered, status: null, reason: 'socket hang up' }
-    expect(renderUnserved({ ...options, answers: [lost, answered], called: [] })).toMatch(
+    expect(renderUnservedError({ ...options, answers: [lost, answered], called: [] })).toMatch(
       /POST \/ to port 8000 with the header "host: ratings" was answered with 404, and no application ran.*name the ports that they call/,
     )
-    expect(renderUnserved({ ...options, answers: [lost], called: [8000, 8080] })).toMatch(
+    expect(renderUnservedError({ ...options, answers: [lost], called: [8000, 8080] })).toMatch(
       /was not answered \(socket hang up\), and an application served 8080, which they call: name the request/,
     )
   })
 
   it('says that an answer had no body if it had status 200', () => {
     const empty = { ...answered, method: 'GET', path: '/hi', status: 200, body: '' }
-    expect(renderUnserved({ folderName: './gateway', ports: [8000], answers: [answered, empty], called: [] })).toMatch(
+    expect(
+      renderUnservedError({ folderName: './gateway', ports: [8000], answers: [answered, empty], called: [] }),
+    ).toMatch(
       /its scripts answer no POST with the body that was posted, and no GET with a body: GET \/hi to port 8000 .* was answered with 200/,
     )
   })
 
   it('says that scripts call only ports at which they listen, and in which forms ports are read', () => {
     const options = { folderName: './gateway', answers: [answered] }
-    expect(renderUnserved({ ...options, ports: [8000, 8001], called: [8001] })).toContain(
+    expect(renderUnservedError({ ...options, ports: [8000, 8001], called: [8001] })).toContain(
       'no application ran, since they listen themselves at every port that they call (8001): name the ports',
     )
-    expect(renderUnserved({ ...options, ports: [8000], called: [] })).toContain(
+    expect(renderUnservedError({ ...options, ports: [8000], called: [] })).toContain(
       'they name no port as 127.0.0.1:PORT, localhost:PORT or { ip: 127.0.0.1, port: PORT }: name the ports',
     )
   })

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { UsageError } from '../../src/lib/errors.js'
 import { listArms } from '../../src/model/results.js'
-import { loadAfter, measure } from '../../src/prepare/measure.js'
+import { loadAfterRun, measurePreparation } from '../../src/prepare/measure.js'
 import { createFakeLoad, createFakeTarget } from '../fakes/fake-bench.js'
 import { prepareFake } from '../fakes/fake-run.js'
 import { makeOwnFolder } from '../fakes/scratch.js'
@@ -15,8 +15,8 @@ const cores = Array.from({ length: 16 }, (_, i) => [i])
 
 describe('loadAfter', () => {
   it('says where the records are and what reports them, where the program has changed meanwhile', async () => {
-    expect(await loadAfter('results/a', async () => 'module')).toBe('module')
-    await expect(loadAfter('results/a', () => import(`${os.tmpdir()}/not-there.js`))).rejects.toThrow(
+    expect(await loadAfterRun('results/a', async () => 'module')).toBe('module')
+    await expect(loadAfterRun('results/a', () => import(`${os.tmpdir()}/not-there.js`))).rejects.toThrow(
       /cannot load the modules that report results\/a: Cannot find .*; its records are there: npm run report -- results\/a/s,
     )
   })
@@ -34,7 +34,7 @@ describe('measure', () => {
     /** @type {string[]} */
     const finished = []
     const keys = path.join(site.ledger.folder, 'keys')
-    const run = measure({
+    const run = measurePreparation({
       preparation,
       site: { ...site, sampleSource: options.sampleSource ?? 'kubelet' },
       out,

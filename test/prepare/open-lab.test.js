@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { createSay, readAgain } from '../../src/prepare/open-lab.js'
+import { createSay, rereadPipeline } from '../../src/prepare/open-lab.js'
 import { readPipeline } from '../../src/tools/read-pipeline.js'
 import { makeFolder } from '../fakes/scratch.js'
 
@@ -13,10 +13,10 @@ it('reads scripts and their pipeline.yaml again after a save', () => {
   const pipeline = readPipeline(folder)
   save('main.js', 'after')
   save('pipeline.yaml', 'listen: { port: 8001 }')
-  readAgain(pipeline)
+  rereadPipeline(pipeline)
   expect(pipeline?.scriptFiles['main.js']).toBe('after')
   expect(pipeline?.document.listen.port).toBe(8001)
-  expect(() => readAgain(null)).not.toThrow()
+  expect(() => rereadPipeline(null)).not.toThrow()
 })
 
 it('names the side of a line if two are counted', () => {

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { BenchError } from '../../src/lib/errors.js'
 import { parsePlanes } from '../../src/prepare/options.js'
-import { announceLacks, prepareWith } from '../../src/prepare/preparation.js'
+import { announceLacks, prepareRun } from '../../src/prepare/preparation.js'
 import { readExperiment } from '../../src/prepare/read-experiment.js'
 
 import { makeFolder } from '../fakes/scratch.js'
@@ -26,7 +26,7 @@ async function prepare({ name = 'cap', missing = [], planes, loadHost, ...axes }
     planes: planes === undefined ? undefined : parsePlanes(planes),
     loadHost: loadHost && 'there',
   }
-  const preparation = await prepareWith(
+  const preparation = await prepareRun(
     {
       experiment: readExperiment(name),
       options: { profile: 'quick', pin: false, seed: 1, maxMinutes: 60, ...parsedOptions, ...axes },

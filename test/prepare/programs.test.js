@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { loadPlanes } from '../../src/dataplanes/registry.js'
 import { BrokenToolError } from '../../src/lib/errors.js'
 import { loadGenerators } from '../../src/loads/registry.js'
-import { toolOf } from '../../src/model/tools.js'
+import { findSidecarTool } from '../../src/model/tools.js'
 import { findPlane, findPrograms } from '../../src/prepare/programs.js'
 import { findUnsupported } from '../../src/prepare/supported.js'
 import { parseTopology } from '../../src/services/topology.js'
@@ -40,7 +40,7 @@ describe('findPrograms', () => {
     const { tools } = await find([choose(null), choose(process.execPath), choose('pipy-scripts')])
     const tool = /** @type {ToolSpec} */ (planes.pipy.tool)
     const variants = [null, process.execPath, 'pipy-scripts']
-    const paths = variants.map(variant => toolOf(tools, { tool, variant }).path)
+    const paths = variants.map(variant => findSidecarTool(tools, { tool, variant }).path)
     expect(paths).toEqual(['pipy', process.execPath, 'pipy'])
   })
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { loadPlanes } from '../../src/dataplanes/registry.js'
 import { loadGenerators } from '../../src/loads/registry.js'
-import { assertRunnable, findUnsupported } from '../../src/prepare/supported.js'
+import { assertPlanRunnable, findUnsupported } from '../../src/prepare/supported.js'
 import { createArm, DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
 
 const PLANES = await loadPlanes()
@@ -147,7 +147,7 @@ describe('the load of gRPC', () => {
   const armOf = (/** @type {Partial<Arm['load']>} */ load) =>
     createArm({ load: { kind: 'interleaved', ...load }, conditions: { ...DEFAULT_CONDITIONS, protocol: 'grpc' } })
   const run = (/** @type {string} */ generator, /** @type {Arm} */ arm) =>
-    assertRunnable({
+    assertPlanRunnable({
       plan: { experiment: 'x', settings: /** @type {any} */ ({ keepsServices: false }), arms: [arm], calibrations: [] },
       load: LOADS[generator],
     })

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
-import { waitFor } from '../../src/lib/wait.js'
+import { waitForCondition } from '../../src/lib/wait.js'
 import { findFreePort } from './prometheus.js'
 
 /**
@@ -249,7 +249,7 @@ export async function startRecorded({ prometheus, promtool, folder, mostSeconds 
       ({ ok }) => ok,
       () => false,
     )
-  await waitFor(isReady, { what: 'Prometheus', deadlineSeconds: 20, intervalMs: 100 })
+  await waitForCondition(isReady, { what: 'Prometheus', deadlineSeconds: 20, intervalMs: 100 })
   return {
     address,
     /** Asks promtool for the one value of an expression. @param {string} expression */

@@ -6,8 +6,8 @@ import { gzipSync } from 'node:zlib'
 import { pack } from 'tar-stream'
 import { describe, expect, it, vi } from 'vitest'
 import { makeOwnedFolder, removeStaleFolders } from '../../src/lib/temporary-folder.js'
-import { readCarried, unpackBundle, writeBundle } from '../../src/records/bundle.js'
-import { createHiding } from '../../src/records/hide-names.js'
+import { readBundledFiles, unpackBundle, writeBundle } from '../../src/records/bundle.js'
+import { createNameHider } from '../../src/records/hide-names.js'
 import { withRuns } from '../../src/verbs/open-runs.js'
 import { verifyFolder } from '../../src/verbs/verify.js'
 import { bundleRun } from '../../src/verbs/write-bundle.js'
@@ -36,7 +36,7 @@ describe('a bundle', () => {
   })
 
   it('does not agree if one number was changed, in a record or in a raw file', async () => {
-    const files = readCarried(`${RUNS}/load`)
+    const files = readBundledFiles(`${RUNS}/load`)
     const samples = Object.keys(files).find(name => name.endsWith('pipy-0.25/samples.jsonl')) ?? ''
     const changes = [
       ['trials.jsonl', /("verified":)\d+/],
@@ -90,7 +90,7 @@ describe('a bundle', () => {
     ['one line', (/** @type {Buffer} */ block) => block.fill('['), /trials\.jsonl:1 is longer than 16\.0 MiB/],
   ])('is refused if a small file unpacks to nothing but %s, and leaves nothing', async (name, fill, words) => {
     const before = listUnpacked()
-    const files = readCarried(`${RUNS}/load`)
+    const files = readBundledFiles(`${RUNS}/load`)
     const file = path.join(folder, `bomb-${name}.tar.gz`)
     await writeBundle(file, { ...files, 'trials.jsonl': fill(Buffer.alloc(64 * 2 ** 20)).toString() })
     expect(statSync(file).size).toBeLessThan(200_000)
@@ -183,7 +183,7 @@ describe('names in a bundle', () => {
     command: 'bench --load-host alice@gen.example.org --context=prod --node edge-7 --namespace pipy'.split(' '),
     machine: { node: 'edge-7', cluster: 'https://10.1.2.3:6443' },
   }
-  const { hide, kept } = createHiding(
+  const { hide, kept } = createNameHider(
     { 'manifest.json': JSON.stringify(manifest) },
     { folders: ['/home/alice', '/home/alice/My Runs'], names: ['edge-host', 'alice'] },
   )
@@ -207,7 +207,7 @@ describe('names in a bundle', () => {
     const files = {
       'manifest.json': JSON.stringify({ ...manifest, command: ['bench', '--load-host=42', '--node', '7'] }),
     }
-    const { hideIn } = createHiding(files, { folders: [], names: ['2024.5'] })
+    const { hideIn } = createNameHider(files, { folders: [], names: ['2024.5'] })
     const record =
       '{"command":["--load-host=42","7"],"at":42,"grid":[[0.42,7]],"p(42)":7,"node":"7","pid":"7 since 42"}'
     expect(hideIn('trials.jsonl', record)).toBe(

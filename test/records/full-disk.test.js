@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync, w
 import path from 'node:path'
 import { execa } from 'execa'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { assertOut, writeWhole } from '../../src/records/files.js'
+import { assertWritableFolder, writeAtomically } from '../../src/records/files.js'
 import { readRun } from '../../src/records/records.js'
-import { appendTrial, createResultsFolder, writeObserved } from '../../src/records/write.js'
+import { appendTrial, createResultsFolder, writeObservation } from '../../src/records/write.js'
 import { announceResults, writeDocuments } from '../../src/verbs/documents.js'
 import { cli } from '../fakes/cli.js'
 import { writeFakeRun } from '../fakes/fake-folder.js'
@@ -40,7 +40,7 @@ function mount(...words) {
 describe('a results folder', () => {
   it.each(['\n', '"', "'", '\\', '$', '{', ';', '(', ','])('is refused with %j in its path', sign => {
     const out = path.join(base, `a${sign}b`)
-    expect(() => assertOut(out)).toThrow(
+    expect(() => assertWritableFolder(out)).toThrow(
       `the results folder ${JSON.stringify(out)} has ${JSON.stringify(sign)} in its path`,
     )
     expect(() => createResultsFolder(out)).toThrow('configurations of data planes')
@@ -48,7 +48,7 @@ describe('a results folder', () => {
   })
 
   it('may have a blank, and letters of any script', () => {
-    expect(() => assertOut(path.join(base, 'My Runs/größe 計測'))).not.toThrow()
+    expect(() => assertWritableFolder(path.join(base, 'My Runs/größe 計測'))).not.toThrow()
   })
 })
 
@@ -68,9 +68,9 @@ describe('on a full disk', () => {
   })
 
   it('keeps the document that was there, names the one that is not, and leaves nothing beside it', () => {
-    writeWhole(folder, 'summary.json', 'the old one')
+    writeAtomically(folder, 'summary.json', 'the old one')
     const makeRoom = fill()
-    expect(() => writeWhole(folder, 'summary.json', 'x'.repeat(100_000))).toThrow(
+    expect(() => writeAtomically(folder, 'summary.json', 'x'.repeat(100_000))).toThrow(
       `cannot write ${folder}/summary.json: the disk is full; what was recorded before is kept`,
     )
     makeRoom()
@@ -96,10 +96,10 @@ describe('on a full disk', () => {
   it('leaves no half of the samples of a trial', () => {
     const { trial } = createRecord()
     const samples = [{ epochMs: 1, readings: [] }]
-    writeObserved(folder, { trial, samples, names: [] })
+    writeObservation(folder, { trial, samples, names: [] })
     const makeRoom = fill()
     const many = Array(10_000).fill(samples[0])
-    expect(() => writeObserved(folder, { trial, samples: many, names: [] })).toThrow(
+    expect(() => writeObservation(folder, { trial, samples: many, names: [] })).toThrow(
       `cannot write ${folder}/raw/${trial.id}/samples.jsonl: the disk is full`,
     )
     makeRoom()

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { modernise } from '../../src/model/old-words.js'
+import { moderniseDocument } from '../../src/model/old-words.js'
 import { cli } from '../fakes/cli.js'
 
 // Runs of version 0.1.0 on a machine of two CPUs, one of each kind of trial, with what that version made of them. It called
@@ -27,8 +27,8 @@ describe.each(KINDS)('a recorded run of the kind %s', kind => {
     const written = JSON.parse(read('summary.json'))
     const summary = JSON.parse(stdout)
     // A newer version may say more.
-    const known = Object.fromEntries(Object.keys(modernise(written)).map(name => [name, summary[name]]))
-    expect(known).toMatchObject(modernise(written))
+    const known = Object.fromEntries(Object.keys(moderniseDocument(written)).map(name => [name, summary[name]]))
+    expect(known).toMatchObject(moderniseDocument(written))
     // They stand in another order since a summary is a list of results.
     const sort = (/** @type {number[]} */ numbers) => numbers.toSorted((a, b) => a - b)
     expect(sort(listNumbers(known))).toEqual(sort(listNumbers(written)))

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { renderFired, renderUnfinishedRun } from '../../src/report/missing.js'
+import { renderFiredGates, renderUnfinishedRun } from '../../src/report/missing.js'
 import { createManifest } from '../fakes/fake-manifest.js'
 import { createArm, createRecord } from '../fakes/fake-records.js'
 import { createResult, createSummaryArm } from '../fakes/fake-summary.js'
@@ -82,7 +82,7 @@ describe('the gates that fired', () => {
     const spoiled = { ...createSummaryArm(LOAD), trials: TRIALS, spoiled: arms }
     const less = [{ ...arms[1], trials: 2, reason: 'unknown are 600 of 2000 ms' }]
     const other = { ...createSummaryArm({ ...LOAD, plane: 'envoy' }), trials: TRIALS, spoiled: less }
-    expect(renderFired({ results: [createResult({ arms: [spoiled, other] })] })).toEqual([
+    expect(renderFiredGates({ results: [createResult({ arms: [spoiled, other] })] })).toEqual([
       'Check resolution of the rollout (pipy 6/6 trials): unknown are 196 of 498 ms',
       'Check resolution of the change (pipy 6/6, envoy 2/6 trials): unknown are 725 of 2275 ms',
       'Check clock (pipy 1/6 trials): the clocks are 30 ms apart',

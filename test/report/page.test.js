@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { quantityOf } from '../../src/judge/quantities.js'
+import { findQuantity } from '../../src/judge/quantities.js'
 import { listArms } from '../../src/model/results.js'
 import { openReport } from '../../src/verbs/write-report.js'
 import { createArms, writeFakeRun } from '../fakes/fake-folder.js'
@@ -122,7 +122,8 @@ describe('report.html in a browser', () => {
   it('shows the numbers of summary.json', async context => {
     const { page } = await open(context, run.url)
     const arms = listArms(run.summary)
-    const medians = (/** @type {string} */ name) => arms.flatMap(arm => quantityOf(arm, name).median?.toFixed(0) ?? [])
+    const medians = (/** @type {string} */ name) =>
+      arms.flatMap(arm => findQuantity(arm, name).median?.toFixed(0) ?? [])
     expect(await mediansOf(page, 'rounds-throughput')).toEqual(medians('throughput'))
     expect(await mediansOf(page, 'rounds-cpuPerRequest')).toEqual(medians('cpuPerRequest'))
     const results = await page

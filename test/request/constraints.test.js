@@ -5,7 +5,7 @@ import { findConflict } from '../../src/request/constraint.js'
 import { LAB_OPTIONS } from '../../src/request/constraints/lab.js'
 import { REPORT_OPTIONS } from '../../src/request/constraints/report.js'
 import { SITE_OPTIONS } from '../../src/request/constraints/site.js'
-import { assertRequest, assertTogether, isAllowed } from '../../src/request/constraints.js'
+import { assertCombination, assertRequest, isAllowed } from '../../src/request/constraints.js'
 import { parseExperiment } from '../../src/request/experiment.js'
 
 /** @import { AxisName, TrialKind } from '../../src/model/types.ts' */
@@ -104,7 +104,7 @@ describe('options of a command', () => {
     [{ target: 'kubernetes', samples: 'kubelet', loadNode: 'b', node: 'a' }, 'it takes no --load-node'],
     [{ target: 'local', precision: 0.03, yes: true }, '--precision ends at --max-minutes'],
   ])('of a site %j: %s', (options, message) => {
-    const ask = () => assertTogether(SITE_OPTIONS, options)
+    const ask = () => assertCombination(SITE_OPTIONS, options)
     if (message === null) expect(ask).not.toThrow()
     else expect(ask).toThrow(message)
   })
@@ -112,20 +112,24 @@ describe('options of a command', () => {
   it('of lab exclude each other', () => {
     const side = { label: 'mine', scripts: 'mine', profile: null, isKit: false }
     const lab = { flags: ['time', 'json'], time: true, pipy: [], side, isSame: false }
-    expect(() => assertTogether(LAB_OPTIONS, lab)).toThrow('--time measures after a count: leave out --json')
-    expect(() => assertTogether(LAB_OPTIONS, { ...lab, flags: ['time'], pipy: ['a'] })).toThrow('set PIPY=a')
-    expect(() => assertTogether(LAB_OPTIONS, { ...lab, flags: ['time'], pipy: ['a', 'b'] })).toThrow('leave out mine')
-    expect(() => assertTogether(LAB_OPTIONS, { ...lab, flags: ['time'] })).not.toThrow()
+    expect(() => assertCombination(LAB_OPTIONS, lab)).toThrow('--time measures after a count: leave out --json')
+    expect(() => assertCombination(LAB_OPTIONS, { ...lab, flags: ['time'], pipy: ['a'] })).toThrow('set PIPY=a')
+    expect(() => assertCombination(LAB_OPTIONS, { ...lab, flags: ['time'], pipy: ['a', 'b'] })).toThrow(
+      'leave out mine',
+    )
+    expect(() => assertCombination(LAB_OPTIONS, { ...lab, flags: ['time'] })).not.toThrow()
   })
 
   it('of report are of one run, or of a history', () => {
     const formats = { ofRun: ['text', 'html'], ofHistory: ['text', 'otava'], files: ['html', 'otava'] }
-    expect(() => assertTogether(REPORT_OPTIONS, { format: 'otava', formats })).toThrow('--format otava is of many runs')
-    expect(() => assertTogether(REPORT_OPTIONS, { format: 'html', history: true, formats })).toThrow('is of one run')
-    expect(() => assertTogether(REPORT_OPTIONS, { format: 'text', out: 'x', formats })).toThrow(
+    expect(() => assertCombination(REPORT_OPTIONS, { format: 'otava', formats })).toThrow(
+      '--format otava is of many runs',
+    )
+    expect(() => assertCombination(REPORT_OPTIONS, { format: 'html', history: true, formats })).toThrow('is of one run')
+    expect(() => assertCombination(REPORT_OPTIONS, { format: 'text', out: 'x', formats })).toThrow(
       'is printed, and no file',
     )
-    expect(() => assertTogether(REPORT_OPTIONS, { format: 'text', bundle: true, formats })).toThrow('needs a run')
-    expect(() => assertTogether(REPORT_OPTIONS, { format: 'text', formats })).not.toThrow()
+    expect(() => assertCombination(REPORT_OPTIONS, { format: 'text', bundle: true, formats })).toThrow('needs a run')
+    expect(() => assertCombination(REPORT_OPTIONS, { format: 'text', formats })).not.toThrow()
   })
 })

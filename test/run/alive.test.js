@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { assertAllRun, expectEnd } from '../../src/run/alive.js'
-import { awaitEnded } from '../../src/run/start-services.js'
+import { awaitEarlyExits } from '../../src/run/start-services.js'
 
 /** @param {string} service @param {string | null} how @returns {any} */
 const processOf = (service, how) => ({
@@ -19,6 +19,6 @@ describe('a process that is ended on purpose', () => {
     expectEnd(server)
     await expect(assertAllRun([server], 'window')).resolves.toBeUndefined()
     await expect(assertAllRun([server, client], 'window')).rejects.toThrow("client's sidecar died in the window")
-    expect((await awaitEnded([server, client])).map(({ service }) => service)).toEqual(['client'])
+    expect((await awaitEarlyExits([server, client])).map(({ service }) => service)).toEqual(['client'])
   })
 })

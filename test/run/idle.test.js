@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { needsIdleCpu } from '../../src/judge/gates/answers.js'
+import { isIdleCpuNeeded } from '../../src/judge/gates/answers.js'
 import { lookIdle } from '../../src/run/idle.js'
 import { createArm } from '../fakes/fake-records.js'
 
@@ -58,8 +58,8 @@ it('waits for nothing if the check needs no idle CPU', async () => {
 
 it('needs idle CPU while an idle sidecar may use as much as is taken for work', () => {
   // 10 µs a request: at 1000/s as much as a hundredth of a core.
-  expect(needsIdleCpu({ connections: 'new', ratePerSecond: 999 }, { sidecars: 1 })).toBe(true)
-  expect(needsIdleCpu({ connections: 'new', ratePerSecond: 1000 }, { sidecars: 1 })).toBe(false)
-  expect(needsIdleCpu({ connections: 'new', ratePerSecond: 1000 }, { sidecars: 2 })).toBe(true)
-  expect(needsIdleCpu({ connections: 'new', ratePerSecond: 1998 }, { sidecars: 1, arms: 2 })).toBe(true)
+  expect(isIdleCpuNeeded({ connections: 'new', ratePerSecond: 999 }, { sidecars: 1 })).toBe(true)
+  expect(isIdleCpuNeeded({ connections: 'new', ratePerSecond: 1000 }, { sidecars: 1 })).toBe(false)
+  expect(isIdleCpuNeeded({ connections: 'new', ratePerSecond: 1000 }, { sidecars: 2 })).toBe(true)
+  expect(isIdleCpuNeeded({ connections: 'new', ratePerSecond: 1998 }, { sidecars: 1, arms: 2 })).toBe(true)
 })

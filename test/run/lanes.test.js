@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { inLanes } from '../../src/run/lanes.js'
+import { runInLanes } from '../../src/run/lanes.js'
 
 const { signal } = new AbortController()
 const items = Array.from({ length: 12 }, (_, i) => i)
@@ -11,7 +11,7 @@ describe('inLanes', () => {
     let most = 0
     /** @type {number[]} */
     const done = []
-    await inLanes({ items, lanes: 3, signal }, async item => {
+    await runInLanes({ items, lanes: 3, signal }, async item => {
       most = Math.max(most, ++running)
       await wait(2)
       running--
@@ -26,7 +26,9 @@ describe('inLanes', () => {
     const warnings = []
     const hear = (/** @type {Error} */ { name }) => void warnings.push(name)
     process.on('warning', hear)
-    await inLanes({ items, lanes: 12, signal }, async (_, laneSignal) => laneSignal.addEventListener('abort', () => {}))
+    await runInLanes({ items, lanes: 12, signal }, async (_, laneSignal) =>
+      laneSignal.addEventListener('abort', () => {}),
+    )
     await wait(5)
     process.off('warning', hear)
     expect(warnings).toEqual([])
@@ -36,7 +38,7 @@ describe('inLanes', () => {
     const startMs = performance.now()
     /** @type {number[]} */
     const begun = []
-    await inLanes({ items, lanes: 4, perSecond: 100, signal }, async () => {
+    await runInLanes({ items, lanes: 4, perSecond: 100, signal }, async () => {
       begun.push(performance.now() - startMs)
     })
     // A timer counts whole milliseconds, and may fire 1 early.
@@ -46,7 +48,7 @@ describe('inLanes', () => {
 
   it('begins nothing more after a failure, which it throws', async () => {
     let begun = 0
-    const acting = inLanes({ items, lanes: 2, perSecond: 200, signal }, async () => {
+    const acting = runInLanes({ items, lanes: 2, perSecond: 200, signal }, async () => {
       if (++begun === 3) throw new Error('refused')
     })
     await expect(acting).rejects.toThrow('refused')
@@ -58,7 +60,7 @@ describe('inLanes', () => {
 
   it('ends with the reason if it is aborted while it waits', async () => {
     const ending = new AbortController()
-    const acting = inLanes({ items, lanes: 1, perSecond: 10, signal: ending.signal }, async () => {})
+    const acting = runInLanes({ items, lanes: 1, perSecond: 10, signal: ending.signal }, async () => {})
     ending.abort(new Error('enough'))
     await expect(acting).rejects.toThrow('enough')
   })

@@ -6,9 +6,9 @@ import { verifyRun } from '../../src/analysis/verify.js'
 import { findSequenceDepth, SEQUENCE_LEAST } from '../../src/lib/confidence-sequence.js'
 import { EXIT } from '../../src/lib/errors.js'
 import { listComparisons } from '../../src/model/results.js'
-import { measure } from '../../src/prepare/measure.js'
+import { measurePreparation } from '../../src/prepare/measure.js'
 import { renderNotes } from '../../src/report/notes.js'
-import { openInterrupted } from '../../src/run/resume.js'
+import { openInterruptedRun } from '../../src/run/resume.js'
 import { createStopping } from '../../src/run/rounds.js'
 import { createFakeLoad, createFakePlane, createFakeTarget, createInterruption } from '../fakes/fake-bench.js'
 import { createManifest } from '../fakes/fake-manifest.js'
@@ -50,9 +50,9 @@ describe('a run that goes on until it is precise', { retry: 3 }, () => {
       planes: planes?.map(name => createFakePlane(name)),
     }
     const { preparation, site } = prepareFake({ target, ...fakeOptions })
-    const { summary } = await measure({
+    const { summary } = await measurePreparation({
       ...{ preparation, site, out, signal, gate },
-      execution: { command: ['bench'], interrupted: isResumed ? openInterrupted(out) : undefined },
+      execution: { command: ['bench'], interrupted: isResumed ? openInterruptedRun(out) : undefined },
       watcher: { say: line => said.push(line) },
     })
     return { summary, plan: preparation.plan }

@@ -3,9 +3,9 @@ import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { verifyRun } from '../../src/analysis/verify.js'
 import { listArms } from '../../src/model/results.js'
-import { measure } from '../../src/prepare/measure.js'
+import { measurePreparation } from '../../src/prepare/measure.js'
 import { readRun } from '../../src/records/records.js'
-import { openInterrupted } from '../../src/run/resume.js'
+import { openInterruptedRun } from '../../src/run/resume.js'
 import { createFakeLoad, createFakeTarget, createInterruption } from '../fakes/fake-bench.js'
 import { prepareFake } from '../fakes/fake-run.js'
 import { makeOwnFolder } from '../fakes/scratch.js'
@@ -29,11 +29,11 @@ describe('a run that was cut short', () => {
     const { axes = AXES, more = MORE, gate = async () => [], say = () => {} } = options
     const fakeOptions = { load: load ?? createFakeLoad(), axes, more }
     const { preparation, site } = prepareFake({ target: await createFakeTarget(), ...fakeOptions })
-    return measure({
+    return measurePreparation({
       preparation,
       site,
       out,
-      execution: { command: ['bench'], interrupted: isResumed ? openInterrupted(out) : undefined },
+      execution: { command: ['bench'], interrupted: isResumed ? openInterruptedRun(out) : undefined },
       watcher: { say },
       signal,
       gate,

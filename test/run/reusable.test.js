@@ -1,8 +1,8 @@
 import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { writeWhole } from '../../src/records/files.js'
+import { writeAtomically } from '../../src/records/files.js'
 import { appendTrial, createResultsFolder } from '../../src/records/write.js'
-import { findDifferences, openReusable } from '../../src/run/reusable.js'
+import { findDifferences, openReusableTrials } from '../../src/run/reusable.js'
 import { createManifest } from '../fakes/fake-manifest.js'
 import { createArm, createRecord } from '../fakes/fake-records.js'
 import { makeOwnFolder } from '../fakes/scratch.js'
@@ -53,13 +53,13 @@ describe('openReusable', () => {
     createResultsFolder(folder)
     const manifestFields = { machine, tools, rounds: 1, arms: [armOf()], ...fields }
     const manifest = createManifest({ ...manifestFields, settings: { ...settings, ...fields.settings } })
-    writeWhole(folder, 'manifest.json', JSON.stringify(manifest))
+    writeAtomically(folder, 'manifest.json', JSON.stringify(manifest))
     for (const record of records) appendTrial(folder, record)
     return folder
   }
   /** @param {string[]} folders */
   const open = (...folders) =>
-    openReusable({
+    openReusableTrials({
       folders,
       machine,
       tools,

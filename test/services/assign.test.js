@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { hashText, hashTo64Bits } from '../../src/lib/hash.js'
-import { createRandom, shuffle } from '../../src/lib/random.js'
+import { createRandom, shuffleItems } from '../../src/lib/random.js'
 import { ALGORITHMS } from '../../src/model/balance.js'
 import { assignItems, drawItems, findShard, hashFnv } from '../../src/services/assign.js'
 
@@ -44,7 +44,7 @@ describe.each(NAMES)('%s', algorithm => {
 
   it('does not depend on the order in which items are given', () => {
     for (const { items, shards } of FORMS) {
-      const shuffled = shuffle(items, createRandom(1))
+      const shuffled = shuffleItems(items, createRandom(1))
       expect(assignItems(algorithm, { items: shuffled, shards })).toEqual(assignItems(algorithm, { items, shards }))
     }
   })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createProcess } from '../../src/model/processes.js'
-import { placeAt } from '../../src/model/sidecar-contract.js'
+import { createPlace } from '../../src/model/sidecar-contract.js'
 import { CONTROL, createBatch } from '../../src/services/control.js'
 import { createSpecs } from '../../src/services/specs.js'
 import { createControlledPlane } from '../fakes/fake-control.js'
@@ -25,7 +25,7 @@ const rotated = createControlledPlane({
   ],
 })
 const gateway = { name: 'client', application: /** @type {const} */ ('echo'), calls: [] }
-const places = Object.fromEntries(Object.entries(addresses).map(([name, address]) => [name, placeAt(address)]))
+const places = Object.fromEntries(Object.entries(addresses).map(([name, address]) => [name, createPlace(address)]))
 const specsAt = (/** @type {number | null} */ changesPerMinute) =>
   createSpecs(createServices({ plane, places, conditions: { changesPerMinute } }))
 

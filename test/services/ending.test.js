@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { envoy } from '../../src/dataplanes/envoy/index.js'
 import { pipy } from '../../src/dataplanes/pipy/index.js'
-import { placeAt } from '../../src/model/sidecar-contract.js'
+import { createPlace } from '../../src/model/sidecar-contract.js'
 import { CONTROL } from '../../src/services/control.js'
 import { createSpecs } from '../../src/services/specs.js'
 import { copyLastService } from '../../src/services/topology.js'
@@ -10,7 +10,7 @@ import { createServices } from '../fakes/fake-services.js'
 /** @import { Conditions, DataPlane } from '../../src/model/types.ts' */
 
 const NAMES = ['client', 'server', 'server-2', CONTROL]
-const places = Object.fromEntries(NAMES.map((name, i) => [name, placeAt(`127.1.1.${i + 1}`)]))
+const places = Object.fromEntries(NAMES.map((name, i) => [name, createPlace(`127.1.1.${i + 1}`)]))
 
 /** @param {DataPlane} plane @param {Conditions['ending']} ending @param {Partial<Conditions>} [others] */
 function create(plane, ending, others) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createPlacing, placeRoles } from '../../src/services/placement.js'
+import { createPlacementRule, placeRoles } from '../../src/services/placement.js'
 import { createArm } from '../fakes/fake-records.js'
 
 const cores = (/** @type {number} */ n) => Array.from({ length: n }, (_, i) => [i])
@@ -47,14 +47,14 @@ describe('createPlacing', () => {
 
   it('places arms without sidecars as those of the largest cap', () => {
     const arms = [createArm({ plane: 'none', cpuLimitCores: null }), createArm({ plane: 'pipy', cpuLimitCores: 1 })]
-    const [none, pipy] = arms.map(createPlacing({ arms, topologies, cores: cores(8) }))
+    const [none, pipy] = arms.map(createPlacementRule({ arms, topologies, cores: cores(8) }))
     expect(none).toEqual(pipy)
     expect(pipy?.sidecar).toEqual([0, 1])
   })
 
   it('places nothing if sidecars are not capped', () => {
     const arms = [createArm({ plane: 'pipy', cpuLimitCores: null })]
-    expect(createPlacing({ arms, topologies, cores: cores(8) })(arms[0])).toBeNull()
+    expect(createPlacementRule({ arms, topologies, cores: cores(8) })(arms[0])).toBeNull()
   })
 
   it('pins no interleaved arm, unless the generator is asked to be apart', () => {
@@ -63,7 +63,7 @@ describe('createPlacing', () => {
       createArm({ plane: 'pipy', cpuLimitCores: 1, load: { ...interleaved, ...fields } }),
     )
     const placementsOf = (/** @type {number} */ cpus) =>
-      [free, apart].map(createPlacing({ arms: [free, apart], topologies, cores: cores(cpus) }))
+      [free, apart].map(createPlacementRule({ arms: [free, apart], topologies, cores: cores(cpus) }))
     expect(placementsOf(8)).toEqual([
       null,
       { sidecar: [0, 1, 2, 3], application: [0, 1, 2, 3], generator: [4, 5, 6, 7] },
@@ -74,7 +74,7 @@ describe('createPlacing', () => {
   it('places an arm that is not in the plan by its own cap', () => {
     const arms = [createArm({ plane: 'pipy', cpuLimitCores: 1 })]
     const tried = { ...createArm({ plane: 'pipy', cpuLimitCores: 2 }), id: 'link-pipy@2' }
-    const placement = createPlacing({ arms, topologies, cores: cores(8) })(tried)
+    const placement = createPlacementRule({ arms, topologies, cores: cores(8) })(tried)
     expect(placement).toEqual({ sidecar: [0, 1, 2, 3], application: [4, 5], generator: [6, 7] })
   })
 })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { chooseCpuRequest, listDeployed } from '../../src/services/specs.js'
+import { chooseCpuRequest, listDeployedProfiles } from '../../src/services/specs.js'
 
 const planes = {
   pipy: { profiles: ['lean', 'fsm'], deployed: { fsm: { from: 'FSM', deviations: ['no repository'] } } },
@@ -9,8 +9,10 @@ const arm = (/** @type {string} */ plane, /** @type {string | null} */ profile =
 
 it('lists each profile that a mesh deploys once', () => {
   const arms = [arm('pipy'), arm('pipy', 'fsm'), arm('envoy'), arm('envoy', 'x'), arm('pipy', 'fsm')]
-  expect(listDeployed(planes, arms)).toEqual([{ plane: 'pipy:fsm', from: 'FSM', deviations: ['no repository'] }])
-  expect(listDeployed(planes, [arm('pipy'), arm('envoy')])).toEqual([])
+  expect(listDeployedProfiles(planes, arms)).toEqual([
+    { plane: 'pipy:fsm', from: 'FSM', deviations: ['no repository'] },
+  ])
+  expect(listDeployedProfiles(planes, [arm('pipy'), arm('envoy')])).toEqual([])
 })
 
 it('gives sidecars their CPU request, the neighbour what it burns, the load many times all CPUs, and the others all', () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { placeAt } from '../../src/model/sidecar-contract.js'
+import { createPlace } from '../../src/model/sidecar-contract.js'
 import {
   copyLastService,
   copyLink,
@@ -14,7 +14,7 @@ import {
 
 const read = (/** @type {string} */ name) => parseTopology(readFileSync(`bench/topologies/${name}.yaml`, 'utf8'), name)
 const places = Object.fromEntries(
-  ['gateway', 'ratings', 'client', 'server'].map((name, i) => [name, placeAt(`127.9.1.${i + 1}`)]),
+  ['gateway', 'ratings', 'client', 'server'].map((name, i) => [name, createPlace(`127.9.1.${i + 1}`)]),
 )
 const options = { places, workers: 1, certificates: '/c', trafficPolicy: /** @type {TrafficPolicy} */ ('listed') }
 const at = (/** @type {string} */ address, /** @type {number} */ port) => ({ address, port })
@@ -35,7 +35,7 @@ describe('findEntry', () => {
   it('is, without sidecars, every copy of the first application', () => {
     const copied = copyLastService(read('pair'), 2)
     const { endpoints } = findEntry(copied, {
-      places: { ...places, 'server-2': placeAt('127.9.1.9') },
+      places: { ...places, 'server-2': createPlace('127.9.1.9') },
       hasSidecars: false,
     })
     expect(endpoints).toEqual([at('127.9.1.4', 8080), at('127.9.1.9', 8080)])
@@ -158,7 +158,7 @@ describe('copyLastService', () => {
   it('spreads callers over copies of the last service, which share its identity and its certificate', () => {
     const copied = copyLastService(read('pair'), 3)
     expect(copied.services.map(s => s.name)).toEqual(['client', 'server', 'server-2', 'server-3'])
-    const places = Object.fromEntries(copied.services.map((s, i) => [s.name, placeAt(`127.9.2.${i + 1}`)]))
+    const places = Object.fromEntries(copied.services.map((s, i) => [s.name, createPlace(`127.9.2.${i + 1}`)]))
     const modelOf = (/** @type {number} */ i) =>
       createModel(copied, { ...options, places, service: copied.services[i] })
     expect(modelOf(0).clusters.find(c => c.name === 'server')?.endpoints).toEqual(
@@ -179,7 +179,7 @@ describe('copyLink', () => {
     expect(copied.services.map(s => s.name)).toEqual([
       ...['client', 'server', 'client-of-2', 'server-of-2', 'client-of-3', 'server-of-3'],
     ])
-    const places = Object.fromEntries(copied.services.map((s, i) => [s.name, placeAt(`127.9.2.${i + 1}`)]))
+    const places = Object.fromEntries(copied.services.map((s, i) => [s.name, createPlace(`127.9.2.${i + 1}`)]))
     const [first, , client, server] = copied.services.map(service =>
       createModel(copied, { ...options, places, service }),
     )

@@ -18,7 +18,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { envoy } from '../../src/dataplanes/envoy/index.js'
 import { pipyTool } from '../../src/dataplanes/pipy/index.js'
 import { processStartTicks } from '../../src/lib/process-start.js'
-import { waitFor } from '../../src/lib/wait.js'
+import { waitForCondition } from '../../src/lib/wait.js'
 import { k6Tool } from '../../src/loads/k6/index.js'
 import { wrkTool } from '../../src/loads/wrk/index.js'
 import { hasEnded } from '../../src/node/kernel/proc-files.js'
@@ -185,7 +185,7 @@ describe('a program that does not end', () => {
     const { version, said } = await askVersion(spec, installScript(stubborn()), { deadlineSeconds: 0.5 })
     expect(version).toBeNull()
     expect(said).toBe('it printed nothing, and did not end within 0.5 s')
-    await waitFor(hasChildEnded, { what: 'the child to end', deadlineSeconds: 2 })
+    await waitForCondition(hasChildEnded, { what: 'the child to end', deadlineSeconds: 2 })
   })
 
   it('is ended when it has printed its library, too, if that counts', async () => {
@@ -204,13 +204,13 @@ describe('a program that does not end', () => {
     const finding = findTool(pipyTool, { environment: { PIPY: installScript(stubborn()) }, signal: stopping.signal })
     setTimeout(() => stopping.abort(new Error('interrupted')), 200)
     await expect(finding).rejects.toThrow('interrupted')
-    await waitFor(hasChildEnded, { what: 'the child to end', deadlineSeconds: 2 })
+    await waitForCondition(hasChildEnded, { what: 'the child to end', deadlineSeconds: 2 })
   })
 
   it('is ended with what it started when its version is known', async () => {
     const program = installScript(stubborn('Version : 1.5.1'))
     expect(await findIn({ PIPY: program })).toMatchObject({ version: '1.5.1' })
-    await waitFor(hasChildEnded, { what: 'the child to end', deadlineSeconds: 2 })
+    await waitForCondition(hasChildEnded, { what: 'the child to end', deadlineSeconds: 2 })
   })
 
   it('does not delay the caller if it started a process in another group', async () => {
@@ -326,7 +326,7 @@ describe('fetchPipy', () => {
 
   it('leaves no connection to a server that refused it', async () => {
     await expect(fetchPipy({ work: work(), url: `${url}/gone` })).rejects.toThrow('status 404')
-    await waitFor(() => gone?.destroyed === true, { what: 'its connection to be closed', deadlineSeconds: 2 })
+    await waitForCondition(() => gone?.destroyed === true, { what: 'its connection to be closed', deadlineSeconds: 2 })
   })
 
   it('gives up within five seconds on a server that says nothing', async () => {

@@ -1,4 +1,4 @@
-import { formatValue, QUANTITIES, quantityOf } from '../../judge/quantities.js'
+import { findQuantity, formatValue, QUANTITIES } from '../../judge/quantities.js'
 import { BOUND_LEAST } from '../../kinds/rollout/numbers.js'
 import { renderInterval } from '../../lib/units.js'
 import { AXES, renderArmName } from '../../model/arms.js'
@@ -21,7 +21,7 @@ export const STATUSES = /** @type {const} */ (['reproduced', 'direction only', '
  */
 
 /** Makes an answer that judges nothing. @param {string} reason @param {string | null} [ours] @returns {Answer} */
-export function untested(reason, ours = null) {
+export function createUntestableAnswer(reason, ours = null) {
   return { status: NOT_TESTABLE, ours, reason }
 }
 
@@ -40,7 +40,7 @@ export const CLAIM_QUANTITIES = {
       row.name,
       /** @satisfies {Claimed} */ ({
         label: row.label,
-        of: (arm, service) => quantityOf(arm, row.name, service),
+        of: (arm, service) => findQuantity(arm, row.name, service),
         format: value => formatValue(row, value),
       }),
     ]),
@@ -49,7 +49,7 @@ export const CLAIM_QUANTITIES = {
   meanByLittle: {
     label: 'users / throughput, ms',
     of: arm => {
-      const { median, low, high, values } = quantityOf(arm, 'throughput')
+      const { median, low, high, values } = findQuantity(arm, 'throughput')
       const toMs = (/** @type {number | null} */ rate) => (rate ? (1000 * arm.load.users) / rate : null)
       return { median: toMs(median), low: toMs(high), high: toMs(low), values: values.map(toMs) }
     },
@@ -62,7 +62,7 @@ export const CLAIM_QUANTITIES = {
  * @param {SummaryArm} arm @param {string} quantity a name of CLAIM_QUANTITIES @param {string} [service] whose sidecar
  * @returns {(number | null)[]} null: the round has no good trial; []: the arm does not have the quantity
  */
-export function valuesOf(arm, quantity, service) {
+export function listRoundValues(arm, quantity, service) {
   return CLAIM_QUANTITIES[quantity].of(arm, service).values
 }
 
@@ -149,10 +149,10 @@ const PHASES = [
  * @param {{ arm: SummaryArm, quantity: string, over: AxisName }} options over: the axis whose value is named
  * @returns {string | null} null: it did, or the quantity is no time of a phase
  */
-export function renderUnbound({ arm, quantity, over }) {
+export function renderUnboundPhase({ arm, quantity, over }) {
   const phase = PHASES.find(([times]) => times.test(quantity))
   if (!phase) return null
-  const share = quantityOf(arm, phase[1]).median
+  const share = findQuantity(arm, phase[1]).median
   if (share !== null && share >= BOUND_LEAST) return null
   const at = AXES[over].render(AXES[over].of(arm))
   return share === null

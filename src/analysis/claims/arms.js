@@ -23,22 +23,23 @@ const ALWAYS_SAID = ['link', 'ratePerSecond', 'users']
  * @returns {{ pair: { a: SummaryArm, b: SummaryArm }, isAtCap: boolean } | { why: string }} isAtCap: both have the published
  *   CPU limit; why: the reason that there is no pair
  */
-export function findPair({ arms, of, to, otherCaps, valuesOf }) {
-  const [as, bs] = [of, to].map(selector => arms.filter(arm => isMeant(arm, selector)))
-  if (as.length === 0 || bs.length === 0) return { why: `no arm here is ${renderSelector(as.length === 0 ? of : to)}` }
+export function findPair({ arms, of: numerator, to, otherCaps, valuesOf }) {
+  const [as, bs] = [numerator, to].map(selector => arms.filter(arm => isMeant(arm, selector)))
+  if (as.length === 0 || bs.length === 0)
+    return { why: `no arm here is ${renderSelector(as.length === 0 ? numerator : to)}` }
   const pairs = as
     .flatMap(a => bs.map(b => ({ a, b })))
-    .filter(({ a, b }) => isAlike({ a, b, of, to }))
-    .map(pair => ({ pair, isAtCap: isAtCap(pair.a, of) && isAtCap(pair.b, to) }))
-  const hasTwoCaps = isKnownOf(of, to, 'cpuLimitCores')
+    .filter(({ a, b }) => isAlike({ a, b, of: numerator, to }))
+    .map(pair => ({ pair, isAtCap: isAtCap(pair.a, numerator) && isAtCap(pair.b, to) }))
+  const hasTwoCaps = isKnownOf(numerator, to, 'cpuLimitCores')
   const allowed = pairs.filter(p => p.isAtCap || (otherCaps !== 'never' && !hasTwoCaps))
   if (allowed.length === 0) {
     const areAlike = pairs.length > 0 || hasTwoCaps
     const unlike = 'no two arms here are alike but for what the claim compares'
-    return { why: areAlike ? renderCaps([...as, ...bs], of, to) : unlike }
+    return { why: areAlike ? renderCaps([...as, ...bs], numerator, to) : unlike }
   }
-  return best(allowed, ({ pair: { a, b }, isAtCap }) => [
-    completeness(valuesOf(a, b)),
+  return findBestItem(allowed, ({ pair: { a, b }, isAtCap }) => [
+    rankCompleteness(valuesOf(a, b)),
     Number(isAtCap),
     Math.max(a.cpuLimitCores ?? 0, b.cpuLimitCores ?? 0),
   ])
@@ -52,7 +53,7 @@ export function findPair({ arms, of, to, otherCaps, valuesOf }) {
  * @returns {{ series: SummaryArm[], isAtCap: boolean } | { why: string }} why: the reason that no arm matches
  */
 export function findSeries({ arms, among, over, valuesOf }) {
-  const meant = arms.filter(arm => isMeant(arm, among) && valueOn(arm, over) !== null)
+  const meant = arms.filter(arm => isMeant(arm, among) && findAxisValue(arm, over) !== null)
   if (meant.length === 0) return { why: `no arm here is ${renderSelector(among)}` }
   const groups = groupBy(meant, arm => {
     // In a closed loop the number of users was chosen by the cap.
@@ -65,17 +66,17 @@ export function findSeries({ arms, among, over, valuesOf }) {
       ...names.map(name => AXES[name].of(arm)),
     ])
   })
-  const series = best([...groups.values()], arms => [
-    arms.filter(arm => completeness(valuesOf(arm)) === 2).length,
+  const series = findBestItem([...groups.values()], arms => [
+    arms.filter(arm => rankCompleteness(valuesOf(arm)) === 2).length,
     Number(isAtCap(arms[0], among)),
     arms[0].cpuLimitCores ?? 0,
   ])
-  const sorted = series.toSorted((a, b) => (valueOn(a, over) < valueOn(b, over) ? -1 : 1))
+  const sorted = series.toSorted((a, b) => (findAxisValue(a, over) < findAxisValue(b, over) ? -1 : 1))
   return { series: over === 'plane' ? series : sorted, isAtCap: isAtCap(series[0], among) }
 }
 
 /** Reads the value of an arm on an axis. @param {SummaryArm} arm @param {AxisName | 'plane'} over */
-export function valueOn(arm, over) {
+export function findAxisValue(arm, over) {
   return over === 'plane' ? arm.plane : AXES[over].of(arm)
 }
 
@@ -115,20 +116,20 @@ export function isMeant(arm, { plane, service, cpuLimitCores, ...axes }) {
  * none, and the users of a closed loop under two CPU limits, which chose them.
  * @param {{ a: SummaryArm, b: SummaryArm, of: Selector, to: Selector }} options
  */
-function isAlike({ a, b, of, to }) {
+function isAlike({ a, b, of: numerator, to }) {
   const isBare = !a.hasSidecars || !b.hasSidecars
   const names = AXIS_NAMES.filter(
     name =>
-      !isKnownOf(of, to, name) &&
+      !isKnownOf(numerator, to, name) &&
       !(isBare && AXES[name].isOfSidecars) &&
       !(name === 'users' && a.load.kind === 'closed' && a.cpuLimitCores !== b.cpuLimitCores),
   )
   return a.load.kind === b.load.kind && names.every(name => AXES[name].of(a) === AXES[name].of(b))
 }
 
-/** Says whether both selectors name a value of an axis, and not the same. @param {Selector} of @param {Selector} to @param {AxisName} name */
-function isKnownOf(of, to, name) {
-  return of[name] !== undefined && to[name] !== undefined && of[name] !== to[name]
+/** Says whether both selectors name a value of an axis, and not the same. @param {Selector} numerator @param {Selector} to @param {AxisName} name */
+function isKnownOf(numerator, to, name) {
+  return numerator[name] !== undefined && to[name] !== undefined && numerator[name] !== to[name]
 }
 
 /** Says whether an arm has a selector's CPU limit; any has if it names none. @param {SummaryArm} arm @param {Selector} selector */
@@ -137,13 +138,13 @@ function isAtCap(arm, { cpuLimitCores }) {
 }
 
 /** Ranks an arm or pair by its values: 2 in every round, 1 in some, 0 in none. @param {(number | null)[]} values */
-function completeness(values) {
+function rankCompleteness(values) {
   const present = values.filter(v => v !== null).length
   return present === 0 ? 0 : present < values.length ? 1 : 2
 }
 
 /** Finds the item with the highest ranks, compared in turn; of equals the first. @template T @param {T[]} items @param {(item: T) => number[]} rank */
-function best(items, rank) {
+function findBestItem(items, rank) {
   return items.toSorted((x, y) => {
     const [p, q] = [rank(x), rank(y)]
     const at = p.findIndex((value, i) => value !== q[i])

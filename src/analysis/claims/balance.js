@@ -1,7 +1,7 @@
 import { summariseValues } from '../../lib/stats.js'
 import { ALGORITHMS } from '../../model/balance.js'
 import { BALANCE_QUANTITIES } from '../../model/balance-quantities.js'
-import { formatRatio, untested } from './answers.js'
+import { createUntestableAnswer, formatRatio } from './answers.js'
 
 /** Judges a published ratio of two assignments by a run of `balance`. Pure. */
 /** @import { BalanceSummary } from '../../model/types.ts' @import { Answer } from './answers.js' */
@@ -14,23 +14,24 @@ import { formatRatio, untested } from './answers.js'
  * @param {BalanceRatio} relation @param {BalanceSummary} summary
  * @returns {Answer} ours: null if the run does not have the numbers of the claim, or no interval
  */
-export function testBalance({ quantity, of, to, items, shards, ratio: theirs, tolerance }, { form, rows }) {
+export function testBalance({ quantity, of: numerator, to, items, shards, ratio: theirs, tolerance }, { form, rows }) {
   if (form.items !== items || form.shards !== shards)
-    return untested(`of ${items} items on ${shards} shards, here ${form.items} on ${form.shards}`)
-  const [a, b] = [of, to].map(
+    return createUntestableAnswer(`of ${items} items on ${shards} shards, here ${form.items} on ${form.shards}`)
+  const [a, b] = [numerator, to].map(
     side => rows.find(row => row.algorithm === side.algorithm && row.sizes === side.sizes)?.quantities[quantity],
   )
-  const lack = a ? to : of
-  if (!a || !b) return untested(`not computed here: ${ALGORITHMS[lack.algorithm].label}, ${lack.sizes} sizes`)
+  const lack = a ? to : numerator
+  if (!a || !b)
+    return createUntestableAnswer(`not computed here: ${ALGORITHMS[lack.algorithm].label}, ${lack.sizes} sizes`)
   const { low, high } = summariseValues(a.values.map((value, i) => Number(value) - Number(b.values[i])))
-  if (low === null || high === null) return untested(`${form.seeds} seeds are too few`)
+  if (low === null || high === null) return createUntestableAnswer(`${form.seeds} seeds are too few`)
   const { digits } = BALANCE_QUANTITIES[quantity]
   const [over, under] = [a, b].map(({ median }) => Number(median))
   const ratio = under === 0 ? null : over / under
   const numbers = `${over.toFixed(digits)} to ${under.toFixed(digits)}`
   const ours =
     ratio === null ? numbers : `${formatRatio({ median: ratio, low: null, high: null, values: [] })} (${numbers})`
-  if (low <= 0 && high >= 0) return untested('no difference shown', ours)
+  if (low <= 0 && high >= 0) return createUntestableAnswer('no difference shown', ours)
   const isLower = high < 0
   if (isLower !== theirs < 1) return { status: 'contradicted', ours, reason: 'on the other side of 1' }
   const isWithin = ratio !== null && Math.abs(ratio / theirs - 1) <= tolerance

@@ -1,7 +1,7 @@
 import { parseYaml } from '../../lib/yaml.js'
 import { AXES } from '../../model/arms.js'
 import { moderniseQuestion } from '../../model/old-words.js'
-import { CLAIM_QUANTITIES, NOT_TESTABLE, untested } from './answers.js'
+import { CLAIM_QUANTITIES, createUntestableAnswer, NOT_TESTABLE } from './answers.js'
 import { testBalance } from './balance.js'
 import { testGrowth } from './growth.js'
 import { testPlateau, testRatio, testShape } from './relations.js'
@@ -56,12 +56,12 @@ export function evaluateClaims({ files, summaries }) {
           )
       const test = (/** @type {Relation} */ tested) =>
         runs.map(summary => ({ ...testRelation(tested, summary), runId: summary.run.id }))
-      const described = { ...claim, file, source, theirs: renderTheirs(relation, claim.read) }
+      const described = { ...claim, file, source, theirs: renderPublished(relation, claim.read) }
       const answers = test(relation)
       const lack = claim.experiment ? `no run of ${claim.experiment}` : 'no experiment of the kit tests it'
-      const untried = { ...untested(relation.untestable?.why ?? lack), runId: null }
+      const untried = { ...createUntestableAnswer(relation.untestable?.why ?? lack), runId: null }
       const best = answers.length > 0 ? chooseAnswer(answers) : untried
-      const published = deployed && deploy(relation, deployed)
+      const published = deployed && deployRelation(relation, deployed)
       const tested = published ? test(published).filter(({ status }) => status !== NOT_TESTABLE) : []
       const ofDeployed =
         tested.length > 0 ? [{ ...described, ...chooseAnswer(tested), isDeployed: /** @type {const} */ (true) }] : []
@@ -74,12 +74,12 @@ export function evaluateClaims({ files, summaries }) {
  * Rewrites a relation for the contenders that meshes deploy, with redirected connections; null: it is of no planes.
  * @param {Relation} relation @param {Record<string, string>} deployed by plane @returns {Relation | null}
  */
-function deploy({ ratio, shape, plateau }, deployed) {
-  const arm = (/** @type {Selector} */ { plane = '', ...selector }) =>
+function deployRelation({ ratio, shape, plateau }, deployed) {
+  const deployArm = (/** @type {Selector} */ { plane = '', ...selector }) =>
     /** @type {any} */ ({ ...selector, plane: deployed[plane] ?? plane, interception: 'redirect' })
-  if (ratio) return { ratio: { ...ratio, of: arm(ratio.of), to: arm(ratio.to) } }
-  if (plateau) return { plateau: { ...plateau, among: arm(plateau.among) } }
-  return shape?.among.plane === undefined ? null : { shape: { ...shape, among: arm(shape.among) } }
+  if (ratio) return { ratio: { ...ratio, of: deployArm(ratio.of), to: deployArm(ratio.to) } }
+  if (plateau) return { plateau: { ...plateau, among: deployArm(plateau.among) } }
+  return shape?.among.plane === undefined ? null : { shape: { ...shape, among: deployArm(shape.among) } }
 }
 
 /** @param {Relation} relation @param {Summary | BalanceSummary} summary */
@@ -100,7 +100,7 @@ function chooseAnswer(answers) {
 }
 
 /** Renders what was published; null: no number, since the claim is untestable. @param {Relation} relation @param {string} read */
-function renderTheirs({ ratio, shape, plateau, balance, growth }, read) {
+function renderPublished({ ratio, shape, plateau, balance, growth }, read) {
   const how = read === 'chart' ? ', read off a chart' : ''
   const numeric = ratio ?? balance
   if (numeric) return `${Number(numeric.ratio.toPrecision(3))} (±${renderTolerance(numeric.tolerance)}${how})`

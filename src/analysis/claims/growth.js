@@ -3,7 +3,7 @@ import { summariseValues } from '../../lib/stats.js'
 import { renderInterval } from '../../lib/units.js'
 import { findResult, listArms } from '../../model/results.js'
 import { findRoundsLeast } from '../verdict.js'
-import { CLAIM_QUANTITIES, NOT_TESTABLE, untested } from './answers.js'
+import { CLAIM_QUANTITIES, createUntestableAnswer, NOT_TESTABLE } from './answers.js'
 import { isMeant, renderSelector } from './arms.js'
 
 /** Judges a published limit, size or time of a control plane by a run of growth. Pure. */
@@ -24,14 +24,14 @@ export function testGrowth(claim, { results, notMeasured }) {
   if (!arm || !growth) {
     const left = notMeasured.filter(({ plane }) => plane === claim.among.plane).map(({ reason }) => reason)
     const why = [`no arm here is ${renderSelector(claim.among)}`, ...new Set(left)]
-    return untested(why.join('; '))
+    return createUntestableAnswer(why.join('; '))
   }
   const { failsAt, quantity } = claim
   const size = () => (quantity === undefined ? judgeSteps(claim, growth) : judgeSize(quantity, claim, arm))
   const { ours, status, reason } = failsAt === undefined ? size() : judgeFailure(failsAt, claim, growth)
   const [rounds, least] = [growth.rounds.length, findRoundsLeast(false)]
   if (rounds >= least || status === NOT_TESTABLE) return { status, ours, reason }
-  return untested(`indicative only: ${rounds} rounds, ${least} are needed`, ours)
+  return createUntestableAnswer(`indicative only: ${rounds} rounds, ${least} are needed`, ours)
 }
 
 /**
@@ -62,10 +62,10 @@ function judgeFailure(failsAt, { reason, tolerance }, growth) {
 
 /** Judges a median; only a slope can be right in direction alone. @param {string} name of the quantity @param {GrowthClaim} claim @param {SummaryArm} arm @returns {Answer} */
 function judgeSize(name, { value: theirs = 0, tolerance }, arm) {
-  const { of, format, label } = CLAIM_QUANTITIES[name]
-  const quantity = of(arm)
+  const { of: findValues, format, label } = CLAIM_QUANTITIES[name]
+  const quantity = findValues(arm)
   const { median, low } = quantity
-  if (median === null) return untested('not measured: too few steps held')
+  if (median === null) return createUntestableAnswer('not measured: too few steps held')
   const ours = `${label} ${format(median)}${renderInterval(quantity, format)}`
   if (Math.abs(median / theirs - 1) <= tolerance) return { status: 'reproduced', ours, reason: '' }
   if (!SLOPES.includes(name)) return { status: 'contradicted', ours, reason: 'outside of the tolerance' }
@@ -83,7 +83,7 @@ function judgeSteps({ steps: theirs = [] }, growth) {
   const ours = theirs.map(({ sidecars }, i) => `${measured[i]?.median?.toFixed(2) ?? '-'} s at ${sidecars}`).join(', ')
   const [first, last] = [measured[0], measured.at(-1)]
   if (!first || !last || measured.some(seconds => !seconds || seconds.median === null))
-    return untested('not every one of these steps was taken: ask for more with --sidecars', ours)
+    return createUntestableAnswer('not every one of these steps was taken: ask for more with --sidecars', ours)
   const isWithin = theirs.every(({ leastSeconds, mostSeconds }, i) => {
     const median = Number(measured[i]?.median)
     return median >= leastSeconds && median <= mostSeconds
@@ -92,7 +92,7 @@ function judgeSteps({ steps: theirs = [] }, growth) {
   const rises = last.values.flatMap((seconds, i) => (seconds === null ? [] : seconds - Number(first.values[i])))
   const { low, high } = summariseValues(rises)
   if (low === null || high === null || (low <= 0 && high >= 0))
-    return untested('outside of the ranges, and no rise shown', ours)
+    return createUntestableAnswer('outside of the ranges, and no rise shown', ours)
   return low > 0
     ? { status: 'direction only', ours, reason: 'it rises, outside of the ranges' }
     : { status: 'contradicted', ours, reason: 'it falls' }

@@ -4,19 +4,19 @@ import { summariseSequence, summariseValues } from '../../lib/stats.js'
 import { AXES } from '../../model/arms.js'
 import { listArms } from '../../model/results.js'
 import { findPlateau } from '../fits.js'
-import { countUncured, findRoundsLeast } from '../verdict.js'
+import { countCuringRounds, findRoundsLeast } from '../verdict.js'
 import {
   CLAIM_QUANTITIES,
+  createUntestableAnswer,
   formatRatio,
   judgeRatios,
+  listRoundValues,
   NOT_TESTABLE,
   renderCaveats,
   renderSpoiled,
-  renderUnbound,
-  untested,
-  valuesOf,
+  renderUnboundPhase,
 } from './answers.js'
-import { findPair, findSeries, renderArmConditions, valueOn } from './arms.js'
+import { findAxisValue, findPair, findSeries, renderArmConditions } from './arms.js'
 
 /** Judges a published ratio, shape over an axis or plateau by a run. Pure. @import { Answer } from './answers.js' */
 /** @import { Quantity, Summary, SummaryArm } from '../../model/types.ts' @import { Plateau, Ratio, Shape } from './schema.js' */
@@ -56,13 +56,13 @@ const KINDS = {
  * @param {Shape} relation @param {Summary} summary @returns {Answer} ours: null if no point is left
  */
 export function testShape({ shape, quantity, over, among, tolerance }, summary) {
-  const ofArm = (/** @type {SummaryArm} */ arm) => valuesOf(arm, quantity, among.service)
-  const selection = findSeries({ arms: listArms(summary), among, over, valuesOf: ofArm })
-  if ('why' in selection) return untested(selection.why)
+  const listArmValues = (/** @type {SummaryArm} */ arm) => listRoundValues(arm, quantity, among.service)
+  const selection = findSeries({ arms: listArms(summary), among, over, valuesOf: listArmValues })
+  if ('why' in selection) return createUntestableAnswer(selection.why)
 
-  const all = selection.series.map(arm => ({ at: valueOn(arm, over), arm, values: ofArm(arm) }))
+  const all = selection.series.map(arm => ({ at: findAxisValue(arm, over), arm, values: listArmValues(arm) }))
   const isSequence = summary.precision !== undefined || summary.isCutShort === true
-  const points = all.filter(p => p.values.length > 0 && countUncured(p.values, isSequence) === 0)
+  const points = all.filter(p => p.values.length > 0 && countCuringRounds(p.values, isSequence) === 0)
   const spoiled = all.filter(p => !points.includes(p))
   const label = over === 'plane' ? 'plane' : AXES[over].label
   const left = spoiled.map(p => `${label} ${p.at} left out: spoiled${renderSpoiled([p.arm], quantity)}`)
@@ -91,7 +91,7 @@ export function testShape({ shape, quantity, over, among, tolerance }, summary) 
 
   function renderPoints() {
     const { format, label: what } = CLAIM_QUANTITIES[quantity]
-    const medians = points.map(p => format(medianOf(p))).join(', ')
+    const medians = points.map(p => format(computeMedian(p))).join(', ')
     const where = renderArmConditions(arms, { hasCap: isAtCap })
     return `${what} ${medians} at ${label} ${points.map(p => p.at).join(', ')} (${where})`
   }
@@ -99,14 +99,14 @@ export function testShape({ shape, quantity, over, among, tolerance }, summary) 
 
 /**
  * Judges the last point against the first; a step back between two neighbours leaves the direction only.
- * @param {Series} series @param {'higher' | 'lower'} wanted @returns {Finding}
+ * @param {Series} series @param {'higher' | 'lower'} direction @returns {Finding}
  */
-function findDirection({ points, judgePoints }, wanted) {
+function findDirection({ points, judgePoints }, direction) {
   const { ratio, verdict, why } = judgePoints(/** @type {Point} */ (points.at(-1)), points[0])
   if (verdict !== 'higher' && verdict !== 'lower') return { status: NOT_TESTABLE, why }
   const factor = `last over first ${formatRatio(ratio)}`
-  if (verdict !== wanted) return { status: 'contradicted', why: factor }
-  const opposite = wanted === 'higher' ? 'lower' : 'higher'
+  if (verdict !== direction) return { status: 'contradicted', why: factor }
+  const opposite = direction === 'higher' ? 'lower' : 'higher'
   const back = points.slice(1).find((point, i) => judgePoints(point, points[i]).verdict === opposite)
   return back
     ? { status: 'direction only', why: `${factor}, but a step back at ${back.at}` }
@@ -115,7 +115,7 @@ function findDirection({ points, judgePoints }, wanted) {
 
 /** Judges the largest median against the smallest, by the tolerance. @param {Series} series @returns {Finding} */
 function findFlat({ points, tolerance, judgePoints }) {
-  const sorted = points.toSorted((x, y) => medianOf(x) - medianOf(y))
+  const sorted = points.toSorted((x, y) => computeMedian(x) - computeMedian(y))
   const { ratio, verdict, why } = judgePoints(/** @type {Point} */ (sorted.at(-1)), sorted[0])
   if (verdict === 'invalid' || ratio.median === null || ratio.low === null) return { status: NOT_TESTABLE, why }
   const factor = `largest over smallest ${formatRatio(ratio)}`
@@ -157,7 +157,7 @@ function measureBend({ points, summarise }) {
 }
 
 /** @param {Point} point */
-function medianOf({ values }) {
+function computeMedian({ values }) {
   return Number(summariseValues(values).median)
 }
 
@@ -167,21 +167,24 @@ function medianOf({ values }) {
  * the run has no such pair, no side is shown, or shards were compared that the control plane did not need.
  * @param {Ratio} relation @param {Summary} summary @returns {Answer} ours: null if the pair has no ratio
  */
-export function testRatio({ quantity, toQuantity = quantity, of, to, ratio: theirs, tolerance, otherCaps }, summary) {
-  const ratiosOf = (/** @type {SummaryArm} */ a, /** @type {SummaryArm} */ b) =>
-    divideRounds(valuesOf(a, quantity, of.service), valuesOf(b, toQuantity, to.service))
-  const selection = findPair({ arms: listArms(summary), of, to, otherCaps, valuesOf: ratiosOf })
+export function testRatio(
+  { quantity, toQuantity = quantity, of: numerator, to, ratio: theirs, tolerance, otherCaps },
+  summary,
+) {
+  const computeRatios = (/** @type {SummaryArm} */ a, /** @type {SummaryArm} */ b) =>
+    divideRounds(listRoundValues(a, quantity, numerator.service), listRoundValues(b, toQuantity, to.service))
+  const selection = findPair({ arms: listArms(summary), of: numerator, to, otherCaps, valuesOf: computeRatios })
   if ('why' in selection) {
-    const missing = summary.notMeasured.filter(({ plane }) => plane === of.plane || plane === to.plane)
+    const missing = summary.notMeasured.filter(({ plane }) => plane === numerator.plane || plane === to.plane)
     // The report gives the reason of a plane that was not measured once, for the whole run.
     const reason = missing.length > 0 ? `not measured: ${missing.map(m => m.plane).join(', ')}` : selection.why
-    return untested(reason)
+    return createUntestableAnswer(reason)
   }
   const { pair, isAtCap } = selection
   const { a, b } = pair
-  const { ratio, verdict, why } = judgeRatios({ summary, quantity, a, b, ratios: ratiosOf(a, b) })
+  const { ratio, verdict, why } = judgeRatios({ summary, quantity, a, b, ratios: computeRatios(a, b) })
   const conditions = renderArmConditions([a, b], { hasCap: isAtCap })
-  const namedLimit = of.cpuLimitCores ?? to.cpuLimitCores
+  const namedLimit = numerator.cpuLimitCores ?? to.cpuLimitCores
   const caveats = renderCaveats({ arms: a === b ? [a] : [a, b], quantity, isAtCap, namedLimit })
   const answer = (/** @type {Answer['status']} */ status, /** @type {string[]} */ ...reasons) => ({
     status,
@@ -204,7 +207,7 @@ export function testRatio({ quantity, toQuantity = quantity, of, to, ratio: thei
 function renderUnboundByShards(pair, quantity) {
   const [fewer, more] = pair.toSorted((x, y) => (x.conditions.shards ?? 1) - (y.conditions.shards ?? 1))
   if (fewer.conditions.shards === more.conditions.shards) return null
-  return renderUnbound({ arm: fewer, quantity, over: 'shards' })
+  return renderUnboundPhase({ arm: fewer, quantity, over: 'shards' })
 }
 
 /**
@@ -214,22 +217,25 @@ function renderUnboundByShards(pair, quantity) {
  * @param {Plateau} relation @param {Summary} summary @returns {Answer} ours: null if there are too few arms
  */
 export function testPlateau({ quantity, over, among, before, from }, summary) {
-  const valuesOfArm = (/** @type {SummaryArm} */ arm) => valuesOf(arm, quantity, among.service)
-  const selection = findSeries({ arms: listArms(summary), among, over, valuesOf: valuesOfArm })
-  if ('why' in selection) return untested(selection.why)
+  const listArmValues = (/** @type {SummaryArm} */ arm) => listRoundValues(arm, quantity, among.service)
+  const selection = findSeries({ arms: listArms(summary), among, over, valuesOf: listArmValues })
+  if ('why' in selection) return createUntestableAnswer(selection.why)
   const [plateau] = findPlateau({ group: selection.series, across: over, quantity, seed: summary.run.seed })
-  if (!plateau) return untested('fewer than three values were measured')
+  if (!plateau) return createUntestableAnswer('fewer than three values were measured')
   const { ratio, isSure, last } = plateau
   const where = renderArmConditions(selection.series, { hasCap: selection.isAtCap })
   const { label } = CLAIM_QUANTITIES[quantity]
   const ours = `${label} from ${plateau.from} on, ${formatRatio(ratio)} of the least (${where})`
   if (!isSure)
-    return untested(ratio.low === null ? 'indicative only: too few rounds for an interval' : 'not clear', ours)
-  const measured = selection.series.filter(arm => valuesOfArm(arm).some(value => value !== null))
-  const missing = [before, from].filter(at => !measured.some(arm => valueOn(arm, over) === at))
-  if (missing.length > 0) return untested(`no value at ${missing.join(' and ')}`, ours)
-  const unbound = renderUnbound({ arm: measured[0], quantity, over })
-  if (unbound !== null) return untested(unbound, ours)
+    return createUntestableAnswer(
+      ratio.low === null ? 'indicative only: too few rounds for an interval' : 'not clear',
+      ours,
+    )
+  const measured = selection.series.filter(arm => listArmValues(arm).some(value => value !== null))
+  const missing = [before, from].filter(at => !measured.some(arm => findAxisValue(arm, over) === at))
+  if (missing.length > 0) return createUntestableAnswer(`no value at ${missing.join(' and ')}`, ours)
+  const unbound = renderUnboundPhase({ arm: measured[0], quantity, over })
+  if (unbound !== null) return createUntestableAnswer(unbound, ours)
   if (plateau.from === last) return { status: 'contradicted', ours, reason: `no plateau up to ${last}` }
   return plateau.from === from
     ? { status: 'reproduced', ours, reason: '' }

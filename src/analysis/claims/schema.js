@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { suggest } from '../../lib/nearest.js'
+import { renderSuggestion } from '../../lib/nearest.js'
 import { AXES, AXIS_NAMES } from '../../model/arms.js'
 import { ALGORITHM_NAMES, SIZES } from '../../model/balance.js'
 import { BALANCE_NAMES } from '../../model/balance-quantities.js'
@@ -13,7 +13,7 @@ export const SHAPES = /** @type {const} */ (['rises', 'falls', 'flat', 'line', '
 const words = z.string().min(1)
 const read = z.enum(['table', 'text', 'chart'])
 const count = z.int().positive()
-const quantity = oneOf('quantity', Object.keys(CLAIM_QUANTITIES))
+const quantity = createNameSchema('quantity', Object.keys(CLAIM_QUANTITIES))
 const selector = z.strictObject({
   plane: words,
   /** The service of whose sidecar the quantity is; absent: all sidecars. */
@@ -23,7 +23,7 @@ const selector = z.strictObject({
   ),
 })
 const tolerance = z.number().positive()
-const assignment = z.strictObject({ algorithm: oneOf('algorithm', ALGORITHM_NAMES), sizes: z.enum(SIZES) })
+const assignment = z.strictObject({ algorithm: createNameSchema('algorithm', ALGORITHM_NAMES), sizes: z.enum(SIZES) })
 
 const ratio = z.strictObject({
   quantity,
@@ -39,9 +39,9 @@ const ratio = z.strictObject({
 
 const shape = z
   .strictObject({
-    shape: oneOf('shape', SHAPES),
+    shape: createNameSchema('shape', SHAPES),
     quantity,
-    over: oneOf('axis', ['plane', ...AXIS_NAMES]),
+    over: createNameSchema('axis', ['plane', ...AXIS_NAMES]),
     /** Without a plane only if the axis is the plane. */
     among: selector.partial(),
     /** The largest excess of the maximum over the minimum, or of a point over the straight line as a share of the rise. */
@@ -51,7 +51,7 @@ const shape = z
 
 const plateau = z.strictObject({
   quantity,
-  over: oneOf('axis', AXIS_NAMES),
+  over: createNameSchema('axis', AXIS_NAMES),
   among: selector,
   /** Published values of the axis: the last before the plateau, and its first. */
   before: z.number(),
@@ -59,7 +59,7 @@ const plateau = z.strictObject({
 })
 
 const balance = z.strictObject({
-  quantity: oneOf('quantity', BALANCE_NAMES),
+  quantity: createNameSchema('quantity', BALANCE_NAMES),
   of: assignment,
   to: assignment,
   items: count,
@@ -97,7 +97,7 @@ const relation = z
 
 /** Creates the schema of a file of claims. @param {string[]} [experiments] the known ones; absent: their names are not checked */
 export function createClaimsSchema(experiments) {
-  const experiment = (experiments ? oneOf('experiment', experiments) : words).nullable()
+  const experiment = (experiments ? createNameSchema('experiment', experiments) : words).nullable()
   return z.strictObject({
     source: z.strictObject({
       title: words,
@@ -129,9 +129,9 @@ export function createClaimsSchema(experiments) {
 }
 
 /** Makes a schema of names; its error suggests the nearest. @template {string} Name @param {string} kind @param {readonly Name[]} names */
-function oneOf(kind, names) {
+function createNameSchema(kind, names) {
   const schema = z.string().refine(name => names.some(known => known === name), {
-    error: issue => `unknown ${kind} "${issue.input}"${suggest(String(issue.input), [...names])}`,
+    error: issue => `unknown ${kind} "${issue.input}"${renderSuggestion(String(issue.input), [...names])}`,
   })
   return /** @type {z.ZodType<Name, string>} */ (/** @type {unknown} */ (schema))
 }

@@ -1,5 +1,5 @@
 // The sidecar model as a configuration of Caddy, in JSON.
-import { nanoseconds, renderProxy } from './proxy.js'
+import { renderProxy, toNanoseconds } from './proxy.js'
 import { ABORT, renderRoutes } from './routes.js'
 
 /** @import { SidecarModel } from '../../model/types.ts' */
@@ -55,8 +55,8 @@ function renderServer(name, { model, listener: { address, port, routes } }) {
     // Caddy would get certificates of its own, and open a port for plaintext beside.
     automatic_https: { disable: true },
     ...(inbound?.mtls === 'strict' && renderTls(model)),
-    idle_timeout: nanoseconds(timeouts.idleSeconds),
-    read_header_timeout: nanoseconds(timeouts.idleSeconds),
+    idle_timeout: toNanoseconds(timeouts.idleSeconds),
+    read_header_timeout: toNanoseconds(timeouts.idleSeconds),
     max_header_bytes: MOST_HEADER_BYTES,
     enable_full_duplex: true,
     // One pool of connections for each cluster, however many routes go there.
@@ -64,7 +64,7 @@ function renderServer(name, { model, listener: { address, port, routes } }) {
       calledClusters.map(cluster => [cluster.name, { handle: [renderProxy(cluster, model)] }]),
     ),
     routes: [
-      ...(inbound?.mtls === 'strict' ? renderAccepted(inbound.acceptedIdentities) : []),
+      ...(inbound?.mtls === 'strict' ? renderAcceptedIdentities(inbound.acceptedIdentities) : []),
       ...renderRoutes(routes),
     ],
     errors: { routes: ERRORS },
@@ -105,7 +105,7 @@ function renderTls({ trust, tls, inbound, identity }) {
  * Closes the connection of another identity at its first request: Caddy has no check of names in the handshake.
  * @param {string[] | null} identities null: any of the authority
  */
-function renderAccepted(identities) {
+function renderAcceptedIdentities(identities) {
   if (identities === null) return []
   return [
     {

@@ -26,7 +26,7 @@ export const caddy = {
   hasVariants: false,
   profiles: [],
   countWorkers: () => null,
-  keepsIdleSeconds: ({ timeouts }) => Math.min(timeouts.requestSeconds, timeouts.idleSeconds),
+  findIdleSeconds: ({ timeouts }) => Math.min(timeouts.requestSeconds, timeouts.idleSeconds),
   findUnsupported({ conditions: { protocol, interception }, entrance: { modes, hasCertificate } }) {
     if (protocol === 'tcp')
       return 'stock Caddy carries requests only: bytes need its module layer4, which it is not built with'

@@ -8,7 +8,7 @@ const NOBODY = 'nobody.invalid'
 /** Renders the handler that sends requests to a cluster. @param {Cluster} cluster @param {SidecarModel} model */
 export function renderProxy(cluster, { timeouts, retries, trust, tls }) {
   const { endpoints, balancing, mtls, protocol } = cluster
-  const [connect, request] = [timeouts.connectSeconds, timeouts.requestSeconds].map(nanoseconds)
+  const [connect, request] = [timeouts.connectSeconds, timeouts.requestSeconds].map(toNanoseconds)
   return {
     handler: 'reverse_proxy',
     upstreams: endpoints.map(({ address, port }) => ({ dial: `${address}:${port}` })),
@@ -47,6 +47,6 @@ export function renderProxy(cluster, { timeouts, retries, trust, tls }) {
 }
 
 /** Converts seconds to nanoseconds, the unit of Caddy's durations. @param {number} seconds */
-export function nanoseconds(seconds) {
+export function toNanoseconds(seconds) {
   return Math.round(seconds * 1e9)
 }

@@ -40,10 +40,10 @@ function renderRoute({ host, pathPrefix, headers, split }) {
 function renderShare(share) {
   const end = Math.round(share * SHARES)
   const [high, low] = [Math.floor(end / 16), end % 16]
-  const below = (/** @type {number} */ digit) => '0123456789abcdef'.slice(0, digit)
+  const listDigitsBelow = (/** @type {number} */ digit) => '0123456789abcdef'.slice(0, digit)
   const parts = [
-    ...(high > 0 ? [`[${below(high)}].`] : []),
-    ...(low > 0 ? [`${high.toString(16)}[${below(low)}]`] : []),
+    ...(high > 0 ? [`[${listDigitsBelow(high)}].`] : []),
+    ...(low > 0 ? [`${high.toString(16)}[${listDigitsBelow(low)}]`] : []),
   ]
   return { '{http.request.uuid}': { pattern: `^(${parts.join('|') || 'none'})` } }
 }

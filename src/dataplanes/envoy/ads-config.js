@@ -2,7 +2,7 @@ import { renderCluster } from './clusters.js'
 import { renderLeanBootstrap } from './config.js'
 import { renderListeners } from './listeners.js'
 import { renderRouteConfig } from './routes.js'
-import { HTTP2_OPTIONS, renderUpstreamHttp, socketAddress } from './shared.js'
+import { HTTP2_OPTIONS, renderSocketAddress, renderUpstreamHttp } from './shared.js'
 
 /**
  * The sidecar model as Envoy takes it from a control plane (its aggregated discovery service): a bootstrap that names that
@@ -40,7 +40,7 @@ export function renderAdsBootstrap(model, { server, apiType }) {
           type: 'STATIC',
           load_assignment: {
             cluster_name: CLUSTER,
-            endpoints: [{ lb_endpoints: [{ endpoint: { address: socketAddress(server) } }] }],
+            endpoints: [{ lb_endpoints: [{ endpoint: { address: renderSocketAddress(server) } }] }],
           },
           ...renderUpstreamHttp({ explicit_http_config: { http2_protocol_options: HTTP2_OPTIONS } }),
         },

@@ -1,7 +1,7 @@
 import { createControlProcess } from '../../model/processes.js'
 import { PORTS } from '../../model/sidecar-contract.js'
 import { renderAdsBootstrap, renderAdsResources } from './ads-config.js'
-import { needsOf } from './file-control.js'
+import { estimateNeeds } from './file-control.js'
 import { createSidecar } from './launch.js'
 
 /**
@@ -38,23 +38,23 @@ function createAdsControl(name, { isDelta = false } = {}) {
     name,
     tool: adsTool,
 
-    needsOf: needs => ({
-      ...needsOf(needs),
+    estimateNeeds: needs => ({
+      ...estimateNeeds(needs),
       inotifyInstances: 0,
       controlBytes: BYTES.each + BYTES.perService * needs.configuredServices,
     }),
 
     createProcess: options => {
       const { control } = options
-      const argv = ['-http', formatEndpoint(control), '-grpc', formatEndpoint(grpcOf(control))]
-      return createControlProcess(options, { argv, listens: [control, grpcOf(control)] })
+      const argv = ['-http', formatEndpoint(control), '-grpc', formatEndpoint(findStreamEndpoint(control))]
+      return createControlProcess(options, { argv, listens: [control, findStreamEndpoint(control)] })
     },
 
     simulates: {
       ...SIMULATED,
       createProcess({ names, listen, everyMs, ...options }) {
         const { control, folder } = options
-        const server = ['-grpc', formatEndpoint(grpcOf(control)), '-node-of', formatEndpoint(control)]
+        const server = ['-grpc', formatEndpoint(findStreamEndpoint(control)), '-node-of', formatEndpoint(control)]
         const how = [`-delta=${isDelta}`, `-every=${everyMs}ms`]
         return createControlProcess(options, {
           service: 'simulated',
@@ -70,7 +70,7 @@ function createAdsControl(name, { isDelta = false } = {}) {
     enrol: options => [stage(options), commit(options)],
 
     createSidecar: options => {
-      const bootstrap = renderAdsBootstrap(options.model, { server: grpcOf(options.control), apiType })
+      const bootstrap = renderAdsBootstrap(options.model, { server: findStreamEndpoint(options.control), apiType })
       const spec = createSidecar(options)
       return { ...spec, files: [{ name: 'envoy.json', content: `${JSON.stringify(bootstrap)}\n` }] }
     },
@@ -98,7 +98,7 @@ function commit({ control, model }) {
 }
 
 /** Finds the endpoint of the stream that Envoys open. @param {Endpoint} control @returns {Endpoint} */
-function grpcOf({ address }) {
+function findStreamEndpoint({ address }) {
   return { address, port: PORTS.stream }
 }
 

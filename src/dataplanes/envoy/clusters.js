@@ -1,5 +1,5 @@
 import { renderOutlierDetection, renderRetryBudget } from './features.js'
-import { BUFFER_BYTES, HTTP2_OPTIONS, renderUpstreamHttp, seconds, socketAddress } from './shared.js'
+import { BUFFER_BYTES, HTTP2_OPTIONS, renderProtoDuration, renderSocketAddress, renderUpstreamHttp } from './shared.js'
 import { renderTls, renderTransport } from './tls.js'
 
 /** @import { Cluster, SidecarModel } from '../../model/types.ts' */
@@ -13,7 +13,7 @@ export function renderCluster(model, cluster, source) {
   return {
     name,
     type: 'STATIC',
-    connect_timeout: seconds(model.timeouts.connectSeconds),
+    connect_timeout: renderProtoDuration(model.timeouts.connectSeconds),
     lb_policy: balancing === 'least-requests' ? 'LEAST_REQUEST' : 'ROUND_ROBIN',
     per_connection_buffer_limit_bytes: BUFFER_BYTES,
     circuit_breakers: {
@@ -30,11 +30,13 @@ export function renderCluster(model, cluster, source) {
     ...renderOutlierDetection(model.features, cluster),
     load_assignment: {
       cluster_name: name,
-      endpoints: [{ lb_endpoints: endpoints.map(endpoint => ({ endpoint: { address: socketAddress(endpoint) } })) }],
+      endpoints: [
+        { lb_endpoints: endpoints.map(endpoint => ({ endpoint: { address: renderSocketAddress(endpoint) } })) },
+      ],
     },
     ...(protocol !== 'tcp' &&
       renderUpstreamHttp({
-        common_http_protocol_options: { idle_timeout: seconds(model.timeouts.requestSeconds) },
+        common_http_protocol_options: { idle_timeout: renderProtoDuration(model.timeouts.requestSeconds) },
         explicit_http_config:
           protocol === 'http/2' ? { http2_protocol_options: HTTP2_OPTIONS } : { http_protocol_options: {} },
       })),

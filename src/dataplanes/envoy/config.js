@@ -5,7 +5,7 @@ import { renderStatsConfig } from './features.js'
 import { ISTIO } from './istio/index.js'
 import { renderListeners } from './listeners.js'
 import { OSM } from './osm.js'
-import { socketAddress } from './shared.js'
+import { renderSocketAddress } from './shared.js'
 
 /** @import { SidecarModel } from '../../model/types.ts' @import { Sources } from './listeners.js' */
 
@@ -31,7 +31,7 @@ export function renderBootstrap(model, profile, sources = {}) {
 export function renderLeanBootstrap(model) {
   return {
     node: { id: model.service, cluster: model.service },
-    admin: { address: socketAddress(model.admin) },
+    admin: { address: renderSocketAddress(model.admin) },
     ...renderStatsConfig(model.features),
   }
 }

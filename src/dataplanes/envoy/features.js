@@ -1,5 +1,5 @@
 import { formatRouteName } from '../../model/routes.js'
-import { extension, TYPE } from './shared.js'
+import { renderExtension, TYPE } from './shared.js'
 
 /** Envoy's configuration for the features of a model; an absent feature adds nothing. */
 /** @import { Cluster, Features, Route, SidecarModel } from '../../model/types.ts' */
@@ -30,7 +30,7 @@ const OPERATORS = {
 export function renderAccessLogs({ 'access-log': log }) {
   if (!log) return []
   return [
-    extension('envoy.access_loggers.stdout', 'envoy.extensions.access_loggers.stream.v3.StdoutAccessLog', {
+    renderExtension('envoy.access_loggers.stdout', 'envoy.extensions.access_loggers.stream.v3.StdoutAccessLog', {
       log_format: { json_format: Object.fromEntries(log.fields.map(field => [field, OPERATORS[field]])) },
     }),
   ]
@@ -56,7 +56,7 @@ export function renderTracing({ features, service }) {
     tracing: {
       // No trace is sampled, not even one that a caller sampled.
       random_sampling: { value: 0 },
-      provider: extension('envoy.tracers.opentelemetry', 'envoy.config.trace.v3.OpenTelemetryConfig', {
+      provider: renderExtension('envoy.tracers.opentelemetry', 'envoy.config.trace.v3.OpenTelemetryConfig', {
         service_name: service,
         http_service: { http_uri: NO_COLLECTOR },
       }),
@@ -73,7 +73,7 @@ export function renderFilters(features, routes) {
   const isAuthorised = features.authorization && routes.some(route => route.allowedIdentities)
   // These filters do nothing by themselves: rules and limits are on the routes.
   return [
-    ...(isAuthorised ? [extension(RBAC, `${RBAC_TYPE}.RBAC`)] : []),
+    ...(isAuthorised ? [renderExtension(RBAC, `${RBAC_TYPE}.RBAC`)] : []),
     ...(features['rate-limit'] ? [{ name: RATE_LIMIT, typed_config: renderRateLimit('none') }] : []),
   ]
 }

@@ -11,7 +11,7 @@ import { OWN_SECRET, renderCertificate } from './tls.js'
 const FOLDER = 'routes'
 
 export const fileControl = createFileControl({
-  needsOf,
+  estimateNeeds,
 
   createSidecar: options => {
     const { model, profile, folder, isRotated } = options
@@ -37,9 +37,9 @@ export const fileControl = createFileControl({
 
 /**
  * Estimates the needs of a sidecar. Private memory, which its workers share, was measured with 1.40.0 and one worker at 0 and 1000 routes.
- * @type {NonNullable<Control['needsOf']>}
+ * @type {NonNullable<Control['estimateNeeds']>}
  */
-export function needsOf({ configuredServices, workers }) {
+export function estimateNeeds({ configuredServices, workers }) {
   return { sidecarBytes: 22e6 + 75e3 * configuredServices, controlBytes: 0, threads: 11 + workers, inotifyInstances: 1 }
 }
 

@@ -42,7 +42,7 @@ export const envoy = {
   // OSM 1.1 set no --concurrency: Envoy then has as many workers as the node has CPUs, whatever the cap.
   countWorkers: ({ profile, cpus }) => (profile === OSM ? cpus : profile === ISTIO ? ISTIO_WORKERS : null),
   // Profiles of meshes name no time, and Envoy's own is an hour (core.HttpProtocolOptions.idle_timeout).
-  keepsIdleSeconds: ({ profile, timeouts }) =>
+  findIdleSeconds: ({ profile, timeouts }) =>
     profile === OSM || profile === ISTIO ? 3600 : Math.min(timeouts.requestSeconds, timeouts.idleSeconds),
   findUnsupported,
   findLacks: ({ tls }) =>

@@ -2,7 +2,14 @@ import { listByteListeners } from '../../model/byte-listeners.js'
 import { renderAccessLogs, renderFilters, renderTracing } from './features.js'
 import { OSM, OSM_ACCESS_LOG, renderOsmFilters } from './osm.js'
 import { renderRouteConfig } from './routes.js'
-import { BUFFER_BYTES, extension, HTTP2_OPTIONS, matchPorts, seconds, socketAddress } from './shared.js'
+import {
+  BUFFER_BYTES,
+  HTTP2_OPTIONS,
+  matchPorts,
+  renderExtension,
+  renderProtoDuration,
+  renderSocketAddress,
+} from './shared.js'
 import { renderTls, renderTransport } from './tls.js'
 
 /** @import { ByteListener } from '../../model/byte-listeners.js' @import { Endpoint, SidecarModel } from '../../model/types.ts' */
@@ -17,7 +24,7 @@ const MANAGER = 'envoy.extensions.filters.network.http_connection_manager.v3.Htt
 // Envoy's own answer is 503 if a connect timed out; here it is 504, as with other planes.
 const CONNECT_TIMEOUT_IS_504 = {
   filter: {
-    extension_filter: extension(
+    extension_filter: renderExtension(
       'envoy.access_loggers.extension_filters.cel',
       'envoy.extensions.access_loggers.filters.cel.v3.ExpressionFilter',
       { expression: "response.code_details.contains('connection_timeout')" },
@@ -64,8 +71,13 @@ function renderByteListeners(model) {
  * @param {ReturnType<typeof renderEntry | typeof renderExit>} chains
  */
 function renderListener(name, listener, chains) {
-  const common = { name, address: socketAddress(listener), per_connection_buffer_limit_bytes: BUFFER_BYTES, ...chains }
-  return takeRedirected(common, listener)
+  const common = {
+    name,
+    address: renderSocketAddress(listener),
+    per_connection_buffer_limit_bytes: BUFFER_BYTES,
+    ...chains,
+  }
+  return addOriginalDestination(common, listener)
 }
 
 /** @param {object} filter */
@@ -91,7 +103,7 @@ function renderEntry(model, filter, source) {
   const plainChain = { filters: [filter] }
   const permissive = {
     listener_filters: [
-      extension(
+      renderExtension(
         'envoy.filters.listener.tls_inspector',
         'envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector',
       ),
@@ -111,13 +123,16 @@ function renderEntry(model, filter, source) {
  * @param {{ filter_chains: { filter_chain_match?: object, filters: object[] }[], listener_filters?: object[] }} listener
  * @param {{ redirectedPorts?: number[] }} model
  */
-function takeRedirected(listener, { redirectedPorts }) {
+function addOriginalDestination(listener, { redirectedPorts }) {
   if (!redirectedPorts) return listener
   const { filter_chains, listener_filters = [] } = listener
   return {
     ...listener,
     listener_filters: [
-      extension('envoy.filters.listener.original_dst', 'envoy.extensions.filters.listener.original_dst.v3.OriginalDst'),
+      renderExtension(
+        'envoy.filters.listener.original_dst',
+        'envoy.extensions.filters.listener.original_dst.v3.OriginalDst',
+      ),
       ...listener_filters,
     ],
     filter_chains: matchPorts(filter_chains, redirectedPorts),
@@ -133,14 +148,14 @@ function renderConnectionManager(model, { direction, profile, source }) {
   const isOsm = profile === OSM
   const accessLogs = isOsm ? [OSM_ACCESS_LOG] : renderAccessLogs(model.features)
   const hasHttp2 = model.carriesGrpc || (direction === 'inbound' && model.inbound?.protocol === 'http/2')
-  return extension('envoy.filters.network.http_connection_manager', MANAGER, {
+  return renderExtension('envoy.filters.network.http_connection_manager', MANAGER, {
     stat_prefix: direction,
     ...(hasHttp2 ? { codec_type: 'AUTO', http2_protocol_options: HTTP2_OPTIONS } : { codec_type: 'HTTP1' }),
     generate_request_id: isOsm,
     server_header_transformation: 'PASS_THROUGH',
     skip_xff_append: true,
-    stream_idle_timeout: seconds(model.timeouts.idleSeconds),
-    common_http_protocol_options: { idle_timeout: seconds(model.timeouts.idleSeconds) },
+    stream_idle_timeout: renderProtoDuration(model.timeouts.idleSeconds),
+    common_http_protocol_options: { idle_timeout: renderProtoDuration(model.timeouts.idleSeconds) },
     ...(source
       ? { rds: { route_config_name: direction, config_source: source } }
       : { route_config: renderRouteConfig(model, direction) }),
@@ -149,7 +164,7 @@ function renderConnectionManager(model, { direction, profile, source }) {
     ...(accessLogs.length > 0 ? { access_log: accessLogs } : {}),
     http_filters: [
       ...(isOsm ? renderOsmFilters(model) : renderFilters(model.features, model[direction]?.routes ?? [])),
-      extension('envoy.filters.http.router', 'envoy.extensions.filters.http.router.v3.Router', {
+      renderExtension('envoy.filters.http.router', 'envoy.extensions.filters.http.router.v3.Router', {
         dynamic_stats: isOsm || 'metrics' in model.features,
         suppress_envoy_headers: true,
       }),
@@ -159,10 +174,10 @@ function renderConnectionManager(model, { direction, profile, source }) {
 
 /** Renders the filter of a listener that carries bytes to one cluster. @param {SidecarModel} model @param {ByteListener} listener */
 function renderTcpProxy({ retries, timeouts }, { name, cluster }) {
-  return extension('envoy.filters.network.tcp_proxy', 'envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy', {
+  return renderExtension('envoy.filters.network.tcp_proxy', 'envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy', {
     stat_prefix: name,
     cluster: cluster.name,
     max_connect_attempts: retries + 1,
-    idle_timeout: seconds(timeouts.idleSeconds),
+    idle_timeout: renderProtoDuration(timeouts.idleSeconds),
   })
 }

@@ -1,6 +1,6 @@
 /** The profile osm-1.1: the configuration that OSM 1.1 gave its Envoy (docs of openservicemesh/osm v1.1, pkg/envoy/lds). */
 
-import { extension } from './shared.js'
+import { renderExtension } from './shared.js'
 
 /** @import { DeployedProfile, SidecarModel } from '../../model/types.ts' */
 
@@ -26,24 +26,24 @@ export function renderOsmFilters({ service }) {
   const add = ['namespace', 'kind', 'name', 'pod'].map(key => `h:add('osm-stats-${key}', '${service}')`).join(' ')
   const drop = ['namespace', 'kind', 'name', 'pod'].map(key => `h:get('osm-stats-${key}') h:remove('osm-stats-${key}')`)
   return [
-    extension('envoy.filters.http.rbac', 'envoy.extensions.filters.http.rbac.v3.RBAC', {
+    renderExtension('envoy.filters.http.rbac', 'envoy.extensions.filters.http.rbac.v3.RBAC', {
       rules: { action: 'ALLOW', policies: { any: { permissions: [{ any: true }], principals: [{ any: true }] } } },
     }),
     // Responses pass the filters from the last to the first.
-    luaFilter(`function envoy_on_response(r) local h = r:headers() ${drop.join(' ')} end`),
-    luaFilter(`function envoy_on_response(r) local h = r:headers() ${add} end`),
+    renderLuaFilter(`function envoy_on_response(r) local h = r:headers() ${drop.join(' ')} end`),
+    renderLuaFilter(`function envoy_on_response(r) local h = r:headers() ${add} end`),
   ]
 }
 
 /** @param {string} code */
-function luaFilter(code) {
-  return extension('envoy.filters.http.lua', 'envoy.extensions.filters.http.lua.v3.Lua', {
+function renderLuaFilter(code) {
+  return renderExtension('envoy.filters.http.lua', 'envoy.extensions.filters.http.lua.v3.Lua', {
     default_source_code: { inline_string: code },
   })
 }
 
 // OSM logs to stdout. Here the lines are formatted and written, too, but to /dev/null.
-export const OSM_ACCESS_LOG = extension(
+export const OSM_ACCESS_LOG = renderExtension(
   'envoy.access_loggers.file',
   'envoy.extensions.access_loggers.file.v3.FileAccessLog',
   {

@@ -1,6 +1,6 @@
 import { groupByHost } from '../../model/routes.js'
 import { renderRouteFeatures } from './features.js'
-import { seconds } from './shared.js'
+import { renderProtoDuration } from './shared.js'
 
 /** @import { SidecarModel } from '../../model/types.ts' */
 
@@ -27,7 +27,7 @@ function renderHosts(model, direction) {
         headers: Object.entries(route.headers).map(([name, exact]) => ({ name, string_match: { exact } })),
       },
       route: {
-        timeout: seconds(model.timeouts.requestSeconds),
+        timeout: renderProtoDuration(model.timeouts.requestSeconds),
         ...(route.split.length === 1
           ? { cluster: route.split[0].cluster }
           : {

@@ -5,7 +5,7 @@ export const BUFFER_BYTES = 1024 * 1024
 export const HTTP2_OPTIONS = { initial_stream_window_size: 1024 * 1024, initial_connection_window_size: 1024 * 1024 }
 
 /** Renders an extension with its configuration. @param {string} name @param {string} type @param {object} [config] */
-export function extension(name, type, config) {
+export function renderExtension(name, type, config) {
   return { name, typed_config: { '@type': `${TYPE}${type}`, ...config } }
 }
 
@@ -29,11 +29,11 @@ export function matchPorts(chains, ports) {
 }
 
 /** @param {{ address: string, port: number }} endpoint */
-export function socketAddress({ address, port }) {
+export function renderSocketAddress({ address, port }) {
   return { socket_address: { address, port_value: port } }
 }
 
 /** @param {number} value */
-export function seconds(value) {
+export function renderProtoDuration(value) {
   return `${value}s`
 }

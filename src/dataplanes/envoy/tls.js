@@ -1,4 +1,4 @@
-import { extension } from './shared.js'
+import { renderExtension } from './shared.js'
 
 /** @import { SidecarModel } from '../../model/types.ts' */
 
@@ -7,7 +7,11 @@ const NOBODY = 'spiffe://sidecar-bench/nobody'
 
 /** Renders the transport socket of connections to upstreams or from downstreams. @param {'Upstream' | 'Downstream'} end @param {object} context */
 export function renderTransport(end, context) {
-  return extension('envoy.transport_sockets.tls', `envoy.extensions.transport_sockets.tls.v3.${end}TlsContext`, context)
+  return renderExtension(
+    'envoy.transport_sockets.tls',
+    `envoy.extensions.transport_sockets.tls.v3.${end}TlsContext`,
+    context,
+  )
 }
 
 /**
@@ -27,7 +31,7 @@ export function renderTls({ tls, trust }, acceptedIdentities, source) {
       : { tls_certificates: [renderCertificate(trust)] }),
     validation_context: {
       trusted_ca: { filename: trust.caPath },
-      ...(acceptedIdentities ? { match_typed_subject_alt_names: renderAccepted(acceptedIdentities) } : {}),
+      ...(acceptedIdentities ? { match_typed_subject_alt_names: renderAcceptedIdentities(acceptedIdentities) } : {}),
     },
   }
 }
@@ -41,7 +45,7 @@ export function renderCertificate({ certificatePath, keyPath }) {
  * Renders matchers of identities. An empty list would accept everybody: to accept nobody, it gets an identity that nobody has.
  * @param {string[]} identities
  */
-function renderAccepted(identities) {
+function renderAcceptedIdentities(identities) {
   const named = identities.length > 0 ? identities : [NOBODY]
   return named.map(exact => ({ san_type: 'URI', matcher: { exact } }))
 }

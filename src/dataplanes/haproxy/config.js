@@ -1,6 +1,6 @@
 // The sidecar model as a configuration of HAProxy, and the files that it names.
 import { listByteListeners } from '../../model/byte-listeners.js'
-import { listenAt, milliseconds, quoteWord, renderBackend, renderEntry } from './connections.js'
+import { quoteWord, renderBackend, renderBind, renderEntry, renderMilliseconds } from './connections.js'
 import { NO_ROUTE, renderMap, renderRoutes } from './routes.js'
 
 /** @import { Cluster, ProcessSpec, SidecarModel } from '../../model/types.ts' @import { Section } from './connections.js' */
@@ -47,21 +47,21 @@ export function renderFiles(model, folder) {
 /** @param {SidecarModel} model @param {string} folder @returns {Section[]} */
 function renderHttpSections(model, folder) {
   const { inbound, outbound, clusters } = model
-  const wayOf = (/** @type {'inbound' | 'outbound'} */ name) => [
+  const renderDirection = (/** @type {'inbound' | 'outbound'} */ name) => [
     ...renderTimes(model),
     ...renderRoutes(model[name]?.routes ?? [], `${folder}/${name}.map`),
   ]
   const entry = inbound && {
     name: 'inbound',
     port: inbound.port,
-    way: wayOf('inbound'),
+    way: renderDirection('inbound'),
     alpn: inbound.protocol === 'http/2' ? 'h2,http/1.1' : 'http/1.1',
     plaintext: ['tcp-request content switch-mode http if HTTP'],
   }
   return [
     renderDefaults(model, folder),
     ...(entry ? renderEntry(model, entry) : []),
-    ...(outbound ? [['frontend outbound', ...listenAt(outbound), ...wayOf('outbound')]] : []),
+    ...(outbound ? [['frontend outbound', ...renderBind(outbound), ...renderDirection('outbound')]] : []),
     ...clusters.map(cluster => renderCluster(model, cluster)),
     [`backend ${NO_ROUTE}`, 'http-request return status 404 content-type text/plain string "no route matches"'],
   ]
@@ -71,7 +71,7 @@ function renderHttpSections(model, folder) {
 function renderCluster(model, cluster) {
   const isHttp2 = cluster.protocol === 'http/2'
   const serverOptions = [
-    `pool-purge-delay ${milliseconds(model.timeouts.requestSeconds)}`,
+    `pool-purge-delay ${renderMilliseconds(model.timeouts.requestSeconds)}`,
     ...(isHttp2 ? ['proto h2'] : []),
   ]
   return renderBackend(model, cluster, { serverOptions, alpn: isHttp2 ? 'h2' : 'http/1.1' })
@@ -95,9 +95,9 @@ function renderDefaults({ timeouts, retries, streamsAnswers }, folder) {
     'defaults',
     'mode http',
     'http-reuse always',
-    `timeout connect ${milliseconds(timeouts.connectSeconds)}`,
-    `timeout client ${milliseconds(timeouts.idleSeconds)}`,
-    `timeout server ${milliseconds(timeouts.requestSeconds)}`,
+    `timeout connect ${renderMilliseconds(timeouts.connectSeconds)}`,
+    `timeout client ${renderMilliseconds(timeouts.idleSeconds)}`,
+    `timeout server ${renderMilliseconds(timeouts.requestSeconds)}`,
     `retries ${retries}`,
     // Without this option, HAProxy lets the kernel wait for more of an answer before it sends a chunk.
     ...(streamsAnswers ? ['option http-no-delay'] : []),
@@ -124,18 +124,18 @@ function renderTimes({ timeouts, retries }) {
 /** Renders the sections of a sidecar that carries bytes: defaults, the frontends of each route and a backend for each cluster. @param {SidecarModel} model @returns {Section[]} */
 function renderTcpSections(model) {
   const { clusters, retries, timeouts } = model
-  const idle = milliseconds(timeouts.idleSeconds)
+  const idle = renderMilliseconds(timeouts.idleSeconds)
   const listeners = listByteListeners(model).flatMap(({ cluster, direction, ...listener }) => {
     const way = [`default_backend ${cluster.name}`]
     return direction === 'inbound'
       ? renderEntry(model, { ...listener, way })
-      : [[`frontend ${listener.name}`, ...listenAt(listener), ...way]]
+      : [[`frontend ${listener.name}`, ...renderBind(listener), ...way]]
   })
   return [
     [
       'defaults',
       'mode tcp',
-      `timeout connect ${milliseconds(timeouts.connectSeconds)}`,
+      `timeout connect ${renderMilliseconds(timeouts.connectSeconds)}`,
       ...[`timeout client ${idle}`, `timeout server ${idle}`],
       ...[`retries ${retries}`, 'option redispatch 1'],
     ],

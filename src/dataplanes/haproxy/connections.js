@@ -16,13 +16,13 @@ const NOBODY = 'spiffe://sidecar-bench/nobody'
  */
 export function renderEntry(model, { name, port, way, alpn, plaintext = [] }) {
   const inbound = { .../** @type {NonNullable<SidecarModel['inbound']>} */ (model.inbound), port }
-  if (inbound.mtls === 'disabled') return [[`frontend ${name}`, ...listenAt(inbound), ...way]]
+  if (inbound.mtls === 'disabled') return [[`frontend ${name}`, ...renderBind(inbound), ...way]]
   const tls = [
     `ssl ${renderTls(model)} curves ${model.tls.groups.join(':')} no-tls-tickets`,
     ...(alpn ? [`alpn ${alpn}`] : []),
   ]
-  const strict = [...renderAccepted(inbound.acceptedIdentities), ...way]
-  if (inbound.mtls === 'strict') return [[`frontend ${name}`, ...listenAt(inbound, tls.join(' ')), ...strict]]
+  const strict = [...renderAcceptedIdentities(inbound.acceptedIdentities), ...way]
+  if (inbound.mtls === 'strict') return [[`frontend ${name}`, ...renderBind(inbound, tls.join(' ')), ...strict]]
   const passage = `abns@sidecar-bench-${inbound.address}-${port}`
   // Sidecars that see requests have one such listener.
   const backend = name === 'inbound' ? 'tls_passage' : `tls_passage_${name}`
@@ -30,7 +30,7 @@ export function renderEntry(model, { name, port, way, alpn, plaintext = [] }) {
     [
       `frontend ${name}`,
       'mode tcp',
-      ...listenAt(inbound),
+      ...renderBind(inbound),
       `tcp-request inspect-delay ${INSPECT_SECONDS}s`,
       'tcp-request content accept if { req.ssl_hello_type 1 }',
       ...plaintext,
@@ -40,7 +40,7 @@ export function renderEntry(model, { name, port, way, alpn, plaintext = [] }) {
     [
       `backend ${backend}`,
       'mode tcp',
-      `timeout server ${milliseconds(model.timeouts.idleSeconds)}`,
+      `timeout server ${renderMilliseconds(model.timeouts.idleSeconds)}`,
       `server own ${passage}`,
     ],
     [`frontend ${name}_tls`, `bind ${passage} ${tls.join(' ')}`, ...strict],
@@ -59,7 +59,7 @@ export function renderBackend(model, { name, endpoints, balancing, mtls }, { ser
     ...(mtls
       ? [
           [`ssl ${renderTls(model)}`, ...(alpn ? [`alpn ${alpn}`] : []), 'no-ssl-reuse no-tls-tickets'].join(' '),
-          renderVerified(name, mtls),
+          renderServerVerification(name, mtls),
         ]
       : []),
   ].join(' ')
@@ -76,7 +76,7 @@ export function renderBackend(model, { name, endpoints, balancing, mtls }, { ser
  * connection meant (sock_inet_get_dst in its src/sock_inet.c); other ports than the redirected ones are rejected.
  * @param {{ address: string, port: number, redirectedPorts?: number[] }} listener @param {string} [tls]
  */
-export function listenAt({ address, port, redirectedPorts }, tls) {
+export function renderBind({ address, port, redirectedPorts }, tls) {
   const meant = redirectedPorts
     ? [`tcp-request connection reject unless { dst_port ${redirectedPorts.join(' ')} }`]
     : []
@@ -89,7 +89,7 @@ export function quoteWord(word) {
 }
 
 /** @param {number} seconds */
-export function milliseconds(seconds) {
+export function renderMilliseconds(seconds) {
   return `${Math.round(seconds * 1000)}ms`
 }
 
@@ -97,7 +97,7 @@ export function milliseconds(seconds) {
  * Rejects identities that are not listed, once a connection and by the common name: HAProxy shows no URI names.
  * @param {string[] | null} identities null: any of the authority
  */
-function renderAccepted(identities) {
+function renderAcceptedIdentities(identities) {
   if (identities === null) return []
   return [`tcp-request session reject unless { ssl_c_s_dn(cn) -m str -- ${[NOBODY, ...identities].join(' ')} }`]
 }
@@ -109,7 +109,7 @@ function renderAccepted(identities) {
  * @param {NonNullable<Cluster['mtls']>} mtls
  * @throws {Error} for several identities
  */
-function renderVerified(cluster, { serverName, acceptedIdentities }) {
+function renderServerVerification(cluster, { serverName, acceptedIdentities }) {
   if (acceptedIdentities === null) return `sni str(${serverName})`
   if (acceptedIdentities.length > 1)
     throw new Error(

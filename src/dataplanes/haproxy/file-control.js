@@ -6,16 +6,16 @@ import { createSidecar } from './launch.js'
 export const fileControl = createFileControl({
   createSidecar: options => {
     const spec = createSidecar(options)
-    return { ...spec, argv: ['-W', ...spec.argv, '-p', pidFileIn(options.folder)] }
+    return { ...spec, argv: ['-W', ...spec.argv, '-p', locatePidFile(options.folder)] }
   },
 
   stage: ({ model, folder }) =>
     renderFiles(model, folder).map(({ name, content }) => ({ kind: 'move', file: `${folder}/${name}`, content })),
 
-  commit: ({ folder }) => [{ kind: 'signal', pidFile: pidFileIn(folder), signal: 'SIGUSR2' }],
+  commit: ({ folder }) => [{ kind: 'signal', pidFile: locatePidFile(folder), signal: 'SIGUSR2' }],
 })
 
 /** @param {string} folder */
-function pidFileIn(folder) {
+function locatePidFile(folder) {
   return `${folder}/haproxy.pid`
 }

@@ -24,7 +24,7 @@ export const haproxy = {
   hasVariants: false,
   profiles: [],
   countWorkers: () => null,
-  keepsIdleSeconds: ({ timeouts }) => Math.min(timeouts.requestSeconds, timeouts.idleSeconds),
+  findIdleSeconds: ({ timeouts }) => Math.min(timeouts.requestSeconds, timeouts.idleSeconds),
   findUnsupported({ conditions: { protocol, tls }, version, library }) {
     const lack = isPostQuantum(tls) ? findGroupLack({ name: 'HAProxy', variable: 'HAPROXY', version, library }) : null
     if (lack) return lack

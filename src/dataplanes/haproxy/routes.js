@@ -59,17 +59,17 @@ function assignBackends(routes) {
 function renderRule(hostCondition, { pathPrefix, headers, split }) {
   const conditions = [
     hostCondition,
-    ...(pathPrefix === '/' ? [] : [`{ path_beg -- ${quote(pathPrefix)} }`]),
-    ...Object.entries(headers).map(([name, value]) => `{ req.fhdr(${name}) -m str -- ${quote(value)} }`),
+    ...(pathPrefix === '/' ? [] : [`{ path_beg -- ${quoteText(pathPrefix)} }`]),
+    ...Object.entries(headers).map(([name, value]) => `{ req.fhdr(${name}) -m str -- ${quoteText(value)} }`),
   ].join(' ')
-  const sumFrom = (/** @type {number} */ i) => split.slice(i).reduce((sum, { weight }) => sum + weight, 0)
+  const sumWeightsFrom = (/** @type {number} */ i) => split.slice(i).reduce((sum, { weight }) => sum + weight, 0)
   return split.map(({ cluster, weight }, i) => {
-    const share = i === split.length - 1 ? '' : ` { rand(${sumFrom(i)}) lt ${weight} }`
+    const share = i === split.length - 1 ? '' : ` { rand(${sumWeightsFrom(i)}) lt ${weight} }`
     return `use_backend ${cluster} if ${conditions}${share}`
   })
 }
 
 /** @param {string} text */
-function quote(text) {
+function quoteText(text) {
   return `'${text.replaceAll("'", "'\\''")}'`
 }

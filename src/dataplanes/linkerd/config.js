@@ -1,5 +1,5 @@
 import { listByteListeners } from '../../model/byte-listeners.js'
-import { identityOf, PORTS } from '../../model/sidecar-contract.js'
+import { PORTS, renderSpiffeId } from '../../model/sidecar-contract.js'
 
 /**
  * The sidecar model as what Linkerd's control plane sends a proxy: policies for the connections that its application opens, the
@@ -32,8 +32,8 @@ export function renderTables(model, options) {
   return {
     outbound: renderOutbound(model, options),
     destinations: Object.fromEntries(
-      listCalled(model).map(cluster => [
-        pathOf(cluster.name),
+      listCalledClusters(model).map(cluster => [
+        renderDestination(cluster.name),
         { add: { addrs: cluster.endpoints.map(endpoint => renderEndpoint(endpoint, cluster, options)) } },
       ]),
     ),
@@ -42,7 +42,7 @@ export function renderTables(model, options) {
 }
 
 /** Lists the clusters that its outbound routes name. @param {SidecarModel} model */
-function listCalled({ outbound, clusters }) {
+function listCalledClusters({ outbound, clusters }) {
   const called = new Set((outbound?.routes ?? []).flatMap(({ split }) => split.map(({ cluster }) => cluster)))
   return clusters.filter(({ name }) => called.has(name))
 }
@@ -53,7 +53,7 @@ function listCalled({ outbound, clusters }) {
  */
 function renderEndpoint({ address, port }, { mtls, protocol }, { isDeployed }) {
   const isHttp2 = protocol === 'http/2' || (isDeployed && protocol === 'http/1.1')
-  const identity = mtls && ((mtls.acceptedIdentities ?? [identityOf(mtls.serverName)])[0] ?? identityOf(NOBODY))
+  const identity = mtls && ((mtls.acceptedIdentities ?? [renderSpiffeId(mtls.serverName)])[0] ?? renderSpiffeId(NOBODY))
   return {
     addr: { ip: { ipv4: encodeAddress(address) }, port },
     weight: WEIGHT,
@@ -139,7 +139,7 @@ function renderRoute(route, { name, ...options }) {
 function renderBackend(cluster, { model: { timeouts }, isDeployed }) {
   return {
     metadata: createMessageMetadata(cluster),
-    balancer: { discovery: { dst: { path: pathOf(cluster) } }, peakEwma: PEAK_EWMA },
+    balancer: { discovery: { dst: { path: renderDestination(cluster) } }, peakEwma: PEAK_EWMA },
     queue: isDeployed
       ? DEPLOYED_QUEUE
       : { capacity: QUEUE_CAPACITY, failfastTimeout: { seconds: Math.ceil(timeouts.connectSeconds) } },
@@ -202,15 +202,15 @@ function renderHosts({ host }) {
 
 /** Renders the conditions of a route; protobuf's JSON has bytes, such as values of headers, in base64. @param {Route} route */
 function renderMatch({ pathPrefix, headers }) {
-  const exact = (/** @type {string} */ text) => Buffer.from(text).toString('base64')
+  const encodeBase64 = (/** @type {string} */ text) => Buffer.from(text).toString('base64')
   return {
     path: { prefix: pathPrefix },
-    headers: Object.entries(headers).map(([name, value]) => ({ name, exact: exact(value) })),
+    headers: Object.entries(headers).map(([name, value]) => ({ name, exact: encodeBase64(value) })),
   }
 }
 
 /** Makes the name of a destination; its port may be another than that of its endpoints. @param {string} cluster */
-function pathOf(cluster) {
+function renderDestination(cluster) {
   return `${cluster}:${PORTS.application}`
 }
 

@@ -58,7 +58,7 @@ export const linkerd = {
   features: ['authorization'],
   routesAtCaller: true,
   countWorkers: ({ profile }) => (profile === DEPLOYED ? DEPLOYED_WORKERS : null),
-  keepsIdleSeconds: ({ profile, timeouts }) => (profile === DEPLOYED ? DEPLOYED_IDLE_SECONDS : timeouts.idleSeconds),
+  findIdleSeconds: ({ profile, timeouts }) => (profile === DEPLOYED ? DEPLOYED_IDLE_SECONDS : timeouts.idleSeconds),
   findUnsupported({ conditions: { interception, tls } }) {
     if (interception !== 'redirect') return 'linkerd takes redirected connections only: --interception redirect'
     if (isPostQuantum(tls))

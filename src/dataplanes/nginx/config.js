@@ -1,7 +1,7 @@
 // The sidecar model as a configuration of nginx.
 import { listByteListeners } from '../../model/byte-listeners.js'
-import { HERE, renderLines, time } from './directives.js'
-import { findCertificateName, listenAt, renderClientTls, renderListener, renderServerTls } from './listeners.js'
+import { HERE, renderLines, renderMilliseconds } from './directives.js'
+import { findCertificateName, renderClientTls, renderListen, renderListener, renderServerTls } from './listeners.js'
 import { INSPECT_SECONDS, renderPassage, STREAM_MODULE } from './passage.js'
 import { escapeText } from './routes.js'
 import { renderUpstream } from './upstream.js'
@@ -41,7 +41,7 @@ export function renderConfig(model) {
             ...(inbound ? renderListener('inbound', { model, listens: passage?.listens }) : []),
             ...(outbound ? renderListener('outbound', { model }) : []),
           ]),
-      ['server', listenAt(admin), ['location /', 'stub_status']],
+      ['server', renderListen(admin), ['location /', 'stub_status']],
     ],
   ])
 }
@@ -50,11 +50,13 @@ export function renderConfig(model) {
 function renderDefaults({ timeouts, retries, clusters, carriesGrpc, streamsAnswers, ...model }) {
   const by = carriesGrpc ? 'grpc' : 'proxy'
   const routes = [model.inbound, model.outbound].flatMap(listener => listener?.routes ?? [])
-  const [connect, request, idle] = [timeouts.connectSeconds, timeouts.requestSeconds, timeouts.idleSeconds].map(time)
+  const [connect, request, idle] = [timeouts.connectSeconds, timeouts.requestSeconds, timeouts.idleSeconds].map(
+    renderMilliseconds,
+  )
   return [
     'access_log off',
     'default_type text/plain',
-    ...['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(of => `${of}_temp_path ${HERE}/temp`),
+    ...['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(module => `${module}_temp_path ${HERE}/temp`),
     `map_hash_max_size ${2048 + 2 * (routes.length + clusters.length)}`,
     'map_hash_bucket_size 512',
     // Requests may have any size and names of headers; nginx sends a body on once it has all of it.
@@ -87,7 +89,7 @@ function renderCluster({ name, endpoints, balancing }, { clusters, retries, time
     ...renderUpstream({ name, endpoints, balancing }, retries),
     `keepalive ${Math.max(MOST_IDLE.least, Math.min(MOST_IDLE.ofOne, idle))}`,
     ...[`keepalive_requests ${FOREVER.requests}`, `keepalive_time ${FOREVER.time}`],
-    `keepalive_timeout ${time(timeouts.requestSeconds)}`,
+    `keepalive_timeout ${renderMilliseconds(timeouts.requestSeconds)}`,
   ]
 }
 
@@ -98,8 +100,8 @@ function renderStream(model) {
     `include ${STREAM_MODULE}`,
     [
       'stream',
-      `proxy_connect_timeout ${time(timeouts.connectSeconds)}`,
-      `proxy_timeout ${time(timeouts.idleSeconds)}`,
+      `proxy_connect_timeout ${renderMilliseconds(timeouts.connectSeconds)}`,
+      `proxy_timeout ${renderMilliseconds(timeouts.idleSeconds)}`,
       'proxy_half_close on',
       `proxy_next_upstream ${retries > 0 ? 'on' : 'off'}`,
       `proxy_next_upstream_tries ${retries + 1}`,
@@ -115,13 +117,13 @@ function renderStream(model) {
 /** @param {SidecarModel} model @param {ByteListener} listener @returns {Directive[]} */
 function renderExit(model, { cluster: { name, mtls }, ...listener }) {
   const tls = mtls ? ['proxy_ssl on', ...renderClientTls(model, findCertificateName(mtls))] : []
-  return [['server', `${listenAt(listener)} reuseport`, ...tls, `proxy_pass ${name}`]]
+  return [['server', `${renderListen(listener)} reuseport`, ...tls, `proxy_pass ${name}`]]
 }
 
 /** Renders the servers of an inbound listener; a permissive one hands TLS to a second. @param {SidecarModel} model @param {ByteListener} listener @returns {Directive[]} */
 function renderEntry(model, { name, cluster, ...listener }) {
   const { mtls, acceptedIdentities } = /** @type {NonNullable<SidecarModel['inbound']>} */ (model.inbound)
-  const listen = `${listenAt(listener)} reuseport`
+  const listen = `${renderListen(listener)} reuseport`
   if (mtls === 'disabled') return [['server', listen, `proxy_pass ${cluster.name}`]]
   const accepted = acceptedIdentities?.map(identity => `"~^CN=${escapeText(identity)}\\z" ${cluster.name}`)
   const maps = accepted ? [[`map $ssl_client_s_dn $${name}_to`, `default ${NOWHERE}`, ...accepted]] : []
@@ -131,7 +133,7 @@ function renderEntry(model, { name, cluster, ...listener }) {
     ...renderServerTls(model),
     `proxy_pass ${accepted ? `$${name}_to` : cluster.name}`,
   ]
-  if (mtls === 'strict') return [...maps, strict(`${listenAt(listener)} ssl reuseport`)]
+  if (mtls === 'strict') return [...maps, strict(`${renderListen(listener)} ssl reuseport`)]
   const passage = `unix:${HERE}/${name}.sock`
   return [
     ...maps,

@@ -9,7 +9,7 @@
 export const HERE = '/proc/self/cwd'
 
 /** Formats a time in ms. @param {number} seconds */
-export function time(seconds) {
+export function renderMilliseconds(seconds) {
   return `${Math.round(seconds * 1000)}ms`
 }
 

@@ -24,7 +24,7 @@ export const nginx = {
   hasVariants: false,
   profiles: [],
   countWorkers: () => null,
-  keepsIdleSeconds: ({ timeouts }) => Math.min(timeouts.requestSeconds, timeouts.idleSeconds),
+  findIdleSeconds: ({ timeouts }) => Math.min(timeouts.requestSeconds, timeouts.idleSeconds),
   findUnsupported({ conditions: { protocol, interception, tls }, version, library }) {
     const lack = isPostQuantum(tls) ? findGroupLack({ name: 'nginx', variable: 'NGINX', version, library }) : null
     if (lack) return lack

@@ -1,4 +1,4 @@
-import { escapeText, NO_ROUTE, renderRoutes, urlOf } from './routes.js'
+import { escapeText, NO_ROUTE, renderClusterUrl, renderRoutes } from './routes.js'
 
 /** The listeners of a sidecar: who may enter, and where requests go. */
 /** @import { Cluster, Endpoint, SidecarModel } from '../../model/types.ts' */
@@ -29,7 +29,7 @@ export function renderListener(name, { model, listens }) {
     ...exit.maps,
     [
       'server',
-      ...(listens ?? [`${listenAt(listener)}${entry ? ' ssl' : ''}${carriesGrpc ? ' http2' : ''} reuseport`]),
+      ...(listens ?? [`${renderListen(listener)}${entry ? ' ssl' : ''}${carriesGrpc ? ' http2' : ''} reuseport`]),
       ...(entry?.directives ?? []),
       ...['error_page 502 = @failed', 'error_page 504 = @late'],
       ['location @failed', 'return 503 "the upstream cannot be connected, or closed without an answer"'],
@@ -47,7 +47,7 @@ export function renderListener(name, { model, listens }) {
 }
 
 /** @param {Endpoint} endpoint */
-export function listenAt({ address, port }) {
+export function renderListen({ address, port }) {
   return `listen ${address}:${port}`
 }
 
@@ -78,7 +78,7 @@ function renderEntry({ acceptedIdentities }, { trust, tls }) {
  */
 function renderExit(name, { model: { trust, tls, carriesGrpc }, clusters, target }) {
   const secured = clusters.flatMap(({ mtls, ...cluster }) =>
-    mtls ? [{ url: urlOf({ ...cluster, mtls }, carriesGrpc), dnsName: findCertificateName(mtls) }] : [],
+    mtls ? [{ url: renderClusterUrl({ ...cluster, mtls }, carriesGrpc), dnsName: findCertificateName(mtls) }] : [],
   )
   if (secured.length === 0) return { maps: [], directives: [] }
   return {

@@ -1,4 +1,4 @@
-import { HERE, time } from './directives.js'
+import { HERE, renderMilliseconds } from './directives.js'
 
 /** One port for TLS and plaintext: nginx's stream module hands each connection to one of two own listeners. */
 /** @import { SidecarModel } from '../../model/types.ts' */
@@ -30,7 +30,7 @@ export function renderPassage({ address, port }, { timeouts, carriesGrpc }) {
           'server',
           `listen ${address}:${port} reuseport`,
           ...['ssl_preread on', `preread_timeout ${INSPECT_SECONDS}s`, 'proxy_pass $passage'],
-          `proxy_timeout ${time(timeouts.idleSeconds)}`,
+          `proxy_timeout ${renderMilliseconds(timeouts.idleSeconds)}`,
         ],
       ],
     ],

@@ -15,7 +15,7 @@ export const NO_ROUTE = ''
  *   `proxy_pass`, a URL or a variable; isPartial: it may be empty, as no route may match
  */
 export function renderRoutes(name, { routes, clusters, carriesGrpc }) {
-  const urls = Object.fromEntries(clusters.map(cluster => [cluster.name, urlOf(cluster, carriesGrpc)]))
+  const urls = Object.fromEntries(clusters.map(cluster => [cluster.name, renderClusterUrl(cluster, carriesGrpc)]))
   const hosts = groupByHost(routes).map((host, i) => ({
     host: host.host,
     ...renderHost(`${name}_${i}`, { routes: host.routes, urls }),
@@ -23,12 +23,12 @@ export function renderRoutes(name, { routes, clusters, carriesGrpc }) {
   const maps = hosts.flatMap(host => host.maps)
   const isPartial = hosts.some(host => host.isPartial)
   if (hosts.length === 1) return { maps, target: hosts[0].target, isPartial }
-  const lines = hosts.map(({ host, target }) => `${renderHostKey(host)} ${quote(target)}`)
+  const lines = hosts.map(({ host, target }) => `${renderHostKey(host)} ${quoteText(target)}`)
   return { maps: [...maps, [`map $host $${name}_to`, ...lines]], target: `$${name}_to`, isPartial }
 }
 
 /** Makes the URL by which `proxy_pass` or `grpc_pass` calls a cluster. @param {Cluster} cluster @param {boolean} [carriesGrpc] */
-export function urlOf({ name, mtls }, carriesGrpc = false) {
+export function renderClusterUrl({ name, mtls }, carriesGrpc = false) {
   return `${carriesGrpc ? 'grpc' : 'http'}${mtls ? 's' : ''}://${name}`
 }
 
@@ -47,7 +47,7 @@ function renderHost(name, { routes, urls }) {
   if (last === 0) return { maps, target: splits[0].target, isPartial }
   const headers = [...new Set(reached.flatMap(route => Object.keys(route.headers)))]
   const key = [...headers.map(header => `$http_${header.replaceAll('-', '_')}`), '$request_uri'].join(SEPARATOR)
-  const lines = reached.map((route, i) => `"~${renderPattern(route, headers)}" ${quote(splits[i].target)}`)
+  const lines = reached.map((route, i) => `"~${renderPattern(route, headers)}" ${quoteText(splits[i].target)}`)
   return { maps: [...maps, [`map "${key}" $${name}`, ...lines]], target: `$${name}`, isPartial }
 }
 
@@ -74,7 +74,7 @@ function renderSplit(name, { route: { split }, urls }) {
   const sum = split.reduce((total, { weight }) => total + weight, 0)
   const lines = split.map(({ cluster, weight }, i) => {
     const share = i === split.length - 1 ? '*' : `${((100 * weight) / sum).toFixed(2)}%`
-    return `${share} ${quote(urls[cluster])}`
+    return `${share} ${quoteText(urls[cluster])}`
   })
   return { maps: [[`split_clients $request_id $${name}`, ...lines]], target: `$${name}` }
 }
@@ -82,7 +82,7 @@ function renderSplit(name, { route: { split }, urls }) {
 /** Renders a host as a key of a map. @param {string | null} host null: any */
 function renderHostKey(host) {
   if (host === null) return 'default'
-  return quote(RESERVED.test(host) ? `\\\\${host}` : host)
+  return quoteText(RESERVED.test(host) ? `\\\\${host}` : host)
 }
 
 /** Escapes the bytes that may mean something to a pattern or to nginx, by their numbers. @param {string} text */
@@ -93,6 +93,6 @@ export function escapeText(text) {
 }
 
 /** @param {string} text */
-function quote(text) {
+function quoteText(text) {
   return `"${text}"`
 }

@@ -23,6 +23,6 @@ export function renderConfig(model) {
 }
 
 /** Says whether a sidecar speaks TLS, as a server or as a client. @param {SidecarModel} model */
-export function speaksTls({ inbound, clusters }) {
+export function isUsingTls({ inbound, clusters }) {
   return (inbound !== null && inbound.mtls !== 'disabled') || clusters.some(({ mtls }) => mtls !== null)
 }

@@ -43,7 +43,7 @@ export const pipy = {
   features: FEATURE_NAMES,
   metrics: { path: '/metrics', requests: 'sidecar_requests_total', durations: 'sidecar_request_duration_ms' },
   countWorkers,
-  keepsIdleSeconds,
+  findIdleSeconds,
   findUnsupported,
   findLacks,
   createSidecar,
@@ -59,8 +59,8 @@ function countWorkers({ profile, cpus, cpuLimitCores }) {
   return profile === CONTAINER ? Math.max(1, Math.floor(cpuLimitCores ?? cpus)) : null
 }
 
-/** @type {NonNullable<DataPlane['keepsIdleSeconds']>} */
-function keepsIdleSeconds({ profile, timeouts: { requestSeconds, idleSeconds } }) {
+/** @type {NonNullable<DataPlane['findIdleSeconds']>} */
+function findIdleSeconds({ profile, timeouts: { requestSeconds, idleSeconds } }) {
   // FSM's scripts name no time for muxHTTP, whose own is 60 s (`max_idle`, src/filters/mux.hpp); the kit's are in upstream.js.
   if (profile === FSM) return MUX_IDLE_SECONDS
   return Math.min(idleSeconds, Math.max(requestSeconds / 2, requestSeconds - 3))

@@ -1,6 +1,6 @@
 import { createControlProcess } from '../../model/processes.js'
 import { isOne, listLogOptions } from './argv.js'
-import { renderConfig, speaksTls } from './config.js'
+import { isUsingTls, renderConfig } from './config.js'
 import { createSidecar } from './launch.js'
 
 /**
@@ -27,7 +27,7 @@ export const repository = {
 
   // Measured with 1.5.18, one worker: private memory at 0 and 1000 routes, and of the repository with 1600 sidecars. Each
   // worker loads scripts and configuration for itself.
-  needsOf: ({ configuredServices, workers }) => ({
+  estimateNeeds: ({ configuredServices, workers }) => ({
     sidecarBytes: workers * (4e6 + 32e3 * configuredServices),
     controlBytes: 120e3 + 3e3 * configuredServices,
     threads: 2 + workers,
@@ -72,8 +72,8 @@ export const repository = {
         `http://${control.address}:${control.port}/repo/${model.service}/`,
       ],
       // Without TLS there is no group to set, and then hundreds of sidecars need no folders.
-      env: speaksTls(model) ? env : {},
-      files: speaksTls(model) ? files.filter(({ name }) => name !== CONFIGURATION) : [],
+      env: isUsingTls(model) ? env : {},
+      files: isUsingTls(model) ? files.filter(({ name }) => name !== CONFIGURATION) : [],
       scripts: [],
     }
   },

@@ -1,6 +1,6 @@
 import { Document, Scalar } from 'yaml'
 import { listByteListeners } from '../../model/byte-listeners.js'
-import { identityOf } from '../../model/sidecar-contract.js'
+import { renderSpiffeId } from '../../model/sidecar-contract.js'
 
 /**
  * The sidecar model as ztunnel's local configuration (LOCAL_XDS_PATH): what Istio's control plane would send it. Services
@@ -17,14 +17,14 @@ const NAMED_BY_WORKLOAD = 0
 
 /** Renders the configuration of a proxy of one workload. @param {SidecarModel} model @returns {string} YAML */
 export function renderConfig(model) {
-  const { services, workloads } = renderCalled(model)
+  const { services, workloads } = renderCalledServices(model)
   const policies = renderPolicies(model)
   return renderDocument({ workloads: [renderLocalWorkload(model), ...workloads], services, policies })
 }
 
 /** Renders one configuration for the proxy of all pods of a node. @param {SidecarModel[]} models @returns {string} YAML */
 export function renderNodeConfig(models) {
-  const called = models.map(renderCalled)
+  const called = models.map(renderCalledServices)
   const sidecars = models.map(model => {
     const policies = renderPolicies(model).map(policy => ({ ...policy, name: `${policy.name}-${model.service}` }))
     const workload = renderLocalWorkload(model)
@@ -73,7 +73,7 @@ function renderLocalWorkload({ service, identity, inbound }) {
  * first endpoint; those of a load that calls the sidecar itself mean the sidecar's own address, and a port for each service.
  * @param {SidecarModel} model
  */
-function renderCalled(model) {
+function renderCalledServices(model) {
   /** @type {Map<string, ReturnType<typeof renderWorkload>>} */
   const workloads = new Map()
   const outbound = listByteListeners(model).filter(({ direction }) => direction === 'outbound')
@@ -122,8 +122,8 @@ function renderCalled(model) {
  * @param {Cluster} cluster @param {Endpoint} endpoint @returns {ReturnType<typeof renderIdentity> & WorkloadAddress}
  */
 function renderWorkload({ name, mtls }, { address }) {
-  const identity = mtls ? (mtls.acceptedIdentities ?? [identityOf(mtls.serverName)])[0] : identityOf(name)
-  const identityFields = renderIdentity(identity ?? identityOf(NOBODY))
+  const identity = mtls ? (mtls.acceptedIdentities ?? [renderSpiffeId(mtls.serverName)])[0] : renderSpiffeId(name)
+  const identityFields = renderIdentity(identity ?? renderSpiffeId(NOBODY))
   return {
     ...identityFields,
     uid: `${address}/${identityFields.serviceAccount}`,
@@ -140,11 +140,11 @@ function renderWorkload({ name, mtls }, { address }) {
 function renderPolicies({ inbound }) {
   if (inbound === null || inbound.mtls === 'disabled') return []
   const { mtls, acceptedIdentities } = inbound
-  const unnamed = () => [[{ notPrincipals: [tag('!Presence', [])] }]]
-  const listed = (/** @type {string} */ identity) => tag('!Exact', identity.replace('spiffe://', ''))
+  const renderUnnamedRule = () => [[{ notPrincipals: [tagValue('!Presence', [])] }]]
+  const renderPrincipal = (/** @type {string} */ identity) => tagValue('!Exact', identity.replace('spiffe://', ''))
   const isPermissive = mtls === 'permissive'
   return [
-    ...(isPermissive ? [] : [{ name: 'strict', ...ANYBODY_IN_IT, action: 'Deny', rules: [unnamed()] }]),
+    ...(isPermissive ? [] : [{ name: 'strict', ...ANYBODY_IN_IT, action: 'Deny', rules: [renderUnnamedRule()] }]),
     ...(acceptedIdentities
       ? [
           {
@@ -152,8 +152,8 @@ function renderPolicies({ inbound }) {
             ...ANYBODY_IN_IT,
             action: 'Allow',
             rules: [
-              ...(acceptedIdentities.length > 0 ? [[[{ principals: acceptedIdentities.map(listed) }]]] : []),
-              ...(isPermissive ? [unnamed()] : []),
+              ...(acceptedIdentities.length > 0 ? [[[{ principals: acceptedIdentities.map(renderPrincipal) }]]] : []),
+              ...(isPermissive ? [renderUnnamedRule()] : []),
             ],
           },
         ]
@@ -162,7 +162,7 @@ function renderPolicies({ inbound }) {
 }
 
 /** Gives a value the YAML tag by which ztunnel knows the kind of a match. @param {string} name @param {unknown} value */
-function tag(name, value) {
+function tagValue(name, value) {
   const node = Array.isArray(value) ? new Document(value).contents : new Scalar(value)
   if (node) node.tag = name
   return node

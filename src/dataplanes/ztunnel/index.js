@@ -107,7 +107,7 @@ export const ztunnel = {
   carriesBytesOnly: true,
   tunnelPort: HBONE_PORT,
   countWorkers: ({ profile }) => (profile === ISTIO ? ISTIO_WORKERS : null),
-  keepsIdleSeconds: () => POOL_IDLE_SECONDS,
+  findIdleSeconds: () => POOL_IDLE_SECONDS,
   findUnsupported({ conditions: { tls, protocol, interception } }) {
     if (interception !== 'redirect') return 'ztunnel takes redirected connections only: --interception redirect'
     if (isPostQuantum(tls))

@@ -1,5 +1,5 @@
-import { computeBodyBytes, computeChunksMs, serviceTimeOf } from '../../model/requests.js'
-import { ERRORS_MOST, groupCopies, percent, renderProcessName, splitLoud, withRole } from './gate.js'
+import { computeBodyBytes, computeChunksMs, findServiceTime } from '../../model/requests.js'
+import { ERRORS_MOST, groupCopies, renderFinePercent, renderProcessName, splitLoudPair, withRole } from './gate.js'
 
 /** Gates of the answers: whether they are right, came at all, and came from the application. */
 /** @import { ProcessRecord, TrialRecord } from '../../model/types.ts' @import { Gate } from './gate.js' */
@@ -50,7 +50,7 @@ export const ANSWER_GATES = [
     words: 'failing requests',
     find: ({ load: { failed, verified, failures } }) => [
       failed > ERRORS_MOST * (verified + failed) &&
-        `${failed} requests failed (${percent(failed / (verified + failed))}, at most 0.1 %): ${failures.join('; ') || 'no message'}${failures.some(isOutOfPorts) ? OUT_OF_PORTS : ''}`,
+        `${failed} requests failed (${renderFinePercent(failed / (verified + failed))}, at most 0.1 %): ${failures.join('; ') || 'no message'}${failures.some(isOutOfPorts) ? OUT_OF_PORTS : ''}`,
     ],
   },
   {
@@ -96,7 +96,7 @@ export const ANSWER_GATES = [
     isOfLoad: true,
     words: 'answers not from the application',
     find: record =>
-      splitLoud(record, withRole(record.processes, 'application')).flatMap(({ members, verified }) =>
+      splitLoudPair(record, withRole(record.processes, 'application')).flatMap(({ members, verified }) =>
         groupCopies(members).map(
           copies =>
             verified > 0 &&
@@ -112,11 +112,11 @@ export const ANSWER_GATES = [
     isOfLoad: true,
     words: 'requests past a sidecar',
     find: record =>
-      splitLoud(record, withRole(record.processes, 'sidecar').flatMap(listHops)).flatMap(
+      splitLoudPair(record, withRole(record.processes, 'sidecar').flatMap(listHops)).flatMap(
         ({ members, verified, ratePerSecond }) =>
           // Connections that are idle for longer than sidecars keep them count no more.
-          keepsConnections({ ...record.trial.arm.load, ratePerSecond })
-            ? groupCopies(members).flatMap(copies => findPast(copies, { record, verified }))
+          hasBusyConnections({ ...record.trial.arm.load, ratePerSecond })
+            ? groupCopies(members).flatMap(copies => findBypassedSidecars(copies, { record, verified }))
             : [],
       ),
   },
@@ -128,7 +128,7 @@ export const ANSWER_GATES = [
  * @param {Pick<TrialRecord['trial']['arm']['load'], 'connections' | 'ratePerSecond'>} load
  * @param {{ sidecars: number, arms?: number }} options arms: that share the rate
  */
-export function needsIdleCpu({ connections, ratePerSecond }, { sidecars, arms = 1 }) {
+export function isIdleCpuNeeded({ connections, ratePerSecond }, { sidecars, arms = 1 }) {
   if (connections !== 'new' || ratePerSecond === undefined) return false
   return (CONNECTION_LEAST_SECONDS * ratePerSecond) / arms < IDLE_CORES_MOST * sidecars
 }
@@ -159,7 +159,7 @@ function listHops({ pods, ...process }) {
  * @param {Hop[]} copies @param {{ record: import('./gate.js').Measured, verified: number }} options verified: requests through them
  * @returns {(string | false)[]}
  */
-function findPast(copies, { record: { trial, window }, verified }) {
+function findBypassedSidecars(copies, { record: { trial, window }, verified }) {
   const received = copies.reduce((sum, p) => sum + (p.receivedBytes ?? Number.NaN), 0)
   const { requestBytes, responseBytes } = computeBodyBytes(trial.arm.load)
   // The bytes of closed connections are unknown. If each request has a new one, the kept ones still bring the answers.
@@ -204,7 +204,7 @@ function sumCpuSeconds(copies, windowSeconds) {
  */
 function findServiceTimeFaults({ load, trial }) {
   const { requests = [] } = trial.arm.load
-  const kinds = requests.map(kind => ({ weight: kind.weight, ...serviceTimeOf(kind) }))
+  const kinds = requests.map(kind => ({ weight: kind.weight, ...findServiceTime(kind) }))
   const timed = kinds.filter(({ meanMs }) => meanMs > 0)
   if (timed.length === 0 || load.verified === 0) return []
   if (!load.waited) return ['the application told no service time']
@@ -248,6 +248,6 @@ function countHeadBytes({ load: { ownRequest }, conditions: { protocol } }) {
 }
 
 /** Says whether each connection of the load has a request every ten seconds. @param {TrialRecord['trial']['arm']['load']} load */
-function keepsConnections({ users, ratePerSecond, burst }) {
+function hasBusyConnections({ users, ratePerSecond, burst }) {
   return burst === null && (ratePerSecond === undefined || users <= SECONDS_IDLE * ratePerSecond)
 }

@@ -53,7 +53,7 @@ export function listPods(processes) {
  * is the first of the link, of which the others are copies. One group if no pair is loud.
  * @template {Pick<ProcessRecord, 'copyOf'>} P @param {Pick<TrialRecord, 'trial'> & { load: LoadResult }} record @param {P[]} members
  */
-export function splitLoud({ load, trial }, members) {
+export function splitLoudPair({ load, trial }, members) {
   const { loudPerSecond, ratePerSecond } = trial.arm.load
   const quiet = { members, verified: load.verified, ratePerSecond }
   if (loudPerSecond === undefined) return [quiet]
@@ -71,7 +71,7 @@ export function splitLoud({ load, trial }, members) {
  * Says whether a process is of the loud pair, or serves it beside others. Such a one may be saturated.
  * @param {Pick<TrialRecord, 'trial'>} record @param {ProcessRecord} process
  */
-export function servesLoudPair({ trial }, { role, copyOf }) {
+export function isServingLoudPair({ trial }, { role, copyOf }) {
   return trial.arm.load.loudPerSecond !== undefined && copyOf === null && (role === 'sidecar' || role === 'application')
 }
 
@@ -81,7 +81,7 @@ export function renderProcessName({ service, role }) {
 }
 
 /** Formats a share as `12 %`, or `0.12 %` below a hundredth. @param {number} share */
-export function percent(share) {
+export function renderFinePercent(share) {
   return `${(100 * share).toFixed(share < 0.01 ? 2 : 0)} %`
 }
 
@@ -104,14 +104,14 @@ const HOST_IDLE_LEAST = 0.05
  * @param {Pick<TrialRecord, 'processes' | 'generatorCpus' | 'loadHost'> & { idleFraction: number, kind: 'closed' |
  *   'open', podCpuCores?: number }} trial podCpuCores: quota of each sidecar together with its application
  */
-export function findBound({ processes, generatorCpus, idleFraction, loadHost, kind, podCpuCores }) {
+export function findTrialBound({ processes, generatorCpus, idleFraction, loadHost, kind, podCpuCores }) {
   const isFilled = withRole(processes, 'neighbour').length > 0
   const sidecars = withRole(processes, 'sidecar')
   if (sidecars.some(p => p.cpuLimitCores !== null && p.cpuCores >= SIDECAR_BOUND * p.cpuLimitCores)) return 'sidecar'
   if (podCpuCores !== undefined && listPods(processes).some(pod => pod.cpuCores >= SIDECAR_BOUND * podCpuCores))
     return 'pod'
-  if (sidecars.some(p => busiestCoresOf(p) >= WORKER_BOUND)) return 'worker'
-  if (withRole(processes, 'application').some(p => busiestCoresOf(p) >= APPLICATION_BOUND)) return 'application'
+  if (sidecars.some(p => findBusiestCores(p) >= WORKER_BOUND)) return 'worker'
+  if (withRole(processes, 'application').some(p => findBusiestCores(p) >= APPLICATION_BOUND)) return 'application'
   const isGeneratorBound = (/** @type {ProcessRecord} */ p) =>
     p.cpuCores > GENERATOR_BOUND * generatorCpus || (p.throttledFraction ?? 0) > 0
   if (withRole(processes, 'generator').some(isGeneratorBound)) return 'generator'
@@ -121,7 +121,7 @@ export function findBound({ processes, generatorCpus, idleFraction, loadHost, ki
 }
 
 /** Finds the seconds in which an arm got load: of an arm in turns its own turns, else the window; null: no window. @param {Pick<TrialRecord, 'load' | 'window'>} record */
-export function secondsUnderLoad({ load, window }) {
+export function computeLoadSeconds({ load, window }) {
   return load?.interleaved?.seconds ?? window?.seconds ?? null
 }
 
@@ -131,6 +131,6 @@ export function isUsedUp({ idleFraction }) {
 }
 
 /** Finds the cores of the busiest thread; if threads were not read, the mean of the workers that were asked for. @param {ProcessRecord} process */
-export function busiestCoresOf({ busiestThreadCores, cpuCores, askedWorkers }) {
+export function findBusiestCores({ busiestThreadCores, cpuCores, askedWorkers }) {
   return busiestThreadCores ?? cpuCores / Math.max(1, askedWorkers)
 }

@@ -1,13 +1,13 @@
 import {
-  busiestCoresOf,
+  computeLoadSeconds,
   ERRORS_MOST,
-  findBound,
+  findBusiestCores,
+  findTrialBound,
   GENERATOR_BOUND,
+  isServingLoudPair,
   isUsedUp,
-  percent,
+  renderFinePercent,
   renderProcessName,
-  secondsUnderLoad,
-  servesLoudPair,
   withRole,
 } from './gate.js'
 
@@ -82,13 +82,13 @@ export const LOAD_GATES = [
       return [
         loadHost &&
           isUsedUp(loadHost) &&
-          `the machine of the load was ${percent(1 - loadHost.idleFraction)} busy, ${loadHost.foreignCores.toFixed(2)} cores of it with something else`,
+          `the machine of the load was ${renderFinePercent(1 - loadHost.idleFraction)} busy, ${loadHost.foreignCores.toFixed(2)} cores of it with something else`,
         loadHost &&
           loadHost.roundTripMs > ROUND_TRIP_MOST_MS &&
           `a round trip to the machine of the load took ${loadHost.roundTripMs.toFixed(1)} ms (at most ${ROUND_TRIP_MOST_MS}): users wait on the way`,
         ...withRole(processes, 'generator').flatMap(p => [
           p.cpuCores > GENERATOR_BOUND * generatorCpus &&
-            `the generator used ${percent(p.cpuCores / generatorCpus)} of its CPUs (at most 80 %)`,
+            `the generator used ${renderFinePercent(p.cpuCores / generatorCpus)} of its CPUs (at most 80 %)`,
           (p.throttledFraction ?? 0) > 0 && 'the generator was throttled',
         ]),
         record.trial.arm.load.kind === 'closed' &&
@@ -96,7 +96,7 @@ export const LOAD_GATES = [
           `by rate × time ${countUsers(record)?.toFixed(1)} of ${users} users waited for answers: the others spent their time in the generator`,
         // A drop in the window makes all others seem late.
         load.lagP99Ms !== null &&
-          droppedInWindow(record) === 0 &&
+          countDroppedRequests(record) === 0 &&
           load.lagP99Ms > LAG_P99_MOST_MS &&
           `requests started late: 1 in 100 by more than ${load.lagP99Ms.toFixed(1)} ms (at most ${LAG_P99_MOST_MS})`,
       ]
@@ -129,7 +129,7 @@ export const LOAD_GATES = [
     words: 'requests dropped',
     spoils: ['latency'],
     find: record => {
-      const dropped = droppedInWindow(record)
+      const dropped = countDroppedRequests(record)
       return [dropped > 0 && `${dropped} requests were dropped in the window: no user was free to send them`]
     },
   },
@@ -164,7 +164,7 @@ export const LOAD_GATES = [
       if (!loud) return [`--loud ${loudPerSecond}: the generator counted no requests to the loud pair`]
       return [
         isNotLoud(record, loud) &&
-          `${renderLoud(loud)}: nothing was loud beside the others, which answered ${Math.round(countQuiet(record))} each`,
+          `${renderLoudRequests(loud)}: nothing was loud beside the others, which answered ${Math.round(countQuietRequests(record))} each`,
       ]
     },
   },
@@ -182,7 +182,7 @@ export const LOAD_GATES = [
           !isNotLoud(record, loud) &&
           loud.verified < LOUD_LEAST * loud.due &&
           findLoudBound(record) === null &&
-          `${renderLoud(loud)}: give a smaller --loud`,
+          `${renderLoudRequests(loud)}: give a smaller --loud`,
       ]
     },
   },
@@ -198,8 +198,10 @@ export const LOAD_GATES = [
       const { loud } = record.load
       const bound = loud === undefined ? null : findLoudBound(record)
       if (loud === undefined || bound === null) return []
-      const shared = record.processes.some(p => p.pods && servesLoudPair(record, p))
-      return [`${shared ? 'the proxy of all pods' : 'the loud pair'} was saturated (${bound}): ${renderLoud(loud)}`]
+      const shared = record.processes.some(p => p.pods && isServingLoudPair(record, p))
+      return [
+        `${shared ? 'the proxy of all pods' : 'the loud pair'} was saturated (${bound}): ${renderLoudRequests(loud)}`,
+      ]
     },
   },
   {
@@ -212,7 +214,7 @@ export const LOAD_GATES = [
     find: ({ load: { loud } }) => [
       loud?.failed !== undefined &&
         loud.failed > ERRORS_MOST * (loud.verified + loud.failed) &&
-        `${loud.failed} requests to the loud pair failed (${percent(loud.failed / (loud.verified + loud.failed))}, at most 0.1 %): ${loud.failures?.join('; ') || 'no message'}`,
+        `${loud.failed} requests to the loud pair failed (${renderFinePercent(loud.failed / (loud.verified + loud.failed))}, at most 0.1 %): ${loud.failures?.join('; ') || 'no message'}`,
     ],
   },
   {
@@ -241,8 +243,8 @@ export const LOAD_GATES = [
       withRole(processes, 'application')
         .filter(p => !isInLoudPair({ trial }, p))
         .flatMap(p => [
-          busiestCoresOf(p) >= APPLICATION_BUSY &&
-            `${renderProcessName(p)} was ${percent(busiestCoresOf(p))} busy (below 70 %)`,
+          findBusiestCores(p) >= APPLICATION_BUSY &&
+            `${renderProcessName(p)} was ${renderFinePercent(findBusiestCores(p))} busy (below 70 %)`,
           (p.throttledFraction ?? 0) > 0 && `${renderProcessName(p)} was throttled`,
         ]),
   },
@@ -288,7 +290,7 @@ export const LOAD_GATES = [
       host.foreignCores > NEIGHBOUR_MOST * host.cpus &&
         `something else used ${host.foreignCores.toFixed(2)} cores of this machine`,
       host.stealFraction > STEAL_MOST &&
-        `${percent(host.stealFraction)} of this machine's CPU time was stolen by its host`,
+        `${renderFinePercent(host.stealFraction)} of this machine's CPU time was stolen by its host`,
     ],
   },
   {
@@ -309,7 +311,7 @@ export const LOAD_GATES = [
     find: record => {
       const { trial, boundBy, load } = record
       const { kind, ratePerSecond = 0 } = trial.arm.load
-      const seconds = secondsUnderLoad(record)
+      const seconds = computeLoadSeconds(record)
       if (kind !== 'open' || seconds === null) return []
       const rate = load.verified / seconds
       // In a window with a burst more is due than the rate.
@@ -335,7 +337,7 @@ function renderOtherRate(place, due, { ratePerSecond, seconds }) {
 }
 
 /** Renders the requests that the loud pair answered; older kits did not count failed ones. @param {NonNullable<Measured['load']['loud']>} loud */
-function renderLoud({ due, verified, failed }) {
+function renderLoudRequests({ due, verified, failed }) {
   const failures = failed === undefined ? '' : `, and ${failed} failed`
   return `the loud pair answered ${verified} of ${due} requests that were due${failures}`
 }
@@ -346,11 +348,11 @@ function renderLoud({ due, verified, failed }) {
  */
 function isNotLoud(record, { due, verified }) {
   if (verified === 0) return true
-  return findLoudBound(record) === null ? verified < NOT_LOUD_BELOW * due : verified <= countQuiet(record)
+  return findLoudBound(record) === null ? verified < NOT_LOUD_BELOW * due : verified <= countQuietRequests(record)
 }
 
 /** Counts the requests that a pair beside the loud one answered, on average. @param {Measured} record */
-function countQuiet({ load, trial }) {
+function countQuietRequests({ load, trial }) {
   return load.verified / Math.max(1, (trial.arm.conditions.pairs ?? 1) - 1)
 }
 
@@ -360,8 +362,8 @@ function countQuiet({ load, trial }) {
  */
 function findLoudBound(record) {
   const { processes, generatorCpus, trial } = record
-  const bound = findBound({
-    processes: processes.filter(p => servesLoudPair(record, p)),
+  const bound = findTrialBound({
+    processes: processes.filter(p => isServingLoudPair(record, p)),
     generatorCpus,
     // The machine and the generator are of all pairs.
     idleFraction: 1,
@@ -373,7 +375,7 @@ function findLoudBound(record) {
 
 /** Says whether a process is of the loud pair and serves no other. @param {Pick<Measured, 'trial'>} record @param {import('../../model/types.ts').ProcessRecord} process */
 function isInLoudPair(record, process) {
-  return servesLoudPair(record, process) && !process.pods
+  return isServingLoudPair(record, process) && !process.pods
 }
 
 /**
@@ -382,7 +384,7 @@ function isInLoudPair(record, process) {
  * numbers cannot be compared. @param {Measured} record @param {import('../../model/types.ts').ProcessRecord} process
  */
 function areOfLoudPair(record, process) {
-  if (!process.pods || !servesLoudPair(record, process)) return isInLoudPair(record, process)
+  if (!process.pods || !isServingLoudPair(record, process)) return isInLoudPair(record, process)
   return record.load.failed === 0 && (record.load.loud?.failed ?? 0) > 0
 }
 
@@ -391,22 +393,22 @@ function areOfLoudPair(record, process) {
  * @param {Measured} record @param {number} [tolerance] requests that the edges of the window explain; by default one, and 0.2 %
  * @returns {number} 0: none, no more than `tolerance`, or there is no window
  */
-export function droppedInWindow(record, tolerance = 1 + EDGE_FRACTION * dueInWindow(record)) {
+export function countDroppedRequests(record, tolerance = 1 + EDGE_FRACTION * countDueRequests(record)) {
   const { dropped, verified, failed } = record.load
-  const seconds = secondsUnderLoad(record)
+  const seconds = computeLoadSeconds(record)
   if (dropped === 0 || seconds === null) return 0
-  const missing = Math.round(dueInWindow(record) - verified - failed)
+  const missing = Math.round(countDueRequests(record) - verified - failed)
   return missing > tolerance ? Math.min(missing, dropped) : 0
 }
 
 /** Counts the requests that the window should have. @param {Measured} record of an open loop */
-function dueInWindow(record) {
-  return record.load.due ?? (record.trial.arm.load.ratePerSecond ?? 0) * Number(secondsUnderLoad(record))
+function countDueRequests(record) {
+  return record.load.due ?? (record.trial.arm.load.ratePerSecond ?? 0) * Number(computeLoadSeconds(record))
 }
 
 /** Counts requests under way by Little's law, rate × mean time; null: not measured. @param {Measured} record */
 function countUsers(record) {
   const { verified, distribution } = record.load
-  const seconds = secondsUnderLoad(record)
+  const seconds = computeLoadSeconds(record)
   return distribution && seconds ? ((verified / seconds) * distribution.meanMs) / 1000 : null
 }

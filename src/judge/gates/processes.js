@@ -1,11 +1,11 @@
 import { groupBy } from '../../lib/group-by.js'
 import { isInPod } from '../../model/arms.js'
-import { listPods, percent, renderProcessName } from './gate.js'
+import { listPods, renderFinePercent, renderProcessName } from './gate.js'
 
 /** Gates of the processes: whether each ran as it was started, under its cap. @import { Gate } from './gate.js' */
 /** @import { ProcessRecord, TrialRecord } from '../../model/types.ts' */
 
-const sum = (/** @type {number[]} */ values) => values.reduce((total, value) => total + value, 0)
+const sumNumbers = (/** @type {number[]} */ values) => values.reduce((total, value) => total + value, 0)
 // Bounds of the gates below, which have them in words (`finds`). Shares are fractions.
 // hidden-quota: time that threads waited over the time that they ran, threads that wait on average, and the share of idle CPUs.
 const WAIT_TIMES = 1.5
@@ -95,7 +95,7 @@ export const PROCESS_GATES = [
       'processes that waited for a CPU at least half as long again as they ran, without a cap of their own in the way, while 40 % of the CPUs that they may use were idle: a quota of a group that cannot be seen from here',
     words: 'held by a quota that cannot be seen',
     spoils: ['throughput', 'capacity', 'latency'],
-    find: findHidden,
+    find: findWaitingCpuSets,
   },
   {
     name: 'workers',
@@ -143,7 +143,7 @@ export const PROCESS_GATES = [
         arm.conditions.neighbourCores !== undefined &&
         placement === null &&
         host.idleFraction >= SPARE_LEAST &&
-        `${percent(host.idleFraction)} of ${host.cpus} CPUs were idle beside a neighbour of ${arm.conditions.neighbourCores}: a CPU request decides where all are in use`,
+        `${renderFinePercent(host.idleFraction)} of ${host.cpus} CPUs were idle beside a neighbour of ${arm.conditions.neighbourCores}: a CPU request decides where all are in use`,
     ],
   },
   {
@@ -174,7 +174,7 @@ function findFalseNeighbour({ trial, processes, window }) {
   const neighbour = processes.find(({ role }) => role === 'neighbour')
   if (neighbour === undefined) return [`a neighbour of ${cores} CPUs was asked for, and none ran`]
   const { cpuCores, threads } = neighbour
-  const waiting = sum(threads.map(t => Math.max(0, t.waitSeconds ?? 0))) / (window?.seconds ?? 1)
+  const waiting = sumNumbers(threads.map(t => Math.max(0, t.waitSeconds ?? 0))) / (window?.seconds ?? 1)
   // Without the times that threads waited, a neighbour that got less looks like one that wanted less.
   const isWaitKnown = threads.some(t => t.waitSeconds !== undefined)
   return [
@@ -189,25 +189,25 @@ function findFalseNeighbour({ trial, processes, window }) {
  * Finds CPU sets of two CPUs or more whose processes waited while CPUs were idle. The waits of processes that were throttled, or
  * that are in a pod with a quota, do not count. @param {Pick<TrialRecord, 'trial' | 'processes' | 'host' | 'window'>} record
  */
-function findHidden({ trial: { arm }, processes, host, window }) {
+function findWaitingCpuSets({ trial: { arm }, processes, host, window }) {
   return [...groupBy(processes, p => p.cpuSet)].map(([cpuSet, same]) => {
     const free = same.filter(
       p => !p.throttledFraction && !isInPod(arm, p.role) && p.threads.some(t => t.waitSeconds !== undefined),
     )
-    const waited = sum(free.flatMap(p => p.threads.map(t => Math.max(0, t.waitSeconds ?? 0))))
+    const waited = sumNumbers(free.flatMap(p => p.threads.map(t => Math.max(0, t.waitSeconds ?? 0))))
     const waiting = waited / (window?.seconds ?? Number.NaN)
-    const used = sum(same.map(p => p.cpuCores))
+    const used = sumNumbers(same.map(p => p.cpuCores))
     // A CPU set is a list of ranges, such as `0-2,5`.
     const ranges = cpuSet.split(',').map(range => range.split('-').map(Number))
-    const cpus = sum(ranges.map(([first, last = first]) => last - first + 1))
+    const cpus = sumNumbers(ranges.map(([first, last = first]) => last - first + 1))
     // Other processes may run on these CPUs: those of arms beside this one, and programs that are not of this run.
     const idle = Math.min(cpus - used - (host?.foreignCores ?? 0), host ? host.idleFraction * host.cpus : Infinity)
     // Processes on one CPU wait for each other even if it is half idle, so that waiting shows no quota there.
-    const isHeld = cpus > 1 && waiting >= Math.max(WAITING_LEAST, WAIT_TIMES * sum(free.map(p => p.cpuCores)))
+    const isHeld = cpus > 1 && waiting >= Math.max(WAITING_LEAST, WAIT_TIMES * sumNumbers(free.map(p => p.cpuCores)))
     return (
       isHeld &&
       idle >= IDLE_LEAST * cpus &&
-      `threads of ${free.map(renderProcessName).join(', ')} waited for a CPU all the time, ${waiting.toFixed(1)} on average, while ${percent(idle / cpus)} of ${cpus} CPUs were idle and no cap of this run held them: a group that is not visible from here, of this job or container, has a quota, near the ${used.toFixed(2)} cores that they used: raise it, or give sidecars a smaller --cpu`
+      `threads of ${free.map(renderProcessName).join(', ')} waited for a CPU all the time, ${waiting.toFixed(1)} on average, while ${renderFinePercent(idle / cpus)} of ${cpus} CPUs were idle and no cap of this run held them: a group that is not visible from here, of this job or container, has a quota, near the ${used.toFixed(2)} cores that they used: raise it, or give sidecars a smaller --cpu`
     )
   })
 }

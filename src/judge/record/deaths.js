@@ -11,7 +11,7 @@ export const DEATHS_MOST = 2
  * processes, so the first is read; a sidecar that died without the id of its arm is not counted.
  * @param {TrialRecord[]} records of one deployment @returns {string[]} []: none died, or an arm has its deployment alone
  */
-export function listDead(records) {
+export function listDeadArms(records) {
   const sidecars = records.length > 1 ? records[0].ended.filter(({ role }) => role === 'sidecar') : []
   return [...new Set(sidecars.flatMap(({ armId }) => armId ?? []))]
 }
@@ -27,7 +27,7 @@ export function createDeaths() {
      *   or the sidecars of all arms died
      */
     count(records) {
-      const dead = listDead(records)
+      const dead = listDeadArms(records)
       for (const id of dead) deathsByArm.set(id, (deathsByArm.get(id) ?? 0) + 1)
       return dead.length < records.length ? dead.filter(id => deathsByArm.get(id) === DEATHS_MOST) : []
     },
@@ -44,7 +44,7 @@ export function createDeaths() {
 }
 
 /** Finds the arms that a run left out since their sidecars died, by id. @param {TrialRecord[]} records @returns {Set<string>} */
-export function findLeftOut(records) {
+export function findLeftOutArms(records) {
   const interleaved = records.filter(({ trial }) => trial.interleaving !== undefined)
   const deployments = [...groupBy(interleaved, ({ trial }) => `${trial.kind} ${trial.interleaving}`).values()]
   const deaths = createDeaths()

@@ -1,4 +1,4 @@
-import { isSpoiled, secondsUnderLoad, USES } from '../gates/gate.js'
+import { computeLoadSeconds, isSpoiled, USES } from '../gates/gate.js'
 
 /** Measures of a trial; the table of quantities defines each. Pure. @import { QuantityRow } from './quantity-row.js' */
 /** @import { ProcessRecord, TrialRecord, Use } from '../../model/types.ts' */
@@ -13,7 +13,7 @@ export const QUANTILES = { p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99, p999: 0.999
  * Creates a function that makes rows of quantities with one form, each with a name, a label and a header, which is the name by default.
  * @param {Pick<QuantityRow, 'unit' | 'digits' | 'use'> & Partial<QuantityRow>} form
  */
-export function rowsOf(form) {
+export function createRowFactory(form) {
   return (/** @type {string} */ name, /** @type {string} */ label, header = name) => ({
     ...form,
     name,
@@ -40,7 +40,7 @@ export function countGoodUses(record) {
  * @template {{ trial: Pick<TrialRecord['trial'], 'isExclusive'> }} T
  * @param {T[]} trials of one arm and round @param {(trial: T) => number} countGood uses
  */
-export function listCounted(trials, countGood) {
+export function listCountedTrials(trials, countGood) {
   if (!trials.some(({ trial }) => trial.isExclusive)) return trials
   return trials.toSorted((a, b) => countGood(b) - countGood(a)).slice(0, 1)
 }
@@ -49,8 +49,8 @@ export function listCounted(trials, countGood) {
  * Finds the value of a round: that of the first trial that counts, is good for a use and has a finite one; null: none has.
  * @param {TrialRecord[]} trials @param {Use} use @param {(record: TrialRecord) => number | null} measure
  */
-export function valueOfRound(trials, use, measure) {
-  const values = listCounted(trials, countGoodUses)
+export function findRoundValue(trials, use, measure) {
+  const values = listCountedTrials(trials, countGoodUses)
     .filter(r => r.outcome !== 'failed' && !isSpoiled(r, use))
     .map(measure)
     .filter(value => value !== null && Number.isFinite(value))
@@ -63,34 +63,34 @@ export function divideRounds(over, under) {
 }
 
 /** Lists the sidecars of a record. @param {TrialRecord} record @param {string | null} [service] null: of all */
-export function sidecarsOf({ processes }, service = null) {
+export function listSidecars({ processes }, service = null) {
   return processes.filter(p => p.role === 'sidecar' && (service === null || p.service === service))
 }
 
 /** Lists the sidecars that a window measures; []: an arm one of whose sidecars ends in the window. @param {TrialRecord} record @param {string | null} [service] */
-export function countedOf(record, service) {
-  return record.trial.arm.conditions.ending ? [] : sidecarsOf(record, service)
+export function listMeasuredSidecars(record, service) {
+  return record.trial.arm.conditions.ending ? [] : listSidecars(record, service)
 }
 
 /** Computes verified requests per second under load; null: no load, or no window. @param {TrialRecord} record */
 export function ratePerSecond(record) {
-  const seconds = secondsUnderLoad(record)
+  const seconds = computeLoadSeconds(record)
   return record.load && seconds ? record.load.verified / seconds : null
 }
 
 /**
  * Computes the cores of sidecars under load: those of arms in turns are scaled to their own turns.
  * @param {TrialRecord} record @param {string | null} [service] whose sidecar; by default all
- * @returns {number | null} null: there is no sidecar that counts (`countedOf`), or the CPU of one was not read
+ * @returns {number | null} null: there is no sidecar that counts (`listMeasuredSidecars`), or the CPU of one was not read
  */
-export function coresUnderLoad(record, service) {
-  const cores = sumOf(countedOf(record, service), p => p.cpuCores)
+export function computeCoresUnderLoad(record, service) {
+  const cores = sumValues(listMeasuredSidecars(record, service), p => p.cpuCores)
   const { load, window } = record
   return cores === null || !load?.interleaved || !window ? cores : (cores * window.seconds) / load.interleaved.seconds
 }
 
 /** Finds the rate of a closed loop that the sidecar bound; null: something else did, or it is no closed loop. @param {TrialRecord} record */
-export function capacityPerSecond(record) {
+export function findCapacityPerSecond(record) {
   return record.boundBy === 'sidecar' && record.trial.arm.load.kind === 'closed' ? ratePerSecond(record) : null
 }
 
@@ -103,15 +103,15 @@ export function startSeconds({ phasesSeconds, trial, rollout }) {
   return !trial.arm.hasSidecars || trial.interleaving || rollout ? null : (phasesSeconds.start ?? null)
 }
 
-/** Sums a value of processes; null: one is null, or there are no processes. @param {ProcessRecord[]} processes @param {(p: ProcessRecord) => number | null} of */
-export function sumOf(processes, of) {
-  const values = processes.map(of)
+/** Sums a value of processes; null: one is null, or there are no processes. @param {ProcessRecord[]} processes @param {(p: ProcessRecord) => number | null} measure */
+export function sumValues(processes, measure) {
+  const values = processes.map(measure)
   return values.length === 0 || values.includes(null) ? null : values.reduce((sum, v) => Number(sum) + Number(v), 0)
 }
 
-/** Finds the largest value that is not null; null: there is none. @param {ProcessRecord[]} processes @param {(p: ProcessRecord) => number | null} of */
-export function mostOf(processes, of) {
-  const values = processes.flatMap(p => of(p) ?? [])
+/** Finds the largest value that is not null; null: there is none. @param {ProcessRecord[]} processes @param {(p: ProcessRecord) => number | null} measure */
+export function findLargestValue(processes, measure) {
+  const values = processes.flatMap(p => measure(p) ?? [])
   return values.length === 0 ? null : Math.max(...values)
 }
 
@@ -120,10 +120,10 @@ export function mostOf(processes, of) {
  * @param {TrialRecord} record @param {ProcessRecord[]} processes
  * @returns {number | null} null: no request was verified, or the CPU of one process was not read
  */
-export function cpuPerRequestMicros(record, processes) {
+export function computeCpuPerRequestMicros(record, processes) {
   const { load, window } = record
   const rate = load && window ? (load.verified + (load.loud?.verified ?? 0)) / window.seconds : null
-  const cores = sumOf(processes, p => p.cpuCores)
+  const cores = sumValues(processes, p => p.cpuCores)
   return rate && cores !== null ? (1e6 * cores) / rate : null
 }
 

@@ -1,5 +1,5 @@
 import { capitalise, joinWords } from '../../lib/letters.js'
-import { joinParts, left, right } from '../../lib/text-table.js'
+import { alignLeft, alignRight, joinParts } from '../../lib/text-table.js'
 import { ALGORITHMS } from '../../model/balance.js'
 import { BALANCE_NAMES, BALANCE_QUANTITIES } from '../../model/balance-quantities.js'
 import { drawRounds } from '../../report/charts/rounds.js'
@@ -45,7 +45,7 @@ export function renderBalanceCsv({ form: { items, shards, seeds }, run, rows }) 
     ...rows.map(({ algorithm, sizes, quantities }) => {
       const numbers = BALANCE_NAMES.flatMap(name => {
         const { median, low, high, values } = quantities[name]
-        return [median, low, high, ...endsOf(values)]
+        return [median, low, high, ...computeExtremes(values)]
       })
       return [algorithm, sizes, items, shards, seeds, run.seed, ...numbers]
     }),
@@ -109,10 +109,10 @@ export function answerOfBalance(summary) {
     ...(i === 0 && { isBar: /** @type {const} */ (true) }),
   }))
   const findLeast = (/** @type {'moves' | 'spread'} */ name) => {
-    const medianOf = (/** @type {BalanceRow} */ { quantities }) => Number(quantities[name].median)
-    const least = Math.min(...rowsOfFirst.map(medianOf))
+    const findMedian = (/** @type {BalanceRow} */ { quantities }) => Number(quantities[name].median)
+    const least = Math.min(...rowsOfFirst.map(findMedian))
     const { digits } = BALANCE_QUANTITIES[name]
-    const best = rowsOfFirst.filter(row => medianOf(row).toFixed(digits) === least.toFixed(digits))
+    const best = rowsOfFirst.filter(row => findMedian(row).toFixed(digits) === least.toFixed(digits))
     return `${joinWords(best.map(row => ALGORITHMS[row.algorithm].label))} (${least.toFixed(digits)})`
   }
   return {
@@ -152,12 +152,12 @@ function renderForm({ form: { items, shards, seeds }, run }) {
  */
 function tabulateBalance({ rows }, sizes) {
   const renderSpread = (/** @type {Quantity} */ { median, values }, /** @type {number} */ digits) => {
-    const [least, most] = endsOf(values).map(value => value.toFixed(digits))
+    const [least, most] = computeExtremes(values).map(value => value.toFixed(digits))
     return `${Number(median).toFixed(digits)} (${least} to ${most})`
   }
   return {
     caption: `Items of ${sizes} sizes: the median of the seeds, the least and the most`,
-    columns: [...left('algorithm'), ...right(...BALANCE_NAMES.map(name => BALANCE_QUANTITIES[name].label))],
+    columns: [...alignLeft('algorithm'), ...alignRight(...BALANCE_NAMES.map(name => BALANCE_QUANTITIES[name].label))],
     rows: rows
       .filter(row => row.sizes === sizes)
       .map(({ algorithm, quantities }) => [
@@ -191,19 +191,19 @@ export function tabulateBalanceWords() {
   return [
     {
       caption: 'Assignment algorithms',
-      columns: left('algorithm', 'definition'),
+      columns: alignLeft('algorithm', 'definition'),
       rows: Object.values(ALGORITHMS).map(({ label, does }) => [label, does]),
     },
     {
       caption: 'Quantities of an assignment',
-      columns: left('quantity', 'definition'),
+      columns: alignLeft('quantity', 'definition'),
       rows: Object.values(BALANCE_QUANTITIES).map(({ label, unit, definition }) => [`${label} (${unit})`, definition]),
     },
   ]
 }
 
 /** Finds the least and the most. @param {(number | null)[]} values one a seed, none of them null here */
-function endsOf(values) {
+function computeExtremes(values) {
   const numbers = values.map(Number)
   return [Math.min(...numbers), Math.max(...numbers)]
 }

@@ -3,7 +3,7 @@ import { BenchError } from '../../lib/errors.js'
 import { parseJson } from '../../lib/json.js'
 import { renderCommand } from '../../lib/render-command.js'
 import { balanceManifestSchema, balanceTrialSchema, findFault } from '../../model/schemas.js'
-import { readTextLines, writeDocument, writeWhole } from '../../records/files.js'
+import { readTextLines, writeAtomically, writeDocument } from '../../records/files.js'
 import { parseDocument } from '../../records/records.js'
 import { createResultsFolder } from '../../records/write.js'
 
@@ -21,7 +21,7 @@ import { createResultsFolder } from '../../records/write.js'
 export function writeBalance(folder, { manifest, trials, summary }) {
   createResultsFolder(folder)
   writeDocument(folder, 'manifest.json', manifest)
-  writeWhole(folder, 'trials.jsonl', trials.map(trial => `${JSON.stringify(trial)}\n`).join(''))
+  writeAtomically(folder, 'trials.jsonl', trials.map(trial => `${JSON.stringify(trial)}\n`).join(''))
   writeDocument(folder, 'summary.json', summary)
 }
 
@@ -32,21 +32,21 @@ export function writeBalance(folder, { manifest, trials, summary }) {
 export function readBalance(folder) {
   const file = path.join(folder, 'manifest.json')
   const manifest = /** @type {BalanceManifest} */ (parseDocument(file, `${file} is missing`))
-  assertWhole(file, findFault(balanceManifestSchema, manifest))
+  assertNoFault(file, findFault(balanceManifestSchema, manifest))
   const lines = [...readTextLines(path.join(folder, 'trials.jsonl'))].filter(Boolean)
   const trials = lines.map((line, i) => {
     const trial = parseJson(line)
-    assertWhole(`${folder}/trials.jsonl:${i + 1}`, findFault(balanceTrialSchema, trial))
+    assertNoFault(`${folder}/trials.jsonl:${i + 1}`, findFault(balanceTrialSchema, trial))
     return trial
   })
   const { algorithms, seeds, sizes } = manifest.form
   const expected = algorithms.length * sizes.length * seeds
-  assertWhole(`${folder}/trials.jsonl`, trials.length === expected ? null : `${trials.length} of ${expected} records`)
+  assertNoFault(`${folder}/trials.jsonl`, trials.length === expected ? null : `${trials.length} of ${expected} records`)
   return { manifest, trials }
 }
 
 /** @param {string} where @param {string | null} fault null: none @throws {BenchError} with the fault */
-function assertWhole(where, fault) {
+function assertNoFault(where, fault) {
   if (fault === null) return
   throw new BenchError(`${where} is damaged: ${fault}; compute it again: ${renderCommand('bench', 'balance')}`)
 }

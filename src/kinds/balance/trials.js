@@ -43,8 +43,8 @@ function measureAssignment({ algorithm, items, shards }) {
   }
   const mean = loads.reduce((sum, load) => sum + load) / shards
   return {
-    spread: rangeOf(loads) / mean,
-    spreadItems: rangeOf(counts),
+    spread: computeRange(loads) / mean,
+    spreadItems: computeRange(counts),
     removed: countMoves({ from: before, to: fewer, kept: shards - 1 }),
     added: countMoves({ from: before, to: more, kept: shards }),
   }
@@ -74,7 +74,7 @@ export function renderBalanceTrial({ algorithm, sizes, seed }) {
 }
 
 /** @param {number[]} values */
-function rangeOf(values) {
+function computeRange(values) {
   return Math.max(...values) - Math.min(...values)
 }
 
@@ -86,9 +86,9 @@ export function summariseBalance({ manifest: { run, question, form }, trials }) 
   const rows = form.sizes.flatMap(sizes =>
     form.algorithms.map(algorithm => {
       const trialsOfAlgorithm = trials.filter(trial => trial.algorithm === algorithm && trial.sizes === sizes)
-      const quantities = Object.entries(BALANCE_QUANTITIES).map(([name, { of }]) => [
+      const quantities = Object.entries(BALANCE_QUANTITIES).map(([name, { of: measure }]) => [
         name,
-        summariseValues(trialsOfAlgorithm.map(of)),
+        summariseValues(trialsOfAlgorithm.map(measure)),
       ])
       return { algorithm, sizes, quantities: /** @type {BalanceRow['quantities']} */ (Object.fromEntries(quantities)) }
     }),

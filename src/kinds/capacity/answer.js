@@ -2,12 +2,12 @@ import { renderContrasts } from '../../answer/contrasts.js'
 import { renderSureness } from '../../answer/noise.js'
 import { renderPair } from '../../answer/pair.js'
 import { renderPairs } from '../../answer/pairs.js'
-import { chooseQuantities, choosesQuantities, drawProxies, hasPoints } from '../../answer/proxies.js'
-import { formatValue, QUANTITIES, quantityOf } from '../../judge/quantities.js'
+import { chooseQuantities, drawProxies, hasChosenQuantities, hasPoints } from '../../answer/proxies.js'
+import { findQuantity, formatValue, QUANTITIES } from '../../judge/quantities.js'
 import { renderInterval } from '../../lib/units.js'
 import { renderCpuRequests } from './cpu-requests.js'
 import { renderCrossings } from './crossings.js'
-import { listExcluded } from './excluded.js'
+import { listExcludedQuantities } from './excluded.js'
 import { renderLoudPairs } from './loud.js'
 import { listOpenQuestions } from './open-questions.js'
 
@@ -31,12 +31,12 @@ export function answerCapacity(answered) {
   const { arms, comparisons } = result
   const isIdle = arms[0].load.kind === 'idle'
   const primary = isIdle ? 'cpuCores' : 'cpuPerRequest'
-  const isUsual = !choosesQuantities(summary)
+  const isUsual = !hasChosenQuantities(summary)
   // Experiments with CPU requests or a loud pair ask for the p99.
   const ofLatency = [...renderCpuRequests(arms), ...renderLoudPairs(arms)]
   const usual = isIdle ? USUAL_OF_IDLE : ofLatency.length > 0 ? ['p99'] : USUAL
   return {
-    pictures: isAlone ? drawAlone(answered, usual) : isUsual ? drawBeside(answered) : drawQuantities(answered),
+    pictures: isAlone ? drawArmsAlone(answered, usual) : isUsual ? drawBesideCost(answered) : drawQuantities(answered),
     verdicts: [
       ...ofLatency,
       ...(isAlone ? [...renderPairs({ comparisons, primary }), ...renderContrasts({ comparisons, primary })] : []),
@@ -46,7 +46,10 @@ export function answerCapacity(answered) {
     ...(isAlone && renderSureness(result, { primary, repeats: 'repeat', drawn: chooseQuantities(summary, usual) })),
     notMeasured: isIdle
       ? []
-      : [...(ofLatency.length > 0 ? [] : listExcluded(result, summary)), ...listOpenQuestions({ ...summary, arms })],
+      : [
+          ...(ofLatency.length > 0 ? [] : listExcludedQuantities(result, summary)),
+          ...listOpenQuestions({ ...summary, arms }),
+        ],
   }
 }
 
@@ -54,25 +57,25 @@ export function answerCapacity(answered) {
  * Draws the cost and the rate or latency of each proxy, for a run without interleaved trials.
  * @param {AnsweredCapacity} answered @param {string[]} usual quantities, the primary one first
  */
-function drawAlone({ result: { arms, comparisons }, summary, measured }, usual) {
+function drawArmsAlone({ result: { arms, comparisons }, summary, measured }, usual) {
   const isIdle = arms[0].load.kind === 'idle'
   const isOfPoints = hasPoints(measured.filter(arm => arm.repeatOf === null))
-  const isUsual = !choosesQuantities(summary)
+  const isUsual = !hasChosenQuantities(summary)
   const quantities = chooseQuantities(summary, usual)
   return drawProxies({
     arms,
     comparisons,
     primary: usual[0],
-    quantities: isOfPoints && isUsual && !isIdle ? [...quantities, rateOf(measured)] : quantities,
+    quantities: isOfPoints && isUsual && !isIdle ? [...quantities, chooseRateQuantity(measured)] : quantities,
     columns: isUsual && !isIdle ? listColumns(measured) : [],
   })
 }
 
 /** Draws the rate or latency of each proxy alone: interleaved trials of the same run have answered the cost. @param {AnsweredCapacity} answered */
-function drawBeside({ result: { arms }, measured }) {
+function drawBesideCost({ result: { arms }, measured }) {
   const isOfPoints = hasPoints(measured.filter(arm => arm.repeatOf === null))
   return isOfPoints
-    ? drawProxies({ arms, comparisons: [], quantities: [rateOf(measured)] })
+    ? drawProxies({ arms, comparisons: [], quantities: [chooseRateQuantity(measured)] })
     : drawProxies({ arms, comparisons: [], quantities: [], columns: listColumns(measured) })
 }
 
@@ -89,9 +92,9 @@ function drawQuantities({ result: { arms }, summary }) {
  * Chooses the quantity by which arms of one load are judged: p99 of an open loop; capacity if any arm reached it, else throughput.
  * @param {SummaryArm[]} arms
  */
-function rateOf(arms) {
+function chooseRateQuantity(arms) {
   if (arms[0].load.kind === 'open') return 'p99'
-  return arms.some(arm => quantityOf(arm, 'capacity').median !== null) ? 'capacity' : 'throughput'
+  return arms.some(arm => findQuantity(arm, 'capacity').median !== null) ? 'capacity' : 'throughput'
 }
 
 /** Lists the columns of latency (open loop), or of capacity or rate. @param {SummaryArm[]} arms that were measured */
@@ -102,7 +105,7 @@ function listColumns(arms) {
   const limit = arm.cpuLimitCores === null ? '' : ` at ${arm.cpuLimitCores} CPU each`
   if (kind === 'open')
     return [createColumn(`p99 at ${ratePerSecond} req/s`, 'p99'), createColumn('added by the sidecars', 'addedP99')]
-  const bound = sidecars.filter(arm => quantityOf(arm, 'capacity').median !== null)
+  const bound = sidecars.filter(arm => findQuantity(arm, 'capacity').median !== null)
   const isCapacity = bound.length > 0
   return [
     {
@@ -123,7 +126,7 @@ function createColumn(heading, name) {
   return {
     column: /** @type {Column} */ ({ heading }),
     cellOf: (/** @type {SummaryArm} */ arm) => {
-      const { median, low, high } = quantityOf(arm, name)
+      const { median, low, high } = findQuantity(arm, name)
       if (median === null || (name === 'addedP99' && !arm.hasSidecars)) return null
       const [value, ...ends] = [median, low, high].map(v => formatValue(QUANTITIES[name], Number(v)))
       return { text: low === null ? `${value} ms` : `${value} ms [${ends.join(', ')}]`, value: median }
@@ -136,14 +139,14 @@ function createColumn(heading, name) {
  * @param {SummaryArm} arm @param {boolean} isCapacity the heading of the column is `capacity` @returns {Cell | null} null: no rate
  */
 function renderRate(arm, isCapacity) {
-  const capacity = quantityOf(arm, 'capacity')
+  const capacity = findQuantity(arm, 'capacity')
   const formatCapacity = (/** @type {number | null} */ value) => formatValue(QUANTITIES.capacity, Number(value))
   if (capacity.median !== null) {
     return { text: `${formatCapacity(capacity.median)} req/s${renderInterval(capacity, formatCapacity)}` }
   }
-  const rate = quantityOf(arm, 'throughput').median
+  const rate = findQuantity(arm, 'throughput').median
   if (rate === null) return null
-  const share = quantityOf(arm, 'cpuOfCap').median
+  const share = findQuantity(arm, 'cpuOfCap').median
   const used = share === null ? '' : ` with ${formatValue(QUANTITIES.cpuOfCap, share)} of its limit used`
   const more = isCapacity && arm.hasSidecars ? 'not reached: ' : ''
   return { text: `${more}${formatCapacity(rate)} req/s${used}` }

@@ -1,8 +1,8 @@
-import { formatValue, QUANTITIES, quantityOf } from '../../judge/quantities.js'
+import { findQuantity, formatValue, QUANTITIES } from '../../judge/quantities.js'
 import { P99_REQUESTS } from '../../judge/record/measures.js'
 import { groupBy } from '../../lib/group-by.js'
 import { joinWords } from '../../lib/letters.js'
-import { groupOf, renderArmName } from '../../model/arms.js'
+import { createGroupKey, renderArmName } from '../../model/arms.js'
 import { toMillicores } from '../../model/container-limits.js'
 import { findExclusion } from './excluded.js'
 
@@ -20,21 +20,21 @@ export function renderCpuRequests(arms) {
     ({ repeatOf, conditions }) => repeatOf === null && conditions.cpuRequestCores !== undefined,
   )
   const besideNeighbour = withRequest.filter(({ conditions }) => conditions.neighbourCores !== undefined)
-  const groups = groupBy(besideNeighbour, arm => `${renderArmName(arm)} ${groupOf(arm, 'cpuRequestCores')}`)
+  const groups = groupBy(besideNeighbour, arm => `${renderArmName(arm)} ${createGroupKey(arm, 'cpuRequestCores')}`)
   return [...groups.values()].flatMap(renderDoubling)
 }
 
 /** Renders a sentence of a group. @param {SummaryArm[]} group arms that differ in the CPU request alone */
 function renderDoubling(group) {
   const points = group
-    .map(arm => ({ arm, cores: Number(arm.conditions.cpuRequestCores), p99Ms: quantityOf(arm, 'p99').median }))
+    .map(arm => ({ arm, cores: Number(arm.conditions.cpuRequestCores), p99Ms: findQuantity(arm, 'p99').median }))
     .toSorted((a, b) => b.cores - a.cores)
   const measured = points.flatMap(({ p99Ms, ...point }) => (p99Ms === null ? [] : [{ ...point, p99Ms }]))
   const missing = points.filter(({ p99Ms }) => p99Ms === null)
   if (points.length < 2) return []
   const [{ arm }] = points
   const [largest, ...smaller] = measured
-  const lacks = renderMissing(missing.map(point => point.arm))
+  const lacks = renderMissingByRequest(missing.map(point => point.arm))
   const start = `${renderArmName(arm)}: beside a neighbour of ${arm.conditions.neighbourCores} CPUs`
   if (!largest) return [`${start} there is ${lacks.join('; ')}.`]
   return [`${[`${start} ${renderPlace(largest, smaller)}`, ...lacks].join('; ')}.`]
@@ -67,11 +67,11 @@ function renderPlace(largest, smaller) {
  * Renders the requests without a p99 by reason: the gate that excluded it, or too few requests.
  * @param {SummaryArm[]} arms without one, by falling request @returns {string[]} []: no such arm
  */
-function renderMissing(arms) {
+function renderMissingByRequest(arms) {
   const alike = groupBy(arms, arm => findExclusion([arm], 'latency')?.gate)
   return [...alike.values()].map(same => {
     const requests = same.map(({ conditions }) => renderRequest(Number(conditions.cpuRequestCores)))
-    return `no p99 at ${requests.join(', ')}: ${findExclusion([same[0]], 'latency')?.reason ?? renderTooFew(same[0])}`
+    return `no p99 at ${requests.join(', ')}: ${findExclusion([same[0]], 'latency')?.reason ?? renderTooFewRequests(same[0])}`
   })
 }
 
@@ -79,7 +79,7 @@ function renderMissing(arms) {
  * Renders how many requests a window has and a p99 needs; if it has enough, that none was measured.
  * @param {SummaryArm} arm without a p99, though no gate excluded it
  */
-export function renderTooFew({ load: { ratePerSecond = 0, windowSeconds } }) {
+export function renderTooFewRequests({ load: { ratePerSecond = 0, windowSeconds } }) {
   const due = Math.round(ratePerSecond * windowSeconds)
   if (due >= P99_REQUESTS) return 'none was measured'
   return `${due} requests in a window, and a p99 takes ${P99_REQUESTS} (--rate ${Math.ceil(P99_REQUESTS / windowSeconds)}, or --profile full)`

@@ -1,8 +1,15 @@
-import { formatValue, QUANTITIES, quantityOf } from '../../judge/quantities.js'
+import { findQuantity, formatValue, QUANTITIES } from '../../judge/quantities.js'
 import { groupBy } from '../../lib/group-by.js'
 import { summariseValues } from '../../lib/stats.js'
-import { percent, renderInterval } from '../../lib/units.js'
-import { AXES, findVaried, groupOf, renderArmName, renderAxes, renderContenderName } from '../../model/arms.js'
+import { renderInterval, renderPercent } from '../../lib/units.js'
+import {
+  AXES,
+  createGroupKey,
+  listVariedAxes,
+  renderArmName,
+  renderAxes,
+  renderContenderName,
+} from '../../model/arms.js'
 import { GAP_LEAST } from '../../model/bounds.js'
 
 /** Crossings: values of an axis from which on one plane takes less of a quantity than another, with their sentences and charts. Pure. */
@@ -30,7 +37,7 @@ import { GAP_LEAST } from '../../model/bounds.js'
 export function renderCrossings({ arms }, { shows }) {
   const { across } = shows
   if (across === null) return []
-  const varied = findVaried(arms).filter(name => name !== across)
+  const varied = listVariedAxes(arms).filter(name => name !== across)
   return findCrossings({ arms, shows }).map(crossing => {
     const place = renderAxes(crossing.lines[0][0].arm, varied)
     return `${place ? `${place}: ` : ''}${renderCrossing(crossing, AXES[across].label)}.`
@@ -43,11 +50,11 @@ function renderCrossing({ quantity, lines, at, isOnce, isClear }, axis) {
   const { median } = at
   const [less, more] = lines.map(([{ arm }]) => renderArmName(arm))
   const last = lines[0].length - 1
-  const valuesAt = (/** @type {number} */ i) =>
+  const renderValuesAt = (/** @type {number} */ i) =>
     `${lines[0][i].at}: ${lines.map(points => formatValue(row, Number(points[i].quantity.median))).join(' and ')}`
-  const values = `(${axis} ${valuesAt(0)}; ${valuesAt(last)})`
+  const values = `(${axis} ${renderValuesAt(0)}; ${renderValuesAt(last)})`
   if (median === null && !isClear)
-    return `${row.label}: ${less} and ${more} are within ${percent(GAP_LEAST)} at some number of ${axis}, and neither takes less at every one ${values}`
+    return `${row.label}: ${less} and ${more} are within ${renderPercent(GAP_LEAST)} at some number of ${axis}, and neither takes less at every one ${values}`
   if (median === null) return `${row.label}: ${less} takes less than ${more} at every number of ${axis} ${values}`
   if (!isOnce) return `${row.label}: ${less} and ${more} change places more than once ${values}`
   return `${row.label}: ${less} takes less than ${more} from ${median.toFixed(1)}${renderInterval(at, end => end.toFixed(1))} ${axis} on, and more below ${values}`
@@ -61,8 +68,8 @@ export function drawCrossings({ summary, arms, colourFor }) {
   const { across, crossings = [] } = summary.shows
   if (across === null) return []
   const measured = arms.filter(arm => arm.repeatOf === null && arm.hasSidecars)
-  const varied = findVaried(measured).filter(name => name !== across)
-  return [...groupBy(measured, arm => groupOf(arm, across)).values()].flatMap((alike, i) =>
+  const varied = listVariedAxes(measured).filter(name => name !== across)
+  return [...groupBy(measured, arm => createGroupKey(arm, across)).values()].flatMap((alike, i) =>
     crossings.map(quantity => {
       const { label, unit, scale = 1 } = QUANTITIES[quantity]
       const place = renderAxes(alike[0], varied)
@@ -93,7 +100,7 @@ export function findCrossings({ arms, shows }) {
   const { across, crossings = [] } = shows
   if (across === null) return []
   const measured = arms.filter(arm => arm.repeatOf === null && arm.hasSidecars)
-  return [...groupBy(measured, arm => groupOf(arm, across)).values()].flatMap(alike =>
+  return [...groupBy(measured, arm => createGroupKey(arm, across)).values()].flatMap(alike =>
     crossings.flatMap(quantity => {
       const lines = [...groupBy(alike, renderContenderName).values()].map(group =>
         listPoints({ group, across, quantity }),
@@ -109,7 +116,7 @@ export function findCrossings({ arms, shows }) {
  */
 function listPoints({ group, across, quantity }) {
   return group
-    .map(arm => ({ at: Number(AXES[across].of(arm)), arm, quantity: quantityOf(arm, quantity) }))
+    .map(arm => ({ at: Number(AXES[across].of(arm)), arm, quantity: findQuantity(arm, quantity) }))
     .filter(point => Number.isFinite(point.at) && point.quantity.median !== null)
     .sort((x, y) => x.at - y.at)
 }

@@ -1,6 +1,6 @@
-import { choosesQuantities, headingOf } from '../../answer/proxies.js'
+import { hasChosenQuantities, renderHeading } from '../../answer/proxies.js'
 import { GATES } from '../../judge/gates.js'
-import { QUANTITIES, quantityOf } from '../../judge/quantities.js'
+import { findQuantity, QUANTITIES } from '../../judge/quantities.js'
 import { groupBy } from '../../lib/group-by.js'
 
 /**
@@ -13,17 +13,17 @@ import { groupBy } from '../../lib/group-by.js'
  * @param {Pick<Result, 'arms'>} result @param {Pick<Summary, 'shows'>} summary
  * @returns {NotMeasured[]} without commands; []: none, the experiment names no quantities, or a load is no open loop
  */
-export function listExcluded({ arms }, { shows }) {
+export function listExcludedQuantities({ arms }, { shows }) {
   const measured = arms
     .filter(arm => arm.repeatOf === null && arm.trials.completed > 0)
     // A trial that failed does not explain why those that completed have no value.
     .map(arm => ({ ...arm, spoiled: arm.spoiled.filter(({ gate }) => gate !== 'failed') }))
-  if (!choosesQuantities({ shows }) || measured.some(({ load }) => load.kind !== 'open')) return []
+  if (!hasChosenQuantities({ shows }) || measured.some(({ load }) => load.kind !== 'open')) return []
   const excluded = shows.quantities.flatMap(name => {
     const { use } = QUANTITIES[name]
-    if (measured.some(arm => quantityOf(arm, name).median !== null || !isExcluded(arm, use))) return []
+    if (measured.some(arm => findQuantity(arm, name).median !== null || !isExcluded(arm, use))) return []
     const reason = findExclusion(measured, use)?.reason
-    return reason === undefined ? [] : [{ heading: headingOf(name), reason }]
+    return reason === undefined ? [] : [{ heading: renderHeading(name), reason }]
   })
   return [...groupBy(excluded, ({ reason }) => reason)].map(([why, same]) => ({
     what: same.map(({ heading }) => heading).join(', '),
@@ -34,21 +34,21 @@ export function listExcluded({ arms }, { shows }) {
 
 /** Says whether one gate excluded a use of all completed trials. @param {SummaryArm} arm @param {Use} use */
 function isExcluded({ spoiled, trials }, use) {
-  return spoiled.some(({ gate, trials: count }) => spoils(gate, use) && count >= trials.completed)
+  return spoiled.some(({ gate, trials: count }) => isSpoiling(gate, use) && count >= trials.completed)
 }
 
 /**
  * Says whether a gate spoils a use; true also for a name that is no gate, and for a gate without a list, which spoils all.
  * @param {string} gate @param {Use} use
  */
-const spoils = (gate, use) => GATES.get(gate)?.spoils?.includes(use) ?? true
+const isSpoiling = (gate, use) => GATES.get(gate)?.spoils?.includes(use) ?? true
 
 /**
  * Finds the gate that excluded a use from the most trials of an arm, with the first line of its reason; undefined: none did.
  * @param {SummaryArm[]} arms @param {Use} use
  */
 export function findExclusion(arms, use) {
-  const excluding = arms.flatMap(({ spoiled }) => spoiled).filter(({ gate }) => spoils(gate, use))
+  const excluding = arms.flatMap(({ spoiled }) => spoiled).filter(({ gate }) => isSpoiling(gate, use))
   const most = excluding.toSorted((a, b) => b.trials - a.trials).at(0)
   return most && { gate: most.gate, reason: most.reason.split('\n')[0] }
 }

@@ -1,8 +1,8 @@
-import { quantityOf } from '../../judge/quantities.js'
+import { findQuantity } from '../../judge/quantities.js'
 import { renderCommand } from '../../lib/render-command.js'
 import { AXES, renderArmName } from '../../model/arms.js'
-import { bindsOnlyBesideWrk, largestBindingCpuLimit } from '../../model/cpu-limits.js'
-import { DEFAULT_GENERATOR, generatorOf } from '../../model/tools.js'
+import { canBindOnlyBesideWrk, findLargestBindingCpuLimit } from '../../model/cpu-limits.js'
+import { DEFAULT_GENERATOR, findGenerator } from '../../model/tools.js'
 
 /**
  * Questions that windows under load leave open, with the commands that answer them. Pure.
@@ -43,11 +43,11 @@ export function listOpenQuestions({ arms: all, machine, tools }) {
   const [{ boundBy, cpuLimitCores, load, spoiled }] = unbound
   const what = `capacity at ${cpuLimitCores} CPU each`
   if (boundBy === 'host' && spoiled.some(({ gate }) => gate === NEIGHBOUR)) {
-    const command = renderAgain(arms, `--cpu ${cpuLimitCores}`)
+    const command = renderRepeatCommand(arms, `--cpu ${cpuLimitCores}`)
     const commands = [{ command, gives: 'the same, once nothing else runs on this machine' }]
     return [{ what, why: 'other programs filled the machine before a sidecar reached its limit', commands }, ...latency]
   }
-  const generator = generatorOf({ tools }) ?? DEFAULT_GENERATOR
+  const generator = findGenerator({ tools }) ?? DEFAULT_GENERATOR
   const why = (WHY[`${boundBy}`] ?? 'no sidecar reached its limit')
     .replace('%', `${load.users} users`)
     .replace('@', generator)
@@ -64,7 +64,7 @@ function listCommands({ arms, sidecars, machine, tools }) {
   const [{ load, link }] = arms
   const again = renderOptions(arms)
   const elsewhere = machine.loadHost !== undefined
-  const largest = largestBindingCpuLimit(Number(machine.cpus), elsewhere)
+  const largest = findLargestBindingCpuLimit(Number(machine.cpus), elsewhere)
   const smallest = Math.min(...sidecars.map(arm => arm.cpuLimitCores ?? Number.POSITIVE_INFINITY))
   /** @type {Command[]} */
   const commands = []
@@ -76,13 +76,16 @@ function listCommands({ arms, sidecars, machine, tools }) {
   }
   const options = { cpuLimit: smallest, cpus: Number(machine.cpus), sidecars: sidecars[0].sidecars.length }
   const isForWrk = !elsewhere && arms[0].target === 'local' && load.connections === 'kept' && !load.hasCertificate
-  if (isForWrk && generatorOf({ tools }) === DEFAULT_GENERATOR) {
-    const besideWrk = (/** @type {string} */ on) =>
+  if (isForWrk && findGenerator({ tools }) === DEFAULT_GENERATOR) {
+    const renderWrkCommand = (/** @type {string} */ on) =>
       renderCommand('bench', `--cpu ${smallest} --link ${on}${again} --generator wrk`)
-    if (bindsOnlyBesideWrk(options))
-      commands.unshift({ command: besideWrk(link), gives: 'capacity at this limit, beside a lighter load generator' })
-    else if (link === DEFAULT_LINK && bindsOnlyBesideWrk({ ...options, sidecars: 1 }))
-      commands.push({ command: besideWrk('ratings'), gives: 'capacity of one sidecar at this limit' })
+    if (canBindOnlyBesideWrk(options))
+      commands.unshift({
+        command: renderWrkCommand(link),
+        gives: 'capacity at this limit, beside a lighter load generator',
+      })
+    else if (link === DEFAULT_LINK && canBindOnlyBesideWrk({ ...options, sidecars: 1 }))
+      commands.push({ command: renderWrkCommand('ratings'), gives: 'capacity of one sidecar at this limit' })
   }
   return commands
 }
@@ -92,16 +95,16 @@ function listCommands({ arms, sidecars, machine, tools }) {
  * @param {{ arms: SummaryArm[], sidecars: SummaryArm[] }} options @returns {NotMeasured[]} at most one; []: an arm has no rate
  */
 function findLatency({ arms, sidecars }) {
-  const slowest = Math.min(...arms.map(arm => quantityOf(arm, 'throughput').median ?? 0))
+  const slowest = Math.min(...arms.map(arm => findQuantity(arm, 'throughput').median ?? 0))
   if (slowest <= 0) return []
   const rate = Math.max(1, Number((slowest * RATE_SHARE).toPrecision(1)))
   const cpu = sidecars.length > 0 ? ` --cpu ${sidecars[0].cpuLimitCores}` : ''
-  const command = renderAgain(arms, `--rate ${rate}${cpu}`)
+  const command = renderRepeatCommand(arms, `--rate ${rate}${cpu}`)
   return [{ what: 'latency', why: '', commands: [{ command, gives: `p99 of each proxy at ${rate} req/s` }] }]
 }
 
 /** Renders a command with the same link, planes and conditions. @param {SummaryArm[]} arms @param {string} options to stand before these */
-function renderAgain(arms, options) {
+function renderRepeatCommand(arms, options) {
   const [{ link }] = arms
   const on = link === DEFAULT_LINK ? '' : ` --link ${link}`
   return renderCommand('bench', `${options}${on}${renderOptions(arms)}`)

@@ -1,13 +1,13 @@
 import { medianSorted } from 'simple-statistics'
-import { droppedInWindow } from '../../judge/gates/load.js'
-import { rowsOf, sidecarsOf, sumOf, valueOfRound } from '../../judge/record/measures.js'
+import { countDroppedRequests } from '../../judge/gates/load.js'
+import { createRowFactory, findRoundValue, listSidecars, sumValues } from '../../judge/record/measures.js'
 import { MIB } from '../../lib/units.js'
 
 /** Quantities of configuration changes under load, idle pairs, loud pairs, bursts, and sidecars that end. Pure. */
 /** @import { LoadPoint, ProcessRecord, TrialRecord } from '../../model/types.ts' */
 /** @import { QuantityRow } from '../../judge/record/quantity-row.js' */
 
-const milliseconds = rowsOf({ group: 'changes', unit: 'ms', digits: 1, use: 'memory' })
+const milliseconds = createRowFactory({ group: 'changes', unit: 'ms', digits: 1, use: 'memory' })
 // A p99 has recovered when it is at most twice the highest before, or at most 5 ms, which a scheduler can add, over the lowest.
 const TIMES_MOST = 2
 const MORE_MOST_MS = 5
@@ -39,33 +39,33 @@ export const CHANGE_ROWS = [
   {
     ...milliseconds('cpuMillisPerChange', 'CPU a change, ms'),
     definition: 'CPU time of all sidecars minus that of the arm without changes, over the number of changes.',
-    measure: ({ record, unchanged }) => cpuMillisPerChange(record, unchanged ?? []),
+    measure: ({ record, unchanged }) => computeCpuMillisPerChange(record, unchanged ?? []),
   },
 ]
 
 /** @type {QuantityRow[]} */
 export const PAIR_ROWS = [
   {
-    ...rowsOf({ group: 'pairs', unit: 'thousandths of a core', digits: 2, use: 'cpuPerRequest' })(
+    ...createRowFactory({ group: 'pairs', unit: 'thousandths of a core', digits: 2, use: 'cpuPerRequest' })(
       'pairMillicores',
       'mCPU a pair',
     ),
     definition: 'Without a load: CPU of all sidecars over the number of pairs, in thousandths of a core.',
-    measure: ({ record }) => perPair(record, p => 1000 * p.cpuCores),
+    measure: ({ record }) => sumPerPair(record, p => 1000 * p.cpuCores),
   },
   {
-    ...rowsOf({ group: 'pairs', unit: 'MiB', scale: MIB, digits: 1, use: 'memory' })(
+    ...createRowFactory({ group: 'pairs', unit: 'MiB', scale: MIB, digits: 1, use: 'memory' })(
       'pairPss',
       'PSS MiB a pair',
       'pairPssBytes',
     ),
     definition:
       'Without a load: PSS of all sidecars over the number of pairs. Pages of the program that all share are counted once.',
-    measure: ({ record }) => perPair(record, p => p.memory.pssBytes),
+    measure: ({ record }) => sumPerPair(record, p => p.memory.pssBytes),
   },
 ]
 
-const ofLoud = rowsOf({ group: 'loud', unit: 'requests/s', digits: 0, use: 'throughput' })
+const ofLoud = createRowFactory({ group: 'loud', unit: 'requests/s', digits: 0, use: 'throughput' })
 
 /** @type {QuantityRow[]} */
 export const LOUD_ROWS = [
@@ -84,11 +84,11 @@ export const LOUD_ROWS = [
     digits: 1,
     definition:
       'Requests to the loud pair that failed, over all that were sent to it in the window. Those that found no free user were not sent.',
-    measure: ({ record: { load } }) => failedOfLoud(load),
+    measure: ({ record: { load } }) => computeLoudFailedFraction(load),
   },
 ]
 
-const ofBurst = rowsOf({ group: 'burst', unit: 'requests', digits: 0, use: 'throughput' })
+const ofBurst = createRowFactory({ group: 'burst', unit: 'requests', digits: 0, use: 'throughput' })
 
 /** @type {QuantityRow[]} */
 export const BURST_ROWS = [
@@ -105,7 +105,7 @@ export const BURST_ROWS = [
   {
     ...ofBurst('burstDropped', 'dropped of them', 'burstDroppedRequests'),
     definition: 'Requests that were due in the burst and never started, for no user was free to send them.',
-    measure: ({ record }) => droppedInBurst(record),
+    measure: ({ record }) => countBurstDrops(record),
   },
   {
     ...ofBurst('burstP99', 'p99 in the burst ms', 'burstP99Ms'),
@@ -125,21 +125,25 @@ export const BURST_ROWS = [
     definition:
       'From the end of a burst until requests are answered as before it, but for single half seconds. A trial that never recovers counts as the rest of its window.',
     use: 'latency',
-    measure: ({ record }) => recoverySeconds(record),
+    measure: ({ record }) => computeRecoverySeconds(record),
   },
 ]
 
-const ofEnding = rowsOf({ group: 'ending', unit: 'ms', scale: 0.001, digits: 0, use: 'memory' })
+const ofEnding = createRowFactory({ group: 'ending', unit: 'ms', scale: 0.001, digits: 0, use: 'memory' })
 
 /** @type {QuantityRow[]} */
 export const ENDING_ROWS = [
   {
-    ...rowsOf({ group: 'ending', unit: 'requests', digits: 1, use: 'memory' })('lostRequests', 'requests lost'),
+    ...createRowFactory({ group: 'ending', unit: 'requests', digits: 1, use: 'memory' })(
+      'lostRequests',
+      'requests lost',
+    ),
     definition:
       'Requests that failed, or found no free user, in a window in which a sidecar ended and its successor started.',
     measure: ({ record }) =>
       record.load && record.ending
-        ? record.load.failed + droppedInWindow(/** @type {import('../../judge/gates/gate.js').Measured} */ (record), 0)
+        ? record.load.failed +
+          countDroppedRequests(/** @type {import('../../judge/gates/gate.js').Measured} */ (record), 0)
         : null,
   },
   {
@@ -158,16 +162,16 @@ export const ENDING_ROWS = [
 
 /**
  * Divides a sum over all sidecars by the pairs; null: no pairs, no sidecars, or one without a value.
- * @param {TrialRecord} record @param {(p: ProcessRecord) => number | null} of
+ * @param {TrialRecord} record @param {(p: ProcessRecord) => number | null} measure
  */
-function perPair(record, of) {
+function sumPerPair(record, measure) {
   const { pairs } = record.trial.arm.conditions
-  const sum = sumOf(sidecarsOf(record), of)
+  const sum = sumValues(listSidecars(record), measure)
   return pairs === undefined || sum === null ? null : sum / pairs
 }
 
 /** Computes the failed share of the loud pair's requests; null: none was sent, or failed ones were not counted. @param {TrialRecord['load']} load */
-function failedOfLoud(load) {
+function computeLoudFailedFraction(load) {
   const { verified = 0, failed } = load?.loud ?? {}
   return failed !== undefined && verified + failed > 0 ? failed / (verified + failed) : null
 }
@@ -176,9 +180,9 @@ function failedOfLoud(load) {
  * Computes the milliseconds of CPU a change takes beyond the same round without changes, below 0 if that took more.
  * @param {TrialRecord} record @param {TrialRecord[]} unchanged @returns {number | null} null: no changes, or no such round
  */
-function cpuMillisPerChange(record, unchanged) {
+function computeCpuMillisPerChange(record, unchanged) {
   const { changes, window } = record
-  const [cores, without] = [coresOf(record), valueOfRound(unchanged, 'memory', coresOf)]
+  const [cores, without] = [sumSidecarCores(record), findRoundValue(unchanged, 'memory', sumSidecarCores)]
   if (cores === null || without === null || !window || !changes?.length) return null
   return (1000 * (cores - without) * window.seconds) / changes.length
 }
@@ -191,12 +195,12 @@ function listEffectsMs({ changes }) {
 }
 
 /** Sums the cores of all sidecars. @param {TrialRecord} record */
-function coresOf(record) {
-  return sumOf(sidecarsOf(record), p => p.cpuCores)
+function sumSidecarCores(record) {
+  return sumValues(listSidecars(record), p => p.cpuCores)
 }
 
 /** Counts the requests that were due in a burst and never started, at most all that were dropped; null: there was no burst. @param {Pick<TrialRecord, 'load'>} record */
-function droppedInBurst({ load }) {
+function countBurstDrops({ load }) {
   if (!load?.burst) return null
   const { due, verified, failed } = load.burst
   return Math.min(load.dropped, Math.max(0, due - verified - failed))
@@ -207,7 +211,7 @@ function droppedInBurst({ load }) {
  * @param {Pick<TrialRecord, 'trial' | 'load'>} record
  * @returns {number | null} null: no burst, no series, or no p99 before the burst; of older kits also: no recovery
  */
-function recoverySeconds({ trial, load }) {
+function computeRecoverySeconds({ trial, load }) {
   const { burst, ratePerSecond = 0 } = trial.arm.load
   const series = load?.series ?? null
   if (burst === null || series === null) return null

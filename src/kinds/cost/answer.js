@@ -3,7 +3,7 @@ import { renderSureness } from '../../answer/noise.js'
 import { renderPairs } from '../../answer/pairs.js'
 import { chooseQuantities, drawProxies } from '../../answer/proxies.js'
 import { renderCommand } from '../../lib/render-command.js'
-import { count } from '../../lib/units.js'
+import { renderNounCount } from '../../lib/units.js'
 import { listArms } from '../../model/results.js'
 import { computeAxisCosts, drawAxisCosts, renderAxisCosts } from './axis-costs.js'
 
@@ -48,5 +48,7 @@ function renderCondition({ arms, comparisons, cpus }, summary) {
   const isInTitle = listUsers(listArms(summary)).length === 1
   if (!isCompared || users === undefined || others.length > 0 || isInTitle) return []
   const placement = cpus ? '' : ', unpinned'
-  return [`At ${count(users, 'user')}${placement}; other loads move it: ${renderCommand('bench', 'conditions')}.`]
+  return [
+    `At ${renderNounCount(users, 'user')}${placement}; other loads move it: ${renderCommand('bench', 'conditions')}.`,
+  ]
 }

@@ -1,9 +1,9 @@
-import { PRIMARY, quantityOf } from '../../judge/quantities.js'
+import { findQuantity, PRIMARY } from '../../judge/quantities.js'
 import { groupBy } from '../../lib/group-by.js'
 import { joinWords } from '../../lib/letters.js'
 import { summariseValues } from '../../lib/stats.js'
 import { renderInterval } from '../../lib/units.js'
-import { groupOf, renderArmName, renderAxes, renderContenderName } from '../../model/arms.js'
+import { createGroupKey, renderArmName, renderAxes, renderContenderName } from '../../model/arms.js'
 
 /**
  * The cost of each value of an axis, such as a feature, to two proxies: microseconds of CPU a request beyond the first value, and
@@ -28,7 +28,7 @@ import { groupOf, renderArmName, renderAxes, renderContenderName } from '../../m
 export function computeAxisCosts({ arms, comparisons }, { shows }) {
   const measured = arms.filter(arm => arm.repeatOf === null && arm.hasSidecars)
   return (shows.contrasts ?? []).flatMap(axis =>
-    [...groupBy(measured, arm => groupOf(arm, axis)).values()].flatMap(alike => {
+    [...groupBy(measured, arm => createGroupKey(arm, axis)).values()].flatMap(alike => {
       const proxies = [...groupBy(alike, renderContenderName).values()]
       return proxies.length === 2 ? computeCostsOfTwo({ proxies, axis, comparisons }) : []
     }),
@@ -40,21 +40,21 @@ export function computeAxisCosts({ arms, comparisons }, { shows }) {
  * @param {{ proxies: SummaryArm[][], axis: AxisName, comparisons: Comparison[] }} options proxies: the arms of each
  */
 function computeCostsOfTwo({ proxies: [first, second], axis, comparisons }) {
-  const labelOf = (/** @type {SummaryArm} */ arm) => renderAxes(arm, [axis])
-  const base = labelOf(first[0])
-  const baseOfSecond = second.find(arm => labelOf(arm) === base)
+  const renderAxisLabel = (/** @type {SummaryArm} */ arm) => renderAxes(arm, [axis])
+  const base = renderAxisLabel(first[0])
+  const baseOfSecond = second.find(arm => renderAxisLabel(arm) === base)
   if (!baseOfSecond) return []
   return first.slice(1).flatMap(arm => {
-    const beside = second.find(other => labelOf(other) === labelOf(arm))
+    const beside = second.find(other => renderAxisLabel(other) === renderAxisLabel(arm))
     const ofFirst = computeMicros(arm, { base: first[0], axis, comparisons })
     const ofSecond = beside && computeMicros(beside, { base: baseOfSecond, axis, comparisons })
     if (!ofFirst || !ofSecond) return []
     const micros = [ofFirst, ofSecond].map(values => summariseValues(values).median)
-    const difference = summariseValues(subtract(ofFirst, ofSecond))
+    const difference = summariseValues(subtractRepeats(ofFirst, ofSecond))
     const names = /** @type {[string, string]} */ ([renderArmName(arm), renderArmName(beside)])
     return difference.median === null
       ? []
-      : [{ label: labelOf(arm), base, names, micros: /** @type {[number, number]} */ (micros), difference }]
+      : [{ label: renderAxisLabel(arm), base, names, micros: /** @type {[number, number]} */ (micros), difference }]
   })
 }
 
@@ -70,15 +70,15 @@ function computeMicros(arm, { base, axis, comparisons }) {
       c.quantity === PRIMARY.name &&
       c.service === null &&
       c.a === `${renderArmName(arm)} with ${renderAxes(arm, [axis])}` &&
-      groupOf(c) === groupOf(arm),
+      createGroupKey(c) === createGroupKey(arm),
   )
-  const { median } = quantityOf(base, PRIMARY.name)
+  const { median } = findQuantity(base, PRIMARY.name)
   if (!comparison || comparison.verdict === 'invalid' || median === null) return null
   return comparison.ratio.values.map(ratio => (ratio === null ? null : (ratio - 1) * median))
 }
 
 /** Subtracts by repeat; null for a repeat without both values. @param {(number | null)[]} values @param {(number | null)[]} others */
-const subtract = (values, others) =>
+const subtractRepeats = (values, others) =>
   values.map((value, round) => {
     const other = others[round] ?? null
     return value === null || other === null ? null : value - other
@@ -119,13 +119,13 @@ export function renderAxisCosts(costs) {
       names: [first, second],
     },
   ] = costs
-  const named = (/** @type {string} */ verdict) =>
+  const renderLabels = (/** @type {string} */ verdict) =>
     joinWords(costs.filter(({ difference }) => renderVerdict(difference) === verdict).map(({ label }) => label))
   const clauses = /** @type {const} */ ([
     ['more', 'more microseconds'],
     ['fewer', 'fewer'],
     ['no difference shown', 'no difference shown'],
-  ]).flatMap(([verdict, words]) => (named(verdict) ? [`${words}: ${named(verdict)}`] : []))
+  ]).flatMap(([verdict, words]) => (renderLabels(verdict) ? [`${words}: ${renderLabels(verdict)}`] : []))
   const isOpen = costs.every(({ difference }) => difference.low === null)
   return isOpen ? [] : [`What each costs ${first}, against ${second}: ${clauses.join('; ')}.`]
 }

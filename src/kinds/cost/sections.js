@@ -1,8 +1,8 @@
-import { sidecarsOf, sumOf } from '../../judge/record/measures.js'
+import { listSidecars, sumValues } from '../../judge/record/measures.js'
 import { groupBy } from '../../lib/group-by.js'
 import { summariseValues } from '../../lib/stats.js'
 import { renderArmName } from '../../model/arms.js'
-import { generatorOf } from '../../model/tools.js'
+import { findGenerator } from '../../model/tools.js'
 import { answerCost } from './answer.js'
 
 /** Sections of interleaved planes: the cost of a request. Pure. @import { Sections } from '../sections.js' */
@@ -32,7 +32,9 @@ function summariseInterleaved({ manifest: { placements }, arms, records }) {
       .map(({ id }) => ({
         armId: id,
         count: summariseValues(
-          records.flatMap(r => (r.trial.arm.id === id ? (sumOf(sidecarsOf(r), p => p.connections ?? null) ?? []) : [])),
+          records.flatMap(r =>
+            r.trial.arm.id === id ? (sumValues(listSidecars(r), p => p.connections ?? null) ?? []) : [],
+          ),
         ).median,
       })),
   }
@@ -52,7 +54,7 @@ function renderRatioHeading({ arms, cpus }, tools) {
   const where = cpus
     ? `on ${renderCpuCount(cpus.generator)}, all proxies on ${cpus.arms === 1 ? 'another' : `${cpus.arms} others`}`
     : 'and all proxies unpinned'
-  return `Interleaved, without a CPU limit: ${how}; ${generatorOf({ tools })} ${where}`
+  return `Interleaved, without a CPU limit: ${how}; ${findGenerator({ tools })} ${where}`
 }
 
 /** Renders the numbers of connections, since more of them make a request dearer; empty if none was counted. @param {ResultOf<'cost'>} result */

@@ -1,5 +1,5 @@
-import { mib } from '../../lib/units.js'
-import { findVaried, labelOf } from '../../model/arms.js'
+import { renderMebibytes } from '../../lib/units.js'
+import { listVariedAxes, renderArmLabel } from '../../model/arms.js'
 import { renderEndings } from './numbers.js'
 
 /** The answer of growth: how many sidecars each control plane served, and why no more. Pure. */
@@ -12,10 +12,10 @@ import { renderEndings } from './numbers.js'
  */
 export function answerGrowth({ result: { arms, growths } }) {
   if (growths.length === 0) return null
-  const varied = findVaried(arms)
+  const varied = listVariedAxes(arms)
   const renderGrowthLabel = (/** @type {GrowthFit} */ { armId }) => {
     const arm = arms.find(({ id }) => id === armId)
-    return arm ? labelOf(arm, varied) : armId
+    return arm ? renderArmLabel(arm, varied) : armId
   }
   return {
     pictures: [
@@ -30,7 +30,9 @@ export function answerGrowth({ result: { arms, growths } }) {
             label: renderGrowthLabel(growth),
             cells: [
               { text: least === most ? `${most}` : `${least} to ${most}`, value: least },
-              memory && { text: `${(memory.bytesPerSidecar / 1000).toFixed(1)} kB, over ${mib(memory.baseBytes)} MiB` },
+              memory && {
+                text: `${(memory.bytesPerSidecar / 1000).toFixed(1)} kB, over ${renderMebibytes(memory.baseBytes)} MiB`,
+              },
             ],
           }
         }),

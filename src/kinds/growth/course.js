@@ -3,14 +3,14 @@ import { readTextFiles } from '../../lib/text-files.js'
 import { isInTime } from '../../lib/wait.js'
 import { SCHEMA_VERSION } from '../../model/versions.js'
 import { readRoomFraction } from '../../node/machine.js'
-import { assertAllRun, awaitEnding } from '../../run/alive.js'
+import { assertAllRun, awaitAnyExit } from '../../run/alive.js'
 import { passCourse } from '../../run/control-plane.js'
 import { UNLOADED } from '../../run/deployer.js'
-import { inLanes } from '../../run/lanes.js'
+import { runInLanes } from '../../run/lanes.js'
 import { LANES, lookAtControl, observePhase, sumReadings } from '../../run/phase.js'
 import { measureRounds } from '../../run/rounds.js'
-import { awaitEnded, createSpecOptions } from '../../run/start-services.js'
-import { named } from '../../run/start-sidecars.js'
+import { awaitEarlyExits, createSpecOptions } from '../../run/start-services.js'
+import { withName } from '../../run/start-sidecars.js'
 import { CONTROL, chooseControl } from '../../services/control.js'
 import { AVAILABLE_LEAST, isHostUsedUp, judgeGrowth } from './numbers.js'
 import { STEP_SIDECARS } from './plan.js'
@@ -77,7 +77,7 @@ async function startGrowth({ testbed, arm, start, folder, signal }) {
     const control = await deploy(planned ? [planned] : [])
     const observing = course.observe(control)
     course.whenOver(watchControl(control, course.falling))
-    await assertCapped(target, control)
+    await assertControlCapped(target, control)
     const { taken, ended } = await takeSteps(setUp, steps, {
       asking,
       deploy,
@@ -106,7 +106,11 @@ async function startGrowth({ testbed, arm, start, folder, signal }) {
       ...UNLOADED,
       findings: {
         observed: { partFiles: { growth } },
-        record: { outcome: 'completed', growth: judgeGrowth(growth), ended: ended ? await awaitEnded(control) : [] },
+        record: {
+          outcome: 'completed',
+          growth: judgeGrowth(growth),
+          ended: ended ? await awaitEarlyExits(control) : [],
+        },
         isOver: true,
         assertWhole: async () => {},
       },
@@ -125,7 +129,7 @@ function watchControl(control, falling) {
 }
 
 /** Asserts that the control plane has its CPU cap, if it has one. @param {Target} target @param {Handle[]} control @throws {BenchError} if the kernel reports another */
-async function assertCapped(target, control) {
+async function assertControlCapped(target, control) {
   if (!control.some(({ spec }) => spec.cpuLimitCores !== null)) return
   const start = await lookAtControl(target, control)
   for (const [i, { spec }] of control.entries()) {
@@ -179,13 +183,13 @@ async function takeStep({ sidecars, spec, members }, options) {
     const begun = performance.now()
     const inTime = AbortSignal.any([signal, AbortSignal.timeout(1000 * deadlineSeconds)])
     try {
-      await inLanes({ items: members, lanes: LANES, signal: inTime }, ({ enrolment }, signal) =>
+      await runInLanes({ items: members, lanes: LANES, signal: inTime }, ({ enrolment }, signal) =>
         asking.perform(enrolment, signal),
       )
       await deploy([spec], {
         onStart(process) {
           for (const { enrolment, ...expected } of members)
-            answers.push(named(expected.name, asking.expectFirst(process, expected)))
+            answers.push(withName(expected.name, asking.expectFirst(process, expected)))
         },
       })
       const leftSeconds = Math.max(0, deadlineSeconds - (performance.now() - begun) / 1000)
@@ -234,7 +238,7 @@ function isOutOfHostMemory(process) {
  */
 async function findFailure(error, { control, listProcesses, stopping }) {
   stopping.throwIfAborted()
-  await awaitEnding(control)
+  await awaitAnyExit(control)
   for (const process of control) {
     const how = process.ending()
     if (how !== null) {

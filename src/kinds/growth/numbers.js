@@ -1,6 +1,6 @@
 import { isUsedUp } from '../../judge/gates/gate.js'
 import { subtract } from '../../judge/record/compute-window.js'
-import { rowsOf } from '../../judge/record/measures.js'
+import { createRowFactory } from '../../judge/record/measures.js'
 import { groupBy } from '../../lib/group-by.js'
 import { fitLine } from '../../lib/stats.js'
 import { MIB } from '../../lib/units.js'
@@ -25,7 +25,7 @@ export const growthPart = {
   hasWindow: false,
   tell({ sidecars, ended }) {
     const reason = ended?.reason ?? null
-    return renderEnding(reason, countAt({ sidecars, failedAt: ended?.sidecars ?? null, reason }))
+    return renderEnding(reason, countSidecarsAt({ sidecars, failedAt: ended?.sidecars ?? null, reason }))
   },
 }
 
@@ -57,7 +57,7 @@ export function judgeGrowth({ cpus, sidecarsMost, backends, steps, ended, contro
  * Counts the sidecars at an ending: those of the step at which the control plane failed; if nothing failed, or the machine ended it,
  * those of the last step that held. @param {{ sidecars: number, failedAt: number | null, reason: FailureReason | null }} round
  */
-export function countAt({ sidecars, failedAt, reason }) {
+export function countSidecarsAt({ sidecars, failedAt, reason }) {
   return failedAt === null || reason === null || OF_MACHINE.includes(reason) ? sidecars : failedAt
 }
 
@@ -75,7 +75,7 @@ export function renderEnding(reason, at) {
  */
 export function renderEndings({ rounds, hasControl }) {
   const endings = [...groupBy(rounds, ({ reason }) => reason)].map(([reason, alike]) => {
-    const counts = alike.map(countAt)
+    const counts = alike.map(countSidecarsAt)
     const [least, most] = [Math.min(...counts), Math.max(...counts)]
     return `${renderEnding(reason, most > least ? `${least} to ${most}` : least)} (${alike.length} of ${rounds.length} rounds)`
   })
@@ -93,7 +93,7 @@ export function listMemoryPoints({ steps }) {
 
 /** Says whether the machine's CPUs were used up in a step. @param {GrowthRecord['steps'][number]['host']} host over the step */
 export function isHostUsedUp(host) {
-  return isUsedUp({ idleFraction: idleOf(host) })
+  return isUsedUp({ idleFraction: computeIdleFraction(host) })
 }
 
 /** Says whether all sidecars of a step served in time. @param {GrowthNumbers['steps'][number]} step */
@@ -118,13 +118,13 @@ function judgeStep({ sidecars, members, startMs, endMs, host, control, ownCpuSec
     seconds: had.length === members.length ? (Math.max(...had) - startMs) / 1000 : null,
     controlAnonBytes: control.end?.anonBytes ?? null,
     controlCpuSeconds: subtract(control.end?.cpuSeconds, control.start?.cpuSeconds),
-    hostIdleFraction: idleOf(host),
+    hostIdleFraction: computeIdleFraction(host),
     ownCores: ownCpuSeconds / ((endMs - startMs) / 1000),
   }
 }
 
 /** Computes the share of the machine's CPU time that was idle. @param {GrowthRecord['steps'][number]['host']} host */
-function idleOf({ start, end }) {
+function computeIdleFraction({ start, end }) {
   return (end.idle - start.idle) / Math.max(1, end.total - start.total)
 }
 
@@ -145,38 +145,41 @@ function findPeakCores(readings) {
 }
 
 const group = 'growth'
-const mebibytes = rowsOf({ group, unit: 'MiB', scale: MIB, digits: 1, use: 'memory' })
-const kilobytes = rowsOf({ group, unit: 'kB', scale: 1000, digits: 1, use: 'memory' })
+const mebibytes = createRowFactory({ group, unit: 'MiB', scale: MIB, digits: 1, use: 'memory' })
+const kilobytes = createRowFactory({ group, unit: 'kB', scale: 1000, digits: 1, use: 'memory' })
 
 /** @type {QuantityRow[]} */
 export const GROWTH_ROWS = [
   {
-    ...rowsOf({ group, unit: 'sidecars', digits: 0, use: 'memory' })('grownSidecars', 'sidecars that held'),
+    ...createRowFactory({ group, unit: 'sidecars', digits: 0, use: 'memory' })('grownSidecars', 'sidecars that held'),
     definition:
       'The number of sidecars up to which every step held: each sidecar serves, and each client has seen every backend. Where nothing failed, it is the number asked for, and not a limit.',
-    measure: of(({ sidecars }) => sidecars),
+    measure: createGrowthMeasure(({ sidecars }) => sidecars),
   },
   {
-    ...rowsOf({ group, unit: 's', digits: 2, use: 'latency' })('grownStepSeconds', 'last step s'),
+    ...createRowFactory({ group, unit: 's', digits: 2, use: 'latency' })('grownStepSeconds', 'last step s'),
     definition:
       'The time of the last step that held: from the first of its sidecars made known to the control plane until all serve and each client has seen every backend.',
-    measure: of(({ steps }) => steps.findLast(hasHeld)?.seconds ?? null),
+    measure: createGrowthMeasure(({ steps }) => steps.findLast(hasHeld)?.seconds ?? null),
   },
   {
     ...kilobytes('grownPerSidecar', 'control kB a sidecar', 'grownBytesPerSidecar'),
     definition:
       "In grow: the slope of the control plane's anonymous memory over the number of sidecars, by the steps that held.",
-    measure: of(({ bytesPerSidecar }) => bytesPerSidecar),
+    measure: createGrowthMeasure(({ bytesPerSidecar }) => bytesPerSidecar),
   },
   {
     ...mebibytes('grownPeak', 'control MiB, peak', 'grownPeakBytes'),
     definition: 'The most anonymous memory of the control plane, read ten times a second.',
-    measure: of(({ controlAnonBytes }) => controlAnonBytes.peak),
+    measure: createGrowthMeasure(({ controlAnonBytes }) => controlAnonBytes.peak),
   },
   {
-    ...rowsOf({ group, unit: 'cores', digits: 2, use: 'cpuPerRequest' })('grownPeakCores', 'control cores, peak'),
+    ...createRowFactory({ group, unit: 'cores', digits: 2, use: 'cpuPerRequest' })(
+      'grownPeakCores',
+      'control cores, peak',
+    ),
     definition: 'The most CPU of the control plane in any second.',
-    measure: of(({ controlPeakCores }) => controlPeakCores),
+    measure: createGrowthMeasure(({ controlPeakCores }) => controlPeakCores),
   },
 ]
 
@@ -184,6 +187,6 @@ export const GROWTH_ROWS = [
  * Makes the measure of a row, which gives null for a record that is no growth.
  * @param {(numbers: NonNullable<TrialRecord['growth']>) => number | null} find @returns {QuantityRow['measure']}
  */
-function of(find) {
+function createGrowthMeasure(find) {
   return ({ record }) => (record.growth ? find(record.growth) : null)
 }

@@ -1,7 +1,7 @@
 import { fitMemory, renderOff } from '../../judge/over-sidecars.js'
 import { summariseValues } from '../../lib/stats.js'
 import { MIB, renderInterval } from '../../lib/units.js'
-import { choiceOf, findVaried, labelOf } from '../../model/arms.js'
+import { listVariedAxes, pickChoice, renderArmLabel } from '../../model/arms.js'
 import { answerGrowth } from './answer.js'
 import { hasHeld, listMemoryPoints, renderEndings } from './numbers.js'
 
@@ -48,7 +48,7 @@ export function fitGrowths({ arms, records }) {
     })
     return [
       {
-        ...choiceOf(arm),
+        ...pickChoice(arm),
         armId: arm.id,
         rounds,
         memory: fitMemory(trialsOfArm.flatMap(({ growth }) => listMemoryPoints(growth))),
@@ -75,7 +75,7 @@ function listSteps(growths) {
 /** Renders the name of a growth's arm; its id if the arm is not there. @param {SummaryArm[]} arms @param {Pick<GrowthFit, 'armId'>} growth */
 function renderGrowthLabel(arms, { armId }) {
   const arm = arms.find(({ id }) => id === armId)
-  return arm ? labelOf(arm, findVaried(arms)) : armId
+  return arm ? renderArmLabel(arm, listVariedAxes(arms)) : armId
 }
 
 /**
@@ -98,11 +98,11 @@ function renderGrowth(growth, name) {
 
 /** Renders the fitted line, its largest residual, and at most ten points. @param {NonNullable<GrowthFit['memory']>} memory */
 function renderMemory({ baseBytes, bytesPerSidecar, points, ...ends }) {
-  const kB = (/** @type {number} */ bytes) => (bytes / 1000).toFixed(1)
+  const renderKilobytes = (/** @type {number} */ bytes) => (bytes / 1000).toFixed(1)
   const largest = Math.max(...points.map(p => Math.abs(p.residualBytes)))
   const picked = pickExamples(points)
   return [
-    `    memory of the control plane: ${(baseBytes / MIB).toFixed(1)} MiB + ${kB(bytesPerSidecar)} kB a sidecar${renderInterval(ends, kB)}, off by at most ${(largest / MIB).toFixed(2)} MiB`,
+    `    memory of the control plane: ${(baseBytes / MIB).toFixed(1)} MiB + ${renderKilobytes(bytesPerSidecar)} kB a sidecar${renderInterval(ends, renderKilobytes)}, off by at most ${(largest / MIB).toFixed(2)} MiB`,
     `      ${picked.map(p => `${p.sidecars}: ${renderOff(p.bytes / MIB, p.residualBytes / MIB, { digitsOff: 2 })}`).join('  ')}`,
   ]
 }

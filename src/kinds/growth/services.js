@@ -1,9 +1,9 @@
-import { certificatesFolder } from '../../lib/certificate-files.js'
+import { locateCertificates } from '../../lib/certificate-files.js'
 import { PORTS } from '../../model/sidecar-contract.js'
 import { createApplication } from '../../services/applications.js'
 import { createBatch, createControlPlane, locateControl } from '../../services/control.js'
 import { createServiceSidecarOptions } from '../../services/specs.js'
-import { copyService, trustOf } from '../../services/topology.js'
+import { copyService, locateCertificateFiles } from '../../services/topology.js'
 import { FORM, STEP_SIDECARS } from './plan.js'
 
 /**
@@ -61,8 +61,8 @@ export function listGrowthNames(sidecars) {
  */
 export function createGrowth({ link, sidecars, ...rest }) {
   const { arm, control, places, programs, folders, locate } = rest
-  const certificates = locate(certificatesFolder(folders.certificates, arm.conditions.tls))
-  const trust = trustOf(certificates, link.entry.service)
+  const certificates = locate(locateCertificates(folders.certificates, arm.conditions.tls))
+  const trust = locateCertificateFiles(certificates, link.entry.service)
   const applications = APPLICATIONS.map(name =>
     createApplication({
       service: name,

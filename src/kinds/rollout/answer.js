@@ -1,17 +1,17 @@
 import { renderContrasts } from '../../answer/contrasts.js'
 import { renderPairs } from '../../answer/pairs.js'
-import { dropEmpty } from '../../answer/picture.js'
+import { dropEmptyCells } from '../../answer/picture.js'
 import { chooseQuantities, drawProxies, renderQuantity } from '../../answer/proxies.js'
-import { formatValue, QUANTITIES, quantityOf } from '../../judge/quantities.js'
+import { findQuantity, formatValue, QUANTITIES } from '../../judge/quantities.js'
 import { groupBy } from '../../lib/group-by.js'
-import { findVaried, renderArmName } from '../../model/arms.js'
+import { listVariedAxes, renderArmName } from '../../model/arms.js'
 import { toLimits } from '../../model/container-limits.js'
 
 /** The answer of rollouts: how soon sidecars had their configuration, and what the control plane took. Pure. */
 /** @import { ControlNeed, ResultOf, SummaryArm } from '../../model/types.ts' @import { Answered } from '../sections.js' */
 /** @import { Column, KindAnswer, Picture } from '../../answer/picture.js' */
 
-/** The quantities of a row with their headings; `dropEmpty` leaves out those that no arm has. */
+/** The quantities of a row with their headings; `dropEmptyCells` leaves out those that no arm has. */
 const COLUMNS = /** @type {const} */ ([
   ['podReadyMax', 'all pods ready'],
   ['rolloutSeconds', 'all configured'],
@@ -33,7 +33,7 @@ export function answerRollouts({ result, summary, measured, bindingOf }) {
   if (controlNeeds.length > 0)
     return { pictures: [drawNeeds(controlNeeds)], verdicts: controlNeeds.map(renderNeedSentence) }
   const firstArms = measured.filter(arm => arm.repeatOf === null)
-  const isOfNumbers = findVaried(firstArms).every(name => name === 'sidecars')
+  const isOfNumbers = listVariedAxes(firstArms).every(name => name === 'sidecars')
   const [primary] = summary.shows.quantities
   return {
     pictures: isOfNumbers
@@ -42,17 +42,19 @@ export function answerRollouts({ result, summary, measured, bindingOf }) {
     verdicts: [
       ...(primary === undefined ? [] : renderPairs({ comparisons, primary, others: [] })),
       ...(primary === undefined ? [] : renderContrasts({ comparisons, primary })),
-      ...(isOfNumbers ? [...groupBy(firstArms, renderArmName).values()].map(same => renderMost(same, bindingOf)) : []),
+      ...(isOfNumbers
+        ? [...groupBy(firstArms, renderArmName).values()].map(same => renderLargestRollout(same, bindingOf))
+        : []),
       ...(isOfNumbers
         ? []
-        : [...groupBy(firstArms, bindingOf)].flatMap(([words, same]) => renderBound(words, same, firstArms))),
+        : [...groupBy(firstArms, bindingOf)].flatMap(([words, same]) => renderControlBound(words, same, firstArms))),
     ],
   }
 }
 
 /** Draws a row for each arm: a proxy with a number of sidecars. Columns that no arm has are left out. @param {SummaryArm[]} arms @returns {Picture} */
 function drawNumbers(arms) {
-  return dropEmpty({
+  return dropEmptyCells({
     isOfProxies: true,
     columns: [
       /** @type {Column} */ ({ heading: 'sidecars' }),
@@ -76,19 +78,19 @@ function renderValue(arm, name) {
  * Renders how soon the sidecars of a proxy's largest rollout were configured.
  * @param {SummaryArm[]} arms of one proxy @param {(arm: SummaryArm) => string} bindingOf
  */
-function renderMost(arms, bindingOf) {
+function renderLargestRollout(arms, bindingOf) {
   const [most] = arms.toSorted((a, b) => Number(b.conditions.sidecars) - Number(a.conditions.sidecars))
   const { sidecars, simulated = 0 } = most.conditions
   const real = Number(sidecars) - simulated
-  const probed = quantityOf(most, 'changeAsked').median ?? real
+  const probed = findQuantity(most, 'changeAsked').median ?? real
   const phrases = [
-    ...within(
+    ...renderMedianSentence(
       most,
       'podReadyMax',
       simulated > 0 ? `${real} of them were ready pods within %` : 'were ready pods within %',
     ),
-    ...within(most, 'rolloutSeconds', 'had their first configuration within %'),
-    ...within(
+    ...renderMedianSentence(most, 'rolloutSeconds', 'had their first configuration within %'),
+    ...renderMedianSentence(
       most,
       'changeAllSeconds',
       `a change of it within %${probed < real ? ` (${probed} of ${real} asked)` : ''}`,
@@ -107,8 +109,8 @@ function renderMost(arms, bindingOf) {
  * Puts a median into words, in the place of `%`, as a list of one; []: there is none.
  * @param {SummaryArm} arm @param {string} name of a quantity in seconds @param {string} words
  */
-function within(arm, name, words) {
-  const { median } = quantityOf(arm, name)
+function renderMedianSentence(arm, name, words) {
+  const { median } = findQuantity(arm, name)
   return median === null ? [] : [words.replace('%', `${formatValue(QUANTITIES[name], median)} s`)]
 }
 
@@ -116,7 +118,7 @@ function within(arm, name, words) {
  * Renders for how many arms the control plane bound the same, as a list of one; []: none runs.
  * @param {string} words what it bound; empty: none runs @param {SummaryArm[]} same the arms for which it did @param {SummaryArm[]} all
  */
-function renderBound(words, same, all) {
+function renderControlBound(words, same, all) {
   if (words === '') return []
   const where = same.length === all.length ? 'Everywhere' : `In ${same.length} of ${all.length} rows`
   return [`${where} ${words}.`]

@@ -5,14 +5,21 @@ import { sleep } from '../../lib/wait.js'
 import { assertAllRun } from '../../run/alive.js'
 import { passCourse } from '../../run/control-plane.js'
 import { UNLOADED } from '../../run/deployer.js'
-import { inLanes } from '../../run/lanes.js'
+import { runInLanes } from '../../run/lanes.js'
 import { LANES, readControl } from '../../run/phase.js'
 import { measureRounds } from '../../run/rounds.js'
-import { awaitEnded, createSpecOptions } from '../../run/start-services.js'
+import { awaitEarlyExits, createSpecOptions } from '../../run/start-services.js'
 import { chooseControl } from '../../services/control.js'
-import { topologyOf } from '../../services/topology.js'
+import { createArmTopology } from '../../services/topology.js'
 import { judgeRollout } from './numbers.js'
-import { changeAll, createRolloutRecord, haveAll, removeShard, startAll, withdrawServices } from './phases.js'
+import {
+  changeAllSidecars,
+  createRolloutRecord,
+  isConverged,
+  removeShard,
+  startAllSidecars,
+  withdrawServices,
+} from './phases.js'
 import { createRollout, listRolloutNames } from './services.js'
 
 /** A trial of rollout: starts sidecars until each has its first configuration, changes that of all once; a window follows. */
@@ -58,7 +65,7 @@ export function createRolloutKind(leastSeconds = LEAST_SECONDS) {
           async assertWhole() {
             // Report a process that exited before the sidecars that miss its configuration.
             await assertAllRun(deployment.processes, 'starting')
-            assertConverged(judged, deadlineSeconds)
+            assertRolloutConverged(judged, deadlineSeconds)
           },
         },
       }
@@ -97,7 +104,7 @@ async function tryRollout(request, { name, ...other }) {
   const started = await passRollout({ ...request, arm, folder: path.join(request.folder, name) })
   const { deployment, rollout, deadlineSeconds } = started
   await deployment.remove()
-  assertConverged(judgeRollout(rollout), deadlineSeconds)
+  assertRolloutConverged(judgeRollout(rollout), deadlineSeconds)
   return rollout
 }
 
@@ -131,25 +138,25 @@ async function passRollout({ testbed, arm, start, round, folder, leastSeconds, s
     const readMemory = async () => {
       if (!arm.conditions.areServicesRemoved) return { sidecars: null, control: null }
       await sleep(SETTLE_MS, signal)
-      const anonOf = async (/** @type {Handle[]} */ processes) =>
+      const readAnonBytes = async (/** @type {Handle[]} */ processes) =>
         (await readControl(target, processes))?.anonBytes ?? null
       const sidecars = deployment.processes.filter(({ spec }) => spec.role === 'sidecar')
-      return { sidecars: await anonOf(sidecars), control: await anonOf(shards) }
+      return { sidecars: await readAnonBytes(sidecars), control: await readAnonBytes(shards) }
     }
     const observing = course.observe(shards)
     /** @type {PhaseOptions} */
     const phaseOptions = { asking, signal, deadlineSeconds, readControl: observing.read }
-    await inLanes({ items: rollout.setUps, lanes: LANES, signal }, asking.perform)
-    await inLanes({ items: members, lanes: LANES, signal }, ({ enrolment }, signal) =>
+    await runInLanes({ items: rollout.setUps, lanes: LANES, signal }, asking.perform)
+    await runInLanes({ items: members, lanes: LANES, signal }, ({ enrolment }, signal) =>
       asking.perform(enrolment, signal),
     )
     const fail = (/** @type {Error} */ error) => falling.abort(error)
-    const { first, pods } = await startAll({ ...phaseOptions, batches: rollout.batches, deploy, arePods, fail })
+    const { first, pods } = await startAllSidecars({ ...phaseOptions, batches: rollout.batches, deploy, arePods, fail })
     const conditions = { ...arm.conditions, ...(pace && { commitsPerSecond: pace.commitsPerSecond }) }
     const all = { ...phaseOptions, members, conditions, seed: round }
     const before = await readMemory()
-    const change = haveAll(members, first) ? await changeAll(all) : null
-    const isChanged = change !== null && haveAll(members, change)
+    const change = isConverged(members, first) ? await changeAllSidecars(all) : null
+    const isChanged = change !== null && isConverged(members, change)
     const areRemoved = isChanged && arm.conditions.areServicesRemoved
     const withdrawal = areRemoved ? await withdrawServices({ ...all, before, readMemory }) : null
     const control = await observing.end()
@@ -169,7 +176,7 @@ async function passRollout({ testbed, arm, start, round, folder, leastSeconds, s
  * @param {unknown} error @param {Course} course @returns {Promise<unknown>} an EndedError if processes ended
  */
 async function chooseError(error, { deployment: { processes }, falling }) {
-  const ended = await awaitEnded(processes)
+  const ended = await awaitEarlyExits(processes)
   const refused = falling.signal.reason instanceof BenchError ? falling.signal.reason : null
   const failure = (await assertAllRun(processes, 'starting').catch(failed => failed)) ?? refused ?? error
   return ended.length > 0 ? new EndedError(failure.message, { cause: error, ended }) : failure
@@ -180,7 +187,7 @@ async function chooseError(error, { deployment: { processes }, falling }) {
  * @param {NonNullable<TrialRecord['rollout']>} rollout @param {number} deadlineSeconds of a phase, for the error
  * @throws {BenchError} that names the sidecars of the first phase in which some had not
  */
-export function assertConverged({ sidecars, simulated, first, change, withdrawal, removal }, deadlineSeconds) {
+export function assertRolloutConverged({ sidecars, simulated, first, change, withdrawal, removal }, deadlineSeconds) {
   const real = sidecars - (simulated ?? 0)
   const phases = /** @type {const} */ ([
     [first, real, 'its first configuration'],
@@ -220,7 +227,7 @@ function watchRefusals(control, { parse, falling }) {
 /** Gets addresses from the target, and makes the specs of a rollout. @param {Omit<Paced, 'leastSeconds' | 'signal'>} options */
 async function renderRollout({ testbed, arm, start, round, folder, pace }) {
   const { target } = testbed.site
-  const topology = topologyOf(arm, testbed.layout.topologies)
+  const topology = createArmTopology(arm, testbed.layout.topologies)
   const names = listRolloutNames(topology, arm.conditions)
   const shared = createSpecOptions({ testbed, arm, folder })
   const { pods } = target

@@ -1,4 +1,4 @@
-import { isBudgetUsed, isCoarse, isCostly, listInfidelities, timesOf } from './numbers.js'
+import { isBudgetUsed, isCoarse, isCostly, listInfidelities, listPhaseTimes } from './numbers.js'
 
 /** Gates of a rollout. A finding with a part spoils no use: the table of quantities (quantities.js) withholds the values of that part. */
 /** @import { TrialRecord } from '../../model/types.ts' @import { Gate } from '../../judge/gates/gate.js' */
@@ -14,10 +14,12 @@ export const ROLLOUT_GATES = [
     words: 'times too coarse',
     spoils: [],
     find: ({ rollout }) =>
-      phasesOf(rollout).flatMap(({ part, what, phase }) => {
-        const ms = (/** @type {number | null} */ seconds) => (1000 * Number(seconds)).toFixed(0)
-        const coarse = timesOf(phase).filter(isCoarse)
-        const said = coarse.map(time => `${ms(time.unknownSeconds)} of ${ms(time.seconds)} ms of ${time.name}`)
+      listPhases(rollout).flatMap(({ part, what, phase }) => {
+        const formatMs = (/** @type {number | null} */ seconds) => (1000 * Number(seconds)).toFixed(0)
+        const coarse = listPhaseTimes(phase).filter(isCoarse)
+        const said = coarse.map(
+          time => `${formatMs(time.unknownSeconds)} of ${formatMs(time.seconds)} ms of ${time.name}`,
+        )
         const { late = 0, sampled } = phase
         return [
           coarse.length > 0 && { part, reason: `until ${what}: unknown are ${said.join(', ')}` },
@@ -32,7 +34,7 @@ export const ROLLOUT_GATES = [
     words: 'asking cost too much',
     spoils: [],
     find: ({ rollout }) =>
-      phasesOf(rollout).flatMap(({ part, what, phase, cpus, askedPerSecondMost: most }) => [
+      listPhases(rollout).flatMap(({ part, what, phase, cpus, askedPerSecondMost: most }) => [
         isCostly(phase, cpus) && {
           part,
           reason: `until ${what}, the kit itself used ${phase.ownCores.toFixed(2)} of ${cpus} cores`,
@@ -69,7 +71,7 @@ export const ROLLOUT_GATES = [
  * Lists the phases that a rollout had, each with its end in words (`what`); a withdrawal of services is not among them.
  * @param {TrialRecord['rollout']} rollout undefined: the trial is of another kind, and has none
  */
-function phasesOf(rollout) {
+function listPhases(rollout) {
   if (!rollout) return []
   const { first, change, removal, cpus, askedPerSecondMost } = rollout
   const phases = [

@@ -1,18 +1,18 @@
 import { withRole } from '../../judge/gates/gate.js'
-import { rowsOf, sidecarsOf, sumOf } from '../../judge/record/measures.js'
+import { createRowFactory, listSidecars, sumValues } from '../../judge/record/measures.js'
 import { MIB } from '../../lib/units.js'
 
 /** Quantities of the memory that sidecars and control plane take for services which a change adds and another removes. Pure. */
 /** @import { TrialRecord } from '../../model/types.ts' @import { QuantityRow } from '../../judge/record/quantity-row.js' */
 
 const group = 'rollout'
-const kilobytes = rowsOf({ group, unit: 'kB', scale: 1000, digits: 1, use: 'memory' })
-const shares = rowsOf({ group, unit: '%', scale: 0.01, digits: 0, use: 'memory' })
+const kilobytes = createRowFactory({ group, unit: 'kB', scale: 1000, digits: 1, use: 'memory' })
+const shares = createRowFactory({ group, unit: '%', scale: 0.01, digits: 0, use: 'memory' })
 
 /** @type {QuantityRow[]} */
 export const SERVICES_MEMORY_ROWS = [
   {
-    ...rowsOf({ group, unit: 'MiB', scale: MIB, digits: 1, use: 'memory' })(
+    ...createRowFactory({ group, unit: 'MiB', scale: MIB, digits: 1, use: 'memory' })(
       'sidecarTold',
       'a sidecar with them, anon MiB',
       'sidecarToldBytes',
@@ -27,25 +27,27 @@ export const SERVICES_MEMORY_ROWS = [
     ...kilobytes('toldPerService', 'kB a service told of', 'toldPerServiceBytes'),
     definition:
       'Anonymous memory of a sidecar when a change has told it of services, minus that before, over the number of services.',
-    measure: ofWithdrawal(({ before, told }, { sidecars, services }) => (told - before) / sidecars / services),
+    measure: createWithdrawalMeasure(
+      ({ before, told }, { sidecars, services }) => (told - before) / sidecars / services,
+    ),
   },
   {
     ...shares('keptOfServices', 'kept when they are gone', 'keptOfServicesFraction'),
     definition:
       'The part of the memory for services that sidecars still have at the end of the window, when the services were taken away.',
-    measure: ofWithdrawal(({ before, told, after }) => (after - before) / (told - before)),
+    measure: createWithdrawalMeasure(({ before, told, after }) => (after - before) / (told - before)),
   },
   {
     ...shares('toldAgain', 'when told again', 'toldAgainFraction'),
     definition:
       'The memory for services when sidecars are told of them again, after they were taken away, as a share of that of the first time.',
-    measure: ofWithdrawal(({ before, told, toldAgain }) => (toldAgain - before) / (told - before)),
+    measure: createWithdrawalMeasure(({ before, told, toldAgain }) => (toldAgain - before) / (told - before)),
   },
   {
     ...kilobytes('controlPerService', 'control kB a service', 'controlPerServiceBytes'),
     definition:
       'Anonymous memory of the control plane when all sidecars know of the services, minus that before, over the number of services and of sidecars.',
-    measure: ofWithdrawal(
+    measure: createWithdrawalMeasure(
       ({ before, told }, { sidecars, services }) => (told - before) / sidecars / services,
       'control',
     ),
@@ -54,7 +56,7 @@ export const SERVICES_MEMORY_ROWS = [
     ...shares('controlKept', 'control: kept when gone', 'controlKeptFraction'),
     definition:
       'The part of the memory for services that the control plane still has at the end of the window, when the services were taken away.',
-    measure: ofWithdrawal(({ before, told, after }) => (after - before) / (told - before), 'control'),
+    measure: createWithdrawalMeasure(({ before, told, after }) => (after - before) / (told - before), 'control'),
   },
 ]
 
@@ -64,13 +66,13 @@ export const SERVICES_MEMORY_ROWS = [
  * @param {(bytes: Record<'before' | 'told' | 'toldAgain' | 'after', number>, counts: { sidecars: number, services: number }) => number} find
  * @param {'sidecars' | 'control'} [whose] @returns {QuantityRow['measure']}
  */
-function ofWithdrawal(find, whose = 'sidecars') {
+function createWithdrawalMeasure(find, whose = 'sidecars') {
   return ({ record }) => {
     const { withdrawal, sidecars = 0 } = record.rollout ?? {}
     if (!withdrawal) return null
     const isControl = whose === 'control'
-    const processes = isControl ? withRole(record.processes, 'control') : sidecarsOf(record)
-    const after = sumOf(processes, p => p.memory.anonBytes)
+    const processes = isControl ? withRole(record.processes, 'control') : listSidecars(record)
+    const after = sumValues(processes, p => p.memory.anonBytes)
     const { before, told, toldAgain } = isControl ? withdrawal.controlBytes : withdrawal.sidecarBytes
     if (before === null || told === null || toldAgain === null || after === null || told <= before) return null
     const services = record.trial.arm.conditions.configuredServices

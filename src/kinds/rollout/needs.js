@@ -1,7 +1,7 @@
 import { fitCpu, fitMemory, renderOff } from '../../judge/over-sidecars.js'
 import { groupBy } from '../../lib/group-by.js'
 import { MIB, renderInterval } from '../../lib/units.js'
-import { choiceOf, renderArmName } from '../../model/arms.js'
+import { pickChoice, renderArmName } from '../../model/arms.js'
 import { renderResources, toLimits } from '../../model/container-limits.js'
 
 /** The CPU and memory that a control plane needs for a number of sidecars, from rollouts of several sizes. Pure. */
@@ -24,7 +24,7 @@ export function findControlNeeds({ records, sidecars }) {
     rollout && outcome !== 'failed' ? [{ arm: trial.arm, rollout }] : [],
   )
   return [...groupBy(whole, ({ arm }) => renderArmName(arm)).values()].map(trials => ({
-    ...choiceOf(trials[0].arm),
+    ...pickChoice(trials[0].arm),
     ...findNeed({ rollouts: trials.map(({ rollout }) => rollout), sidecars }),
   }))
 }
@@ -32,7 +32,7 @@ export function findControlNeeds({ records, sidecars }) {
 /** Computes a need. Limits have room above the usage, and the CPU limit is at least 10 millicores. @param {{ rollouts: Rollout[], sidecars: number }} ofPlane */
 function findNeed({ rollouts, sidecars }) {
   const memory = fitMemory(listPoints(rollouts, r => r.controlPeakBytes ?? r.controlAnonBytes.peak))
-  const coresMost = findCoresMost(rollouts)
+  const coresMost = computeCoresMost(rollouts)
   return {
     sidecars,
     measuredMost: Math.max(...rollouts.map(rollout => rollout.sidecars)),
@@ -45,7 +45,7 @@ function findNeed({ rollouts, sidecars }) {
         ? null
         : {
             cores: Math.max(CORES_LEAST, ROOM.ofCpu * coresMost),
-            bytes: ROOM.ofMemory * predictMost(memory, sidecars),
+            bytes: ROOM.ofMemory * predictMostBytes(memory, sidecars),
           },
   }
 }
@@ -54,7 +54,7 @@ function findNeed({ rollouts, sidecars }) {
  * Predicts the most bytes: the line, the largest residual above it and, beyond the measured sizes, the upper end of the slope's
  * interval. @param {NonNullable<ControlNeed['memory']>} line @param {number} sidecars
  */
-function predictMost({ baseBytes, bytesPerSidecar, high, points }, sidecars) {
+function predictMostBytes({ baseBytes, bytesPerSidecar, high, points }, sidecars) {
   const measuredMost = Math.max(...points.map(point => point.sidecars))
   const beyond = Math.max(0, sidecars - measuredMost) * Math.max(0, (high ?? bytesPerSidecar) - bytesPerSidecar)
   const above = Math.max(0, ...points.map(point => point.residualBytes))
@@ -63,17 +63,17 @@ function predictMost({ baseBytes, bytesPerSidecar, high, points }, sidecars) {
 
 /**
  * Lists the rollouts that have a value.
- * @param {Rollout[]} rollouts @param {(rollout: Rollout) => number | null} of @returns {[number, number][]} sidecars, value
+ * @param {Rollout[]} rollouts @param {(rollout: Rollout) => number | null} measure @returns {[number, number][]} sidecars, value
  */
-function listPoints(rollouts, of) {
+function listPoints(rollouts, measure) {
   return rollouts.flatMap(rollout => {
-    const value = of(rollout)
+    const value = measure(rollout)
     return value === null ? [] : [/** @type {[number, number]} */ ([rollout.sidecars, value])]
   })
 }
 
 /** Finds the most cores of the control plane on average over a phase; null: no CPU time is known. @param {Rollout[]} rollouts */
-function findCoresMost(rollouts) {
+function computeCoresMost(rollouts) {
   const cores = rollouts
     .flatMap(({ first, change }) => [first, ...(change ? [change] : [])])
     .flatMap(({ controlCpuSeconds, seconds }) => (controlCpuSeconds && seconds ? controlCpuSeconds / seconds : []))

@@ -1,6 +1,6 @@
 import { numericSort } from 'simple-statistics'
 import { subtract } from '../../judge/record/compute-window.js'
-import { mib } from '../../lib/units.js'
+import { renderMebibytes } from '../../lib/units.js'
 
 /** The numbers of a rollout: a run computes them from its record in memory, `verify` again from the file. Pure. */
 /** @import { RolloutRecord, ConfigurationTimes, TrialRecord } from '../../model/types.ts' @import { RecordPart } from '../parts.js' */
@@ -73,7 +73,7 @@ export function judgeRollout(rollout) {
  * Lists the times of a phase: `all` until the last sidecar has it, and `p50`, `p99` and `max` of each sidecar.
  * @param {RolloutNumbers['first']} phase @returns {Time[]}
  */
-export function timesOf({ seconds, each, censoredSeconds, lastCensoredSeconds }) {
+export function listPhaseTimes({ seconds, each, censoredSeconds, lastCensoredSeconds }) {
   return [
     { name: 'all', seconds, unknownSeconds: lastCensoredSeconds },
     ...Object.entries(each).map(([name, value]) => ({ name, seconds: value, unknownSeconds: censoredSeconds })),
@@ -102,7 +102,7 @@ export function isCostly({ ownCores }, cpus) {
  * Lists the phases that the control plane bound.
  * @param {Record<'rollout' | 'change', number | null>} atLimit shares of each phase; null: not known, which counts as not bound
  */
-export function listBound(atLimit) {
+export function listBoundPhases(atLimit) {
   return Object.entries(atLimit).flatMap(([phase, share]) => (Number(share) >= BOUND_LEAST ? [phase] : []))
 }
 
@@ -126,7 +126,7 @@ export function listInfidelities({ fidelity }) {
   const rows = [
     { resource: 'CPU time in the rollout', ...rolloutCpuSeconds, render: formatMilliseconds },
     { resource: 'CPU time in the change', ...changeCpuSeconds, render: formatMilliseconds },
-    { resource: 'memory', ...anonBytes, render: bytes => `${mib(bytes)} MiB more than empty` },
+    { resource: 'memory', ...anonBytes, render: bytes => `${renderMebibytes(bytes)} MiB more than empty` },
   ]
   return rows.flatMap(({ resource, real, simulated, render }) => {
     const withheld = `its ${resource} has no value`
@@ -158,7 +158,7 @@ export function isFaithful(numbers, resource) {
 function judgeFidelity(fidelity) {
   const [real, simulated] = [judgeRollout(fidelity.real), judgeRollout(fidelity.simulated)]
   // Compare growth: the memory of an empty control plane is the same in both, and would hide a difference.
-  const grownBytesOf = (/** @type {RolloutNumbers} */ { controlAnonBytes: { empty, peak } }) =>
+  const computeGrownBytes = (/** @type {RolloutNumbers} */ { controlAnonBytes: { empty, peak } }) =>
     peak === null || empty === null ? null : peak - empty
   return {
     sidecars: real.sidecars,
@@ -167,7 +167,7 @@ function judgeFidelity(fidelity) {
       real: real.change?.controlCpuSeconds ?? null,
       simulated: simulated.change?.controlCpuSeconds ?? null,
     },
-    anonBytes: { real: grownBytesOf(real), simulated: grownBytesOf(simulated) },
+    anonBytes: { real: computeGrownBytes(real), simulated: computeGrownBytes(simulated) },
   }
 }
 
@@ -219,17 +219,17 @@ function judgePhase({ members, simulated, of, phase, fromMs }) {
   const sinceMs = probes.map(one => one.sinceMs)
   const beganMs = fromMs ?? Math.min(...sinceMs)
   const seconds = numericSort(had.map(one => (one.yesMs - (fromMs ?? one.sinceMs)) / 1000))
-  const censored = numericSort(had.map(findCensored))
+  const censored = numericSort(had.map(computeCensoredSeconds))
   const [before, after] = [control.start, control.end]
   return {
     converged: members.length - missing.length,
     seconds: missing.length + late > 0 || !last ? null : (last.yesMs - beganMs) / 1000,
     toldSeconds: (Math.max(...sinceMs) - beganMs) / 1000,
     // The p99 and the maximum of a sample are not those of all sidecars.
-    each: sample ? { ...spreadOf(seconds), p99: null, max: null } : spreadOf(seconds),
+    each: sample ? { ...computePercentiles(seconds), p99: null, max: null } : computePercentiles(seconds),
     ...(sample && { sampled: timed.length, late }),
-    censoredSeconds: quantile(censored, 0.5),
-    lastCensoredSeconds: last ? findCensored(last) : null,
+    censoredSeconds: findQuantile(censored, 0.5),
+    lastCensoredSeconds: last ? computeCensoredSeconds(last) : null,
     askedPerSecond: probes.reduce((sum, { asked }) => sum + asked, 0) / phaseSeconds,
     curve: drawCurve(probes, { all: timed.length, startMs: beganMs }),
     controlCpuSeconds: subtract(after?.cpuSeconds, before?.cpuSeconds),
@@ -250,12 +250,12 @@ function judgePods(members) {
   const ready = members.flatMap(({ pod }) =>
     pod && pod.readyMs !== null ? [(pod.readyMs - pod.createdMs) / 1000] : [],
   )
-  return { ready: ready.length, readySeconds: spreadOf(numericSort(ready)) }
+  return { ready: ready.length, readySeconds: computePercentiles(numericSort(ready)) }
 }
 
 /** Computes the median, p99 and maximum. @param {number[]} sorted rising @returns null for each if there are no values */
-function spreadOf(sorted) {
-  return { p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99), max: sorted.at(-1) ?? null }
+function computePercentiles(sorted) {
+  return { p50: findQuantile(sorted, 0.5), p99: findQuantile(sorted, 0.99), max: sorted.at(-1) ?? null }
 }
 
 /**
@@ -301,11 +301,11 @@ function isConfigured(times) {
  * Computes the seconds of a sidecar's time that are not known: from its last no, else its start or commit, to its first yes.
  * @param {ConfigurationTimes & { yesMs: number }} options
  */
-function findCensored({ sinceMs, lastNoMs, yesMs }) {
+function computeCensoredSeconds({ sinceMs, lastNoMs, yesMs }) {
   return (yesMs - Math.max(lastNoMs ?? 0, sinceMs)) / 1000
 }
 
 /** Finds a quantile as the nearest rank; null: no value. @param {number[]} sorted rising @param {number} q */
-function quantile(sorted, q) {
+function findQuantile(sorted, q) {
   return sorted[Math.ceil(q * sorted.length) - 1] ?? null
 }

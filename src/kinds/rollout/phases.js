@@ -1,17 +1,17 @@
 import { BenchError } from '../../lib/errors.js'
-import { createRandom, shuffle } from '../../lib/random.js'
+import { createRandom, shuffleItems } from '../../lib/random.js'
 import { SCHEMA_VERSION } from '../../model/versions.js'
 import { askInTurns } from '../../node/ask-in-turns.js'
 import { ASKED_PER_SECOND, readNowMs } from '../../node/convergence.js'
-import { inLanes } from '../../run/lanes.js'
+import { runInLanes } from '../../run/lanes.js'
 import { LANES, passPhase, sumReadings } from '../../run/phase.js'
-import { named, startSidecars } from '../../run/start-sidecars.js'
+import { startSidecars, withName } from '../../run/start-sidecars.js'
 
 /** The phases of a rollout (the first configuration, a change, its withdrawal, the removal of a shard), and their record. */
 /** @import { Conditions, Observation, ProcessSpec, RolloutRecord, ConfigurationTimes } from '../../model/types.ts' */
 /** @import { Batch, RolloutMember } from '../../services/control.js' @import { Rollout } from './services.js' */
 /** @import { PhaseOptions } from '../../run/phase.js' @import { Deploy, PodTimes } from '../../run/start-sidecars.js' */
-/** @typedef {Awaited<ReturnType<typeof changeAll>>} Phase @typedef {Awaited<ReturnType<typeof removeShard>>} Removal */
+/** @typedef {Awaited<ReturnType<typeof changeAllSidecars>>} Phase @typedef {Awaited<ReturnType<typeof removeShard>>} Removal */
 /** @typedef {Awaited<ReturnType<typeof withdrawServices>>} Withdrawal */
 /** Anonymous memory of all sidecars and of the control plane. @typedef {Record<'sidecars' | 'control', number | null>} Memory */
 
@@ -28,7 +28,7 @@ const SAMPLE = 30
  * @returns {Promise<{ first: Phase, pods: Map<string, PodTimes> }>} pods: empty on one machine
  * @throws {BenchError} if the target started none in time; the signal's reason when it aborts
  */
-export async function startAll({ batches, deploy, arePods, fail, ...options }) {
+export async function startAllSidecars({ batches, deploy, arePods, fail, ...options }) {
   /** @type {Awaited<ReturnType<typeof startSidecars>> | undefined} */
   let started
   const first = await passPhase(options, async () => {
@@ -49,47 +49,49 @@ export async function startAll({ batches, deploy, arePods, fail, ...options }) {
  * `goBack`. During the change it asks a sample, drawn by the seed, and once all of the sample have the change, the other sidecars.
  * @param {PhaseOptions & { members: RolloutMember[], conditions: Conditions, seed: number, version?: number }} options
  */
-export async function changeAll({ members, conditions, seed, version = 1, ...options }) {
+export async function changeAllSidecars({ members, conditions, seed, version = 1, ...options }) {
   const sample = drawSample(members, seed)
   const changes = members.map(member => ({
     member,
     ...(version % 2 === 0 && member.goBack ? member.goBack(version) : member.changeTo(version)),
   }))
-  await inLanes({ items: changes, lanes: LANES, signal: options.signal }, ({ stage }, signal) =>
+  await runInLanes({ items: changes, lanes: LANES, signal: options.signal }, ({ stage }, signal) =>
     options.asking.perform(stage, signal),
   )
   const others = changes.filter(({ member: { name } }) => !sample.has(name))
   const askOthers = async () =>
-    others.map(({ member: { name }, endpoint, host }) => named(name, options.asking.expect({ name, endpoint, host })))
+    others.map(({ member: { name }, endpoint, host }) =>
+      withName(name, options.asking.expect({ name, endpoint, host })),
+    )
   const begin = () => commitChanges({ ...options, changes, conditions, sample })
   const { times, phase } = await passPhase(options, begin, others.length > 0 ? askOthers : undefined)
   return { times, phase: others.length > 0 ? { ...phase, sample: [...sample] } : phase }
 }
 
 /** Says whether each sidecar answered by the configuration of a phase. @param {RolloutMember[]} members @param {Pick<Phase, 'times'>} phase */
-export function haveAll(members, { times }) {
+export function isConverged(members, { times }) {
   return members.every(({ name }) => typeof times.get(name)?.yesMs === 'number')
 }
 
 /**
  * Takes the services of the change away, adds them once more, and takes them away again: the second time shows whether the memory
  * that was kept is reused.
- * @param {Omit<Parameters<typeof changeAll>[0], 'version'> & { before: Memory, readMemory: () => Promise<Memory> }} options before:
+ * @param {Omit<Parameters<typeof changeAllSidecars>[0], 'version'> & { before: Memory, readMemory: () => Promise<Memory> }} options before:
  *   the memory before the change
  * @returns times and phase of the first change that not every sidecar has, else of the last; the memory is part of the phase
  */
 export async function withdrawServices({ before, readMemory, ...all }) {
   const bytesConfigured = await readMemory()
-  const gone = await changeAll({ ...all, version: 2 })
-  const again = await changeAll({ ...all, version: 3 })
+  const gone = await changeAllSidecars({ ...all, version: 2 })
+  const again = await changeAllSidecars({ ...all, version: 3 })
   const toldAgain = await readMemory()
-  const last = await changeAll({ ...all, version: 4 })
+  const last = await changeAllSidecars({ ...all, version: 4 })
   // Record the first of the changes that not every sidecar has, else the last.
-  const { times, phase } = [gone, again].find(one => !haveAll(all.members, one)) ?? last
-  const bytesOf = (/** @type {keyof Memory} */ whose) => {
+  const { times, phase } = [gone, again].find(one => !isConverged(all.members, one)) ?? last
+  const pickBytes = (/** @type {keyof Memory} */ whose) => {
     return { before: before[whose], told: bytesConfigured[whose], toldAgain: toldAgain[whose] }
   }
-  return { times, phase: { ...phase, sidecarBytes: bytesOf('sidecars'), controlBytes: bytesOf('control') } }
+  return { times, phase: { ...phase, sidecarBytes: pickBytes('sidecars'), controlBytes: pickBytes('control') } }
 }
 
 /**
@@ -99,7 +101,7 @@ export async function withdrawServices({ before, readMemory, ...all }) {
 export function drawSample(members, seed) {
   const pickName = (/** @type {RolloutMember} */ { name }) => name
   const real = members.filter(({ standsFor }) => standsFor === undefined)
-  const drawn = shuffle(real, createRandom(seed)).slice(0, SAMPLE)
+  const drawn = shuffleItems(real, createRandom(seed)).slice(0, SAMPLE)
   return new Set([...real.slice(0, 1), ...drawn, ...real.slice(-1), ...members.slice(real.length)].map(pickName))
 }
 
@@ -120,8 +122,8 @@ async function commitChanges({ asking, signal, changes, conditions, sample }) {
       expected: i === 0 && sample.has(name) ? { name, endpoint, host } : null,
     })),
   )
-  await inLanes({ items, lanes, perSecond, signal }, async ({ actions, expected }, signal) => {
-    if (expected) waits.push(named(expected.name, asking.expect(expected)))
+  await runInLanes({ items, lanes, perSecond, signal }, async ({ actions, expected }, signal) => {
+    if (expected) waits.push(withName(expected.name, asking.expect(expected)))
     await asking.perform(actions, signal)
   })
   return waits
@@ -155,7 +157,7 @@ export async function removeShard({ shard, batches, moves, deploy, end, ...optio
     await end([shard])
     endedMs = readNowMs()
     const members = moves.flatMap(batch => batch.members)
-    await inLanes({ items: members, lanes: LANES, signal }, ({ enrolment }, signal) =>
+    await runInLanes({ items: members, lanes: LANES, signal }, ({ enrolment }, signal) =>
       asking.perform(enrolment, signal),
     )
     await end(leaving.map(({ spec }) => spec))

@@ -1,7 +1,7 @@
-import { rowsOf, sidecarsOf, sumOf, valueOfRound } from '../../judge/record/measures.js'
+import { createRowFactory, findRoundValue, listSidecars, sumValues } from '../../judge/record/measures.js'
 import { MIB } from '../../lib/units.js'
 import { SERVICES_MEMORY_ROWS } from './memory-quantities.js'
-import { isCoarse, isFaithful, isMeasured, timesOf } from './numbers.js'
+import { isCoarse, isFaithful, isMeasured, listPhaseTimes } from './numbers.js'
 
 /** Quantities of many sidecars and the control plane that configures them. Pure. */
 /** @import { TrialRecord } from '../../model/types.ts' @import { QuantityRow } from '../../judge/record/quantity-row.js' */
@@ -14,12 +14,12 @@ const SAID = { p50: '50 % of the sidecars take at most this', p99: '99 % of them
 const CPU = { first: 'CPU time in the rollout', change: 'CPU time in the change' }
 const ON_REQUEST = { kinds: /** @type {'idle'[]} */ (['idle']), isHeadline: true, isOnRequest: true }
 const group = 'rollout'
-const seconds = rowsOf({ group, unit: 's', digits: 2, use: 'latency' })
-const mebibytes = rowsOf({ group, unit: 'MiB', scale: MIB, digits: 1, use: 'memory' })
-const kilobytes = rowsOf({ group, unit: 'kB', scale: 1000, digits: 1, use: 'memory' })
-const milliseconds = rowsOf({ group, unit: 'ms', digits: 2, use: 'cpuPerRequest' })
-const counts = rowsOf({ group, unit: 'sidecars', digits: 0, use: 'memory' })
-const shares = rowsOf({ group, unit: '%', scale: 0.01, digits: 0, use: 'memory' })
+const seconds = createRowFactory({ group, unit: 's', digits: 2, use: 'latency' })
+const mebibytes = createRowFactory({ group, unit: 'MiB', scale: MIB, digits: 1, use: 'memory' })
+const kilobytes = createRowFactory({ group, unit: 'kB', scale: 1000, digits: 1, use: 'memory' })
+const milliseconds = createRowFactory({ group, unit: 'ms', digits: 2, use: 'cpuPerRequest' })
+const counts = createRowFactory({ group, unit: 'sidecars', digits: 0, use: 'memory' })
+const shares = createRowFactory({ group, unit: '%', scale: 0.01, digits: 0, use: 'memory' })
 
 /** @type {QuantityRow[]} */
 export const ROLLOUT_ROWS = [
@@ -27,7 +27,7 @@ export const ROLLOUT_ROWS = [
     ...seconds('rolloutSeconds', 'rollout s'),
     definition:
       'From the start of the first sidecar until the last is answered by its first configuration, over a new connection. They are started in batches: where the machine is the limit, this is its time. Where sidecars are simulated it has no value, since those do not start.',
-    measure: timeOfAll('first'),
+    measure: createTimeMeasureOfAll('first'),
     compared: {
       ...ON_REQUEST,
       label: 'time of the rollout',
@@ -39,27 +39,27 @@ export const ROLLOUT_ROWS = [
   {
     ...seconds('startingSeconds', 'of it starting s'),
     definition: 'From the start of the first sidecar to the start of the last batch, of real ones.',
-    measure: of(numbers => (isMeasured(numbers, 'first') ? numbers.first.toldSeconds : null)),
+    measure: createRolloutMeasure(numbers => (isMeasured(numbers, 'first') ? numbers.first.toldSeconds : null)),
   },
-  ...timesOfEach({
+  ...createTimeRows({
     name: 'podReady',
     label: 'pod ready',
     definition:
       "On Kubernetes, from the request for a sidecar's pod until the API server tells that it is Ready, by the kit's own clock. The pod has no readiness probe: Ready says that its container runs, and nothing of its configuration",
-    timeAt: at => of(({ pods }) => pods?.readySeconds[at] ?? null),
+    timeAt: at => createRolloutMeasure(({ pods }) => pods?.readySeconds[at] ?? null),
   }),
-  ...timesOfEach({
+  ...createTimeRows({
     name: 'firstConfig',
     label: 'first configuration',
     definition:
       "From the start of a sidecar's batch, or of its process in a pod, until it answers by its first configuration",
-    timeAt: at => timeOf('first', at),
+    timeAt: at => createTimeMeasure('first', at),
   }),
   {
     ...seconds('changeAllSeconds', 'change of all s'),
     definition:
       'From the first commit until the last sidecar is answered by the change. Each has a commit of its own. Of more than 30 sidecars it is the last of a random sample, with those whose commits come first and last; the others are asked once that has it. Where one of them then says no, or not at once, or sidecars are simulated, it has no value.',
-    measure: timeOfAll('change'),
+    measure: createTimeMeasureOfAll('change'),
     compared: {
       ...ON_REQUEST,
       label: 'time of a change',
@@ -68,61 +68,63 @@ export const ROLLOUT_ROWS = [
     },
     chart: { kinds: ['idle'], title: 'Time of a change of all sidecars' },
   },
-  ...timesOfEach({
+  ...createTimeRows({
     name: 'change',
     label: 'change',
     definition:
       'From the commit for a sidecar until it answers by it, over a new connection. Only the median has a value where a sample is asked',
-    timeAt: at => timeOf('change', at),
+    timeAt: at => createTimeMeasure('change', at),
   }),
   {
     ...counts('changeAsked', 'sidecars timed in it', 'changeAskedSidecars'),
     definition: 'Sidecars of the random sample that was asked during the change; no value: all were asked.',
-    measure: of(({ change }) => change?.sampled ?? null),
+    measure: createRolloutMeasure(({ change }) => change?.sampled ?? null),
   },
   {
     ...counts('movedSidecars', 'sidecars moved'),
     definition:
       'Sidecars that have another shard after the last was removed: those that it had, and those that the assignment moves.',
-    measure: of(({ removal }) => removal?.moved ?? null),
+    measure: createRolloutMeasure(({ removal }) => removal?.moved ?? null),
   },
   {
     ...seconds('moveSeconds', 'move of all s'),
     definition:
       'From the end of the last shard until every sidecar that moves is answered by the configuration of its new shard. It is made known there and started anew in that time.',
-    measure: timeOfAll('removal'),
+    measure: createTimeMeasureOfAll('removal'),
     chart: { kinds: ['idle'], title: 'Time until the sidecars of a removed shard are configured again' },
   },
   {
     ...seconds('moveP50', 'move p50 s', 'moveP50Seconds'),
     definition: `From the end of the last shard until a sidecar that moves is answered by the configuration of its new shard: ${SAID.p50}.`,
-    measure: timeOf('removal', 'p50'),
+    measure: createTimeMeasure('removal', 'p50'),
   },
   {
     ...counts('stayedAnswering', 'others that answered', 'stayedAnsweringSidecars'),
     definition:
       'Sidecars that need not move and answered each time that they were asked, from the end of the last shard until all that move were configured again: each at least once, 50 requests a second in all.',
-    measure: of(({ removal }) => (removal ? removal.stayed - removal.silent.length : null)),
+    measure: createRolloutMeasure(({ removal }) => (removal ? removal.stayed - removal.silent.length : null)),
   },
   {
     ...milliseconds('controlCpuRollout', 'control CPU a sidecar, rollout ms', 'controlCpuRolloutMs'),
     definition:
       "The control plane's CPU time in the rollout, over the number of sidecars. Making them known to it comes before, and is not included.",
-    measure: ofControl(CPU.first, ({ first, sidecars }) => perSidecarMs(first, sidecars)),
+    measure: createControlMeasure(CPU.first, ({ first, sidecars }) => computeMsPerSidecar(first, sidecars)),
   },
   {
     ...milliseconds('controlCpuChange', 'control CPU a sidecar, change ms', 'controlCpuChangeMs'),
     definition: "The control plane's CPU time in the change, over the number of sidecars.",
-    measure: ofControl(CPU.change, ({ change, sidecars }) => (change ? perSidecarMs(change, sidecars) : null)),
+    measure: createControlMeasure(CPU.change, ({ change, sidecars }) =>
+      change ? computeMsPerSidecar(change, sidecars) : null,
+    ),
   },
-  atLimitOf('first', 'controlAtLimitRollout', 'rollout'),
-  atLimitOf('change', 'controlAtLimitChange', 'change'),
+  createAtLimitRow('first', 'controlAtLimitRollout', 'rollout'),
+  createAtLimitRow('change', 'controlAtLimitChange', 'change'),
   {
     ...milliseconds('shardSpread', 'CPU of shards, spread'),
     unit: 'of the mean',
     definition:
       'CPU time in the rollout of the shard that used most minus that of the shard that used least, as a share of the mean.',
-    measure: of(({ first }) => spreadOf(first.shardCpuSeconds ?? [])),
+    measure: createRolloutMeasure(({ first }) => computeRelativeSpread(first.shardCpuSeconds ?? [])),
   },
   {
     ...milliseconds('controlCores', 'control cores, stable'),
@@ -130,9 +132,9 @@ export const ROLLOUT_ROWS = [
     digits: 4,
     definition:
       'CPU time over wall time of the control plane in the window, when nothing changes any more. None where sidecars are simulated: the gate fidelity has no window.',
-    measure: of(({ simulated }, { processes }) =>
+    measure: createRolloutMeasure(({ simulated }, { processes }) =>
       simulated === undefined
-        ? sumOf(
+        ? sumValues(
             processes.filter(({ role }) => role === 'control'),
             p => p.cpuCores,
           )
@@ -142,29 +144,29 @@ export const ROLLOUT_ROWS = [
   {
     ...mebibytes('controlEmpty', 'control MiB, empty', 'controlEmptyBytes'),
     definition: 'Anonymous memory of the control plane before it is given anything.',
-    measure: of(({ controlAnonBytes }) => controlAnonBytes.empty),
+    measure: createRolloutMeasure(({ controlAnonBytes }) => controlAnonBytes.empty),
   },
   {
     ...mebibytes('controlStable', 'control MiB, stable', 'controlStableBytes'),
     definition: 'Anonymous memory of the control plane when all sidecars have their first configuration.',
-    measure: ofControl('memory', ({ controlAnonBytes }) => controlAnonBytes.stable),
+    measure: createControlMeasure('memory', ({ controlAnonBytes }) => controlAnonBytes.stable),
   },
   {
     ...mebibytes('controlPeak', 'control MiB, peak', 'controlPeakBytes'),
     definition: 'The most anonymous memory of the control plane in rollout and change, read ten times a second.',
-    measure: ofControl('memory', ({ controlAnonBytes }) => controlAnonBytes.peak),
+    measure: createControlMeasure('memory', ({ controlAnonBytes }) => controlAnonBytes.peak),
   },
   {
     ...kilobytes('controlPerSidecar', 'control kB a sidecar', 'controlPerSidecarBytes'),
     definition: 'Anonymous memory of the control plane when stable minus that when empty, over the number of sidecars.',
-    measure: ofControl('memory', ({ controlAnonBytes: { stable, empty }, sidecars }) =>
+    measure: createControlMeasure('memory', ({ controlAnonBytes: { stable, empty }, sidecars }) =>
       stable === null || empty === null ? null : (stable - empty) / sidecars,
     ),
   },
   {
     ...mebibytes('sidecarAnon', 'a sidecar, anon MiB', 'sidecarAnonBytes'),
     definition: "Anonymous memory of all batches' cgroups at the end of the window, over the number of sidecars.",
-    measure: ofOne(p => p.memory.anonBytes),
+    measure: createMeanMeasure(p => p.memory.anonBytes),
   },
   {
     ...kilobytes('anonPerService', 'kB a service known', 'anonPerServiceBytes'),
@@ -172,9 +174,9 @@ export const ROLLOUT_ROWS = [
       'Anonymous memory of a sidecar minus that of a sidecar that knows only the service it calls, in the same round, over the number of other services that it knows.',
     measure({ record, unconfigured }) {
       const { configuredServices } = record.trial.arm.conditions
-      const findAnon = ofOne(p => p.memory.anonBytes)
+      const findAnon = createMeanMeasure(p => p.memory.anonBytes)
       const bytes = findAnon({ record })
-      const without = valueOfRound(unconfigured ?? [], 'memory', r => findAnon({ record: r }))
+      const without = findRoundValue(unconfigured ?? [], 'memory', r => findAnon({ record: r }))
       return bytes === null || without === null || configuredServices === 0
         ? null
         : (bytes - without) / configuredServices
@@ -185,28 +187,28 @@ export const ROLLOUT_ROWS = [
     ...mebibytes('sidecarPss', 'a sidecar, PSS MiB', 'sidecarPssBytes'),
     definition:
       'Resident memory of all sidecars after the window, over their number; pages that they share are divided among them.',
-    measure: ofOne(p => p.memory.pssBytes),
+    measure: createMeanMeasure(p => p.memory.pssBytes),
   },
   {
     ...milliseconds('idleMillicores', 'a sidecar, cores/1000 idle'),
     unit: 'cores/1000',
     definition: 'CPU time of all sidecars over wall time in the window, over their number.',
-    measure: ofOne(p => 1000 * p.cpuCores),
+    measure: createMeanMeasure(p => 1000 * p.cpuCores),
   },
   {
     ...shares('rolloutHostIdle', 'host idle, rollout', 'rolloutHostIdleFraction'),
     definition: "Share of the machine's CPU time that was idle in the rollout. Near 0 the machine is the limit.",
-    measure: of(({ first }) => first.hostIdleFraction),
+    measure: createRolloutMeasure(({ first }) => first.hostIdleFraction),
   },
   {
     ...shares('changeHostIdle', 'host idle, change', 'changeHostIdleFraction'),
     definition: "Share of the machine's CPU time that was idle in the change. Near 0 the machine is the limit.",
-    measure: of(({ change }) => change?.hostIdleFraction ?? null),
+    measure: createRolloutMeasure(({ change }) => change?.hostIdleFraction ?? null),
   },
 ]
 
 /** Makes the measure of a row, which gives null for a record that is no rollout. @param {Find} find @returns {QuantityRow['measure']} */
-function of(find) {
+function createRolloutMeasure(find) {
   return ({ record }) => (record.rollout ? find(record.rollout, record) : null)
 }
 
@@ -214,25 +216,25 @@ function of(find) {
  * Makes the measure of a resource of the control plane, which gives null if the gate `fidelity` found simulated sidecars unlike real
  * ones. @param {Resource} resource @param {Find} find
  */
-function ofControl(resource, find) {
-  return of((numbers, record) => (isFaithful(numbers, resource) ? find(numbers, record) : null))
+function createControlMeasure(resource, find) {
+  return createRolloutMeasure((numbers, record) => (isFaithful(numbers, resource) ? find(numbers, record) : null))
 }
 
-/** Makes the measure of the seconds of all sidecars, which gives null if some are simulated, or as `timeOf`. @param {Part} part @returns {QuantityRow['measure']} */
-function timeOfAll(part) {
-  const find = timeOf(part, 'all')
+/** Makes the measure of the seconds of all sidecars, which gives null if some are simulated, or as `createTimeMeasure`. @param {Part} part @returns {QuantityRow['measure']} */
+function createTimeMeasureOfAll(part) {
+  const find = createTimeMeasure(part, 'all')
   return options => (options.record.rollout?.simulated === undefined ? find(options) : null)
 }
 
 /**
  * Makes the measure of seconds, which gives null without that phase, or if they are too coarse or asking may have stretched them.
- * @param {Part} part @param {string} name of `timesOf` @returns {QuantityRow['measure']}
+ * @param {Part} part @param {string} name of `listPhaseTimes` @returns {QuantityRow['measure']}
  */
-function timeOf(part, name) {
-  return of(numbers => {
+function createTimeMeasure(part, name) {
+  return createRolloutMeasure(numbers => {
     const { [part]: phase } = numbers
     if (!phase || !isMeasured(numbers, part)) return null
-    const time = timesOf(phase).find(time => time.name === name)
+    const time = listPhaseTimes(phase).find(time => time.name === name)
     return !time || isCoarse(time) ? null : time.seconds
   })
 }
@@ -242,7 +244,7 @@ function timeOf(part, name) {
  * @param {{ name: string, label: string, definition: string, timeAt: (at: 'p50' | 'p99' |
  *   'max') => QuantityRow['measure'] }} time
  */
-function timesOfEach({ name, label, definition, timeAt }) {
+function createTimeRows({ name, label, definition, timeAt }) {
   return /** @type {const} */ (['p50', 'p99', 'max']).map(at => {
     const quantityName = `${name}${at[0].toUpperCase()}${at.slice(1)}`
     return {
@@ -257,16 +259,16 @@ function timesOfEach({ name, label, definition, timeAt }) {
  * Makes the row of the share of a phase in which the control plane was at its limit.
  * @param {'first' | 'change'} phase @param {string} name @param {string} what the phase in words @returns {QuantityRow}
  */
-function atLimitOf(phase, name, what) {
+function createAtLimitRow(phase, name, what) {
   return {
     ...shares(name, `control at its limit, ${what}`, `${name}Fraction`),
     definition: `Share of the time of the ${what} in which the busiest control plane was at its limit: stopped by its CPU limit, or with all its threads running. From 25 % on it was the limit of the ${what}.`,
-    measure: ofControl(CPU[phase], numbers => numbers[phase]?.controlAtLimit ?? null),
+    measure: createControlMeasure(CPU[phase], numbers => numbers[phase]?.controlAtLimit ?? null),
   }
 }
 
 /** Computes (most − least) / mean; null: there are fewer than two values, one is not known, or all are 0. @param {(number | null)[]} values @returns {number | null} */
-function spreadOf(values) {
+function computeRelativeSpread(values) {
   const known = values.filter(value => value !== null)
   const sum = known.reduce((total, value) => total + value, 0)
   if (known.length < 2 || known.length < values.length || sum === 0) return null
@@ -277,14 +279,14 @@ function spreadOf(values) {
  * Makes the measure of a value's mean over the real sidecars. It gives null if the value is not known of one.
  * @param {(process: TrialRecord['processes'][0]) => number | null} find
  */
-function ofOne(find) {
-  return of(({ sidecars, simulated = 0 }, record) => {
-    const sum = sumOf(sidecarsOf(record), find)
+function createMeanMeasure(find) {
+  return createRolloutMeasure(({ sidecars, simulated = 0 }, record) => {
+    const sum = sumValues(listSidecars(record), find)
     return sum === null ? null : sum / (sidecars - simulated)
   })
 }
 
 /** @param {Numbers['first']} phase @param {number} sidecars with the simulated ones */
-function perSidecarMs({ controlCpuSeconds }, sidecars) {
+function computeMsPerSidecar({ controlCpuSeconds }, sidecars) {
   return controlCpuSeconds === null ? null : (1000 * controlCpuSeconds) / sidecars
 }

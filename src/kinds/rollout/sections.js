@@ -1,8 +1,8 @@
-import { quantityOf } from '../../judge/quantities.js'
-import { findVaried, labelOf } from '../../model/arms.js'
+import { findQuantity } from '../../judge/quantities.js'
+import { listVariedAxes, renderArmLabel } from '../../model/arms.js'
 import { answerRollouts } from './answer.js'
 import { findControlNeeds, renderNeed } from './needs.js'
-import { isCoarse, isMeasured, listBound, timesOf } from './numbers.js'
+import { isCoarse, isMeasured, listBoundPhases, listPhaseTimes } from './numbers.js'
 
 /** Sections of rollouts: how soon sidecars have their configuration, and what bound that. Pure. */
 /** @import { ResultOf, SummaryArm } from '../../model/types.ts' */
@@ -31,11 +31,11 @@ export const rolloutSections = {
     const { sizesControlOf: sidecars } = settings
     return { controlNeeds: sidecars === undefined ? [] : findControlNeeds({ records, sidecars }) }
   },
-  answer: answered => answerRollouts({ ...answered, bindingOf }),
+  answer: answered => answerRollouts({ ...answered, bindingOf: renderBinding }),
   findings: ({ controlNeeds }) => controlNeeds.flatMap(renderNeed),
   charts: drawShares,
   boundOf(arm) {
-    const phases = listBoundOf(arm)
+    const phases = listArmBoundPhases(arm)
     return phases === null || phases.length === 0 ? null : `control: ${phases.join(', ')}`
   },
 }
@@ -44,17 +44,19 @@ export const rolloutSections = {
  * Lists the phases that an arm's control plane bound; []: none; null: no control plane runs, or its share at the limit is not known.
  * @param {SummaryArm} arm
  */
-function listBoundOf(arm) {
-  const [rollout, change] = ['controlAtLimitRollout', 'controlAtLimitChange'].map(name => quantityOf(arm, name).median)
-  return rollout === null ? null : listBound({ rollout, change })
+function listArmBoundPhases(arm) {
+  const [rollout, change] = ['controlAtLimitRollout', 'controlAtLimitChange'].map(
+    name => findQuantity(arm, name).median,
+  )
+  return rollout === null ? null : listBoundPhases({ rollout, change })
 }
 
 /**
  * Renders the phases that the control plane bound, or that it bound none; empty: no control plane runs, or its share at the limit is
  * not known. @param {SummaryArm} arm
  */
-function bindingOf(arm) {
-  const phases = listBoundOf(arm)
+function renderBinding(arm) {
+  const phases = listArmBoundPhases(arm)
   return phases === null ? '' : BOUND[phases.join()]
 }
 
@@ -64,17 +66,17 @@ function bindingOf(arm) {
  * @param {Drawn} drawn @returns {KindChart[]} one for each phase with a line
  */
 function drawShares({ arms, records }) {
-  const varied = findVaried(arms)
+  const varied = listVariedAxes(arms)
   const rollouts = arms.flatMap(arm => {
     const rollout = records.findLast(
       ({ trial, rollout, outcome }) => trial.arm.id === arm.id && rollout && outcome !== 'failed',
     )?.rollout
-    return rollout ? [{ label: labelOf(arm, varied), rollout }] : []
+    return rollout ? [{ label: renderArmLabel(arm, varied), rollout }] : []
   })
   return PHASES.flatMap(([phase, title]) => {
     const lines = rollouts.flatMap(({ label, rollout }, i) => {
       const numbers = rollout[phase]
-      return numbers && isMeasured(rollout, phase) && !timesOf(numbers).every(isCoarse)
+      return numbers && isMeasured(rollout, phase) && !listPhaseTimes(numbers).every(isCoarse)
         ? [{ label, colour: i + 1, curve: numbers.curve }]
         : []
     })

@@ -11,7 +11,7 @@ import {
   createMember,
   locateControl,
 } from '../../services/control.js'
-import { createServiceSidecarOptions, findReachable } from '../../services/specs.js'
+import { createServiceSidecarOptions, listReachableEndpoints } from '../../services/specs.js'
 
 /** The processes of a rollout: control planes, copies of the first service's sidecar, and an application without one. Pure. */
 /** @import { Arm, Conditions, Control, Endpoint, ProcessSpec, ReloadAction, Service, Topology } from '../../model/types.ts' */
@@ -44,13 +44,13 @@ const MOVED_VERSION = 2
  * @throws {BenchError} if the entry's service calls none
  */
 export function listRolloutNames(topology, { sidecars, simulated, shards }) {
-  const { client, server } = findEnds(topology)
-  const number = (/** @type {string} */ name, /** @type {number | undefined} */ length) =>
+  const { client, server } = findEndServices(topology)
+  const numberNames = (/** @type {string} */ name, /** @type {number | undefined} */ length) =>
     Array.from({ length: length ?? 0 }, (_, i) => `${name}-${i + 1}`)
   return {
     application: server.name,
-    controls: shards === undefined ? [CONTROL] : number(CONTROL, shards),
-    sidecars: number(client.name, sidecars),
+    controls: shards === undefined ? [CONTROL] : numberNames(CONTROL, shards),
+    sidecars: numberNames(client.name, sidecars),
     // The simulated sidecars, the last in the list, are one process.
     simulated: simulated ? [SIMULATED] : [],
   }
@@ -65,7 +65,7 @@ export function listRolloutNames(topology, { sidecars, simulated, shards }) {
  */
 export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...services }) {
   const { arm, control, topology, places, programs, folders, locate } = services
-  const { client, server } = findEnds(topology)
+  const { client, server } = findEndServices(topology)
   const members = createMembers(services, { names, seed, client })
   const planes = names.controls.map(name => createControlPlane(services, name))
   const controls = planes.flatMap(plane => plane.control ?? [])
@@ -94,11 +94,12 @@ export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...s
   return {
     application,
     controls,
-    reachable: findReachable([application, ...controls], places),
+    reachable: listReachableEndpoints([application, ...controls], places),
     setUps: planes.map(({ setUp }) => setUp),
     parseRefusals: control.parseRefusals,
     // Simulated sidecars start last: they use the name of a real sidecar that has asked the control plane before them.
-    batches: control.simulates && simulated.length > 0 ? [...batches, createSimulated(control.simulates)] : batches,
+    batches:
+      control.simulates && simulated.length > 0 ? [...batches, createSimulatedProcess(control.simulates)] : batches,
     moves: arm.conditions.isShardRemoved
       ? chunk(moved, size).map((batch, i) => ({ spec: createSpec(batch, `moved-${i + 1}`), members: batch }))
       : null,
@@ -113,7 +114,7 @@ export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...s
   }
 
   /** Makes the process that stands for all simulated sidecars, as a batch of one member. @param {NonNullable<Control['simulates']>} simulates */
-  function createSimulated({ createProcess }) {
+  function createSimulatedProcess({ createProcess }) {
     const listen = { address: places[SIMULATED].listen, port: PORTS.outbound }
     const located = { ...locateControl(services, names.controls[0]), folder: locate(`${folders.process}/${SIMULATED}`) }
     const spec = createProcess({ ...located, listen, everyMs, names: simulated.map(({ name }) => name) })
@@ -129,24 +130,30 @@ export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...s
  */
 function createMembers(services, { names, seed, client }) {
   const { arm, control } = services
-  return assignMoving(names.sidecars, { conditions: arm.conditions, seed }).map(({ name, shard, known, movesTo }) => {
-    const service = { ...client, name, copyOf: client.name }
-    const createAt = (/** @type {number} */ shard, /** @type {number} */ version, configuredServices = known) => {
-      const conditions = { ...arm.conditions, configuredServices }
-      const options = createServiceSidecarOptions(service, { ...services, arm: { ...arm, conditions } })
-      return {
-        ...createMember(control, { ...options, ...locateControl(services, names.controls[shard]) }, version),
-        shard,
+  return assignMovingSidecars(names.sidecars, { conditions: arm.conditions, seed }).map(
+    ({ name, shard, known, movesTo }) => {
+      const service = { ...client, name, copyOf: client.name }
+      const createSidecarAt = (
+        /** @type {number} */ shard,
+        /** @type {number} */ version,
+        configuredServices = known,
+      ) => {
+        const conditions = { ...arm.conditions, configuredServices }
+        const options = createServiceSidecarOptions(service, { ...services, arm: { ...arm, conditions } })
+        return {
+          ...createMember(control, { ...options, ...locateControl(services, names.controls[shard]) }, version),
+          shard,
+        }
       }
-    }
-    const first = createAt(shard, 0)
-    const bare = arm.conditions.areServicesRemoved ? createAt(shard, 0, 0) : null
-    return {
-      ...first,
-      ...(bare && { ...bare, changeTo: first.changeTo, goBack: bare.changeTo }),
-      ...(movesTo !== undefined && { moved: createAt(movesTo, MOVED_VERSION) }),
-    }
-  })
+      const first = createSidecarAt(shard, 0)
+      const bare = arm.conditions.areServicesRemoved ? createSidecarAt(shard, 0, 0) : null
+      return {
+        ...first,
+        ...(bare && { ...bare, changeTo: first.changeTo, goBack: bare.changeTo }),
+        ...(movesTo !== undefined && { moved: createSidecarAt(movesTo, MOVED_VERSION) }),
+      }
+    },
+  )
 }
 
 /**
@@ -165,7 +172,7 @@ function splitBatches(members, size) {
  * @returns {{ name: string, shard: number, known: number, movesTo?: number }[]} known: as of `assignSidecars`; movesTo: the new
  *   shard; absent: the sidecar does not move
  */
-export function assignMoving(names, { conditions, seed }) {
+export function assignMovingSidecars(names, { conditions, seed }) {
   const assigned = assignSidecars(names, { conditions, seed })
   if (!conditions.isShardRemoved) return assigned
   const left = assignSidecars(names, { conditions: { ...conditions, shards: Number(conditions.shards) - 1 }, seed })
@@ -210,7 +217,7 @@ function joinMembers(members, endpoint) {
 }
 
 /** Finds the entry's service and the first that it calls. @param {Topology} topology @throws {BenchError} if it calls none */
-function findEnds({ services, entry }) {
+function findEndServices({ services, entry }) {
   const client = /** @type {Service} */ (services.find(s => s.name === entry.service))
   const server = services.find(s => s.name === client.calls[0])
   if (!server) throw new BenchError(`${client.name} calls no service: a rollout needs a link such as pair, of two`)

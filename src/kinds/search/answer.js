@@ -1,9 +1,9 @@
 import { joinWords } from '../../lib/letters.js'
-import { count, GIB, MIB } from '../../lib/units.js'
+import { GIB, MIB, renderNounCount } from '../../lib/units.js'
 import { renderArmName } from '../../model/arms.js'
 import { toLimits, toMillicores } from '../../model/container-limits.js'
 import { computeServiceMs, computeServiceP99Ms } from '../../model/requests.js'
-import { limitsOf } from './memory-floor.js'
+import { computeLimitsFound } from './memory-floor.js'
 import { fitOnNode } from './nodes.js'
 import { isAnswered } from './trial-rows.js'
 
@@ -27,23 +27,27 @@ const SEARCHES = {
  */
 export function answerSearches({ result: { sizes, searches, arms }, summary: { machine }, place = {} }) {
   if (sizes.length + searches.length === 0) return null
-  const answered = sizes.filter(isAnswered)
+  const answeredSizes = sizes.filter(isAnswered)
   const older = sizes.filter(size => !isAnswered(size))
   return {
-    pictures: [...drawAnswered(answered, place), ...drawSizes(older), ...drawSearches(searches)],
+    pictures: [...drawAnsweredSizes(answeredSizes, place), ...drawSizes(older), ...drawSearches(searches)],
     verdicts: [
-      ...renderAnswered(answered, place),
+      ...renderAnsweredSizes(answeredSizes, place),
       ...renderChecks(older),
       ...renderSavings(older),
       ...renderSearches(searches),
     ],
     basis: [
       ...renderServiceTime(arms),
-      ...renderRequests(answered, Number(machine.cpus)),
-      ...renderMemory(answered),
-      ...(answered.length > 0 && place.node ? [renderNode(place.node)] : []),
+      ...renderRequests(answeredSizes, Number(machine.cpus)),
+      ...renderMemory(answeredSizes),
+      ...(answeredSizes.length > 0 && place.node ? [renderNode(place.node)] : []),
     ],
-    warnings: [...answered.flatMap(warnOfAnswered), ...older.flatMap(warnOfSize), ...searches.flatMap(warnOfSearch)],
+    warnings: [
+      ...answeredSizes.flatMap(warnOfUnconfirmedSize),
+      ...older.flatMap(warnOfSize),
+      ...searches.flatMap(warnOfSearch),
+    ],
   }
 }
 
@@ -68,7 +72,7 @@ function renderServiceTime(arms) {
 function renderRequests(sizes, cpus) {
   const [neighbourCores] = sizes.flatMap(size => size.neighbourCores ?? [])
   if (neighbourCores === undefined) return []
-  const spare = `: the neighbour left ${Number((cpus - neighbourCores).toFixed(2))} of ${count(cpus, 'CPU')} to all, whatever they request (--neighbour ${cpus}c fills this machine)`
+  const spare = `: the neighbour left ${Number((cpus - neighbourCores).toFixed(2))} of ${renderNounCount(cpus, 'CPU')} to all, whatever they request (--neighbour ${cpus}c fills this machine)`
   return [`CPU requests were tried without a CPU limit${neighbourCores < cpus ? spare : ''}.`]
 }
 
@@ -87,7 +91,7 @@ function renderMemory(sizes) {
 }
 
 /** Draws requests and limits, and in how many trials they met the p99. @param {Answered[]} sizes @param {Place} place @returns {Picture[]} */
-function drawAnswered(sizes, { node = null }) {
+function drawAnsweredSizes(sizes, { node = null }) {
   if (sizes.length === 0) return []
   const isSet = sizes.some(({ services }) => services.length > 0)
   const [{ p99LimitMs }] = sizes
@@ -110,9 +114,9 @@ function drawAnswered(sizes, { node = null }) {
         cells: [
           ...drawCells(size, isSameLimit),
           ...(hasPods
-            ? [size.answer.limits && cell(`${fitOnNode(toLimits(size.answer.limits), node.left).count}`)]
+            ? [size.answer.limits && createTextCell(`${fitOnNode(toLimits(size.answer.limits), node.left).count}`)]
             : []),
-          cell(size.answer.state === 'none' ? 'no limits here' : size.answer.state),
+          createTextCell(size.answer.state === 'none' ? 'no limits here' : size.answer.state),
         ],
       })),
     },
@@ -125,14 +129,16 @@ function drawAnswered(sizes, { node = null }) {
  */
 function drawCells({ answer, p99LimitMs, neighbourCores }, isSameLimit) {
   const { limits, requestCores, p99Ms, met, missed, notJudged } = answer
-  if (limits === null) return [null, null, null, null, cell(`0 of ${missed}`)]
+  if (limits === null) return [null, null, null, null, createTextCell(`0 of ${missed}`)]
   const { millicores, mebibytes } = toLimits(limits)
   return [
-    requestCores === null ? null : cell(`${toMillicores(requestCores)}m`),
-    cell(neighbourCores === undefined ? `${millicores}m` : 'no limit'),
-    cell(`${mebibytes}Mi`),
-    p99Ms === null ? null : cell(`${p99Ms.toFixed(p99Ms < 10 ? 1 : 0)} ms${isSameLimit ? '' : ` of ${p99LimitMs}`}`),
-    cell(`${met} of ${met + missed}${notJudged > 0 ? `, ${notJudged} not judged` : ''}`),
+    requestCores === null ? null : createTextCell(`${toMillicores(requestCores)}m`),
+    createTextCell(neighbourCores === undefined ? `${millicores}m` : 'no limit'),
+    createTextCell(`${mebibytes}Mi`),
+    p99Ms === null
+      ? null
+      : createTextCell(`${p99Ms.toFixed(p99Ms < 10 ? 1 : 0)} ms${isSameLimit ? '' : ` of ${p99LimitMs}`}`),
+    createTextCell(`${met} of ${met + missed}${notJudged > 0 ? `, ${notJudged} not judged` : ''}`),
   ]
 }
 
@@ -140,7 +146,7 @@ function drawCells({ answer, p99LimitMs, neighbourCores }, isSameLimit) {
  * Renders how the needs of the first proxy with limits compare to each other, or its limits if it is alone. Without limits, or for a
  * file of services, it counts the confirmed answers. @param {Answered[]} sizes @param {Place} place @returns {string[]} []: no sizes
  */
-function renderAnswered(sizes, { nodes = null }) {
+function renderAnsweredSizes(sizes, { nodes = null }) {
   const known = sizes.flatMap(size =>
     size.answer.limits && size.services.length === 0 ? [{ size, limits: toLimits(size.answer.limits) }] : [],
   )
@@ -148,7 +154,7 @@ function renderAnswered(sizes, { nodes = null }) {
     const met = sizes.filter(({ answer }) => answer.state === 'confirmed').length
     return sizes.length === 0
       ? []
-      : [`${met} of ${count(sizes.length, 'answer')} confirmed by every trial at its limits.`]
+      : [`${met} of ${renderNounCount(sizes.length, 'answer')} confirmed by every trial at its limits.`]
   }
   const [{ size, limits }, ...others] = known
   const fleet = nodes === null ? [] : known.map(one => `${renderArmName(one.size)} ${renderFleet(one.limits, nodes)}`)
@@ -160,21 +166,21 @@ function renderAnswered(sizes, { nodes = null }) {
         millicores: other.limits.millicores - limits.millicores,
         mebibytes: other.limits.mebibytes - limits.mebibytes,
       }
-      const saved = nodes === null ? '' : `: ${renderSaved(less, nodes)} on ${nodes} nodes`
-      return `${renderArmName(size)} needs ${renderLess(less.millicores, 'm')} CPU and ${renderLess(less.mebibytes, 'Mi')} memory a pod than ${renderArmName(other.size)}${saved}.`
+      const saved = nodes === null ? '' : `: ${renderFleetSavings(less, nodes)} on ${nodes} nodes`
+      return `${renderArmName(size)} needs ${renderSignedDifference(less.millicores, 'm')} CPU and ${renderSignedDifference(less.mebibytes, 'Mi')} memory a pod than ${renderArmName(other.size)}${saved}.`
     }),
     ...(nodes === null ? [] : [`On ${nodes} nodes, one such pod each: ${fleet.join('; ')}.`]),
   ]
 }
 
 /** @param {number} less @param {string} unit */
-const renderLess = (less, unit) => `${Math.abs(less)}${unit} ${less < 0 ? 'more' : 'less'}`
+const renderSignedDifference = (less, unit) => `${Math.abs(less)}${unit} ${less < 0 ? 'more' : 'less'}`
 
 /** Renders savings over nodes; negative ones read `more`. @param {{ millicores: number, mebibytes: number }} less a pod @param {number} nodes */
-function renderSaved(less, nodes) {
+function renderFleetSavings(less, nodes) {
   const { cores, gibibytes } = sumFleet(less, nodes)
-  const moreOrLess = (/** @type {number} */ value) => (value < 0 ? 'more' : 'less')
-  const [ofCores, ofMemory] = [moreOrLess(less.millicores), moreOrLess(less.mebibytes)]
+  const renderMoreOrLess = (/** @type {number} */ value) => (value < 0 ? 'more' : 'less')
+  const [ofCores, ofMemory] = [renderMoreOrLess(less.millicores), renderMoreOrLess(less.mebibytes)]
   return ofCores === ofMemory
     ? `${cores} and ${gibibytes} ${ofCores}`
     : `${cores} ${ofCores} and ${gibibytes} ${ofMemory}`
@@ -195,11 +201,11 @@ function sumFleet({ millicores, mebibytes }, nodes) {
 
 /** @param {NonNullable<Place['node']>} node */
 function renderNode({ name, left }) {
-  return `Pods by both limits in ${count(left.cores, 'core')} and ${left.bytes / MIB} MiB of ${name}; a core of it may be slower than one here.`
+  return `Pods by both limits in ${renderNounCount(left.cores, 'core')} and ${left.bytes / MIB} MiB of ${name}; a core of it may be slower than one here.`
 }
 
 /** @param {Answered} size */
-function warnOfAnswered(size) {
+function warnOfUnconfirmedSize(size) {
   const { answer } = size
   if (answer.state === 'confirmed') return []
   return [`${renderArmName(size)}: ${answer.state === 'none' ? 'no limits' : answer.state}: ${answer.why}.`]
@@ -222,16 +228,18 @@ function drawSizes(sizes) {
       columns: isOfServices ? [{ heading: 'load' }, ...columns] : columns,
       rows: sizes.map(size => {
         const { cpu, p99Ms, services, ratePerSecond } = size
-        const limits = limitsOf(size)
+        const limits = computeLimitsFound(size)
         const cells = [
-          cpu.isFound && cpu.held !== null ? cell(`${Math.ceil(1000 * cpu.held)}m`) : null,
-          limits === null ? null : cell(`${limits.mebibytes}Mi`),
-          p99Ms === null ? null : cell(`${p99Ms.toFixed(1)} ms${isSameLimit ? '' : ` of ${size.p99LimitMs}`}`),
+          cpu.isFound && cpu.held !== null ? createTextCell(`${Math.ceil(1000 * cpu.held)}m`) : null,
+          limits === null ? null : createTextCell(`${limits.mebibytes}Mi`),
+          p99Ms === null
+            ? null
+            : createTextCell(`${p99Ms.toFixed(1)} ms${isSameLimit ? '' : ` of ${size.p99LimitMs}`}`),
         ]
         return isOfServices
           ? {
               label: `${services.join(', ')}, ${renderArmName(size)}`,
-              cells: [cell(`${ratePerSecond} req/s`), ...cells],
+              cells: [createTextCell(`${ratePerSecond} req/s`), ...cells],
             }
           : { label: renderArmName(size), cells }
       }),
@@ -240,7 +248,7 @@ function drawSizes(sizes) {
 }
 
 /** @param {string} text @returns {Cell} */
-const cell = text => ({ text })
+const createTextCell = text => ({ text })
 
 /** Renders how many trials checked the limits of older searches; []: none passed. @param {SizeResult[]} sizes */
 function renderChecks(sizes) {
@@ -254,17 +262,17 @@ function renderChecks(sizes) {
   const who =
     checked.length === sizes.length ? 'These limits' : `The limits of ${joinWords(checked.map(renderArmName))}`
   return [
-    `${who} met the p99 in each of ${least === most ? count(most, 'trial') : `${least} to ${most} trials`} that checked them.`,
+    `${who} met the p99 in each of ${least === most ? renderNounCount(most, 'trial') : `${least} to ${most} trials`} that checked them.`,
   ]
 }
 
 /** Renders how the needs of the first proxy compare to each other, by older searches; []: the first has no limits. @param {SizeResult[]} sizes */
 function renderSavings(sizes) {
   const [first, ...others] = sizes.filter(({ services }) => services.length === 0)
-  const firstLimits = first && limitsOf(first)
+  const firstLimits = first && computeLimitsFound(first)
   if (!firstLimits) return []
   return others.flatMap(other => {
-    const limits = limitsOf(other)
+    const limits = computeLimitsFound(other)
     if (!limits) return []
     const compare = (/** @type {number} */ gap, /** @type {string} */ unit) =>
       `${Math.abs(gap)}${unit} ${gap >= 0 ? 'less' : 'more'}`
@@ -285,7 +293,7 @@ function warnOfSize(size) {
   if (!cpu.isFound && cpu.steps.some(step => step.held === null))
     return [`${name}: no answer, for not every CPU limit could be judged: ${cpu.why}.`]
   if (!cpu.isFound || cpu.held === null) return [`${name}: no CPU limit of this machine meets the p99: ${cpu.why}.`]
-  if (limitsOf(size) === null)
+  if (computeLimitsFound(size) === null)
     return [
       `${name}: no limits are given, for no memory limit was ${memory === null ? 'tried' : `found: ${memory.why}`}.`,
     ]
@@ -307,7 +315,7 @@ function drawSearches(searches) {
           search.isFound && search.held !== null
             ? { text: formatValue(search.held, search), value: search.held }
             : null,
-          search.failed === null ? null : cell(formatValue(search.failed, search)),
+          search.failed === null ? null : createTextCell(formatValue(search.failed, search)),
         ],
       })),
     },
@@ -319,9 +327,9 @@ function drawSearches(searches) {
  * has no interval, so chance is not ruled out. @param {SearchResult[]} searches
  */
 function renderSearches(searches) {
-  const answered = searches.filter(({ isFound, held }) => isFound && held !== null)
-  if (answered.length === 0) return []
-  const [first, ...others] = answered
+  const foundSearches = searches.filter(({ isFound, held }) => isFound && held !== null)
+  if (foundSearches.length === 0) return []
+  const [first, ...others] = foundSearches
   const { looksFor } = first
   if (others.length === 0) {
     const words = { knee: 'meets the p99 up to', cpu: 'meets the p99 with', memory: 'survives with' }[looksFor]

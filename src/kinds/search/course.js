@@ -1,6 +1,6 @@
-import { timeLeft } from '../../lib/units.js'
+import { renderSecondsLeft } from '../../lib/units.js'
 import { renderArmName } from '../../model/arms.js'
-import { estimateSeconds, withWarmupFor } from '../../plan/plan.js'
+import { estimateSeconds, withSearchWarmup } from '../../plan/plan.js'
 import { startServices } from '../../run/start-services.js'
 import { createResultSoFar, isAnsweredByTrials, judgeSearchTrial, startSearch } from './searches.js'
 import { listUsualTrials } from './trial-counts.js'
@@ -45,7 +45,7 @@ function createSearch({ template, spec, cpus, reusable, isRecorded, run, adopt, 
   let step = search.next()
   const tryNext = async () => {
     signal.throwIfAborted()
-    const arm = withWarmupFor(/** @type {Arm} */ (step.value))
+    const arm = withSearchWarmup(/** @type {Arm} */ (step.value))
     const nth = (counts.get(arm.id) ?? 0) + 1
     counts.set(arm.id, nth)
     const trial = { id: `s${nth}-${arm.id}`, kind: 'search', round: nth, arm, repeats: null, searchOf: template.id }
@@ -129,5 +129,5 @@ export function createTimeLeft({ spec, templates, estimateSeconds }) {
 
 /** Renders the time left in steps of 10 s; empty at the end. @param {number} seconds */
 export function renderTimeLeft(seconds) {
-  return seconds > 0 ? ` (about ${timeLeft(STEP_SECONDS * Math.ceil(seconds / STEP_SECONDS))})` : ''
+  return seconds > 0 ? ` (about ${renderSecondsLeft(STEP_SECONDS * Math.ceil(seconds / STEP_SECONDS))})` : ''
 }

@@ -15,14 +15,14 @@ const CPU_GRID = { least: 0.02, factor: 1.15 }
  */
 export function* findCpu({ template, cpus, known }) {
   // The last place is all of the machine.
-  const last = indexOf(cpus)
-  const coresAt = (/** @type {number} */ i) => Math.min(cpus, capAt(i))
+  const last = findCapIndex(cpus)
+  const computeCoresAt = (/** @type {number} */ i) => Math.min(cpus, computeCapAt(i))
   let used = Math.max(0, ...[...known.values()].flatMap(step => step.outcomes.map(o => o.coresMost)))
   /** @param {number} i @returns {Search<TriedStep>} */
-  function* at(i) {
+  function* tryIndex(i) {
     const before = known.get(i)
     if (before) return before
-    const step = yield* tryStep(withCpu(template, coresAt(i)), coresAt(i))
+    const step = yield* tryStep(withCpu(template, computeCoresAt(i)), computeCoresAt(i))
     used = Math.max(used, ...step.outcomes.map(o => o.coresMost))
     known.set(i, step)
     return step
@@ -42,32 +42,32 @@ export function* findCpu({ template, cpus, known }) {
       isFound: obstacle === null,
     })
   }
-  const heldIndexes = () => [...known].filter(([, s]) => s.held).map(([i]) => i)
-  const failedIndexes = () => [...known].filter(([, s]) => s.held === false).map(([i]) => i)
-  if (known.size === 0) yield* at(last)
+  const listHeldIndexes = () => [...known].filter(([, s]) => s.held).map(([i]) => i)
+  const listFailedIndexes = () => [...known].filter(([, s]) => s.held === false).map(([i]) => i)
+  if (known.size === 0) yield* tryIndex(last)
   const most = known.get(last)
-  if (known.size === 1 && most && most.held !== true) return end(`at ${coresAt(last)} cores: ${most.why}`)
+  if (known.size === 1 && most && most.held !== true) return end(`at ${computeCoresAt(last)} cores: ${most.why}`)
   for (let stride = 1; ; ) {
-    const low = Math.max(-1, ...failedIndexes())
-    const high = Math.min(last + 1, ...heldIndexes().filter(i => i > low))
+    const low = Math.max(-1, ...listFailedIndexes())
+    const high = Math.min(last + 1, ...listHeldIndexes().filter(i => i > low))
     if (high - low <= 1) return end(null)
-    const guess = used > 0 && heldIndexes().length === 1 ? indexOf(used) + 1 : null
+    const guess = used > 0 && listHeldIndexes().length === 1 ? findCapIndex(used) + 1 : null
     let next = Math.floor((low + high) / 2)
     if (guess !== null && guess > low && guess < high) next = guess
     else if (low === -1) next = Math.max(0, high - stride)
     else if (high > last || high - low > 4 * stride) next = Math.min(high - 1, low + stride)
     stride *= 2
-    const step = yield* at(next)
+    const step = yield* tryIndex(next)
     if (step.held === null) return end(step.why)
   }
 }
 
 /** Computes the CPU limit at a place on the grid, in cores with four decimals; it is not clamped to a machine. @param {number} index from 0 */
-export function capAt(index) {
+export function computeCapAt(index) {
   return Number((CPU_GRID.least * CPU_GRID.factor ** index).toFixed(4))
 }
 
-/** Finds the place on the grid at a CPU limit, with a tolerance for the rounding of `capAt`, or just above it; at least 0. @param {number} cores */
-export function indexOf(cores) {
+/** Finds the place on the grid at a CPU limit, with a tolerance for the rounding of `computeCapAt`, or just above it; at least 0. @param {number} cores */
+export function findCapIndex(cores) {
   return Math.max(0, Math.ceil(Math.log(cores / CPU_GRID.least) / Math.log(CPU_GRID.factor) - 0.01))
 }

@@ -1,6 +1,6 @@
 import { fitLine } from '../../lib/stats.js'
 import { withRate } from './step.js'
-import { ofWhole, tryWhole } from './whole.js'
+import { listOutcomesWithAllCpu, tryWithAllCpu } from './whole.js'
 
 /**
  * The CPU of a rate that this machine cannot serve, extrapolated by a line through lower rates. Pure.
@@ -17,7 +17,7 @@ const REACH = 50
  */
 export function* tryLowerRates({ template, cpus, tried }) {
   for (const rate of listRates(template)) {
-    yield* tryWhole({ template: withRate(template, rate), cpus, tried })
+    yield* tryWithAllCpu({ template: withRate(template, rate), cpus, tried })
     if (findPoints({ template, cpus, tried }).length === POINTS.most) return
   }
 }
@@ -27,8 +27,8 @@ export function* tryLowerRates({ template, cpus, tried }) {
  * @param {{ template: Arm, cpus: number, tried: Tried[] }} options
  * @returns {SizeResult['extrapolated']} null: fewer than three lower rates were met
  */
-export function extrapolate({ template, cpus, tried }) {
-  return fitCpu(findPoints({ template, cpus, tried }), rateOf(template))
+export function extrapolateCpu({ template, cpus, tried }) {
+  return fitCpu(findPoints({ template, cpus, tried }), findTemplateRate(template))
 }
 
 /**
@@ -39,28 +39,28 @@ export function extrapolate({ template, cpus, tried }) {
 export function fitCpu(measured, rate) {
   if (measured.length < POINTS.least) return null
   const { base, slope } = fitLine(measured)
-  const at = (/** @type {number} */ other) => base + slope * other
+  const extrapolateTo = (/** @type {number} */ other) => base + slope * other
   return {
-    cores: at(rate) / 1000,
+    cores: extrapolateTo(rate) / 1000,
     baseMillicores: base,
     slopeMillicoresPerRequestPerSecond: slope,
     points: measured.map(([ratePerSecond, millicores]) => ({
       ratePerSecond,
       millicores,
-      residualMillicores: millicores - at(ratePerSecond),
+      residualMillicores: millicores - extrapolateTo(ratePerSecond),
     })),
   }
 }
 
 /** @param {Arm} template */
-const rateOf = template => template.load.ratePerSecond ?? 0
+const findTemplateRate = template => template.load.ratePerSecond ?? 0
 
 /** Lists rates that fall: half the rate first, then two thirds of the one before, down to one below a fiftieth, or to 1/s. @param {Arm} template */
 function listRates(template) {
   const rates = []
-  for (let rate = Math.floor(rateOf(template) / 2); rate >= 1; rate = Math.floor(rate / 1.5)) {
+  for (let rate = Math.floor(findTemplateRate(template) / 2); rate >= 1; rate = Math.floor(rate / 1.5)) {
     rates.push(rate)
-    if (rate < rateOf(template) / REACH) break
+    if (rate < findTemplateRate(template) / REACH) break
   }
   return [...new Set(rates)]
 }
@@ -71,7 +71,7 @@ function listRates(template) {
  */
 function findPoints({ template, cpus, tried }) {
   return listRates(template).flatMap(rate => {
-    const met = ofWhole({ template: withRate(template, rate), cpus, tried }).filter(o => o.held)
+    const met = listOutcomesWithAllCpu({ template: withRate(template, rate), cpus, tried }).filter(o => o.held)
     return met.length === 0
       ? []
       : [/** @type {[number, number]} */ ([rate, 1000 * Math.max(...met.map(o => o.coresMost))])]

@@ -22,13 +22,13 @@ export function* findMemoryFloor({ template, spec, unlimited = [] }) {
       ? { held: true, why: '', outcomes: unlimited.filter(o => o.held) }
       : yield* tryStep(withMemory(template, null), 0, { by: 'survived' })
   const unchargedBytes = Math.max(...first.outcomes.map(o => o.unchargedBytes))
-  const nothing = (/** @type {string} */ why) =>
+  const createNoResult = (/** @type {string} */ why) =>
     createSearchResult({ template, looksFor: 'memory', why, unchargedBytes })
-  if (!first.held) return nothing(`without a limit: ${first.why}`)
+  if (!first.held) return createNoResult(`without a limit: ${first.why}`)
   const needed = Math.max(...first.outcomes.map(o => o.peakBytesMost || o.rssBytesMost))
-  if (!(needed > 0)) return nothing('nobody read how much memory it takes')
+  if (!(needed > 0)) return createNoResult('nobody read how much memory it takes')
   const most = needed * UNLIMITED_TIMES
-  return yield* bisect({ template, spec, unchargedBytes, steps: [], from: roundUp(needed * 1.1), most })
+  return yield* bisectMemory({ template, spec, unchargedBytes, steps: [], from: roundUp(needed * 1.1), most })
 }
 
 /**
@@ -41,7 +41,7 @@ export function* findLowerMemoryFloor({ template, spec, memory, survived }) {
   const { unchargedBytes } = memory
   const { value: held } = survived
   const steps = [...memory.steps, survived]
-  return yield* bisect({ template, spec, unchargedBytes, steps, from: roundUp(held / 2), most: held, held })
+  return yield* bisectMemory({ template, spec, unchargedBytes, steps, from: roundUp(held / 2), most: held, held })
 }
 
 /**
@@ -51,7 +51,7 @@ export function* findLowerMemoryFloor({ template, spec, memory, survived }) {
  *   sidecar lacks something else; held: the smallest that is known to hold, null (by default): none is
  * @returns {Search<SearchResult>} isFound: false if a limit could not be judged, or none held
  */
-function* bisect({ template, spec, unchargedBytes, steps, from, most, held = null }) {
+function* bisectMemory({ template, spec, unchargedBytes, steps, from, most, held = null }) {
   const end = (/** @type {{ held: number | null, failed: number | null, why: string, isFound: boolean }} */ result) =>
     createSearchResult({ template, looksFor: 'memory', unchargedBytes, steps, ...result })
   /** @type {number | null} */
@@ -77,7 +77,7 @@ function* bisect({ template, spec, unchargedBytes, steps, from, most, held = nul
  * Computes the limit to recommend: the smallest that held above all that failed, and uncharged file pages.
  * @param {Pick<SearchResult, 'held' | 'steps' | 'unchargedBytes'>} memory @returns {number} bytes, rounded up to 256 KiB
  */
-export function recommendedBytes({ held, steps, unchargedBytes }) {
+export function computeRecommendedBytes({ held, steps, unchargedBytes }) {
   const killed = Math.max(0, ...steps.filter(s => s.held === false).map(s => s.value))
   const safe = steps.filter(s => s.held && s.value > killed).map(s => s.value)
   return roundUp(Math.max(Number(held), safe.length > 0 ? Math.min(...safe) : 0) + (unchargedBytes ?? 0))
@@ -88,9 +88,9 @@ export function recommendedBytes({ held, steps, unchargedBytes }) {
  * @param {Pick<SizeResult, 'cpu' | 'memory' | 'neighbourCores'>} size
  * @returns {Limits | null} beside a neighbour the CPU is a request; null: no CPU limit or no memory limit was found
  */
-export function limitsOf({ cpu, memory, neighbourCores }) {
+export function computeLimitsFound({ cpu, memory, neighbourCores }) {
   if (!cpu.isFound || cpu.held === null || !memory?.isFound) return null
-  const limits = toLimits({ cores: cpu.held, bytes: recommendedBytes(memory) })
+  const limits = toLimits({ cores: cpu.held, bytes: computeRecommendedBytes(memory) })
   return neighbourCores === undefined ? limits : { ...limits, isRequest: true }
 }
 

@@ -1,5 +1,5 @@
 import { UsageError } from '../../lib/errors.js'
-import { suggest } from '../../lib/nearest.js'
+import { renderSuggestion } from '../../lib/nearest.js'
 import { GIB, MIB } from '../../lib/units.js'
 
 /** Known nodes, `2c4g` as a node, and how many sidecars fit one. Pure. @import { Limits } from '../../model/container-limits.js' */
@@ -44,7 +44,7 @@ export function parseNode(text) {
     return { name: text, cores: Number(cores), bytes: Number(gibibytes) * GIB, cpu: null }
   const known = Object.keys(KNOWN)
   throw new UsageError(
-    `--node ${text}: write cores and GiB, such as 2c4g, or the name of a known node${suggest(text, known)}`,
+    `--node ${text}: write cores and GiB, such as 2c4g, or the name of a known node${renderSuggestion(text, known)}`,
   )
 }
 

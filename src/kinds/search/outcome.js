@@ -1,6 +1,6 @@
 import { isSpoiled } from '../../judge/gates/gate.js'
 import { RATE_LEAST } from '../../judge/gates.js'
-import { quantileMs, sidecarsOf } from '../../judge/record/measures.js'
+import { listSidecars, quantileMs } from '../../judge/record/measures.js'
 
 /**
  * The outcome of one trial of a search. Pure. @import { ProcessRecord, TrialRecord } from '../../model/types.ts'
@@ -36,9 +36,9 @@ const OWN_GATES = ['answers', 'errors', 'hung-users', 'overflow', 'oom', 'drops'
  * @param {TrialRecord} record @param {number | null} p99Ms null: no p99 is required @returns {Outcome}
  */
 export function judgeOutcome(record, p99Ms) {
-  const sidecars = sidecarsOf(record)
-  const most = (/** @type {(p: typeof sidecars[0]) => number | null} */ of) =>
-    Math.max(0, ...sidecars.map(p => of(p) ?? 0))
+  const sidecars = listSidecars(record)
+  const findMost = (/** @type {(p: typeof sidecars[0]) => number | null} */ measure) =>
+    Math.max(0, ...sidecars.map(p => measure(p) ?? 0))
   const { boundBy, gates, load, window, trial } = record
   const rate = load && window ? load.verified / window.seconds : 0
   const ratePerSecond = trial.arm.load.ratePerSecond ?? 0
@@ -52,11 +52,11 @@ export function judgeOutcome(record, p99Ms) {
       sidecars.length > 0 &&
       sidecars.every(p => p.cpuCores > 0 && Number(p.memory.peakBytes ?? p.memory.rssBytes) > 0),
     p99Ms: load && quantileMs(record, 0.99),
-    coresMost: most(p => p.cpuCores),
-    peakBytesMost: most(p => p.memory.peakBytes),
-    rssBytesMost: most(p => p.memory.rssBytes),
+    coresMost: findMost(p => p.cpuCores),
+    peakBytesMost: findMost(p => p.memory.peakBytes),
+    rssBytesMost: findMost(p => p.memory.rssBytes),
     memory: findLargestMemory(sidecars),
-    unchargedBytes: most(({ memory: { rssBytes, workingSetBytes } }) =>
+    unchargedBytes: findMost(({ memory: { rssBytes, workingSetBytes } }) =>
       rssBytes === null || workingSetBytes === null ? null : rssBytes - workingSetBytes,
     ),
   }
@@ -96,8 +96,9 @@ export function judgeOutcome(record, p99Ms) {
 
 /** Returns the memory of the largest sidecar; undefined: there is none. @param {ProcessRecord[]} sidecars @returns {SidecarMemory | undefined} */
 function findLargestMemory(sidecars) {
-  const sizeOf = (/** @type {ProcessRecord} */ { memory }) => Math.max(memory.peakBytes ?? 0, memory.rssBytes ?? 0)
-  const largest = sidecars.toSorted((a, b) => sizeOf(b) - sizeOf(a)).at(0)
+  const findPeakBytes = (/** @type {ProcessRecord} */ { memory }) =>
+    Math.max(memory.peakBytes ?? 0, memory.rssBytes ?? 0)
+  const largest = sidecars.toSorted((a, b) => findPeakBytes(b) - findPeakBytes(a)).at(0)
   if (!largest) return undefined
   const { idleRssBytes, ...memory } = largest.memory
   return memory

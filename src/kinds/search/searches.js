@@ -3,7 +3,7 @@ import { findServices } from './before/services.js'
 import { findSize } from './before/size.js'
 import { findMemoryFloor } from './memory-floor.js'
 import { judgeOutcome } from './outcome.js'
-import { createServicesResults, p99LimitOf, tryServices } from './services.js'
+import { createServicesResults, findP99Limit, tryServices } from './services.js'
 import { trySize } from './size.js'
 import { createSizeResult } from './size-result.js'
 import { createSearchResult, tryStep, withoutOutcomes, withRate } from './step.js'
@@ -70,7 +70,7 @@ export function createResultSoFar({ template, spec, cpus, tried, isOver }) {
  * @param {SearchSpec} spec @param {TrialRecord} record
  */
 export function judgeSearchTrial(spec, record) {
-  return judgeOutcome(record, spec.kind === 'services' ? p99LimitOf(spec, record.trial.arm) : spec.p99Ms)
+  return judgeOutcome(record, spec.kind === 'services' ? findP99Limit(spec, record.trial.arm) : spec.p99Ms)
 }
 
 /**

@@ -1,12 +1,12 @@
 import { ratePerSecond } from '../../judge/record/measures.js'
 import { groupBy } from '../../lib/group-by.js'
-import { count, MIB } from '../../lib/units.js'
+import { MIB, renderNounCount } from '../../lib/units.js'
 import { renderArmName } from '../../model/arms.js'
 import { renderResources } from '../../model/container-limits.js'
 import { answerSearches } from './answer.js'
-import { limitsOf } from './memory-floor.js'
+import { computeLimitsFound } from './memory-floor.js'
 import { replaySearches } from './searches.js'
-import { cpuOf } from './step.js'
+import { findCpuCores } from './step.js'
 import { isAnswered, listTrialRows } from './trial-rows.js'
 
 /** The results of searches, with the trials that show them. Pure. */
@@ -31,7 +31,7 @@ export const searchSections = {
     ...sizes.flatMap(size =>
       isAnswered(size) ? [] : [...(size.services.length > 0 ? renderService(size) : renderSize(size)), ''],
     ),
-    ...renderAnswered(sizes.filter(isAnswered)),
+    ...renderSizeLines(sizes.filter(isAnswered)),
     ...searches.flatMap(renderSearch),
   ],
   charts: drawLimits,
@@ -40,8 +40,10 @@ export const searchSections = {
   renderUnfinished({ manifest: { arms, search }, records, result }) {
     const { searches = [], sizes = [] } = result ?? {}
     const ended = searches.length + sizes.filter(size => size.isOver !== false).length
-    const wanted = search?.kind === 'services' ? countLoads(arms, search.services) : arms.length
-    return ended < wanted ? `${ended} of ${wanted} searches have ended, after ${records.length} trials` : null
+    const plannedTrials = search?.kind === 'services' ? countLoads(arms, search.services) : arms.length
+    return ended < plannedTrials
+      ? `${ended} of ${plannedTrials} searches have ended, after ${records.length} trials`
+      : null
   },
 }
 
@@ -55,7 +57,7 @@ function countLoads(arms, services) {
 }
 
 /** @param {Answered[]} sizes */
-function renderAnswered(sizes) {
+function renderSizeLines(sizes) {
   const lines = sizes.flatMap(renderExtrapolation)
   return [...lines, ...listTrialRows(sizes)]
 }
@@ -65,7 +67,7 @@ function renderService(size) {
   const { services, ratePerSecond, p99LimitMs, line, cpu, checks } = size
   const head = `${services.join(', ')}, ${renderArmName(size)}: ${ratePerSecond} requests/s with a p99 of at most ${p99LimitMs} ms`
   const steps = cpu.steps.map(step => `    ${renderStep(step, cpu)}`)
-  const limits = limitsOf(size)
+  const limits = computeLimitsFound(size)
   if (limits === null) return [`${head}: no limits were found: ${cpu.why}`, ...steps]
   const fit = line
     ? `; the busiest sidecar takes ${line.baseMillicores.toFixed(0)} millicores + ${(100 * line.slopeMillicoresPerRequestPerSecond).toFixed(1)} per 100 requests/s`
@@ -82,7 +84,7 @@ function renderSize(size) {
   const { cpu, memory, checks, isChecked } = size
   const lines = [...renderSearch(cpu), ...renderExtrapolation(size)]
   if (memory) lines.push(...renderSearch(memory))
-  const limits = limitsOf(size)
+  const limits = computeLimitsFound(size)
   if (limits === null) {
     return cpu.isFound && !memory
       ? [...lines, '  no limits are given, and no memory was tried:', ...checks.map(renderCheck)]
@@ -139,7 +141,7 @@ function renderStep({ value, held, why, trials }, result) {
 /** @param {number} value @param {Pick<SearchResult, 'unit'>} result */
 function formatValue(value, { unit }) {
   if (unit === 'bytes') return `${(value / MIB).toFixed(2)} MiB`
-  return unit === 'cores' ? count(value, 'core') : `${value} requests/s`
+  return unit === 'cores' ? renderNounCount(value, 'core') : `${value} requests/s`
 }
 
 /**
@@ -153,7 +155,7 @@ function drawLimits({ result: { sizes }, records, colourFor }) {
     const points = records.flatMap(record => {
       const { id, arm } = record.trial
       const rate = ratePerSecond(record)
-      const cores = cpuOf(arm)
+      const cores = findCpuCores(arm)
       if (rate === null || cores === null || !(held.has(id) || failed.has(id))) return []
       return [{ cores, ratePerSecond: rate, isHeld: held.has(id) }]
     })

@@ -3,7 +3,7 @@ import { listCells, listEndRates } from './cells.js'
 import { tryLimits } from './size.js'
 import { createSizeResult } from './size-result.js'
 import { withRate } from './step.js'
-import { findNeed, ofWhole, tryWhole } from './whole.js'
+import { findNeed, listOutcomesWithAllCpu, tryWithAllCpu } from './whole.js'
 
 /** Limits for services by a line through the CPU at the lowest and the highest rate, each tried. Pure. */
 /** @import { Arm, SearchSpec, SizeResult } from '../../model/types.ts' @import { Need, Tried, Trials } from './whole.js' */
@@ -17,9 +17,9 @@ import { findNeed, ofWhole, tryWhole } from './whole.js'
 export function* tryServices({ template, spec, cpus, tried }) {
   const cells = listCells(spec, template)
   for (const ratePerSecond of listEndRates(cells))
-    yield* tryWhole({ template: withRate(template, ratePerSecond), cpus, tried })
+    yield* tryWithAllCpu({ template: withRate(template, ratePerSecond), cpus, tried })
   for (const { ratePerSecond, p99Ms } of cells) {
-    const need = estimateNeed({ ends: findEnds({ template, cells, cpus, tried }), ratePerSecond })
+    const need = estimateNeed({ ends: findEndNeeds({ template, cells, cpus, tried }), ratePerSecond })
     const cell = withRate(template, ratePerSecond)
     if (need && !isOutOfReach({ cell, cpus, tried }))
       yield* tryLimits({ template: cell, cpus, p99Ms, tried, need, isSmallest: false })
@@ -28,7 +28,7 @@ export function* tryServices({ template, spec, cpus, tried }) {
 
 /** Says whether a rate was missed even with all the CPU, so that no limits can hold it. @param {{ cell: Arm, cpus: number, tried: Tried[] }} options */
 function isOutOfReach({ cell, cpus, tried }) {
-  const whole = ofWhole({ template: cell, cpus, tried })
+  const whole = listOutcomesWithAllCpu({ template: cell, cpus, tried })
   return whole.length > 0 && findNeed(whole) === null
 }
 
@@ -39,7 +39,7 @@ function isOutOfReach({ cell, cpus, tried }) {
  */
 export function createServicesResults({ template, spec, cpus, tried, isOver }) {
   const cells = listCells(spec, template)
-  const ends = findEnds({ template, cells, cpus, tried })
+  const ends = findEndNeeds({ template, cells, cpus, tried })
   const line = ends.length === 2 ? fitNeed(ends) : null
   return cells.map(({ ratePerSecond, p99Ms, names: services }) =>
     createSizeResult({
@@ -58,7 +58,7 @@ export function createServicesResults({ template, spec, cpus, tried, isOver }) {
  * Finds the p99 that a trial of these services has to meet, in milliseconds: the strictest of those with its rate; null: none has it.
  * @param {ServicesSpec} spec @param {Arm} arm
  */
-export function p99LimitOf(spec, arm) {
+export function findP99Limit(spec, arm) {
   return listCells(spec, arm).find(cell => cell.ratePerSecond === arm.load.ratePerSecond)?.p99Ms ?? null
 }
 
@@ -66,9 +66,9 @@ export function p99LimitOf(spec, arm) {
  * Finds what the lowest and the highest rate took.
  * @param {{ template: Arm, cells: Cell[], cpus: number, tried: Tried[] }} options @returns {End[]} without rates that were missed
  */
-function findEnds({ template, cells, cpus, tried }) {
+function findEndNeeds({ template, cells, cpus, tried }) {
   return listEndRates(cells).flatMap(ratePerSecond => {
-    const need = findNeed(ofWhole({ template: withRate(template, ratePerSecond), cpus, tried }))
+    const need = findNeed(listOutcomesWithAllCpu({ template: withRate(template, ratePerSecond), cpus, tried }))
     return need ? [{ ratePerSecond, need }] : []
   })
 }

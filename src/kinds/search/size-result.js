@@ -1,11 +1,11 @@
 import { groupBy } from '../../lib/group-by.js'
-import { choiceOf } from '../../model/arms.js'
+import { pickChoice } from '../../model/arms.js'
 import { judgeLimits } from './confirm.js'
-import { extrapolate } from './lower-rates.js'
+import { extrapolateCpu } from './lower-rates.js'
 import { ROOM, suggestLimits } from './size.js'
-import { cpuOf, createSearchResult, isByRequest } from './step.js'
+import { createSearchResult, findCpuCores, isByRequest } from './step.js'
 import { TRIALS } from './trial-counts.js'
-import { bytesOf, findNeed, ofWhole } from './whole.js'
+import { findLargestBytes, findNeed, listOutcomesWithAllCpu } from './whole.js'
 
 /**
  * The answer of `size` from the trials of a load, however many there are: a search that was cut short, or whose trials were
@@ -50,7 +50,7 @@ export function createSizeResult({ template, cpus, p99Ms, tried, isOver, service
   )
   const ofAnswer = { template, isFound: limits !== null, why }
   return {
-    ...choiceOf(template),
+    ...pickChoice(template),
     ratePerSecond: template.load.ratePerSecond ?? 0,
     p99LimitMs: p99Ms,
     p99Ms: worstMs,
@@ -67,7 +67,7 @@ export function createSizeResult({ template, cpus, p99Ms, tried, isOver, service
     memory: limits && createSearchResult({ ...ofAnswer, looksFor: 'memory', held: limits.bytes, unchargedBytes: 0 }),
     checks: trials.length > 0 ? [{ what: 'at the answer', mustHold: true, held: isHeld(answer), why, trials }] : [],
     isChecked: isConfirmed,
-    extrapolated: limits ? null : extrapolate({ template, cpus, tried }),
+    extrapolated: limits ? null : extrapolateCpu({ template, cpus, tried }),
     isOver,
     answer,
     trials: listTrials(tried),
@@ -82,7 +82,7 @@ function listTrials(tried) {
   return tried.map(({ arm, outcome: { trial, held, p99Ms, why } }) => ({
     trial,
     ratePerSecond: arm.load.ratePerSecond ?? 0,
-    cpuCores: cpuOf(arm),
+    cpuCores: findCpuCores(arm),
     memoryBytes: arm.conditions.memoryLimitBytes,
     state: held === null ? 'not judged' : held ? 'met' : 'missed',
     p99Ms,
@@ -92,12 +92,12 @@ function listTrials(tried) {
 
 /** Groups the trials that had a CPU and a memory limit by these, and judges each group. @param {Tried[]} tried @param {number} p99Ms @returns {Judged[]} */
 function groupByLimits(tried, p99Ms) {
-  const limited = tried.filter(({ arm }) => arm.conditions.memoryLimitBytes !== null && cpuOf(arm) !== null)
-  const groups = groupBy(limited, ({ arm }) => `${cpuOf(arm)} ${arm.conditions.memoryLimitBytes}`)
+  const limited = tried.filter(({ arm }) => arm.conditions.memoryLimitBytes !== null && findCpuCores(arm) !== null)
+  const groups = groupBy(limited, ({ arm }) => `${findCpuCores(arm)} ${arm.conditions.memoryLimitBytes}`)
   return [...groups.values()].map(group => {
     const [{ arm }] = group
     const outcomes = group.map(({ outcome }) => outcome)
-    const limits = { cores: Number(cpuOf(arm)), bytes: Number(arm.conditions.memoryLimitBytes) }
+    const limits = { cores: Number(findCpuCores(arm)), bytes: Number(arm.conditions.memoryLimitBytes) }
     return { ...limits, outcomes, ...judgeLimits(outcomes, p99Ms) }
   })
 }
@@ -109,7 +109,7 @@ function groupByLimits(tried, p99Ms) {
  * @returns {Answer}
  */
 function findAnswer({ template, cpus, p99Ms, tried, groups, isOver }) {
-  const whole = ofWhole({ template, cpus, tried })
+  const whole = listOutcomesWithAllCpu({ template, cpus, tried })
   const best = pickSmallest(groups.filter(group => group.isConfirmed)) ?? pickUnrefuted(groups)
   const ofAnswer = { template, whole }
   if (best)
@@ -191,7 +191,7 @@ function createSizeAnswer({ template, judged, whole, why }) {
   const measured = outcomes.filter(o => o.held && o.isNeedSeen)
   const ofNeed = measured.length > 0 ? measured : whole.filter(o => o.isNeedSeen)
   const used = Math.max(...ofNeed.map(o => o.coresMost))
-  const largest = ofNeed.toSorted((a, b) => bytesOf([b]) - bytesOf([a])).at(0)
+  const largest = ofNeed.toSorted((a, b) => findLargestBytes([b]) - findLargestBytes([a])).at(0)
   return {
     state: why === null ? 'confirmed' : 'estimated',
     why:
@@ -201,7 +201,7 @@ function createSizeAnswer({ template, judged, whole, why }) {
     requestCores: isByRequest(template) ? cores : ofNeed.length > 0 ? Math.min(cores, ROOM.ofRequest * used) : null,
     need:
       ofNeed.length > 0
-        ? { cores: used, bytes: bytesOf(ofNeed), ...(largest?.memory && { memory: largest.memory }) }
+        ? { cores: used, bytes: findLargestBytes(ofNeed), ...(largest?.memory && { memory: largest.memory }) }
         : null,
     met,
     missed,

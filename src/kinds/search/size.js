@@ -1,10 +1,10 @@
 import { judgeLimits } from './confirm.js'
-import { capAt, indexOf } from './cpu-limit.js'
+import { computeCapAt, findCapIndex } from './cpu-limit.js'
 import { tryLowerRates } from './lower-rates.js'
 import { roundUp } from './memory-floor.js'
 import { withCpu, withMemory } from './step.js'
 import { AT_LIMITS_MOST, TRIALS } from './trial-counts.js'
-import { findNeed, ofWhole, tryWhole } from './whole.js'
+import { findNeed, listOutcomesWithAllCpu, tryWithAllCpu } from './whole.js'
 
 /**
  * The trials that `size` makes of a load: some with all the CPU of the machine, which show what sidecars take, and then some
@@ -28,8 +28,8 @@ const LOST_MOST = 4
  * @returns {Trials} the arms to measure, one after the other
  */
 export function* trySize({ template, spec: { p99Ms, isExtrapolated }, cpus, tried }) {
-  yield* tryWhole({ template, cpus, tried })
-  const need = findNeed(ofWhole({ template, cpus, tried }))
+  yield* tryWithAllCpu({ template, cpus, tried })
+  const need = findNeed(listOutcomesWithAllCpu({ template, cpus, tried }))
   if (need) yield* tryLimits({ template, cpus, p99Ms, tried, need, isSmallest: true })
   else if (isExtrapolated) yield* tryLowerRates({ template, cpus, tried })
 }
@@ -41,12 +41,12 @@ export function* trySize({ template, spec: { p99Ms, isExtrapolated }, cpus, trie
  *   bytes: the memory limit, rounded up
  */
 export function suggestLimits({ need, cpus }) {
-  const place = Math.min(indexOf(cpus), indexOf(need.cores) + ROOM.places)
-  return { place, cores: coresAt(place, cpus), bytes: roundUp(need.bytes * ROOM.ofMemory) }
+  const place = Math.min(findCapIndex(cpus), findCapIndex(need.cores) + ROOM.places)
+  return { place, cores: computeCoresAt(place, cpus), bytes: roundUp(need.bytes * ROOM.ofMemory) }
 }
 
 /** Computes the CPU limit at a place on the grid, at most the machine's CPUs. @param {number} place @param {number} cpus */
-const coresAt = (place, cpus) => Math.min(cpus, capAt(place))
+const computeCoresAt = (place, cpus) => Math.min(cpus, computeCapAt(place))
 
 /**
  * Tries limits. After a trial that misses the p99 it adds CPU in growing steps, or memory if the kernel killed for it; for the
@@ -57,26 +57,29 @@ const coresAt = (place, cpus) => Math.min(cpus, capAt(place))
  */
 export function* tryLimits({ template, cpus, p99Ms, tried, need, isSmallest }) {
   const start = suggestLimits({ need, cpus })
-  const last = indexOf(cpus)
+  const last = findCapIndex(cpus)
   let { place, bytes } = start
   // Within 15 % of the mean every burst is throttled, and chance decides whether a trial meets the p99.
-  let failed = isSmallest ? indexOf(need.cores) : place - 1
+  let failed = isSmallest ? findCapIndex(need.cores) : place - 1
   let stride = ROOM.places
   let lost = 0
-  const armAt = (/** @type {number} */ i) => withMemory(withCpu(template, coresAt(i, cpus)), bytes)
-  const at = (/** @type {number} */ i) => tried.filter(({ arm }) => arm.id === armAt(i).id).map(t => t.outcome)
+  const createArmAt = (/** @type {number} */ i) => withMemory(withCpu(template, computeCoresAt(i, cpus)), bytes)
+  const listOutcomesAt = (/** @type {number} */ i) =>
+    tried.filter(({ arm }) => arm.id === createArmAt(i).id).map(t => t.outcome)
   for (let trials = 0; trials < AT_LIMITS_MOST; ) {
-    const { met, missed, isConfirmed } = judgeLimits(at(place), p99Ms)
+    const { met, missed, isConfirmed } = judgeLimits(listOutcomesAt(place), p99Ms)
     const isLowest = place - 1 <= failed
     if (isConfirmed && isLowest) return
     if (missed > 0 || (met >= TRIALS.most && !isConfirmed)) {
-      if (at(place).some(o => o.survived === false)) {
+      if (listOutcomesAt(place).some(o => o.survived === false)) {
         bytes = roundUp(bytes * ROOM.ofMemory)
         continue
       }
       if (place === last) return
       failed = place
-      const known = Array.from({ length: last - place }, (_, i) => place + 1 + i).find(i => at(i).length > 0)
+      const known = Array.from({ length: last - place }, (_, i) => place + 1 + i).find(
+        i => listOutcomesAt(i).length > 0,
+      )
       place = known ?? Math.min(last, place + stride)
       stride *= 2
       continue
@@ -85,9 +88,9 @@ export function* tryLimits({ template, cpus, p99Ms, tried, need, isSmallest }) {
       place = Math.floor((failed + place) / 2)
       continue
     }
-    yield armAt(place)
+    yield createArmAt(place)
     trials++
-    lost = at(place).at(-1)?.held === null ? lost + 1 : 0
+    lost = listOutcomesAt(place).at(-1)?.held === null ? lost + 1 : 0
     if (lost === LOST_MOST) return
   }
 }

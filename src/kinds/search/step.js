@@ -1,5 +1,5 @@
 import { P99_REQUESTS } from '../../judge/record/measures.js'
-import { choiceOf } from '../../model/arms.js'
+import { pickChoice } from '../../model/arms.js'
 import { computeUsersLeast } from '../../model/requests.js'
 
 /** Parts of all searches: one step, an arm at another value, and the result. Pure. */
@@ -51,7 +51,7 @@ export function withoutOutcomes({ value, held, why, trials }) {
 export function createSearchResult({ template, looksFor, held = null, isFound = false, ...fields }) {
   const unit = /** @type {const} */ ({ knee: 'requests/s', cpu: 'cores', memory: 'bytes' })[looksFor]
   return {
-    ...choiceOf(template),
+    ...pickChoice(template),
     link: template.link,
     looksFor,
     unit,
@@ -81,7 +81,7 @@ export const withRate = (arm, ratePerSecond) => ({
 /** Says whether the CPU of an arm is a request without a limit: beside a neighbour, on a full node. @param {Pick<Arm, 'conditions'>} arm */
 export const isByRequest = ({ conditions }) => conditions.neighbourCores !== undefined
 /** Returns the cores of an arm: its CPU limit, or its request beside a neighbour; null: it has none. @param {Arm} arm */
-export const cpuOf = arm => (isByRequest(arm) ? (arm.conditions.cpuRequestCores ?? null) : arm.cpuLimitCores)
+export const findCpuCores = arm => (isByRequest(arm) ? (arm.conditions.cpuRequestCores ?? null) : arm.cpuLimitCores)
 /** Makes an arm with a CPU limit, or beside a neighbour with a CPU request. @type {(arm: Arm, cores: number) => Arm} */
 export const withCpu = (arm, cores) =>
   isByRequest(arm)

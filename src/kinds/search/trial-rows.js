@@ -1,5 +1,5 @@
 import { groupBy } from '../../lib/group-by.js'
-import { renderTextTable, right, wrapText } from '../../lib/text-table.js'
+import { alignRight, renderTextTable, wrapText } from '../../lib/text-table.js'
 import { MIB } from '../../lib/units.js'
 import { renderArmName } from '../../model/arms.js'
 import { toLimits, toMillicores } from '../../model/container-limits.js'
@@ -39,7 +39,12 @@ export function listTrialRows(sizes) {
     `${name}: each trial, and the limits that it had`,
     ...renderTextTable({
       caption: '',
-      columns: [['trial', 'left'], ...right('requests/s', 'CPU', 'memory', 'p99'), ['state', 'left'], ['why', 'left']],
+      columns: [
+        ['trial', 'left'],
+        ...alignRight('requests/s', 'CPU', 'memory', 'p99'),
+        ['state', 'left'],
+        ['why', 'left'],
+      ],
       rows: sizesOfPlane.flatMap(({ trials = [] }) => trials.map(renderTrial)),
     }).map(line => `  ${line}`),
     ...sizesOfPlane.flatMap(({ answer: { need } }) => (need ? renderNeed(need) : [])),
@@ -64,11 +69,12 @@ function renderTrial({ trial, ratePerSecond, cpuCores, memoryBytes, state, p99Ms
 
 /** Renders what sidecars used, in each measure of memory that was read. @param {NonNullable<SizeAnswer['need']>} need */
 function renderNeed({ cores, bytes, memory }) {
-  const mib = (/** @type {number | null} */ value) => (value === null ? '-' : (value / MIB).toFixed(1))
-  const used = `  the busiest sidecar used ${(1000 * cores).toFixed(0)}m, and the largest ${mib(bytes)} MiB`
+  const renderMebibytesOrDash = (/** @type {number | null} */ value) =>
+    value === null ? '-' : (value / MIB).toFixed(1)
+  const used = `  the busiest sidecar used ${(1000 * cores).toFixed(0)}m, and the largest ${renderMebibytesOrDash(bytes)} MiB`
   if (!memory) return [used]
   const { peakBytes, workingSetBytes, rssBytes, anonBytes, pssBytes } = memory
   return [
-    `${used}: most charged ${mib(peakBytes)}, working set ${mib(workingSetBytes)}, RSS ${mib(rssBytes)}, anonymous ${mib(anonBytes)}, PSS ${mib(pssBytes)}`,
+    `${used}: most charged ${renderMebibytesOrDash(peakBytes)}, working set ${renderMebibytesOrDash(workingSetBytes)}, RSS ${renderMebibytesOrDash(rssBytes)}, anonymous ${renderMebibytesOrDash(anonBytes)}, PSS ${renderMebibytesOrDash(pssBytes)}`,
   ]
 }

@@ -14,10 +14,10 @@ import { WHOLE } from './trial-counts.js'
  * take. @param {{ template: Arm, cpus: number, tried: Tried[] }} options tried: the caller adds each trial that it measured
  * @returns {Trials}
  */
-export function* tryWhole({ template, cpus, tried }) {
+export function* tryWithAllCpu({ template, cpus, tried }) {
   for (;;) {
     yield withCpu(template, cpus)
-    const outcomes = ofWhole({ template, cpus, tried })
+    const outcomes = listOutcomesWithAllCpu({ template, cpus, tried })
     const count = (/** @type {boolean | null} */ held) => outcomes.filter(o => o.held === held).length
     if (count(true) > 0 || count(false) >= WHOLE.missedMost || count(null) >= WHOLE.lostMost) return
     // A busy machine spoils the p99, but not what sidecars take: that is enough to go on.
@@ -26,7 +26,7 @@ export function* tryWhole({ template, cpus, tried }) {
 }
 
 /** Lists the outcomes of a load with all the CPU. @param {{ template: Arm, cpus: number, tried: Tried[] }} options */
-export function ofWhole({ template, cpus, tried }) {
+export function listOutcomesWithAllCpu({ template, cpus, tried }) {
   const { id } = withCpu(template, cpus)
   return tried.filter(({ arm }) => arm.id === id).map(({ outcome }) => outcome)
 }
@@ -39,10 +39,12 @@ export function ofWhole({ template, cpus, tried }) {
 export function findNeed(whole) {
   if (whole.filter(o => o.held === false).length >= WHOLE.missedMost) return null
   const measured = whole.filter(o => o.isNeedSeen)
-  return measured.length === 0 ? null : { cores: Math.max(...measured.map(o => o.coresMost)), bytes: bytesOf(measured) }
+  return measured.length === 0
+    ? null
+    : { cores: Math.max(...measured.map(o => o.coresMost)), bytes: findLargestBytes(measured) }
 }
 
 /** Computes the bytes of the largest sidecar, with the pages of its program that its cgroup was not charged for; 0: none was read. @param {Outcome[]} outcomes */
-export function bytesOf(outcomes) {
+export function findLargestBytes(outcomes) {
   return Math.max(0, ...outcomes.map(o => Math.max(o.peakBytesMost + o.unchargedBytes, o.rssBytesMost)))
 }

@@ -1,7 +1,7 @@
 import { BenchError } from '../../lib/errors.js'
 import { atLeast } from '../../lib/version.js'
 import { createProcess } from '../../model/processes.js'
-import { renderHeaders, serviceTimeOf } from '../../model/requests.js'
+import { findServiceTime, renderHeaders } from '../../model/requests.js'
 import { isPostQuantum } from '../../model/sidecar-contract.js'
 import { countSlices, orderSlices } from '../slices.js'
 import { parseResult } from './summary.js'
@@ -86,7 +86,7 @@ export const k6 = {
         // The REST server of k6 is off, or at an address that nothing else has.
         `--address=${admin ? `${admin.address}:${admin.port}` : ''}`,
         ...Object.entries(variables).map(([name, value]) => `--env=${name}=${value}`),
-        `${scripts}/${scriptOf(load)}.js`,
+        `${scripts}/${chooseScript(load)}.js`,
       ],
       // Collecting garbage less often saves k6 a sixth of its CPU; it pays with some tens of MiB.
       env: {
@@ -114,11 +114,11 @@ export const k6 = {
 
   async readProgress(ask) {
     const [requests, failures] = await Promise.all(['http_reqs', 'http_req_failed'].map(name => ask(METRICS + name)))
-    const sampleOf = (/** @type {string | null} */ text) => JSON.parse(text ?? '{}').data?.attributes?.sample
-    const { count } = sampleOf(requests) ?? {}
+    const parseSample = (/** @type {string | null} */ text) => JSON.parse(text ?? '{}').data?.attributes?.sample
+    const { count } = parseSample(requests) ?? {}
     // Until the first request k6 has no such metric.
     if (count === undefined) return null
-    return { requests: count, failed: Math.round(count * (sampleOf(failures)?.rate ?? 0)) }
+    return { requests: count, failed: Math.round(count * (parseSample(failures)?.rate ?? 0)) }
   },
 
   parseResult,
@@ -149,13 +149,13 @@ function renderRequests(loads) {
   const render = (/** @type {RequestKind} */ { requestHeaderBytes, serviceTime, chunks, ...kind }) => ({
     ...kind,
     headers: renderHeaders(requestHeaderBytes),
-    isTimed: serviceTimeOf({ serviceTime }).meanMs > 0,
+    isTimed: findServiceTime({ serviceTime }).meanMs > 0,
   })
   return JSON.stringify(loads.map(({ requests = [] }) => requests.map(render)))
 }
 
 /** Names the script of bench/k6 that makes a load. @param {Load} load */
-function scriptOf({ kind, isInterleaved }) {
+function chooseScript({ kind, isInterleaved }) {
   if (kind === 'interleaved') return 'interleaved'
   return isInterleaved ? 'open-interleaved' : `${kind}-loop`
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { loadResult } from '../../model/schemas/load-result.js'
-import { assertWhole, atLine } from '../result-line.js'
+import { assertResultShape, readResultLine } from '../result-line.js'
 
 /** @import { Distribution, LoadPoint, LoadResult } from '../../model/types.ts' */
 
@@ -27,7 +27,7 @@ export function parseResult(log, place = 0) {
   const lines = log.split('\n')
   const at = lines.flatMap((line, i) => (line.startsWith('{"metrics":') ? [i] : []))[place] ?? -1
   if (at < 0) return null
-  return atLine(at + 1, () => {
+  return readResultLine(at + 1, () => {
     const { ownSeconds, ...result } = readResult(lines[at])
     const interleaved = ownSeconds && { interleaved: { seconds: ownSeconds, ...sumOverUsers(log, place) } }
     const all = [...log.matchAll(/level=error msg="([^"]*)"/g)].map(match => match[1])
@@ -35,47 +35,47 @@ export function parseResult(log, place = 0) {
       all.filter(failure => failure.startsWith(LOUD) === isLoud).slice(0, FAILURES_MOST),
     )
     const loud = result.loud && { ...result.loud, failures: ofLoud.map(failure => failure.slice(LOUD.length)) }
-    return assertWhole(loadResult, { ...result, ...interleaved, failures, ...(loud && { loud }) })
+    return assertResultShape(loadResult, { ...result, ...interleaved, failures, ...(loud && { loud }) })
   })
 }
 
 /**
  * Reads a result but for its failures, which are in other lines. ownSeconds: of the window, an interleaved arm's.
- * @param {string} line JSON @returns {Omit<LoadResult, 'failures' | 'loud'> & { loud?: ReturnType<typeof readLoud>, ownSeconds?: number }}
+ * @param {string} line JSON @returns {Omit<LoadResult, 'failures' | 'loud'> & { loud?: ReturnType<typeof readLoudRequests>, ownSeconds?: number }}
  */
 function readResult(line) {
-  const { metrics, pieceMs = 0, pieces = [], ownSeconds } = assertWhole(printed, JSON.parse(line))
-  const valuesOf = (/** @type {string} */ name) => readNumbers(metrics[name] ?? {})
-  const countOf = (/** @type {string} */ name) => valuesOf(name).count ?? 0
+  const { metrics, pieceMs = 0, pieces = [], ownSeconds } = assertResultShape(printed, JSON.parse(line))
+  const readMetricValues = (/** @type {string} */ name) => readNumbers(metrics[name] ?? {})
+  const readMetricCount = (/** @type {string} */ name) => readMetricValues(name).count ?? 0
   // http_req_failed is a rate whose "passes" are the failures; k6's machine-readable summary calls them matches.
-  const { passes, matches } = valuesOf('http_req_failed')
+  const { passes, matches } = readMetricValues('http_req_failed')
   // Only k6 sees a wrong status with the right body; such a failure counts as in the window. To k6, another body with
   // status 200 is no failure: only the scripts know of that one.
-  const known = countOf('known_failures') - countOf('corrupted')
+  const known = readMetricCount('known_failures') - readMetricCount('corrupted')
   const unseen = Math.max(0, (passes ?? matches ?? 0) - known)
-  const failed = countOf('window_failed') + unseen
+  const failed = readMetricCount('window_failed') + unseen
   const distribution = parseDistribution({
-    ...valuesOf('http_req_duration{window:yes}'),
-    ...valuesOf('grpc_req_duration{window:yes}'),
-    ...valuesOf('with_connection{window:yes}'),
+    ...readMetricValues('http_req_duration{window:yes}'),
+    ...readMetricValues('grpc_req_duration{window:yes}'),
+    ...readMetricValues('with_connection{window:yes}'),
   })
   return {
     verified: Math.max(0, (distribution?.count ?? 0) - failed),
     failed,
-    corrupted: countOf('corrupted'),
-    verifiedInSecondHalf: countOf('window_second_half'),
-    coldUsers: countOf('cold_users'),
-    reportedUsers: metrics.lag || metrics.open_loop ? null : countOf('reported_users'),
-    dropped: countOf('dropped_iterations'),
-    lagP99Ms: findLag(valuesOf('lag'), countOf('dropped_iterations')),
+    corrupted: readMetricCount('corrupted'),
+    verifiedInSecondHalf: readMetricCount('window_second_half'),
+    coldUsers: readMetricCount('cold_users'),
+    reportedUsers: metrics.lag || metrics.open_loop ? null : readMetricCount('reported_users'),
+    dropped: readMetricCount('dropped_iterations'),
+    lagP99Ms: findLag(readMetricValues('lag'), readMetricCount('dropped_iterations')),
     distribution,
     series: pieces.length > 0 ? parseSeries(pieces, pieceMs / 1000) : null,
-    ...readKinds(metrics, countOf),
-    ...(metrics.late_0 && valuesOf('late_0').count > 0 && { waited: readWaited(valuesOf) }),
-    ...(metrics.data_sent && metrics.data_received && { wire: readWire(countOf) }),
-    ...(metrics.due && { due: countOf('due') }),
-    ...(metrics.loud_due && { loud: readLoud(metrics, countOf) }),
-    ...(metrics.burst_due && { burst: readBurst({ valuesOf, countOf }) }),
+    ...readKinds(metrics, readMetricCount),
+    ...(metrics.late_0 && readMetricValues('late_0').count > 0 && { waited: readServiceTimes(readMetricValues) }),
+    ...(metrics.data_sent && metrics.data_received && { wire: readWire(readMetricCount) }),
+    ...(metrics.due && { due: readMetricCount('due') }),
+    ...(metrics.loud_due && { loud: readLoudRequests(metrics, readMetricCount) }),
+    ...(metrics.burst_due && { burst: readBurst({ valuesOf: readMetricValues, countOf: readMetricCount }) }),
     ownSeconds,
   }
 }
@@ -87,7 +87,7 @@ function readKinds(metrics, countOf) {
 }
 
 /** Counts requests to the loud pair, and to each other pair. @param {Record<string, unknown>} metrics @param {(name: string) => number} countOf */
-function readLoud(metrics, countOf) {
+function readLoudRequests(metrics, countOf) {
   const quiet = Object.keys(metrics).filter(name => /^quiet_\d+$/.test(name))
   return {
     due: countOf('loud_due'),
@@ -103,7 +103,7 @@ function readWire(countOf) {
 }
 
 /** Reads the service times that were drawn. @param {(name: string) => Record<string, number>} valuesOf @returns {NonNullable<LoadResult['waited']>} */
-function readWaited(valuesOf) {
+function readServiceTimes(valuesOf) {
   const { count, avg: meanMs } = valuesOf('waited_0')
   const { 'p(50)': lateP50Ms, 'p(99)': lateP99Ms } = valuesOf('late_0')
   return { count, meanMs, lateP50Ms, lateP99Ms }
@@ -142,10 +142,10 @@ function sumOverUsers(log, place) {
 
 /** Picks the numbers of a metric that the kit uses, in either form. @param {z.infer<typeof metric>} written @throws {Error} if one is no number */
 function readNumbers({ values, ...beside }) {
-  const read = Object.entries(assertWhole(metric, values ?? beside)).filter(
+  const read = Object.entries(assertResultShape(metric, values ?? beside)).filter(
     ([name, value]) => READ.test(name) && value !== null,
   )
-  return assertWhole(z.record(z.string(), z.number()), Object.fromEntries(read))
+  return assertResultShape(z.record(z.string(), z.number()), Object.fromEntries(read))
 }
 
 /**
@@ -183,7 +183,8 @@ function parseDistribution(values) {
     .filter(([low]) => !all.some(([percent]) => isBelow(low, percent)))
     .map(([percent, ms]) => {
       const below = all.find(([low]) => isBelow(low, percent))
-      const measured = below === undefined ? ms : findMeasured({ percent, ms, belowMs: below[1], count: values.count })
+      const measured =
+        below === undefined ? ms : computeQuantileMs({ percent, ms, belowMs: below[1], count: values.count })
       return /** @type {[number, number]} */ ([percent / 100, measured])
     })
     .sort((a, b) => a[0] - b[0])
@@ -200,7 +201,7 @@ const DIGITS = 1e4
  * (TrendSink.P): if half of the requests take 1 ms and half 100, its p50 is a time that none took. The slope down to a quantile
  * just below gives the distance of the two. @param {{ percent: number, ms: number, belowMs: number, count: number }} of count: of requests
  */
-function findMeasured({ percent, ms, belowMs, count }) {
+function computeQuantileMs({ percent, ms, belowMs, count }) {
   const q = percent / 100
   const rank = q * (count - 1)
   const share = rank - Math.floor(rank)

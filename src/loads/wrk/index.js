@@ -41,7 +41,7 @@ export const wrk = {
     if (requests.length > 1) return 'this load has several kinds of requests, and wrk makes one'
     if (requests.some(({ requestBytes }) => requestBytes > most))
       return `wrk keeps the request of every user, of at most 1 MiB, and this load sends ${requests[0].requestBytes} bytes`
-    const bytes = answerBytesOf(load)
+    const bytes = findAnswerBytes(load)
     if (bytes >= least && bytes <= most) return null
     return `wrk needs ${requests.length > 0 ? 'answers' : 'a payload'} of ${least} bytes to 1 MiB to tell its users apart, and this load has ${bytes}`
   },
@@ -57,7 +57,7 @@ export const wrk = {
     const variables = {
       users: arms ? load.users : load.users / threads,
       threads,
-      payloadBytes: answerBytesOf(load),
+      payloadBytes: findAnswerBytes(load),
       warmupMs,
       windowMs,
       tailMs,
@@ -109,14 +109,14 @@ function createInterleavedVariables({ arms, load, tailMs, seed = 0 }) {
   const slices = countSlices(load, { sliceMs, tailMs })
   return {
     ARMS: arms.map(({ urls: [url] }) => new URL(url).host).join(','),
-    PAYLOADS: arms.map(arm => answerBytesOf(arm.load)).join(','),
+    PAYLOADS: arms.map(arm => findAnswerBytes(arm.load)).join(','),
     ORDER: orderSlices({ arms: arms.length, slices, seed }),
     SLICE_MS: `${sliceMs}`,
   }
 }
 
 /** Finds the bytes of the answers of a load that has one kind of request. @param {Load} load */
-function answerBytesOf({ payloadBytes = 0, requests }) {
+function findAnswerBytes({ payloadBytes = 0, requests }) {
   return requests ? requests[0].responseBytes : payloadBytes
 }
 
@@ -124,12 +124,12 @@ function answerBytesOf({ payloadBytes = 0, requests }) {
 function renderRequests(loads) {
   const kinds = loads.flatMap(({ requests = [] }) => requests)
   if (kinds.length === 0) return {}
-  const headersOf = (/** @type {number} */ bytes) =>
+  const renderHeaderOptions = (/** @type {number} */ bytes) =>
     Object.entries(renderHeaders(bytes)).map(([name, value]) => `${name}=${value}`)
   return {
     METHODS: kinds.map(({ method }) => method).join(';'),
     PATHS: kinds.map(({ path }) => path).join(';'),
-    HEADERS: kinds.map(({ requestHeaderBytes }) => headersOf(requestHeaderBytes).join(',')).join(';'),
+    HEADERS: kinds.map(({ requestHeaderBytes }) => renderHeaderOptions(requestHeaderBytes).join(',')).join(';'),
     REQUEST_BYTES: kinds.map(({ requestBytes }) => requestBytes).join(';'),
   }
 }

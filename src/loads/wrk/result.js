@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { BenchError } from '../../lib/errors.js'
-import { assertWhole, atLine } from '../result-line.js'
+import { assertResultShape, readResultLine } from '../result-line.js'
 
 /** @import { Distribution, LoadResult } from '../../model/types.ts' */
 
@@ -40,7 +40,7 @@ const report = z.object({
 export function parseResult(log, place = 0) {
   const all = log.split('\n').flatMap((line, i) => {
     if (!line.startsWith('{"right":')) return []
-    return [atLine(i + 1, () => assertWhole(report, JSON.parse(line)))]
+    return [readResultLine(i + 1, () => assertResultShape(report, JSON.parse(line)))]
   })
   if (all.length === 0) return null
   const [, started] = /^ {2}(\d+) threads and /m.exec(log) ?? []
@@ -50,7 +50,8 @@ export function parseResult(log, place = 0) {
     )
   const threads = all.filter(({ arm = 0 }) => arm === place)
   const [{ ownMs, perTenth, perSecond }] = threads
-  const sum = (/** @type {(thread: ThreadReport) => number} */ of) => threads.reduce((all, t) => all + of(t), 0)
+  const sum = (/** @type {(thread: ThreadReport) => number} */ measure) =>
+    threads.reduce((all, t) => all + measure(t), 0)
   const firstHalf = sum(t => t.right[1])
   const secondHalf = sum(t => t.right[2])
   return {
@@ -65,7 +66,7 @@ export function parseResult(log, place = 0) {
     distribution: computeDistribution({ classes: threads.flatMap(t => t.classes), sumMicros: sum(t => t.sumMicros) }),
     series: null,
     failures: [...new Set(threads.flatMap(t => t.messages))].slice(0, 5),
-    ...sumWaited(threads),
+    ...sumServiceTimes(threads),
     ...(ownMs && {
       interleaved: { seconds: ownMs / 1000, ...(perTenth && { perTenth }), ...(perSecond && { perSecond }) },
     }),
@@ -73,7 +74,7 @@ export function parseResult(log, place = 0) {
 }
 
 /** Sums the service times that the application reported; empty: none. @param {ThreadReport[]} threads @returns {Pick<LoadResult, 'waited'>} */
-function sumWaited(threads) {
+function sumServiceTimes(threads) {
   const all = threads.flatMap(({ waited }) => waited ?? [])
   const count = all.reduce((sum, waited) => sum + waited.count, 0)
   if (count === 0) return {}

@@ -1,7 +1,7 @@
 import { UsageError } from '../../lib/errors.js'
 import { readBytes } from '../../lib/units.js'
 
-export { count as renderCount } from '../../lib/units.js'
+export { renderNounCount as renderCount } from '../../lib/units.js'
 
 /** The contract of an axis, and parts that axes share, such as readers of values of the command line. Pure. */
 /** @import { TrialKind } from '../types.ts' */
@@ -44,7 +44,7 @@ export const UNDER_LOAD = ['cost', 'capacity', 'search']
 export const OF_CONTROL_PLANE = ['rollout', 'growth']
 
 /** Creates an option that takes a list, such as `--rate <list>`. @type {(name: string, help: string, read?: AxisOption['read']) => AxisOption} */
-export const list = (name, help, read) => ({ flags: `${name} <list>`, help, read })
+export const createListOption = (name, help, read) => ({ flags: `${name} <list>`, help, read })
 
 /** Renders bytes to a hundredth of a MiB: `64 MiB`. @param {number} bytes */
 export function renderMemorySize(bytes) {
@@ -60,8 +60,8 @@ export function renderMemorySize(bytes) {
 export function createConditions(kinds, axes) {
   const complete = Object.entries(axes).map(([name, axis]) => {
     /** @type {Axis['of']} */
-    const of = ({ conditions }) => conditions[name] ?? null
-    return [name, { kinds, isOfSidecars: true, values: [null], of, ...axis }]
+    const findValue = ({ conditions }) => conditions[name] ?? null
+    return [name, { kinds, isOfSidecars: true, values: [null], of: findValue, ...axis }]
   })
   return /** @type {{ [Name in keyof Axes & string]: Omit<Axis, 'recorded'> & Pick<Axes[Name], 'recorded'> }} */ (
     Object.fromEntries(complete)
@@ -102,6 +102,6 @@ export function readCores(text) {
 }
 
 /** Makes a reader that reads `none` as null. @template T @param {(text: string) => T} read @returns {(text: string) => T | null} */
-export function orNone(read) {
+export function createNoneParser(read) {
   return text => (text === 'none' ? null : read(text))
 }

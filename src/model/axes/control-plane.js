@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { ALGORITHM_NAMES, SIZES } from '../balance.js'
-import { count, cpuLimitCores, memoryBytes } from '../bounds.js'
+import { cpuLimitCores, createCountSchema, memoryBytes } from '../bounds.js'
 import {
   createConditions,
-  list,
+  createListOption,
+  createNoneParser,
   OF_CONTROL_PLANE,
-  orNone,
   readCores,
   readCount,
   readSize,
@@ -17,15 +17,23 @@ import {
 export const CONTROL_PLANE_AXES = createConditions(['rollout'], {
   sidecars: {
     kinds: OF_CONTROL_PLANE,
-    option: list('--sidecars', 'how many sidecars the control plane configures; on Kubernetes, a pod each', readCount),
+    option: createListOption(
+      '--sidecars',
+      'how many sidecars the control plane configures; on Kubernetes, a pod each',
+      readCount,
+    ),
     recorded: z.int().positive().optional().describe('that one control plane configures; absent: there is none'),
-    schema: count(5000, 'the kit has not been tried with more of one control plane'),
+    schema: createCountSchema(5000, 'the kit has not been tried with more of one control plane'),
     render: v => (v === null ? 'no control plane' : renderCount(v, 'sidecar')),
     label: 'sidecars',
   },
   controlCpuLimitCores: {
     kinds: OF_CONTROL_PLANE,
-    option: list('--control-cpu', 'CPU limit of the control plane, such as 0.5,none', orNone(readCores)),
+    option: createListOption(
+      '--control-cpu',
+      'CPU limit of the control plane, such as 0.5,none',
+      createNoneParser(readCores),
+    ),
     recorded: z.number().positive().optional().describe('of the control plane; absent: it has no cap'),
     schema: cpuLimitCores.nullable(),
     render: v => (v === null ? 'control plane without a cap' : `control plane at ${renderCount(v, 'core')}`),
@@ -34,7 +42,11 @@ export const CONTROL_PLANE_AXES = createConditions(['rollout'], {
   },
   controlMemoryBytes: {
     kinds: OF_CONTROL_PLANE,
-    option: list('--control-memory', 'memory limit of the control plane, such as 256MiB', orNone(readSize)),
+    option: createListOption(
+      '--control-memory',
+      'memory limit of the control plane, such as 256MiB',
+      createNoneParser(readSize),
+    ),
     recorded: z.int().positive().optional().describe('limit of the control plane; absent: it has none'),
     schema: memoryBytes.nullable(),
     render: v => (v === null ? 'control plane without a memory limit' : `control plane with ${renderMemorySize(v)}`),
@@ -42,26 +54,29 @@ export const CONTROL_PLANE_AXES = createConditions(['rollout'], {
     isUnsaidWhenNull: true,
   },
   shards: {
-    option: list('--shards', 'how many control planes share the sidecars', readCount),
+    option: createListOption('--shards', 'how many control planes share the sidecars', readCount),
     needsRealSidecars: true,
     recorded: z
       .int()
       .positive()
       .optional()
       .describe('control planes that share the sidecars; absent: one has them all'),
-    schema: count(100, 'balance has no more'),
+    schema: createCountSchema(100, 'balance has no more'),
     render: v => (v === null ? 'not in shards' : renderCount(v, 'shard')),
     label: 'shards',
   },
   assignment: {
-    option: list('--assignment', `of sidecars to shards: ${ALGORITHM_NAMES.join(', ')}; default: round-robin`),
+    option: createListOption(
+      '--assignment',
+      `of sidecars to shards: ${ALGORITHM_NAMES.join(', ')}; default: round-robin`,
+    ),
     recorded: z.enum(ALGORITHM_NAMES).optional().describe('of sidecars to shards; absent: round-robin'),
     schema: z.enum(ALGORITHM_NAMES),
     render: v => (v === null ? 'assigned by round-robin' : `assigned by ${v}`),
     label: 'assignment',
   },
   sizes: {
-    option: list('--sizes', 'services known to each sidecar: equal, random'),
+    option: createListOption('--sizes', 'services known to each sidecar: equal, random'),
     recorded: z
       .enum(SIZES)
       .optional()
@@ -95,7 +110,7 @@ export const CONTROL_PLANE_AXES = createConditions(['rollout'], {
     label: 'services removed',
   },
   commitsPerSecond: {
-    option: list('--commit-rate', 'the most commits of a change a second', readCount),
+    option: createListOption('--commit-rate', 'the most commits of a change a second', readCount),
     needsRealSidecars: true,
     recorded: z.number().positive().optional().describe('the most commits of a change; absent: no limit'),
     schema: z
@@ -106,10 +121,10 @@ export const CONTROL_PLANE_AXES = createConditions(['rollout'], {
     label: 'commits/s',
   },
   commitsAtOnce: {
-    option: list('--concurrency', 'commits of a change at once; default: 4', readCount),
+    option: createListOption('--concurrency', 'commits of a change at once; default: 4', readCount),
     needsRealSidecars: true,
     recorded: z.int().positive().optional().describe('commits of a change; absent: 4'),
-    schema: count(256, 'each is a connection to the control plane'),
+    schema: createCountSchema(256, 'each is a connection to the control plane'),
     render: v => (v === null ? 'commits at once by default' : `${renderCount(v, 'commit')} at once`),
     label: 'commits at once',
   },

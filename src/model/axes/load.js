@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { UsageError } from '../../lib/errors.js'
-import { count } from '../bounds.js'
+import { createCountSchema } from '../bounds.js'
 import { findOnlyKind, METHODS } from '../requests.js'
 import { bodyBytes, chunks, headerBytes, serviceTime, trafficSchema } from '../traffic.js'
 import {
-  list,
+  createListOption,
   readCores,
   readCount,
   readCountOrZero,
@@ -31,7 +31,7 @@ const ENDED = {
 export const LOAD_AXES = {
   link: {
     kinds: UNDER_LOAD,
-    option: list('--link', 'links: ratings, gateway-ratings, pair'),
+    option: createListOption('--link', 'links: ratings, gateway-ratings, pair'),
     schema: z.string(),
     values: [],
     of: arm => arm.link,
@@ -40,9 +40,9 @@ export const LOAD_AXES = {
   },
   services: {
     kinds: UNDER_LOAD,
-    option: list('--services', 'how many copies of the last service of the link', readCount),
+    option: createListOption('--services', 'how many copies of the last service of the link', readCount),
     recorded: z.int().positive().describe('copies of the last service of the link'),
-    schema: count(500, 'the kit has not been tried with more sidecars beside each other'),
+    schema: createCountSchema(500, 'the kit has not been tried with more sidecars beside each other'),
     values: [1],
     of: arm => arm.conditions.services,
     render: v => renderCount(v, 'service'),
@@ -50,13 +50,13 @@ export const LOAD_AXES = {
   },
   pairs: {
     kinds: UNDER_LOAD,
-    option: list('--pairs', 'how many copies of the whole link, over which a load is spread', readCount),
+    option: createListOption('--pairs', 'how many copies of the whole link, over which a load is spread', readCount),
     recorded: z
       .int()
       .positive()
       .optional()
       .describe('copies of the whole link, each with certificates of its own; absent: one'),
-    schema: count(250, 'the kit has not been tried with more sidecars beside each other'),
+    schema: createCountSchema(250, 'the kit has not been tried with more sidecars beside each other'),
     values: [null],
     of: arm => arm.conditions.pairs ?? null,
     render: v => (v === null ? 'the link once' : renderCount(v, 'pair')),
@@ -76,7 +76,7 @@ export const LOAD_AXES = {
   },
   neighbourCores: {
     kinds: ['capacity', 'search'],
-    option: list(
+    option: createListOption(
       '--neighbour',
       'a process of the kit that burns so much CPU beside all services, such as 2c: on as many CPUs, the node is full',
       readNeighbour,
@@ -100,7 +100,7 @@ export const LOAD_AXES = {
   },
   interception: {
     kinds: UNDER_LOAD,
-    option: list(
+    option: createListOption(
       '--interception',
       'how connections come to sidecars: none (at their addresses), redirect (by rules in network namespaces); beside redirect, none has namespaces, too',
     ),
@@ -120,7 +120,7 @@ export const LOAD_AXES = {
   },
   ratePerSecond: {
     kinds: UNDER_LOAD,
-    option: list('--rate', 'open loop: requests per second (this measures latency)', readCount),
+    option: createListOption('--rate', 'open loop: requests per second (this measures latency)', readCount),
     schema: z
       .number()
       .min(0.1, 'at least 0.1 requests/s: a p99 at less takes hours')
@@ -133,7 +133,7 @@ export const LOAD_AXES = {
   },
   loudPerSecond: {
     kinds: ['capacity'],
-    option: list(
+    option: createListOption(
       '--loud',
       'requests per second to the first of several pairs, beside the rate that is spread over the others, whose latency is measured; 0: none',
       readCountOrZero,
@@ -146,8 +146,12 @@ export const LOAD_AXES = {
   },
   users: {
     kinds: UNDER_LOAD,
-    option: list('--users', 'closed loop: virtual users; open loop: the most requests at a time', readCount),
-    schema: count(28_000, 'they connect from one address, which has about 28,000 ports'),
+    option: createListOption(
+      '--users',
+      'closed loop: virtual users; open loop: the most requests at a time',
+      readCount,
+    ),
+    schema: createCountSchema(28_000, 'they connect from one address, which has about 28,000 ports'),
     values: [null],
     of: arm => arm.load.users,
     render: v => `${v} users`,
@@ -155,8 +159,8 @@ export const LOAD_AXES = {
   },
   payloadBytes: {
     kinds: UNDER_LOAD,
-    option: list('--payload', 'body sizes, posted and echoed, such as 1KiB', readSize),
-    schema: count(16 * 2 ** 20, 'k6 holds a body of every user in memory'),
+    option: createListOption('--payload', 'body sizes, posted and echoed, such as 1KiB', readSize),
+    schema: createCountSchema(16 * 2 ** 20, 'k6 holds a body of every user in memory'),
     values: [1024],
     of: arm => arm.load.payloadBytes ?? null,
     render: v => (v === null ? 'no echo' : `${v} bytes`),
@@ -165,7 +169,7 @@ export const LOAD_AXES = {
   },
   method: {
     kinds: UNDER_LOAD,
-    option: list('--method', `of requests that are answered, not echoed: ${METHODS.join(', ')}`),
+    option: createListOption('--method', `of requests that are answered, not echoed: ${METHODS.join(', ')}`),
     schema: z.enum(METHODS),
     values: [null],
     of: arm => findOnlyKind(arm.load)?.method ?? null,
@@ -175,7 +179,11 @@ export const LOAD_AXES = {
   },
   requestBytes: {
     kinds: UNDER_LOAD,
-    option: list('--request', 'body of a request, such as 400B, or 0; default: of GET none', readSizeOrNone),
+    option: createListOption(
+      '--request',
+      'body of a request, such as 400B, or 0; default: of GET none',
+      readSizeOrNone,
+    ),
     schema: bodyBytes,
     values: [null],
     of: arm => findOnlyKind(arm.load)?.requestBytes ?? null,
@@ -185,7 +193,11 @@ export const LOAD_AXES = {
   },
   requestHeaderBytes: {
     kinds: UNDER_LOAD,
-    option: list('--request-headers', 'headers beside those that the generator sends, such as 400B', readSizeOrNone),
+    option: createListOption(
+      '--request-headers',
+      'headers beside those that the generator sends, such as 400B',
+      readSizeOrNone,
+    ),
     schema: headerBytes,
     values: [null],
     of: arm => findOnlyKind(arm.load)?.requestHeaderBytes || null,
@@ -195,7 +207,7 @@ export const LOAD_AXES = {
   },
   responseBytes: {
     kinds: UNDER_LOAD,
-    option: list('--response', 'body of an answer, such as 14KiB; alone: fetched by GET', readSizeOrNone),
+    option: createListOption('--response', 'body of an answer, such as 14KiB; alone: fetched by GET', readSizeOrNone),
     schema: bodyBytes,
     values: [null],
     of: arm => findOnlyKind(arm.load)?.responseBytes ?? null,
@@ -205,7 +217,10 @@ export const LOAD_AXES = {
   },
   serviceTime: {
     kinds: UNDER_LOAD,
-    option: list('--service-time', 'the application waits before it answers: 30ms, or exp:30ms (30 ms on average)'),
+    option: createListOption(
+      '--service-time',
+      'the application waits before it answers: 30ms, or exp:30ms (30 ms on average)',
+    ),
     schema: serviceTime,
     values: [null],
     of: arm => findOnlyKind(arm.load)?.serviceTime ?? null,
@@ -215,7 +230,10 @@ export const LOAD_AXES = {
   },
   chunks: {
     kinds: UNDER_LOAD,
-    option: list('--chunks', 'the application writes its answer in chunks, such as 10/5ms: ten, 5 ms apart'),
+    option: createListOption(
+      '--chunks',
+      'the application writes its answer in chunks, such as 10/5ms: ten, 5 ms apart',
+    ),
     schema: chunks,
     values: [null],
     of: arm => findOnlyKind(arm.load)?.chunks ?? null,
@@ -225,7 +243,7 @@ export const LOAD_AXES = {
   },
   traffic: {
     kinds: UNDER_LOAD,
-    option: list('--traffic', 'files of several kinds of requests with weights, such as shop.yaml'),
+    option: createListOption('--traffic', 'files of several kinds of requests with weights, such as shop.yaml'),
     schema: trafficSchema,
     values: [null],
     of: arm => arm.load.traffic ?? null,
@@ -243,7 +261,7 @@ export const LOAD_AXES = {
   },
   idleConnections: {
     kinds: ['cost'],
-    option: list(
+    option: createListOption(
       '--idle-connections',
       'interleaved: connections that each user keeps beside the one that it uses',
       readCountOrZero,
@@ -256,7 +274,7 @@ export const LOAD_AXES = {
   },
   placement: {
     kinds: ['cost'],
-    option: list(
+    option: createListOption(
       '--placement',
       'interleaved: unpinned (all processes on all CPUs, as the kubelet runs them) or apart (the generator on half of the CPUs, all else on the others)',
     ),

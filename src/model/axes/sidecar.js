@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { count, cpuLimitCores, cpuRequestCores, memoryBytes } from '../bounds.js'
+import { cpuLimitCores, cpuRequestCores, createCountSchema, memoryBytes } from '../bounds.js'
 import { ALL, FEATURE_NAMES, featureSet, LEAN, orderFeatures, recordedFeatures } from '../features.js'
 import {
   createConditions,
-  list,
+  createListOption,
   OF_CONTROL_PLANE,
   readCores,
   readCount,
@@ -19,7 +19,7 @@ const TLS_KINDS = /** @type {const} */ (['plaintext', 'ecdsa-p256', 'rsa-2048', 
 
 export const SIDECAR_AXES = createConditions(UNDER_LOAD, {
   tls: {
-    option: list('--tls', `between sidecars: ${TLS_KINDS.join(', ')}`),
+    option: createListOption('--tls', `between sidecars: ${TLS_KINDS.join(', ')}`),
     recorded: z.enum(TLS_KINDS).describe('between sidecars; +x25519mlkem768: that group before X25519'),
     schema: z.enum(TLS_KINDS),
     values: ['ecdsa-p256'],
@@ -27,7 +27,7 @@ export const SIDECAR_AXES = createConditions(UNDER_LOAD, {
     label: 'TLS',
   },
   protocol: {
-    option: list(
+    option: createListOption(
       '--protocol',
       'that sidecars carry: http/1.1, http/2 between them, grpc (from the client on), or tcp (bytes)',
     ),
@@ -43,9 +43,13 @@ export const SIDECAR_AXES = createConditions(UNDER_LOAD, {
   },
   workers: {
     kinds: [...UNDER_LOAD, ...OF_CONTROL_PLANE],
-    option: list('--workers', 'worker threads of each sidecar; default: its CPU limit, rounded up', readCount),
+    option: createListOption(
+      '--workers',
+      'worker threads of each sidecar; default: its CPU limit, rounded up',
+      readCount,
+    ),
     recorded: z.int().positive().nullable().describe('null: as many as the cap can use'),
-    schema: count(1024, 'each is a thread, and no machine has as many CPUs'),
+    schema: createCountSchema(1024, 'each is a thread, and no machine has as many CPUs'),
     render: v => (v === null ? 'workers by cap' : renderCount(v, 'worker')),
     label: 'workers',
   },
@@ -59,7 +63,7 @@ export const SIDECAR_AXES = createConditions(UNDER_LOAD, {
   },
   cpuRequestCores: {
     kinds: ['capacity'],
-    option: list(
+    option: createListOption(
       '--cpu-request',
       'CPU request of each sidecar in cores, such as 0.05,0.5: its share where the node is full (--neighbour), and no limit',
       readCores,
@@ -72,7 +76,7 @@ export const SIDECAR_AXES = createConditions(UNDER_LOAD, {
   },
   podCpuCores: {
     kinds: ['capacity'],
-    option: list(
+    option: createListOption(
       '--pod-cpu',
       'CPU limit that each sidecar and its application share, such as 1: as of a pod with pod-level resources',
       readCores,
@@ -86,7 +90,7 @@ export const SIDECAR_AXES = createConditions(UNDER_LOAD, {
     isUnsaidWhenNull: true,
   },
   memoryLimitBytes: {
-    option: list('--memory', 'memory limit of each sidecar, such as 64MiB', readSize),
+    option: createListOption('--memory', 'memory limit of each sidecar, such as 64MiB', readSize),
     recorded: z.int().positive().nullable().describe('of each sidecar'),
     schema: memoryBytes,
     render: v => (v === null ? 'no memory limit' : renderMemorySize(v)),
@@ -106,7 +110,7 @@ export const SIDECAR_AXES = createConditions(UNDER_LOAD, {
     isUnsaidWhenNull: true,
   },
   features: {
-    option: list(
+    option: createListOption(
       '--features',
       `of each sidecar: lean, all, or names joined by +, such as lean,access-log+metrics; names: ${FEATURE_NAMES.join(', ')}`,
     ),

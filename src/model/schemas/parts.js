@@ -111,9 +111,9 @@ export const load = z
 /** Conditions of an arm: those whose schema an axis has, and `simulated`, which follows from them. */
 export const conditions = z
   .object({
-    ...pickRecorded(LOAD_AXES),
-    ...pickRecorded(SIDECAR_AXES),
-    ...pickRecorded(CONTROL_PLANE_AXES),
+    ...pickRecordedSchemas(LOAD_AXES),
+    ...pickRecordedSchemas(SIDECAR_AXES),
+    ...pickRecordedSchemas(CONTROL_PLANE_AXES),
     simulated: z.int().positive().optional().describe('of these sidecars; absent: all are real'),
   })
   .describe('What the services of an arm are given beside plane, link, cap and load')
@@ -126,7 +126,7 @@ export const conditions = z
  */
 
 /** Picks the schemas of conditions from axes; an axis without `recorded` is no condition. @template {Record<string, object>} Axes @param {Axes} axes */
-function pickRecorded(axes) {
+function pickRecordedSchemas(axes) {
   const schemas = Object.entries(axes).flatMap(([name, axis]) => ('recorded' in axis ? [[name, axis.recorded]] : []))
   return /** @type {Recorded<Axes>} */ (Object.fromEntries(schemas))
 }

@@ -12,7 +12,7 @@ export const quantity = z
   .object({ median: nullable, low: nullable, high: nullable, values: z.array(nullable) })
   .describe('over the rounds; low and high are the 95 % interval, null below six; a value that a gate spoiled is null')
 
-export const quantiles = z.object(quantitiesOf('p50', 'p90', 'p95', 'p99', 'p999'))
+export const quantiles = z.object(createQuantityFields('p50', 'p90', 'p95', 'p99', 'p999'))
 const trialIds = z.array(z.string())
 
 export const searchStep = z.object({
@@ -140,13 +140,15 @@ export const slope = planeChoice.extend({
   rounds: count,
 })
 
-const memoryQuantities = z.object(quantitiesOf('anonBytes', 'rssBytes', 'workingSetBytes', 'pssBytes', 'peakBytes'))
+const memoryQuantities = z.object(
+  createQuantityFields('anonBytes', 'rssBytes', 'workingSetBytes', 'pssBytes', 'peakBytes'),
+)
 
 const summarySidecar = z.object({
   service: z.string(),
   copyOf: z.string().nullable(),
   pods: count.optional().describe('that this one proxy serves; absent: it is the sidecar of its service alone'),
-  ...quantitiesOf('cpuCores', 'cpuOfCap', 'cpuPerRequestMicros', 'throttledFraction'),
+  ...createQuantityFields('cpuCores', 'cpuOfCap', 'cpuPerRequestMicros', 'throttledFraction'),
   memory: memoryQuantities,
 })
 
@@ -387,6 +389,6 @@ export const summarySchema = z.object({
 })
 
 /** Makes fields that are all quantities. @template {string} Name @param {Name[]} names */
-function quantitiesOf(...names) {
+function createQuantityFields(...names) {
   return /** @type {Record<Name, typeof quantity>} */ (Object.fromEntries(names.map(name => [name, quantity])))
 }

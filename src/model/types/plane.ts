@@ -78,7 +78,7 @@ export interface Control {
    * the control plane for each sidecar, threads of a sidecar, and its inotify instances, by which it watches files. Absent: it
    * configures only one sidecar.
    */
-  needsOf?(options: { configuredServices: number; workers: number }): {
+  estimateNeeds?(options: { configuredServices: number; workers: number }): {
     sidecarBytes: number
     controlBytes: number
     threads: number
@@ -176,7 +176,7 @@ export interface DataPlane {
    * For how long its sidecars keep a connection, to either side, that carries nothing; timeouts: those of the model. Absent:
    * as long as any load of the kit leaves one idle.
    */
-  keepsIdleSeconds?(options: { profile: string | null; timeouts: SidecarModel['timeouts'] }): number
+  findIdleSeconds?(options: { profile: string | null; timeouts: SidecarModel['timeouts'] }): number
   /**
    * The processes of a profile that serves all pods of a node: the proxy, whose `pods` these are, and what it needs beside
    * it. folder: of its files.

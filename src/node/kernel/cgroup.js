@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, readFileSync, readSync } from 'node:fs'
 import path from 'node:path'
 import { BenchError } from '../../lib/errors.js'
-import { numberOf, sumStatusBytes } from './proc-files.js'
+import { parseNumber, sumStatusBytes } from './proc-files.js'
 
 /** The kernel's counters of a cgroup, in both versions of cgroups. */
 
@@ -47,7 +47,7 @@ export function openCountersV1({ cpu, cpuacct, memory }) {
         events: path.join(memory, 'memory.oom_control'),
       }),
     },
-    parseUsage: text => numberOf(text) / 1e9,
+    parseUsage: text => parseNumber(text) / 1e9,
     throttled: { name: 'throttled_time', perSecond: 1e9 },
     prefix: 'total_',
     anon: 'rss',
@@ -61,21 +61,21 @@ export function openCountersV1({ cpu, cpuacct, memory }) {
  * before 5.19 gives no peak. @param {string} folder @returns {Counters}
  */
 export function openCountersV2(folder) {
-  const at = (/** @type {string} */ name) => path.join(folder, name)
+  const locateFile = (/** @type {string} */ name) => path.join(folder, name)
   return openCounters({
     folder,
     folders: [folder],
     paths: {
-      usage: at('cpu.stat'),
-      ...(existsSync(at('memory.stat')) && {
-        stat: at('memory.stat'),
-        current: at('memory.current'),
+      usage: locateFile('cpu.stat'),
+      ...(existsSync(locateFile('memory.stat')) && {
+        stat: locateFile('memory.stat'),
+        current: locateFile('memory.current'),
         // The file is there since Linux 5.19.
-        ...(existsSync(at('memory.peak')) ? { peak: at('memory.peak') } : {}),
-        events: at('memory.events'),
+        ...(existsSync(locateFile('memory.peak')) ? { peak: locateFile('memory.peak') } : {}),
+        events: locateFile('memory.events'),
       }),
     },
-    parseUsage: text => numberAfter(text, 'usage_usec') / 1e6,
+    parseUsage: text => parseNumberAfter(text, 'usage_usec') / 1e6,
     throttled: { name: 'throttled_usec', perSecond: 1e6 },
     prefix: '',
     anon: 'anon',
@@ -86,7 +86,7 @@ export function openCountersV2(folder) {
 
 /** Reads the quota of a group of cgroup v1, in cores; infinite: none. @param {string} folder */
 export function readQuotaV1(folder) {
-  const [quota, period] = ['quota', 'period'].map(name => read(folder, `cpu.cfs_${name}_us`)).map(numberOf)
+  const [quota, period] = ['quota', 'period'].map(name => readCgroupFile(folder, `cpu.cfs_${name}_us`)).map(parseNumber)
   return quota > 0 ? quota / period : Number.POSITIVE_INFINITY
 }
 
@@ -96,8 +96,8 @@ export function readQuotaV1(folder) {
  */
 export function readQuotaV2(folder) {
   if (!existsSync(path.join(folder, 'cpu.max'))) return Number.POSITIVE_INFINITY
-  const [quota, period = ''] = read(folder, 'cpu.max').trim().split(' ')
-  return quota === 'max' ? Number.POSITIVE_INFINITY : numberOf(quota) / numberOf(period)
+  const [quota, period = ''] = readCgroupFile(folder, 'cpu.max').trim().split(' ')
+  return quota === 'max' ? Number.POSITIVE_INFINITY : parseNumber(quota) / parseNumber(period)
 }
 
 /**
@@ -131,10 +131,10 @@ function openCounters({ folder, folders, paths, parseUsage, throttled, prefix, a
   /** @type {Record<keyof typeof paths, ReturnType<typeof openCounterFile> | undefined>} */
   const files = Object.fromEntries(entries)
   const readMemory = (/** @type {string} */ stat) => ({
-    anonBytes: numberAfter(stat, `${prefix}${anon}`),
-    workingSetBytes: Math.max(0, numberOf(readFile('current')) - numberAfter(stat, `${prefix}inactive_file`)),
-    peakBytes: files.peak ? numberOf(readFile('peak')) : null,
-    oomKills: numberAfter(readFile('events'), 'oom_kill'),
+    anonBytes: parseNumberAfter(stat, `${prefix}${anon}`),
+    workingSetBytes: Math.max(0, parseNumber(readFile('current')) - parseNumberAfter(stat, `${prefix}inactive_file`)),
+    peakBytes: files.peak ? parseNumber(readFile('peak')) : null,
+    oomKills: parseNumberAfter(readFile('events'), 'oom_kill'),
   })
   // Without the memory controller, which is off on a Raspberry Pi, /proc is read process by process.
   const readProcMemory = () => {
@@ -143,7 +143,7 @@ function openCounters({ folder, folders, paths, parseUsage, throttled, prefix, a
     return { anonBytes, workingSetBytes: null, peakBytes, oomKills: null }
   }
   const readFile = (/** @type {keyof typeof paths} */ name) =>
-    readWhileThere(path.dirname(paths[name] ?? folder), () => files[name]?.read() ?? '')
+    readCgroup(path.dirname(paths[name] ?? folder), () => files[name]?.read() ?? '')
   return {
     read() {
       const before = performance.now()
@@ -154,9 +154,9 @@ function openCounters({ folder, folders, paths, parseUsage, throttled, prefix, a
       return {
         atSeconds: (before + after) / 2000,
         cpuSeconds: parseUsage(usage),
-        periods: numberAfter(cpu, 'nr_periods'),
-        throttledPeriods: numberAfter(cpu, 'nr_throttled'),
-        throttledSeconds: numberAfter(cpu, throttled.name) / throttled.perSecond,
+        periods: parseNumberAfter(cpu, 'nr_periods'),
+        throttledPeriods: parseNumberAfter(cpu, 'nr_throttled'),
+        throttledSeconds: parseNumberAfter(cpu, throttled.name) / throttled.perSecond,
         ...(files.stat ? readMemory(stat) : readProcMemory()),
       }
     },
@@ -166,10 +166,10 @@ function openCounters({ folder, folders, paths, parseUsage, throttled, prefix, a
         least = Math.min(least, readQuota(at))
       return Number.isFinite(least) ? least : null
     },
-    pids: () => readWhileThere(folder, () => readPids(folder)),
+    pids: () => readCgroup(folder, () => readPids(folder)),
     listOutside: pids =>
       [...new Set(folders)].flatMap(at => {
-        const members = readWhileThere(at, () => readPids(at))
+        const members = readCgroup(at, () => readPids(at))
         return pids.filter(pid => !members.includes(pid)).map(pid => `process ${pid} is not in ${at}`)
       }),
     close() {
@@ -182,7 +182,7 @@ function openCounters({ folder, folders, paths, parseUsage, throttled, prefix, a
  * Does a read of a cgroup. @template T @param {string} folder @param {() => T} act @returns {T}
  * @throws {BenchError} when the group is gone (ENODEV, ENOENT); any other error as it is
  */
-export function readWhileThere(folder, act) {
+export function readCgroup(folder, act) {
   try {
     return act()
   } catch (error) {
@@ -196,7 +196,7 @@ export function readWhileThere(folder, act) {
 /**
  * Opens a kernel file for many readings, since opening it for each costs twice as much, and more. Its text is ASCII, and is read
  * up to the size of the buffer. @param {string} file
- * @returns {{ read: () => string, close: () => void }} @throws when the file cannot be opened, and `read` when it is gone
+ * @returns {{ read: () => string, close: () => void }} @throws when the file cannot be opened, and `readCgroupFile` when it is gone
  */
 export function openCounterFile(file) {
   const fd = openSync(file, 'r')
@@ -208,17 +208,19 @@ export function openCounterFile(file) {
 
 /** Lists the pids of a cgroup; 0 is a process of another pid namespace, []: it is empty. @param {string} folder @throws when it is gone */
 export function readPids(folder) {
-  return read(folder, 'cgroup.procs').split('\n').filter(Boolean).map(numberOf)
+  return readCgroupFile(folder, 'cgroup.procs').split('\n').filter(Boolean).map(parseNumber)
 }
 
 /**
  * Reads the whole number after a name in lines such as `name value`. Only 22 characters after the name are read.
  * @param {string} text @param {string} name @returns {number} NaN: no line begins with the name
  */
-export function numberAfter(text, name) {
+export function parseNumberAfter(text, name) {
   if (text.startsWith(`${name} `)) return Number.parseInt(text.slice(name.length + 1, name.length + 23), 10)
-  const at = text.indexOf(`\n${name} `)
-  return at < 0 ? Number.NaN : Number.parseInt(text.slice(at + name.length + 2, at + name.length + 24), 10)
+  const locateFile = text.indexOf(`\n${name} `)
+  return locateFile < 0
+    ? Number.NaN
+    : Number.parseInt(text.slice(locateFile + name.length + 2, locateFile + name.length + 24), 10)
 }
 
 /**
@@ -254,12 +256,12 @@ export function findCgroupPath(text, controller) {
  * Joins a mount and this process's path. In a container the path may not exist there: then the mount is its group.
  * @param {string} mount @param {string} relative @returns {string} without a slash at its end
  */
-export function joinIfThere(mount, relative) {
+export function joinExistingPath(mount, relative) {
   const folder = path.join(mount, relative)
   return existsSync(folder) ? folder.replace(/\/$/, '') : mount
 }
 
 /** @param {string} folder @param {string} name */
-function read(folder, name) {
+function readCgroupFile(folder, name) {
   return readFileSync(path.join(folder, name), 'utf8')
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
+import { callSafely } from '../../lib/call-safely.js'
 import { processStartTicks } from '../../lib/process-start.js'
-import { safely } from '../../lib/safely.js'
-import { listSafely, readSafely, readStatus } from './proc-files.js'
+import { listProcEntries, readProcFile, readStatus } from './proc-files.js'
 import { countConnections, listListeners, listSocketInodes } from './sockets.js'
 
 /** @import { Endpoint, Probe } from '../../model/types.ts' */
@@ -20,7 +20,7 @@ const TICKS_PER_SECOND = 100
  */
 export function createProbe({ group, listens, listSockets = listListeners }) {
   // The processes are in one network namespace, so the table of the first has the sockets of all.
-  const listListening = () => {
+  const listListeningSockets = () => {
     const pids = group.pids()
     if (pids.length === 0) return []
     const inodes = listSocketInodes(pids)
@@ -46,7 +46,7 @@ export function createProbe({ group, listens, listSockets = listListeners }) {
     /** Sums resident and proportional set size, in bytes; null when a process has ended. */
     readMemory() {
       const pids = group.pids()
-      return safely(() => {
+      return callSafely(() => {
         const texts = pids.map(pid => readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))
         const sum = (/** @type {RegExp} */ line) =>
           texts.reduce((total, text) => total + Number(line.exec(text)?.[1]) * 1024, 0)
@@ -55,11 +55,11 @@ export function createProbe({ group, listens, listSockets = listListeners }) {
     },
 
     countListeners() {
-      const listening = listListening()
+      const listening = listListeningSockets()
       if (listening.length === 0 || listens.length === 0) return 0
       return Math.min(...listens.map(endpoint => listening.filter(socket => isAt(socket, endpoint)).length))
     },
-    listListening,
+    listListening: listListeningSockets,
 
     countConnections: listEstablished => countConnections(group.pids(), listEstablished),
     identify: () => group.pids().map(pid => `${pid} since ${processStartTicks(pid)}`),
@@ -81,12 +81,12 @@ export function isAt(socket, { address, port }) {
  * has ended, or the kernel keeps no such statistics. @param {number} pid
  */
 export function readThreads(pid) {
-  return listSafely(`/proc/${pid}/task`).flatMap(id => {
+  return listProcEntries(`/proc/${pid}/task`).flatMap(id => {
     const folder = `/proc/${pid}/task/${id}`
-    const schedstat = readSafely(`${folder}/schedstat`)
+    const schedstat = readProcFile(`${folder}/schedstat`)
     if (!schedstat) return []
     const [ran, waited] = schedstat.split(' ').map(nanoseconds => Number(nanoseconds) / 1e9)
-    const name = readSafely(`${folder}/comm`).trim()
+    const name = readProcFile(`${folder}/comm`).trim()
     return { id: Number(id), name, cpuSeconds: ran, ...(Number.isFinite(waited) && { waitSeconds: waited }) }
   })
 }
@@ -97,7 +97,7 @@ export function readThreads(pid) {
  * @returns {import('../../model/types.ts').ProcessUsage[]}
  */
 export function readUsage(pid) {
-  const [, rest] = /^\d+ \(.*\) (\S.*)$/s.exec(readSafely(`/proc/${pid}/stat`)) ?? []
+  const [, rest] = /^\d+ \(.*\) (\S.*)$/s.exec(readProcFile(`/proc/${pid}/stat`)) ?? []
   if (rest === undefined) return []
   // Fields begin with the state, field 3 in proc(5).
   const [utime, stime, cutime, cstime] = rest.split(' ').slice(11, 15).map(Number)

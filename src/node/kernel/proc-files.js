@@ -1,20 +1,20 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
-import { safely } from '../../lib/safely.js'
+import { callSafely } from '../../lib/call-safely.js'
 
 /** @import { HostCpu } from '../../model/types.ts' */
 
 /** Lists the entries of a folder of /proc; none when its process has ended. @param {string} folder */
-export const listSafely = folder => safely(() => readdirSync(folder), /** @type {string[]} */ ([]))
+export const listProcEntries = folder => callSafely(() => readdirSync(folder), /** @type {string[]} */ ([]))
 
 /** Reads a file of /proc; empty when its process has ended, or it may not be read. @param {string} file */
-export const readSafely = file => safely(() => readFileSync(file, 'utf8'), '')
+export const readProcFile = file => callSafely(() => readFileSync(file, 'utf8'), '')
 
 /** Reads a link of /proc; empty when its process has ended, or it may not be read. @param {string} file */
-export const readLinkSafely = file => safely(() => readlinkSync(file), '')
+export const readProcLink = file => callSafely(() => readlinkSync(file), '')
 
 /** Reads a field of /proc/PID/status; empty: there is no such field, or the process has ended. @param {number | 'self'} pid @param {string} name */
 export const readStatus = (pid, name) =>
-  new RegExp(`^${name}:\\s+(.*)$`, 'm').exec(readSafely(`/proc/${pid}/status`))?.[1] ?? ''
+  new RegExp(`^${name}:\\s+(.*)$`, 'm').exec(readProcFile(`/proc/${pid}/status`))?.[1] ?? ''
 
 /**
  * Sums a field of /proc/PID/status over processes, in bytes. A process without the field, or that has ended, adds 0.
@@ -25,12 +25,12 @@ export const sumStatusBytes = (pids, name) =>
 
 /** Lists the pids of all processes, as text; []: the folder cannot be read. @param {string} [proc] where /proc is */
 export function listPids(proc = '/proc') {
-  return listSafely(proc).filter(name => /^\d+$/.test(name))
+  return listProcEntries(proc).filter(name => /^\d+$/.test(name))
 }
 
 /** Says whether a process is stopped, by a signal or a debugger (proc(5), stat field 3); not if it has ended. @param {number} pid */
 export function isStopped(pid) {
-  return /\) [Tt] /.test(readSafely(`/proc/${pid}/stat`))
+  return /\) [Tt] /.test(readProcFile(`/proc/${pid}/stat`))
 }
 
 /**
@@ -38,15 +38,15 @@ export function isStopped(pid) {
  * @param {number} pid @returns {string | null} null: it has fewer, shows neither its limit nor its files, or has ended
  */
 export function findFileLimit(pid) {
-  const most = Number(/^Max open files +(\d+)/m.exec(readSafely(`/proc/${pid}/limits`))?.[1] ?? Number.NaN)
-  const open = listSafely(`/proc/${pid}/fd`).length
+  const most = Number(/^Max open files +(\d+)/m.exec(readProcFile(`/proc/${pid}/limits`))?.[1] ?? Number.NaN)
+  const open = listProcEntries(`/proc/${pid}/fd`).length
   return open >= most ? `process ${pid} has ${open} files open, and may have ${most} (ulimit -n)` : null
 }
 
 /** Says whether a process has closed all it had open: it is gone, or a zombie with one thread. @param {number} pid */
 export function hasEnded(pid) {
-  const threads = listSafely(`/proc/${pid}/task`)
-  return threads.length === 0 || (threads.length === 1 && /\) [ZX] /.test(readSafely(`/proc/${pid}/stat`)))
+  const threads = listProcEntries(`/proc/${pid}/task`)
+  return threads.length === 0 || (threads.length === 1 && /\) [ZX] /.test(readProcFile(`/proc/${pid}/stat`)))
 }
 
 /**
@@ -63,7 +63,7 @@ export function readHostCpu() {
  */
 export function parseHostCpu(stat) {
   const lines = stat.split('\n')
-  const ticks = (/^cpu\s+(.*)$/.exec(lines[0])?.[1] ?? '').split(/\s+/).map(numberOf)
+  const ticks = (/^cpu\s+(.*)$/.exec(lines[0])?.[1] ?? '').split(/\s+/).map(parseNumber)
   const [user, nice, system, idle, iowait, irq, softirq, steal = Number.NaN] = ticks
   const busy = user + nice + system
   return {
@@ -76,6 +76,6 @@ export function parseHostCpu(stat) {
 }
 
 /** Reads the whole number that is all of a file's text; NaN: the text is something else, or has more than 20 digits. @param {string} text */
-export function numberOf(text) {
+export function parseNumber(text) {
   return /^\d{1,20}\n?$/.test(text) ? Number(text) : Number.NaN
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { listPids, listSafely, readLinkSafely, readSafely } from './proc-files.js'
+import { listPids, listProcEntries, readProcFile, readProcLink } from './proc-files.js'
 
 /** @import { Endpoint } from '../../model/types.ts' */
 
@@ -15,17 +15,21 @@ export const MORE_PORTS = 'wait a minute, or widen the range: sysctl -w net.ipv4
  * @param {number | 'self'} [pid] @returns {ReturnType<typeof parseListeners>} []: none, or the process has ended
  */
 export function listListeners(pid = 'self') {
-  return parseListeners({ tcp: readSafely(`/proc/${pid}/net/tcp`), tcp6: readSafely(`/proc/${pid}/net/tcp6`) })
+  return parseListeners({ tcp: readProcFile(`/proc/${pid}/net/tcp`), tcp6: readProcFile(`/proc/${pid}/net/tcp6`) })
 }
 
 /** Lists the sockets that listen. @param {{ tcp: string, tcp6: string }} texts of /proc/PID/net/tcp and tcp6, proc(5) */
 export function parseListeners({ tcp, tcp6 }) {
-  return [...parse(tcp), ...parse(tcp6)].map(({ address, port, inode }) => ({ address, port, inode }))
+  return [...parseSocketTable(tcp), ...parseSocketTable(tcp6)].map(({ address, port, inode }) => ({
+    address,
+    port,
+    inode,
+  }))
 }
 
 /** Lists the remote ends of the open connections over IPv4 of an endpoint of this network namespace; []: none. @param {Endpoint} endpoint */
 export function listPeers({ address, port }) {
-  const accepted = parse(readSafely('/proc/self/net/tcp'), ESTABLISHED)
+  const accepted = parseSocketTable(readProcFile('/proc/self/net/tcp'), ESTABLISHED)
   return accepted.filter(socket => socket.address === address && socket.port === port).map(({ remote }) => remote)
 }
 
@@ -47,8 +51,8 @@ export function createSocketTables() {
   /** @type {Map<string, string[]>} */
   const tables = new Map()
   return (/** @type {number} */ pid) => {
-    const network = readLinkSafely(`/proc/${pid}/ns/net`)
-    const read = (/** @type {string} */ file) => parse(readSafely(`/proc/${pid}/net/${file}`), ESTABLISHED)
+    const network = readProcLink(`/proc/${pid}/ns/net`)
+    const read = (/** @type {string} */ file) => parseSocketTable(readProcFile(`/proc/${pid}/net/${file}`), ESTABLISHED)
     const inodes = tables.get(network) ?? ['tcp', 'tcp6'].flatMap(read).map(({ inode }) => inode)
     tables.set(network, inodes)
     return inodes
@@ -57,9 +61,9 @@ export function createSocketTables() {
 
 /** Reads the first and the last ephemeral port; those that are the kernel's default if they cannot be read. */
 export function readPortRange() {
-  const [first = 32768, last = 60999] = (readSafely('/proc/sys/net/ipv4/ip_local_port_range').match(/\d+/g) ?? []).map(
-    Number,
-  )
+  const [first = 32768, last = 60999] = (
+    readProcFile('/proc/sys/net/ipv4/ip_local_port_range').match(/\d+/g) ?? []
+  ).map(Number)
   return { first, last }
 }
 
@@ -69,7 +73,7 @@ export function readPortRange() {
  * @param {{ tcp?: string, range?: ReturnType<typeof readPortRange> }} [known] tcp: text of /proc/net/tcp
  * @returns {string | null} null: fewer than PORTS_USED_UP of the range are in use
  */
-export function findPortShortage({ tcp = readSafely('/proc/self/net/tcp'), range = readPortRange() } = {}) {
+export function findPortShortage({ tcp = readProcFile('/proc/self/net/tcp'), range = readPortRange() } = {}) {
   const { first, last } = range
   /** @type {Map<string, number>} */
   const used = new Map()
@@ -90,8 +94,8 @@ export function findPortShortage({ tcp = readSafely('/proc/self/net/tcp'), range
 export function listSocketInodes(pids) {
   const inodes = new Set()
   for (const pid of pids) {
-    for (const fd of listSafely(`/proc/${pid}/fd`)) {
-      const inode = /^socket:\[(\d+)\]$/.exec(readLinkSafely(`/proc/${pid}/fd/${fd}`))?.[1]
+    for (const fd of listProcEntries(`/proc/${pid}/fd`)) {
+      const inode = /^socket:\[(\d+)\]$/.exec(readProcLink(`/proc/${pid}/fd/${fd}`))?.[1]
       if (inode) inodes.add(inode)
     }
   }
@@ -101,7 +105,7 @@ export function listSocketInodes(pids) {
 /** Finds the first process that holds a socket, as `name (pid 12)`; null when /proc does not show it. @param {string} inode */
 export function findOwner(inode) {
   for (const pid of listPids()) {
-    if (listSocketInodes([Number(pid)]).has(inode)) return `${readSafely(`/proc/${pid}/comm`).trim()} (pid ${pid})`
+    if (listSocketInodes([Number(pid)]).has(inode)) return `${readProcFile(`/proc/${pid}/comm`).trim()} (pid ${pid})`
   }
   return null
 }
@@ -121,7 +125,7 @@ export function parseTcpCounters(text) {
 }
 
 /** Lists the sockets of a state in a table of TCP sockets (proc(5), /proc/net/tcp). @param {string} text @param {string} [state] */
-function parse(text, state = LISTEN) {
+function parseSocketTable(text, state = LISTEN) {
   // The state is followed by queues, timer, retransmits, user and timeout. Splitting every line of thousands of sockets
   // in other states would leave tens of MiB behind.
   const line = new RegExp(
@@ -139,8 +143,8 @@ function parse(text, state = LISTEN) {
  */
 function parseAddress(hex) {
   if (/^0+$/.test(hex)) return '*'
-  const bytes = (/** @type {string} */ word) =>
+  const parseIpv4 = (/** @type {string} */ word) =>
     [6, 4, 2, 0].map(i => Number.parseInt(word.slice(i, i + 2), 16)).join('.')
-  if (hex.length === 8) return bytes(hex)
-  return hex.startsWith('0000000000000000FFFF0000') ? bytes(hex.slice(24)) : hex
+  if (hex.length === 8) return parseIpv4(hex)
+  return hex.startsWith('0000000000000000FFFF0000') ? parseIpv4(hex.slice(24)) : hex
 }

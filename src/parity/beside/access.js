@@ -1,6 +1,6 @@
 import tls from 'node:tls'
-import { send } from '../../node/send.js'
-import { ask } from './answers.js'
+import { sendRequest } from '../../node/send.js'
+import { requestEcho } from './answers.js'
 import { findSecureEndpoint } from './corpus.js'
 import { NO_TLS } from './negotiation.js'
 import { PEERS, SERVERS } from './peers.js'
@@ -67,24 +67,28 @@ export function listAttempts({ tls, trafficPolicy }) {
   const clients = Object.values(PEERS).filter(
     ({ options, ends }) => ends.includes('client') && (hasTls || options === null),
   )
-  const enterAt = (/** @type {string} */ service, /** @type {Direction} */ direction, isPlaintextAccepted = !hasTls) =>
+  const createEntries = (
+    /** @type {string} */ service,
+    /** @type {Direction} */ direction,
+    isPlaintextAccepted = !hasTls,
+  ) =>
     clients.map(peer => ({
       peer: peer.name,
       direction,
       expected: renderAcceptance(
         peer.options === null ? isPlaintextAccepted : peer.acceptedUnder.includes(trafficPolicy),
       ),
-      run: (/** @type {Probed} */ rig) => enter(rig, service, peer),
+      run: (/** @type {Probed} */ rig) => enterAsPeer(rig, service, peer),
     }))
   const upstreams = SERVERS.map(([upstream, peer]) => ({
     peer: peer.name,
     direction: /** @type {const} */ ('as an upstream'),
     expected: renderAcceptance(peer.acceptedUnder.includes(trafficPolicy)),
-    run: (/** @type {Probed} */ rig) => leaveTo(rig, upstream, peer),
+    run: (/** @type {Probed} */ rig) => leaveToPeer(rig, upstream, peer),
   }))
   return [
-    ...enterAt('server', 'in strict mode'),
-    ...enterAt('permissive', 'in permissive mode', true),
+    ...createEntries('server', 'in strict mode'),
+    ...createEntries('permissive', 'in permissive mode', true),
     ...(hasTls ? upstreams : []),
   ]
 }
@@ -131,7 +135,9 @@ export async function tryHandshakes(rig) {
     ({ ends, options, acceptedUnder }) =>
       ends.includes('client') && options !== null && !acceptedUnder.includes(trafficPolicy),
   )
-  const handshakes = await Promise.all(refused.map(peer => shakeHands(endpoint, optionsOf(peer, rig.credentials))))
+  const handshakes = await Promise.all(
+    refused.map(peer => shakeHands(endpoint, createTlsOptions(peer, rig.credentials))),
+  )
   const differences = refused.flatMap(({ name }, i) =>
     handshakes[i] === ALERT ? [] : [`${name}: ${handshakes[i]}, expected ${ALERT}`],
   )
@@ -144,15 +150,15 @@ export async function tryHandshakes(rig) {
  * Sends a request as a peer, and says in words how it was treated. In plaintext it sends one of each method, unless they are calls of
  * gRPC. @param {Probed} rig @param {string} service whose sidecar is called @param {Peer} peer
  */
-async function enter(rig, service, peer) {
-  const options = peer.options === null ? undefined : optionsOf(peer, rig.credentials)
+async function enterAsPeer(rig, service, peer) {
+  const options = peer.options === null ? undefined : createTlsOptions(peer, rig.credentials)
   const { protocol, tunnelPort } = rig.configuration
   const answers = await Promise.all(
     (options || protocol === 'grpc' ? METHODS.slice(0, 1) : METHODS).map(async method => {
       const path = `${PEER_PATH}/${service}/${peer.name}/${method}`
       const request = { host: 'echo', path: encodeURI(path), method, protocol }
       const how = { tls: options, tunnelPort, timeoutSeconds: SEND_SECONDS }
-      const words = await send(rig.sidecars[service], request, how).then(
+      const words = await sendRequest(rig.sidecars[service], request, how).then(
         ({ status }) => (status === 200 ? ACCEPTED : `answered ${status}`),
         renderRefusal,
       )
@@ -175,7 +181,7 @@ function renderRefusal({ code, message }) {
 }
 
 /** @param {Peer} peer @param {Probed['credentials']} credentials @returns {tls.ConnectionOptions} */
-function optionsOf({ credential, options }, credentials) {
+function createTlsOptions({ credential, options }, credentials) {
   return { servername: 'server', ...(credential === null ? {} : credentials[credential]), ...options }
 }
 
@@ -207,9 +213,9 @@ function shakeHands({ address, port }, options) {
  * upstream notes a connection, and closes it: the sidecar answers 503, or 504 in HTTP/2 (HAProxy).
  * @param {Probed} rig @param {string} upstream @param {Peer} peer
  */
-async function leaveTo(rig, upstream, { options }) {
+async function leaveToPeer(rig, upstream, { options }) {
   // The scripts of FSM close the connection instead.
-  const { status } = await ask(rig, { host: upstream }).catch(() => ({ status: 503 }))
+  const { status } = await requestEcho(rig, { host: upstream }).catch(() => ({ status: 503 }))
   // None of these peers answers. Which 5xx the sidecar gives then is tried in parity-answers.
   if (status < 500) return `answered ${status}`
   // A peer without TLS also notes a sidecar's attempt at a handshake, which is no acceptance.

@@ -1,7 +1,7 @@
 import http from 'node:http'
 import { countResets } from '../../node/kernel/sockets.js'
-import { send } from '../../node/send.js'
-import { CALLS, CASES, EARLY_PATH, endpointFor, IGNORED_HEADERS, PASSED_ON, statusOf } from './corpus.js'
+import { sendRequest } from '../../node/send.js'
+import { CALLS, CASES, EARLY_PATH, findExpectedStatus, findHostEndpoint, IGNORED_HEADERS, PASSED_ON } from './corpus.js'
 
 /** Requests that every plane must answer alike. */
 /** @import { Probed } from './probe.js' */
@@ -26,7 +26,7 @@ const LONE = { tries: 2, times: 3, timesMost: 30 }
 /** @param {{ name: string, request: Ask, expected: Partial<EchoedRequest> }} row @returns {Check} */
 const checkCase = ({ name, ...row }) => ({
   name,
-  run: async rig => listDifferences(await ask(rig, row.request), row.expected),
+  run: async rig => listDifferences(await requestEcho(rig, row.request), row.expected),
 })
 
 /** Checks that are the same for requests and gRPC calls. @type {Check[]} */
@@ -36,10 +36,10 @@ const COMMON = [
     run: async rig => {
       const { protocol } = rig.configuration
       const request = { host: 'echo', path: '/headers', headers: PASSED_ON, protocol }
-      const { body, headers } = await send(rig.sidecars.client, request)
+      const { body, headers } = await sendRequest(rig.sidecars.client, request)
       return [
-        ...listRemoved(PASSED_ON, JSON.parse(body)).map(lost => `${lost} of the request`),
-        ...listRemoved({ via: PASSED_ON.via }, headers).map(lost => `${lost} of the answer`),
+        ...listRemovedHeaders(PASSED_ON, JSON.parse(body)).map(lost => `${lost} of the request`),
+        ...listRemovedHeaders({ via: PASSED_ON.via }, headers).map(lost => `${lost} of the answer`),
       ]
     },
   },
@@ -47,7 +47,7 @@ const COMMON = [
     name: 'a refused connection, tried once more at the endpoint that is next',
     run: async rig => {
       const answers = []
-      for (let i = 0; i < 20; i++) answers.push(await ask(rig, { host: 'half', method: 'POST', body: `${i}` }))
+      for (let i = 0; i < 20; i++) answers.push(await requestEcho(rig, { host: 'half', method: 'POST', body: `${i}` }))
       const wrong = answers.filter((a, i) => a.status !== 200 || a.upstream !== 'a' || a.body !== `${i}`)
       return wrong.length > 0 ? [`${wrong.length} of 20 failed`] : []
     },
@@ -66,7 +66,7 @@ export const ANSWERS = [
   {
     name: 'no host, which is no name of a route',
     run: async rig => {
-      const { status, upstream } = await ask(rig, { host: null })
+      const { status, upstream } = await requestEcho(rig, { host: null })
       return NO_HOST.includes(status) && upstream === undefined ? [] : [`${status} from ${upstream ?? 'no upstream'}`]
     },
   },
@@ -81,7 +81,7 @@ export const EARLY_ANSWER = {
   name: 'an answer that begins before its request has ended',
   run: async rig => {
     const body = 'e'.repeat(10 * 1024 * 1024)
-    return listDifferences(await ask(rig, { host: 'echo', method: 'POST', path: EARLY_PATH, body }), {
+    return listDifferences(await requestEcho(rig, { host: 'echo', method: 'POST', path: EARLY_PATH, body }), {
       status: 200,
       body,
     })
@@ -96,9 +96,11 @@ export const EARLY_ANSWER = {
 export const CONNECT_TIMEOUT = {
   name: 'an upstream that cannot be connected in time',
   run: async rig => {
-    const [full, slow] = await Promise.all(['full', 'slow'].map(host => time(() => ask(rig, { host }))))
+    const [full, slow] = await Promise.all(
+      ['full', 'slow'].map(host => measureAnswer(() => requestEcho(rig, { host }))),
+    )
     const differences = [slow, full].flatMap(({ answer }) =>
-      listDifferences(answer, { status: statusOf(504, rig.configuration), upstream: undefined }),
+      listDifferences(answer, { status: findExpectedStatus(504, rig.configuration), upstream: undefined }),
     )
     if (differences.length > 0) return [...new Set(differences)]
     if (full.seconds < CONNECT_SHARE_MOST * slow.seconds) return []
@@ -109,7 +111,7 @@ export const CONNECT_TIMEOUT = {
 
 /** @type {Check} */
 export const LONE_RETRY = createLoneRetry(({ sidecars, configuration: { protocol } }) =>
-  send(sidecars.permissive, { host: 'gone', protocol }),
+  sendRequest(sidecars.permissive, { host: 'gone', protocol }),
 )
 
 /**
@@ -140,11 +142,14 @@ export function createLoneRetry(knock) {
  * @returns {Promise<EchoedRequest & { extraHeaders: string[], localPort: number | undefined }>} extraHeaders: names of headers that
  *   a sidecar added, without those that may differ @throws if no answer comes in time, or the connection breaks
  */
-export async function ask(rig, request, agent) {
-  const endpoint = endpointFor(rig, `${request.host}`)
+export async function requestEcho(rig, request, agent) {
+  const endpoint = findHostEndpoint(rig, `${request.host}`)
   const { protocol } = rig.configuration
   const message = { ...request, protocol }
-  const { status, body, headers, localPort } = await send(endpoint, message, { agent, timeoutSeconds: ANSWER_SECONDS })
+  const { status, body, headers, localPort } = await sendRequest(endpoint, message, {
+    agent,
+    timeoutSeconds: ANSWER_SECONDS,
+  })
   const get = (/** @type {string} */ name) => /** @type {string | undefined} */ (headers[name])
   return {
     status,
@@ -162,7 +167,7 @@ export async function ask(rig, request, agent) {
 }
 
 /** Measures how long an answer takes, in seconds. @template T @param {() => Promise<T>} getAnswer */
-async function time(getAnswer) {
+async function measureAnswer(getAnswer) {
   const beganAt = performance.now()
   const answer = await getAnswer()
   return { answer, seconds: (performance.now() - beganAt) / 1000 }
@@ -171,7 +176,9 @@ async function time(getAnswer) {
 /** Says whether the shares of a split's upstreams fit its weights, by a chi-square test. @param {Probed} rig */
 async function isSplitRight(rig) {
   const agent = new http.Agent({ keepAlive: true, maxSockets: 8 })
-  const answers = await Promise.all(Array.from({ length: SPLIT_REQUESTS }, () => ask(rig, { host: 'split' }, agent)))
+  const answers = await Promise.all(
+    Array.from({ length: SPLIT_REQUESTS }, () => requestEcho(rig, { host: 'split' }, agent)),
+  )
   agent.destroy()
   const counts = [answers.filter(a => a.upstream === 'a').length, answers.filter(a => a.upstream === 'b').length]
   const expected = [SPLIT_SHARE * SPLIT_REQUESTS, (1 - SPLIT_SHARE) * SPLIT_REQUESTS]
@@ -202,13 +209,13 @@ function listDifferences(answer, expected) {
 
 /**
  * Lists headers that did not arrive with their value; a proxy may have added its own behind a comma.
- * @param {Record<string, string>} sent @param {Record<string, unknown>} got
+ * @param {Record<string, string>} sent @param {Record<string, unknown>} received
  */
-function listRemoved(sent, got) {
-  const isThere = (/** @type {string} */ name) => `${got[name]}`.split(', ').includes(sent[name])
+function listRemovedHeaders(sent, received) {
+  const isThere = (/** @type {string} */ name) => `${received[name]}`.split(', ').includes(sent[name])
   return Object.keys(sent)
     .filter(name => !isThere(name))
-    .map(name => `${name} ${got[name] ?? 'removed'}, expected ${sent[name]}`)
+    .map(name => `${name} ${received[name] ?? 'removed'}, expected ${sent[name]}`)
 }
 
 /** @param {unknown} value */

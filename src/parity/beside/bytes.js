@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import net from 'node:net'
 import { isInTime } from '../../lib/wait.js'
-import { ask, createLoneRetry } from './answers.js'
-import { endpointFor, GREETING } from './corpus.js'
+import { createLoneRetry, requestEcho } from './answers.js'
+import { findHostEndpoint, GREETING } from './corpus.js'
 
 /** The corpus of bytes: connections that every plane which carries bytes must carry alike. */
 /** @import { Probed } from './probe.js' @import { Check } from './answers.js' */
@@ -26,8 +26,8 @@ const CONNECTIONS = 20
  * @returns {Promise<{ got: Buffer, fault: string | null }>} got: all that came; fault: the error, or `still open after …`, null: the
  *   other half was ended
  */
-export async function exchange(rig, { host, bytes, isHeard = false }) {
-  const { address, port } = endpointFor(rig, host)
+export async function exchangeBytes(rig, { host, bytes, isHeard = false }) {
+  const { address, port } = findHostEndpoint(rig, host)
   const socket = net.connect({ host: address, port, allowHalfOpen: true })
   /** @type {Buffer[]} */
   const chunks = []
@@ -55,7 +55,7 @@ export const BYTES = [
     name: 'an upstream that speaks first, and ends its half first',
     run: async rig => {
       const bytes = Buffer.from(randomBytes(16).toString('hex'))
-      const { got, fault } = await exchange(rig, { host: 'greeting', bytes, isHeard: true })
+      const { got, fault } = await exchangeBytes(rig, { host: 'greeting', bytes, isHeard: true })
       if (fault !== null || `${got}` !== GREETING)
         return [`${renderByteCount(got)}${fault ? `, ${fault}` : ''}, expected ${GREETING}`]
       const isNoted = await isInTime(() => rig.hasGot(`${bytes}`), { deadlineSeconds: NOTE_SECONDS, intervalMs: 20 })
@@ -66,7 +66,7 @@ export const BYTES = [
     ['rude', 'an upstream that resets the connection'],
     ['quiet', 'an upstream that closes the connection'],
     ['gone', 'an upstream that refuses the connection'],
-  ].map(([host, name]) => ({ name, run: (/** @type {Probed} */ rig) => listUnclosed(rig, host) })),
+  ].map(([host, name]) => ({ name, run: (/** @type {Probed} */ rig) => listUnclosedDifferences(rig, host) })),
 ]
 
 /** @type {Check} */
@@ -74,7 +74,7 @@ export const NEXT_ENDPOINT = {
   name: 'a refused connection, tried once more at the endpoint that is next',
   run: async rig => {
     const answers = []
-    for (let i = 0; i < CONNECTIONS; i++) answers.push(await ask(rig, { host: 'half' }).catch(() => null))
+    for (let i = 0; i < CONNECTIONS; i++) answers.push(await requestEcho(rig, { host: 'half' }).catch(() => null))
     const wrong = answers.filter(answer => answer?.upstream !== 'a')
     return wrong.length > 0 ? [`${wrong.length} of ${CONNECTIONS} failed`] : []
   },
@@ -83,11 +83,11 @@ export const NEXT_ENDPOINT = {
 /** @type {Check} */
 export const CONNECT_TIMEOUT_OF_BYTES = {
   name: 'an upstream that cannot be connected in time',
-  run: rig => listUnclosed(rig, 'full'),
+  run: rig => listUnclosedDifferences(rig, 'full'),
 }
 
 /** Sends nothing, so that a sidecar has no unread bytes, for which its kernel would send a reset, too. @type {Check} */
-export const LONE_RETRY_OF_BYTES = createLoneRetry(rig => exchange(rig, { host: 'refused', bytes: null }))
+export const LONE_RETRY_OF_BYTES = createLoneRetry(rig => exchangeBytes(rig, { host: 'refused', bytes: null }))
 
 /** Makes a check that `count` random bytes come back, once they were all sent. @param {string} name @param {number} count @returns {Check} */
 function checkEcho(name, count) {
@@ -95,7 +95,7 @@ function checkEcho(name, count) {
     name,
     run: async rig => {
       const bytes = randomBytes(count)
-      const { got, fault } = await exchange(rig, { host: 'late', bytes })
+      const { got, fault } = await exchangeBytes(rig, { host: 'late', bytes })
       if (got.equals(bytes) && fault === null) return []
       const words = got.length === count ? 'other bytes' : `${got.length} bytes`
       return [`${words}${fault ? `, ${fault}` : ''}, expected the ${count} that were sent`]
@@ -107,8 +107,8 @@ function checkEcho(name, count) {
  * Lists the differences from a connection that is closed, by an end or a reset, without a byte.
  * @param {Probed} rig @param {string} host @returns {Promise<string[]>} []: none
  */
-async function listUnclosed(rig, host) {
-  const { got, fault } = await exchange(rig, { host, bytes: Buffer.from('bytes') })
+async function listUnclosedDifferences(rig, host) {
+  const { got, fault } = await exchangeBytes(rig, { host, bytes: Buffer.from('bytes') })
   return [
     ...(got.length > 0 ? [`${renderByteCount(got)}, expected nothing`] : []),
     ...(fault?.startsWith('still open') ? [fault] : []),

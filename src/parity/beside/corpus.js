@@ -28,7 +28,7 @@ const PORTS_APART = 100
  * Finds the port for bytes to a host. For a host that has none it is below `first`.
  * @param {number} first port of the listener @param {string} host one of BYTE_HOSTS, or one that only the client's sidecar has
  */
-export function bytePortOf(first, host) {
+export function findBytePort(first, host) {
   const hosts = [...BYTE_HOSTS, 'refused', 'observed', 'p256', ...SERVERS.map(([name]) => name)]
   return first + PORTS_APART * hosts.indexOf(host)
 }
@@ -37,9 +37,9 @@ export function bytePortOf(first, host) {
  * Finds the endpoint of the client's sidecar to which requests or bytes for a host are sent.
  * @param {{ sidecars: Record<string, Endpoint>, configuration: { protocol: string } }} rig @param {string} host
  */
-export function endpointFor({ sidecars, configuration }, host) {
+export function findHostEndpoint({ sidecars, configuration }, host) {
   const { address, port } = sidecars.client
-  return { address, port: configuration.protocol === 'tcp' ? bytePortOf(port, host) : port }
+  return { address, port: configuration.protocol === 'tcp' ? findBytePort(port, host) : port }
 }
 
 /**
@@ -81,20 +81,20 @@ export const EARLY_PATH = '/early'
  */
 export const ROUTES = [
   // These routes stand before the route for any host, so that nothing but the host is looked at.
-  route('direct', {}, ['b', 1]),
-  route('undefined', {}, ['b', 1]),
-  route('canary', { headers: { 'x-canary': 'yes' } }, ['b', 1]),
-  route('split', {}, ['a', 80], ['b', 20]),
+  createHostRoute('direct', {}, ['b', 1]),
+  createHostRoute('undefined', {}, ['b', 1]),
+  createHostRoute('canary', { headers: { 'x-canary': 'yes' } }, ['b', 1]),
+  createHostRoute('split', {}, ['a', 80], ['b', 20]),
   ...['gone', 'half', 'slow', 'full', 'rude', 'quiet', 'flaky', 'fragile', 'alone', 'crowded'].map(name =>
-    route(name, {}, [name, 1]),
+    createHostRoute(name, {}, [name, 1]),
   ),
-  route('paths', { pathPrefix: '/api/v2' }, ['b', 1]),
-  route('paths', { pathPrefix: '/api' }, ['a', 1]),
-  route('any-header', { headers: { 'x-canary': 'yes', 'x-tier': '1' } }, ['b', 1]),
-  route(null, { pathPrefix: '/everywhere' }, ['b', 1]),
-  route('narrow', {}, ['narrow', 1]),
-  route('limited', { limitPerSecond: LIMIT_PER_SECOND }, ['a', 1]),
-  route('echo', {}, ['a', 1]),
+  createHostRoute('paths', { pathPrefix: '/api/v2' }, ['b', 1]),
+  createHostRoute('paths', { pathPrefix: '/api' }, ['a', 1]),
+  createHostRoute('any-header', { headers: { 'x-canary': 'yes', 'x-tier': '1' } }, ['b', 1]),
+  createHostRoute(null, { pathPrefix: '/everywhere' }, ['b', 1]),
+  createHostRoute('narrow', {}, ['narrow', 1]),
+  createHostRoute('limited', { limitPerSecond: LIMIT_PER_SECOND }, ['a', 1]),
+  createHostRoute('echo', {}, ['a', 1]),
 ]
 
 /**
@@ -175,8 +175,8 @@ export const CASES = [
     request: { host: 'echo', headers: { 'x-nonce': 'abc', 'x-long': 'v'.repeat(4000) } },
     expected: { status: 200, nonce: 'abc', long: 4000 },
   },
-  ...[0, 1, 1024, 65536, 1024 * 1024, 10 * 1024 * 1024].map(bytes => echoed(bytes, { isChunked: false })),
-  ...[1, 1024, 1024 * 1024].map(bytes => echoed(bytes, { isChunked: true })),
+  ...[0, 1, 1024, 65536, 1024 * 1024, 10 * 1024 * 1024].map(bytes => createEchoCase(bytes, { isChunked: false })),
+  ...[1, 1024, 1024 * 1024].map(bytes => createEchoCase(bytes, { isChunked: true })),
   ...['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].map(method => ({
     name: `the method ${method}`,
     request: { host: 'echo', method },
@@ -206,7 +206,7 @@ export const CASES = [
 export const CALLS = CASES.flatMap(({ name, request, expected }) => {
   const { method = 'POST', path = '/', isChunked } = request
   if (method !== 'POST' || isChunked || path.startsWith('/status/')) return []
-  const status = expected.status && statusOf(expected.status, { protocol: 'grpc' })
+  const status = expected.status && findExpectedStatus(expected.status, { protocol: 'grpc' })
   return [{ name, request, expected: { ...expected, ...(status && { status }) } }]
 })
 
@@ -214,7 +214,7 @@ export const CALLS = CASES.flatMap(({ name, request, expected }) => {
  * Finds the HTTP status to expect: for gRPC 503 in place of 504, as UNAVAILABLE stands for both, and else the same.
  * @param {number} status @param {{ protocol: string }} configuration
  */
-export function statusOf(status, { protocol }) {
+export function findExpectedStatus(status, { protocol }) {
   return protocol === 'grpc' && status === 504 ? 503 : status
 }
 
@@ -222,7 +222,7 @@ export function statusOf(status, { protocol }) {
  * Makes the case of a body that comes back. Getters make the body anew for each use, as one of 10 MiB would stay in memory.
  * @param {number} bytes @param {{ isChunked: boolean }} framing
  */
-function echoed(bytes, { isChunked }) {
+function createEchoCase(bytes, { isChunked }) {
   return {
     name: `a ${isChunked ? 'chunked ' : ''}body of ${bytes} bytes`,
     get request() {
@@ -240,7 +240,7 @@ function echoed(bytes, { isChunked }) {
  * @param {[cluster: string, weight: number][]} split
  * @returns {Route}
  */
-export function route(host, more, ...split) {
+export function createHostRoute(host, more, ...split) {
   const shares = split.map(([cluster, weight]) => ({ cluster, weight }))
   return { host, pathPrefix: '/', headers: {}, ...more, split: shares }
 }

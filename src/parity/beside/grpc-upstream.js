@@ -40,7 +40,7 @@ export function serveGrpc(name, note) {
     note(path)
     stream.on('error', () => {})
     stream.on('aborted', () => note(CANCELLED + path))
-    if (name !== null) answer(stream, { name, path, headers }).catch(() => stream.destroy())
+    if (name !== null) answerStream(stream, { name, path, headers }).catch(() => stream.destroy())
     else stream.resume()
   })
   return server
@@ -50,7 +50,7 @@ export function serveGrpc(name, note) {
  * Answers one stream, as its path says. @param {http2.ServerHttp2Stream} stream
  * @param {{ name: string, path: string, headers: http2.IncomingHttpHeaders }} request name: that of the upstream
  */
-async function answer(stream, { name, path, headers }) {
+async function answerStream(stream, { name, path, headers }) {
   if (path.startsWith(GRPC_PATHS.hang)) return void stream.resume()
   const isEarly = path === EARLY_PATH
   const chunks = isEarly ? [] : await stream.toArray()

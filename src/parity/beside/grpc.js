@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import http2 from 'node:http2'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isInTime } from '../../lib/wait.js'
-import { CODES, call, frameMessage, openChannel } from '../../node/call.js'
+import { CODES, callEndpoint, frameMessage, openChannel } from '../../node/call.js'
 import { ANSWER_SECONDS } from './answers.js'
 import { CANCELLED, GRPC_PATHS, REASON } from './grpc-upstream.js'
 
@@ -18,26 +18,35 @@ const AT_ONCE = 32
 
 /** @type {Check[]} */
 export const UNARY = [
-  check('a status and a trailer of its own, behind the message', async ({ ask }) => {
+  createCallCheck('a status and a trailer of its own, behind the message', async ({ ask }) => {
     const nonce = randomBytes(8).toString('hex')
     const { code, body, trailers } = await ask('/', { body: 'message', nonce })
-    return compare({ code, body, trailer: trailers['x-trailer'] }, { code: CODES.ok, body: 'message', trailer: nonce })
+    return listFieldDifferences(
+      { code, body, trailer: trailers['x-trailer'] },
+      { code: CODES.ok, body: 'message', trailer: nonce },
+    )
   }),
-  check('an error, in trailers behind the message', async ({ ask }) => {
+  createCallCheck('an error, in trailers behind the message', async ({ ask }) => {
     const { code, body, trailers } = await ask(`${GRPC_PATHS.code}5`, { body: 'message' })
-    return compare({ code, body, trailer: trailers['x-trailer'] }, { code: 5, body: REASON, trailer: 'none' })
+    return listFieldDifferences(
+      { code, body, trailer: trailers['x-trailer'] },
+      { code: 5, body: REASON, trailer: 'none' },
+    )
   }),
-  check('an error, and nothing else', async ({ ask }) => {
+  createCallCheck('an error, and nothing else', async ({ ask }) => {
     const { code, body } = await ask(`${GRPC_PATHS.only}${CODES.permissionDenied}`, {})
-    return compare({ code, body }, { code: CODES.permissionDenied, body: REASON })
+    return listFieldDifferences({ code, body }, { code: CODES.permissionDenied, body: REASON })
   }),
-  check('a large message, both ways', async ({ ask }) => {
+  createCallCheck('a large message, both ways', async ({ ask }) => {
     // Bodies are bytes as latin1 (call.js), which keeps any byte as it is.
     const sent = randomBytes(LARGE_BYTES).toString('latin1')
     const { code, body } = await ask('/', { body: sent })
-    return compare({ code, bytes: body.length, same: body === sent }, { code: 0, bytes: LARGE_BYTES, same: true })
+    return listFieldDifferences(
+      { code, bytes: body.length, same: body === sent },
+      { code: 0, bytes: LARGE_BYTES, same: true },
+    )
   }),
-  check('many calls at once over one connection, with messages of different lengths', async ({ ask }) => {
+  createCallCheck('many calls at once over one connection, with messages of different lengths', async ({ ask }) => {
     const sent = Array.from({ length: AT_ONCE }, (_, i) => `${i}-`.repeat(1 + 997 * i))
     const answers = await Promise.all(sent.map((body, i) => ask('/', { body, nonce: `${i}` })))
     const wrong = answers.filter(
@@ -45,7 +54,7 @@ export const UNARY = [
     )
     return wrong.length > 0 ? [`${wrong.length} of ${AT_ONCE} answered otherwise`] : []
   }),
-  check('a half-close: the answer comes when the client has ended its half', async ({ ask }) => {
+  createCallCheck('a half-close: the answer comes when the client has ended its half', async ({ ask }) => {
     let isEnded = false
     const { code, body } = await ask('/', {
       begin: async stream => {
@@ -56,26 +65,26 @@ export const UNARY = [
         stream.end()
       },
     })
-    return compare({ code, body }, { code: CODES.ok, body: 'held' })
+    return listFieldDifferences({ code, body }, { code: CODES.ok, body: 'held' })
   }),
-  check('a call that the client cancels, and one after it', async rig => {
-    const { differences } = await cancel(rig)
-    return [...differences, ...(await listWrongAfter(rig.ask))]
+  createCallCheck('a call that the client cancels, and one after it', async rig => {
+    const { differences } = await cancelCall(rig)
+    return [...differences, ...(await listDifferencesAfter(rig.ask))]
   }),
   ...[
     [GRPC_PATHS.reset, 'a stream that the upstream resets, and one after it'],
     [GRPC_PATHS.cut, 'a stream that the upstream resets in the middle of its answer, and one after it'],
   ].map(([path, name]) =>
-    check(name, async ({ ask }) => {
+    createCallCheck(name, async ({ ask }) => {
       const failed = await ask(path, { body: 'b'.repeat(1024) }).catch(() => null)
-      return [...(failed?.code === CODES.ok ? ['answered OK'] : []), ...(await listWrongAfter(ask))]
+      return [...(failed?.code === CODES.ok ? ['answered OK'] : []), ...(await listDifferencesAfter(ask))]
     }),
   ),
 ]
 
 /** @type {Check} */
-export const CANCELLATION = check('a call that the client cancels', async rig => {
-  const { path, differences } = await cancel(rig)
+export const CANCELLATION = createCallCheck('a call that the client cancels', async rig => {
+  const { path, differences } = await cancelCall(rig)
   if (differences.length > 0) return differences
   return (await isNoted(rig.rig, CANCELLED + path)) ? [] : ['the upstream was not told']
 })
@@ -92,7 +101,7 @@ export const CANCELLATION = check('a call that the client cancels', async rig =>
  * Makes a check whose calls share one connection to the client's sidecar.
  * @param {string} name @param {(own: { ask: AskOne, rig: Probed }) => Promise<string[]>} run @returns {Check}
  */
-function check(name, run) {
+function createCallCheck(name, run) {
   return {
     name,
     async run(rig) {
@@ -101,7 +110,7 @@ function check(name, run) {
       const ask = (path, { body, nonce, begin }) => {
         const headers = nonce === undefined ? undefined : { 'x-nonce': nonce }
         const options = { channel, begin, timeoutSeconds: ANSWER_SECONDS }
-        return call(rig.sidecars.client, { host: 'echo', path, body, headers }, options)
+        return callEndpoint(rig.sidecars.client, { host: 'echo', path, body, headers }, options)
       }
       try {
         return await run({ ask, rig })
@@ -116,7 +125,7 @@ function check(name, run) {
  * Cancels a call once it has come to the upstream, and returns its path, and the differences: none if it came and was not answered.
  * @param {{ ask: AskOne, rig: Probed }} options
  */
-async function cancel({ ask, rig }) {
+async function cancelCall({ ask, rig }) {
   const path = `${GRPC_PATHS.hang}${randomBytes(8).toString('hex')}`
   /** @type {string[]} */
   const differences = []
@@ -139,13 +148,13 @@ function isNoted(rig, path) {
 }
 
 /** Lists the differences of one more call over the same connection, which a failed one must leave whole. @param {AskOne} ask */
-async function listWrongAfter(ask) {
+async function listDifferencesAfter(ask) {
   const { code, body } = await ask('/', { body: 'after' })
-  return compare({ code, body }, { code: CODES.ok, body: 'after' }).map(line => `after it ${line}`)
+  return listFieldDifferences({ code, body }, { code: CODES.ok, body: 'after' }).map(line => `after it ${line}`)
 }
 
 /** Lists the expected fields in which values differ. @param {Record<string, unknown>} actual @param {Record<string, unknown>} expected */
-function compare(actual, expected) {
+function listFieldDifferences(actual, expected) {
   return Object.keys(expected)
     .filter(name => actual[name] !== expected[name])
     .map(name => `${name} ${renderShortValue(actual[name])}, expected ${renderShortValue(expected[name])}`)

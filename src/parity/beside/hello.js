@@ -65,16 +65,16 @@ export function isWhole(bytes) {
  * Parses the group that a server chose from its first record.
  * @param {Buffer} record @returns {string | null} null: the record is no ServerHello with a key share
  */
-export const parseServerGroup = record => parseSafely(() => readChosenGroup(record))
+export const parseServerGroup = record => parseOrNull(() => readChosenGroup(record))
 
 /**
  * Parses a client's first record: the groups that it offers, in its order, and those of its key shares; null: it is no ClientHello.
  * @param {Buffer} record
  */
-export const parseClientGroups = record => parseSafely(() => readOfferedGroups(record))
+export const parseClientGroups = record => parseOrNull(() => readOfferedGroups(record))
 
 /** Parses, or returns null if a length reaches beyond the message (RangeError, TypeError). @template T @param {() => T | null} parse */
-function parseSafely(parse) {
+function parseOrNull(parse) {
   try {
     return parse()
   } catch (error) {
@@ -119,22 +119,22 @@ export function renderClientHello(groups) {
   const name = Buffer.from('server')
   const numbers = groups.map(group => /** @type {number} */ (NUMBERS.get(group)))
   const extensions = [
-    extension(SERVER_NAME, withLength(2, Buffer.concat([Buffer.from([0]), withLength(2, name)]))),
-    extension(GROUPS, withLength(2, words(numbers))),
-    extension(SIGNATURES, withLength(2, words(SIGNATURE_SCHEMES))),
-    extension(VERSIONS, withLength(1, words([TLS_1_3]))),
-    extension(KEY_SHARE, withLength(2, Buffer.alloc(0))),
+    encodeExtension(SERVER_NAME, withLength(2, Buffer.concat([Buffer.from([0]), withLength(2, name)]))),
+    encodeExtension(GROUPS, withLength(2, encodeWords(numbers))),
+    encodeExtension(SIGNATURES, withLength(2, encodeWords(SIGNATURE_SCHEMES))),
+    encodeExtension(VERSIONS, withLength(1, encodeWords([TLS_1_3]))),
+    encodeExtension(KEY_SHARE, withLength(2, Buffer.alloc(0))),
   ]
   const body = Buffer.concat([
-    words([TLS_1_2]),
+    encodeWords([TLS_1_2]),
     randomBytes(RANDOM_BYTES),
     withLength(1, randomBytes(RANDOM_BYTES)),
-    withLength(2, words([TLS_AES_128_GCM_SHA256])),
+    withLength(2, encodeWords([TLS_AES_128_GCM_SHA256])),
     withLength(1, Buffer.from([0])),
     withLength(2, Buffer.concat(extensions)),
   ])
   const message = Buffer.concat([Buffer.from([CLIENT_HELLO]), withLength(3, body)])
-  return Buffer.concat([Buffer.from([HANDSHAKE]), words([TLS_1_2]), withLength(2, message)])
+  return Buffer.concat([Buffer.from([HANDSHAKE]), encodeWords([TLS_1_2]), withLength(2, message)])
 }
 
 /**
@@ -150,22 +150,22 @@ function openMessage(record, kind) {
 
 /**
  * Finds the content of an extension; null: there is none.
- * @param {Buffer} message @param {number} at where the extensions begin, with their length @param {number} wanted its type
+ * @param {Buffer} message @param {number} at where the extensions begin, with their length @param {number} extensionType its type
  */
-function findExtension(message, at, wanted) {
+function findExtension(message, at, extensionType) {
   for (let i = at + 2; i + 4 <= message.length; i += 4 + message.readUInt16BE(i + 2)) {
-    if (message.readUInt16BE(i) === wanted) return message.subarray(i + 4, i + 4 + message.readUInt16BE(i + 2))
+    if (message.readUInt16BE(i) === extensionType) return message.subarray(i + 4, i + 4 + message.readUInt16BE(i + 2))
   }
   return null
 }
 
 /** Encodes an extension of a TLS message (RFC 8446, 4.2). @param {number} kind @param {Buffer} content */
-function extension(kind, content) {
-  return Buffer.concat([words([kind]), withLength(2, content)])
+function encodeExtension(kind, content) {
+  return Buffer.concat([encodeWords([kind]), withLength(2, content)])
 }
 
 /** Encodes each number as two bytes, big-endian, as TLS does. @param {number[]} numbers below 65536 */
-function words(numbers) {
+function encodeWords(numbers) {
   const bytes = Buffer.alloc(2 * numbers.length)
   for (const [i, number] of numbers.entries()) bytes.writeUInt16BE(number, 2 * i)
   return bytes

@@ -1,6 +1,6 @@
 import tls from 'node:tls'
-import { ask } from './answers.js'
-import { exchange } from './bytes.js'
+import { requestEcho } from './answers.js'
+import { exchangeBytes } from './bytes.js'
 import { readServerGroup } from './hello.js'
 
 /** Finds the TLS and the HTTP that sidecars speak with each other, in words that are equal if the behaviour is. */
@@ -37,8 +37,8 @@ const renderFirstGroup = (/** @type {string | null | undefined} */ group) => `, 
  * @param {{ endpoint: Endpoint, credentials: tls.ConnectionOptions, configuration: Configuration }} peer
  */
 export async function negotiateAsServer({ endpoint, credentials, configuration: { groups } }) {
-  const negotiated = await handshake(endpoint, { ...PREFERENCES, ...credentials })
-  const other = await handshake(endpoint, { ...PREFERENCES, ...credentials, ecdhCurve: 'P-256' })
+  const negotiated = await renderHandshake(endpoint, { ...PREFERENCES, ...credentials })
+  const other = await renderHandshake(endpoint, { ...PREFERENCES, ...credentials, ecdhCurve: 'P-256' })
   if (other !== NO_TLS) return TAKES_OTHERS
   return hasChoice(groups) ? `${negotiated}${renderFirstGroup(await readServerGroup(endpoint, groups))}` : negotiated
 }
@@ -49,7 +49,7 @@ export async function negotiateAsServer({ endpoint, credentials, configuration: 
  * @returns {Promise<import('./probe.js').Row>}
  */
 export async function trySuites({ endpoint, credentials, suite }) {
-  const another = await handshake(endpoint, { ...credentials, ciphers: OTHER_SUITE })
+  const another = await renderHandshake(endpoint, { ...credentials, ciphers: OTHER_SUITE })
   const expected = `no suite but ${suite}`
   const suites = another === NO_TLS ? expected : `${OTHER_SUITE} too`
   return { name: 'parity-suites', found: suites, expected, differences: [] }
@@ -64,7 +64,9 @@ export async function negotiateAsClient(rig) {
   const before = rig.observed.length
   const isTcp = rig.configuration.protocol === 'tcp'
   for (const host of ['observed', 'observed', 'p256'])
-    await (isTcp ? exchange(rig, { host, bytes: Buffer.from(OF_NO_PROTOCOL) }) : ask(rig, { host })).catch(() => {})
+    await (isTcp ? exchangeBytes(rig, { host, bytes: Buffer.from(OF_NO_PROTOCOL) }) : requestEcho(rig, { host })).catch(
+      () => {},
+    )
   const observed = rig.observed.slice(before)
   const ofObserver = observed.filter(o => o.observer === 'observed')
   const join = (/** @type {string[]} */ words) => [...new Set(words)].join(' and ') || 'nothing'
@@ -84,7 +86,7 @@ export async function negotiateAsClient(rig) {
  */
 export function renderSession(socket, group) {
   const certificate = /** @type {X509Certificate} */ (socket.getPeerX509Certificate())
-  const words = [socket.getProtocol(), socket.getCipher().name, group, keyTypeOf(certificate)]
+  const words = [socket.getProtocol(), socket.getCipher().name, group, findKeyType(certificate)]
   return [...words, ...(socket.isSessionReused() ? ['resumed'] : [])].join(' ')
 }
 
@@ -92,7 +94,7 @@ export function renderSession(socket, group) {
  * Makes a handshake, and renders its session; NO_TLS: it failed, or nothing came for HANDSHAKE_MS.
  * @param {Endpoint} endpoint @param {tls.ConnectionOptions} options
  */
-function handshake({ address, port }, options) {
+function renderHandshake({ address, port }, options) {
   return new Promise(resolve => {
     const socket = tls.connect({ host: address, port, servername: 'server', rejectUnauthorized: false, ...options })
     const settle = (/** @type {string} */ outcome) => {
@@ -109,7 +111,7 @@ function handshake({ address, port }, options) {
 }
 
 /** Names the type of a certificate's key as in `--tls`. @param {X509Certificate} certificate */
-function keyTypeOf({ publicKey }) {
+function findKeyType({ publicKey }) {
   const { modulusLength, namedCurve } = publicKey.asymmetricKeyDetails ?? {}
   return modulusLength ? `rsa-${modulusLength}` : `ecdsa-${namedCurve === 'prime256v1' ? 'p256' : namedCurve}`
 }

@@ -23,21 +23,21 @@ const WEAK_SUITE = /** @type {const} */ ({
 
 /** The peers, by the name of the upstream that each is as a server. @type {Record<string, Peer>} */
 export const PEERS = {
-  plaintext: refused('plaintext', null, { options: null }),
-  'no-certificate': refused('no certificate', null, { ends: ['client'] }),
-  'self-signed': refused('self-signed', 'self-signed'),
-  'another-ca': refused('another CA', 'another-ca'),
-  expired: refused('expired', 'expired'),
-  'not-yet-valid': refused('not yet valid', 'not-yet-valid'),
-  'no-client-auth': refused('without clientAuth', 'no-client-auth', { ends: ['client'] }),
-  'no-server-auth': refused('without serverAuth', 'no-server-auth', { ends: ['server'] }),
-  'tls-1-2': refused('TLS 1.2', 'client', { options: TLS_1_2 }),
-  'weak-suite': refused('a weak suite', 'client', { options: WEAK_SUITE }),
-  'another-identity': unlisted('another identity', 'another-identity'),
-  prefix: unlisted('a prefix of the identity', 'prefix'),
-  suffix: unlisted('a suffix of the identity', 'suffix'),
-  'begins-alike': unlisted('an identity that begins with it', 'begins-alike'),
-  'ends-alike': unlisted('an identity that ends with it', 'ends-alike'),
+  plaintext: createRefusedPeer('plaintext', null, { options: null }),
+  'no-certificate': createRefusedPeer('no certificate', null, { ends: ['client'] }),
+  'self-signed': createRefusedPeer('self-signed', 'self-signed'),
+  'another-ca': createRefusedPeer('another CA', 'another-ca'),
+  expired: createRefusedPeer('expired', 'expired'),
+  'not-yet-valid': createRefusedPeer('not yet valid', 'not-yet-valid'),
+  'no-client-auth': createRefusedPeer('without clientAuth', 'no-client-auth', { ends: ['client'] }),
+  'no-server-auth': createRefusedPeer('without serverAuth', 'no-server-auth', { ends: ['server'] }),
+  'tls-1-2': createRefusedPeer('TLS 1.2', 'client', { options: TLS_1_2 }),
+  'weak-suite': createRefusedPeer('a weak suite', 'client', { options: WEAK_SUITE }),
+  'another-identity': createUnlistedPeer('another identity', 'another-identity'),
+  prefix: createUnlistedPeer('a prefix of the identity', 'prefix'),
+  suffix: createUnlistedPeer('a suffix of the identity', 'suffix'),
+  'begins-alike': createUnlistedPeer('an identity that begins with it', 'begins-alike'),
+  'ends-alike': createUnlistedPeer('an identity that ends with it', 'ends-alike'),
   listed: {
     name: 'the listed identity',
     credential: 'client',
@@ -54,11 +54,11 @@ export const SERVERS = Object.entries(PEERS).filter(([, { ends }]) => ends.inclu
  * Makes a peer that no configuration with TLS accepts.
  * @param {string} name @param {string | null} credential @param {Partial<Peer>} [more] @returns {Peer}
  */
-function refused(name, credential, more) {
+function createRefusedPeer(name, credential, more) {
   return { name, credential, options: {}, ends: ANY_END, acceptedUnder: [], ...more }
 }
 
 /** Makes a peer of the mesh's CA whose identity is not listed. @param {string} name @param {string} credential */
-function unlisted(name, credential) {
-  return refused(name, credential, { acceptedUnder: ['open'] })
+function createUnlistedPeer(name, credential) {
+  return createRefusedPeer(name, credential, { acceptedUnder: ['open'] })
 }

@@ -1,6 +1,6 @@
 import http from 'node:http'
 import { openChannel } from '../../node/call.js'
-import { send } from '../../node/send.js'
+import { sendRequest } from '../../node/send.js'
 import { tryHandshakes, tryPeers } from './access.js'
 import { ANSWERS, CALLED, CONNECT_TIMEOUT, EARLY_ANSWER, LONE_RETRY } from './answers.js'
 import { BYTES, CONNECT_TIMEOUT_OF_BYTES, LONE_RETRY_OF_BYTES, NEXT_ENDPOINT } from './bytes.js'
@@ -53,7 +53,7 @@ const POOL_ENTRIES = ['client', 'permissive']
  */
 
 /** Chooses the checks of the row of answers. @param {Configuration} configuration */
-function checksOf({ protocol }) {
+function chooseChecks({ protocol }) {
   if (protocol === 'tcp') return BYTES
   return protocol === 'grpc' ? [...CALLED, ...UNARY] : ANSWERS
 }
@@ -68,23 +68,23 @@ export async function probeAnswers(rig) {
   // The connect timeout is tried while no connection is kept: HAProxy answers it only on the first request of a connection.
   const isTcp = configuration.protocol === 'tcp'
   const isGrpc = configuration.protocol === 'grpc'
-  const checks = checksOf(configuration)
+  const checks = chooseChecks(configuration)
   const connect = isTcp ? CONNECT_TIMEOUT_OF_BYTES : CONNECT_TIMEOUT
-  const tryOne = async (/** @type {string} */ name, /** @type {Check} */ check, /** @type {Words} */ words) =>
+  const tryCheck = async (/** @type {string} */ name, /** @type {Check} */ check, /** @type {Words} */ words) =>
     createRow(name, await runChecks(rig, [check]), words)
   const timedOut = 'given up by the connect timeout'
   // This check takes as long as the timeout of a request, so the others go on at the same time.
-  const connecting = tryOne('parity-connect-timeout', connect, { right: timedOut, wrong: `not ${timedOut}` })
+  const connecting = tryCheck('parity-connect-timeout', connect, { right: timedOut, wrong: `not ${timedOut}` })
   rig.answered = await runChecks(rig, checks)
-  const rows = [await tryOne('parity-early-answers', EARLY_ANSWER, { right: 'passed on whole', wrong: 'cut off' })]
+  const rows = [await tryCheck('parity-early-answers', EARLY_ANSWER, { right: 'passed on whole', wrong: 'cut off' })]
   if (isTcp) {
     // For requests, a refused connection is a check among the answers.
     const words = { right: 'tried at the endpoint that is next', wrong: 'not tried elsewhere' }
-    rows.push(await tryOne('parity-next-endpoint', NEXT_ENDPOINT, words))
+    rows.push(await tryCheck('parity-next-endpoint', NEXT_ENDPOINT, words))
   } else if (isGrpc) {
     // A call that the client cancels is cancelled at the upstream, too.
     const words = { right: 'passed on to the upstream', wrong: 'not passed on' }
-    rows.push(await tryOne('parity-cancellation', CANCELLATION, words))
+    rows.push(await tryCheck('parity-cancellation', CANCELLATION, words))
   }
   const access = await tryPeers(rig)
   const endpoint = findSecureEndpoint(rig)
@@ -119,7 +119,7 @@ export async function probeAnswers(rig) {
 export async function probeLoneRetry(rig) {
   const { configuration, answered } = rig
   if (!answered) throw new Error('the answers were not probed before')
-  const tried = checksOf(configuration).length + 1
+  const tried = chooseChecks(configuration).length + 1
   const count = (/** @type {number} */ wrong) => `${tried - wrong} of ${tried} as they must be`
   const alone = configuration.protocol === 'tcp' ? LONE_RETRY_OF_BYTES : LONE_RETRY
   const differences = [...answered, ...(await runChecks(rig, [alone]))]
@@ -145,7 +145,7 @@ export async function probePooling(rig) {
   const kept = 'kept and used again'
   let connections = kept
   for (const entry of POOL_ENTRIES) {
-    const opened = await countOpened(rig, entry)
+    const opened = await countOpenedConnections(rig, entry)
     if (opened > 2 * POOL_CLIENTS) connections = `${opened} connections for ${requests} requests at ${entry}'s sidecar`
   }
   if (rig.countConnections() === 0) connections = 'the application was never connected'
@@ -158,7 +158,7 @@ export async function probePooling(rig) {
  * the upstream. A request that fails is not counted as one.
  * @param {Probed} rig @param {string} entry the sidecar's service
  */
-async function countOpened(rig, entry) {
+async function countOpenedConnections(rig, entry) {
   const before = rig.countConnections()
   const ports = new Set()
   await Promise.all(
@@ -170,7 +170,7 @@ async function countOpened(rig, entry) {
       for (let i = 0; i < POOL_REQUESTS; i++) {
         // If a sidecar has closed its connection, an agent connects again by itself; a channel does not.
         if (channel?.closed) channel = open()
-        await send(rig.sidecars[entry], { host: 'echo', protocol }, { agent, channel }).then(
+        await sendRequest(rig.sidecars[entry], { host: 'echo', protocol }, { agent, channel }).then(
           ({ localPort }) => ports.add(localPort),
           () => {},
         )

@@ -1,5 +1,5 @@
 import https from 'node:https'
-import { send } from '../../node/send.js'
+import { sendRequest } from '../../node/send.js'
 import { probeAccess } from './access.js'
 import { probeAnswers, probeLoneRetry, probePooling } from './probe.js'
 import { startUpstreams } from './upstreams.js'
@@ -18,7 +18,7 @@ const TURNS = 5
 export function createParityProber() {
   /** @type {(Probed & Pick<import('./upstreams.js').Upstreams, 'close'>) | null} */
   let rig = null
-  const opened = () => {
+  const assertRigOpen = () => {
     if (rig === null) throw new Error('the rig is not open')
     return rig
   }
@@ -33,11 +33,11 @@ export function createParityProber() {
       const upstreams = await startUpstreams({ address, ca, credentials, tls, protocol, group })
       rig = { ...upstreams, configuration, credentials, sidecars }
     },
-    probeAnswers: () => probeAnswers(opened()),
-    probeLoneRetry: () => probeLoneRetry(opened()),
-    probeAccess: () => probeAccess(opened()),
-    probeCallers: () => probeCallers(opened()),
-    probePooling: () => probePooling(opened()),
+    probeAnswers: () => probeAnswers(assertRigOpen()),
+    probeLoneRetry: () => probeLoneRetry(assertRigOpen()),
+    probeAccess: () => probeAccess(assertRigOpen()),
+    probeCallers: () => probeCallers(assertRigOpen()),
+    probePooling: () => probePooling(assertRigOpen()),
     close() {
       rig?.close()
       rig = null
@@ -60,7 +60,7 @@ async function probeCallers({ sidecars, credentials }) {
       try {
         for (let i = 0; i < TURNS; i++)
           for (const host of Object.keys(statuses))
-            answers.push({ host, answer: await send(sidecars.server, { host }, { agent, tls }) })
+            answers.push({ host, answer: await sendRequest(sidecars.server, { host }, { agent, tls }) })
       } finally {
         agent.destroy()
       }

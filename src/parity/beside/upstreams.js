@@ -89,7 +89,7 @@ export async function startUpstreams({ address, ca, credentials, group, protocol
     /** @type {Set<string | undefined>} */
     const got = new Set()
     const note = (/** @type {http.IncomingMessage} */ { url }) => url?.startsWith(PEER_PATH) && got.add(url)
-    const serveBytes = (/** @type {(socket: net.Socket) => void} */ begin, /** @type {typeof endWith} */ end) =>
+    const serveBytes = (/** @type {(socket: net.Socket) => void} */ begin, /** @type {typeof endSocket} */ end) =>
       net.createServer({ allowHalfOpen: true }, socket => {
         /** @type {Buffer[]} */
         const chunks = []
@@ -110,7 +110,7 @@ export async function startUpstreams({ address, ca, credentials, group, protocol
       ...ofRequests,
       rude: net.createServer(socket => void socket.once('data', () => socket.resetAndDestroy())),
       quiet: net.createServer(socket => void socket.once('data', () => socket.end())),
-      late: serveBytes(() => {}, endWith),
+      late: serveBytes(() => {}, endSocket),
       greeting: serveBytes(
         socket => socket.end(GREETING),
         (_, bytes) => void got.add(`${bytes}`),
@@ -124,7 +124,7 @@ export async function startUpstreams({ address, ca, credentials, group, protocol
       const server = pinned ? createTlsServer(pinned) : net.createServer()
       const note = (/** @type {Omit<Observed, 'observer'>} */ first) => observed.push({ observer: name, ...first })
       server.on(pinned ? 'secureConnection' : 'connection', socket =>
-        noteFirst(socket, note, pinned?.ecdhCurve ?? group),
+        noteFirstBytes(socket, note, pinned?.ecdhCurve ?? group),
       )
       return serve(name, server)
     }
@@ -178,7 +178,7 @@ function echoAs(name) {
 }
 
 /** @param {net.Socket} socket @param {Buffer} bytes */
-function endWith(socket, bytes) {
+function endSocket(socket, bytes) {
   socket.end(bytes)
 }
 
@@ -191,14 +191,14 @@ function createTlsServer(options) {
  * Notes the first bytes of a connection, and ends it without an answer, for which HTTP/2 would need a whole server.
  * @param {net.Socket} socket @param {(note: Omit<Observed, 'observer'>) => void} note @param {string} group
  */
-function noteFirst(socket, note, group) {
+function noteFirstBytes(socket, note, group) {
   let data = Buffer.alloc(0)
-  const noteOnce = (/** @type {Buffer} */ chunk) => {
+  const noteChunk = (/** @type {Buffer} */ chunk) => {
     data = Buffer.concat([data, chunk])
     const isHandshake = !(socket instanceof tls.TLSSocket) && data[0] === TLS_HANDSHAKE
     // A hello with a post-quantum share (over 1 kB) may come in several segments.
     if (isHandshake && !isWhole(data)) return
-    socket.off('data', noteOnce)
+    socket.off('data', noteChunk)
     const protocol = findProtocol(data.toString('latin1'))
     if (socket instanceof tls.TLSSocket) {
       const { servername } = /** @type {any} */ (socket)
@@ -211,7 +211,7 @@ function noteFirst(socket, note, group) {
     }
     socket.end()
   }
-  socket.on('error', () => {}).on('data', noteOnce)
+  socket.on('error', () => {}).on('data', noteChunk)
 }
 
 /** Finds the protocol that a client speaks: HTTP/2, HTTP/1.1, or TCP for any other. @param {string} text the first bytes of its connection, as latin1 */

@@ -24,13 +24,13 @@ export const PARITY_NAMES = [
  * Picks the parts of an arm that change its sidecars' work. The traffic policy is that of the run, and so the same for all. The plane
  * of a repeat or a control is named as that of the arm itself. @param {Arm} arm
  */
-export function configurationOf(arm) {
+export function pickConfiguration(arm) {
   const { tls, protocol, features = LEAN, interception } = arm.conditions
   const plane = renderContenderName({ ...arm, repeatOf: null, control: undefined })
   return { plane, tls, protocol, features, ...(interception && { interception }) }
 }
 
 /** Picks the parts of an arm that decide its number of workers, beside its configuration. @param {Arm} arm */
-export function sizeOf({ link, cpuLimitCores, conditions: { workers } }) {
+export function pickWorkerSize({ link, cpuLimitCores, conditions: { workers } }) {
   return { link, cpuLimitCores, workers }
 }

@@ -1,9 +1,9 @@
 import { groupBy } from '../../lib/group-by.js'
 import { renderMinute } from '../../lib/units.js'
-import { AXES, groupOf } from '../../model/arms.js'
+import { AXES, createGroupKey } from '../../model/arms.js'
 import { LEAN } from '../../model/features.js'
 import { listArms } from '../../model/results.js'
-import { configurationOf, PARITY_NAMES, sizeOf } from './checks.js'
+import { PARITY_NAMES, pickConfiguration, pickWorkerSize } from './checks.js'
 
 /** @import { Table } from '../../lib/text-table.js' */
 /** Judges whether work is equal, row by row, and as a table. Pure. @import { Arm, Lack, ParityRow, Summary } from '../../model/types.ts' */
@@ -54,7 +54,7 @@ export function findDisparities(pair) {
 }
 
 /** Lists, in one line or none, the rows in which two arms differ, of which one is as a mesh deploys it. @param {JudgedPair} pair */
-export function findUnequal(pair) {
+export function listUnequalRows(pair) {
   const names = listPairs(pair).flatMap(({ rows: [x, y], check }) =>
     (x.isDeployed || y.isDeployed) && x.found !== y.found ? [check.replace('parity-', '')] : [],
   )
@@ -74,7 +74,7 @@ function listPairs({ a, b, relaxed }) {
  * planes as a mesh deploys them or with scripts of the user, and those set aside.
  * @param {{ judged: Judged[], relaxed: string[] }} options relaxed: the names that are set aside
  */
-export function findWrong({ judged, relaxed }) {
+export function listWrongRows({ judged, relaxed }) {
   const names = PARITY_NAMES.filter(name => !relaxed.includes(name))
   const rows = names.flatMap(check => {
     const rows = judged.flatMap(one => findRow(one, check) ?? [])
@@ -88,15 +88,15 @@ export function findWrong({ judged, relaxed }) {
  * @param {Pick<Summary, 'parity' | 'results' | 'relaxes'>} summary
  * @returns {{ differing: string[], wrong: string[] }} wrong: those of `differing` that the run did not set aside
  */
-export function findDiffering({ parity, results, relaxes }) {
+export function listDifferingRows({ parity, results, relaxes }) {
   const judged = listArms({ results })
     .filter(arm => arm.repeatOf === null)
     .map(arm => ({ arm, rows: parity }))
   // Arms of other features, TLS or protocol have other rows by design.
   const pairs = judged.flatMap((a, i) => judged.slice(i + 1).map(b => ({ a, b })))
-  const like = pairs.filter(({ a, b }) => groupOf(a.arm) === groupOf(b.arm))
+  const like = pairs.filter(({ a, b }) => createGroupKey(a.arm) === createGroupKey(b.arm))
   const differences = like.flatMap(pair => findDisparities({ ...pair, relaxed: [] }))
-  const disparities = [...findWrong({ judged, relaxed: [] }), ...differences]
+  const disparities = [...listWrongRows({ judged, relaxed: [] }), ...differences]
   const names = [...new Set(parity.map(row => row.name))]
   const differing = names.filter(name => disparities.some(line => line.startsWith(`${name}:`)))
   return { differing, wrong: differing.filter(name => !relaxes.some(({ gate }) => gate === name)) }
@@ -124,7 +124,7 @@ function renderShortfall({ name, plane, found, expected, lacks = [] }) {
 
 /** Says whether a row is about an arm. @param {ParityRow} row @param {Arm} arm */
 function isOf({ plane, tls, protocol, features = LEAN, interception, size, links }, arm) {
-  const configuration = configurationOf(arm)
+  const configuration = pickConfiguration(arm)
   if (links && !links.includes(arm.link)) return false
   if (
     plane !== configuration.plane ||
@@ -135,7 +135,7 @@ function isOf({ plane, tls, protocol, features = LEAN, interception, size, links
     return false
   // Rows of older versions have no interception: they are about every form of it.
   if (interception !== undefined && interception !== configuration.interception) return false
-  const { link, cpuLimitCores, workers } = sizeOf(arm)
+  const { link, cpuLimitCores, workers } = pickWorkerSize(arm)
   return size === null || (size.link === link && size.cpuLimitCores === cpuLimitCores && size.workers === workers)
 }
 
@@ -147,8 +147,8 @@ function isOf({ plane, tls, protocol, features = LEAN, interception, size, links
  * @returns {{ known: string[], unknown: string[], mended: string[] }} known: declared reasons; unknown: lines that no lack covers;
  *   mended: declared reasons for which nothing differs
  */
-export function holdAgainst(row, lacks) {
-  const wrong = listWrong(row)
+export function splitByLacks(row, lacks) {
+  const wrong = listRowDifferences(row)
   const rowLacks = lacks.filter(lack => lack.row === row.name)
   return {
     known: rowLacks.filter(lack => wrong.some(line => isAbout(lack, line))).map(({ why }) => why),
@@ -158,7 +158,7 @@ export function holdAgainst(row, lacks) {
 }
 
 /** Joins lines `name: difference` with the same difference into one, as `name and N more: difference`. @param {string[]} differences */
-export function joinAlike(differences) {
+export function joinAlikeLines(differences) {
   const parts = differences.map(line => {
     const [name, ...what] = line.split(': ')
     return { line, name, what: what.join(': ') }
@@ -171,7 +171,7 @@ export function joinAlike(differences) {
 }
 
 /** Lists the differences of a row, a line each. A row without any is one line itself, if it is not as expected; []: it is. @param {Row} row */
-function listWrong({ found, expected, differences }) {
+function listRowDifferences({ found, expected, differences }) {
   if (differences.length > 0) return differences
   return isWrong({ found, expected }) ? [`${found}, expected ${expected}`] : []
 }
@@ -188,11 +188,11 @@ const CONFIGURATION = /** @type {const} */ (['tls', 'protocol', 'features', 'int
  * @param {Pick<Summary, 'parity'>} summary @returns {Table}
  */
 export function tabulateParity({ parity }) {
-  const varied = CONFIGURATION.filter(axis => new Set(parity.map(row => valueOn(row, axis))).size > 1)
+  const varied = CONFIGURATION.filter(axis => new Set(parity.map(row => findRowValue(row, axis))).size > 1)
   /** @type {Map<string, { cells: string[], result: string, planes: Set<string> }>} */
   const lines = new Map()
   for (const row of PARITY_NAMES.flatMap(name => parity.filter(r => r.name === name))) {
-    const cells = [row.name.replace('parity-', ''), ...varied.map(axis => AXES[axis].render(valueOn(row, axis)))]
+    const cells = [row.name.replace('parity-', ''), ...varied.map(axis => AXES[axis].render(findRowValue(row, axis)))]
     const result = isWrong(row) ? `${row.found} (${row.expected} is expected)` : row.found
     const key = JSON.stringify([...cells, result])
     const line = lines.get(key) ?? { cells, result, planes: new Set() }
@@ -211,7 +211,7 @@ export function tabulateParity({ parity }) {
  */
 export function listDisparities({ parity }) {
   const lines = parity.flatMap(({ plane, differences, lacks }) =>
-    (lacks ?? joinAlike(differences)).map(difference => `${plane}: ${difference}`),
+    (lacks ?? joinAlikeLines(differences)).map(difference => `${plane}: ${difference}`),
   )
   return [...new Set(lines)]
 }
@@ -274,6 +274,6 @@ export function renderCheckTimes({ parity }) {
  * Finds the value of a row on an axis. A row without one has the axis' default.
  * @param {ParityRow} row @param {typeof CONFIGURATION[number]} axis
  */
-function valueOn(row, axis) {
+function findRowValue(row, axis) {
   return row[axis] ?? AXES[axis].values[0]
 }

@@ -1,11 +1,11 @@
-import { dropEmpty, joinPictures } from '../../answer/picture.js'
+import { dropEmptyCells, joinPictures } from '../../answer/picture.js'
 import { listResults } from '../../kinds/sections.js'
 import { groupBy } from '../../lib/group-by.js'
 import { foldTail } from '../../lib/log-tail.js'
 import { renderCommand } from '../../lib/render-command.js'
 import { renderArmName } from '../../model/arms.js'
 import { listArms } from '../../model/results.js'
-import { findDiffering, renderScriptNotes } from '../../parity/verdict/rows.js'
+import { listDifferingRows, renderScriptNotes } from '../../parity/verdict/rows.js'
 import { renderConditions } from './conditions.js'
 import { listWarnings } from './warnings.js'
 
@@ -47,17 +47,17 @@ export function createAnswer(summary, { seconds = null, unfinished = [], place }
   const verdicts = [...join('verdicts'), ...renderThresholds(summary)]
   return {
     conditions: renderConditions(summary),
-    pictures: joinPictures(answers.flatMap(({ pictures }) => pictures)).map(dropEmpty),
-    verdicts: verdicts.length > 0 ? verdicts : [renderNothing(summary)],
+    pictures: joinPictures(answers.flatMap(({ pictures }) => pictures)).map(dropEmptyCells),
+    verdicts: verdicts.length > 0 ? verdicts : [renderNoVerdict(summary)],
     basis: [...renderEqualWork(summary), ...withDuration(join('basis'), seconds)],
     notes: join('notes'),
     warnings: [...unfinished, ...listWarnings(summary), ...join('warnings')],
-    notMeasured: [...listAbsent(summary), ...answers.flatMap(({ notMeasured = [] }) => notMeasured)],
+    notMeasured: [...listAbsentProxies(summary), ...answers.flatMap(({ notMeasured = [] }) => notMeasured)],
   }
 }
 
 /** Renders why there is no verdict. @param {Summary} summary */
-function renderNothing(summary) {
+function renderNoVerdict(summary) {
   const measured = listArms(summary).filter(arm => arm.trials.completed > 0 && arm.repeatOf === null)
   if (measured.length === 0) return 'Nothing was measured.'
   const proxies = new Set(measured.filter(arm => arm.hasSidecars).map(({ plane, variant }) => `${plane}${variant}`))
@@ -71,7 +71,7 @@ function renderNothing(summary) {
  */
 function renderEqualWork({ parity, results, relaxes }) {
   if (parity.length === 0) return []
-  const { differing, wrong } = findDiffering({ parity, results, relaxes })
+  const { differing, wrong } = listDifferingRows({ parity, results, relaxes })
   if (wrong.length > 0) return []
   const failed = renderScriptNotes({ parity })
   if (failed.length > 0) return failed
@@ -109,7 +109,7 @@ function renderThresholds({ thresholds }) {
  * Lists proxies that could not be measured, or whose every trial failed, an entry for each reason.
  * @param {Pick<Summary, 'notMeasured' | 'results'>} summary @returns {NotMeasured[]}
  */
-function listAbsent({ notMeasured, results }) {
+function listAbsentProxies({ notMeasured, results }) {
   // On a machine that is too small no program is missing, so `doctor` is no help.
   const [limits, planes] = [true, false].map(is => notMeasured.filter(row => (row.cpuLimitsCores !== undefined) === is))
   const proxies = groupBy(

@@ -2,7 +2,7 @@ import { AXES, isRedirected } from '../../model/arms.js'
 import { LEAN } from '../../model/features.js'
 import { renderRequest } from '../../model/requests.js'
 import { listArms } from '../../model/results.js'
-import { DEFAULT_GENERATOR, generatorOf } from '../../model/tools.js'
+import { DEFAULT_GENERATOR, findGenerator } from '../../model/tools.js'
 
 /** The conditions of a run in one line: link, sidecars, TLS, load, CPUs. Pure. @import { Summary, SummaryArm } from '../../model/types.ts' */
 
@@ -20,7 +20,7 @@ export function renderConditions({ run, results, machine, tools }) {
     renderNeighbour(arms),
   ]
   const target = arms[0]?.target ?? 'local'
-  const generator = generatorOf({ tools }) ?? DEFAULT_GENERATOR
+  const generator = findGenerator({ tools }) ?? DEFAULT_GENERATOR
   if (arms.length > 0 && generator !== DEFAULT_GENERATOR) parts.push(`load by ${generator}`)
   if (machine.loadHost) parts.push(`load from ${machine.loadHost.host}`)
   else if (!['local', 'fake'].includes(target)) parts.push(`on ${target}${machine.node ? ` (${machine.node})` : ''}`)
@@ -30,9 +30,9 @@ export function renderConditions({ run, results, machine, tools }) {
 
 /** Renders the values of the neighbour; empty: no arm has one. @param {SummaryArm[]} arms */
 function renderNeighbour(arms) {
-  const { of, render } = AXES.neighbourCores
-  return [...new Set(arms.map(of))].some(value => value !== null)
-    ? [...new Set(arms.map(arm => render(of(arm))))].join(' or ')
+  const { of: findValue, render } = AXES.neighbourCores
+  return [...new Set(arms.map(findValue))].some(value => value !== null)
+    ? [...new Set(arms.map(arm => render(findValue(arm))))].join(' or ')
     : ''
 }
 
@@ -77,10 +77,11 @@ export function renderTlsMode({ conditions: { tls }, load, sidecars }) {
 export function renderRequests(arms) {
   const [{ load }] = arms
   if (load.kind === 'idle') return 'no load'
-  const only = (/** @type {(number | undefined)[]} */ values) => (new Set(values).size === 1 ? values[0] : undefined)
+  const findOnlyValue = (/** @type {(number | undefined)[]} */ values) =>
+    new Set(values).size === 1 ? values[0] : undefined
   const requests = new Set(arms.map(arm => renderRequest(arm.load)))
-  const rate = only(arms.map(arm => arm.load.ratePerSecond))
-  const users = only(arms.map(arm => arm.load.users))
+  const rate = findOnlyValue(arms.map(arm => arm.load.ratePerSecond))
+  const users = findOnlyValue(arms.map(arm => arm.load.users))
   const parts = [
     requests.size === 1
       ? [...requests][0]

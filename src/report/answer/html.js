@@ -1,5 +1,5 @@
 import { listSpans } from '../../answer/picture.js'
-import { escapeMarkup, html, trust } from '../markup.js'
+import { escapeMarkup, html, trustMarkup } from '../markup.js'
 
 /** Renders an answer as the first screen of a page. Pure. */
 /** @import { Answer } from './answer.js' @import { Cell, Picture } from '../../answer/picture.js' @import { Markup } from '../markup.js' */
@@ -41,7 +41,7 @@ ${warnings.length > 0 ? html`<ul class="warnings">${warnings.map(line => html`<l
 </header>`,
     body: html`<section id="answer" aria-label="The answer as a picture">
 ${pictures.map(renderPicture)}
-${renderNotMeasured(notMeasured)}
+${renderNotMeasuredSection(notMeasured)}
 <p class="muted">${conditions.join(' · ')}</p>
 </section>`,
   }
@@ -51,7 +51,7 @@ ${renderNotMeasured(notMeasured)}
 function renderPicture(picture) {
   const panels = listPanels(picture)
   const drawn = panels.filter(({ bars }) => bars.length > 0 && bars.length <= BARS_MOST).slice(0, PANELS_MOST)
-  return html`${drawn.length > 0 ? html`<div class="panels">${drawn.map(panel => trust(drawPanel(panel)))}</div>` : null}
+  return html`${drawn.length > 0 ? html`<div class="panels">${drawn.map(panel => trustMarkup(drawPanel(panel)))}</div>` : null}
 ${renderTable(picture)}`
 }
 
@@ -122,7 +122,7 @@ export function renderTable({ columns, rows }) {
 const renderCell = cell => cell?.text ?? '–'
 
 /** Renders what was not measured, with the commands that measure it; null: nothing. @param {Answer['notMeasured']} notMeasured */
-function renderNotMeasured(notMeasured) {
+function renderNotMeasuredSection(notMeasured) {
   if (notMeasured.length === 0) return null
   return html`<section id="limits" aria-labelledby="limits-name"><h2 id="limits-name">Not measured</h2><ul>${notMeasured.map(
     ({ what, why, commands }) =>

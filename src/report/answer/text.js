@@ -53,12 +53,12 @@ export function renderAnswerText(answer, { more = [] } = {}) {
  */
 function composeScreen(answer, more, { hasNotes, gapsMost, titleLinesMost, ...layout }) {
   const isParagraph = layout.isParagraph && answer.verdicts.length === 1
-  const title = cut(joinConditions(answer.conditions), titleLinesMost)
+  const title = cutLines(joinConditions(answer.conditions), titleLinesMost)
   const sentences = [...answer.basis, ...(hasNotes ? (answer.notes ?? []) : [])]
   const paragraph = isParagraph ? [...answer.verdicts, ...sentences] : sentences
   const basisLines = wrapText(paragraph.join(' '), '  ').filter(line => line.trim())
-  const { head, commands } = renderNotMeasured(answer)
-  const ends = more.map(line => clip(line))
+  const { head, commands } = renderNotMeasuredLines(answer)
+  const ends = more.map(line => clipLine(line))
   const pictureLines = answer.pictures.reduce((sum, picture) => sum + countLines(picture), 0)
   const isOpen = { sentences: gapsMost >= 1, picture: gapsMost >= 2, end: gapsMost >= 3 }
   const gaps = [isOpen.sentences, isOpen.picture && pictureLines > 0, isOpen.end && head.length + ends.length > 0]
@@ -67,15 +67,15 @@ function composeScreen(answer, more, { hasNotes, gapsMost, titleLinesMost, ...la
     pictures: answer.pictures,
     verdicts: answer.verdicts.flatMap(line => wrapText(line, '  ')),
     basis: basisLines,
-    warnings: answer.warnings.map(line => clip(`  ! ${line}`)),
+    warnings: answer.warnings.map(line => clipLine(`  ! ${line}`)),
     commands,
   })
   return {
     lines: [
       ...title,
-      ...setApart(screen.pictures, isOpen.picture),
-      ...setApart([...screen.verdicts, ...screen.basis, ...screen.warnings], isOpen.sentences),
-      ...setApart([...head, ...screen.commands, ...ends], isOpen.end),
+      ...separatePart(screen.pictures, isOpen.picture),
+      ...separatePart([...screen.verdicts, ...screen.basis, ...screen.warnings], isOpen.sentences),
+      ...separatePart([...head, ...screen.commands, ...ends], isOpen.end),
     ],
     isWhole: screen.pictures.length === pictureLines && screen.basis.length === basisLines.length,
   }
@@ -95,9 +95,9 @@ function allotLines(linesMost, { isParagraph, pictures, verdicts, basis, warning
   const verdictsLeast = isParagraph ? Math.min(VERDICT_LINES_MOST, verdicts.length) : 0
   const basisLeast = Math.min(verdictsLeast + BASIS_LINES_LEAST, basis.length)
   const verdictRoom = Math.max(1, shared - pictureLeast - basisLeast)
-  const verdictLines = cut(isParagraph ? [] : verdicts, Math.min(VERDICT_LINES_MOST, verdictRoom))
+  const verdictLines = cutLines(isParagraph ? [] : verdicts, Math.min(VERDICT_LINES_MOST, verdictRoom))
   const room = shared - verdictLines.length
-  const basisLines = cut(basis, Math.max(basisLeast, room - pictureLeast))
+  const basisLines = cutLines(basis, Math.max(basisLeast, room - pictureLeast))
   const pictureLines = drawPictures(pictures, room - basisLines.length)
   const left = room - basisLines.length - pictureLines.length
   const warningLines = warnings.slice(0, Math.min(WARNINGS_MOST, 1 + Math.max(0, left)))
@@ -112,7 +112,7 @@ function allotLines(linesMost, { isParagraph, pictures, verdicts, basis, warning
 }
 
 /** Puts an empty line before a part that has lines. @param {string[]} lines @param {boolean} isOpen */
-const setApart = (lines, isOpen) => (isOpen && lines.length > 0 ? ['', ...lines] : lines)
+const separatePart = (lines, isOpen) => (isOpen && lines.length > 0 ? ['', ...lines] : lines)
 
 /** Joins the conditions to lines of at most 100 columns; all but the first are indented. @param {string[]} conditions */
 function joinConditions(conditions) {
@@ -122,13 +122,13 @@ function joinConditions(conditions) {
     const last = lines.at(-1)
     if (last !== undefined && last.length + 3 + part.length <= COLUMNS_MOST)
       lines[lines.length - 1] = `${last} · ${part}`
-    else lines.push(clip(last === undefined ? part : `  ${part}`))
+    else lines.push(clipLine(last === undefined ? part : `  ${part}`))
   }
   return lines
 }
 
 /** Renders what was not measured in at most two lines, and a line for each command. @param {Answer} answer */
-function renderNotMeasured({ notMeasured }) {
+function renderNotMeasuredLines({ notMeasured }) {
   if (notMeasured.length === 0) return { head: [], commands: [] }
   const [{ what: only, why: reason, commands: ways }] = notMeasured
   if (notMeasured.length === 1 && !reason && ways.length === 1) {
@@ -141,10 +141,10 @@ function renderNotMeasured({ notMeasured }) {
   const commands = [...new Map(firsts.map(first => [first.command, first])).values()]
   const width = Math.max(0, ...commands.map(({ command }) => command.length))
   return {
-    head: cut(wrapText(`Not measured: ${whats.join('; ')}.`), WHY_LINES_MOST),
+    head: cutLines(wrapText(`Not measured: ${whats.join('; ')}.`), WHY_LINES_MOST),
     commands: commands.map(({ command, gives }) => {
       const line = `  ${command.padEnd(width)}   # ${gives}`
-      return line.length <= COLUMNS_MOST ? line : clip(`  ${command}`)
+      return line.length <= COLUMNS_MOST ? line : clipLine(`  ${command}`)
     }),
   }
 }
@@ -173,11 +173,11 @@ function renderRows(picture, count) {
   const fitted = fitColumns(picture)
   const { columns, rows } = fitted
   const widths = computeWidths(fitted)
-  const texts = rows.map(row => row.cells.map(textOf))
+  const texts = rows.map(row => row.cells.map(renderCellText))
   const textWidths = columns.map((_, i) => Math.max(...texts.map(row => row[i].length)))
   const longest = columns.map((_, i) => Math.max(...rows.map(({ cells }) => cells[i]?.value ?? 0)))
   const labelWidth = Math.max(...rows.map(({ label }) => label.length))
-  const line = (/** @type {string} */ label, /** @type {string[]} */ parts) =>
+  const renderTextRow = (/** @type {string} */ label, /** @type {string[]} */ parts) =>
     `  ${label.padEnd(labelWidth)}  ${parts.join(GAP)}`.trimEnd()
   const place = (/** @type {string} */ text, /** @type {number} */ i) =>
     columns[i].isBar || columns[i].align === 'left' ? text.padEnd(widths[i]) : text.padStart(widths[i])
@@ -185,18 +185,18 @@ function renderRows(picture, count) {
   return [
     ...(spans.some(({ group }) => group !== '')
       ? [
-          line(
+          renderTextRow(
             '',
-            spans.map(({ group, from, to }) => group.padStart(spanWidth(widths, from, to))),
+            spans.map(({ group, from, to }) => group.padStart(computeSpanWidth(widths, from, to))),
           ),
         ]
       : []),
-    line(
+    renderTextRow(
       '',
       columns.map(({ heading }, i) => place(heading, i)),
     ),
     ...rows.slice(0, count).map(({ label, cells }, r) =>
-      line(
+      renderTextRow(
         label,
         columns.map(({ isBar }, i) => {
           // A single bar has no other to be compared with.
@@ -213,24 +213,24 @@ function renderRows(picture, count) {
 }
 
 /** @param {Picture['rows'][0]['cells'][0]} cell */
-const textOf = cell => cell?.text ?? '-'
+const renderCellText = cell => cell?.text ?? '-'
 
 /**
  * Adds the widths of columns and of the gaps between them.
  * @param {number[]} widths @param {number} from @param {number} to the column after the last
  */
-function spanWidth(widths, from, to) {
+function computeSpanWidth(widths, from, to) {
   return widths.slice(from, to).reduce((sum, width) => sum + width, 0) + GAP.length * (to - from - 1)
 }
 
 /** Computes the width of each column, which has room for its cells and headings. @param {Picture} picture */
 function computeWidths({ columns, rows }) {
   const widths = columns.map(({ heading, isBar }, i) => {
-    const texts = Math.max(...rows.map(({ cells }) => textOf(cells[i]).length))
+    const texts = Math.max(...rows.map(({ cells }) => renderCellText(cells[i]).length))
     return Math.max(heading.length, texts + (isBar && rows.length > 1 ? 2 + BAR_WIDTH : 0))
   })
   for (const { group, from, to } of listSpans(columns))
-    widths[from] += Math.max(0, group.length - spanWidth(widths, from, to))
+    widths[from] += Math.max(0, group.length - computeSpanWidth(widths, from, to))
   return widths
 }
 
@@ -245,11 +245,11 @@ function fitColumns(picture) {
   for (let count = picture.columns.length; count > 0; count--) {
     const kept = keep(count)
     const widths = computeWidths(kept)
-    if (4 + labels + spanWidth(widths, 0, count) <= COLUMNS_MOST) return kept
+    if (4 + labels + computeSpanWidth(widths, 0, count) <= COLUMNS_MOST) return kept
   }
   const first = keep(1)
   const room = Math.max(8, COLUMNS_MOST - 4 - computeWidths(first)[0])
-  return { ...first, rows: first.rows.map(row => ({ ...row, label: clip(row.label, room) })) }
+  return { ...first, rows: first.rows.map(row => ({ ...row, label: clipLine(row.label, room) })) }
 }
 
 /** Draws a bar in eighths of a column, at least one. @param {number} share of the longest bar */
@@ -259,9 +259,9 @@ function drawBar(share) {
 }
 
 /** @param {string} line @param {number} [most] columns */
-const clip = (line, most = COLUMNS_MOST) => (line.length <= most ? line : `${line.slice(0, most - 1).trimEnd()}…`)
+const clipLine = (line, most = COLUMNS_MOST) => (line.length <= most ? line : `${line.slice(0, most - 1).trimEnd()}…`)
 
 /** Keeps the first lines; the last of them ends in … if others are cut (98 columns leave room for it). @param {string[]} lines @param {number} most */
-function cut(lines, most) {
-  return lines.length <= most ? lines : [...lines.slice(0, most - 1), clip(`${lines[most - 1].slice(0, 98)} …`)]
+function cutLines(lines, most) {
+  return lines.length <= most ? lines : [...lines.slice(0, most - 1), clipLine(`${lines[most - 1].slice(0, 98)} …`)]
 }

@@ -2,12 +2,12 @@ import { GATES } from '../../judge/gates.js'
 import { PRIMARY } from '../../judge/quantities.js'
 import { groupBy } from '../../lib/group-by.js'
 import { capitalise, joinWords } from '../../lib/letters.js'
-import { percent } from '../../lib/units.js'
+import { renderPercent } from '../../lib/units.js'
 import { renderArmName } from '../../model/arms.js'
 import { IDLE_LEAST } from '../../model/bounds.js'
 import { renderGrowth } from '../../model/memory-growth.js'
 import { listArms, listComparisons } from '../../model/results.js'
-import { findDiffering, isWrong } from '../../parity/verdict/rows.js'
+import { isWrong, listDifferingRows } from '../../parity/verdict/rows.js'
 
 /** Warnings that change how the numbers of a run are read, the worst first. Pure. @import { Result, Summary, SummaryArm, Use } from '../../model/types.ts' */
 
@@ -35,7 +35,7 @@ export function listWarnings(summary) {
 
 /** Renders the checks in which proxies did not do equal work, but for those that the experiment sets aside. @param {Summary} summary */
 function warnOfUnequalWork(summary) {
-  const wrong = findDiffering(summary).wrong.map(name => name.replace('parity-', ''))
+  const wrong = listDifferingRows(summary).wrong.map(name => name.replace('parity-', ''))
   return wrong.length === 0
     ? []
     : [`UNEQUAL WORK (${wrong.join(', ')}): what these proxies cost cannot be compared. The report says what differs.`]
@@ -161,5 +161,5 @@ function warnOfDrift(summary) {
 function warnOfBusyMachine({ machine }) {
   const idle = machine.before?.idleFraction
   if (typeof idle !== 'number' || idle >= IDLE_LEAST) return []
-  return [`This machine was busy before the run (${percent(idle)} idle): expect wide intervals.`]
+  return [`This machine was busy before the run (${renderPercent(idle)} idle): expect wide intervals.`]
 }

@@ -1,4 +1,13 @@
-import { createAxis, createAxisBelow, createSeries, dashOf, drawLines, GRID, MUTED, shorten } from './style.js'
+import {
+  chooseDash,
+  createAxis,
+  createAxisBelow,
+  createSeries,
+  drawLines,
+  GRID,
+  MUTED,
+  roundToFourDigits,
+} from './style.js'
 
 /**
  * Draws latency by percentile; each step to the right, towards the tail, is ten times as rare. Pure.
@@ -10,7 +19,7 @@ const PERCENTILES = [0.5, 0.9, 0.99, 0.999]
 const LOGARITHMIC_FROM = 20
 
 /** Counts the nines of a quantile: 0.99 has two. @param {number} quantile */
-const ninesOf = quantile => shorten(-Math.log10(1 - quantile))
+const countNines = quantile => roundToFourDigits(-Math.log10(1 - quantile))
 
 /** @param {number} quantile */
 const renderQuantileName = quantile => `p${Number((100 * quantile).toFixed(2))}`
@@ -24,7 +33,7 @@ const MARKS = {
   symbol: 'none',
   lineStyle: { color: GRID, type: 'solid' },
   data: PERCENTILES.map(quantile => ({
-    xAxis: ninesOf(quantile),
+    xAxis: countNines(quantile),
     label: { formatter: renderQuantileName(quantile), position: 'start', distance: 6, color: MUTED },
   })),
 }
@@ -44,7 +53,7 @@ export function drawDistributions({ title, name, lines }) {
       bottom: 40,
       tooltip: { trigger: 'item', confine: true, formatter: '{a}: {b}' },
       xAxis: createAxisBelow('percentile', {
-        max: ninesOf(most),
+        max: countNines(most),
         axisLabel: { show: false },
         splitLine: { show: false },
       }),
@@ -55,10 +64,10 @@ export function drawDistributions({ title, name, lines }) {
           colour,
           symbolSize: 7,
           showAllSymbol: true,
-          lineStyle: { width: 2, type: dashOf(i) },
+          lineStyle: { width: 2, type: chooseDash(i) },
           data: grid.map(([quantile, ms]) => ({
-            value: [ninesOf(quantile), shorten(ms)],
-            name: `${renderQuantileName(quantile)}, ${shorten(ms)} ms`,
+            value: [countNines(quantile), roundToFourDigits(ms)],
+            name: `${renderQuantileName(quantile)}, ${roundToFourDigits(ms)} ms`,
             // A mark at each of a hundred points would hide the line.
             ...(PERCENTILES.some(q => isSame(q, quantile)) ? {} : { symbol: 'none' }),
           })),
@@ -78,7 +87,7 @@ export function findMs(grid, quantile) {
 function renderPercentiles({ label, grid }) {
   const sentences = PERCENTILES.flatMap(quantile => {
     const ms = findMs(grid, quantile)
-    return ms === undefined ? [] : [`${renderQuantileName(quantile)} ${shorten(ms)} ms`]
+    return ms === undefined ? [] : [`${renderQuantileName(quantile)} ${roundToFourDigits(ms)} ms`]
   })
   return `${label}: ${sentences.length > 0 ? sentences.join(', ') : 'no values'}`
 }

@@ -1,5 +1,13 @@
 import { MIB } from '../../lib/units.js'
-import { createAxis, createAxisBelow, createAxisBeside, createSeries, dashOf, drawLines, shorten } from './style.js'
+import {
+  chooseDash,
+  createAxis,
+  createAxisBelow,
+  createAxisBeside,
+  createSeries,
+  drawLines,
+  roundToFourDigits,
+} from './style.js'
 
 /** Draws lines of planes over something else than rounds or time. Pure. */
 
@@ -40,12 +48,12 @@ export function drawOverLimit({ title, lines }) {
       yAxis: createAxisBeside('requests/s'),
       series: lines.flatMap(({ label, colour, points, answers }) => {
         const trials = points.map(({ cores, ratePerSecond, isHeld }) => ({
-          value: [shorten(cores), shorten(ratePerSecond)],
+          value: [roundToFourDigits(cores), roundToFourDigits(ratePerSecond)],
           name: `${label} at ${cores} cores: ${ratePerSecond.toFixed(0)} requests/s, ${isHeld ? 'held' : 'failed'}`,
           ...(isHeld ? {} : { symbol: 'emptyCircle' }),
         }))
         const limits = answers.map(answer => ({
-          value: [shorten(answer.cores), shorten(answer.ratePerSecond)],
+          value: [roundToFourDigits(answer.cores), roundToFourDigits(answer.ratePerSecond)],
           name: `${label}: ${renderHeldRate(answer)}`,
         }))
         return [
@@ -68,7 +76,7 @@ export function drawOverRate({ title, lines }) {
     }),
     heightAt: fit && ((/** @type {number} */ at) => fit.baseMillicores + fit.slopeMillicoresPerRequestPerSecond * at),
   }))
-  return drawFitted({ title, axes: ['requests/s', 'millicores of all sidecars'], symbolSize: 9, lines: fitted })
+  return drawFittedLines({ title, axes: ['requests/s', 'millicores of all sidecars'], symbolSize: 9, lines: fitted })
 }
 
 /**
@@ -89,7 +97,7 @@ export function drawOverSidecars({ title, lines }) {
       heightAt: (/** @type {number} */ at) => (baseBytes + bytesPerSidecar * at) / MIB,
     }
   })
-  return drawFitted({ title, axes: ['sidecars', 'MiB of the control plane'], symbolSize: 7, lines: fitted })
+  return drawFittedLines({ title, axes: ['sidecars', 'MiB of the control plane'], symbolSize: 7, lines: fitted })
 }
 
 /**
@@ -98,7 +106,7 @@ export function drawOverSidecars({ title, lines }) {
  */
 export function drawOverAxis({ title, axes: [below, beside], lines }) {
   const renderLine = (/** @type {AxisLine} */ { label, points }) =>
-    `${label}: ${points.map(({ at, value }) => `${shorten(value)} at ${at}`).join(', ')}`
+    `${label}: ${points.map(({ at, value }) => `${roundToFourDigits(value)} at ${at}`).join(', ')}`
   return drawLines(
     { title, lines, renderLine },
     {
@@ -106,8 +114,8 @@ export function drawOverAxis({ title, axes: [below, beside], lines }) {
       yAxis: createAxisBeside(beside),
       series: lines.map(({ label, colour, points }) => {
         const data = points.map(({ at, value }) => ({
-          value: [at, shorten(value)],
-          name: `${label}, ${at} ${below}: ${shorten(value)} ${beside}`,
+          value: [at, roundToFourDigits(value)],
+          name: `${label}, ${at} ${below}: ${roundToFourDigits(value)} ${beside}`,
         }))
         return createSeries('line', { label, colour, symbolSize: 7, data })
       }),
@@ -128,7 +136,7 @@ export function drawOverAxis({ title, axes: [below, beside], lines }) {
  * Draws points, and the fitted line from the first to the last of them.
  * @param {{ title: string, axes: [string, string], symbolSize: number, lines: FittedLine[] }} options
  */
-function drawFitted({ title, axes: [below, beside], symbolSize, lines }) {
+function drawFittedLines({ title, axes: [below, beside], symbolSize, lines }) {
   const style = { symbol: 'none', silent: true, lineStyle: { type: 'dashed', width: 1.5 } }
   return drawLines(
     { title, lines, renderLine: ({ label, said }) => `${label}: ${said}` },
@@ -136,11 +144,11 @@ function drawFitted({ title, axes: [below, beside], symbolSize, lines }) {
       xAxis: createAxisBelow(below),
       yAxis: createAxisBeside(beside),
       series: lines.flatMap(({ label, colour, points, heightAt }) => {
-        const data = points.map(({ at, value, name }) => ({ value: [at, shorten(value)], name }))
+        const data = points.map(({ at, value, name }) => ({ value: [at, roundToFourDigits(value)], name }))
         const measured = createSeries('scatter', { label, colour, symbolSize, data })
         if (heightAt === null) return [measured]
         const places = points.map(({ at }) => at)
-        const ends = [Math.min(...places), Math.max(...places)].map(at => [at, shorten(heightAt(at))])
+        const ends = [Math.min(...places), Math.max(...places)].map(at => [at, roundToFourDigits(heightAt(at))])
         return [measured, createSeries('line', { label, colour, data: ends, ...style })]
       }),
     },
@@ -151,7 +159,7 @@ function drawFitted({ title, axes: [below, beside], symbolSize, lines }) {
 export function drawOverShare({ title, lines }) {
   const renderLine = (/** @type {ShareLine} */ { label, curve }) => {
     const last = curve.at(-1)
-    return `${label}: ${last ? `${shorten(100 * last[1])} % after ${shorten(last[0])} s` : 'none'}`
+    return `${label}: ${last ? `${roundToFourDigits(100 * last[1])} % after ${roundToFourDigits(last[0])} s` : 'none'}`
   }
   return drawLines(
     { title, lines, renderLine },
@@ -159,8 +167,11 @@ export function drawOverShare({ title, lines }) {
       xAxis: createAxisBelow('seconds'),
       yAxis: createAxisBeside('% of the real sidecars', { max: 100 }),
       series: lines.map(({ label, colour, curve }, i) => {
-        const data = [[0, 0], ...curve.map(([seconds, share]) => [shorten(seconds), shorten(100 * share)])]
-        const lineStyle = { width: 1.5, type: dashOf(i) }
+        const data = [
+          [0, 0],
+          ...curve.map(([seconds, share]) => [roundToFourDigits(seconds), roundToFourDigits(100 * share)]),
+        ]
+        const lineStyle = { width: 1.5, type: chooseDash(i) }
         return createSeries('line', { label, colour, symbol: 'none', step: 'end', lineStyle, data })
       }),
     },

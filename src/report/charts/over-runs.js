@@ -1,5 +1,14 @@
 import { renderMedian } from './rounds.js'
-import { colourOf, createAxisBelow, createAxisBeside, createSeries, drawLines, LIMIT, MUTED, shorten } from './style.js'
+import {
+  chooseColour,
+  createAxisBelow,
+  createAxisBeside,
+  createSeries,
+  drawLines,
+  LIMIT,
+  MUTED,
+  roundToFourDigits,
+} from './style.js'
 
 /**
  * Draws one quantity over many runs: each run's median with its interval, and a mark if something changed from that run on. Pure.
@@ -35,7 +44,7 @@ export function drawOverRuns({ title, unit, digits, runs, lines, marks }) {
       title,
       about: `${title}, of ${runs.length} runs`,
       lines,
-      renderLine: line => renderFirstAndLast(line, { unit, digits }),
+      renderLine: line => renderLineEnds(line, { unit, digits }),
       height: 360,
     },
     {
@@ -50,10 +59,10 @@ export function drawOverRuns({ title, unit, digits, runs, lines, marks }) {
             connectNulls: true,
             symbol: 'circle',
             symbolSize: 7,
-            itemStyle: isControl ? { color: 'transparent', borderColor: colourOf(colour), borderWidth: 1.5 } : {},
+            itemStyle: isControl ? { color: 'transparent', borderColor: chooseColour(colour), borderWidth: 1.5 } : {},
             lineStyle: { width: 1, type: isControl ? 'dotted' : 'solid' },
             data: points.map((point, i) => ({
-              value: point && shorten(point.median),
+              value: point && roundToFourDigits(point.median),
               name: `${label}, ${runs[i]}: ${renderMedian(point, digits)} ${unit}`,
             })),
             markLine: drawSpans({ colour, points }),
@@ -67,11 +76,11 @@ export function drawOverRuns({ title, unit, digits, runs, lines, marks }) {
 
 /** Draws the interval of each point as an upright line. @param {Pick<DrawnLine, 'colour' | 'points'>} line */
 function drawSpans({ colour, points }) {
-  const lineStyle = { color: colourOf(colour), type: 'solid', width: 1.5, opacity: 0.5 }
+  const lineStyle = { color: chooseColour(colour), type: 'solid', width: 1.5, opacity: 0.5 }
   const intervals = points.flatMap((point, i) => {
     const { low, high } = point ?? { low: null, high: null }
     if (low === null || high === null) return []
-    return [[{ coord: [i, shorten(low)], lineStyle }, { coord: [i, shorten(high)] }]]
+    return [[{ coord: [i, roundToFourDigits(low)], lineStyle }, { coord: [i, roundToFourDigits(high)] }]]
   })
   return { silent: true, symbol: 'none', label: { show: false }, data: intervals }
 }
@@ -92,7 +101,7 @@ function drawMarks(marks) {
 }
 
 /** Describes a line in words: its first and last value. @param {DrawnLine} line @param {{ unit: string, digits: number }} quantity */
-function renderFirstAndLast({ label, points }, { unit, digits }) {
+function renderLineEnds({ label, points }, { unit, digits }) {
   const values = points.filter(point => point !== null)
   if (values.length === 0) return `${label}: no value`
   const [first, last] = [values[0], values[values.length - 1]].map(point => renderMedian(point, digits))

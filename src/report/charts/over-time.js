@@ -1,5 +1,14 @@
 import { MIB } from '../../lib/units.js'
-import { colourOf, createAxis, createLegend, createOption, createSeries, dashOf, LIMIT, shorten } from './style.js'
+import {
+  chooseColour,
+  chooseDash,
+  createAxis,
+  createLegend,
+  createOption,
+  createSeries,
+  LIMIT,
+  roundToFourDigits,
+} from './style.js'
 
 /**
  * Draws CPU and memory of each sidecar over one trial, with the cap and the times when the quota was used up. Runs in
@@ -18,11 +27,11 @@ export function drawOverTime({ title, sidecars }) {
   const caps = [...new Set(sidecars.flatMap(({ cpuLimitCores }) => cpuLimitCores ?? []))]
   const names = sidecars.map(({ service }) => service)
   // The axis must reach up to a cap that no sidecar reached.
-  const most = Math.max(...caps, ...sidecars.flatMap(({ cores }) => cores.map(([, v]) => v)))
-  const isUnreached = caps.includes(most)
+  const findMost = Math.max(...caps, ...sidecars.flatMap(({ cores }) => cores.map(([, v]) => v)))
+  const isUnreached = caps.includes(findMost)
   const whole = { min: 'dataMin', max: 'dataMax' }
-  const points = (/** @type {[number, number][]} */ series, scale = 1) =>
-    series.map(([seconds, value]) => [shorten(seconds), shorten(value / scale)])
+  const scalePoints = (/** @type {[number, number][]} */ series, scale = 1) =>
+    series.map(([seconds, value]) => [roundToFourDigits(seconds), roundToFourDigits(value / scale)])
   return {
     title,
     description: `${title}. ${sidecars.map(renderPeaks).join('; ')}.`,
@@ -51,22 +60,22 @@ export function drawOverTime({ title, sidecars }) {
           min: 0,
           name: 'CPU cores',
           nameGap: 42,
-          ...(isUnreached && { max: shorten(1.1 * most) }),
+          ...(isUnreached && { max: roundToFourDigits(1.1 * findMost) }),
         }),
         createAxis({ gridIndex: 1, min: 0, name: 'anonymous MiB', nameGap: 42, splitNumber: 3 }),
       ],
       series: sidecars.flatMap(({ service, cores, anonBytes, throttled }, i) => {
-        const lineStyle = { width: 1.5, type: dashOf(i) }
+        const lineStyle = { width: 1.5, type: chooseDash(i) }
         const line = { label: service, colour: i + 1, symbol: 'none', lineStyle }
         const markArea = {
           silent: true,
-          itemStyle: { color: colourOf(i + 1), opacity: 0.12 },
-          data: throttled.map(([from, to]) => [{ xAxis: shorten(from) }, { xAxis: shorten(to) }]),
+          itemStyle: { color: chooseColour(i + 1), opacity: 0.12 },
+          data: throttled.map(([from, to]) => [{ xAxis: roundToFourDigits(from) }, { xAxis: roundToFourDigits(to) }]),
         }
         const marks = i === 0 && caps.length > 0 ? { markArea, markLine: drawCaps(caps) } : { markArea }
         return [
-          createSeries('line', { ...line, data: points(cores), ...marks }),
-          createSeries('line', { ...line, xAxisIndex: 1, yAxisIndex: 1, data: points(anonBytes, MIB) }),
+          createSeries('line', { ...line, data: scalePoints(cores), ...marks }),
+          createSeries('line', { ...line, xAxisIndex: 1, yAxisIndex: 1, data: scalePoints(anonBytes, MIB) }),
         ]
       }),
     }),
@@ -93,11 +102,11 @@ export function sumSeconds(stretches) {
 
 /** Renders the most that a sidecar used, its cap, and the time without quota. @param {SidecarSeries} sidecar */
 function renderPeaks({ service, cpuLimitCores, cores, anonBytes, throttled }) {
-  const most = (/** @type {[number, number][]} */ points) => points.reduce((high, [, v]) => Math.max(high, v), 0)
+  const findMost = (/** @type {[number, number][]} */ points) => points.reduce((high, [, v]) => Math.max(high, v), 0)
   return [
-    `${service}: at most ${shorten(most(cores))} cores`,
+    `${service}: at most ${roundToFourDigits(findMost(cores))} cores`,
     cpuLimitCores === null ? 'no cap' : `cap ${cpuLimitCores}`,
-    `in ${shorten(sumSeconds(throttled))} s its quota was used up`,
-    `at most ${shorten(most(anonBytes) / MIB)} MiB anonymous`,
+    `in ${roundToFourDigits(sumSeconds(throttled))} s its quota was used up`,
+    `at most ${roundToFourDigits(findMost(anonBytes) / MIB)} MiB anonymous`,
   ].join(', ')
 }

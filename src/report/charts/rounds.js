@@ -1,4 +1,4 @@
-import { colourOf, createAxis, createAxisBelow, createOption, shorten, TEXT } from './style.js'
+import { chooseColour, createAxis, createAxisBelow, createOption, roundToFourDigits, TEXT } from './style.js'
 
 /**
  * Draws one quantity of several arms: every round's point, the median, and its interval. Runs in browsers, too. Pure.
@@ -30,13 +30,13 @@ export function drawRounds({ title, unit, digits, rows }) {
   const formatWithUnit = (/** @type {number} */ value) => `${value.toFixed(digits)} ${unit}`
   const longest = Math.max(0, ...rows.map(({ label }) => label.length))
   const isMany = rows.length >= ROWS_MANY
-  const side = (/** @type {(row: Row) => string} */ say, /** @type {Record<string, any>} */ options) =>
+  const createCategoryAxis = (/** @type {(row: Row) => string} */ say, /** @type {Record<string, any>} */ options) =>
     createAxis({ type: 'category', inverse: true, data: rows.map(say), splitLine: { show: false }, ...options })
   const width = Math.min(LABEL_PIXELS, LETTER_PIXELS * longest)
   const medians = rows.flatMap(({ label, quantity, colour }, i) => {
     if (quantity.median === null) return []
     const name = `${label}: median ${renderMedian(quantity, digits)} ${unit}`
-    return [{ value: [shorten(quantity.median), i], name, itemStyle: { color: colourOf(colour) } }]
+    return [{ value: [roundToFourDigits(quantity.median), i], name, itemStyle: { color: chooseColour(colour) } }]
   })
   return {
     title,
@@ -47,10 +47,10 @@ export function drawRounds({ title, unit, digits, rows }) {
       grid: { left: 8, right: 8, top: 4, bottom: 28, outerBounds: { top: 4, bottom: 4, left: 4, right: 28 } },
       xAxis: createAxisBelow(unit),
       yAxis: [
-        side(({ label }) => (label.length > LABEL_MOST ? `${label.slice(0, LABEL_MOST - 1)}…` : label), {
+        createCategoryAxis(({ label }) => (label.length > LABEL_MOST ? `${label.slice(0, LABEL_MOST - 1)}…` : label), {
           axisLabel: { lineHeight: 14, width, overflow: isMany ? 'truncate' : 'break', interval: 0 },
         }),
-        side(({ quantity }) => renderMedian(quantity, digits), {
+        createCategoryAxis(({ quantity }) => renderMedian(quantity, digits), {
           position: 'right',
           axisLine: { show: false },
           axisLabel: { interval: 0, fontWeight: 'bold', color: TEXT },
@@ -75,21 +75,27 @@ function drawInterval({ quantity: { low, high }, colour, isControl }, i) {
     type: 'line',
     silent: true,
     symbol: 'none',
-    lineStyle: { color: colourOf(colour), width: isControl ? 2 : 4, opacity: 0.45, cap: 'round' },
-    data: ends.map(end => [shorten(end), i]),
+    lineStyle: { color: chooseColour(colour), width: isControl ? 2 : 4, opacity: 0.45, cap: 'round' },
+    data: ends.map(end => [roundToFourDigits(end), i]),
   }
 }
 
 /** Draws a point for each round that has a value. @param {Row} row a control is drawn hollow @param {number} i @param {(value: number) => string} formatWithUnit */
 function drawPoints({ label, colour, isControl = false, quantity }, i, formatWithUnit) {
-  const color = colourOf(colour)
+  const color = chooseColour(colour)
   const itemStyle = isControl
     ? { color: 'transparent', borderColor: color, borderWidth: 1.5 }
     : { color, opacity: 0.55 }
   return quantity.values.flatMap((value, round) =>
     value === null
       ? []
-      : [{ value: [shorten(value), i], name: `${label}, round ${round + 1}: ${formatWithUnit(value)}`, itemStyle }],
+      : [
+          {
+            value: [roundToFourDigits(value), i],
+            name: `${label}, round ${round + 1}: ${formatWithUnit(value)}`,
+            itemStyle,
+          },
+        ],
   )
 }
 

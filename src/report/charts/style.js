@@ -73,11 +73,11 @@ export function drawLines(
  * @param {'line' | 'scatter'} type @param {{ label: string, colour: number } & Record<string, any>} line
  */
 export function createSeries(type, { label, colour, ...overrides }) {
-  return { type, name: label, color: colourOf(colour), ...overrides }
+  return { type, name: label, color: chooseColour(colour), ...overrides }
 }
 
 /** Chooses the dashes of a line. @param {number} index of the line */
-export function dashOf(index) {
+export function chooseDash(index) {
   return ['solid', 'dashed', 'dotted'][index % 3]
 }
 
@@ -111,12 +111,12 @@ export function createLegend(names) {
 }
 
 /** Rounds to four significant digits: a chart shows no more, and its file stays small. @param {number} value */
-export function shorten(value) {
+export function roundToFourDigits(value) {
   return Number(value.toPrecision(4))
 }
 
 /** Finds the light colour of an index. @param {number} index 0: without sidecars; from 1: planes, which share colours beyond the sixth */
-export function colourOf(index) {
+export function chooseColour(index) {
   const name = SERIES[index === 0 ? 0 : 1 + ((index - 1) % (SERIES.length - 1))]
   return COLOURS[name].light
 }

@@ -1,9 +1,9 @@
 import { QUANTILES } from '../../judge/record/measures.js'
-import { left, right } from '../../lib/text-table.js'
+import { alignLeft, alignRight } from '../../lib/text-table.js'
 import { MIB } from '../../lib/units.js'
 import { findMs } from './distributions.js'
 import { sumSeconds } from './over-time.js'
-import { shorten } from './style.js'
+import { roundToFourDigits } from './style.js'
 
 /**
  * The values of each chart as a table. Pure.
@@ -26,7 +26,7 @@ export function tabulateRounds({ title, unit, digits, rows }) {
   const formatOrDash = (/** @type {number | null} */ value) => (value === null ? '-' : value.toFixed(digits))
   return {
     caption: `${title}, ${unit}`,
-    columns: [...left(''), ...right('median', '95 % interval'), ...left('every round')],
+    columns: [...alignLeft(''), ...alignRight('median', '95 % interval'), ...alignLeft('every round')],
     rows: rows.map(({ label, quantity: { median, low, high, values } }) => {
       const interval = low === null ? '-' : `[${formatOrDash(low)}, ${formatOrDash(high)}]`
       return [label, formatOrDash(median), interval, values.map(formatOrDash).join(' ')]
@@ -42,7 +42,7 @@ export function tabulateLines({ title, lines }) {
   const quantiles = Object.values(QUANTILES)
   return {
     caption: `${title}, ms`,
-    columns: [...left(''), ...right(...quantiles.map(q => `p${100 * q}`))],
+    columns: [...alignLeft(''), ...alignRight(...quantiles.map(q => `p${100 * q}`))],
     rows: lines.map(({ label, grid }) => [label, ...quantiles.map(q => findMs(grid, q)?.toFixed(2) ?? '-')]),
   }
 }
@@ -55,14 +55,16 @@ export function tabulateSeries({ title, sidecars }) {
   const range = (/** @type {[number, number][]} */ points, scale = 1) => {
     const values = points.map(([, value]) => value / scale)
     if (values.length === 0) return ['-', '-']
-    return [values.reduce((a, b) => Math.min(a, b)), values.reduce((a, b) => Math.max(a, b))].map(v => `${shorten(v)}`)
+    return [values.reduce((a, b) => Math.min(a, b)), values.reduce((a, b) => Math.max(a, b))].map(
+      v => `${roundToFourDigits(v)}`,
+    )
   }
   const ranges = ['least cores', 'most cores', 'least anon MiB', 'most anon MiB']
   return {
     caption: title,
-    columns: [...left('sidecar'), ...right('cap', ...ranges, 'seconds with quota used up')],
+    columns: [...alignLeft('sidecar'), ...alignRight('cap', ...ranges, 'seconds with quota used up')],
     rows: sidecars.map(({ service, cpuLimitCores, cores, anonBytes, throttled }) => {
-      const stopped = `${shorten(sumSeconds(throttled))}`
+      const stopped = `${roundToFourDigits(sumSeconds(throttled))}`
       return [service, `${cpuLimitCores ?? '-'}`, ...range(cores), ...range(anonBytes, MIB), stopped]
     }),
   }
@@ -94,7 +96,7 @@ export function tabulateMemory({ title, lines }) {
 export function tabulateOverAxis({ title, axes: [name], lines }) {
   const valued = lines.map(({ label, points }) => ({
     label,
-    points: points.map(({ at, value }) => ({ at, value: `${shorten(value)}` })),
+    points: points.map(({ at, value }) => ({ at, value: `${roundToFourDigits(value)}` })),
   }))
   return tabulatePoints({ caption: title, name, lines: valued })
 }
@@ -108,7 +110,7 @@ function tabulatePoints({ caption, name, lines }) {
   const places = [...new Set(lines.flatMap(({ points }) => points.map(({ at }) => at)))].sort((a, b) => a - b)
   return {
     caption,
-    columns: right(name, ...lines.map(({ label }) => label)),
+    columns: alignRight(name, ...lines.map(({ label }) => label)),
     rows: places.map(at => [`${at}`, ...lines.map(({ points }) => points.find(p => p.at === at)?.value ?? '-')]),
   }
 }
@@ -120,7 +122,7 @@ function tabulatePoints({ caption, name, lines }) {
 export function tabulateShares({ title, lines }) {
   return {
     caption: `${title}, seconds`,
-    columns: [...left(''), ...right(...SHARES.map(share => `${100 * share} %`))],
+    columns: [...alignLeft(''), ...alignRight(...SHARES.map(share => `${100 * share} %`))],
     rows: lines.map(({ label, curve }) => [
       label,
       ...SHARES.map(share => curve.find(([, reached]) => reached >= share)?.[0].toFixed(2) ?? '-'),
@@ -135,7 +137,7 @@ export function tabulateShares({ title, lines }) {
 export function tabulateLimits({ title, lines }) {
   return {
     caption: title,
-    columns: [...left('plane'), ...right('CPU limit', 'requests/s'), ...left('outcome')],
+    columns: [...alignLeft('plane'), ...alignRight('CPU limit', 'requests/s'), ...alignLeft('outcome')],
     rows: lines.flatMap(({ label, points, answers }) => [
       ...points
         .toSorted((a, b) => a.cores - b.cores)

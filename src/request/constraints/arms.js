@@ -32,7 +32,7 @@ const isGrpc = ({ arm }) => arm.conditions.protocol === 'grpc'
 /** @param {PlacedArm} placed */
 const isOfBytes = ({ arm, plane }) => arm.conditions.protocol === 'tcp' || plane.carriesBytesOnly === true
 /** @param {PlacedArm} placed */
-const conditionsOf = ({ arm }) => arm.conditions
+const pickConditions = ({ arm }) => arm.conditions
 /** @param {PlacedArm} placed */
 const listArmFeatures = ({ arm }) => listFeatures(arm.conditions.features).join(', ')
 
@@ -75,7 +75,8 @@ const PROTOCOLS = [
   {
     on: 'protocol',
     conflict: placed =>
-      isGrpc(placed) && (conditionsOf(placed).changesPerMinute !== null || conditionsOf(placed).ending !== undefined),
+      isGrpc(placed) &&
+      (pickConditions(placed).changesPerMinute !== null || pickConditions(placed).ending !== undefined),
     message: () => 'a sidecar that changes or ends is asked by HTTP/1.1, and with --protocol grpc sidecars take calls',
   },
   {
@@ -104,7 +105,7 @@ const PROTOCOLS = [
     on: 'interception',
     conflict: placed =>
       isOfBytes(placed) &&
-      isRedirected(conditionsOf(placed)) &&
+      isRedirected(pickConditions(placed)) &&
       placed.topology.services.some(({ calls }) => calls.length > 1),
     message: () =>
       'a service calls several, whose redirected connections mean one port: bytes have no host to tell them by',
@@ -121,24 +122,24 @@ const ENDINGS = /** @type {Omit<Constraint<PlacedArm>, 'on'>[]} */ ([
     message: () => 'a sidecar ends under a load of its own arm alone',
   },
   {
-    conflict: placed => conditionsOf(placed).interception !== undefined,
+    conflict: placed => pickConditions(placed).interception !== undefined,
     message: () => 'the sidecar that follows it would be outside of its network namespace',
   },
   {
     conflict: placed =>
-      conditionsOf(placed).services > 1 && placed.topology.services.every(({ calls }) => calls.length === 0),
+      pickConditions(placed).services > 1 && placed.topology.services.every(({ calls }) => calls.length === 0),
     message: () => 'the last copy ends, which nobody calls: give a link with a client, such as pair',
   },
   {
-    conflict: placed => conditionsOf(placed).ending !== 'sigterm' && !placed.plane.endGracefully,
+    conflict: placed => pickConditions(placed).ending !== 'sigterm' && !placed.plane.endGracefully,
     message: () => 'the kit knows no graceful end of it',
   },
   {
-    conflict: placed => conditionsOf(placed).ending === 'told' && conditionsOf(placed).changesPerMinute !== 0,
+    conflict: placed => pickConditions(placed).ending === 'told' && pickConditions(placed).changesPerMinute !== 0,
     message: () => 'its client is told by one change of configuration alone: give the experiment changesPerMinute: [0]',
   },
   {
-    conflict: placed => conditionsOf(placed).ending === 'told' && conditionsOf(placed).services < 2,
+    conflict: placed => pickConditions(placed).ending === 'told' && pickConditions(placed).services < 2,
     message: () => 'its client is told to call another copy: give services: [2]',
   },
 ]).map(row => ({ on: 'ending', ...row }))
@@ -149,13 +150,13 @@ const CHANGES = /** @type {Omit<Constraint<PlacedArm>, 'on'>[]} */ ([
     message: () => 'it takes no other configuration while it serves',
   },
   {
-    conflict: placed => isRedirected(conditionsOf(placed)),
+    conflict: placed => isRedirected(pickConditions(placed)),
     message: () =>
       'whether a change is in effect is asked at its outbound address, where redirected connections alone are served',
   },
   {
     // Permissive is the mode of a link's first sidecar, where the load calls it.
-    conflict: placed => conditionsOf(placed).changed === 'certificate' && !placed.modes.includes('permissive'),
+    conflict: placed => pickConditions(placed).changed === 'certificate' && !placed.modes.includes('permissive'),
     message: () =>
       'its certificate is looked at from outside: give a link whose first service is called, such as gateway-ratings, and mTLS',
   },
@@ -177,7 +178,7 @@ const CONTROL_LIMITS = ['controlCpuLimitCores', 'controlMemoryBytes', 'shards'].
 const CONTROLS = [
   {
     on: 'always',
-    conflict: ({ hasMany, control }) => hasMany && !control?.needsOf,
+    conflict: ({ hasMany, control }) => hasMany && !control?.estimateNeeds,
     message: () => 'the kit has no control plane for many of its sidecars',
   },
   { on: 'always', conflict: ({ lacks }) => lacks.control, message: (_, lack) => lack },

@@ -1,5 +1,5 @@
 import { STEP_SIDECARS } from '../../kinds/growth/plan.js'
-import { KINDS, kindsOf } from '../../kinds/registry.js'
+import { KINDS, listKinds } from '../../kinds/registry.js'
 import { AXES, AXIS_NAMES, renderArmName } from '../../model/arms.js'
 import { OF_CONTROL_PLANE, UNDER_LOAD } from '../../model/axes/axis.js'
 import { isOverridden, readValues, renderSource } from '../part-request.js'
@@ -9,9 +9,9 @@ import { isOverridden, readValues, renderSource } from '../part-request.js'
 /** @import { PartRequest } from '../part-request.js' */
 
 /** @param {PartRequest} request @param {AxisName} axis @param {number} fallback if the request has no values of the axis */
-const largest = (request, axis, fallback) => Math.max(...(readValues(request, axis) ?? [fallback]))
+const findLargest = (request, axis, fallback) => Math.max(...(readValues(request, axis) ?? [fallback]))
 /** @param {PartRequest} request @param {AxisName} axis @param {number} fallback if the request has no values of the axis */
-const smallest = (request, axis, fallback) => Math.min(...(readValues(request, axis) ?? [fallback]))
+const findSmallest = (request, axis, fallback) => Math.min(...(readValues(request, axis) ?? [fallback]))
 /** @param {PartRequest} request */
 const isReconfigured = ({ axes }) => axes.changesPerMinute !== undefined
 
@@ -29,7 +29,7 @@ function findForeignAxis(request) {
   return AXIS_NAMES.find(axis => {
     if (isOverridden(request, axis) && !isTaken(axis, kinds)) return true
     const isOfFile = axes[/** @type {'link'} */ (axis)] !== undefined && !ofEvery.includes(axis)
-    return isOfFile && !isTaken(axis, [...kindsOf({ ...experiment, axes }), ...kinds])
+    return isOfFile && !isTaken(axis, [...listKinds({ ...experiment, axes }), ...kinds])
   })
 }
 
@@ -42,12 +42,12 @@ function renderForeignAxis(request, axis) {
   if (!AXES[axis].kinds.some(kind => OF_CONTROL_PLANE.includes(kind)) || request.kind === 'growth')
     return `${source} applies only to ${AXES[axis].kinds.join(', ')}; ${name} measures ${request.kinds.join(', ')}: leave it out`
   return isOverridden(request, axis)
-    ? renderUncontrolled(source, request)
+    ? renderControlNeeded(source, request)
     : `${name} has the axis ${axis}, and no axis sidecars: give it that, too`
 }
 
 /** Renders that an option needs a control plane of many sidecars. @param {string} option @param {PartRequest} request */
-function renderUncontrolled(option, { experiment: { name } }) {
+function renderControlNeeded(option, { experiment: { name } }) {
   return `${option} needs an experiment with a control plane of many sidecars, such as rollout: ${name} has none`
 }
 
@@ -70,13 +70,13 @@ export const MANY_SIDECARS = [
     kinds: UNDER_LOAD,
     // A sidecar whose configuration changes while it serves has a control, too.
     conflict: request => !isReconfigured(request),
-    message: request => renderUncontrolled('--control', request),
+    message: request => renderControlNeeded('--control', request),
   },
   {
     on: 'always',
     kinds: UNDER_LOAD,
     conflict: request => !isReconfigured(request) && request.planes.find(({ control }) => control !== undefined),
-    message: (request, choice) => renderUncontrolled(`--planes ${renderArmName(choice)}`, request),
+    message: (request, choice) => renderControlNeeded(`--planes ${renderArmName(choice)}`, request),
   },
   {
     on: 'always',
@@ -99,23 +99,23 @@ export const MANY_SIDECARS = [
   {
     on: 'isShardRemoved',
     dependsOnOptions: true,
-    conflict: request => smallest(request, 'shards', 1) < 2,
+    conflict: request => findSmallest(request, 'shards', 1) < 2,
     message: ({ experiment: { name } }) =>
       `${name} is to remove a shard, and has an arm with one control plane: give it --shards of at least 2`,
   },
   {
     on: 'shards',
     dependsOnOptions: true,
-    conflict: request => largest(request, 'shards', 1) > smallest(request, 'sidecars', 0),
+    conflict: request => findLargest(request, 'shards', 1) > findSmallest(request, 'sidecars', 0),
     message: request => {
-      const [shards, sidecars] = [largest(request, 'shards', 1), smallest(request, 'sidecars', 0)]
+      const [shards, sidecars] = [findLargest(request, 'shards', 1), findSmallest(request, 'sidecars', 0)]
       return `${request.experiment.name} is asked for ${shards} shards of ${sidecars} sidecars, and some would have none: give --shards of at most ${sidecars}, or more --sidecars`
     },
   },
   {
     on: 'areServicesRemoved',
     dependsOnOptions: true,
-    conflict: request => smallest(request, 'configuredServices', 0) === 0,
+    conflict: request => findSmallest(request, 'configuredServices', 0) === 0,
     message: ({ experiment: { name } }) =>
       `${name} has sidecars that know no services, and none can be removed: leave --remove-services out`,
   },
@@ -130,7 +130,7 @@ export const MANY_SIDECARS = [
     on: 'sizes',
     dependsOnOptions: true,
     conflict: request =>
-      readValues(request, 'sizes')?.includes('random') && largest(request, 'configuredServices', 0) === 0,
+      readValues(request, 'sizes')?.includes('random') && findLargest(request, 'configuredServices', 0) === 0,
     message: ({ experiment: { name } }) =>
       `${name} has sidecars that know no services, and no random sizes: leave --sizes out`,
   },

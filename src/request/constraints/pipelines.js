@@ -20,7 +20,7 @@ export const LINK = 'ratings'
  */
 
 /** @param {'link' | 'features'} axis @param {string} value the only one that it may have @param {string} why @returns {Constraint<PipelineRequest>} */
-const only = (axis, value, why) => ({
+const createOnlyConstraint = (axis, value, why) => ({
   on: 'always',
   conflict: ({ axes }) => axes[axis]?.find(one => one !== value),
   message: ({ file }, other) => `${file}: --${axis} ${other}: ${why}`,
@@ -31,7 +31,7 @@ const CARRIED = ['http/1.1', 'tcp']
 
 /** @type {Constraint<PipelineRequest>[]} */
 export const PIPELINES = [
-  only('link', LINK, `a pipeline.yaml describes one proxy before one application: give --link ${LINK}`),
+  createOnlyConstraint('link', LINK, `a pipeline.yaml describes one proxy before one application: give --link ${LINK}`),
   {
     on: 'always',
     conflict: ({ axes, hasTls }) => axes.tls?.find(tls => (tls === 'plaintext') === hasTls),
@@ -44,7 +44,7 @@ export const PIPELINES = [
     message: ({ file }, protocol) =>
       `${file}: --protocol ${protocol}: the load is HTTP/1.1 where a pipeline.yaml describes the proxy: leave it out, or give tcp for one that passes bytes on`,
   },
-  only('features', 'lean', 'it has the features of its scripts: leave it out'),
+  createOnlyConstraint('features', 'lean', 'it has the features of its scripts: leave it out'),
   {
     on: 'always',
     conflict: ({ axes }) =>
@@ -101,8 +101,8 @@ export const PIPELINE_ARMS = [
         name => AXES[name].of(arm) !== AXES[name].values[0] && !CARRIED.includes(AXES[name].of(arm)),
       ),
     message: ({ file, experiment, arm }, name) => {
-      const { label, of, render } = AXES[/** @type {AxisName} */ (name)]
-      return `${file}: ${experiment} asks for ${render(of(arm))} (${label}), which the kit configures, and a pipeline.yaml is run as it is: choose an experiment without it, such as cost`
+      const { label, of: findValue, render } = AXES[/** @type {AxisName} */ (name)]
+      return `${file}: ${experiment} asks for ${render(findValue(arm))} (${label}), which the kit configures, and a pipeline.yaml is run as it is: choose an experiment without it, such as cost`
     },
   },
   {

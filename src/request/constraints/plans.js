@@ -1,4 +1,4 @@
-import { groupOf, renderArmName } from '../../model/arms.js'
+import { createGroupKey, renderArmName } from '../../model/arms.js'
 
 /** Constraints between the arms of a plan and the generator, the load host and the CPU quota of the place. Pure. */
 /** @import { Arm, LoadGenerator, PlaneChoice, Site } from '../../model/types.ts' @import { Constraint } from '../constraint.js' */
@@ -29,7 +29,7 @@ export const PARTS = [
     on: 'precision',
     conflict: ({ arms = [], contrasts = [] }) => {
       const planes = arms.filter(arm => arm.hasSidecars && arm.repeatOf === null)
-      return contrasts.length === 0 && new Set(planes.map(arm => groupOf(arm))).size === planes.length
+      return contrasts.length === 0 && new Set(planes.map(arm => createGroupKey(arm))).size === planes.length
     },
     message: () =>
       '--precision is for ratios of CPU per request, and no two planes are compared: name two with --planes',
@@ -49,7 +49,7 @@ export const PARTS = [
  */
 
 /** Finds the first arm whose load the generator cannot make, and why; undefined: it can make all. @param {PlacedPlan} plan */
-function findUnloadable({ arms, load }) {
+function findUnloadableArm({ arms, load }) {
   return arms
     .filter(arm => arm.load.kind !== 'idle')
     .flatMap(arm => {
@@ -67,7 +67,7 @@ export function renderQuota({ cores, folder }) {
 export const PLANS_AT_PLACE = [
   {
     on: 'always',
-    conflict: findUnloadable,
+    conflict: findUnloadableArm,
     message: ({ load, isDefaultLoad }, { arm, reason }) =>
       isDefaultLoad
         ? `--protocol ${arm.conditions.protocol}: ${reason}`

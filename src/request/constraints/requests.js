@@ -1,4 +1,4 @@
-import { KINDS, kindsOf } from '../../kinds/registry.js'
+import { KINDS, listKinds } from '../../kinds/registry.js'
 import { computeServiceP99Ms, createRequestKind, REQUEST_AXES } from '../../model/requests.js'
 import { listRequestKinds } from '../../model/traffic.js'
 
@@ -81,12 +81,13 @@ const BODIES = [
  * @param {PartRequest} request @returns {{ source: 'serviceTime' | 'chunks' | 'traffic', p99Ms: number } | undefined}
  */
 function findSlowRequest(request) {
-  const valuesOf = (/** @type {import('../../model/types.ts').AxisName} */ axis) => readValues(request, axis) ?? [null]
-  const mixes = valuesOf('traffic').flatMap(traffic =>
+  const listAxisValues = (/** @type {import('../../model/types.ts').AxisName} */ axis) =>
+    readValues(request, axis) ?? [null]
+  const mixes = listAxisValues('traffic').flatMap(traffic =>
     traffic ? [{ source: /** @type {const} */ ('traffic'), kinds: listRequestKinds(traffic, 1) }] : [],
   )
-  const singles = valuesOf('serviceTime').flatMap(serviceTime =>
-    valuesOf('chunks').map(chunks => ({
+  const singles = listAxisValues('serviceTime').flatMap(serviceTime =>
+    listAxisValues('chunks').map(chunks => ({
       source: serviceTime ? /** @type {const} */ ('serviceTime') : /** @type {const} */ ('chunks'),
       kinds: [createRequestKind({ serviceTime, chunks }, 1)],
     })),
@@ -130,7 +131,7 @@ export const REQUESTS = [
     on: 'measure',
     // Calibrated rates follow from the capacity of each plane alone, and interleaved arms are not calibrated.
     conflict: request =>
-      kindsOf({ ...request.experiment, axes: request.axes }).some(kind => kind !== 'cost' && kind !== 'capacity') ||
+      listKinds({ ...request.experiment, axes: request.axes }).some(kind => kind !== 'cost' && kind !== 'capacity') ||
       isIdle(request) ||
       request.experiment.keepsServices ||
       (request.experiment.mostOfCapacity !== null && request.overrides.measure?.includes('cost')),

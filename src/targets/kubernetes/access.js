@@ -10,7 +10,7 @@
  */
 
 /** The least that a run needs. No single namespace bounds it: every run makes its own. */
-export const ACCESS = table({
+export const ACCESS = createAccessTable({
   namespaces: [
     'create get list patch delete',
     'every run makes two and removes them; cleanup looks for those left behind; rules of redirected connections need another level',
@@ -35,7 +35,7 @@ export const ACCESS = table({
 export const ROLES = {
   'sidecar-bench': ACCESS,
   // This role is for clusters that admit no reader.
-  'sidecar-bench-kubelet': table({ 'nodes/proxy': ['get', "the kubelet's counters and configuration"] }),
+  'sidecar-bench-kubelet': createAccessTable({ 'nodes/proxy': ['get', "the kubelet's counters and configuration"] }),
 }
 
 /**
@@ -66,7 +66,7 @@ export async function checkAccess(api) {
 }
 
 /** @param {Record<string, [verbs: string, why: string]>} rows by `resource.group`, or the resource alone for the core @returns {Access[]} */
-function table(rows) {
+function createAccessTable(rows) {
   return Object.entries(rows).map(([name, [verbs, why]]) => {
     const [resource, group = ''] = name.split('.')
     return { group, resource, verbs: verbs.split(' '), why }

@@ -147,21 +147,21 @@ export async function openAsking({ agents, node }) {
   const addresses = new Map()
   let waiting = 0
   /** @type {<T>(answer: Promise<T>) => Promise<T>} */
-  const counted = answer => {
+  const trackWaiting = answer => {
     waiting++
     return answer.finally(() => waiting--)
   }
   return {
     async expectFirst({ pod, spec: { program } }, expected) {
       /** @type {{ address: string, times: import('../../model/types.ts').ConfigurationTimes } | null} */
-      const first = await counted(session.call('expectFirst', { uid: pod?.uid, program, expected }))
+      const first = await trackWaiting(session.call('expectFirst', { uid: pod?.uid, program, expected }))
       if (first === null) return null
       addresses.set(expected.name, first.address)
       return first.times
     },
     expect(expected) {
       const endpoint = { ...expected.endpoint, address: addresses.get(expected.name) }
-      return counted(session.call('expect', { ...expected, endpoint }))
+      return trackWaiting(session.call('expect', { ...expected, endpoint }))
     },
     countWaiting: () => waiting,
     giveUp: () => session.call('giveUp', null),

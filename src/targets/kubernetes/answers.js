@@ -6,24 +6,24 @@ import { findFault } from '../../lib/schema-issue.js'
 /** @import { V1Node, V1Pod } from '@kubernetes/client-node' */
 
 /** Makes the schema of an object that may be absent. @param {z.ZodRawShape} shape */
-const some = shape => z.looseObject(shape).nullish()
+const createObjectSchema = shape => z.looseObject(shape).nullish()
 /** Makes the schema of a list that may be absent. @param {z.ZodRawShape} shape of each */
-const many = shape => z.looseObject(shape).array().nullish()
+const createListSchema = shape => z.looseObject(shape).array().nullish()
 const text = z.string()
 const words = text.nullish()
-const ended = some({ exitCode: z.int(), signal: z.int().nullish(), reason: words, message: words })
-const state = some({ waiting: some({ reason: words, message: words }), terminated: ended })
+const ended = createObjectSchema({ exitCode: z.int(), signal: z.int().nullish(), reason: words, message: words })
+const state = createObjectSchema({ waiting: createObjectSchema({ reason: words, message: words }), terminated: ended })
 const ofContainer = { name: text, image: words, containerID: words, restartCount: z.int().min(0) }
-const containers = many({ ...ofContainer, state, lastState: state })
-const conditions = many({ type: text, status: text, message: words })
+const containers = createListSchema({ ...ofContainer, state, lastState: state })
+const conditions = createListSchema({ type: text, status: text, message: words })
 const labels = z.record(text, text).nullish()
-const requests = many({ resources: some({ requests: z.record(text, text).nullish() }) })
+const requests = createListSchema({ resources: createObjectSchema({ requests: z.record(text, text).nullish() }) })
 const said = { phase: words, reason: words, message: words, conditions }
 
 const pod = z.looseObject({
   metadata: z.looseObject({ name: text, namespace: words, uid: words, labels }),
-  spec: some({ nodeName: words, containers: requests, initContainers: requests }),
-  status: some({ ...said, containerStatuses: containers, initContainerStatuses: containers }),
+  spec: createObjectSchema({ nodeName: words, containers: requests, initContainers: requests }),
+  status: createObjectSchema({ ...said, containerStatuses: containers, initContainerStatuses: containers }),
 })
 
 const cpus = text.regex(/^\d{1,9}(?:\.\d{1,9})?m?$/, 'it is no number of CPUs')
@@ -32,7 +32,10 @@ const pods = text.regex(/^\d{1,9}$/, 'it is no number of pods')
 const system = { kernelVersion: text, architecture: text, osImage: text }
 const node = z.looseObject({
   metadata: z.looseObject({ name: text, labels }),
-  spec: some({ unschedulable: z.boolean().nullish(), taints: many({ key: text, effect: text }) }),
+  spec: createObjectSchema({
+    unschedulable: z.boolean().nullish(),
+    taints: createListSchema({ key: text, effect: text }),
+  }),
   status: z.looseObject({
     nodeInfo: z.looseObject({ ...system, bootID: text, kubeletVersion: text, containerRuntimeVersion: text }),
     allocatable: z.looseObject({ cpu: cpus, memory: bytes, pods }),
@@ -44,12 +47,12 @@ const node = z.looseObject({
 const time = z.string().refine(stamp => Number.isFinite(Date.parse(stamp)), 'it is no time')
 const amount = z.number().min(0)
 // Numbers are absent in a container's first seconds.
-const cpu = some({ time, usageCoreNanoSeconds: amount.optional() })
-const memory = some({ workingSetBytes: amount.optional(), rssBytes: amount.optional() })
+const cpu = createObjectSchema({ time, usageCoreNanoSeconds: amount.optional() })
+const memory = createObjectSchema({ workingSetBytes: amount.optional(), rssBytes: amount.optional() })
 const podRef = z.looseObject({ name: text, namespace: text })
 const kubeletSummary = z.looseObject({
-  node: some({ cpu }),
-  pods: many({ podRef, containers: many({ name: text, cpu, memory }) }),
+  node: createObjectSchema({ cpu }),
+  pods: createListSchema({ podRef, containers: createListSchema({ name: text, cpu, memory }) }),
 })
 
 /**

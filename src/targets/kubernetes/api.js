@@ -3,9 +3,9 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { BenchError, SiteLostError, UsageError } from '../../lib/errors.js'
 import { parseJson } from '../../lib/json.js'
-import { suggest } from '../../lib/nearest.js'
-import { homeFolder } from '../../lib/paths.js'
-import { within } from '../../lib/wait.js'
+import { renderSuggestion } from '../../lib/nearest.js'
+import { locateHomeFolder } from '../../lib/paths.js'
+import { withTimeout } from '../../lib/wait.js'
 
 /** @import { KubeConfig, KubernetesObject } from '@kubernetes/client-node' */
 
@@ -25,14 +25,14 @@ const RBAC = 'k8s/rbac.yaml names the least that a run needs'
  * @param {{ context: string | null, environment?: NodeJS.ProcessEnv, home?: string }} options context: null: the current one
  * @throws {UsageError} if there is no kubeconfig that can be read, or no such context
  */
-export async function connect({ context, environment = process.env, home = homeFolder() }) {
+export async function connect({ context, environment = process.env, home = locateHomeFolder() }) {
   const k8s = await import('@kubernetes/client-node')
   const config = new k8s.KubeConfig()
   loadConfig(config, environment, home)
   if (context !== null) {
     const names = config.getContexts().map(c => c.name)
     if (!names.includes(context))
-      throw new UsageError(`the kubeconfig has no context "${context}"${suggest(context, names)}`)
+      throw new UsageError(`the kubeconfig has no context "${context}"${renderSuggestion(context, names)}`)
     config.setCurrentContext(context)
   }
   const cluster = config.getCurrentCluster()
@@ -123,8 +123,8 @@ function createRequest(server) {
     const deadline = performance.now() + (isLost ? 0 : lostAfterSeconds * 1000)
     for (;;) {
       try {
-        const late = () => Promise.reject(new Error(`no answer within ${ANSWER_SECONDS} s`))
-        const answer = await within(ask(), { seconds: ANSWER_SECONDS, late })
+        const rejectLate = () => Promise.reject(new Error(`no answer within ${ANSWER_SECONDS} s`))
+        const answer = await withTimeout(ask(), { seconds: ANSWER_SECONDS, late: rejectLate })
         isLost = false
         return answer
       } catch (error) {

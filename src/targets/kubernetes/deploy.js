@@ -1,6 +1,6 @@
 import { BenchError } from '../../lib/errors.js'
 import { readNowMs } from '../../node/convergence.js'
-import { rulesOf } from '../rules.js'
+import { renderServiceRules } from '../rules.js'
 import { awaitPods } from './await-pods.js'
 import { createHandle } from './container.js'
 import { LABELS, renderDeployment, renderJob, renderSidecarPod } from './manifests.js'
@@ -24,13 +24,13 @@ export function createDeploy({ api, namespace, labels, files, openPods, rulesIma
   const { where, loadWhere, nodeLabel, hasNativeSidecars } = options
 
   /** @param {string} service @param {number} start */
-  const metaOf = (service, start) => {
+  const createMetadata = (service, start) => {
     const startLabels = { ...labels, [LABELS.start]: `${start}` }
     return { service, name: `${service}-${start}`, namespace, labels: startLabels }
   }
   /** @param {ProcessSpec} spec @param {{ start: number, folder: string }} at */
   const applyFiles = (spec, { start, folder }) => {
-    const { name, labels } = metaOf(spec.service, start)
+    const { name, labels } = createMetadata(spec.service, start)
     return files.apply(spec, { name, labels, folder })
   }
 
@@ -42,7 +42,7 @@ export function createDeploy({ api, namespace, labels, files, openPods, rulesIma
     /** @type {Deployment} */
     const deployment = {
       processes,
-      remove: () => remove(processes, { api, namespace, ...at, services, arePods: Boolean(onStart) }),
+      remove: () => removeStart(processes, { api, namespace, ...at, services, arePods: Boolean(onStart) }),
     }
     try {
       if (onStart) {
@@ -52,8 +52,8 @@ export function createDeploy({ api, namespace, labels, files, openPods, rulesIma
         }
         return deployment
       }
-      const specsOf = (/** @type {string} */ service) => specs.filter(spec => spec.service === service)
-      await Promise.all(services.map(service => applyService(specsOf(service), at)))
+      const listServiceSpecs = (/** @type {string} */ service) => specs.filter(spec => spec.service === service)
+      await Promise.all(services.map(service => applyService(listServiceSpecs(service), at)))
       const generator = processes.find(({ spec }) => spec.role === 'generator')
       if (generator) {
         const { service, role } = generator.spec
@@ -70,12 +70,12 @@ export function createDeploy({ api, namespace, labels, files, openPods, rulesIma
 
   /** @param {ProcessSpec[]} specs of one service @param {{ start: number, folder: string }} at */
   async function applyService(specs, at) {
-    const rules = rulesOf(specs)
+    const rules = renderServiceRules(specs)
     const withRules = (/** @type {ProcessSpec} */ spec) =>
       spec.redirects && rules ? { ...spec, files: [...spec.files, { name: RULES, content: rules }] } : spec
     const containers = await Promise.all(specs.map(spec => applyFiles(withRules(spec), at)))
     const [container] = containers
-    const meta = metaOf(container.spec.service, at.start)
+    const meta = createMetadata(container.spec.service, at.start)
     return container.spec.role === 'generator'
       ? api.apply(renderJob({ ...meta, container, where: loadWhere }))
       : api.apply(renderDeployment({ ...meta, containers, where, hasNativeSidecars, rulesImage: rulesImage() }))
@@ -84,7 +84,7 @@ export function createDeploy({ api, namespace, labels, files, openPods, rulesIma
   /** @param {Handle} process @param {{ start: number, folder: string }} at @returns {Promise<NonNullable<Handle['pod']>>} */
   async function makePod({ spec }, at) {
     const container = await applyFiles(spec, at)
-    const pod = renderSidecarPod({ ...metaOf(spec.service, at.start), container, where: nodeLabel })
+    const pod = renderSidecarPod({ ...createMetadata(spec.service, at.start), container, where: nodeLabel })
     const createdMs = readNowMs()
     const made = await api.apply(pod)
     return { uid: /** @type {any} */ (made).metadata.uid, createdMs }
@@ -98,7 +98,7 @@ export function createDeploy({ api, namespace, labels, files, openPods, rulesIma
  *   controllers made the pods
  * @throws {BenchError} if they are not gone in time
  */
-async function remove(processes, { api, namespace, pods, start, services, arePods }) {
+async function removeStart(processes, { api, namespace, pods, start, services, arePods }) {
   await Promise.all(processes.map(p => p.saveLog()))
   const hasFiles = processes.some(({ spec }) => spec.files.length > 0)
   const hasCredentials = processes.some(({ spec }) => spec.credentials.length > 0)

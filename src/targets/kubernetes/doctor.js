@@ -1,6 +1,6 @@
 import { BenchError } from '../../lib/errors.js'
 import { renderCommand } from '../../lib/render-command.js'
-import { largestBindingCpuLimit } from '../../model/cpu-limits.js'
+import { findLargestBindingCpuLimit } from '../../model/cpu-limits.js'
 import { formatImageName } from '../../tools/image.js'
 import { nodeTool } from '../../tools/node.js'
 import { isBuilt } from '../../tools/sources.js'
@@ -8,7 +8,7 @@ import { checkAccess } from './access.js'
 import { chooseImages, hasImage, isAlwaysPulled } from './images.js'
 import { renderNamespace, renderReader } from './manifests.js'
 import { chooseNode, findDefect, parseQuantity } from './nodes.js'
-import { parseWhere } from './pod.js'
+import { parseNodeLabel } from './pod.js'
 import { NATIVE_SIDECARS_SINCE, readVersion } from './site.js'
 
 /** @import { ToolSpec } from '../../model/types.ts' @import { Api } from './api.js' */
@@ -45,25 +45,26 @@ export async function examineCluster({ api, node, loadNode, images, specs }) {
     const isOld = minor < NATIVE_SIDECARS_SINCE
     const old = `: sidecars are ordinary containers; native ones came with 1.${NATIVE_SIDECARS_SINCE}`
     const text = `API server: Kubernetes ${gitVersion} at ${api.server} (context ${api.readContext()})`
-    findings.push(isOld ? warn(`${text}${old}`) : ok(text))
+    findings.push(isOld ? createWarning(`${text}${old}`) : createOkFinding(text))
     const denied = await checkAccess(api).catch(error => {
-      findings.push(warn(`access: ${error.message}`))
+      findings.push(createWarning(`access: ${error.message}`))
       return null
     })
-    if (denied?.length === 0) findings.push(ok('access: all that a run asks is allowed'))
+    if (denied?.length === 0) findings.push(createOkFinding('access: all that a run asks is allowed'))
     for (const { group, resource, verbs, why } of denied ?? []) {
       const text = `access: you may not ${verbs.join(', ')} ${resource}${group && `.${group}`} (${why})`
       findings.push({ level: 'missing', text, more: resource === denied?.at(-1)?.resource ? [RBAC] : [] })
     }
     // A request that is denied would only fail, so what needs it is not checked.
-    const may = (/** @type {string} */ resource) => !denied?.some(d => d.resource === resource)
-    if (may('namespaces') && may('daemonsets')) findings.push(await examineReader(api, images.node ?? nodeTool.image))
-    if (may('nodes')) {
+    const isPermitted = (/** @type {string} */ resource) => !denied?.some(d => d.resource === resource)
+    if (isPermitted('namespaces') && isPermitted('daemonsets'))
+      findings.push(await examineReader(api, images.node ?? nodeTool.image))
+    if (isPermitted('nodes')) {
       /** @type {V1Node[]} */
       const all = await api.list('v1', 'Node')
       const services = chooseNode(all, node, '--node')
       const load = loadNode === null ? services : chooseNode(all, loadNode, '--load-node')
-      const places = [services, load].map(({ where }) => parseWhere(where))
+      const places = [services, load].map(({ where }) => parseNodeLabel(where))
       const used = all.filter(({ metadata }) => places.some(({ label, value }) => metadata?.labels?.[label] === value))
       const cpus = Math.floor(parseQuantity(services.node.status.capacity.cpu))
       const largest = `largest cap at which two sidecars can bind on the ${cpus} CPUs of ${findNodeName(services.node)}`
@@ -71,7 +72,7 @@ export async function examineCluster({ api, node, loadNode, images, specs }) {
         ...used.map(node => checkNode(node, minor)),
         ...checkImages(used, chooseImages({ specs, images })),
         ...(await Promise.all(used.map(node => examineCaps(api, node)))),
-        ok(`${largest}: ${largestBindingCpuLimit(cpus)} cores`),
+        createOkFinding(`${largest}: ${findLargestBindingCpuLimit(cpus)} cores`),
       )
     }
   } catch (error) {
@@ -99,7 +100,7 @@ async function examineReader(api, image) {
     await api.request('create its namespace', () => api.core.createNamespace({ body, dryRun: 'All' }))
     what = 'DaemonSet'
     await api.tryApply(reader)
-    return ok('reader: its privileged namespace and its DaemonSet would be admitted')
+    return createOkFinding('reader: its privileged namespace and its DaemonSet would be admitted')
   } catch (error) {
     if (!(error instanceof BenchError)) throw error
     const level = UNTRIED.test(error.message) ? 'warning' : 'missing'
@@ -115,10 +116,10 @@ function checkNode(node, minor) {
     `kubelet ${nodeInfo?.kubeletVersion}, ${nodeInfo?.containerRuntimeVersion}`,
   ].join(', ')
   const defect = findDefect(node)
-  if (defect !== null) return warn(`${text}: ${defect}`)
-  return minor >= NATIVE_SIDECARS_SINCE && kubeletMinorOf(node) < NATIVE_SIDECARS_SINCE
-    ? warn(`${text}: it is older than native sidecars, which the API server knows: runs may not start there`)
-    : ok(`${text}, ready`)
+  if (defect !== null) return createWarning(`${text}: ${defect}`)
+  return minor >= NATIVE_SIDECARS_SINCE && parseKubeletMinor(node) < NATIVE_SIDECARS_SINCE
+    ? createWarning(`${text}: it is older than native sidecars, which the API server knows: runs may not start there`)
+    : createOkFinding(`${text}, ready`)
 }
 
 /**
@@ -130,15 +131,15 @@ function checkImages(nodes, chosen) {
     const without = nodes.filter(node => !hasImage(node, image))
     const text = `image of ${name}: ${image}`
     const why = `because its tag is latest or none: give --image ${name}=… with a tag`
-    if (isAlwaysPulled(image)) return warn(`${text} will be pulled at every start, ${why}`)
-    if (without.length === 0) return ok(`${text}, on ${nodes.map(findNodeName).join(', ')}`)
+    if (isAlwaysPulled(image)) return createWarning(`${text} will be pulled at every start, ${why}`)
+    if (without.length === 0) return createOkFinding(`${text}, on ${nodes.map(findNodeName).join(', ')}`)
     const isCut = without.some(({ status }) => (status?.images?.length ?? 0) >= LISTED_IMAGES)
     const cut = isCut ? ` (a node lists its ${LISTED_IMAGES} largest images only: it may be there)` : ''
     const who = `${without.map(findNodeName).join(', ')}${cut}`
     // The kit builds this image, so no registry has it.
     if (isBuilt(name) && image === formatImageName(name))
-      return warn(`${text} is not on ${who}: ${renderCommand('images', `--${name} FILE`)} writes it`)
-    return warn(`${text} will be pulled by ${who}`)
+      return createWarning(`${text} is not on ${who}: ${renderCommand('images', `--${name} FILE`)} writes it`)
+    return createWarning(`${text} will be pulled by ${who}`)
   })
   const last = findings.findLast(({ level }) => level === 'warning')
   if (last) last.more = [IMPORT]
@@ -159,7 +160,7 @@ async function examineCaps(api, node) {
     if (!(error instanceof BenchError)) throw error
     const isDenied = /** @type {any} */ (error).code === 403
     const why = isDenied ? 'you may not ask its kubelet (get nodes/proxy, which no run needs)' : error.message
-    return warn(`${what}: ${why}; ${READ_BACK}`)
+    return createWarning(`${what}: ${why}; ${READ_BACK}`)
   }
   const { cpuCFSQuota, cpuCFSQuotaPeriod = '100ms', cpuManagerPolicy = 'none' } = answer.kubeletconfig
   if (cpuCFSQuota === false) {
@@ -167,18 +168,18 @@ async function examineCaps(api, node) {
     return { level: 'missing', text: `${what}: its kubelet enforces no CPU limits (cpuCFSQuota: false): ${advice}` }
   }
   const text = `${what}: quotas every ${cpuCFSQuotaPeriod}, CPU manager ${cpuManagerPolicy}`
-  if (cpuManagerPolicy !== 'static') return ok(text)
-  const quota = kubeletMinorOf(node) >= NO_QUOTA_SINCE ? ' and no quota' : ''
-  return warn(`${text}: a Guaranteed pod that asks for whole CPUs has them for itself${quota}; ${READ_BACK}`)
+  if (cpuManagerPolicy !== 'static') return createOkFinding(text)
+  const quota = parseKubeletMinor(node) >= NO_QUOTA_SINCE ? ' and no quota' : ''
+  return createWarning(`${text}: a Guaranteed pod that asks for whole CPUs has them for itself${quota}; ${READ_BACK}`)
 }
 
 /** @param {string} text @returns {Finding} */
-const ok = text => ({ level: 'ok', text })
+const createOkFinding = text => ({ level: 'ok', text })
 /** @param {string} text @returns {Finding} */
-const warn = text => ({ level: 'warning', text })
+const createWarning = text => ({ level: 'warning', text })
 const findNodeName = (/** @type {V1Node} */ { metadata }) => `${metadata?.name}`
 
 /** @param {V1Node} node */
-function kubeletMinorOf({ status }) {
+function parseKubeletMinor({ status }) {
   return Number(/^v\d+\.(\d+)/.exec(status?.nodeInfo?.kubeletVersion ?? '')?.[1])
 }

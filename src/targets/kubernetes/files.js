@@ -23,14 +23,14 @@ export function createFiles({ api, namespace, labels }) {
   const applied = new Map()
 
   /** @param {string} at */
-  const sourceOf = at => {
+  const findSource = at => {
     for (const [source, place] of located) if (place === at) return source
     throw new Error(`nothing is at ${at}`)
   }
 
   /** Brings the scripts of a folder as a ConfigMap: once a run, named after its content. @param {string} at */
   async function applyScripts(at) {
-    const files = readTextFiles(sourceOf(at))
+    const files = readTextFiles(findSource(at))
     const name = `scripts-${hashText(JSON.stringify(files)).slice(0, 10)}`
     if (!applied.has(name)) applied.set(name, api.apply(renderFiles({ name, namespace, labels, files })))
     await applied.get(name)?.catch(error => {
@@ -71,7 +71,7 @@ export function createFiles({ api, namespace, labels }) {
       if (spec.credentials.length === 0) return { spec, folders }
       const credentialsAt = path.posix.dirname(spec.credentials[0])
       const names = spec.credentials.map(file => path.posix.basename(file))
-      const read = (/** @type {string} */ file) => readFileSync(path.join(sourceOf(credentialsAt), file), 'utf8')
+      const read = (/** @type {string} */ file) => readFileSync(path.join(findSource(credentialsAt), file), 'utf8')
       const files = Object.fromEntries(names.map(file => [file, read(file)]))
       await api.apply(renderFiles({ name, namespace, labels, files, isSecret: true }))
       return { spec, folders: [...folders, { path: credentialsAt, secret: name, names }] }

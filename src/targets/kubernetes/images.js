@@ -12,7 +12,7 @@ const ARCHIVE = 'images.tar'
  * Finds a tool's image: the user's, else the one that the kit builds, else its own; null: there is none.
  * @param {Pick<ToolSpec, 'name' | 'image'>} tool @param {Record<string, string>} images the user's, by the tool's name
  */
-export function imageOf({ name, image }, images) {
+export function findImage({ name, image }, images) {
   return images[name] ?? (isBuilt(name) ? formatImageName(name) : image)
 }
 
@@ -24,7 +24,7 @@ export function imageOf({ name, image }, images) {
 export function chooseImages({ specs, images }) {
   const distinct = new Map([...specs, nodeTool].map(spec => [spec.name, spec]))
   return [...distinct.values()].flatMap(spec => {
-    const image = imageOf(spec, images)
+    const image = findImage(spec, images)
     return image === null ? [] : [{ name: spec.name, image }]
   })
 }
@@ -61,8 +61,8 @@ export function listImports(archive) {
 
 /** Says whether a node lists an image; false may mean that it is not among the 50 largest, which the kubelet lists. @param {V1Node} node @param {string} image */
 export function hasImage({ status }, image) {
-  const wanted = expandImage(image)
-  return status?.images?.some(({ names }) => names?.some(name => expandImage(name) === wanted)) ?? false
+  const fullName = expandImage(image)
+  return status?.images?.some(({ names }) => names?.some(name => expandImage(name) === fullName)) ?? false
 }
 
 /** Says whether a node pulls an image at every start, as it does without a tag or with `latest`. @param {string} image */

@@ -58,7 +58,7 @@ export function createKubernetesTarget(options) {
     namespace,
     open,
     locate: files.locate,
-    pods: { place: placeAt(''), openAsking: async () => openAsking({ agents: (await open()).agents, node }) },
+    pods: { place: createPodPlace(''), openAsking: async () => openAsking({ agents: (await open()).agents, node }) },
     deploy: createDeploy({
       ...options,
       labels,
@@ -74,9 +74,9 @@ export function createKubernetesTarget(options) {
       const places = services.map(async service => {
         const name = `${service}-${start}`
         const made = await api.apply(renderService({ service, name, namespace, labels: startLabels, ports }))
-        return [service, placeAt(/** @type {any} */ (made).spec.clusterIP)]
+        return [service, createPodPlace(/** @type {any} */ (made).spec.clusterIP)]
       })
-      return { ...Object.fromEntries(await Promise.all(places)), [PROBER]: placeAt(agents.proberAddress()) }
+      return { ...Object.fromEntries(await Promise.all(places)), [PROBER]: createPodPlace(agents.proberAddress()) }
     },
 
     async allowRules(image) {
@@ -92,12 +92,12 @@ export function createKubernetesTarget(options) {
     },
 
     async look(processes) {
-      if (sampleSource === 'kubelet') return lookByKubelet(containersOf(processes))
-      return lookByReaders((await open()).agents, containersOf(processes))
+      if (sampleSource === 'kubelet') return lookByKubelet(toContainerHandles(processes))
+      return lookByReaders((await open()).agents, toContainerHandles(processes))
     },
 
     async observe(processes, { window, signal }) {
-      const containers = containersOf(processes)
+      const containers = toContainerHandles(processes)
       if (sampleSource === 'cgroup') return observeByReaders((await open()).agents, containers, { window, signal })
       const read = () => readSummary(api, containers[0]?.watched().node ?? node)
       return observeByKubelet({ readSummary: read, containers, cpus, window, signal })
@@ -123,7 +123,7 @@ export function createKubernetesTarget(options) {
 }
 
 /** @param {string} reach @returns {Place} */
-function placeAt(reach) {
+function createPodPlace(reach) {
   return { reach, listen: '0.0.0.0', inside: '127.0.0.1' }
 }
 
@@ -158,6 +158,6 @@ async function openNamespaces({ nodeImage, created, ...options }) {
 }
 
 /** @param {Handle[]} processes of this target */
-function containersOf(processes) {
+function toContainerHandles(processes) {
   return /** @type {import('./container.js').ContainerHandle[]} */ (processes)
 }

@@ -1,6 +1,6 @@
 import { startClock } from '../../lib/clock.js'
 import { BenchError } from '../../lib/errors.js'
-import { sleep, untilAborted } from '../../lib/wait.js'
+import { sleep, withAbort } from '../../lib/wait.js'
 import { NOT_OFFERED } from '../../node/kernel/cgroup.js'
 import { readKubeletSummary } from './answers.js'
 
@@ -57,10 +57,10 @@ export async function observeByKubelet({ readSummary, containers, cpus, window, 
   const polls = []
   const poll = async () => {
     const epochMs = now()
-    const { node, pods } = await untilAborted(readSummary(), signal)
+    const { node, pods } = await withAbort(readSummary(), signal)
     polls.push({ epochMs, node: parseCpu(node?.cpu), containers: containers.map(c => findCounter(pods, c.watched())) })
   }
-  const pollUpTo = async (/** @type {number} */ edgeMs) => {
+  const pollUntil = async (/** @type {number} */ edgeMs) => {
     for (;;) {
       await poll()
       // Polls are counted back from the edge, so that none is under way when it comes.
@@ -73,9 +73,9 @@ export async function observeByKubelet({ readSummary, containers, cpus, window, 
   }
   try {
     signal.throwIfAborted()
-    await pollUpTo(window.startMs)
+    await pollUntil(window.startMs)
     const before = lookByKubelet(containers)
-    await pollUpTo(window.endMs)
+    await pollUntil(window.endMs)
     const after = lookByKubelet(containers)
     await Promise.race([poll(), sleep(LAST_POLL_MS, signal)])
     const names = containers.map(c => c.watched()).map(({ pod, container }) => `${container} of the pod ${pod}`)
@@ -153,10 +153,10 @@ export function readSummary(api, node) {
 
 /** Picks the polls with a counter of every container, at least one of them new. @param {Poll[]} polls @returns {Sample[]} */
 function findSamples(polls) {
-  const stampsOf = (/** @type {Poll} */ { containers }) => containers.map(c => c?.epochMs).join()
+  const renderTimestamps = (/** @type {Poll} */ { containers }) => containers.map(c => c?.epochMs).join()
   return polls
     .filter(({ containers }) => !containers.includes(null))
-    .filter((poll, i, whole) => i === 0 || stampsOf(poll) !== stampsOf(whole[i - 1]))
+    .filter((poll, i, whole) => i === 0 || renderTimestamps(poll) !== renderTimestamps(whole[i - 1]))
     .map(({ epochMs, containers }) => ({ epochMs, readings: containers.filter(c => c !== null).map(toReading) }))
 }
 

@@ -1,4 +1,4 @@
-import { keyOf, renderKitPod, renderPod, renderVolumes } from './pod.js'
+import { renderFileKey, renderKitPod, renderPod, renderVolumes } from './pod.js'
 
 /** The objects that a run creates in a cluster. Pure. */
 /** @import { Container, Where } from './pod.js' */
@@ -37,7 +37,7 @@ export function renderNamespace({ name, runId, level, annotations }) {
  *   files: by path; a key of a ConfigMap has no slashes, so renderVolumes puts them back
  */
 export function renderFiles({ name, namespace, labels, files, isSecret = false }) {
-  const entries = Object.fromEntries(Object.entries(files).map(([file, text]) => [keyOf(file), text]))
+  const entries = Object.fromEntries(Object.entries(files).map(([file, text]) => [renderFileKey(file), text]))
   return {
     apiVersion: 'v1',
     kind: isSecret ? 'Secret' : 'ConfigMap',

@@ -2,7 +2,7 @@ import os from 'node:os'
 import { BenchError } from '../../lib/errors.js'
 import { processStartTicks, readPlace } from '../../lib/process-start.js'
 import { renderCommand } from '../../lib/render-command.js'
-import { waitFor } from '../../lib/wait.js'
+import { waitForCondition } from '../../lib/wait.js'
 import { LABELS, MANAGER, renderNamespace } from './manifests.js'
 
 /** @import { Api } from './api.js' */
@@ -18,7 +18,7 @@ const OWNER = 'sidecar-bench/owner'
  * @throws {BenchError} when another run has made one of this name
  */
 export async function createNamespace({ api, name, runId, level }) {
-  const [host, ...place] = placeHere().split(' ')
+  const [host, ...place] = renderPlaceId().split(' ')
   const owner = [host, process.pid, processStartTicks(process.pid), ...place].join(' ')
   try {
     await api.create(renderNamespace({ name, runId, level, annotations: { [OWNER]: owner } }))
@@ -43,7 +43,7 @@ export async function removeNamespaces({ api, names }) {
     await api.remove({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }, { lostAfterSeconds: LOST_SECONDS })
   }
   const isGone = async () => (await Promise.all(names.map(api.readNamespace))).every(namespace => namespace === null)
-  await waitFor(isGone, {
+  await waitForCondition(isGone, {
     what: `the namespaces ${names.join(' and ')} to be removed`,
     deadlineSeconds: GONE_SECONDS,
     intervalMs: 200,
@@ -67,7 +67,7 @@ export async function cleanUpCluster({ api, isAll, run = null, retained = [] }) 
     const runId = metadata.labels[LABELS.run]
     if (run !== null && runId !== run) continue
     const [host, pid, ticks, ...place] = (metadata.annotations?.[OWNER] ?? '').split(' ')
-    const isHere = [host, ...place].join(' ') === placeHere()
+    const isHere = [host, ...place].join(' ') === renderPlaceId()
     const what = `namespace ${metadata.name}`
     if (isHere && processStartTicks(Number(pid)) === Number(ticks)) left.push(`${what}: its run goes on`)
     else if (!isHere && !isAll)
@@ -83,7 +83,7 @@ export async function cleanUpCluster({ api, isAll, run = null, retained = [] }) 
 }
 
 /** Names this place by host, boot and pid namespace: machines, or containers, may share a hostname. */
-function placeHere() {
+function renderPlaceId() {
   const { bootId, pidNamespace } = readPlace()
   return [os.hostname(), bootId, pidNamespace].join(' ')
 }

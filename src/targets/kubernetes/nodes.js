@@ -1,6 +1,6 @@
 import { BenchError, UsageError } from '../../lib/errors.js'
-import { suggest } from '../../lib/nearest.js'
-import { HOST_LABEL, parseWhere } from './pod.js'
+import { renderSuggestion } from '../../lib/nearest.js'
+import { HOST_LABEL, parseNodeLabel } from './pod.js'
 
 /** Nodes of a cluster: which takes pods, what it is, and what it still has for pods. Pure. */
 /** @import { V1Node, V1Pod } from '@kubernetes/client-node' */
@@ -10,26 +10,31 @@ const PREFIXES = 'kMGTPE'
 
 /**
  * Chooses the first node that takes pods.
- * @param {any[]} nodes @param {import('./pod.js').Where} wanted a node's name, or label=value; null: any @param {string} option for
+ * @param {any[]} nodes @param {import('./pod.js').Where} nodeLabel a node's name, or label=value; null: any @param {string} option for
  *   errors
  * @returns {{ node: any, where: string }} where: the place for pods: the label as wanted, else the node's name
  * @throws {UsageError} if the cluster has no such node; {BenchError} if none takes pods
  */
-export function chooseNode(nodes, wanted, option) {
-  const { label, value } = wanted === null ? { label: '', value: '' } : parseWhere(wanted)
+export function chooseNode(nodes, nodeLabel, option) {
+  const { label, value } = nodeLabel === null ? { label: '', value: '' } : parseNodeLabel(nodeLabel)
   const isWanted = (/** @type {any} */ { metadata }) =>
     metadata.labels?.[label] === value || (label === HOST_LABEL && metadata.name === value)
-  const candidates = wanted === null ? nodes : nodes.filter(isWanted)
+  const candidates = nodeLabel === null ? nodes : nodes.filter(isWanted)
   if (candidates.length === 0) {
     const names = nodes.map(n => n.metadata.name)
-    throw new UsageError(`${option} ${wanted}: the cluster has no such node${suggest(`${wanted}`, names)}`)
+    throw new UsageError(
+      `${option} ${nodeLabel}: the cluster has no such node${renderSuggestion(`${nodeLabel}`, names)}`,
+    )
   }
   const node = candidates.find(n => findDefect(n) === null)
   if (!node) {
     const names = candidates.map(n => n.metadata.name).join(', ')
     throw new BenchError(`no node can take pods: ${names} not ready, cordoned or tainted; name one with ${option}`)
   }
-  return { node, where: wanted?.includes('=') ? wanted : `${node.metadata.labels?.[HOST_LABEL] ?? node.metadata.name}` }
+  return {
+    node,
+    where: nodeLabel?.includes('=') ? nodeLabel : `${node.metadata.labels?.[HOST_LABEL] ?? node.metadata.name}`,
+  }
 }
 
 /** Finds why a node takes no pods of a run, in words; null: it does. @param {V1Node} node */
@@ -67,20 +72,20 @@ export function findLimits({ node: { metadata, status }, pods }) {
   const nodePods = pods.filter(
     ({ spec, status }) => spec?.nodeName === name && !/Succeeded|Failed/.test(`${status?.phase}`),
   )
-  const offered = (/** @type {string} */ what) => parseQuantity(status?.allocatable?.[what] ?? '')
+  const findAllocatable = (/** @type {string} */ what) => parseQuantity(status?.allocatable?.[what] ?? '')
   // A number that cannot be read counts as 0: if pods then do not fit, the scheduler refuses them, with a reason.
-  const requested = (/** @type {string} */ what) =>
+  const sumRequested = (/** @type {string} */ what) =>
     nodePods
       .flatMap(({ spec }) => [...(spec?.containers ?? []), ...(spec?.initContainers ?? []).filter(isNativeSidecar)])
       .reduce((sum, { resources }) => sum + (parseQuantity(resources?.requests?.[what] ?? '0') || 0), 0)
   return {
     node: name,
-    pods: offered('pods'),
+    pods: findAllocatable('pods'),
     podsUsed: nodePods.length,
-    memoryBytes: offered('memory'),
-    memoryRequestedBytes: requested('memory'),
-    cpus: offered('cpu'),
-    cpusRequested: requested('cpu'),
+    memoryBytes: findAllocatable('memory'),
+    memoryRequestedBytes: sumRequested('memory'),
+    cpus: findAllocatable('cpu'),
+    cpusRequested: sumRequested('cpu'),
   }
 }
 

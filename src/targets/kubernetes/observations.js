@@ -70,36 +70,39 @@ export function mergeObservations(observations, { processes }) {
   /**
    * @template T @param {(T[] | null | undefined)[]} lists a node's each @returns {T[]} in the order of the processes
    */
-  const inOrder = lists => {
+  const orderResults = lists => {
     /** @type {any[]} */
     const all = []
     for (const [n, { places }] of observations.entries())
       for (const [i, at] of places.entries()) all[at] = lists[n]?.[i]
     return all
   }
-  const ticks = observations.map(({ observation }) => new Map(observation.samples.map(s => [tickOf(s), s])))
+  const ticks = observations.map(({ observation }) => new Map(observation.samples.map(s => [computeTick(s), s])))
   const samples = main.observation.samples
-    .filter(sample => ticks.every(byTick => byTick.has(tickOf(sample))))
-    .map(sample => ({ ...sample, readings: inOrder(ticks.map(byTick => byTick.get(tickOf(sample))?.readings)) }))
+    .filter(sample => ticks.every(byTick => byTick.has(computeTick(sample))))
+    .map(sample => ({
+      ...sample,
+      readings: orderResults(ticks.map(byTick => byTick.get(computeTick(sample))?.readings)),
+    }))
   const merge = (/** @type {'start' | 'end'} */ which) => {
     const edges = observations.map(({ observation }) => observation[which])
     const edge = main.observation[which]
     if (edge === null || edges.includes(null)) return null
-    const sample = { ...edge.sample, readings: inOrder(edges.map(e => e?.sample.readings)) }
-    return { ...edge, sample, states: inOrder(edges.map(e => e?.states)) }
+    const sample = { ...edge.sample, readings: orderResults(edges.map(e => e?.sample.readings)) }
+    return { ...edge, sample, states: orderResults(edges.map(e => e?.states)) }
   }
   const afters = observations.map(({ observation }) => observation.after)
   return {
     samples,
     start: merge('start'),
     end: merge('end'),
-    after: afters.includes(null) ? null : inOrder(afters),
+    after: afters.includes(null) ? null : orderResults(afters),
     clockOffsetMs,
     onHost: main.places,
   }
 }
 
 /** Names the moment of a sample: its edge, or its tick. @param {{ epochMs: number, edge?: string }} sample */
-function tickOf({ epochMs, edge }) {
+function computeTick({ epochMs, edge }) {
   return edge ?? Math.round(epochMs / TICK_MS)
 }

@@ -33,32 +33,32 @@ export function findObstacle(pod) {
   const { status, metadata } = pod
   const name = metadata?.name
   const unscheduled = status?.conditions?.find(c => c.type === 'PodScheduled' && c.status === 'False')
-  if (unscheduled) return obstacle(`no node takes the pod ${name}: ${unscheduled.message}`, false)
+  if (unscheduled) return createObstacle(`no node takes the pod ${name}: ${unscheduled.message}`, false)
   if (status?.phase === 'Failed' && status.reason)
-    return obstacle(`the pod ${name} failed: ${status.reason}: ${status.message}`, true)
-  for (const containerStatus of statusesOf(pod)) {
+    return createObstacle(`the pod ${name} failed: ${status.reason}: ${status.message}`, true)
+  for (const containerStatus of listContainerStatuses(pod)) {
     const { waiting, terminated } = containerStatus.state ?? {}
     const { reason, message } = waiting ?? {}
     const reasonText = `${reason}: ${message ?? ''}`
     const what = `${containerStatus.name} of the pod ${name}`
     if (reason && PULL.test(reason)) {
       const why = `the image ${containerStatus.image} of ${what} cannot be pulled: ${reasonText}`
-      return obstacle(why, !PASSING.test(reason))
+      return createObstacle(why, !PASSING.test(reason))
     }
     const last = terminated ?? containerStatus.lastState?.terminated
     if (last && (containerStatus.restartCount > 0 || last.exitCode !== 0)) {
       const status = `status ${last.exitCode}${last.message ? ` (${last.message})` : ''}`
       const how = last.reason === 'OOMKilled' ? 'OOMKilled' : status
-      return obstacle(`${what} ended with ${how}`, true, containerStatus.name)
+      return createObstacle(`${what} ended with ${how}`, true, containerStatus.name)
     }
     if (reason && !PASSING.test(reason))
-      return obstacle(`${what} does not start: ${reasonText}`, false, containerStatus.name)
+      return createObstacle(`${what} does not start: ${reasonText}`, false, containerStatus.name)
   }
   return null
 }
 
 /** @param {string} why @param {boolean} isFinal @param {string | null} [container] */
-const obstacle = (why, isFinal, container = null) => ({ why, isFinal, container })
+const createObstacle = (why, isFinal, container = null) => ({ why, isFinal, container })
 
 /** Says whether a pod is ready, and is not being deleted. @param {V1Pod} pod */
 export function isReady({ status, metadata }) {
@@ -68,7 +68,7 @@ export function isReady({ status, metadata }) {
 
 /** Finds the status of a container, init containers among them; undefined: it has none yet. @param {V1Pod} pod @param {string} container */
 export function findContainerStatus(pod, container) {
-  return statusesOf(pod).find(status => status.name === container)
+  return listContainerStatuses(pod).find(status => status.name === container)
 }
 
 /** Finds the id that a container's cgroup is named after; null: none yet. @param {V1Pod} pod @param {string} container */
@@ -77,6 +77,6 @@ export function findContainerId(pod, container) {
 }
 
 /** @param {V1Pod} pod */
-function statusesOf({ status }) {
+function listContainerStatuses({ status }) {
   return [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
 }

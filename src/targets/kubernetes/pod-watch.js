@@ -36,7 +36,7 @@ export async function watchPods({ api, namespaces }) {
     const { items } = await api.request('list pods', () => api.core.listNamespacedPod({ namespace }))
     items.map(readPod)
   }
-  for (const namespace of namespaces) follow({ api, namespace, pods, tell, signal: closing.signal })
+  for (const namespace of namespaces) followPods({ api, namespace, pods, tell, signal: closing.signal })
 
   return {
     find: (service, start) =>
@@ -52,7 +52,7 @@ export async function watchPods({ api, namespaces }) {
         signal?.throwIfAborted()
         const left = deadline - performance.now()
         if (left <= 0) return null
-        await nextChange(Math.min(left, 1000), signal)
+        await awaitChange(Math.min(left, 1000), signal)
       }
     },
 
@@ -65,7 +65,7 @@ export async function watchPods({ api, namespaces }) {
   }
 
   /** @param {number} mostMs @param {AbortSignal} [signal] */
-  async function nextChange(mostMs, signal) {
+  async function awaitChange(mostMs, signal) {
     const changed = new AbortController()
     const wake = () => changed.abort()
     listeners.add(wake)
@@ -80,7 +80,7 @@ export async function watchPods({ api, namespaces }) {
  * @param {{ api: import('./api.js').Api, namespace: string, pods: Map<string, V1Pod>, tell: () => void,
  *   signal: AbortSignal }} options pods: by namespace/name, which this keeps up to date; tell: calls the listeners
  */
-async function follow({ api, namespace, pods, tell, signal }) {
+async function followPods({ api, namespace, pods, tell, signal }) {
   const watch = new api.k8s.Watch(api.config)
   let abort = () => {}
   signal.addEventListener('abort', () => abort(), { once: true })
@@ -88,12 +88,12 @@ async function follow({ api, namespace, pods, tell, signal }) {
     try {
       const { items, metadata } = await api.core.listNamespacedPod({ namespace })
       for (const key of [...pods.keys()]) if (key.startsWith(`${namespace}/`)) pods.delete(key)
-      for (const pod of items.map(readPod)) pods.set(keyOf(pod), pod)
+      for (const pod of items.map(readPod)) pods.set(createPodKey(pod), pod)
       tell()
       await new Promise((resolve, reject) => {
         const onEvent = (/** @type {string} */ type, /** @type {V1Pod} */ pod) => {
-          if (type === 'ADDED' || type === 'MODIFIED') pods.set(keyOf(pod), readPod(pod))
-          else if (type === 'DELETED') pods.delete(keyOf(pod))
+          if (type === 'ADDED' || type === 'MODIFIED') pods.set(createPodKey(pod), readPod(pod))
+          else if (type === 'DELETED') pods.delete(createPodKey(pod))
           else if (type === 'ERROR') return
           tell()
         }
@@ -114,6 +114,6 @@ async function follow({ api, namespace, pods, tell, signal }) {
 }
 
 /** @param {V1Pod} pod */
-function keyOf({ metadata }) {
+function createPodKey({ metadata }) {
   return `${metadata?.namespace}/${metadata?.name}`
 }

@@ -117,7 +117,7 @@ export function renderPod({ containers, where, hasNativeSidecars, isProbed = tru
   const cpu = podCpuCores === undefined ? null : { cpu: renderCpu(podCpuCores) }
   return {
     ...POD_DEFAULTS,
-    ...renderWhere([where]),
+    ...renderNodeAffinity([where]),
     // Pod-level resources: https://kubernetes.io/docs/tasks/configure-pod-container/assign-pod-level-resources
     ...(cpu && { resources: { requests: cpu, limits: cpu } }),
     securityContext: POD_SECURITY,
@@ -139,7 +139,7 @@ export function renderVolumes(folders) {
   const volumeNames = nameVolumes(distinct.map(({ path }) => path))
   return {
     volumes: distinct.map(({ configMap, secret, names, path }) => {
-      const items = names.map(name => ({ key: keyOf(name), path: name }))
+      const items = names.map(name => ({ key: renderFileKey(name), path: name }))
       const source = configMap
         ? { configMap: { name: configMap, items } }
         : { secret: { secretName: secret, items, defaultMode: 0o440 } }
@@ -160,7 +160,7 @@ export function renderKitPod({ name, image, wheres, pod, container }) {
   const restricted = { name, image, command: IDLE, securityContext: { ...RESTRICTED, ...securityContext } }
   return {
     ...OWN_POD_DEFAULTS,
-    ...renderWhere(wheres),
+    ...renderNodeAffinity(wheres),
     securityContext: POD_SECURITY,
     ...pod,
     containers: [{ ...restricted, ...rest, resources: SMALL }],
@@ -168,10 +168,10 @@ export function renderKitPod({ name, image, wheres, pod, container }) {
 }
 
 /** Renders the affinity to nodes; {}: one of the places is null, or there are none. @param {Where[]} wheres any of which a node must match */
-function renderWhere(wheres) {
+function renderNodeAffinity(wheres) {
   const nodeSelectorTerms = wheres.flatMap(where => {
     if (where === null) return []
-    const { label, value } = parseWhere(where)
+    const { label, value } = parseNodeLabel(where)
     return { matchExpressions: [{ key: label, operator: 'In', values: [value] }] }
   })
   if (nodeSelectorTerms.length === 0 || nodeSelectorTerms.length < wheres.length) return {}
@@ -179,13 +179,13 @@ function renderWhere(wheres) {
 }
 
 /** Parses a place to the label that a node must have: its own, or that of a node's name. @param {string} where */
-export function parseWhere(where) {
+export function parseNodeLabel(where) {
   const [label, value] = where.includes('=') ? where.split('=', 2) : [HOST_LABEL, where]
   return { label, value }
 }
 
 /** Makes a key of a ConfigMap or Secret, which has no slashes. @param {string} file */
-export function keyOf(file) {
+export function renderFileKey(file) {
   return file.replaceAll('/', '__')
 }
 

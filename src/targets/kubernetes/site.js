@@ -1,5 +1,5 @@
 import { BenchError, SiteLostError } from '../../lib/errors.js'
-import { lastLines } from '../../lib/log-tail.js'
+import { listLastLines } from '../../lib/log-tail.js'
 import { renderCommand } from '../../lib/render-command.js'
 import { openLedger } from '../../node/ledger.js'
 import { iptablesTool } from '../../tools/iptables.js'
@@ -9,7 +9,7 @@ import { isVersionPrinted, readLibrary } from '../../tools/version.js'
 import { readNode, readPod } from './answers.js'
 import { connect } from './api.js'
 import { awaitPods } from './await-pods.js'
-import { imageOf } from './images.js'
+import { findImage } from './images.js'
 import { createKubernetesTarget } from './index.js'
 import { readSummary } from './kubelet.js'
 import { LABELS, MANAGER, renderVersionJob } from './manifests.js'
@@ -72,8 +72,8 @@ export async function openKubernetesSite({ runId, context, node, loadNode, ...op
     node: machine.node,
     nodeLabel: where.node.metadata.labels?.[HOST_LABEL] ?? machine.node,
   })
-  const whereOf = (/** @type {string} */ name) => (name === loadTool ? loadWhere : where.where)
-  const findTool = createImageTools({ api, target, images, whereOf, signal })
+  const chooseToolPlace = (/** @type {string} */ name) => (name === loadTool ? loadWhere : where.where)
+  const findTool = createImageTools({ api, target, images, whereOf: chooseToolPlace, signal })
   return {
     target,
     runId,
@@ -130,7 +130,7 @@ export function createImageTools({ api, target, images, whereOf, signal }) {
   return async spec => {
     if (spec.path)
       return { missing: `${spec.path} is a program of this machine: a cluster runs images, --image ${spec.name}=…` }
-    const image = imageOf(spec, images)
+    const image = findImage(spec, images)
     if (image === null) return { missing: `there is no image of ${spec.name}: give --image ${spec.name}=…` }
     const written = `${renderCommand('images', `--${spec.name} FILE`)} writes it, on a machine of the node's architecture`
     const bring = isBuilt(spec.name) && !Object.hasOwn(images, spec.name) ? `${written}, or ` : ''
@@ -158,7 +158,7 @@ export function createImageTools({ api, target, images, whereOf, signal }) {
       if (!isSaid()) text = await readLog()
       const version = spec.parseVersion(text)
       const digest = findContainerStatus(find()[0], name)?.imageID.replace(/^.*sha256:/, '') ?? ''
-      const said = lastLines(text, 3).join(' | ') || 'it printed nothing'
+      const said = listLastLines(text, 3).join(' | ') || 'it printed nothing'
       if (version === null)
         return { missing: `the image ${image} has no ${spec.name} that says its version: ${said}; ${advice}` }
       if (!spec.isAccepted(version))

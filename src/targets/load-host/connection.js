@@ -3,10 +3,10 @@ import path from 'node:path'
 import readline from 'node:readline'
 import { execa } from 'execa'
 import { BenchError, SiteLostError } from '../../lib/errors.js'
-import { lastLines } from '../../lib/log-tail.js'
+import { listLastLines } from '../../lib/log-tail.js'
 import { quoteWord } from '../../lib/quote-word.js'
 import { renderCommand } from '../../lib/render-command.js'
-import { within } from '../../lib/wait.js'
+import { withTimeout } from '../../lib/wait.js'
 
 /**
  * A connection to another machine by OpenSSH's own client, with its user's configuration and keys. Everything goes over
@@ -92,9 +92,9 @@ export async function openConnection({ host, folder, environment, signal, beatMs
   // REFUSALS match the messages of ssh in English.
   const env = { ...environment, LC_ALL: 'C' }
   const options = [`-oConnectTimeout=${CONNECT_SECONDS}`, '-oControlMaster=yes', '-oControlPersist=no']
-  const holding = commandOf(['/bin/sh', '-c', KEEP, 'keep', `${SILENT_SECONDS}`])
+  const holding = renderShellCommand(['/bin/sh', '-c', KEEP, 'keep', `${SILENT_SECONDS}`])
   const master = execa('ssh', [...COMMON, ...options, ...at, holding], { ...OWN_GROUP, ...PIPED, env })
-  const kept = await keep(master, { host, signal, beatMs })
+  const kept = await keepConnection(master, { host, signal, beatMs })
   // If this connection is gone, ssh must fail, not make one of its own: a proxy of `false` ends at once.
   const inside = [...COMMON, '-oProxyCommand=false', '-oControlMaster=no', ...at]
   return {
@@ -110,10 +110,10 @@ export async function openConnection({ host, folder, environment, signal, beatMs
       kept.assertOpen()
       const stdin = input ? { input } : { stdin: /** @type {const} */ ('ignore') }
       const options = { ...OWN_GROUP, ...stdin, env, cancelSignal: signal }
-      const { exitCode, stdout, stderr } = await execa('ssh', [...inside, commandOf(command)], options)
+      const { exitCode, stdout, stderr } = await execa('ssh', [...inside, renderShellCommand(command)], options)
       signal.throwIfAborted()
       if (exitCode === SSH_FAILED) await kept.assertKept()
-      return { exitCode, stdout, said: lastLines(stderr, 3).join(' | ') }
+      return { exitCode, stdout, said: listLastLines(stderr, 3).join(' | ') }
     },
 
     /**
@@ -123,13 +123,17 @@ export async function openConnection({ host, folder, environment, signal, beatMs
      */
     start({ command, log }) {
       kept.assertOpen()
-      const child = execa('ssh', [...inside, commandOf(['/bin/sh', '-c', RUN, 'run', kept.folder, ...command])], {
-        ...OWN_GROUP,
-        ...PIPED,
-        env,
-        // execa's types know the first three descriptors only.
-        stdout: /** @type {1} */ (log),
-      })
+      const child = execa(
+        'ssh',
+        [...inside, renderShellCommand(['/bin/sh', '-c', RUN, 'run', kept.folder, ...command])],
+        {
+          ...OWN_GROUP,
+          ...PIPED,
+          env,
+          // execa's types know the first three descriptors only.
+          stdout: /** @type {1} */ (log),
+        },
+      )
       child.stdin.on('error', () => {})
       return child
     },
@@ -140,7 +144,7 @@ export async function openConnection({ host, folder, environment, signal, beatMs
  * Waits until the connection is made, and keeps it by pings.
  * @param {Master} master @param {{ host: string, signal: AbortSignal, beatMs: number }} options
  */
-async function keep(master, { host, signal, beatMs }) {
+async function keepConnection(master, { host, signal, beatMs }) {
   let said = ''
   master.stderr.setEncoding('utf8').on('data', text => {
     said = (said + text).slice(-4000)
@@ -153,7 +157,7 @@ async function keep(master, { host, signal, beatMs }) {
   const ended = master.then(({ code }) => {
     isOpen = false
     for (const answer of pending.splice(0)) answer(null)
-    return code === 'ENOENT' ? 'ENOENT' : lastLines(said, 3).join(' | ')
+    return code === 'ENOENT' ? 'ENOENT' : listLastLines(said, 3).join(' | ')
   })
   const folder = await awaitFolder(master, { ended, signal })
   if (folder === null) {
@@ -194,7 +198,7 @@ async function keep(master, { host, signal, beatMs }) {
   /** @throws {SiteLostError} when the connection has ended by itself */
   function assertOpen() {
     if (isOpen || isClosing) return
-    const why = lastLines(said, 2).join(' | ')
+    const why = listLastLines(said, 2).join(' | ')
     throw new SiteLostError(
       `the connection to ${host} was lost${why ? `: ${why}` : ''}; what made the load there ends by itself within ${SILENT_SECONDS} s; when ${host} answers again, ${renderCommand('bench', '--resume')} goes on`,
     )
@@ -219,7 +223,7 @@ async function keep(master, { host, signal, beatMs }) {
       isClosing = true
       clearInterval(beating)
       master.stdin.end()
-      await within(ended, { seconds: CLOSE_SECONDS, late: () => master.kill('SIGKILL') })
+      await withTimeout(ended, { seconds: CLOSE_SECONDS, late: () => master.kill('SIGKILL') })
     },
   }
 }
@@ -259,6 +263,6 @@ function renderConnectionRefusal(host, said) {
 }
 
 /** Renders a command line for the login shell there, which the command replaces. @param {string[]} words */
-export function commandOf(words) {
+export function renderShellCommand(words) {
   return `exec ${words.map(quoteWord).join(' ')}`
 }

@@ -3,7 +3,7 @@ import { BenchError } from '../../lib/errors.js'
 import { ROOT } from '../../lib/paths.js'
 import { openLedger } from '../../node/ledger.js'
 import { openLoadHost } from './host.js'
-import { ENTRY_PORTS, rehearse } from './rehearse.js'
+import { ENTRY_PORTS, rehearseLoad } from './rehearse.js'
 import { chooseAddress, claimAddress } from './site.js'
 
 /** @import { LoadGenerator, Tool, ToolSpec } from '../../model/types.ts' */
@@ -28,7 +28,7 @@ export async function examineLoadHost({ host, requestedAddress, loads, findHere,
   const { folder } = ledger
   /** @type {Finding[]} */
   const findings = []
-  const ok = (/** @type {string} */ text) => findings.push({ level: 'ok', text })
+  const addOkFinding = (/** @type {string} */ text) => findings.push({ level: 'ok', text })
   const fail = (/** @type {unknown} */ error, /** @type {Finding['level']} */ level = 'missing') => {
     if (!(error instanceof BenchError)) throw error
     signal.throwIfAborted()
@@ -39,8 +39,8 @@ export async function examineLoadHost({ host, requestedAddress, loads, findHere,
     const loadHost = await openLoadHost({ host, folder, environment: {}, signal, findHere, say })
     try {
       const { machine, clock } = loadHost
-      ok(`${host}: ${machine.cpus} CPUs (${machine.cpuModel}), ${machine.kernel}`)
-      ok(
+      addOkFinding(`${host}: ${machine.cpus} CPUs (${machine.cpuModel}), ${machine.kernel}`)
+      addOkFinding(
         `its clock is ${Math.abs(clock.aheadMs).toFixed(1)} ms ${clock.aheadMs < 0 ? 'behind' : 'ahead'} (±${clock.uncertaintyMs.toFixed(1)}), which is counted out; a round trip takes ${clock.roundTripMs.toFixed(1)} ms`,
       )
       address = chooseAddress({ requestedAddress, clientAddress: loadHost.clientAddress, host })
@@ -54,11 +54,11 @@ export async function examineLoadHost({ host, requestedAddress, loads, findHere,
             findings.push({ level, text: tool.missing })
             continue
           }
-          ok(`${tool.name} ${tool.version}: ${tool.path} (${tool.source})`)
+          addOkFinding(`${tool.name} ${tool.version}: ${tool.path} (${tool.source})`)
           const scripts = path.join(ROOT, load.scripts)
           const ports = i === 0 ? ENTRY_PORTS : ENTRY_PORTS.slice(0, 1)
-          await rehearse({ loadHost, load, tool, scripts, address, ports, folder, signal })
-          ok(`${load.name} on ${host} reaches ${address}, at ${ports.join(', ')}`)
+          await rehearseLoad({ loadHost, load, tool, scripts, address, ports, folder, signal })
+          addOkFinding(`${load.name} on ${host} reaches ${address}, at ${ports.join(', ')}`)
         } catch (error) {
           fail(error, level)
         }

@@ -2,8 +2,8 @@ import path from 'node:path'
 import { execa } from 'execa'
 import { BenchError } from '../../lib/errors.js'
 import { openConnection } from './connection.js'
-import { startProcessThere } from './process.js'
-import { findToolThere } from './tool.js'
+import { startRemoteProcess } from './process.js'
+import { findRemoteTool } from './tool.js'
 
 /** Another machine, as a place for the generator. */
 /** @import { ProcessSpec, Tool, ToolSpec } from '../../model/types.ts' @import { Connection } from './connection.js' */
@@ -45,14 +45,14 @@ const APART_MOST_MS = 1000
 export async function openLoadHost({ host, folder, environment, signal, findHere, say, beatMs }) {
   const connection = await openConnection({ host, folder, environment, signal, beatMs })
   try {
-    const { machine, clientAddress } = await readMachineThere(connection)
+    const { machine, clientAddress } = await readRemoteMachine(connection)
     const clock = await measureClock(connection)
-    assertTogether(clock, host)
+    assertClocksAgree(clock, host)
     /** Paths there by the folder of this machine. @type {Map<string, string>} */
     const located = new Map()
     /** @type {Map<string, Promise<void>>} */
     const sent = new Map()
-    /** @type {Map<string, ReturnType<typeof findToolThere>>} */
+    /** @type {Map<string, ReturnType<typeof findRemoteTool>>} */
     const fetched = new Map()
 
     const send = async (/** @type {string} */ at, /** @type {string[]} */ names) => {
@@ -65,7 +65,7 @@ export async function openLoadHost({ host, folder, environment, signal, findHere
       if (exitCode === 0 && (await tar).exitCode === 0) return
       throw new BenchError(`${source} could not be sent to ${host}:${at}: ${said || (await tar).stderr}`)
     }
-    const sendOnce = (/** @type {string} */ at, /** @type {string[]} */ names) => {
+    const sendFilesOnce = (/** @type {string} */ at, /** @type {string[]} */ names) => {
       const key = [at, ...names].join(' ')
       const sending = sent.get(key) ?? send(at, names)
       sent.set(key, sending)
@@ -83,7 +83,7 @@ export async function openLoadHost({ host, folder, environment, signal, findHere
       /** Finds a program there, once for each name. @param {ToolSpec} spec */
       findTool(spec) {
         const { architecture } = machine
-        const finding = fetched.get(spec.name) ?? findToolThere(spec, { connection, architecture, findHere, say })
+        const finding = fetched.get(spec.name) ?? findRemoteTool(spec, { connection, architecture, findHere, say })
         fetched.set(spec.name, finding)
         return finding
       },
@@ -98,12 +98,12 @@ export async function openLoadHost({ host, folder, environment, signal, findHere
       /** Sends scripts and credentials that are not there yet, and starts a process. @param {ProcessSpec} spec @param {string} folder of its log, here */
       async start(spec, folder) {
         connection.assertOpen()
-        for (const at of spec.scripts) await sendOnce(at, ['.'])
+        for (const at of spec.scripts) await sendFilesOnce(at, ['.'])
         const names = spec.credentials.map(file => path.posix.basename(file))
-        if (names.length > 0) await sendOnce(path.posix.dirname(spec.credentials[0]), names)
+        if (names.length > 0) await sendFilesOnce(path.posix.dirname(spec.credentials[0]), names)
         const now = await measureClock(connection)
-        assertTogether(now, host)
-        return startProcessThere({ spec, folder, connection, clock: now, hostCpus: machine.hostCpus })
+        assertClocksAgree(now, host)
+        return startRemoteProcess({ spec, folder, connection, clock: now, hostCpus: machine.hostCpus })
       },
     }
   } catch (error) {
@@ -116,12 +116,12 @@ export async function openLoadHost({ host, folder, environment, signal, findHere
  * Reads facts about the machine.
  * @param {Pick<Connection, 'run' | 'host'>} connection @throws {BenchError} if it is no Linux, or lacks a program
  */
-async function readMachineThere({ run, host }) {
+async function readRemoteMachine({ run, host }) {
   const { stdout } = await run(['/bin/sh', '-c', ASK])
   const facts = [...stdout.matchAll(/^(\w+)=(.*)$/gm)].map(([, name, value]) => ({ name, value: value.trim() }))
-  const factOf = (/** @type {string} */ wanted) => facts.find(({ name }) => name === wanted)?.value || null
-  if (factOf('system') !== 'Linux')
-    throw new BenchError(`--load-host ${host}: it is ${factOf('system') ?? 'an unknown system'}, and Linux is needed`)
+  const findFact = (/** @type {string} */ factName) => facts.find(({ name }) => name === factName)?.value || null
+  if (findFact('system') !== 'Linux')
+    throw new BenchError(`--load-host ${host}: it is ${findFact('system') ?? 'an unknown system'}, and Linux is needed`)
   const missing = facts.filter(({ name }) => name === 'missing').map(({ value }) => value)
   if (missing.length > 0) {
     throw new BenchError(
@@ -131,16 +131,16 @@ async function readMachineThere({ run, host }) {
   return {
     machine: {
       host,
-      kernel: factOf('kernel'),
-      architecture: factOf('architecture'),
-      cpuModel: factOf('cpuModel') ?? 'unknown',
-      cpus: Number(factOf('cpus')),
-      hostCpus: Number(factOf('hostCpus')),
-      memoryBytes: Number(factOf('memoryKib')) * 1024,
-      governor: factOf('governor'),
+      kernel: findFact('kernel'),
+      architecture: findFact('architecture'),
+      cpuModel: findFact('cpuModel') ?? 'unknown',
+      cpus: Number(findFact('cpus')),
+      hostCpus: Number(findFact('hostCpus')),
+      memoryBytes: Number(findFact('memoryKib')) * 1024,
+      governor: findFact('governor'),
     },
     /** The address of this machine that sshd sees; null: it does not say. */
-    clientAddress: factOf('client')?.split(' ')[0] ?? null,
+    clientAddress: findFact('client')?.split(' ')[0] ?? null,
   }
 }
 
@@ -175,7 +175,7 @@ export async function measureClock({ ask, host }) {
  * Asserts that clocks are at most a second apart, as NTP keeps them; a smaller difference is subtracted.
  * @param {Clock} clock @param {string} host @throws {BenchError} if they are further apart
  */
-function assertTogether({ aheadMs }, host) {
+function assertClocksAgree({ aheadMs }, host) {
   if (Math.abs(aheadMs) <= APART_MOST_MS) return
   const seconds = (Math.abs(aheadMs) / 1000).toFixed(1)
   throw new BenchError(

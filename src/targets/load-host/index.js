@@ -1,6 +1,6 @@
-import { GENERATOR, placeAt } from '../../model/sidecar-contract.js'
+import { createPlace, GENERATOR } from '../../model/sidecar-contract.js'
 import { awaitSample } from './process.js'
-import { findNearest, readAt } from './samples.js'
+import { findNearestSample, interpolateReading } from './samples.js'
 
 /** Services on one target, their generator on another machine. */
 /** @import { Deployment, Edge, Handle, Look, Observation, Sample, Target, Ledger } from '../../model/types.ts' */
@@ -21,7 +21,7 @@ export function createLoadHostTarget({ target, loadHost, address, ledger }) {
       const { [GENERATOR]: _, ...places } = await target.placesFor(start, services, options)
       const entry = options?.entry
       if (!entry || !places[entry]) return places
-      return { ...places, [entry]: { ...placeAt(address), inside: places[entry].inside } }
+      return { ...places, [entry]: { ...createPlace(address), inside: places[entry].inside } }
     },
 
     async deploy(specs, at) {
@@ -35,19 +35,22 @@ export function createLoadHostTarget({ target, loadHost, address, ledger }) {
     },
 
     async look(processes) {
-      const { here, far } = split(processes)
+      const { here, far } = splitProcesses(processes)
       const looks = here.length > 0 ? await target.look(here) : []
       await Promise.all(far.map(p => awaitSample(p, 0)))
-      return merge(processes, { here: looks, far: lookAt })
+      return mergeValues(processes, { here: looks, far: lookAtProcess })
     },
 
     async observe(processes, { onSample, ...options }) {
-      const { here, far } = split(processes)
+      const { here, far } = splitProcesses(processes)
       const [generator] = far
       if (!generator) return target.observe(processes, { onSample, ...options })
       const complete = (/** @type {Sample} */ sample) => ({
         ...sample,
-        readings: merge(processes, { here: sample.readings, far: p => readAt(p.samples, sample.epochMs) }),
+        readings: mergeValues(processes, {
+          here: sample.readings,
+          far: p => interpolateReading(p.samples, sample.epochMs),
+        }),
       })
       const observed = await target.observe(here, { ...options, onSample: onSample && (s => onSample(complete(s))) })
       const { window } = options
@@ -58,9 +61,9 @@ export function createLoadHostTarget({ target, loadHost, address, ledger }) {
         edge && {
           ...edge,
           sample: complete(edge.sample),
-          states: merge(processes, {
+          states: mergeValues(processes, {
             here: edge.states,
-            far: p => ({ threads: [], cpuLimitCores: null, identity: identityOf(p), cpuSet: '' }),
+            far: p => ({ threads: [], cpuLimitCores: null, identity: listIdentities(p), cpuSet: '' }),
           }),
         }
       /** @type {Observation} */
@@ -68,12 +71,12 @@ export function createLoadHostTarget({ target, loadHost, address, ledger }) {
         samples: observed.samples.map(complete),
         start: completeEdge(observed.start),
         end: completeEdge(observed.end),
-        after: observed.after && merge(processes, { here: observed.after, far: lookAt }),
+        after: observed.after && mergeValues(processes, { here: observed.after, far: lookAtProcess }),
         // The rest of the offset: run/generator.js has moved the window by the lead that was measured before the start.
         clockOffsetMs: Math.abs(now.aheadMs - generator.clock.aheadMs) + generator.clock.uncertaintyMs,
-        ...(observed.received && { received: merge(processes, { here: observed.received, far: () => null }) }),
+        ...(observed.received && { received: mergeValues(processes, { here: observed.received, far: () => null }) }),
         ...(observed.closedConnections && {
-          closedConnections: merge(processes, { here: observed.closedConnections, far: () => null }),
+          closedConnections: mergeValues(processes, { here: observed.closedConnections, far: () => null }),
         }),
         onHost: processes.flatMap((p, i) => (isFar(p) ? [] : [i])),
       }
@@ -81,8 +84,8 @@ export function createLoadHostTarget({ target, loadHost, address, ledger }) {
       return {
         ...observation,
         loadHost: {
-          start: findNearest(generator.samples, window.startMs).host,
-          end: findNearest(generator.samples, window.endMs).host,
+          start: findNearestSample(generator.samples, window.startMs).host,
+          end: findNearestSample(generator.samples, window.endMs).host,
           cpus: loadHost.machine.cpus,
           clockAheadMs: generator.clock.aheadMs,
           roundTripMs: generator.clock.roundTripMs,
@@ -104,7 +107,7 @@ function isFar(process) {
 }
 
 /** @param {Handle[]} processes */
-function split(processes) {
+function splitProcesses(processes) {
   return { here: processes.filter(p => !isFar(p)), far: processes.filter(isFar) }
 }
 
@@ -112,15 +115,15 @@ function split(processes) {
  * Joins the values of all processes, in their order.
  * @template T @param {Handle[]} processes @param {{ here: T[], far: (process: FarProcess) => T }} values
  */
-function merge(processes, { here, far }) {
+function mergeValues(processes, { here, far }) {
   let next = 0
   return processes.map(p => (isFar(p) ? far(p) : here[next++]))
 }
 
 /** @param {FarProcess} process @returns {Look} */
-function lookAt(process) {
-  return { memory: null, identity: identityOf(process), workers: null }
+function lookAtProcess(process) {
+  return { memory: null, identity: listIdentities(process), workers: null }
 }
 
 /** @param {FarProcess} process */
-const identityOf = ({ samples }) => samples.slice(-1).map(({ identity }) => identity)
+const listIdentities = ({ samples }) => samples.slice(-1).map(({ identity }) => identity)

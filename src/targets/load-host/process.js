@@ -2,8 +2,8 @@ import { closeSync, openSync } from 'node:fs'
 import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import readline from 'node:readline'
-import { lastLines, renderTail } from '../../lib/log-tail.js'
-import { waitFor, within } from '../../lib/wait.js'
+import { listLastLines, renderTail } from '../../lib/log-tail.js'
+import { waitForCondition, withTimeout } from '../../lib/wait.js'
 import { NOTICE_SECONDS } from './connection.js'
 import { parseFarSample } from './samples.js'
 
@@ -25,7 +25,7 @@ const PRINTED_MOST = 10
  * @param {{ spec: ProcessSpec, folder: string, connection: Connection, clock: Clock, hostCpus: number }} options
  * @returns {Promise<FarProcess>}
  */
-export async function startProcessThere({ spec, folder, connection, clock, hostCpus }) {
+export async function startRemoteProcess({ spec, folder, connection, clock, hostCpus }) {
   await mkdir(folder, { recursive: true })
   const logFile = path.join(folder, `${spec.service}-${spec.role}.log`)
   const log = openSync(logFile, 'w')
@@ -67,13 +67,13 @@ export async function startProcessThere({ spec, folder, connection, clock, hostC
 
     async renderFailure(what) {
       await connection.assertKept()
-      const words = lastLines(said.join('\n'), 2).join(' | ')
+      const words = listLastLines(said.join('\n'), 2).join(' | ')
       return `${what} on ${connection.host}${words ? `: ${words}` : ''}${renderTail(await readLog(), logFile)}`
     },
 
     async stop() {
       child.stdin.end()
-      await within(exited, { seconds: STOP_SECONDS, late: () => child.kill('SIGKILL') })
+      await withTimeout(exited, { seconds: STOP_SECONDS, late: () => child.kill('SIGKILL') })
     },
   }
 }
@@ -88,5 +88,8 @@ export async function awaitSample({ samples, ending, spec, assertConnected }, ep
     assertConnected()
     return ending() !== null || (samples.at(-1)?.epochMs ?? 0) >= epochMs
   }
-  await waitFor(isRead, { what: `a reading of ${spec.service} where it runs`, deadlineSeconds: SAMPLE_SECONDS })
+  await waitForCondition(isRead, {
+    what: `a reading of ${spec.service} where it runs`,
+    deadlineSeconds: SAMPLE_SECONDS,
+  })
 }

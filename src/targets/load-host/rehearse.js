@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import http from 'node:http'
 import { BenchError } from '../../lib/errors.js'
-import { within } from '../../lib/wait.js'
+import { withTimeout } from '../../lib/wait.js'
 import { PORTS } from '../../model/sidecar-contract.js'
 
 /** @import { Load, LoadGenerator, Tool } from '../../model/types.ts' @import { LoadHost } from './host.js' */
@@ -41,7 +41,7 @@ const LOAD = {
  * @param {Rehearsal} options
  * @throws {BenchError} if no request comes through at one of the ports: why, and what to do; the signal's reason when it aborts
  */
-export async function rehearse({ loadHost, load, tool, scripts, address, ports, folder, signal }) {
+export async function rehearseLoad({ loadHost, load, tool, scripts, address, ports, folder, signal }) {
   const { host } = loadHost
   for (const port of ports) {
     const where = `${address}:${port}`
@@ -70,7 +70,7 @@ export async function rehearse({ loadHost, load, tool, scripts, address, ports, 
     try {
       const process = await loadHost.start(spec, folder)
       try {
-        const how = await within(process.exited, { seconds: END_SECONDS, late: () => 'late', signal })
+        const how = await withTimeout(process.exited, { seconds: END_SECONDS, late: () => 'late', signal })
         const result = how === 'status 0' ? load.parseResult(await process.readLog()) : null
         if (result !== null && result.verified > 0) continue
         if (how !== 'late' && result === null)

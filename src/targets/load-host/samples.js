@@ -42,19 +42,20 @@ export function parseFarSample(line, { epochMs, hostCpus }) {
  * Interpolates the generator's CPU time at a moment; outside of the samples it is that of the nearest one.
  * @param {FarSample[]} samples @param {number} epochMs @returns a reading, with NaN without samples, and null for what a cgroup counts
  */
-export function readAt(samples, epochMs) {
+export function interpolateReading(samples, epochMs) {
   // The generator has no cgroup of its own there.
   if (samples.length === 0) return { ...NOT_OFFERED, atSeconds: Number.NaN, cpuSeconds: Number.NaN }
   const next = samples.findIndex(s => s.epochMs >= epochMs)
   const to = samples[next < 0 ? samples.length - 1 : next]
   const from = samples[Math.max(0, (next < 0 ? samples.length : next) - 1)]
   const share = to === from ? 0 : Math.min(1, (epochMs - from.epochMs) / (to.epochMs - from.epochMs))
-  const between = (/** @type {'atSeconds' | 'cpuSeconds'} */ name) => from[name] + share * (to[name] - from[name])
-  return { ...NOT_OFFERED, atSeconds: between('atSeconds'), cpuSeconds: between('cpuSeconds') }
+  const interpolateField = (/** @type {'atSeconds' | 'cpuSeconds'} */ name) =>
+    from[name] + share * (to[name] - from[name])
+  return { ...NOT_OFFERED, atSeconds: interpolateField('atSeconds'), cpuSeconds: interpolateField('cpuSeconds') }
 }
 
 /** Finds the sample nearest to a moment. @param {FarSample[]} samples at least one @param {number} epochMs */
-export function findNearest(samples, epochMs) {
-  const apart = (/** @type {FarSample} */ s) => Math.abs(s.epochMs - epochMs)
-  return samples.reduce((best, sample) => (apart(sample) < apart(best) ? sample : best))
+export function findNearestSample(samples, epochMs) {
+  const computeDistance = (/** @type {FarSample} */ s) => Math.abs(s.epochMs - epochMs)
+  return samples.reduce((best, sample) => (computeDistance(sample) < computeDistance(best) ? sample : best))
 }

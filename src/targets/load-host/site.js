@@ -5,7 +5,7 @@ import { ROOT } from '../../lib/paths.js'
 import { renderMarks } from '../local/marks.js'
 import { openLoadHost } from './host.js'
 import { createLoadHostTarget } from './index.js'
-import { rehearse } from './rehearse.js'
+import { rehearseLoad } from './rehearse.js'
 
 /** @import { Ledger, LoadGenerator, Site } from '../../model/types.ts' */
 
@@ -46,7 +46,7 @@ export async function openLoadHostSite({ site, host, requestedAddress, load, say
         machine: { ...site.machine, loadHost: { ...machine, address, ...clock } },
         loadHost: {
           cpus: machine.cpus,
-          rehearse: ports => rehearse({ loadHost, load, tool, scripts, address, ports, folder, signal }),
+          rehearse: ports => rehearseLoad({ loadHost, load, tool, scripts, address, ports, folder, signal }),
         },
         findTool: spec => (spec.name === load.tool.name ? loadHost.findTool(spec) : site.findTool(spec)),
       }

@@ -25,7 +25,7 @@ cat >"$1.$$" && chmod 755 "$1.$$" && arrived=$(sha256sum <"$1.$$") && echo "$arr
  * missing: string }>, say: (line: string) => void }} options @returns {Promise<Tool | { missing: string }>}
  * @throws {BenchError} when the program there prints no version or a wrong one, or a copy does not arrive whole
  */
-export async function findToolThere(spec, { connection, architecture, findHere, say }) {
+export async function findRemoteTool(spec, { connection, architecture, findHere, say }) {
   const { name } = spec
   const { host } = connection
   const onPath = await ask(FIND, name)
@@ -42,8 +42,10 @@ export async function findToolThere(spec, { connection, architecture, findHere, 
   let copy = await ask(FIND_COPY, name, here.sha256)
   if (copy.sha256 !== here.sha256) {
     say(`copying ${name} ${here.version} to ${host}:${copy.path}`)
-    const sent = await connection.run(inShell(COPY, copy.path, here.sha256), { input: createReadStream(here.path) })
-    copy = { ...copy, sha256: hashIn(sent.stdout) }
+    const sent = await connection.run(createShellArgv(COPY, copy.path, here.sha256), {
+      input: createReadStream(here.path),
+    })
+    copy = { ...copy, sha256: parseHash(sent.stdout) }
     if (copy.sha256 !== here.sha256) {
       throw new BenchError(
         `${name} could not be copied to ${host}:${copy.path}: its SHA-256 is ${copy.sha256 ?? 'none'} there and ${here.sha256} here (${sent.said || 'nothing was said'}); make room there, or install ${name} ${spec.wanted} on its PATH`,
@@ -54,8 +56,8 @@ export async function findToolThere(spec, { connection, architecture, findHere, 
 
   /** @param {string} script @param {string[]} words */
   async function ask(script, ...words) {
-    const { stdout } = await connection.run(inShell(script, ...words))
-    return { path: stdout.split('\n')[0], sha256: hashIn(stdout) }
+    const { stdout } = await connection.run(createShellArgv(script, ...words))
+    return { path: stdout.split('\n')[0], sha256: parseHash(stdout) }
   }
 
   /** @param {{ path: string, sha256: string | null }} options @param {string} source */
@@ -72,11 +74,11 @@ export async function findToolThere(spec, { connection, architecture, findHere, 
 }
 
 /** @param {string} script @param {string[]} words */
-function inShell(script, ...words) {
+function createShellArgv(script, ...words) {
   return ['/bin/sh', '-c', script, 'sh', ...words]
 }
 
 /** Parses a hash; null: there is none. A backslash precedes it if the path has special characters. @param {string} text as sha256sum prints */
-function hashIn(text) {
+function parseHash(text) {
   return /^\\?([0-9a-f]{64}) /m.exec(text)?.[1] ?? null
 }

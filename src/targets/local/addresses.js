@@ -31,14 +31,14 @@ export function createAddresses(block) {
  */
 export function holdBlock(ledger) {
   const listening = listListeners().map(({ address }) => address.split('.').slice(0, 2).join('.'))
-  const listHeld = () => ledger.others().flatMap(({ holdings }) => holdings.map(({ name }) => name))
-  const taken = new Set([...listening, ...listHeld()])
+  const listHeldAddresses = () => ledger.others().flatMap(({ holdings }) => holdings.map(({ name }) => name))
+  const taken = new Set([...listening, ...listHeldAddresses()])
   const free = BLOCKS.filter(block => !taken.has(block))
   while (free.length > 0) {
     const [block] = free.splice(randomInt(free.length), 1)
     // Two runs that start at once both see the other's entry, and both choose again.
     ledger.hold('addresses', block)
-    if (!listHeld().includes(block)) return block
+    if (!listHeldAddresses().includes(block)) return block
     ledger.release('addresses', block)
   }
   throw new BenchError(

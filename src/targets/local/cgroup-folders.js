@@ -2,9 +2,9 @@ import { existsSync, readdirSync } from 'node:fs'
 import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { BenchError } from '../../lib/errors.js'
-import { waitFor } from '../../lib/wait.js'
+import { waitForCondition } from '../../lib/wait.js'
 import { openCountersV1, openCountersV2, readPids } from '../../node/kernel/cgroup.js'
-import { kill } from './marks.js'
+import { killProcess } from './marks.js'
 import { findLargestQuota } from './quota.js'
 
 /** @import { CgroupTree, Limits, TreeWay } from './cgroups.js' */
@@ -28,14 +28,14 @@ const GONE = ['ENOENT', 'ENODEV']
  */
 export async function createFolders({ way, name }) {
   const isV1 = way.how === 'v1'
-  const bases = childOf(way.parents, name)
-  for (const base of distinct(bases)) await mkdir(base)
+  const bases = locateChild(way.parents, name)
+  for (const base of listDistinctFolders(bases)) await mkdir(base)
   if (!isV1) await writeFile(path.join(bases.cpu, 'cgroup.subtree_control'), renderControllers(way))
 
   /** Makes the group of a pod, unless another process of it has. @param {NonNullable<Limits['pod']>} pod @param {boolean} hasRequests */
   const openPod = async (pod, hasRequests) => {
-    const folders = childOf(bases, pod.name)
-    for (const folder of distinct(folders)) await mkdir(folder, { recursive: true })
+    const folders = locateChild(bases, pod.name)
+    for (const folder of listDistinctFolders(folders)) await mkdir(folder, { recursive: true })
     if (!isV1) await writeFile(path.join(folders.cpu, 'cgroup.subtree_control'), renderControllers(way))
     await writeQuota(folders.cpu, { cores: pod.cpuLimitCores, isV1 })
     // As in Kubernetes, a pod with a limit and no request requests its limit.
@@ -45,8 +45,8 @@ export async function createFolders({ way, name }) {
 
   return async (group, { cpuLimitCores, cpuRequestCores, memoryLimitBytes, pod }) => {
     const above = pod === undefined ? null : await openPod(pod, cpuRequestCores !== undefined)
-    const folders = childOf(above ?? bases, group)
-    for (const folder of distinct(folders)) await mkdir(folder)
+    const folders = locateChild(above ?? bases, group)
+    for (const folder of listDistinctFolders(folders)) await mkdir(folder)
     if (cpuLimitCores !== null) await writeQuota(folders.cpu, { cores: cpuLimitCores, isV1 })
     if (cpuRequestCores !== undefined) await writeWeight(folders.cpu, { cores: cpuRequestCores, isV1 })
     const memoryFile = path.join(folders.memory, isV1 ? 'memory.limit_in_bytes' : 'memory.max')
@@ -56,12 +56,12 @@ export async function createFolders({ way, name }) {
       )
     if (memoryLimitBytes !== null) await writeFile(memoryFile, `${memoryLimitBytes}`)
     return {
-      joinFiles: distinct(folders).map(folder => path.join(folder, 'cgroup.procs')),
+      joinFiles: listDistinctFolders(folders).map(folder => path.join(folder, 'cgroup.procs')),
       ...(isV1 ? openCountersV1(folders) : openCountersV2(folders.cpu)),
       async remove() {
-        for (const folder of distinct(folders)) await removeCgroup(folder)
+        for (const folder of listDistinctFolders(folders)) await removeCgroup(folder)
         // The pod's group goes with its last process: rmdir fails before.
-        if (above) for (const folder of distinct(above)) await rmdir(folder).catch(() => {})
+        if (above) for (const folder of listDistinctFolders(above)) await rmdir(folder).catch(() => {})
       },
     }
   }
@@ -124,7 +124,7 @@ const renderControllers = ({ lacksMemory }) => (lacksMemory ? '+cpu' : '+cpu +me
  */
 export async function removeCgroup(folder) {
   const what = `the processes of ${folder} to end`
-  await waitFor(() => tryRemove(folder), { what, deadlineSeconds: REMOVE_SECONDS, intervalMs: 5 })
+  await waitForCondition(() => tryRemove(folder), { what, deadlineSeconds: REMOVE_SECONDS, intervalMs: 5 })
 }
 
 /** Kills and removes what it can. @param {string} folder @returns {Promise<boolean>} whether it is gone; false: try again */
@@ -133,7 +133,7 @@ async function tryRemove(folder) {
     const children = readdirSync(folder, { withFileTypes: true }).filter(entry => entry.isDirectory())
     for (const child of children) await tryRemove(path.join(folder, child.name))
     // The kernel writes 0 for a process that cannot be seen from here.
-    for (const pid of readPids(folder)) if (pid > 0) kill(pid)
+    for (const pid of readPids(folder)) if (pid > 0) killProcess(pid)
     await rmdir(folder)
     return true
   } catch (error) {
@@ -145,12 +145,12 @@ async function tryRemove(folder) {
 }
 
 /** @param {TreeWay['parents']} folders @param {string} name */
-function childOf({ cpu, cpuacct, memory }, name) {
+function locateChild({ cpu, cpuacct, memory }, name) {
   return { cpu: path.join(cpu, name), cpuacct: path.join(cpuacct, name), memory: path.join(memory, name) }
 }
 
 /** @param {TreeWay['parents']} folders */
-function distinct(folders) {
+function listDistinctFolders(folders) {
   return [...new Set(Object.values(folders))]
 }
 

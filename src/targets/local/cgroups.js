@@ -2,8 +2,8 @@ import { accessSync, constants, existsSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
 import { BenchError } from '../../lib/errors.js'
-import { findCgroupPath, joinIfThere, parseMounts } from '../../node/kernel/cgroup.js'
-import { readSafely } from '../../node/kernel/proc-files.js'
+import { findCgroupPath, joinExistingPath, parseMounts } from '../../node/kernel/cgroup.js'
+import { readProcFile } from '../../node/kernel/proc-files.js'
 import { createFolders, enableControllers, removeCgroup } from './cgroup-folders.js'
 
 /** @import { Counters, Folders } from '../../node/kernel/cgroup.js' @import { Ledger, ProcessSpec } from '../../model/types.ts' */
@@ -43,15 +43,15 @@ const WAYS_OUT = 'run as root; or in a cgroup v2 subtree delegated to this user;
 
 /** Finds how processes can be capped: in writable hierarchies, in a delegated subtree, or by systemd. @returns {Promise<CapWay>} */
 export async function findCapWay({
-  mountinfo = readSafely('/proc/self/mountinfo'),
-  membership = readSafely('/proc/self/cgroup'),
+  mountinfo = readProcFile('/proc/self/mountinfo'),
+  membership = readProcFile('/proc/self/cgroup'),
   hasSystemd = hasUserSystemd,
 } = {}) {
   const mounts = parseMounts(mountinfo)
   if (['cpu', 'cpuacct'].every(name => mounts.v1.has(name))) {
     const lacksMemory = !mounts.v1.has('memory') && { lacksMemory: /** @type {const} */ (true) }
     const [cpu, cpuacct, memory] = ['cpu', 'cpuacct', lacksMemory ? 'cpu' : 'memory'].map(name =>
-      joinIfThere(mounts.v1.get(name) ?? '', findCgroupPath(membership, name)),
+      joinExistingPath(mounts.v1.get(name) ?? '', findCgroupPath(membership, name)),
     )
     if ([cpu, cpuacct, memory].every(isWritable))
       return { how: 'v1', version: 1, parents: { cpu, cpuacct, memory }, isRoot: true, ...lacksMemory }
@@ -59,10 +59,10 @@ export async function findCapWay({
   }
   if (!mounts.v2)
     return { how: 'none', version: null, reason: `no cgroup hierarchy is mounted with cpu and memory: ${WAYS_OUT}` }
-  const home = joinIfThere(mounts.v2, findCgroupPath(membership, ''))
+  const home = joinExistingPath(mounts.v2, findCgroupPath(membership, ''))
   const parent = isWritable(path.join(mounts.v2, 'cgroup.subtree_control')) ? mounts.v2 : home
   if (isWritable(parent) && isWritable(path.join(parent, 'cgroup.subtree_control'))) {
-    const offered = readSafely(path.join(parent, 'cgroup.controllers')).split(/\s+/)
+    const offered = readProcFile(path.join(parent, 'cgroup.controllers')).split(/\s+/)
     const parents = { cpu: parent, cpuacct: parent, memory: parent }
     const lacksMemory = !offered.includes('memory') && { lacksMemory: /** @type {const} */ (true) }
     if (offered.includes('cpu')) return { how: 'v2', version: 2, parents, isRoot: parent === mounts.v2, ...lacksMemory }
@@ -80,7 +80,7 @@ export async function findCapWay({
  */
 export async function createTree({ way, ledger }) {
   const name = `${PREFIX}${ledger.runId}`
-  const folders = treeParents(way).map(parent => path.join(parent, name))
+  const folders = listTreeParents(way).map(parent => path.join(parent, name))
   const there = folders.find(folder => existsSync(folder))
   if (there) throw new BenchError(`the cgroup ${there} is already there, and is not of this run: start it again`)
   for (const folder of folders) ledger.hold('cgroup', folder)
@@ -107,12 +107,12 @@ export function wrapInSystemdScope(command) {
 }
 
 /** Lists the folders in which trees of runs are made, for `cleanup`; []: no tree can be made. @param {CapWay} way */
-export function treeParents(way) {
+export function listTreeParents(way) {
   return way.how === 'v1' || way.how === 'v2' ? [...new Set(Object.values(way.parents))] : []
 }
 
 /** Parses a run's id from the name of its cgroup; null: it is none of a run. @param {string} name of a folder in a cgroup hierarchy */
-export function runIdOf(name) {
+export function parseRunId(name) {
   return name.startsWith(PREFIX) ? name.slice(PREFIX.length) : null
 }
 

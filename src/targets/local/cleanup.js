@@ -1,12 +1,12 @@
 import { readdirSync, statfsSync } from 'node:fs'
 import path from 'node:path'
+import { callSafely } from '../../lib/call-safely.js'
 import { groupBy } from '../../lib/group-by.js'
 import { renderCommand } from '../../lib/render-command.js'
-import { safely } from '../../lib/safely.js'
 import { findDistrust, readLedgers, removeHalfMadeLedgers, removeLedger } from '../../node/ledger.js'
 import { removeCgroup } from './cgroup-folders.js'
-import { runIdOf, treeParents } from './cgroups.js'
-import { kill, listMarked } from './marks.js'
+import { listTreeParents, parseRunId } from './cgroups.js'
+import { killProcess, listMarkedProcesses } from './marks.js'
 import { listNetworkRuns } from './network-runs.js'
 
 /** @import { LedgerEntry } from '../../model/types.ts' @import { CapWay } from './cgroups.js' */
@@ -35,19 +35,19 @@ export async function cleanUpLocal({ way, run = null, hasRetained = false, isNam
   const distrust = findDistrust(root)
   if (distrust !== null) cleaned.failed.push(distrust)
   const ledgers = new Map(readLedgers(root).map(ledger => [ledger.runId, ledger]))
-  const processes = groupBy(listMarked(), ({ runId }) => runId)
+  const processes = groupBy(listMarkedProcesses(), ({ runId }) => runId)
   // Cgroups of runs are in the folders of this way of capping, or their ledgers name them.
-  const here = treeParents(way).flatMap(parent => readdirSync(parent).map(name => path.join(parent, name)))
+  const here = listTreeParents(way).flatMap(parent => readdirSync(parent).map(name => path.join(parent, name)))
   const named = [...ledgers.values()].flatMap(({ holdings }) =>
     holdings.flatMap(({ kind, name }) => (kind === 'cgroup' ? [name] : [])),
   )
-  const ofRuns = [...new Set([...here, ...named.filter(isCgroup)])].filter(folder => runIdOf(path.basename(folder)))
-  const trees = groupBy(ofRuns, folder => `${runIdOf(path.basename(folder))}`)
+  const ofRuns = [...new Set([...here, ...named.filter(isCgroup)])].filter(folder => parseRunId(path.basename(folder)))
+  const trees = groupBy(ofRuns, folder => `${parseRunId(path.basename(folder))}`)
   const networks = listNetworkRuns()
   for (const runId of new Set([...ledgers.keys(), ...processes.keys(), ...trees.keys(), ...networks])) {
     if (run !== null && runId !== run) continue
     const ledger = ledgers.get(runId) ?? null
-    const reason = whyLeft({ ledger, runId, isNamed: run !== null, hasRetained })
+    const reason = findReasonLeft({ ledger, runId, isNamed: run !== null, hasRetained })
     if (reason !== null) {
       cleaned.left.push(`run ${runId}: ${reason}`)
       continue
@@ -55,7 +55,7 @@ export async function cleanUpLocal({ way, run = null, hasRetained = false, isNam
     const steps = [
       ...(processes.get(runId) ?? []).map(({ pid }) => ({
         what: `process ${pid} of run ${runId}`,
-        take: () => kill(pid),
+        take: () => killProcess(pid),
       })),
       ...(trees.get(runId) ?? []).map(folder => ({ what: `cgroup ${folder}`, take: () => removeCgroup(folder) })),
       ...(networks.includes(runId)
@@ -89,7 +89,7 @@ async function removeNetworks(runId) {
  * @param {{ ledger: LedgerEntry | null, runId: string, isNamed: boolean, hasRetained: boolean }} options
  * @returns {string | null} why a run's things are left, in words; null: they are removed
  */
-function whyLeft({ ledger, runId, isNamed, hasRetained }) {
+function findReasonLeft({ ledger, runId, isNamed, hasRetained }) {
   const byName = `${renderCommand('cleanup', runId)} removes it`
   if (ledger?.state === 'alive') return `it goes on in process ${ledger.owner?.pid}: kill ${ledger.owner?.pid} ends it`
   if (isNamed) return null
@@ -100,7 +100,7 @@ function whyLeft({ ledger, runId, isNamed, hasRetained }) {
 }
 
 /** Says whether a folder that a ledger names is a cgroup, because its processes are killed with it. @param {string} folder */
-const isCgroup = folder => safely(() => CGROUP_FILESYSTEMS.includes(statfsSync(folder).type), false)
+const isCgroup = folder => callSafely(() => CGROUP_FILESYSTEMS.includes(statfsSync(folder).type), false)
 
 /**
  * Takes every step, also after one failed, and adds the outcomes to `cleaned`.

@@ -1,21 +1,21 @@
 import os from 'node:os'
-import { atExit } from '../../lib/at-exit.js'
 import { BenchError } from '../../lib/errors.js'
 import { readPlace } from '../../lib/process-start.js'
-import { GENERATOR, PROBER, placeAt } from '../../model/sidecar-contract.js'
+import { runAtExit } from '../../lib/run-at-exit.js'
+import { createPlace, GENERATOR, PROBER } from '../../model/sidecar-contract.js'
 import { openLedger } from '../../node/ledger.js'
 import { readCores, readLimits, readMachine } from '../../node/machine.js'
-import { look, observe } from '../../node/observer.js'
+import { lookAtProbes, observeProbes } from '../../node/observer.js'
 import { findOnPath } from '../../tools/find.js'
 import { assertPortsFree, createAddresses, holdBlock } from './addresses.js'
 import { createTree } from './cgroups.js'
-import { kill, listMarked } from './marks.js'
+import { killProcess, listMarkedProcesses } from './marks.js'
 import { createNetworks } from './networks.js'
 import { createLocalProber } from './prober.js'
 import { BOUND_MS, LOG_MOST, startProcess } from './process.js'
 import { createProcessAccounting } from './process-accounting.js'
 import { findQuota } from './quota.js'
-import { countReceived } from './received.js'
+import { countReceivedConnections } from './received.js'
 
 /** @import { Deployment, Ledger, Target, Site, Tool, ToolSpec } from '../../model/types.ts' */
 /** @import { CapWay, CgroupTree } from './cgroups.js' @import { Networks } from './networks.js' */
@@ -88,13 +88,13 @@ export async function createLocalTarget({ ledger, way, networks = createNetworks
   /** @type {Set<RunningProcess>} */
   const running = new Set()
 
-  const killAll = () => {
-    for (const marked of listMarked()) if (marked.runId === runId) kill(marked.pid)
+  const killMarkedProcesses = () => {
+    for (const marked of listMarkedProcesses()) if (marked.runId === runId) killProcess(marked.pid)
   }
-  const leaveAll = atExit(killAll)
+  const leaveAll = runAtExit(killMarkedProcesses)
   const { call, close: closeProber } = createLocalProber({ runId, enter: networks.enterProber })
   const flooding = new Set()
-  const boundLog = async (/** @type {RunningProcess} */ { spec, boundLog }) => {
+  const limitProcessLog = async (/** @type {RunningProcess} */ { spec, boundLog }) => {
     const name = `${spec.service}'s ${spec.role}`
     if (!(await boundLog().catch(() => false)) || flooding.has(name)) return
     flooding.add(name)
@@ -102,7 +102,7 @@ export async function createLocalTarget({ ledger, way, networks = createNetworks
     say(`the log of ${name} is over ${LOG_MOST}: only its end is kept, and ${how}`)
   }
   const bounding = setInterval(() => {
-    for (const process of running) boundLog(process)
+    for (const process of running) limitProcessLog(process)
   }, BOUND_MS).unref()
 
   return {
@@ -112,24 +112,24 @@ export async function createLocalTarget({ ledger, way, networks = createNetworks
 
     async placesFor(start, services, { hasNamespaces = false } = {}) {
       if (hasNamespaces) return networks.placesFor(start, services)
-      return Object.fromEntries([...services, PROBER, GENERATOR].map(name => [name, placeAt(nextAddress())]))
+      return Object.fromEntries([...services, PROBER, GENERATOR].map(name => [name, createPlace(nextAddress())]))
     },
 
     rigsMost: RIGS_MOST,
     deploy: createDeploy({ runId, tree, networks, running, call }),
     call,
-    look: async processes => look(probesOf(processes)),
+    look: async processes => lookAtProbes(listProbes(processes)),
     async observe(processes, options) {
       const counted = processes.map(process => {
         const { spec, pids, podNetworks } = /** @type {RunningProcess} */ (process)
         return spec.role === 'sidecar' ? { pids, podNetworks } : null
       })
-      const count = countReceived(counted, options)
+      const count = countReceivedConnections(counted, options)
       let received = /** @type {ReturnType<typeof count> | null} */ (null)
       const onEnd = () => {
         received = count()
       }
-      const observed = await observe(probesOf(processes), { ...options, onEnd })
+      const observed = await observeProbes(listProbes(processes), { ...options, onEnd })
       const bytes = (await received) ?? processes.map(() => null)
       return {
         ...observed,
@@ -147,7 +147,7 @@ export async function createLocalTarget({ ledger, way, networks = createNetworks
       if (!retain) {
         await tree.remove()
         // Without its ledger, `cleanup` would not find what is left: end all first.
-        killAll()
+        killMarkedProcesses()
         await networks.close()
         ledger.release('addresses', block)
         ledger.close()
@@ -202,6 +202,6 @@ function createDeploy({ runId, tree, networks, running, call }) {
 }
 
 /** @param {import('../../model/types.ts').Handle[]} processes of this target */
-function probesOf(processes) {
+function listProbes(processes) {
   return processes.map(p => /** @type {RunningProcess} */ (p).probe)
 }

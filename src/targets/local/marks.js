@@ -1,4 +1,4 @@
-import { listPids, readSafely } from '../../node/kernel/proc-files.js'
+import { listPids, readProcFile } from '../../node/kernel/proc-files.js'
 
 /** Every process of a run carries these in its environment, so that `cleanup` finds what a killed run left. */
 const VARIABLES = { runId: 'SIDECAR_BENCH_RUN', start: 'SIDECAR_BENCH_START', name: 'SIDECAR_BENCH_PROCESS' }
@@ -13,9 +13,9 @@ export function renderMarks(marks) {
 }
 
 /** Lists the processes of every run on this machine whose environment this user may read. @returns {(Marks & { pid: number })[]} */
-export function listMarked() {
+export function listMarkedProcesses() {
   return listPids().flatMap(pid => {
-    const environment = readSafely(`/proc/${pid}/environ`).split('\0')
+    const environment = readProcFile(`/proc/${pid}/environ`).split('\0')
     const [runId, start, name] = Object.values(VARIABLES).map(
       variable => environment.find(entry => entry.startsWith(`${variable}=`))?.slice(variable.length + 1) ?? '',
     )
@@ -24,7 +24,7 @@ export function listMarked() {
 }
 
 /** Kills a process, or the group of a negative id, if it has not ended by itself. @param {number} pid */
-export function kill(pid) {
+export function killProcess(pid) {
   try {
     process.kill(pid, 'SIGKILL')
   } catch (error) {

@@ -1,4 +1,4 @@
-import { listSafely } from '../../node/kernel/proc-files.js'
+import { listProcEntries } from '../../node/kernel/proc-files.js'
 
 /** The names of network namespaces, by which `cleanup` finds those of ended runs. */
 
@@ -9,6 +9,6 @@ export const FOLDER = '/run/netns'
 
 /** Lists the runs that have namespaces on this machine, for `cleanup`. */
 export function listNetworkRuns() {
-  const names = listSafely(FOLDER).filter(name => name.startsWith(PREFIX))
+  const names = listProcEntries(FOLDER).filter(name => name.startsWith(PREFIX))
   return [...new Set(names.map(name => name.slice(PREFIX.length).split('.')[0]))]
 }

@@ -1,10 +1,17 @@
 import path from 'node:path'
 import { execa } from 'execa'
 import { BenchError } from '../../lib/errors.js'
-import { AS_NODE_PROXY, AS_SIDECAR, GENERATOR, PROBER, placeAt, SIDECAR_USER } from '../../model/sidecar-contract.js'
-import { listSafely } from '../../node/kernel/proc-files.js'
+import {
+  AS_NODE_PROXY,
+  AS_SIDECAR,
+  createPlace,
+  GENERATOR,
+  PROBER,
+  SIDECAR_USER,
+} from '../../model/sidecar-contract.js'
+import { listProcEntries } from '../../node/kernel/proc-files.js'
 import { findOnPath } from '../../tools/find.js'
-import { renderRules, rulesOf } from '../rules.js'
+import { renderRules, renderServiceRules } from '../rules.js'
 import { createAddresses } from './addresses.js'
 import { FOLDER, PREFIX } from './network-runs.js'
 
@@ -54,7 +61,10 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
         return [service, address]
       })
       /** @type {[string, Place][]} */
-      const places = [...addressed, ...Object.entries(common)].map(([service, address]) => [service, placeAt(address)])
+      const places = [...addressed, ...Object.entries(common)].map(([service, address]) => [
+        service,
+        createPlace(address),
+      ])
       return Object.fromEntries(places)
     },
 
@@ -76,7 +86,7 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
         const ofService = specs.filter(spec => spec.service === service)
         const pod = listPods(specs).find(pod => pod.service === service)
         const hasTranslations = [...ofService, ...(pod ? [pod] : [])].some(({ redirects }) => redirects?.translations)
-        const rules = pod ? renderRules(pod.redirects, pod.ports) : rulesOf(ofService)
+        const rules = pod ? renderRules(pod.redirects, pod.ports) : renderServiceRules(ofService)
         const making = made.get(name) ?? hub.make(name, addresses.get(name) ?? '', { rules, hasTranslations })
         made.set(name, making)
         return making
@@ -138,27 +148,31 @@ function createHub({ ledger, common, run, iptables }) {
   /** @type {Promise<void> | null} */
   let opening = null
 
-  const ip = (/** @type {string} */ namespace, /** @type {string[]} */ lines) =>
+  const runIp = (/** @type {string} */ namespace, /** @type {string[]} */ lines) =>
     run(['ip', '-n', namespace, '-batch', '-'], `${lines.join('\n')}\n`)
 
   /**
    * Makes a namespace with an address on the bridge.
    * @param {string} name @param {string} address @param {{ rules: string | null, hasTranslations?: boolean }} options rules: null: none
    */
-  async function make(name, address, { rules, hasTranslations = false }) {
+  async function makeNamespace(name, address, { rules, hasTranslations = false }) {
     const link = `v${++links}`
     await run(['ip', 'netns', 'add', name])
-    await ip(hub, [`link add ${link} type veth peer name eth0 netns ${name}`, `link set ${link} master ${BRIDGE} up`])
+    await runIp(hub, [
+      `link add ${link} type veth peer name eth0 netns ${name}`,
+      `link set ${link} master ${BRIDGE} up`,
+    ])
     const routes = hasTranslations ? [`route add ${TRANSLATED} dev eth0`] : []
-    await ip(name, ['link set lo up', `address add ${address}/16 dev eth0`, 'link set eth0 up', ...routes])
+    await runIp(name, ['link set lo up', `address add ${address}/16 dev eth0`, 'link set eth0 up', ...routes])
     if (rules !== null) await run([...enter(name), `${iptables}-restore`, '-w'], rules)
   }
 
   async function makeCommon() {
     ledger.hold('netns', hub)
     await run(['ip', 'netns', 'add', hub])
-    await ip(hub, [`link add ${BRIDGE} type bridge`, `link set ${BRIDGE} up`])
-    for (const [service, address] of Object.entries(common)) await make(`${hub}.${service}`, address, { rules: null })
+    await runIp(hub, [`link add ${BRIDGE} type bridge`, `link set ${BRIDGE} up`])
+    for (const [service, address] of Object.entries(common))
+      await makeNamespace(`${hub}.${service}`, address, { rules: null })
   }
 
   const open = () => (opening ??= makeCommon())
@@ -177,7 +191,7 @@ function createHub({ ledger, common, run, iptables }) {
     const name = `${hub}.0.rehearsal`
     try {
       await open()
-      await make(name, address, { rules: renderRules({ inbound: 1, outbound: 2 }, [3]) })
+      await makeNamespace(name, address, { rules: renderRules({ inbound: 1, outbound: 2 }, [3]) })
       await run([...enter(name), ...AS_SIDECAR, 'true'])
       await removeNamespace(name, run)
     } catch (error) {
@@ -187,7 +201,7 @@ function createHub({ ledger, common, run, iptables }) {
     }
   }
 
-  return { name: hub, open, isOpen: () => opening !== null, make, rehearse, close }
+  return { name: hub, open, isOpen: () => opening !== null, make: makeNamespace, rehearse, close }
 }
 
 // Messages of iptables, legacy and nf_tables, for a kernel module that is missing.
@@ -205,7 +219,7 @@ export function renderRulesFailure(why, isRoot = process.getuid?.() === 0) {
 /** Removes every namespace of a run, whose processes have ended. @param {string} runId @param {Run} [run] */
 export async function removeNamespaces(runId, run = runCommand) {
   const hub = `${PREFIX}${runId}`
-  const names = listSafely(FOLDER).filter(name => name === hub || name.startsWith(`${hub}.`))
+  const names = listProcEntries(FOLDER).filter(name => name === hub || name.startsWith(`${hub}.`))
   for (const name of names) await removeNamespace(name, run)
 }
 

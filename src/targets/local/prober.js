@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process'
 import path from 'node:path'
 import { SiteLostError } from '../../lib/errors.js'
 import { ROOT } from '../../lib/paths.js'
-import { within } from '../../lib/wait.js'
+import { withTimeout } from '../../lib/wait.js'
 import { createProber } from '../../node/prober.js'
 import { converse } from '../converse.js'
-import { kill, renderMarks } from './marks.js'
+import { killProcess, renderMarks } from './marks.js'
 
 /** @import { Session } from '../converse.js' */
 
@@ -52,8 +52,8 @@ export function createLocalProber({ runId, enter = () => null }) {
     const answer = ask(procedure, args, { signal })
     if (procedure === 'close') {
       // A stopped agent never answers; the failure of an agent has been reported.
-      const answered = answer.catch(() => {})
-      await within(answered, { seconds: CLOSE_SECONDS, late: () => {} })
+      const settled = answer.catch(() => {})
+      await withTimeout(settled, { seconds: CLOSE_SECONDS, late: () => {} })
       return /** @type {any} */ (end(rig))
     }
     try {
@@ -94,7 +94,7 @@ function startAgent({ runId, enter }) {
   })
   const { stdin, stdout, pid } = agent
   // An upstream that the agent started and that stopped itself (SIGSTOP) would outlive it.
-  const end = () => pid && kill(-pid)
+  const end = () => pid && killProcess(-pid)
   agent.once('exit', end)
   return { ...converse({ stdin, stdout, closed: ended, what: `process ${pid}`, end }), ended }
 }

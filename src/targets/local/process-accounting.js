@@ -1,8 +1,8 @@
-import { waitFor } from '../../lib/wait.js'
+import { waitForCondition } from '../../lib/wait.js'
 import { NOT_OFFERED } from '../../node/kernel/cgroup.js'
 import { readThreads } from '../../node/kernel/probe.js'
-import { hasEnded, listSafely, sumStatusBytes } from '../../node/kernel/proc-files.js'
-import { kill, listMarked } from './marks.js'
+import { hasEnded, listProcEntries, sumStatusBytes } from '../../node/kernel/proc-files.js'
+import { killProcess, listMarkedProcesses } from './marks.js'
 
 /**
  * Creates groups that read processes one by one in /proc, if there are no cgroups (only under `--cpu none`). Nothing can be
@@ -14,15 +14,17 @@ export function createProcessAccounting({ runId }) {
     create: async name => {
       /** @type {number[]} */
       let known = []
-      const find = () => listMarked().filter(m => m.runId === runId && `${m.start}-${m.name}` === name)
-      const pids = () =>
+      const find = () => listMarkedProcesses().filter(m => m.runId === runId && `${m.start}-${m.name}` === name)
+      const listKnownPids = () =>
         (known =
-          known.length > 0 ? known.filter(pid => listSafely(`/proc/${pid}/task`).length > 0) : find().map(m => m.pid))
+          known.length > 0
+            ? known.filter(pid => listProcEntries(`/proc/${pid}/task`).length > 0)
+            : find().map(m => m.pid))
       return {
         joinFiles: [],
         read() {
           const before = performance.now()
-          const cpuSeconds = pids()
+          const cpuSeconds = listKnownPids()
             .flatMap(readThreads)
             .reduce((sum, thread) => sum + thread.cpuSeconds, 0)
           const after = performance.now()
@@ -30,12 +32,12 @@ export function createProcessAccounting({ runId }) {
             ...NOT_OFFERED,
             atSeconds: (before + after) / 2000,
             cpuSeconds,
-            anonBytes: sumStatusBytes(pids(), 'RssAnon'),
-            peakBytes: sumStatusBytes(pids(), 'VmHWM'),
+            anonBytes: sumStatusBytes(listKnownPids(), 'RssAnon'),
+            peakBytes: sumStatusBytes(listKnownPids(), 'VmHWM'),
           }
         },
         readCpuLimitCores: () => null,
-        pids,
+        pids: listKnownPids,
         listOutside: () => [],
         close() {},
         // The search is repeated: a process may have started another meanwhile, which outlives it.
@@ -43,15 +45,19 @@ export function createProcessAccounting({ runId }) {
           /** @type {Set<number>} */
           const killed = new Set()
           // A process that ends loses its environment, and so its mark, before its sockets: remember what was killed.
-          const haveEnded = () => {
+          const isAllEnded = () => {
             const processes = find()
             for (const { pid } of processes) {
-              kill(pid)
+              killProcess(pid)
               killed.add(pid)
             }
             return processes.length === 0 && [...killed].every(hasEnded)
           }
-          await waitFor(haveEnded, { what: `the processes of ${name} to end`, deadlineSeconds: 30, intervalMs: 5 })
+          await waitForCondition(isAllEnded, {
+            what: `the processes of ${name} to end`,
+            deadlineSeconds: 30,
+            intervalMs: 5,
+          })
         },
       }
     },

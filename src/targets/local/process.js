@@ -5,13 +5,13 @@ import path from 'node:path'
 import { BenchError, TimeoutError } from '../../lib/errors.js'
 import { readTail, renderTail } from '../../lib/log-tail.js'
 import { ROOT } from '../../lib/paths.js'
-import { mib } from '../../lib/units.js'
-import { waitFor } from '../../lib/wait.js'
+import { renderMebibytes } from '../../lib/units.js'
+import { waitForCondition } from '../../lib/wait.js'
 import { KIT_NODE, KIT_PYTHON } from '../../model/sidecar-contract.js'
 import { readNowMs } from '../../node/convergence.js'
 import { createProbe, isAt } from '../../node/kernel/probe.js'
 import { findFileLimit, isStopped } from '../../node/kernel/proc-files.js'
-import { send } from '../../node/send.js'
+import { sendRequest } from '../../node/send.js'
 import { renderMarks } from './marks.js'
 
 /** @import { Endpoint, Handle, Probe, ProcessSpec, Target } from '../../model/types.ts' */
@@ -82,8 +82,8 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
   })
 
   // The process that starts a batch does not belong to it.
-  const pids = () => group.pids().filter(pid => spec.batchOf === undefined || pid !== child.pid)
-  const whole = createProbe({ group: { ...group, pids }, listens: spec.listens })
+  const listPidsOfGroup = () => group.pids().filter(pid => spec.batchOf === undefined || pid !== child.pid)
+  const whole = createProbe({ group: { ...group, pids: listPidsOfGroup }, listens: spec.listens })
   /** @type {Probe} */
   const probe = spec.batchOf === undefined ? whole : { ...whole, readThreads: () => [], readUsage: () => [] }
   const isOutOfMemory = () => (probe.read().oomKills ?? 0) > 0
@@ -94,16 +94,16 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
       // The kernel kills for a limit only when all of it is used.
       const peak = probe.read().peakBytes ?? most
       return peak < USED_UP * most
-        ? `the machine had no memory left: it had used ${mib(peak)} of its ${mib(most)} MiB`
+        ? `the machine had no memory left: it had used ${renderMebibytes(peak)} of its ${renderMebibytes(most)} MiB`
         : null
     }
-    return pids().map(findFileLimit).find(Boolean) ?? null
+    return listPidsOfGroup().map(findFileLimit).find(Boolean) ?? null
   }
   const findStopped = () => group.pids().find(isStopped)
   const findCause = () => {
     if (isFlooding) return `: it was ended, for its log grew over ${LOG_MOST}`
     if (isOutOfMemory())
-      return `: the kernel killed it for memory (${findHostLimit() ?? `its limit is ${mib(Number(spec.memoryLimitBytes))} MiB`})`
+      return `: the kernel killed it for memory (${findHostLimit() ?? `its limit is ${renderMebibytes(Number(spec.memoryLimitBytes))} MiB`})`
     const stopped = findStopped()
     return stopped === undefined ? '' : `: its process ${stopped} is stopped (state T in /proc/${stopped}/stat)`
   }
@@ -125,7 +125,7 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
     async readAdmin(path = spec.admin?.path) {
       if (!spec.admin) return null
       const ask = { host: spec.service, path }
-      return (await (call ? call('send', { endpoint: spec.admin, ask }) : send(spec.admin, ask))).body
+      return (await (call ? call('send', { endpoint: spec.admin, ask }) : sendRequest(spec.admin, ask))).body
     },
 
     async waitUntilReady(signal, { deadlineSeconds = READY_SECONDS } = {}) {
@@ -134,7 +134,7 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
       const isReady = async () => {
         if (ending !== null) throw new BenchError(await renderFailure(`${name} did not start: it ended with ${ending}`))
         if (probe.countListeners() >= spec.workers) return true
-        if (listensOnlyElsewhere(spec, probe.listListening())) {
+        if (isListeningElsewhere(spec, probe.listListening())) {
           elsewhereSinceMs = Math.min(elsewhereSinceMs, performance.now())
           if (performance.now() - elsewhereSinceMs > Math.min(ELSEWHERE_MS, (deadlineSeconds * 1000) / ELSEWHERE_PARTS))
             throw new BenchError(await renderFailure(`${name} ${renderSockets(spec, probe.listListening())}`))
@@ -142,7 +142,7 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
         return false
       }
       const what = `${name} to listen (${spec.workers} sockets an address)`
-      await waitFor(isReady, { what, deadlineSeconds, signal }).catch(async error => {
+      await waitForCondition(isReady, { what, deadlineSeconds, signal }).catch(async error => {
         if (!(error instanceof TimeoutError)) throw error
         const sockets = renderSockets(spec, probe.listListening())
         throw new TimeoutError(await renderFailure(`${error.message}: it ${sockets}`), { cause: error })
@@ -156,7 +156,7 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
       return readFile(logFile, 'utf8')
     },
     async boundLog() {
-      if (spec.role !== 'generator') return boundLog(logFile)
+      if (spec.role !== 'generator') return limitLog(logFile)
       // The log of a generator is its result, which a cut would spoil: the generator is killed.
       if (!isLarge(logFile)) return false
       isFlooding = true
@@ -170,7 +170,7 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
       // If something else removed the cgroup, its removal has killed nothing.
       if (ending === null) child.kill('SIGKILL')
       await exited
-      await boundLog(logFile).catch(() => {})
+      await limitLog(logFile).catch(() => {})
       group.close()
     },
   }
@@ -235,7 +235,7 @@ function locateProgram({ program, argv: [first, ...rest] }) {
  * administration port may open before the others, so it does not count.
  * @param {ProcessSpec} spec @param {Endpoint[]} listening
  */
-function listensOnlyElsewhere({ listens, admin }, listening) {
+function isListeningElsewhere({ listens, admin }, listening) {
   const others = listening.filter(socket => socket.port !== admin?.port)
   return others.length > 0 && !others.some(socket => listens.some(endpoint => isAt(socket, endpoint)))
 }
@@ -247,8 +247,10 @@ function renderSockets({ listens }, listening) {
     return [...new Set(texts)].join(' and ')
   }
   const missing = listens.filter(endpoint => !listening.some(socket => isAt(socket, endpoint)))
-  const wanted = `not at ${join(missing.length > 0 ? missing : listens)}`
-  return listening.length > 0 ? `listens at ${join(listening)}, and ${wanted}` : `has no listening socket, ${wanted}`
+  const expectation = `not at ${join(missing.length > 0 ? missing : listens)}`
+  return listening.length > 0
+    ? `listens at ${join(listening)}, and ${expectation}`
+    : `has no listening socket, ${expectation}`
 }
 
 /** Opens an empty file to append to, so that writing begins at its start after a cut. @param {string} file */
@@ -264,14 +266,14 @@ const isLarge = file => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) >
  * Cuts a log that is larger than `mostBytes` (MOST_BYTES by default) down to its end, and says so at its start.
  * @param {string} file @returns {Promise<boolean>} whether it was; false also: there is no such file
  */
-export async function boundLog(file, mostBytes = MOST_BYTES) {
+export async function limitLog(file, mostBytes = MOST_BYTES) {
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0
   if (size <= mostBytes) return false
   const tail = await readTail(file)
   truncateSync(file)
-  appendFileSync(file, `[sidecar-bench cut this log at ${mib(size)} MiB; its end:]\n${tail}`)
+  appendFileSync(file, `[sidecar-bench cut this log at ${renderMebibytes(size)} MiB; its end:]\n${tail}`)
   return true
 }
 
 /** The most that a log may grow to, in words. */
-export const LOG_MOST = `${mib(MOST_BYTES)} MiB`
+export const LOG_MOST = `${renderMebibytes(MOST_BYTES)} MiB`

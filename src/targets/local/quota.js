@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { safely } from '../../lib/safely.js'
+import { callSafely } from '../../lib/call-safely.js'
 import { readQuotaV1, readQuotaV2 } from '../../node/kernel/cgroup.js'
 
 /** The CPU quota that a job, a container or a service of systemd has on this kit and all that it starts. */
@@ -21,7 +21,7 @@ export function findQuota(way) {
   /** @type {NonNullable<Limits['quota']> | null} */
   let least = null
   for (let at = way.parents.cpu; existsSync(path.join(at, 'cgroup.procs')); at = path.dirname(at)) {
-    const cores = isV1 ? safely(() => readQuotaV1(at), Number.POSITIVE_INFINITY) : readQuotaV2(at)
+    const cores = isV1 ? callSafely(() => readQuotaV1(at), Number.POSITIVE_INFINITY) : readQuotaV2(at)
     if (cores < (least?.cores ?? Number.POSITIVE_INFINITY)) least = { cores, folder: at }
   }
   return least
@@ -33,16 +33,16 @@ export function findQuota(way) {
  * @returns {number} cores, to 0.01; 0: not even that
  */
 export function findLargestQuota(folder, mostCores) {
-  const takes = (/** @type {number} */ steps) =>
-    safely(() => {
+  const isQuotaTaken = (/** @type {number} */ steps) =>
+    callSafely(() => {
       writeFileSync(path.join(folder, 'cpu.cfs_quota_us'), `${steps * STEP_US}`)
       return true
     }, false)
   let [fits, tooMuch] = [0, Math.ceil((mostCores * PERIOD_US) / STEP_US)]
-  if (takes(tooMuch)) return mostCores
+  if (isQuotaTaken(tooMuch)) return mostCores
   while (tooMuch - fits > 1) {
     const middle = Math.floor((fits + tooMuch) / 2)
-    if (takes(middle)) fits = middle
+    if (isQuotaTaken(middle)) fits = middle
     else tooMuch = middle
   }
   return (fits * STEP_US) / PERIOD_US

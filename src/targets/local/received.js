@@ -1,7 +1,7 @@
 import { execa } from 'execa'
 import { groupBy } from '../../lib/group-by.js'
 import { sleep } from '../../lib/wait.js'
-import { readLinkSafely } from '../../node/kernel/proc-files.js'
+import { readProcLink } from '../../node/kernel/proc-files.js'
 import { listSocketInodes, parseTcpCounters } from '../../node/kernel/sockets.js'
 
 /** Counts the bytes that processes receive over a window, at their own sockets: bytes that bypassed a sidecar are not among them. */
@@ -37,7 +37,7 @@ const DEADLINE_MS = 10_000
  * @param {{ window: { startMs: number }, signal: AbortSignal }} options
  * @returns {() => Promise<(ReceivedBytes | null)[]>} to be called just after the window; null: they could not be counted
  */
-export function countReceived(processes, { window, signal }) {
+export function countReceivedConnections(processes, { window, signal }) {
   const before = sleep(window.startMs - BEFORE_MS - Date.now(), signal)
     .then(() => readConnections(processes))
     // On a busy machine the reading may end within the window, and would miss some bytes: then nothing is counted.
@@ -50,7 +50,7 @@ export function countReceived(processes, { window, signal }) {
       if (!process || !first || !last) return null
       // Its own namespace is first.
       const [unnamed, ...byPod] = last[i].map((edge, j) => sumGrowth(first[i][j].connections, edge.connections))
-      const closed = last[i].map((edge, j) => countClosed(first[i][j], edge))
+      const closed = last[i].map((edge, j) => countClosedConnections(first[i][j], edge))
       const sum = (/** @type {number[]} */ numbers) => numbers.reduce((total, number) => total + number, 0)
       return {
         bytes: sum([unnamed, ...byPod]),
@@ -68,7 +68,7 @@ export function countReceived(processes, { window, signal }) {
 async function readConnections(processes) {
   const sockets = processes.map(process => {
     const pids = process?.pids() ?? []
-    const network = readLinkSafely(`/proc/${pids[0]}/ns/net`)
+    const network = readProcLink(`/proc/${pids[0]}/ns/net`)
     const pods = process?.podNetworks ?? []
     return {
       inodes: listSocketInodes(pids),
@@ -98,7 +98,7 @@ async function readConnections(processes) {
 
 /** Reads the connections of all processes in a namespace. @param {string} network @param {string} file of its namespace @returns {Promise<Omit<AtEdge, 'connections'>>} */
 async function readNamespace(network, file) {
-  const isHere = network === readLinkSafely('/proc/self/ns/net')
+  const isHere = network === readProcLink('/proc/self/ns/net')
   const run = async (/** @type {string[]} */ ...command) => {
     const [program, ...argv] = [...(isHere ? [] : ['nsenter', `--net=${file}`]), ...command]
     return (await execa(program, argv, { timeout: DEADLINE_MS })).stdout
@@ -112,7 +112,7 @@ async function readNamespace(network, file) {
   ])
   // Without inet_diag in the kernel, `ss` reads /proc, which has no such counters. It prints no counter that is 0.
   if (/^ESTAB.* ino:/m.test(sockets) && !/ segs_(in|out):/.test(sockets)) throw new Error('no counters of sockets')
-  return { ofNamespace: parseConnections(sockets), opened: counters === null ? null : parseOpened(counters) }
+  return { ofNamespace: parseConnections(sockets), opened: counters === null ? null : parseOpenedCounts(counters) }
 }
 
 /** Reads established connections; one is accepted if its local port listens, too. @param {string} text of `ss --info --extended --oneline`, with states (ss(8)) @returns {Connections} */
@@ -132,7 +132,7 @@ export function parseConnections(text) {
 }
 
 /** Reads the numbers of connections opened so far. @param {string} text of /proc/net/snmp @returns {ClosedConnections} */
-export function parseOpened(text) {
+export function parseOpenedCounts(text) {
   const { PassiveOpens: accepted, ActiveOpens: connected } = parseTcpCounters(text)
   return { accepted, connected }
 }
@@ -147,16 +147,16 @@ export function sumGrowth(before, after) {
  * opened and closed, which may be its neighbours': bytes are then not reliable.
  * @param {AtEdge} before @param {AtEdge} after @returns {ClosedConnections}
  */
-export function countClosed(before, after) {
+export function countClosedConnections(before, after) {
   // A sidecar that is bypassed opens none, whatever its neighbours open and close.
   const hasOpened = [...after.connections.keys()].some(inode => !before.connections.has(inode))
   const count = (/** @type {boolean} */ isAccepted) => {
-    const missing = (/** @type {Connections} */ from, /** @type {Connections} */ to) =>
+    const countMissing = (/** @type {Connections} */ from, /** @type {Connections} */ to) =>
       [...from].filter(([inode, connection]) => connection.isAccepted === isAccepted && !to.has(inode)).length
     const name = isAccepted ? 'accepted' : 'connected'
     const opened = hasOpened && before.opened && after.opened ? after.opened[name] - before.opened[name] : 0
-    const stillOpen = missing(after.ofNamespace, before.ofNamespace)
-    return missing(before.connections, after.connections) + Math.max(0, opened - stillOpen)
+    const stillOpen = countMissing(after.ofNamespace, before.ofNamespace)
+    return countMissing(before.connections, after.connections) + Math.max(0, opened - stillOpen)
   }
   return { accepted: count(true), connected: count(false) }
 }

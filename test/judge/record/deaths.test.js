@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findLeftOut } from '../../../src/judge/record/deaths.js'
+import { findLeftOutArms } from '../../../src/judge/record/deaths.js'
 
 describe('findLeftOut', () => {
   /** Records of a deployment a round. @param {string[]} ids of its arms @param {string[][]} dead by round */
@@ -10,7 +10,9 @@ describe('findLeftOut', () => {
         ended: armIds.map(armId => ({ role: 'sidecar', service: 'gateway', how: 'status 134', armId })),
       })),
     )
-  const find = (/** @type {Parameters<typeof run>} */ ...args) => [...findLeftOut(/** @type {any[]} */ (run(...args)))]
+  const find = (/** @type {Parameters<typeof run>} */ ...args) => [
+    ...findLeftOutArms(/** @type {any[]} */ (run(...args))),
+  ]
 
   it('finds an arm whose sidecars died twice beside others', () => {
     expect(find(['a', 'b'], [['b'], [], ['b']])).toEqual(['b'])

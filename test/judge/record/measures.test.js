@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import {
-  capacityPerSecond,
+  computeCpuPerRequestMicros,
   countGoodUses,
-  cpuPerRequestMicros,
+  findCapacityPerSecond,
+  findLargestValue,
+  findRoundValue,
   hasTail,
-  listCounted,
-  mostOf,
+  listCountedTrials,
+  listSidecars,
   quantileMs,
   ratePerSecond,
-  sidecarsOf,
   splitRounds,
   startSeconds,
-  sumOf,
-  valueOfRound,
+  sumValues,
 } from '../../../src/judge/record/measures.js'
 import { createFakeProcess, createRecord } from '../../fakes/fake-records.js'
 
@@ -43,17 +43,17 @@ describe('quantileMs', () => {
 
 describe('sumOf', () => {
   it('is null if a process has no value, or there is no process', () => {
-    expect(sumOf(processesOf([1, 2, 4]), capOf)).toBe(7)
-    expect(sumOf(processesOf([1, null]), capOf)).toBeNull()
-    expect(sumOf([], capOf)).toBeNull()
+    expect(sumValues(processesOf([1, 2, 4]), capOf)).toBe(7)
+    expect(sumValues(processesOf([1, null]), capOf)).toBeNull()
+    expect(sumValues([], capOf)).toBeNull()
   })
 })
 
 describe('mostOf', () => {
   it('leaves out a process without a value, and is null if no process has one', () => {
-    expect(mostOf(processesOf([1, null, 3]), capOf)).toBe(3)
-    expect(mostOf(processesOf([null]), capOf)).toBeNull()
-    expect(mostOf([], capOf)).toBeNull()
+    expect(findLargestValue(processesOf([1, null, 3]), capOf)).toBe(3)
+    expect(findLargestValue(processesOf([null]), capOf)).toBeNull()
+    expect(findLargestValue([], capOf)).toBeNull()
   })
 })
 
@@ -67,9 +67,9 @@ describe('valueOfRound', () => {
   const again = record => ({ ...record, trial: { ...record.trial, repeats: 'first', isExclusive: true } })
 
   it('is that of the first good trial: not of a failed one, nor of one without a number', () => {
-    expect(valueOfRound([failed, without, good, createRecord()], 'throughput', measure)).toBe(700)
-    expect(valueOfRound([failed, without], 'throughput', measure)).toBeNull()
-    expect(valueOfRound([good], 'throughput', () => Infinity)).toBeNull()
+    expect(findRoundValue([failed, without, good, createRecord()], 'throughput', measure)).toBe(700)
+    expect(findRoundValue([failed, without], 'throughput', measure)).toBeNull()
+    expect(findRoundValue([good], 'throughput', () => Infinity)).toBeNull()
   })
 
   it('never puts the rate of a repeat beside the CPU time of a trial that was stopped for a while', () => {
@@ -77,15 +77,15 @@ describe('valueOfRound', () => {
     const spoils = ['throughput', 'capacity', 'latency']
     const gates = [{ gate: 'steady', spoils, reason: 'stopped' }]
     const stopped = createRecord({ load: { verified: 100 }, gates })
-    expect(valueOfRound([stopped, again(good)], 'throughput', measure)).toBe(700)
-    expect(valueOfRound([stopped, again(good)], 'cpuPerRequest', measure)).toBe(700)
-    expect(listCounted([stopped, again(good)], countGoodUses)).toEqual([again(good)])
+    expect(findRoundValue([stopped, again(good)], 'throughput', measure)).toBe(700)
+    expect(findRoundValue([stopped, again(good)], 'cpuPerRequest', measure)).toBe(700)
+    expect(listCountedTrials([stopped, again(good)], countGoodUses)).toEqual([again(good)])
     // Both were stopped: the first stands for the round, with what it is good for.
-    expect(valueOfRound([stopped, again({ ...good, gates })], 'throughput', measure)).toBeNull()
-    expect(valueOfRound([stopped, again({ ...good, gates })], 'cpuPerRequest', measure)).toBe(100)
-    expect(valueOfRound([failed, again(good)], 'cpuPerRequest', measure)).toBe(700)
+    expect(findRoundValue([stopped, again({ ...good, gates })], 'throughput', measure)).toBeNull()
+    expect(findRoundValue([stopped, again({ ...good, gates })], 'cpuPerRequest', measure)).toBe(100)
+    expect(findRoundValue([failed, again(good)], 'cpuPerRequest', measure)).toBe(700)
     // A run of an older kit keeps its numbers.
-    expect(valueOfRound([stopped, good], 'cpuPerRequest', measure)).toBe(100)
+    expect(findRoundValue([stopped, good], 'cpuPerRequest', measure)).toBe(100)
   })
 })
 
@@ -104,8 +104,8 @@ describe('sidecarsOf', () => {
       createFakeProcess({ service: 'a', role: 'application' }),
     ]
     const record = createRecord({ processes })
-    expect(sidecarsOf(record)).toEqual(processes.slice(0, 2))
-    expect(sidecarsOf(record, 'b')).toEqual([processes[1]])
+    expect(listSidecars(record)).toEqual(processes.slice(0, 2))
+    expect(listSidecars(record, 'b')).toEqual([processes[1]])
   })
 })
 
@@ -114,15 +114,15 @@ describe('the rates of a window', () => {
     const record = createRecord({ window: { startMs: 0, endMs: 2000, seconds: 2, startLateMs: 0, endLateMs: 0 } })
     expect(ratePerSecond(record)).toBe(500)
     // 0.1 cores at 500 requests a second.
-    expect(cpuPerRequestMicros(record, sidecarsOf(record))).toBe(200)
+    expect(computeCpuPerRequestMicros(record, listSidecars(record))).toBe(200)
     expect(ratePerSecond(createRecord({ window: null }))).toBeNull()
-    expect(cpuPerRequestMicros(createRecord({ load: { verified: 0 } }), sidecarsOf(record))).toBeNull()
+    expect(computeCpuPerRequestMicros(createRecord({ load: { verified: 0 } }), listSidecars(record))).toBeNull()
   })
 
   it('are a capacity only if the sidecar bound a closed loop', () => {
-    expect(capacityPerSecond(createRecord({ boundBy: 'sidecar' }))).toBe(1000)
-    expect(capacityPerSecond(createRecord({ boundBy: 'users' }))).toBeNull()
-    expect(capacityPerSecond(createRecord({ boundBy: 'sidecar', arm: { load: { kind: 'open' } } }))).toBeNull()
+    expect(findCapacityPerSecond(createRecord({ boundBy: 'sidecar' }))).toBe(1000)
+    expect(findCapacityPerSecond(createRecord({ boundBy: 'users' }))).toBeNull()
+    expect(findCapacityPerSecond(createRecord({ boundBy: 'sidecar', arm: { load: { kind: 'open' } } }))).toBeNull()
   })
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findExclusion, listExcluded } from '../../../src/kinds/capacity/excluded.js'
+import { findExclusion, listExcludedQuantities } from '../../../src/kinds/capacity/excluded.js'
 import { listArms } from '../../../src/model/results.js'
 import { createSummary } from '../../fakes/fake-summary.js'
 
@@ -14,7 +14,7 @@ function list({ kind = 'open', p99 = null, quantities = ['burstDropped', 'p99', 
     ...arm,
     spoiled: [DROPS, { ...BUSY, trials }, FAILED, { gate: 'streams', trials: 2, reason: 'no chunk' }],
   }))
-  return listExcluded({ arms }, { shows: { ...summary.shows, quantities } })
+  return listExcludedQuantities({ arms }, { shows: { ...summary.shows, quantities } })
 }
 
 describe('what checks excluded', () => {

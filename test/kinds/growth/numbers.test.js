@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { QUANTITIES } from '../../../src/judge/quantities.js'
-import { countAt, isHostUsedUp, judgeGrowth, renderEnding, renderEndings } from '../../../src/kinds/growth/numbers.js'
+import {
+  countSidecarsAt,
+  isHostUsedUp,
+  judgeGrowth,
+  renderEnding,
+  renderEndings,
+} from '../../../src/kinds/growth/numbers.js'
 import { createRecord } from '../../fakes/fake-records.js'
 
 /** @import { GrowthRecord } from '../../../src/model/types.ts' */
@@ -85,8 +91,8 @@ describe('the ending of a growth', () => {
     expect(renderEnding('host-memory', 380)).toMatch(
       'no failure of the control plane up to 380 sidecars, where the machine',
     )
-    expect(countAt({ sidecars: 240, failedAt: 260, reason: 'oom' })).toBe(260)
-    expect(countAt({ sidecars: 240, failedAt: 260, reason: 'host-cpu' })).toBe(240)
+    expect(countSidecarsAt({ sidecars: 240, failedAt: 260, reason: 'oom' })).toBe(260)
+    expect(countSidecarsAt({ sidecars: 240, failedAt: 260, reason: 'host-cpu' })).toBe(240)
   })
 
   it('is printed for all rounds, those that ended alike together', () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { createGrowth, listGrowthNames } from '../../../src/kinds/growth/services.js'
-import { placeAt } from '../../../src/model/sidecar-contract.js'
+import { createPlace } from '../../../src/model/sidecar-contract.js'
 import { CONTROL } from '../../../src/services/control.js'
 import { fakeTool } from '../../fakes/fake-bench.js'
 import { createControlledPlane } from '../../fakes/fake-control.js'
@@ -22,7 +22,7 @@ const plane = createControlledPlane({
 })
 const { topology: link, ...services } = createServices({
   plane,
-  places: Object.fromEntries(listed.map(name => [name, placeAt(addressOf(name))])),
+  places: Object.fromEntries(listed.map(name => [name, createPlace(addressOf(name))])),
   conditions: { tls: 'plaintext', workers: 1, controlCpuLimitCores: 1.5 },
 })
 const growth = createGrowth({

@@ -3,12 +3,12 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { verifyRun } from '../../../src/analysis/verify.js'
-import { assertConverged, createRolloutKind, findDeadlineSeconds } from '../../../src/kinds/rollout/course.js'
+import { assertRolloutConverged, createRolloutKind, findDeadlineSeconds } from '../../../src/kinds/rollout/course.js'
 import { renderArmName } from '../../../src/model/arms.js'
 import { createProcess } from '../../../src/model/processes.js'
 import { listArms } from '../../../src/model/results.js'
 import { findFault, SCHEMAS } from '../../../src/model/schemas.js'
-import { placeAt } from '../../../src/model/sidecar-contract.js'
+import { createPlace } from '../../../src/model/sidecar-contract.js'
 import { createAsking } from '../../../src/node/asking.js'
 import { createFakeLoad, createFakeTarget } from '../../fakes/fake-bench.js'
 import { createControlledPlane } from '../../fakes/fake-control.js'
@@ -80,7 +80,7 @@ async function createPodTarget({ waitUntilReady, expectFirst } = {}) {
   }
   /** @type {Target['pods']} */
   const pods = {
-    place: placeAt('0.0.0.0'),
+    place: createPlace('0.0.0.0'),
     openAsking: async () => ({
       ...createAsking(),
       expectFirst: expectFirst ?? ((_, expected) => answer(expected)),
@@ -498,13 +498,13 @@ describe('a rollout', () => {
 it('a rollout names the sidecars that did not have their configuration by the deadline', () => {
   const all = { converged: 20, missing: [] }
   const rollout = /** @type {any} */ ({ sidecars: 20, first: all, change: { converged: 19, missing: ['client-7'] } })
-  expect(() => assertConverged({ ...rollout, change: all }, 22)).not.toThrow()
-  expect(() => assertConverged(rollout, 22)).toThrow(
+  expect(() => assertRolloutConverged({ ...rollout, change: all }, 22)).not.toThrow()
+  expect(() => assertRolloutConverged(rollout, 22)).toThrow(
     'not converged: client-7: 19 of 20 sidecars had the change of its configuration within 22 s',
   )
   const mixed = { ...rollout, simulated: 15, change: { ...all, converged: 5, isOfSimulated: true } }
-  expect(() => assertConverged({ ...mixed, first: mixed.change }, 22)).not.toThrow()
-  expect(() => assertConverged({ ...mixed, first: { ...mixed.change, isOfSimulated: false } }, 22)).toThrow(
+  expect(() => assertRolloutConverged({ ...mixed, first: mixed.change }, 22)).not.toThrow()
+  expect(() => assertRolloutConverged({ ...mixed, first: { ...mixed.change, isOfSimulated: false } }, 22)).toThrow(
     'not converged: not all of 15 simulated sidecars had its first configuration within 22 s',
   )
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { assignMoving, assignSidecars } from '../../../src/kinds/rollout/services.js'
+import { assignMovingSidecars, assignSidecars } from '../../../src/kinds/rollout/services.js'
 import { drawItems } from '../../../src/services/assign.js'
 
 const names = Array.from({ length: 60 }, (_, i) => `client-${i + 1}`)
@@ -33,7 +33,7 @@ describe('assignSidecars', () => {
 
   it('says which move when the last shard is removed: its own, and those that the algorithm assigns anew', () => {
     const move = (/** @type {any} */ assignment) =>
-      assignMoving(names, { conditions: { ...defaults, assignment, isShardRemoved: true }, seed: 1 })
+      assignMovingSidecars(names, { conditions: { ...defaults, assignment, isShardRemoved: true }, seed: 1 })
     // Ranks 0 and 1 of 6 have the same rank modulo 3 and 2.
     expect(
       move('round-robin')
@@ -48,7 +48,7 @@ describe('assignSidecars', () => {
   })
 
   it('moves none where none is removed', () => {
-    expect(assignMoving(names, { conditions: defaults, seed: 1 })).toEqual(assign({}))
+    expect(assignMovingSidecars(names, { conditions: defaults, seed: 1 })).toEqual(assign({}))
   })
 
   it('balances the services by greedy minimum better than by legacy hash', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findMemoryFloor, recommendedBytes, roundUp } from '../../../src/kinds/search/memory-floor.js'
+import { computeRecommendedBytes, findMemoryFloor, roundUp } from '../../../src/kinds/search/memory-floor.js'
 import { createSearchResult } from '../../../src/kinds/search/step.js'
 import { createRandom } from '../../../src/lib/random.js'
 import { createArm } from '../../fakes/fake-records.js'
@@ -162,9 +162,9 @@ describe('recommendedBytes', () => {
       isFound: true,
     }
     const result = createSearchResult({ ...fields, held: 20 * STEP })
-    expect(recommendedBytes(result)).toBe(20 * STEP)
+    expect(computeRecommendedBytes(result)).toBe(20 * STEP)
     // 8242880 bytes are 31.4 steps.
-    expect(recommendedBytes({ ...result, unchargedBytes: 3e6 })).toBe(32 * STEP)
+    expect(computeRecommendedBytes({ ...result, unchargedBytes: 3e6 })).toBe(32 * STEP)
     // What was killed at 25, be it by chance, is not given; nor what failed above all that held.
     const step = (/** @type {number} */ n, /** @type {boolean} */ held) => ({
       value: n * STEP,
@@ -173,8 +173,8 @@ describe('recommendedBytes', () => {
       trials: [],
     })
     const steps = [step(25, false), step(40, true), step(28, true), step(20, true)]
-    expect(recommendedBytes({ ...result, steps })).toBe(28 * STEP)
-    expect(recommendedBytes({ ...result, steps: [step(50, false), step(20, true)] })).toBe(20 * STEP)
+    expect(computeRecommendedBytes({ ...result, steps })).toBe(28 * STEP)
+    expect(computeRecommendedBytes({ ...result, steps: [step(50, false), step(20, true)] })).toBe(20 * STEP)
   })
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { limitsOf } from '../../../src/kinds/search/memory-floor.js'
+import { computeLimitsFound } from '../../../src/kinds/search/memory-floor.js'
 import { fitOnNode, listNodes, parseNode, parseReserve, readNode } from '../../../src/kinds/search/nodes.js'
 import { createSearchResult } from '../../../src/kinds/search/step.js'
 import { createArm } from '../../fakes/fake-records.js'
@@ -61,13 +61,13 @@ const sizeOf = (cores, bytes) => ({
 describe('limitsOf', () => {
   // 5 MiB and 3000000 bytes are 8 MiB, in whole limits.
   it('rounds up to what can be pasted', () =>
-    expect(limitsOf(sizeOf(0.3273, 5 * MIB))).toEqual({ millicores: 328, mebibytes: 8 }))
+    expect(computeLimitsFound(sizeOf(0.3273, 5 * MIB))).toEqual({ millicores: 328, mebibytes: 8 }))
 
   it('says nothing if no answer was found', () => {
-    expect(limitsOf(sizeOf(null, 5 * MIB))).toBeNull()
-    expect(limitsOf(sizeOf(1, null))).toBeNull()
+    expect(computeLimitsFound(sizeOf(null, 5 * MIB))).toBeNull()
+    expect(computeLimitsFound(sizeOf(1, null))).toBeNull()
     const { cpu, memory } = sizeOf(1, 5 * MIB)
-    expect(limitsOf({ cpu, memory: memory && { ...memory, isFound: false } })).toBeNull()
+    expect(computeLimitsFound({ cpu, memory: memory && { ...memory, isFound: false } })).toBeNull()
   })
 })
 

@@ -3,17 +3,17 @@ import path from 'node:path'
 import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
 import {
-  numberAfter,
   openCounterFile,
   openCountersV1,
   openCountersV2,
   parseMounts,
-  readWhileThere,
+  parseNumberAfter,
+  readCgroup,
 } from '../../../src/node/kernel/cgroup.js'
 import { createProbe, readThreads, readUsage } from '../../../src/node/kernel/probe.js'
-import { numberOf, parseHostCpu } from '../../../src/node/kernel/proc-files.js'
+import { parseHostCpu, parseNumber } from '../../../src/node/kernel/proc-files.js'
 import { findPortShortage, parseListeners, parseTcpCounters } from '../../../src/node/kernel/sockets.js'
-import { parseChosen } from '../../../src/node/machine.js'
+import { parseBracketed } from '../../../src/node/machine.js'
 import { createFolders } from '../../../src/targets/local/cgroup-folders.js'
 import { findCapWay, wrapInSystemdScope } from '../../../src/targets/local/cgroups.js'
 import { makeOwnFolder } from '../../fakes/scratch.js'
@@ -35,8 +35,8 @@ describe('parseListeners', () => {
 
 describe('parseChosen', () => {
   it('is the word in brackets', () => {
-    expect(parseChosen('always [madvise] never\n')).toBe('madvise')
-    expect(parseChosen(null)).toBeNull()
+    expect(parseBracketed('always [madvise] never\n')).toBe('madvise')
+    expect(parseBracketed(null)).toBeNull()
   })
 })
 
@@ -62,18 +62,18 @@ describe('findPortShortage', () => {
 describe('numberAfter', () => {
   const stat = 'usage_usec 12\nuser_usec 7\nnr_periods 40\n'
   it('reads the number of a whole name', () => {
-    expect(numberAfter(stat, 'usage_usec')).toBe(12)
-    expect(numberAfter(stat, 'nr_periods')).toBe(40)
-    expect(numberAfter(stat, 'usec')).toBeNaN()
-    expect(numberAfter(stat, 'nr_throttled')).toBeNaN()
+    expect(parseNumberAfter(stat, 'usage_usec')).toBe(12)
+    expect(parseNumberAfter(stat, 'nr_periods')).toBe(40)
+    expect(parseNumberAfter(stat, 'usec')).toBeNaN()
+    expect(parseNumberAfter(stat, 'nr_throttled')).toBeNaN()
   })
 })
 
 describe('numberOf', () => {
-  it('is the number that a file holds alone', () => expect(numberOf('123456789012\n')).toBe(123456789012))
+  it('is the number that a file holds alone', () => expect(parseNumber('123456789012\n')).toBe(123456789012))
 
   it.each(['', '\n', 'max\n', '-1\n', '1 2\n', '1e3', '9'.repeat(400)])('is not known of %j', text =>
-    expect(numberOf(text)).toBeNaN())
+    expect(parseNumber(text)).toBeNaN())
 })
 
 describe('parseHostCpu', () => {
@@ -188,7 +188,7 @@ describe('createProbe', () => {
     const at = makeOwnFolder('gone')
     const gone = Object.assign(new Error('ENODEV: no such device, read'), { code: 'ENODEV' })
     expect(() =>
-      readWhileThere(at, () => {
+      readCgroup(at, () => {
         throw gone
       }),
     ).toThrow(`the cgroup ${at} was removed while it was measured`)

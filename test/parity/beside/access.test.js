@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { readCredentials, SERVICES } from '../../../src/certificates/credentials.js'
 import { writeFlawedCertificates } from '../../../src/certificates/flawed-certificates.js'
 import { createAuthority, issueCertificate, writeCertificates } from '../../../src/lib/certificates.js'
-import { groupsOf, identityOf } from '../../../src/model/sidecar-contract.js'
+import { listKeyExchangeGroups, renderSpiffeId } from '../../../src/model/sidecar-contract.js'
 import {
   listAttempts,
   listDifferences,
@@ -35,7 +35,7 @@ let rsa
 let ca = ''
 
 beforeAll(async () => {
-  const services = SERVICES.map(name => ({ name, identity: identityOf(name) }))
+  const services = SERVICES.map(name => ({ name, identity: renderSpiffeId(name) }))
   await writeFlawedCertificates({ folder, authority: await writeCertificates({ folder, services }) })
   ;({ ca, credentials } = readCredentials(folder))
   const authority = await createAuthority('mesh', { keyType: 'rsa-2048' })
@@ -116,7 +116,7 @@ async function leave(isAccepted, options, configuration) {
 const listed = /** @type {const} */ ({ tls: 'ecdsa-p256', trafficPolicy: 'listed' })
 const open = /** @type {const} */ ({ tls: 'ecdsa-p256', trafficPolicy: 'open' })
 const plaintext = /** @type {const} */ ({ tls: 'plaintext', trafficPolicy: 'open' })
-const allowed = [identityOf('client')]
+const allowed = [renderSpiffeId('client')]
 const peersAs = (/** @type {'client' | 'server'} */ end) =>
   Object.values(PEERS).filter(({ ends }) => ends.includes(end))
 const identities = peersAs('client').filter(peer => `${peer.acceptedUnder}` === 'open')
@@ -252,7 +252,7 @@ describe('renderAccess', () => {
 describe('negotiateAsServer', () => {
   const ofTls = (/** @type {import('../../../src/model/types.ts').Tls} */ tls) => ({
     ...{ tls, protocol: /** @type {const} */ ('http/1.1'), trafficPolicy: /** @type {const} */ ('listed') },
-    ...{ suite: 'TLS_AES_128_GCM_SHA256', group: 'X25519', groups: groupsOf(tls) },
+    ...{ suite: 'TLS_AES_128_GCM_SHA256', group: 'X25519', groups: listKeyExchangeGroups(tls) },
   })
 
   it('finds a server that falls back to X25519 if it is to prefer a post-quantum group', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findDisparities, findUnequal, findWrong, renderScriptNotes } from '../../../src/parity/verdict/rows.js'
+import { findDisparities, listUnequalRows, listWrongRows, renderScriptNotes } from '../../../src/parity/verdict/rows.js'
 import { createArm, createParityRow, DEFAULT_CONDITIONS } from '../../fakes/fake-records.js'
 
 /** @import { Arm, ParityRow } from '../../../src/model/types.ts' */
@@ -32,7 +32,7 @@ describe('two folders of the user', () => {
     expect(find([...alike.slice(0, 3), envoy({ ...load, found: '404' })])).toEqual([
       'parity-load: pipy: 200; envoy: 404',
     ])
-    expect(findWrong({ judged: [{ arm: createArm({ plane: 'pipy' }), rows: alike }], relaxed: [] })).toEqual([])
+    expect(listWrongRows({ judged: [{ arm: createArm({ plane: 'pipy' }), rows: alike }], relaxed: [] })).toEqual([])
   })
 
   it('are held to the contract beside a plane of the kit', () => {
@@ -126,7 +126,7 @@ describe('findDisparities', () => {
 
 describe('findWrong', () => {
   const judge = (/** @type {ParityRow[]} */ rows) =>
-    findWrong({
+    listWrongRows({
       judged: ['lean', 'access-log'].map(features => ({
         arm: createArm({ conditions: { ...DEFAULT_CONDITIONS, features } }),
         rows,
@@ -154,16 +154,16 @@ describe('findUnequal', () => {
   const [a, b] = ['pipy', 'envoy'].map(plane => ({ arm: createArm({ plane }), rows }))
 
   it('names the rows of a plane as deployed that differ, which then are no disparities', () => {
-    expect(findUnequal({ a, b, relaxed: [] })).toEqual(['unequal work: tls, logging'])
-    expect(findUnequal({ a: b, b: a, relaxed: ['parity-tls'] })).toEqual(['unequal work: logging'])
+    expect(listUnequalRows({ a, b, relaxed: [] })).toEqual(['unequal work: tls, logging'])
+    expect(listUnequalRows({ a: b, b: a, relaxed: ['parity-tls'] })).toEqual(['unequal work: logging'])
     expect(findDisparities({ a, b, relaxed: [] })).toEqual([])
-    expect(findWrong({ judged: [a, b], relaxed: [] })).toEqual([])
+    expect(listWrongRows({ judged: [a, b], relaxed: [] })).toEqual([])
   })
 
   it('finds nothing between planes that are not', () => {
     const equal = rows.map(({ isDeployed: _, ...row }) => row)
     const [x, y] = [a, b].map(judged => ({ ...judged, rows: equal }))
-    expect(findUnequal({ a: x, b: y, relaxed: [] })).toEqual([])
+    expect(listUnequalRows({ a: x, b: y, relaxed: [] })).toEqual([])
     expect(findDisparities({ a: x, b: y, relaxed: [] })).not.toEqual([])
   })
 })

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { summarise } from '../../../src/analysis/summarise.js'
-import { findComputed } from '../../../src/kinds/computed.js'
+import { findComputedKind } from '../../../src/kinds/computed.js'
 import { readRun } from '../../../src/records/records.js'
 import { createAnswer } from '../../../src/report/answer/answer.js'
 import { COLUMNS_MOST, LINES_MOST, renderAnswerText } from '../../../src/report/answer/text.js'
@@ -181,7 +181,7 @@ describe('the answer on a screen', () => {
 
   it.each(readdirSync(FIXTURES))('fits for the recorded run of %s', name => {
     const folder = path.join(FIXTURES, name)
-    const computed = findComputed(folder)
+    const computed = findComputedKind(folder)
     const answer = computed
       ? computed.answer(computed.summarise(computed.read(folder)))
       : createAnswer(summarise(readRun(folder)), { seconds: 60 })

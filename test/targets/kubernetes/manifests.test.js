@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { stringify } from 'yaml'
 import { PORTS } from '../../../src/model/sidecar-contract.js'
 import { renderDeployment } from '../../../src/targets/kubernetes/manifests.js'
-import { rulesOf } from '../../../src/targets/rules.js'
+import { renderServiceRules } from '../../../src/targets/rules.js'
 import { createContainers, gateway, objects, pipyGateway, ratings } from '../../fakes/cluster-objects.js'
 
 const isReader = (/** @type {string} */ name) => name.startsWith('reader')
@@ -167,8 +167,10 @@ describe('a pod to whose sidecar connections are redirected', () => {
   })
 
   it('has rules for its ports', () => {
-    expect(rulesOf([application.spec, sidecar.spec])).toContain('-A PREROUTING -p tcp --dport 15003 -j RETURN')
-    expect(rulesOf([application.spec])).toBeNull()
+    expect(renderServiceRules([application.spec, sidecar.spec])).toContain(
+      '-A PREROUTING -p tcp --dport 15003 -j RETURN',
+    )
+    expect(renderServiceRules([application.spec])).toBeNull()
   })
 })
 

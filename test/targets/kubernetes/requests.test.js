@@ -3,7 +3,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { pipyTool } from '../../../src/dataplanes/pipy/index.js'
 import { writeCertificates } from '../../../src/lib/certificates.js'
-import { identityOf } from '../../../src/model/sidecar-contract.js'
+import { renderSpiffeId } from '../../../src/model/sidecar-contract.js'
 import { openLedger } from '../../../src/node/ledger.js'
 import { ACCESS, ROLES } from '../../../src/targets/kubernetes/access.js'
 import { examineCluster } from '../../../src/targets/kubernetes/doctor.js'
@@ -31,7 +31,10 @@ beforeAll(async () => {
   process.on('warning', warn)
   const server = await startFakeApiServer()
   requests = server.requests
-  await writeCertificates({ folder: certificates, services: [{ name: 'gateway', identity: identityOf('gateway') }] })
+  await writeCertificates({
+    folder: certificates,
+    services: [{ name: 'gateway', identity: renderSpiffeId('gateway') }],
+  })
   const api = await connectTo({ server: server.url, folder })
   const { signal } = new AbortController()
   const ledger = openLedger({ runId: 'r1', root: path.join(folder, 'ledgers') })

@@ -5,14 +5,14 @@ import os from 'node:os'
 import path from 'node:path'
 import { execa } from 'execa'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { callSafely } from '../../../src/lib/call-safely.js'
 import { SiteLostError } from '../../../src/lib/errors.js'
-import { safely } from '../../../src/lib/safely.js'
-import { waitFor } from '../../../src/lib/wait.js'
+import { waitForCondition } from '../../../src/lib/wait.js'
 import { k6Tool } from '../../../src/loads/k6/index.js'
 import { wrkTool } from '../../../src/loads/wrk/index.js'
 import { createProcess } from '../../../src/model/processes.js'
-import { listPids, readSafely } from '../../../src/node/kernel/proc-files.js'
-import { commandOf } from '../../../src/targets/load-host/connection.js'
+import { listPids, readProcFile } from '../../../src/node/kernel/proc-files.js'
+import { renderShellCommand } from '../../../src/targets/load-host/connection.js'
 import { openLoadHost } from '../../../src/targets/load-host/host.js'
 import { awaitSample } from '../../../src/targets/load-host/process.js'
 import { installFakeSsh } from '../../fakes/fake-ssh.js'
@@ -45,7 +45,7 @@ const open = options =>
 const specOf = fields =>
   createProcess({ service: 'k6', role: 'generator', program: '/bin/sh', argv: [], folder, listens: [], ...fields })
 
-const isAlive = (/** @type {number} */ pid) => safely(() => process.kill(pid, 0), false)
+const isAlive = (/** @type {number} */ pid) => callSafely(() => process.kill(pid, 0), false)
 
 /** Opens one, starts something there, and finds the program that keeps the connection. @param {number} [beatMs] */
 async function openKept(beatMs) {
@@ -53,7 +53,7 @@ async function openKept(beatMs) {
   const loadHost = await open({ environment: { HOST_TEST: mark }, beatMs })
   const started = await loadHost.start(specOf({ argv: ['-c', 'sleep 60'] }), folder)
   const keeper = listPids().find(
-    pid => readSafely(`/proc/${pid}/environ`).includes(mark) && readSafely(`/proc/${pid}/cmdline`).includes('keep'),
+    pid => readProcFile(`/proc/${pid}/environ`).includes(mark) && readProcFile(`/proc/${pid}/cmdline`).includes('keep'),
   )
   return { loadHost, started, keeper: Number(keeper) }
 }
@@ -114,11 +114,11 @@ describe('a machine of the load', () => {
   it('ends what it runs when that is stopped, with all its children', async () => {
     const loadHost = await open()
     const process = await loadHost.start(specOf({ argv: ['-c', 'sleep 60 & echo $!; wait'] }), folder)
-    await waitFor(async () => /\d\n/.test(await process.readLog()), { what: 'its child', deadlineSeconds: 5 })
+    await waitForCondition(async () => /\d\n/.test(await process.readLog()), { what: 'its child', deadlineSeconds: 5 })
     const child = Number(await process.readLog())
     expect(isAlive(child)).toBe(true)
     await process.stop()
-    await waitFor(() => !isAlive(child), { what: 'its end', deadlineSeconds: 5 })
+    await waitForCondition(() => !isAlive(child), { what: 'its end', deadlineSeconds: 5 })
     await loadHost.close()
   })
 
@@ -167,7 +167,7 @@ describe('a machine of the load', () => {
     )
     writeFileSync(path.join(at, 'pids', `${load.pid}`), `${load.pid}\n`)
     expect(await ended).toBe('SIGKILL')
-    await waitFor(() => !existsSync(at), { what: 'its end', deadlineSeconds: 5 })
+    await waitForCondition(() => !existsSync(at), { what: 'its end', deadlineSeconds: 5 })
     child.stdin.destroy()
   })
 })
@@ -257,6 +257,6 @@ describe('a program of the load there', () => {
 
 it('quotes every word for the shell there', async () => {
   const words = ["it's", '$HOME', '`id`', 'a b', '\\', '"', '*', '!x', '']
-  const { stdout } = await execa('/bin/sh', ['-c', commandOf(['printf', '%s|', ...words])])
+  const { stdout } = await execa('/bin/sh', ['-c', renderShellCommand(['printf', '%s|', ...words])])
   expect(stdout).toBe(`${words.join('|')}|`)
 })

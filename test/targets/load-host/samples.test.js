@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findNearest, parseFarSample, readAt } from '../../../src/targets/load-host/samples.js'
+import { findNearestSample, interpolateReading, parseFarSample } from '../../../src/targets/load-host/samples.js'
 
 // k6 1.1.0 on Linux 6.18, as run.sh prints it.
 const LINE =
@@ -35,22 +35,22 @@ describe('readAt', () => {
   const samples = [sampleAt(1000, 1), sampleAt(1200, 1.1), sampleAt(1400, 1.5)]
 
   it('divides between two samples in proportion, and takes the first or the last beyond them', () => {
-    expect(readAt(samples, 1200)).toMatchObject({ atSeconds: 1.2, cpuSeconds: 1.1, throttledPeriods: null })
-    expect(readAt(samples, 1300).cpuSeconds).toBeCloseTo(1.3)
-    expect(readAt(samples, 1300).atSeconds).toBeCloseTo(1.3)
-    expect(readAt(samples, 500)).toMatchObject({ atSeconds: 1, cpuSeconds: 1 })
-    expect(readAt(samples, 9000)).toMatchObject({ atSeconds: 1.4, cpuSeconds: 1.5 })
+    expect(interpolateReading(samples, 1200)).toMatchObject({ atSeconds: 1.2, cpuSeconds: 1.1, throttledPeriods: null })
+    expect(interpolateReading(samples, 1300).cpuSeconds).toBeCloseTo(1.3)
+    expect(interpolateReading(samples, 1300).atSeconds).toBeCloseTo(1.3)
+    expect(interpolateReading(samples, 500)).toMatchObject({ atSeconds: 1, cpuSeconds: 1 })
+    expect(interpolateReading(samples, 9000)).toMatchObject({ atSeconds: 1.4, cpuSeconds: 1.5 })
   })
 
   it('is no number if nothing was read', () => {
-    expect(readAt([], 1000).cpuSeconds).toBeNaN()
+    expect(interpolateReading([], 1000).cpuSeconds).toBeNaN()
   })
 })
 
 describe('findNearest', () => {
   it('is the sample nearest in time, before or after', () => {
     const samples = [sampleAt(1000, 1), sampleAt(1200, 2)]
-    expect(findNearest(samples, 1090).cpuSeconds).toBe(1)
-    expect(findNearest(samples, 1110).cpuSeconds).toBe(2)
+    expect(findNearestSample(samples, 1090).cpuSeconds).toBe(1)
+    expect(findNearestSample(samples, 1110).cpuSeconds).toBe(2)
   })
 })

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { kill, listMarked, renderMarks } from '../../../src/targets/local/marks.js'
+import { killProcess, listMarkedProcesses, renderMarks } from '../../../src/targets/local/marks.js'
 
 const RUN = `marks-test-${process.pid}`
 
@@ -17,7 +17,7 @@ describe('listMarked', () => {
   it('finds the processes of every run, each with its run, its start and its name', async () => {
     const { pid } = await startMarked({ runId: RUN, start: '3', name: 'gateway-sidecar' })
     const helper = await startMarked({ runId: `${RUN}0` })
-    expect(listMarked().filter(({ runId }) => runId.startsWith(RUN))).toEqual([
+    expect(listMarkedProcesses().filter(({ runId }) => runId.startsWith(RUN))).toEqual([
       { pid, runId: RUN, start: '3', name: 'gateway-sidecar' },
       { pid: helper.pid, runId: `${RUN}0`, start: '', name: '' },
     ])
@@ -27,13 +27,13 @@ describe('listMarked', () => {
 describe('kill', () => {
   it('ends a process', async () => {
     const child = await startMarked({ runId: RUN })
-    kill(Number(child.pid))
+    killProcess(Number(child.pid))
     expect(await once(child, 'exit')).toEqual([null, 'SIGKILL'])
   })
 
   it('does nothing when the process has ended by itself, so that a cleanup goes on', async () => {
     const child = spawn('true')
     await once(child, 'exit')
-    expect(() => kill(Number(child.pid))).not.toThrow()
+    expect(() => killProcess(Number(child.pid))).not.toThrow()
   })
 })

@@ -2,9 +2,9 @@ import http from 'node:http'
 import net from 'node:net'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { SiteLostError } from '../../../src/lib/errors.js'
-import { waitFor } from '../../../src/lib/wait.js'
+import { waitForCondition } from '../../../src/lib/wait.js'
 import { UPSTREAMS } from '../../../src/parity/beside/upstreams.js'
-import { kill, listMarked } from '../../../src/targets/local/marks.js'
+import { killProcess, listMarkedProcesses } from '../../../src/targets/local/marks.js'
 import { createLocalProber } from '../../../src/targets/local/prober.js'
 
 const runId = `prober-test-${process.pid}`
@@ -14,10 +14,10 @@ const rig = {
   ...{ address, ca: '', credentials: {}, sidecars: {} },
   configuration: { ...configuration, suite: '', group: 'X25519', groups: ['X25519'] },
 }
-const listProcesses = () => listMarked().filter(marked => marked.runId === runId)
-const awaitEnd = () => waitFor(() => listProcesses().length === 0, { what: 'all to end', deadlineSeconds: 5 })
+const listProcesses = () => listMarkedProcesses().filter(marked => marked.runId === runId)
+const awaitEnd = () => waitForCondition(() => listProcesses().length === 0, { what: 'all to end', deadlineSeconds: 5 })
 afterEach(() => {
-  for (const { pid } of listProcesses()) kill(pid)
+  for (const { pid } of listProcesses()) killProcess(pid)
 })
 
 /** @param {http.RequestListener} answer */
@@ -73,7 +73,7 @@ describe('the prober of this machine', () => {
     await expect(call('stream', { endpoint, ask: { host: 'a' } }, { signal: aborting.signal })).rejects.toThrow(
       /aborted/,
     )
-    await waitFor(() => isClosed, { what: 'the request to end', deadlineSeconds: 5 })
+    await waitForCondition(() => isClosed, { what: 'the request to end', deadlineSeconds: 5 })
   })
 
   it('asks what others want to know from this process, which goes on if the rig is closed', async () => {
@@ -117,7 +117,7 @@ describe('the prober of this machine', () => {
     for (const { pid } of listProcesses()) process.kill(pid, 'SIGSTOP')
     const pending = call('probePooling', undefined)
     // The agent began before its upstream: that is stopped, and must not stay.
-    kill(Math.min(...listProcesses().map(({ pid }) => pid)))
+    killProcess(Math.min(...listProcesses().map(({ pid }) => pid)))
     await expect(pending).rejects.toThrow(SiteLostError)
     await awaitEnd()
     await call('close', undefined)

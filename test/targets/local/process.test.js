@@ -1,9 +1,9 @@
 import { closeSync, readFileSync, statSync, writeSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { waitFor } from '../../../src/lib/wait.js'
+import { waitForCondition } from '../../../src/lib/wait.js'
 import { createProcess } from '../../../src/model/processes.js'
-import { boundLog, openLog, startProcess } from '../../../src/targets/local/process.js'
+import { limitLog, openLog, startProcess } from '../../../src/targets/local/process.js'
 import { makeFolder } from '../../fakes/scratch.js'
 
 const folder = makeFolder('process-log')
@@ -12,11 +12,11 @@ it('cuts a log that has grown too large down to its end, while its process goes 
   const file = path.join(folder, 'a.log')
   const log = openLog(file)
   writeSync(log, 'first\n')
-  expect(await boundLog(file, 6)).toBe(false)
+  expect(await limitLog(file, 6)).toBe(false)
   expect(readFileSync(file, 'utf8')).toBe('first\n')
   writeSync(log, 'second\n')
   writeSync(log, 'x'.repeat(100_000))
-  expect(await boundLog(file, 1000)).toBe(true)
+  expect(await limitLog(file, 1000)).toBe(true)
   writeSync(log, 'third\n')
   closeSync(log)
   const text = readFileSync(file, 'utf8')
@@ -24,7 +24,7 @@ it('cuts a log that has grown too large down to its end, while its process goes 
   expect(text.length).toBeLessThan(70_000)
 })
 
-it('has nothing to do if the log is gone', async () => expect(await boundLog(path.join(folder, 'none'))).toBe(false))
+it('has nothing to do if the log is gone', async () => expect(await limitLog(path.join(folder, 'none'))).toBe(false))
 
 it('ends with its stop, if its cgroup is gone from its place', async () => {
   const group = { joinFiles: [], pids: () => [], remove: async () => {}, close: () => {} }
@@ -48,7 +48,7 @@ it('ends a generator that floods its log, which can no longer be split, and keep
   const fields = { program: '/usr/bin/yes', argv: ['flood'], folder, listens: [] }
   const spec = createProcess({ service: 'k6', role: 'generator', ...fields })
   const generator = await startProcess({ spec, folder, tree, start: 1, runId: 'test' })
-  await waitFor(generator.boundLog, { what: 'the log to be large', deadlineSeconds: 20, intervalMs: 20 })
+  await waitForCondition(generator.boundLog, { what: 'the log to be large', deadlineSeconds: 20, intervalMs: 20 })
   expect(await generator.exited).toBe('signal SIGKILL')
   await expect(generator.readLog()).rejects.toThrow(
     /^the log of k6-generator is over 32\.0 MiB, and is not read: it was ended, for its log grew over 32\.0 MiB; the end/,

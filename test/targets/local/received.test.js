@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import net from 'node:net'
 import { describe, expect, it } from 'vitest'
 import {
-  countClosed,
-  countReceived,
+  countClosedConnections,
+  countReceivedConnections,
   parseConnections,
-  parseOpened,
+  parseOpenedCounts,
   sumGrowth,
 } from '../../../src/targets/local/received.js'
 import { findOnPath } from '../../../src/tools/find.js'
@@ -37,7 +37,7 @@ Ip: 1 64
 Tcp: RtoAlgorithm RtoMin RtoMax MaxConn ActiveOpens PassiveOpens AttemptFails
 Tcp: 1 200 120000 -1 12 34 5
 `
-    expect(parseOpened(text)).toEqual({ accepted: 34, connected: 12 })
+    expect(parseOpenedCounts(text)).toEqual({ accepted: 34, connected: 12 })
   })
 })
 
@@ -61,16 +61,19 @@ describe('countClosed', () => {
 
   it('counts connections of the first edge that are gone at the second, accepted and made', () => {
     const before = edge({ kept: client, gone: client, idle: endpoint })
-    expect(countClosed(before, edge({ kept: client, opened: client }))).toEqual({ accepted: 1, connected: 1 })
-    expect(countClosed(before, before)).toEqual({ accepted: 0, connected: 0 })
+    expect(countClosedConnections(before, edge({ kept: client, opened: client }))).toEqual({
+      accepted: 1,
+      connected: 1,
+    })
+    expect(countClosedConnections(before, before)).toEqual({ accepted: 0, connected: 0 })
   })
 
   it('counts those that opened and closed between in a namespace of their own, and none that are open still', () => {
     const before = edge({ kept: client }, { accepted: 3, connected: 5 })
     const after = edge({ kept: client, opened: endpoint }, { accepted: 4, connected: 7 }, { application: client })
-    expect(countClosed(before, after)).toEqual({ accepted: 0, connected: 1 })
+    expect(countClosedConnections(before, after)).toEqual({ accepted: 0, connected: 1 })
     const bypassed = edge({ kept: client }, { accepted: 4, connected: 7 }, { application: client })
-    expect(countClosed(before, bypassed)).toEqual({ accepted: 0, connected: 0 })
+    expect(countClosedConnections(before, bypassed)).toEqual({ accepted: 0, connected: 0 })
   })
 })
 
@@ -82,7 +85,7 @@ describe('countReceived', () => {
     const client = net.connect(port, address)
     await once(client, 'connect')
     const signal = new AbortController().signal
-    const count = countReceived([{ pids: () => [process.pid], podNetworks: [] }, null], {
+    const count = countReceivedConnections([{ pids: () => [process.pid], podNetworks: [] }, null], {
       window: { startMs: Date.now() + 500 },
       signal,
     })
@@ -99,7 +102,7 @@ describe('countReceived', () => {
     const server = net.createServer(socket => socket.resume())
     const { address, port } = await listenInTest(server)
     const signal = new AbortController().signal
-    const count = countReceived([{ pids: () => [process.pid], podNetworks: [] }], {
+    const count = countReceivedConnections([{ pids: () => [process.pid], podNetworks: [] }], {
       window: { startMs: Date.now() + 500 },
       signal,
     })
@@ -118,7 +121,7 @@ describe('countReceived', () => {
     const client = net.connect(port, address)
     await once(client, 'connect')
     const signal = new AbortController().signal
-    const count = countReceived([{ pids: () => [process.pid], podNetworks: [] }], {
+    const count = countReceivedConnections([{ pids: () => [process.pid], podNetworks: [] }], {
       window: { startMs: Date.now() + 500 },
       signal,
     })

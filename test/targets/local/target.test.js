@@ -1,7 +1,7 @@
 import net from 'node:net'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { waitFor } from '../../../src/lib/wait.js'
+import { waitForCondition } from '../../../src/lib/wait.js'
 import { createProcess } from '../../../src/model/processes.js'
 import { listListeners } from '../../../src/node/kernel/sockets.js'
 import { openLedger } from '../../../src/node/ledger.js'
@@ -95,7 +95,7 @@ describe('a local target without cgroups', () => {
     const deployment = await target.deploy([spec], { start: 0, folder })
     // What is known of its processes is from before the child.
     await target.look(deployment.processes)
-    await waitFor(() => listensAt(ratings.listen), { what: 'the child to listen', deadlineSeconds: 5 })
+    await waitForCondition(() => listensAt(ratings.listen), { what: 'the child to listen', deadlineSeconds: 5 })
     await deployment.remove()
     expect(listensAt(ratings.listen)).toBe(false)
   })
@@ -107,7 +107,7 @@ describe('a local target without cgroups', () => {
     const deployment = await target.deploy([createBatch({ name: 'batch-1', folder, specs })], { start: 0, folder })
     const [batch] = deployment.processes
     const doListen = () => names.filter(name => listensAt(places[name].listen))
-    await waitFor(() => doListen().length === names.length, { what: 'all to listen', deadlineSeconds: 10 })
+    await waitForCondition(() => doListen().length === names.length, { what: 'all to listen', deadlineSeconds: 10 })
     const [look] = await target.look([batch])
     expect(look.identity).toHaveLength(3)
     expect(look.workers).toBe(1)
@@ -122,7 +122,7 @@ describe('a local target without cgroups', () => {
     expect(running.isStopped()).toBe(false)
     const [pid] = (await target.look([running]))[0].identity[0].split(' ')
     process.kill(Number(pid), 'SIGSTOP')
-    await waitFor(running.isStopped, { what: 'it to be stopped', deadlineSeconds: 2 })
+    await waitForCondition(running.isStopped, { what: 'it to be stopped', deadlineSeconds: 2 })
     expect(await running.renderFailure('It was silent')).toMatch(
       `It was silent: its process ${pid} is stopped (state T in /proc/${pid}/stat); its log is empty`,
     )
@@ -153,7 +153,7 @@ describe('a local target without cgroups', () => {
 
   it('is refused at the deadline if a process listens nowhere', async () => {
     const { deployment, process } = await deployOne(['-e', 'console.log("busy"); setInterval(() => {}, 1000)'])
-    await waitFor(async () => (await process.readLog()).includes('busy'), {
+    await waitForCondition(async () => (await process.readLog()).includes('busy'), {
       what: 'its first line',
       deadlineSeconds: 10,
     })

@@ -1,5 +1,5 @@
 import { renderCluster } from '../clusters.js'
-import { extension, renderUpstreamHttp, socketAddress } from '../shared.js'
+import { renderExtension, renderSocketAddress, renderUpstreamHttp } from '../shared.js'
 import { renderTransport } from '../tls.js'
 import { renderListeners } from './listeners.js'
 import { createPeerHeaders, formatSni } from './names.js'
@@ -20,7 +20,7 @@ export function renderIstioBootstrap(model, { isIstios }) {
   const { service, clusters, admin } = model
   return {
     node: { id: createPeerHeaders(service).id, cluster: `${service}.bench` },
-    admin: { address: socketAddress(admin) },
+    admin: { address: renderSocketAddress(admin) },
     layered_runtime: {
       layers: [
         {
@@ -36,17 +36,17 @@ export function renderIstioBootstrap(model, { isIstios }) {
       ],
     },
     bootstrap_extensions: [
-      extension(
+      renderExtension(
         'envoy.bootstrap.internal_listener',
         'envoy.extensions.bootstrap.internal_listener.v3.InternalListener',
         { buffer_size_kb: 64 },
       ),
     ],
-    stats_config: { use_all_default_tags: false, stats_matcher: { inclusion_list: { patterns: listIncluded() } } },
+    stats_config: { use_all_default_tags: false, stats_matcher: { inclusion_list: { patterns: listIncludedStats() } } },
     deferred_stat_options: { enable_deferred_creation_stats: true },
     overload_manager: {
       resource_monitors: [
-        extension(
+        renderExtension(
           'envoy.resource_monitors.global_downstream_max_connections',
           'envoy.extensions.resource_monitors.downstream_connections.v3.DownstreamConnectionsConfig',
           { max_active_downstream_connections: 2_147_483_647 },
@@ -61,7 +61,7 @@ export function renderIstioBootstrap(model, { isIstios }) {
 }
 
 /** Lists matchers of the statistics that Istio's agent lets its proxy keep (pkg/bootstrap/config.go). */
-function listIncluded() {
+function listIncludedStats() {
   const prefixes = ['reporter=', 'cluster_manager', 'listener_manager', 'server', 'cluster.xds-grpc', 'wasm']
   const suffixes = ['rbac.allowed', 'rbac.denied', 'shadow_allowed', 'shadow_denied']
   return [

@@ -1,5 +1,5 @@
 import { renderRules } from '../features.js'
-import { extension } from '../shared.js'
+import { renderExtension } from '../shared.js'
 import { createPeerHeaders, formatHost } from './names.js'
 
 /** The HTTP filters of Istio's proxy, in its order (pilot/pkg/networking/core/listener_builder.go). */
@@ -23,32 +23,40 @@ export function renderFilters({ service }, { direction, isIstios, isFromProxy, a
     ...(isIstios ? [renderMetadataExchange(direction)] : []),
     ...(!isIstios && isFromProxy ? renderPeerHeaders(service, direction) : []),
     // This is what an AuthorizationPolicy becomes.
-    ...(allowed ? [extension('envoy.filters.http.rbac', `${HTTP}.rbac.v3.RBAC`, { rules: renderRules(allowed) })] : []),
-    extension('envoy.filters.http.grpc_stats', `${HTTP}.grpc_stats.v3.FilterConfig`, {
+    ...(allowed
+      ? [renderExtension('envoy.filters.http.rbac', `${HTTP}.rbac.v3.RBAC`, { rules: renderRules(allowed) })]
+      : []),
+    renderExtension('envoy.filters.http.grpc_stats', `${HTTP}.grpc_stats.v3.FilterConfig`, {
       emit_filter_state: true,
       stats_for_all_methods: false,
     }),
     ...(isIstios && isOutbound ? [renderAlpn()] : []),
-    extension('envoy.filters.http.fault', `${HTTP}.fault.v3.HTTPFault`),
-    extension('envoy.filters.http.cors', `${HTTP}.cors.v3.Cors`),
+    renderExtension('envoy.filters.http.fault', `${HTTP}.fault.v3.HTTPFault`),
+    renderExtension('envoy.filters.http.cors', `${HTTP}.cors.v3.Cors`),
     ...(isIstios
-      ? [typed('istio.stats', 'stats.PluginConfig', isOutbound ? {} : { disable_host_header_fallback: true })]
+      ? [
+          renderTypedStruct(
+            'istio.stats',
+            'stats.PluginConfig',
+            isOutbound ? {} : { disable_host_header_fallback: true },
+          ),
+        ]
       : []),
-    extension('envoy.filters.http.router', `${HTTP}.router.v3.Router`),
+    renderExtension('envoy.filters.http.router', `${HTTP}.router.v3.Router`),
   ]
 }
 
 /** @param {Direction} direction */
 function renderMetadataExchange(direction) {
   const how = direction === 'inbound' ? 'downstream' : 'upstream'
-  return typed('istio.metadata_exchange', 'io.istio.http.peer_metadata.Config', {
+  return renderTypedStruct('istio.metadata_exchange', 'io.istio.http.peer_metadata.Config', {
     [`${how}_discovery`]: [{ istio_headers: {} }, { workload_discovery: {} }],
     [`${how}_propagation`]: [{ istio_headers: {} }],
   })
 }
 
 function renderAlpn() {
-  return extension('istio.alpn', 'istio.envoy.config.filter.http.alpn.v2alpha1.FilterConfig', {
+  return renderExtension('istio.alpn', 'istio.envoy.config.filter.http.alpn.v2alpha1.FilterConfig', {
     alpn_override: Object.entries(ALPN).map(([upstream_protocol, alpn_override]) => ({
       upstream_protocol,
       alpn_override,
@@ -70,18 +78,18 @@ function renderPeerHeaders(service, direction) {
     remove: true,
   }))
   return [
-    extension('envoy.filters.http.header_to_metadata', `${HTTP}.header_to_metadata.v3.Config`, {
+    renderExtension('envoy.filters.http.header_to_metadata', `${HTTP}.header_to_metadata.v3.Config`, {
       [`${peers}_rules`]: takes,
     }),
-    extension('envoy.filters.http.header_mutation', `${HTTP}.header_mutation.v3.HeaderMutation`, {
+    renderExtension('envoy.filters.http.header_mutation', `${HTTP}.header_mutation.v3.HeaderMutation`, {
       mutations: { [`${sent}_mutations`]: adds },
     }),
   ]
 }
 
 /** Renders a filter whose configuration has no type in Envoy's API. @param {string} name @param {string} type @param {object} value */
-function typed(name, type, value) {
-  return extension(name, 'udpa.type.v1.TypedStruct', { type_url: `type.googleapis.com/${type}`, value })
+function renderTypedStruct(name, type, value) {
+  return renderExtension(name, 'udpa.type.v1.TypedStruct', { type_url: `type.googleapis.com/${type}`, value })
 }
 
 /**
@@ -113,17 +121,17 @@ export function renderRequestStats({ service, clusters }, { direction, isFromPro
     response_flags: '%RESPONSE_FLAGS%',
     connection_security_policy: isOutbound ? 'unknown' : isFromProxy ? 'mutual_tls' : 'none',
   }
-  const stat = (/** @type {string} */ name) => ({
+  const renderMetricTags = (/** @type {string} */ name) => ({
     name: `istio_${name}`,
     tags: Object.entries(tags).map(([name, value_format]) => ({ name, value_format })),
   })
-  return extension('envoy.access_loggers.stats', 'envoy.extensions.access_loggers.stats.v3.Config', {
+  return renderExtension('envoy.access_loggers.stats', 'envoy.extensions.access_loggers.stats.v3.Config', {
     stat_prefix: 'istiocustom',
-    counters: [{ stat: stat('requests_total'), value_fixed: 1 }],
+    counters: [{ stat: renderMetricTags('requests_total'), value_fixed: 1 }],
     histograms: [
-      { stat: stat('request_duration_milliseconds'), unit: 'Milliseconds', value_format: '%DURATION%' },
-      { stat: stat('request_bytes'), unit: 'Bytes', value_format: '%BYTES_RECEIVED%' },
-      { stat: stat('response_bytes'), unit: 'Bytes', value_format: '%BYTES_SENT%' },
+      { stat: renderMetricTags('request_duration_milliseconds'), unit: 'Milliseconds', value_format: '%DURATION%' },
+      { stat: renderMetricTags('request_bytes'), unit: 'Bytes', value_format: '%BYTES_RECEIVED%' },
+      { stat: renderMetricTags('response_bytes'), unit: 'Bytes', value_format: '%BYTES_SENT%' },
     ],
   })
 }

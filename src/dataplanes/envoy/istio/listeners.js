@@ -1,5 +1,5 @@
 import { renderRouteConfig } from '../routes.js'
-import { extension, matchPorts, socketAddress } from '../shared.js'
+import { matchPorts, renderExtension, renderSocketAddress } from '../shared.js'
 import { renderTransport } from '../tls.js'
 import { renderFilters, renderRequestStats } from './filters.js'
 import { formatHost } from './names.js'
@@ -61,18 +61,18 @@ function renderInbound(model, inbound, isIstios) {
   return {
     name: 'virtualInbound',
     traffic_direction: 'INBOUND',
-    address: socketAddress(inbound),
+    address: renderSocketAddress(inbound),
     continue_on_listener_filters_timeout: true,
     listener_filters_timeout: '0s',
     listener_filters: [
       ...(redirectedPorts
-        ? [extension('envoy.filters.listener.original_dst', `${LISTENER}.original_dst.v3.OriginalDst`)]
+        ? [renderExtension('envoy.filters.listener.original_dst', `${LISTENER}.original_dst.v3.OriginalDst`)]
         : []),
-      extension('envoy.filters.listener.tls_inspector', `${LISTENER}.tls_inspector.v3.TlsInspector`, {
+      renderExtension('envoy.filters.listener.tls_inspector', `${LISTENER}.tls_inspector.v3.TlsInspector`, {
         initial_read_buffer_size: 512,
       }),
       {
-        ...extension('envoy.filters.listener.http_inspector', `${LISTENER}.http_inspector.v3.HttpInspector`),
+        ...renderExtension('envoy.filters.listener.http_inspector', `${LISTENER}.http_inspector.v3.HttpInspector`),
         // Ports that are declared http are not sniffed.
         filter_disabled: renderPorts(ports),
       },
@@ -100,18 +100,18 @@ function renderOutbound(model, outbound, isIstios) {
       { filters: [renderManager(model, { direction: 'outbound', isIstios, isFromProxy: true, allowed: null })] },
     ],
   }
-  if (!redirectedPorts) return [{ name: 'outbound', address: socketAddress(outbound), ...listener }]
+  if (!redirectedPorts) return [{ name: 'outbound', address: renderSocketAddress(outbound), ...listener }]
   const tcp = 'envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy'
   return [
     {
       name: 'virtualOutbound',
       traffic_direction: 'OUTBOUND',
-      address: socketAddress(outbound),
+      address: renderSocketAddress(outbound),
       use_original_dst: true,
       filter_chains: [
         {
           filters: [
-            extension('envoy.filters.network.tcp_proxy', tcp, {
+            renderExtension('envoy.filters.network.tcp_proxy', tcp, {
               stat_prefix: 'BlackHoleCluster',
               cluster: 'BlackHoleCluster',
             }),
@@ -121,7 +121,7 @@ function renderOutbound(model, outbound, isIstios) {
     },
     ...redirectedPorts.map(port => ({
       name: `0.0.0.0_${port}`,
-      address: socketAddress({ address: '0.0.0.0', port }),
+      address: renderSocketAddress({ address: '0.0.0.0', port }),
       bind_to_port: false,
       ...listener,
     })),
@@ -131,8 +131,8 @@ function renderOutbound(model, outbound, isIstios) {
 /** @param {SidecarModel} model @param {Part} part */
 function renderManager(model, part) {
   const { direction, isIstios } = part
-  const percent = (/** @type {number} */ value) => ({ value })
-  return extension('envoy.filters.network.http_connection_manager', MANAGER, {
+  const renderEnvoyPercent = (/** @type {number} */ value) => ({ value })
+  return renderExtension('envoy.filters.network.http_connection_manager', MANAGER, {
     stat_prefix: `${direction}_0.0.0.0_8080;`,
     codec_type: 'AUTO',
     server_name: 'istio-envoy',
@@ -145,7 +145,11 @@ function renderManager(model, part) {
       set_current_client_cert_details: { subject: true, uri: true, dns: true },
     }),
     // Requests are sampled as in Istio, but without a provider no span is made.
-    tracing: { client_sampling: percent(100), random_sampling: percent(1), overall_sampling: percent(100) },
+    tracing: {
+      client_sampling: renderEnvoyPercent(100),
+      random_sampling: renderEnvoyPercent(1),
+      overall_sampling: renderEnvoyPercent(100),
+    },
     route_config: renderRoutes(model, direction),
     ...(isIstios ? {} : { access_log: [renderRequestStats(model, part)] }),
     http_filters: renderFilters(model, part),
@@ -162,7 +166,7 @@ function renderRoutes(model, direction) {
         num_retries: 2,
         host_selection_retry_max_attempts: 5,
         retry_host_predicate: [
-          extension(
+          renderExtension(
             'envoy.retry_host_predicates.previous_hosts',
             'envoy.extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate',
           ),

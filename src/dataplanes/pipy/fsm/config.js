@@ -1,6 +1,6 @@
 import { groupByHost, isUnconditional } from '../../../model/routes.js'
 import { PORTS } from '../../../model/sidecar-contract.js'
-import { speaksTls } from '../config.js'
+import { isUsingTls } from '../config.js'
 
 /**
  * The sidecar model as FSM's control plane hands it to its Pipy: `PipyConf` of flomesh-io/fsm v1.5.1
@@ -41,7 +41,7 @@ export function renderFsmConfig(model, dialect) {
       Probes: {},
       Observability: {},
     },
-    Certificate: speaksTls(model) ? renderCertificate(model) : null,
+    Certificate: isUsingTls(model) ? renderCertificate(model) : null,
     Inbound: inbound && renderInbound(model, inbound, dialect),
     Outbound: outbound && renderOutbound(model, outbound, dialect),
     // FSM lists the address of each pod; the model does not know who calls.
@@ -94,8 +94,8 @@ function renderInbound(
         )),
   }
   return {
-    TrafficMatches: byPort([...redirectedPorts, port], Port => ({ Port, ...match })),
-    ClustersConfigs: byName(listTargets(routes, clusters), ({ endpoints }) => weigh(endpoints, WEIGHT)),
+    TrafficMatches: mapByPort([...redirectedPorts, port], Port => ({ Port, ...match })),
+    ClustersConfigs: mapByName(listTargets(routes, clusters), ({ endpoints }) => weighEndpoints(endpoints, WEIGHT)),
   }
 }
 
@@ -110,18 +110,20 @@ function renderOutbound({ identity, clusters }, { port, routes }, dialect) {
   )
   const targets = listTargets(routes, clusters)
   const endpoints = targets.flatMap(cluster => cluster.endpoints)
-  const rangesAt = (/** @type {number} */ at) =>
+  const listRanges = (/** @type {number} */ at) =>
     at === port ? [ANYWHERE] : endpoints.flatMap(endpoint => (endpoint.port === at ? [`${endpoint.address}/32`] : []))
   return {
-    TrafficMatches: byPort([...endpoints.map(endpoint => endpoint.port), port], Port => [
+    TrafficMatches: mapByPort([...endpoints.map(endpoint => endpoint.port), port], Port => [
       {
         Port,
         Protocol: 'http',
-        DestinationIPRanges: Object.fromEntries(rangesAt(Port).map(range => [range, null])),
+        DestinationIPRanges: Object.fromEntries(listRanges(Port).map(range => [range, null])),
         ...renderServices(services, dialect),
       },
     ]),
-    ClustersConfigs: byName(targets, cluster => ({ Endpoints: weigh(cluster.endpoints, { Weight: WEIGHT }) })),
+    ClustersConfigs: mapByName(targets, cluster => ({
+      Endpoints: weighEndpoints(cluster.endpoints, { Weight: WEIGHT }),
+    })),
   }
 }
 
@@ -135,7 +137,7 @@ function renderServices(services, { isForebear }) {
     HttpHostPort2Service: Object.fromEntries(
       services.flatMap(({ name, hosts }) => hosts.map(host => [host, isForebear ? name : { RuleName: name }])),
     ),
-    HttpServiceRouteRules: byName(services, ({ rules, caller }) => ({ RouteRules: rules, ...caller })),
+    HttpServiceRouteRules: mapByName(services, ({ rules, caller }) => ({ RouteRules: rules, ...caller })),
   }
 }
 
@@ -162,7 +164,7 @@ function listTargets(routes, clusters) {
 }
 
 /** @param {Endpoint[]} endpoints @param {unknown} weight of each */
-function weigh(endpoints, weight) {
+function weighEndpoints(endpoints, weight) {
   return Object.fromEntries(endpoints.map(({ address, port }) => [`${address}:${port}`, weight]))
 }
 
@@ -179,11 +181,11 @@ export function splitIdentity(identity) {
 }
 
 /** @template T @param {number[]} ports @param {(port: number) => T} render */
-function byPort(ports, render) {
+function mapByPort(ports, render) {
   return Object.fromEntries(ports.map(port => [port, render(port)]))
 }
 
 /** @template {{ name: string }} T @template R @param {T[]} items @param {(item: T) => R} render */
-function byName(items, render) {
+function mapByName(items, render) {
   return Object.fromEntries(items.map(item => [item.name, render(item)]))
 }

@@ -1,8 +1,8 @@
-import { capAt, indexOf } from '../cpu-limit.js'
+import { computeCapAt, findCapIndex } from '../cpu-limit.js'
 import { roundUp } from '../memory-floor.js'
 import { ROOM, suggestLimits } from '../size.js'
 import { tryStep, withCpu, withMemory } from '../step.js'
-import { bytesOf } from '../whole.js'
+import { findLargestBytes } from '../whole.js'
 
 /**
  * Estimates limits with room from what sidecars take with all the CPU. That takes a few trials; the smallest limits take dozens.
@@ -12,8 +12,8 @@ import { bytesOf } from '../whole.js'
 const TRIES_MOST = 6
 
 /** Finds what sidecars took in the trials of a step. @param {Pick<TriedStep, 'outcomes'>} step @returns {Need} */
-export function needOf({ outcomes }) {
-  return { cores: Math.max(...outcomes.map(o => o.coresMost)), bytes: bytesOf(outcomes) }
+export function computeStepNeed({ outcomes }) {
+  return { cores: Math.max(...outcomes.map(o => o.coresMost)), bytes: findLargestBytes(outcomes) }
 }
 
 /**
@@ -22,12 +22,12 @@ export function needOf({ outcomes }) {
  * @param {{ template: Arm, cpus: number, need: Need }} options need: estimated
  * @returns {Search<{ limits: Need | null, last: TriedStep, steps: TriedStep[] }>} limits: null: none that was tried held; steps: of the CPU
  */
-export function* findFirst({ template, cpus, need }) {
-  const most = indexOf(cpus)
+export function* findHoldingLimits({ template, cpus, need }) {
+  const most = findCapIndex(cpus)
   const steps = []
   let { place, bytes } = suggestLimits({ need, cpus })
   for (let tries = 1; ; tries++) {
-    const cores = Math.min(cpus, capAt(place))
+    const cores = Math.min(cpus, computeCapAt(place))
     const arm = withMemory(withCpu(template, cores), bytes)
     const last = yield* tryStep({ ...arm, id: `${arm.id}-first` }, cores)
     const isKilled = last.outcomes.some(o => o.survived === false)
@@ -41,7 +41,7 @@ export function* findFirst({ template, cpus, need }) {
 }
 
 /** Finds the highest p99 of the trials of a step that held, in milliseconds; null: none has one. @param {TriedStep} step */
-export function p99Of({ outcomes }) {
+export function findHighestP99({ outcomes }) {
   const known = outcomes.flatMap(o => (o.held && o.p99Ms !== null ? [o.p99Ms] : []))
   return known.length > 0 ? Math.max(...known) : null
 }

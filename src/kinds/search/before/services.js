@@ -1,8 +1,8 @@
-import { choiceOf } from '../../../model/arms.js'
+import { pickChoice } from '../../../model/arms.js'
 import { listCells } from '../cells.js'
 import { estimateNeed, fitNeed } from '../services.js'
 import { createSearchResult, tryStep, withCpu, withoutOutcomes, withRate } from '../step.js'
-import { findFirst, needOf, p99Of } from './first-answer.js'
+import { computeStepNeed, findHighestP99, findHoldingLimits } from './first-answer.js'
 
 /** Limits for services by a line through the CPU at the lowest and the highest rate, each checked. Pure. */
 /** @import { Arm, SearchSpec, SizeResult } from '../../../model/types.ts' @import { Need } from '../whole.js' */
@@ -23,7 +23,9 @@ export function* findServices({ template, spec, cpus }) {
     const arm = withRate(withCpu(template, cpus), ratePerSecond)
     ends.push({ ratePerSecond, step: yield* tryStep(arm, cpus, { wins: 1 }) })
   }
-  const held = ends.flatMap(({ ratePerSecond, step }) => (step.held ? [{ ratePerSecond, need: needOf(step) }] : []))
+  const held = ends.flatMap(({ ratePerSecond, step }) =>
+    step.held ? [{ ratePerSecond, need: computeStepNeed(step) }] : [],
+  )
   const line = held.length === 2 ? fitNeed(held) : null
   const results = []
   for (const cell of cells) {
@@ -31,7 +33,7 @@ export function* findServices({ template, spec, cpus }) {
     const lack = ends.find(end => !end.step.held && (held.length === 0 || end.ratePerSecond === ratePerSecond))?.step
     const search = lack
       ? { limits: null, last: { ...lack, why: `at ${cpus} cores: ${lack.why}` }, steps: [lack] }
-      : yield* findFirst({
+      : yield* findHoldingLimits({
           template: withRate(template, ratePerSecond),
           cpus,
           need: /** @type {Need} */ (estimateNeed({ ends: held, ratePerSecond })),
@@ -60,13 +62,13 @@ function createCellResult({ template, cell, line, limits, last, steps }) {
       steps: looksFor === 'cpu' ? steps.map(withoutOutcomes) : [],
     })
   return {
-    ...choiceOf(template),
+    ...pickChoice(template),
     ratePerSecond,
     p99LimitMs,
     services,
     line,
     extrapolated: null,
-    p99Ms: limits && p99Of(last),
+    p99Ms: limits && findHighestP99(last),
     cpu: createCellSearch('cpu', limits?.cores ?? null),
     memory: limits && createCellSearch('memory', limits.bytes),
     checks: limits ? [{ what: 'at the answer', mustHold: true, held, why, trials }] : [],

@@ -1,9 +1,9 @@
-import { choiceOf } from '../../../model/arms.js'
-import { capAt, findCpu, indexOf } from '../cpu-limit.js'
+import { pickChoice } from '../../../model/arms.js'
+import { computeCapAt, findCapIndex, findCpu } from '../cpu-limit.js'
 import { fitCpu } from '../lower-rates.js'
-import { findLowerMemoryFloor, findMemoryFloor, recommendedBytes, roundUp } from '../memory-floor.js'
+import { computeRecommendedBytes, findLowerMemoryFloor, findMemoryFloor, roundUp } from '../memory-floor.js'
 import { createSearchResult, tryStep, withCpu, withMemory, withRate } from '../step.js'
-import { findFirst, needOf, p99Of } from './first-answer.js'
+import { computeStepNeed, findHighestP99, findHoldingLimits } from './first-answer.js'
 
 /** @import { Arm, SearchResult, SearchSpec, SizeResult } from '../../../model/types.ts' */
 /** @import { Search, SearchOptions, TriedStep } from '../step.js' */
@@ -22,7 +22,7 @@ export function* findSize({ template, spec, cpus }) {
   const known = yield* findFirstLimits({ template, cpus })
   /** @type {SizeResult} */
   let size = {
-    ...choiceOf(template),
+    ...pickChoice(template),
     ratePerSecond: template.load.ratePerSecond ?? 0,
     p99LimitMs: spec.p99Ms,
     p99Ms: null,
@@ -34,52 +34,52 @@ export function* findSize({ template, spec, cpus }) {
     extrapolated: null,
     cpu: createSearchResult({ template, looksFor: 'cpu' }),
   }
-  const refute = (/** @type {number} */ cores, /** @type {SizeResult['checks'][0]} */ { why, trials }) =>
-    known.set(indexOf(cores), { value: cores, held: false, why: `when checked: ${why}`, trials, outcomes: [] })
+  const refuteCpu = (/** @type {number} */ cores, /** @type {SizeResult['checks'][0]} */ { why, trials }) =>
+    known.set(findCapIndex(cores), { value: cores, held: false, why: `when checked: ${why}`, trials, outcomes: [] })
   for (let round = 0; round < CHECK_ROUNDS_MOST; round++) {
     const cpu = yield* findCpu({ template, cpus, known })
     size = { ...size, cpu, memory: null, checks: [] }
     if (!cpu.isFound || cpu.held === null) {
-      return spec.isExtrapolated ? { ...size, extrapolated: yield* extrapolate({ template, cpus }) } : size
+      return spec.isExtrapolated ? { ...size, extrapolated: yield* extrapolateTemplate({ template, cpus }) } : size
     }
     const atCpu = withCpu(template, cpu.held)
-    const again = yield* check(atCpu, 'at the CPU limit alone', true)
+    const again = yield* checkArm(atCpu, 'at the CPU limit alone', true)
     size = { ...size, checks: [again] }
     if (again.held === null) return size
     if (!again.held) {
-      refute(cpu.held, again)
+      refuteCpu(cpu.held, again)
       continue
     }
     const lessCpu = Number((LESS * cpu.held).toFixed(4))
-    const less = yield* check(withCpu(template, lessCpu), `at ${LESS} × the CPU`, false)
+    const less = yield* checkArm(withCpu(template, lessCpu), `at ${LESS} × the CPU`, false)
     size = { ...size, checks: [again, less] }
-    const place = indexOf(LESS * cpu.held)
-    if (less.held === true && place < indexOf(cpu.held)) {
+    const place = findCapIndex(LESS * cpu.held)
+    if (less.held === true && place < findCapIndex(cpu.held)) {
       // The load holds with less CPU: the failures there and above had another cause.
       for (const [i, step] of known) if (i >= place && !step.held) known.delete(i)
       const { why, trials } = less
-      known.set(place, { value: capAt(place), held: true, why: `with less: ${why}`, trials, outcomes: [] })
+      known.set(place, { value: computeCapAt(place), held: true, why: `with less: ${why}`, trials, outcomes: [] })
       continue
     }
     const memory = yield* findMemoryFloor({
       template: atCpu,
       spec: { ...spec, kind: 'memory-floor' },
       cpus,
-      unlimited: known.get(indexOf(cpu.held))?.outcomes,
+      unlimited: known.get(findCapIndex(cpu.held))?.outcomes,
     })
     size = { ...size, memory }
     if (memory.held === null && memory.failed !== null) {
       // No memory helps: the CPU limit held by chance.
-      refute(cpu.held, { ...again, why: memory.why })
+      refuteCpu(cpu.held, { ...again, why: memory.why })
       continue
     }
-    const floor = yield* refuteLess({ template: atCpu, spec, memory })
+    const floor = yield* refuteSmallerMemory({ template: atCpu, spec, memory })
     size = { ...size, memory: floor.memory }
     if (floor.less === null) return size
-    const { p99Ms, ...answer } = yield* checkAnswer(withMemory(atCpu, recommendedBytes(floor.memory)))
+    const { p99Ms, ...answer } = yield* checkAnswer(withMemory(atCpu, computeRecommendedBytes(floor.memory)))
     size = { ...size, p99Ms, checks: [answer, less, floor.less] }
     if (answer.held !== false) return { ...size, isChecked: size.checks.every(c => c.held === c.mustHold) }
-    refute(cpu.held, answer)
+    refuteCpu(cpu.held, answer)
   }
   return size
 }
@@ -90,10 +90,10 @@ export function* findSize({ template, spec, cpus }) {
  */
 function* findFirstLimits({ template, cpus }) {
   const stepWithAllCpu = yield* tryStep(withCpu(template, cpus), cpus)
-  const known = new Map([[indexOf(cpus), stepWithAllCpu]])
+  const known = new Map([[findCapIndex(cpus), stepWithAllCpu]])
   if (!stepWithAllCpu.held) return known
-  const { steps } = yield* findFirst({ template, cpus, need: needOf(stepWithAllCpu) })
-  for (const step of steps) if (step.held !== null && step.value < cpus) known.set(indexOf(step.value), step)
+  const { steps } = yield* findHoldingLimits({ template, cpus, need: computeStepNeed(stepWithAllCpu) })
+  for (const step of steps) if (step.held !== null && step.value < cpus) known.set(findCapIndex(step.value), step)
   return known
 }
 
@@ -103,11 +103,11 @@ function* findFirstLimits({ template, cpus }) {
  * @param {Pick<SearchOptions, 'template' | 'spec'> & { memory: SearchResult }} options
  * @returns {Search<{ memory: SearchResult, less: SizeResult['checks'][0] | null }>} less: the check; null: no floor was found
  */
-function* refuteLess({ template, spec, memory }) {
+function* refuteSmallerMemory({ template, spec, memory }) {
   let floor = memory
   while (floor.isFound && floor.held !== null) {
     const bytes = roundUp(LESS * floor.held)
-    const less = yield* check(withMemory(template, bytes), `at ${LESS} × the memory floor`, false)
+    const less = yield* checkArm(withMemory(template, bytes), `at ${LESS} × the memory floor`, false)
     if (!less.held || bytes >= floor.held) return { memory: floor, less }
     const survived = { value: bytes, held: true, why: `with less: ${less.why}`, trials: less.trials }
     floor = yield* findLowerMemoryFloor({ template, spec, memory: floor, survived })
@@ -119,7 +119,7 @@ function* refuteLess({ template, spec, memory }) {
  * Estimates the busiest sidecar's CPU by a line through lower rates; null: fewer than three held.
  * @param {{ template: Arm, cpus: number }} options @returns {Search<SizeResult['extrapolated']>}
  */
-function* extrapolate({ template, cpus }) {
+function* extrapolateTemplate({ template, cpus }) {
   const fullRate = template.load.ratePerSecond ?? 0
   /** @type {[number, number][]} */
   const points = []
@@ -135,14 +135,14 @@ function* extrapolate({ template, cpus }) {
 function* checkAnswer(arm) {
   const step = yield* tryStep({ ...arm, id: `${arm.id}-check` }, 0)
   const { held, why, trials } = step
-  return { what: 'at the answer', mustHold: true, held, why, trials, p99Ms: p99Of(step) }
+  return { what: 'at the answer', mustHold: true, held, why, trials, p99Ms: findHighestP99(step) }
 }
 
 /**
  * Checks whether an arm holds.
  * @param {Arm} arm @param {string} what words of the check @param {boolean} mustHold @returns {Search<SizeResult['checks'][0]>}
  */
-function* check(arm, what, mustHold) {
+function* checkArm(arm, what, mustHold) {
   const { held, why, trials } = yield* tryStep({ ...arm, id: `${arm.id}-check` }, 0)
   return { what, mustHold, held, why, trials }
 }

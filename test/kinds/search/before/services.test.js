@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { findServices } from '../../../../src/kinds/search/before/services.js'
-import { p99LimitOf } from '../../../../src/kinds/search/services.js'
+import { findP99Limit } from '../../../../src/kinds/search/services.js'
 import { createArm } from '../../../fakes/fake-records.js'
 import { createFakeSidecar, runSearch } from '../../../fakes/fake-search.js'
 
@@ -100,6 +100,6 @@ describe('p99LimitOf', () => {
 
   it('is the strictest of the services with the same load', () => {
     const spec = specOf([service('a', 100, 1024, 50), service('b', 100, 1024, 20), service('c', 100, 9, 5)])
-    expect([at(100), at(100, 9), at(7)].map(arm => p99LimitOf(spec, arm))).toEqual([20, 5, null])
+    expect([at(100), at(100, 9), at(7)].map(arm => findP99Limit(spec, arm))).toEqual([20, 5, null])
   })
 })

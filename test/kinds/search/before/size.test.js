@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { findSize } from '../../../../src/kinds/search/before/size.js'
-import { recommendedBytes } from '../../../../src/kinds/search/memory-floor.js'
+import { computeRecommendedBytes } from '../../../../src/kinds/search/memory-floor.js'
 import { createRandom } from '../../../../src/lib/random.js'
 import { createArm } from '../../../fakes/fake-records.js'
 import { createFakeSidecar, isJudgedRightly, runSearch } from '../../../fakes/fake-search.js'
@@ -198,7 +198,7 @@ describe('findSize', () => {
       expect(cpu.held).toBeGreaterThanOrEqual(cores)
       expect(cpu.failed).toBeLessThan(cores)
       expect(Number(cpu.held)).toBeLessThan(1.16 * cores)
-      expect(memory && recommendedBytes(memory)).toBeGreaterThanOrEqual(bytes)
+      expect(memory && computeRecommendedBytes(memory)).toBeGreaterThanOrEqual(bytes)
       expect(Number(memory?.held)).toBeLessThanOrEqual(Math.max(1.06 * bytes, bytes + STEP))
       expect(areAllJudgedRightly(run)).toBe(true)
       expect(run.trials.length).toBeLessThan(150)

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
-import { atExit } from '../../src/lib/at-exit.js'
+import { runAtExit } from '../../src/lib/run-at-exit.js'
 
 describe('atExit', () => {
   it('does what was not taken back, when the process ends', () => {
@@ -14,7 +14,7 @@ describe('atExit', () => {
 
   it('adds one listener for all, and none is left', () => {
     const before = process.listenerCount('exit')
-    const takeBacks = Array.from({ length: 20 }, () => atExit(() => {}))
+    const takeBacks = Array.from({ length: 20 }, () => runAtExit(() => {}))
     expect(process.listenerCount('exit')).toBe(before + 1)
     for (const takeBack of takeBacks) takeBack()
     expect(process.listenerCount('exit')).toBe(before)

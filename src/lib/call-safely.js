@@ -1,5 +1,5 @@
 /** Calls `act` and returns its result, or `otherwise` if it throws. @template T, O @param {() => T} act not async @param {O} otherwise */
-export function safely(act, otherwise) {
+export function callSafely(act, otherwise) {
   try {
     return act()
   } catch {

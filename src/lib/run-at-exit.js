@@ -5,15 +5,15 @@ const actions = new Set()
  * Calls `act` when this process exits. All calls share one listener: Node warns of more than ten.
  * @param {() => void} act @returns a function that takes it back
  */
-export function atExit(act) {
-  if (actions.size === 0) process.on('exit', actAll)
+export function runAtExit(act) {
+  if (actions.size === 0) process.on('exit', runAllActions)
   actions.add(act)
   return () => {
     actions.delete(act)
-    if (actions.size === 0) process.off('exit', actAll)
+    if (actions.size === 0) process.off('exit', runAllActions)
   }
 }
 
-function actAll() {
+function runAllActions() {
   for (const act of actions) act()
 }
