@@ -15,7 +15,7 @@ describe('what the verb bench imports before it runs', () => {
   const files = reach('src/verbs/bench.js')
 
   it('is read from the syntax of modules, as Node reads it', () => {
-    expect(files).toContain('src/run/run.js')
+    expect(files).toContain('src/prepare/measure.js')
     expect(files.length).toBeGreaterThan(100)
   })
 

@@ -5,7 +5,6 @@ import { callSafely } from '../lib/call-safely.js'
 import { BenchError, UsageError } from '../lib/errors.js'
 import { renderCommand } from '../lib/render-command.js'
 import { createResultsFolder } from '../records/write.js'
-import { executePlan } from '../run/execute.js'
 import { stampNow } from './site.js'
 
 /**
@@ -40,6 +39,7 @@ export async function measurePreparation({ preparation, site, out, execution, wa
     if (interrupted) (await import('../run/resume.js')).prepareToResume(interrupted)
     else createResultsFolder(folder)
     try {
+      const { executePlan } = await import('../run/execute.js')
       await executePlan({
         preparation,
         kinds: await Promise.all(plan.parts.map(({ kind }) => KINDS[kind].loadCourse())),

@@ -3,6 +3,7 @@ import { renderCommand } from '../lib/render-command.js'
 import { joinParts, wrapText } from '../lib/text-table.js'
 import { listArms } from '../model/results.js'
 import { createAnswer } from './answer/answer.js'
+import { renderCutPictures } from './answer/text.js'
 import { renderLinks } from './arms-table.js'
 import { createSummarySections } from './document.js'
 import { renderNotMeasuredPlanes } from './missing.js'
@@ -20,8 +21,9 @@ import { renderSectionsText } from './section-text.js'
  */
 
 /**
- * Renders a title, what is missing, the sections of a run, and the commands and files that show more. Of a run without arms it renders
- * only that nothing was measured, and why. @param {Summary} summary @param {DetailOptions} [options]
+ * Renders a title, what is missing, the pictures of which the answer left rows out, the sections of a run, and the commands and
+ * files that show more. Of a run without arms it renders only that nothing was measured, and why.
+ * @param {Summary} summary @param {DetailOptions} [options]
  */
 export function renderDetailsText(summary, { folder = null, hasPage = true, warnings = [], claims = [] } = {}) {
   const { run, notMeasured } = summary
@@ -31,6 +33,7 @@ export function renderDetailsText(summary, { folder = null, hasPage = true, warn
   const hasNotMeasured = hasAny(summary, 'hasRounds') && arms[0].load.kind !== 'idle'
   return joinParts([
     [renderTitle(summary), ...missing],
+    renderCutPictures(createAnswer(summary)),
     ...renderSectionsText(createSummarySections(summary, claims)),
     [
       ...(hasNotMeasured ? listHeadedLines('Not measured:', listNotMeasuredCommands(summary)) : []),

@@ -169,7 +169,7 @@ const renderJson = value => JSON.stringify(value).replaceAll('<', '\\u003c')
 
 /** Removes the relative imports and exports of a module, so that modules can be joined to one script with one scope. @param {string} source */
 function joinModule(source) {
-  return source.replace(/^import .* from '\.[^']*'$/gm, '').replace(/^export (?=const|function|class)/gm, '')
+  return source.replace(/^import [^']* from '\.[^']*'$/gm, '').replace(/^export (?=const|function|class)/gm, '')
 }
 
 /**

@@ -2,11 +2,11 @@ import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { runAtExit } from '../../src/lib/run-at-exit.js'
 
-describe('atExit', () => {
+describe('runAtExit', () => {
   it('does what was not taken back, when the process ends', () => {
     const script = `
-      import { atExit } from './src/lib/at-exit.js'
-      const takeBacks = ['a', 'b', 'c'].map(name => atExit(() => process.stdout.write(name)))
+      import { runAtExit } from './src/lib/run-at-exit.js'
+      const takeBacks = ['a', 'b', 'c'].map(name => runAtExit(() => process.stdout.write(name)))
       takeBacks[1]()
       process.exit(0)`
     expect(execFileSync(process.execPath, ['--input-type=module', '--eval', script], { encoding: 'utf8' })).toBe('ac')

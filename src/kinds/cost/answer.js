@@ -21,13 +21,18 @@ export function answerCost({ result, summary, measured }) {
   const { arms, comparisons } = result
   const quantities = chooseQuantities(summary, USUAL)
   const costs = computeAxisCosts(result, summary)
+  const costSentences = renderAxisCosts(costs)
   const { basis, notes } = renderSureness(result, {
     repeats: `${result.cpus ? 'pinned ' : ''}interleaved repeat`,
     drawn: quantities,
   })
   return {
-    pictures: [...drawProxies({ arms, comparisons, quantities }), ...drawAxisCosts(costs)],
-    verdicts: [...renderPairs({ comparisons }), ...renderContrasts({ comparisons }), ...renderAxisCosts(costs)],
+    // Costs in microseconds are of both proxies, and their sentence takes the place of the ratios of each to itself.
+    pictures: [...drawAxisCosts(costs), ...drawProxies({ arms, comparisons, quantities })],
+    verdicts: [
+      ...renderPairs({ comparisons }),
+      ...(costSentences.length > 0 ? costSentences : renderContrasts({ comparisons })),
+    ],
     basis: [...basis.slice(0, -1), ...renderCondition(result, summary), ...basis.slice(-1)],
     notes,
   }

@@ -61,18 +61,18 @@ export function openCountersV1({ cpu, cpuacct, memory }) {
  * before 5.19 gives no peak. @param {string} folder @returns {Counters}
  */
 export function openCountersV2(folder) {
-  const locateFile = (/** @type {string} */ name) => path.join(folder, name)
+  const joinFolder = (/** @type {string} */ name) => path.join(folder, name)
   return openCounters({
     folder,
     folders: [folder],
     paths: {
-      usage: locateFile('cpu.stat'),
-      ...(existsSync(locateFile('memory.stat')) && {
-        stat: locateFile('memory.stat'),
-        current: locateFile('memory.current'),
+      usage: joinFolder('cpu.stat'),
+      ...(existsSync(joinFolder('memory.stat')) && {
+        stat: joinFolder('memory.stat'),
+        current: joinFolder('memory.current'),
         // The file is there since Linux 5.19.
-        ...(existsSync(locateFile('memory.peak')) ? { peak: locateFile('memory.peak') } : {}),
-        events: locateFile('memory.events'),
+        ...(existsSync(joinFolder('memory.peak')) ? { peak: joinFolder('memory.peak') } : {}),
+        events: joinFolder('memory.events'),
       }),
     },
     parseUsage: text => parseNumberAfter(text, 'usage_usec') / 1e6,
@@ -217,10 +217,8 @@ export function readPids(folder) {
  */
 export function parseNumberAfter(text, name) {
   if (text.startsWith(`${name} `)) return Number.parseInt(text.slice(name.length + 1, name.length + 23), 10)
-  const locateFile = text.indexOf(`\n${name} `)
-  return locateFile < 0
-    ? Number.NaN
-    : Number.parseInt(text.slice(locateFile + name.length + 2, locateFile + name.length + 24), 10)
+  const at = text.indexOf(`\n${name} `)
+  return at < 0 ? Number.NaN : Number.parseInt(text.slice(at + name.length + 2, at + name.length + 24), 10)
 }
 
 /**

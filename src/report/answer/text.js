@@ -41,15 +41,26 @@ const LAYOUT_OF_MANY_ROWS = LAYOUTS[2]
  * @param {Answer} answer @param {{ more?: string[] }} [options] more: lines at the end, such as the path of the report
  */
 export function renderAnswerText(answer, { more = [] } = {}) {
+  return chooseScreen(answer, more).lines.join('\n')
+}
+
+/** Renders every row of pictures of which a screen leaves rows out; []: it has them all. @param {Answer} answer @returns {string[]} */
+export function renderCutPictures(answer) {
+  if (chooseScreen(answer, []).hasAllRows) return []
+  return answer.pictures.flatMap((picture, i) => [...(i > 0 ? [''] : []), ...renderRows(picture, picture.rows.length)])
+}
+
+/** @param {Answer} answer @param {string[]} more */
+function chooseScreen(answer, more) {
   const screens = LAYOUTS.map(layout => composeScreen(answer, more, layout))
-  const { lines } = screens.find(({ isWhole }) => isWhole) ?? screens[LAYOUTS.indexOf(LAYOUT_OF_MANY_ROWS)]
-  return lines.join('\n')
+  return screens.find(({ isWhole }) => isWhole) ?? screens[LAYOUTS.indexOf(LAYOUT_OF_MANY_ROWS)]
 }
 
 /**
  * Composes the lines of one layout.
  * @param {Answer} answer @param {string[]} more @param {Layout} layout
- * @returns {{ lines: string[], isWhole: boolean }} isWhole: it has every row, and each sentence on how sure the numbers are
+ * @returns {{ lines: string[], hasAllRows: boolean, isWhole: boolean }} hasAllRows: it has every row of the pictures; isWhole: and each
+ *   sentence on how sure the numbers are
  */
 function composeScreen(answer, more, { hasNotes, gapsMost, titleLinesMost, ...layout }) {
   const isParagraph = layout.isParagraph && answer.verdicts.length === 1
@@ -70,6 +81,7 @@ function composeScreen(answer, more, { hasNotes, gapsMost, titleLinesMost, ...la
     warnings: answer.warnings.map(line => clipLine(`  ! ${line}`)),
     commands,
   })
+  const hasAllRows = screen.pictures.length === pictureLines
   return {
     lines: [
       ...title,
@@ -77,7 +89,8 @@ function composeScreen(answer, more, { hasNotes, gapsMost, titleLinesMost, ...la
       ...separatePart([...screen.verdicts, ...screen.basis, ...screen.warnings], isOpen.sentences),
       ...separatePart([...head, ...screen.commands, ...ends], isOpen.end),
     ],
-    isWhole: screen.pictures.length === pictureLines && screen.basis.length === basisLines.length,
+    hasAllRows,
+    isWhole: hasAllRows && screen.basis.length === basisLines.length,
   }
 }
 

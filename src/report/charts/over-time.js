@@ -27,8 +27,8 @@ export function drawOverTime({ title, sidecars }) {
   const caps = [...new Set(sidecars.flatMap(({ cpuLimitCores }) => cpuLimitCores ?? []))]
   const names = sidecars.map(({ service }) => service)
   // The axis must reach up to a cap that no sidecar reached.
-  const findMost = Math.max(...caps, ...sidecars.flatMap(({ cores }) => cores.map(([, v]) => v)))
-  const isUnreached = caps.includes(findMost)
+  const most = Math.max(...caps, ...sidecars.flatMap(({ cores }) => cores.map(([, v]) => v)))
+  const isUnreached = caps.includes(most)
   const whole = { min: 'dataMin', max: 'dataMax' }
   const scalePoints = (/** @type {[number, number][]} */ series, scale = 1) =>
     series.map(([seconds, value]) => [roundToFourDigits(seconds), roundToFourDigits(value / scale)])
@@ -60,7 +60,7 @@ export function drawOverTime({ title, sidecars }) {
           min: 0,
           name: 'CPU cores',
           nameGap: 42,
-          ...(isUnreached && { max: roundToFourDigits(1.1 * findMost) }),
+          ...(isUnreached && { max: roundToFourDigits(1.1 * most) }),
         }),
         createAxis({ gridIndex: 1, min: 0, name: 'anonymous MiB', nameGap: 42, splitNumber: 3 }),
       ],
