@@ -10,7 +10,7 @@ import { renderNotMeasuredPlanes } from './missing.js'
 import { renderSectionsText } from './section-text.js'
 
 /** Every quantity, check and definition of a run, for `--details` on a terminal. Pure. */
-/** @import { ClaimResult } from '../analysis/claims/claims.js' @import { Summary } from '../model/types.ts' */
+/** @import { ClaimResult } from '../analysis/claims/claims.js' @import { Summary } from '../model/types.ts' @import { Answer } from './answer/answer.js' */
 
 /**
  * @typedef {object} DetailOptions
@@ -18,6 +18,8 @@ import { renderSectionsText } from './section-text.js'
  * @property {boolean} [hasPage] it has report.html; by default it has
  * @property {string[]} [warnings] sentences on what the run lacks
  * @property {ClaimResult[]} [claims]
+ * @property {Answer} [answer] of the run; by default that of the summary alone
+ * @property {string[]} [more] lines at the end of the answer's screen; by default none
  */
 
 /**
@@ -25,18 +27,22 @@ import { renderSectionsText } from './section-text.js'
  * files that show more. Of a run without arms it renders only that nothing was measured, and why.
  * @param {Summary} summary @param {DetailOptions} [options]
  */
-export function renderDetailsText(summary, { folder = null, hasPage = true, warnings = [], claims = [] } = {}) {
+export function renderDetailsText(
+  summary,
+  { folder = null, hasPage = true, warnings = [], claims = [], ...options } = {},
+) {
   const { run, notMeasured } = summary
+  const { answer = createAnswer(summary), more = [] } = options
   const arms = listArms(summary)
   const missing = [...warnings, ...renderNotMeasuredPlanes(notMeasured)].flatMap(line => wrapText(line))
   if (arms.length === 0) return joinParts([[`${run.experiment}: nothing was measured`, ...missing]])
   const hasNotMeasured = hasAny(summary, 'hasRounds') && arms[0].load.kind !== 'idle'
   return joinParts([
     [renderTitle(summary), ...missing],
-    renderCutPictures(createAnswer(summary)),
+    ...renderCutPictures(answer, { more }),
     ...renderSectionsText(createSummarySections(summary, claims)),
     [
-      ...(hasNotMeasured ? listHeadedLines('Not measured:', listNotMeasuredCommands(summary)) : []),
+      ...(hasNotMeasured ? listHeadedLines('Not measured:', listNotMeasuredCommands(answer)) : []),
       ...(folder === null
         ? []
         : listHeadedLines('More:', listFurtherCommands(folder, { hasPage, hasClaims: claims.length > 0 }))),
@@ -56,9 +62,9 @@ function renderTitle(summary) {
   return `${run.experiment}, ${renderLinks(arms)}${windows}${where}`
 }
 
-/** @param {Summary} summary */
-function listNotMeasuredCommands(summary) {
-  return createAnswer(summary).notMeasured.flatMap(({ what, commands }) =>
+/** @param {Answer} answer */
+function listNotMeasuredCommands({ notMeasured }) {
+  return notMeasured.flatMap(({ what, commands }) =>
     commands.map(({ command, gives }) => `${what}: ${command} (${gives})`),
   )
 }

@@ -42,12 +42,11 @@ export function renderRunText({
   const { hasPage = existsSync(path.join(folder, PAGE)) } = options
   const where = path.relative('', folder) || folder
   const unfinished = renderUnfinishedRun({ ...run, summary })
-  if (details) {
-    const claims = answerClaims(summary)
-    return renderDetailsText(summary, { folder: where, hasPage, warnings: unfinished, claims })
-  }
   const answer = createAnswer(summary, { seconds: findSeconds(run), unfinished, place })
-  return renderAnswerText(answer, { more: [...hints, ...renderMoreLines({ folder: where, hasPage, isReport })] })
+  const more = [...hints, ...renderMoreLines({ folder: where, hasPage, isReport })]
+  if (!details) return renderAnswerText(answer, { more })
+  const claims = answerClaims(summary)
+  return renderDetailsText(summary, { folder: where, hasPage, warnings: unfinished, claims, answer, more })
 }
 
 /**

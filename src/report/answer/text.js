@@ -44,10 +44,14 @@ export function renderAnswerText(answer, { more = [] } = {}) {
   return chooseScreen(answer, more).lines.join('\n')
 }
 
-/** Renders every row of pictures of which a screen leaves rows out; []: it has them all. @param {Answer} answer @returns {string[]} */
-export function renderCutPictures(answer) {
-  if (chooseScreen(answer, []).hasAllRows) return []
-  return answer.pictures.flatMap((picture, i) => [...(i > 0 ? [''] : []), ...renderRows(picture, picture.rows.length)])
+/**
+ * Renders every row of the pictures of an answer if its screen leaves rows out.
+ * @param {Answer} answer @param {{ more: string[] }} options more: the lines at the end of that screen
+ * @returns {string[][]} the lines of each picture; []: the screen has all rows
+ */
+export function renderCutPictures(answer, { more }) {
+  if (chooseScreen(answer, more).hasAllRows) return []
+  return answer.pictures.map(picture => renderRows(picture, picture.rows.length))
 }
 
 /** @param {Answer} answer @param {string[]} more */

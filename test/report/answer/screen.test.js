@@ -5,7 +5,7 @@ import { summarise } from '../../../src/analysis/summarise.js'
 import { findComputedKind } from '../../../src/kinds/computed.js'
 import { readRun } from '../../../src/records/records.js'
 import { createAnswer } from '../../../src/report/answer/answer.js'
-import { COLUMNS_MOST, LINES_MOST, renderAnswerText } from '../../../src/report/answer/text.js'
+import { COLUMNS_MOST, LINES_MOST, renderAnswerText, renderCutPictures } from '../../../src/report/answer/text.js'
 import { renderUnfinishedRun } from '../../../src/report/missing.js'
 import { parseExperiment } from '../../../src/request/experiment.js'
 import { writeFakeRun } from '../../fakes/fake-folder.js'
@@ -37,6 +37,29 @@ const measured = readdirSync(EXPERIMENTS).filter(
 )
 
 describe('the answer on a screen', () => {
+  it('leaves to the details the pictures of which it has not every row, with the lines at its end counted', () => {
+    const rows = Array.from({ length: 20 }, (_, i) => ({ label: `proxy-${i}`, cells: [{ text: '1 µs' }] }))
+    const createAnswerOfRows = (/** @type {number} */ count) => ({
+      conditions: ['cost'],
+      pictures: [{ columns: [{ heading: 'CPU' }], rows: rows.slice(0, count) }],
+      verdicts: ['pipy needs less.'],
+      basis: ['Equal work: passed.'],
+      warnings: [],
+      notMeasured: [],
+    })
+    expect(renderCutPictures(createAnswerOfRows(2), { more })).toEqual([])
+    const [lines] = renderCutPictures(createAnswerOfRows(20), { more })
+    expect(lines.filter(line => line.includes('proxy-'))).toHaveLength(20)
+    // The screen has room for the rows of each number only without these lines.
+    const counts = rows.map((_, i) => i + 1)
+    const most = Math.max(
+      ...counts.filter(count => renderCutPictures(createAnswerOfRows(count), { more: [] }).length === 0),
+    )
+    expect(renderAnswerText(createAnswerOfRows(most), { more: [] })).not.toContain('more rows')
+    expect(renderAnswerText(createAnswerOfRows(most), { more })).toContain('more rows')
+    expect(renderCutPictures(createAnswerOfRows(most), { more })).toHaveLength(1)
+  })
+
   it('has its picture, however long what the numbers rest on is', () => {
     const rows = ['pipy', 'envoy', 'nginx', 'caddy'].map(label => ({ label, cells: [{ text: '1 µs' }] }))
     const long = {
