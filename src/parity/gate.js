@@ -13,6 +13,7 @@ import { findArmPipeline, findScriptFolder } from '../run/scripts.js'
 import { startServices } from '../run/start-services.js'
 import { countWorkers, findDeployedProfile } from '../services/specs.js'
 import { createArmTopology, listModes } from '../services/topology.js'
+import { takesPlaintext } from './beside/access.js'
 import { probeChunks } from './chunks.js'
 import { createDependencies } from './dependencies.js'
 import { probeFeatures } from './features.js'
@@ -21,7 +22,7 @@ import { listPipelineTlsNotes } from './own-tls.js'
 import { createRig } from './rig.js'
 import { createSlots } from './slots.js'
 import { PARITY_NAMES, pickConfiguration, pickWorkerSize } from './verdict/checks.js'
-import { isWrong, splitByLacks, takesPlaintext } from './verdict/rows.js'
+import { isWrong, splitByLacks } from './verdict/rows.js'
 
 /** @import { Arm, ParityRow, ToolSpec } from '../model/types.ts' */
 /** @import { GateParity, Testbed } from '../run/kind.js' */

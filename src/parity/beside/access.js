@@ -105,9 +105,24 @@ export function probeAccess(rig) {
 
 /** Lists the connections that ended otherwise than expected, a line each; []: none did. @param {Tried[]} tried */
 export function listDifferences(tried) {
-  return tried
-    .filter(({ found, expected }) => found !== expected)
-    .map(({ peer, direction, found, expected }) => `${peer}, ${direction}: ${found}, expected ${expected}`)
+  return tried.filter(({ found, expected }) => found !== expected).map(renderDifference)
+}
+
+/** @param {Tried} tried */
+const renderDifference = ({ peer, direction, found, expected }) =>
+  `${peer}, ${direction}: ${found}, expected ${expected}`
+
+/** The differences of a sidecar that accepts plaintext where it must speak mTLS. */
+const ACCEPTED_PLAINTEXT = /** @type {const} */ (['in strict mode', 'as an upstream']).map(direction =>
+  renderDifference({ peer: PEERS.plaintext.name, direction, found: ACCEPTED, expected: REFUSED }),
+)
+
+/**
+ * Says whether plaintext was accepted where a sidecar must speak mTLS, as a server or as a client. No mesh deploys that.
+ * @param {Pick<import('../../model/types.ts').ParityRow, 'differences'>} row
+ */
+export function takesPlaintext({ differences }) {
+  return differences.some(line => ACCEPTED_PLAINTEXT.includes(line))
 }
 
 /** Tries the peers, and makes a row for each direction. @param {Probed} rig @returns {Promise<Row[]>} */

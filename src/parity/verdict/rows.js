@@ -11,23 +11,12 @@ import { PARITY_NAMES, pickConfiguration, pickWorkerSize } from './checks.js'
 /** The row of the answers of the user's own scripts to the requests of their load. */
 const LOAD_ROW = 'parity-load'
 const OF_LOAD = [LOAD_ROW, 'parity-chunks']
-// As listDifferences of beside/access.js words it.
-const PLAINTEXT_ACCEPTED = /^plaintext, (?:in strict mode|as an upstream): accepted, expected refused$/
-
 /**
  * Says whether a row is not as expected. A row whose `expected` is null is never wrong by itself.
  * @param {{ found: string, expected: string | null }} row
  */
 export function isWrong({ found, expected }) {
   return expected !== null && found !== expected
-}
-
-/**
- * Says whether plaintext was accepted where a sidecar must speak mTLS, as a server or as a client. No mesh deploys that.
- * @param {Pick<ParityRow, 'differences'>} row
- */
-export function takesPlaintext({ differences }) {
-  return differences.some(line => PLAINTEXT_ACCEPTED.test(line))
 }
 
 /**
