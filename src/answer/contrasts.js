@@ -1,6 +1,6 @@
 import { PRIMARY } from '../judge/quantities.js'
 import { groupBy } from '../lib/group-by.js'
-import { labelOfQuantity, renderChange, renderPair } from './pair.js'
+import { renderChange, renderPair, renderQuantityLabel } from './pair.js'
 
 /** How an axis changes a proxy, as sentences. Pure. @import { Comparison } from '../model/types.ts' */
 
@@ -20,6 +20,6 @@ export function renderContrasts({ comparisons, primary = PRIMARY.name }) {
     if (same.length <= CONTRASTS_MOST) return same.map(c => renderPair(c))
     const sorted = same.toSorted((x, y) => Number(x.ratio.median) - Number(y.ratio.median))
     const [least, most] = [sorted[0], sorted[sorted.length - 1]].map(c => `${renderChange(c)} (${c.a})`)
-    return [`Against ${same[0].b}, ${labelOfQuantity(primary)} is from ${least} to ${most}.`]
+    return [`Against ${same[0].b}, ${renderQuantityLabel(primary)} is from ${least} to ${most}.`]
   })
 }

@@ -1,7 +1,7 @@
 import { QUANTITIES } from '../judge/quantities.js'
 import { capitalise, joinWords } from '../lib/letters.js'
 import { renderNounCount } from '../lib/units.js'
-import { countValues, findNoise, isOpenAndSmall, labelOfQuantity, MULTIPLE_LEAST } from './pair.js'
+import { countValues, findNoise, isOpenAndSmall, MULTIPLE_LEAST, renderQuantityLabel } from './pair.js'
 
 /** The verdicts on more than two proxies, in one sentence. Pure. @import { Comparison } from '../model/types.ts' */
 
@@ -25,12 +25,15 @@ export function renderManyProxies(comparisons) {
 function renderAgainstBaseline(comparisons) {
   const { baseline, ofBaseline, lacks } = findBaseline(comparisons)
   const [{ quantity }] = comparisons
-  const { less, more } = comparativesOf(quantity)
-  const of = (/** @type {Comparison['verdict']} */ verdict) => ofBaseline.filter(c => c.verdict === verdict)
-  const list = (/** @type {Comparison[]} */ some) =>
+  const { less, more } = renderComparatives(quantity)
+  const listWithVerdict = (/** @type {Comparison['verdict']} */ verdict) =>
+    ofBaseline.filter(c => c.verdict === verdict)
+  const renderMultiples = (/** @type {Comparison[]} */ some) =>
     joinWords(some.map(({ b, ratio }) => `${b} (${(1 / Number(ratio.median)).toFixed(1)} ×)`))
-  const [lower, higher, open] = [list(of('lower')), list(of('higher')), list(ofBaseline.filter(isOpen))]
-  const same = joinWords(of('no-difference-shown').map(({ b }) => b))
+  const [lower, higher, open] = [listWithVerdict('lower'), listWithVerdict('higher'), ofBaseline.filter(isOpen)].map(
+    renderMultiples,
+  )
+  const same = joinWords(listWithVerdict('no-difference-shown').map(({ b }) => b))
 
   /** @type {string[]} */
   const ratios = []
@@ -39,7 +42,7 @@ function renderAgainstBaseline(comparisons) {
   if (open) {
     const repeats = renderNounCount(Math.max(...ofBaseline.map(countValues)), 'repeat')
     const against = ratios.length > 0 ? 'against' : 'Against'
-    ratios.push(`${against} ${baseline}, ${labelOfQuantity(quantity)}: ${open}; ${repeats}: no interval yet`)
+    ratios.push(`${against} ${baseline}, ${renderQuantityLabel(quantity)}: ${open}; ${repeats}: no interval yet`)
   }
   const clauses = ratios.length > 0 ? [ratios.join(', and ')] : []
   if (same) clauses.push(`${clauses.length > 0 ? 'no' : 'No'} difference found between ${baseline} and ${same}`)
@@ -52,7 +55,7 @@ function renderAgainstBaseline(comparisons) {
  * `uses less CPU` and, after another predicate, the short `less`; `has a % lower p99` as `has a lower p99` and `a lower one`.
  * @param {string} quantity
  */
-function comparativesOf(quantity) {
+function renderComparatives(quantity) {
   const { less = `has % less ${quantity}`, more = `has % more ${quantity}` } = QUANTITIES[quantity]?.compared ?? {}
   const render = (/** @type {string} */ words) => {
     const [, article = '', comparative] = /(a )?% (\S+)/.exec(words) ?? []
@@ -93,7 +96,7 @@ function findBaseline(comparisons) {
   const names = new Set([baseline, ...ofBaseline.map(({ b }) => b)])
   const all = [...new Set(comparisons.flatMap(({ a, b }) => [a, b]))]
   if (measured.length === 0) {
-    const label = labelOfQuantity(comparisons[0].quantity)
+    const label = renderQuantityLabel(comparisons[0].quantity)
     return { baseline, measured, ofBaseline, lacks: [`no verdict on ${label} of ${joinWords(all)}`] }
   }
   const others = all.filter(name => !names.has(name))
@@ -107,7 +110,7 @@ function findBaseline(comparisons) {
  * @param {{ names: string[], pairs: Comparison[] }} options
  */
 function renderAlike({ names, pairs }) {
-  const label = labelOfQuantity(pairs[0].quantity)
+  const label = renderQuantityLabel(pairs[0].quantity)
   const open = pairs.filter(isOpen)
   if (open.length > 0) {
     const repeats = Math.max(...open.map(countValues))
@@ -126,17 +129,18 @@ function renderAlike({ names, pairs }) {
 function renderEnds({ baseline, ...options }) {
   const { ranked, pairs } = options
   const { widest, cheapest, dearest, isRanking, alike } = findEnds(options)
-  const label = labelOfQuantity(widest.quantity)
+  const label = renderQuantityLabel(widest.quantity)
   const isUse = QUANTITIES[widest.quantity]?.compared?.less.startsWith('uses')
   const isOne = cheapest.length === 1
   const verb = isUse ? `use${isOne ? 's' : ''}` : isOne ? 'has' : 'have'
   const soFar = pairs.some(isOpen) ? ' so far' : ''
   const noDifference = soFar ? 'no difference so far' : 'no difference found'
-  const prefixOf = (/** @type {string[]} */ group, /** @type {string} */ name) => (group.length > 1 ? `${name} ` : '')
+  const renderGroupPrefix = (/** @type {string[]} */ group, /** @type {string} */ name) =>
+    group.length > 1 ? `${name} ` : ''
   if (!isRanking) {
     const [, high] = orderPair(widest)
     const { times, sureness } = renderTimes(widest, high)
-    const gap = `(${prefixOf(dearest, high)}${times}, ${sureness})`
+    const gap = `(${renderGroupPrefix(dearest, high)}${times}, ${sureness})`
     return [
       `${joinWords(cheapest)} ${verb} ${isUse ? 'less' : 'a lower'} ${label} than ${joinWords(dearest)}${soFar} ${gap}`,
       ...(alike.length > 0 ? [`${noDifference} between ${alike.join(' or ')} and the others`] : []),
@@ -146,7 +150,7 @@ function renderEnds({ baseline, ...options }) {
     const pair = group.includes(baseline) ? undefined : findPair(pairs, baseline, end)
     if (!pair) return ''
     const { times, sureness } = renderTimes(pair, end)
-    return `, ${prefixOf(group, end)}${times} (${sureness})`
+    return `, ${renderGroupPrefix(group, end)}${times} (${sureness})`
   }
   const [lowest, highest] = isUse ? ['the least', 'the most'] : ['the lowest', 'the highest']
   const sureness = isOne ? soFar : ` (${noDifference})`

@@ -18,15 +18,15 @@ const CONCLUDED = ['lower', 'higher']
  */
 export function renderPair(comparison, others = []) {
   const { a, b, quantity, verdict, ratio, reasons } = comparison
-  const label = labelOfQuantity(quantity)
+  const label = renderQuantityLabel(quantity)
   if (verdict === 'invalid' || ratio.median === null) {
     const why = reasons.length > 0 ? renderReason(reasons[0]) : 'it was not measured'
     return `No verdict on ${label} of ${a} and ${b}: ${why}.`
   }
   if (verdict === 'no-difference-shown') {
     const clauses = others.flatMap(other => {
-      if (other.verdict === 'no-difference-shown') return [`no difference in ${wordOf(other)} either`]
-      return CONCLUDED.includes(other.verdict) ? [`${a} uses ${renderGap(other, 0)} ${wordOf(other)}`] : []
+      if (other.verdict === 'no-difference-shown') return [`no difference in ${renderQuantityWord(other)} either`]
+      return CONCLUDED.includes(other.verdict) ? [`${a} uses ${renderGap(other, 0)} ${renderQuantityWord(other)}`] : []
     })
     return `No difference found in ${label}: ${a} and ${b} are within ${findNoise(comparison).toFixed(1)} % of each other${clauses.map(clause => `; ${clause}`).join('')}.`
   }
@@ -34,8 +34,9 @@ export function renderPair(comparison, others = []) {
     return `No difference in ${label} of ${a} and ${b} so far${renderSureness(comparison)}.`
   const clauses = others.flatMap(other => {
     if (other.ratio.median === null || other.verdict === 'invalid') return []
-    if (other.verdict === 'no-difference-shown' || isOpenAndSmall(other)) return [` and as much ${wordOf(other)}`]
-    return [` and ${other.verdict === 'indicative' ? 'about ' : ''}${renderGap(other, 0)} ${wordOf(other)}`]
+    if (other.verdict === 'no-difference-shown' || isOpenAndSmall(other))
+      return [` and as much ${renderQuantityWord(other)}`]
+    return [` and ${other.verdict === 'indicative' ? 'about ' : ''}${renderGap(other, 0)} ${renderQuantityWord(other)}`]
   })
   return `${a} ${renderPredicate(comparison)} ${b}${renderSureness(comparison)}${clauses.join('')}.`
 }
@@ -132,8 +133,8 @@ function renderSureness(comparison) {
   return ` (95 % CI ${ends.map(end => end.toFixed(digits)).join(' to ')})`
 }
 
-/** Returns the words of a quantity in comparisons, such as `CPU per request`; its name if it has none. @param {string} quantity */
-export const labelOfQuantity = quantity => QUANTITIES[quantity]?.compared?.label ?? quantity
+/** Renders the label of a quantity in comparisons, such as `CPU per request`; its name if it has none. @param {string} quantity */
+export const renderQuantityLabel = quantity => QUANTITIES[quantity]?.compared?.label ?? quantity
 
 /** @param {Comparison} comparison */
-const wordOf = ({ quantity }) => (quantity === MEMORY ? 'memory' : labelOfQuantity(quantity))
+const renderQuantityWord = ({ quantity }) => (quantity === MEMORY ? 'memory' : renderQuantityLabel(quantity))

@@ -1,5 +1,6 @@
 import { PRIMARY, QUANTITIES } from '../judge/quantities.js'
 import { groupBy } from '../lib/group-by.js'
+import { capitalise } from '../lib/letters.js'
 import { renderNounCount } from '../lib/units.js'
 import { createGroupKey } from '../model/arms.js'
 import { renderManyProxies } from './many-proxies.js'
@@ -73,5 +74,5 @@ function renderPoints(comparisons) {
       : []),
     ...(lacks > 0 ? [`no verdict at ${lacks}`] : []),
   ]
-  return `${label[0].toUpperCase()}${label.slice(1)} of ${a} against ${b} at ${renderNounCount(comparisons.length, 'point')}: ${parts.join(', ')}.`
+  return `${capitalise(label)} of ${a} against ${b} at ${renderNounCount(comparisons.length, 'point')}: ${parts.join(', ')}.`
 }

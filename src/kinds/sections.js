@@ -84,11 +84,6 @@ export function findSections({ kind }) {
   )
 }
 
-/** Lists the sections of each kind of trial that a run's arms have, once. @param {{ arms: { kind: string }[] }} run */
-export function listSections({ arms }) {
-  return [...new Set(arms.map(findSections))]
-}
-
 /**
  * A result with the sections of its kind.
  * @typedef {object} RenderedResult

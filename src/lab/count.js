@@ -35,7 +35,7 @@ const BURSTS = [3, 6]
  * @typedef {Awaited<ReturnType<typeof countCalls>>[number]} CallCount
  */
 /**
- * What was counted of a sidecar, for a request.
+ * The counts of a sidecar, for one request.
  * @typedef {object} SidecarCount
  * @property {string} link
  * @property {string} service

@@ -20,7 +20,7 @@ import { nodeTool } from '../tools/node.js'
 /** @typedef {Record<string, DataPlane>} Planes by name */
 
 /**
- * What was found before a plan runs.
+ * The programs and scripts that a plan will run, and why others are missing.
  * @typedef {object} ProgramSearch
  * @property {Record<string, Tool>} tools by name
  * @property {Plan['notMeasured']} missing the planes without a program

@@ -17,7 +17,7 @@ import { renderConditions } from './conditions.js'
 
 const COST = 'µs/req is CPU time per verified request: of all sidecars, then of each.'
 
-/** Renders how the numbers were made, and what limits them, but for the gates (`renderFired`); of an idle run only one note. @param {Summary} summary with arms */
+/** Renders how the numbers were made, and what limits them, but for the gates (`renderFiredGates`); of an idle run only one note. @param {Summary} summary with arms */
 export function renderNotes(summary) {
   const { relaxes, parity, tools, precision, deployed = [] } = summary
   const arms = listArms(summary)

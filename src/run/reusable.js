@@ -17,7 +17,7 @@ import { readRun } from '../records/records.js'
  */
 
 /**
- * What trials are measured with.
+ * The machine, programs, scripts and settings with which trials are measured.
  * @typedef {object} Setting
  * @property {Record<string, unknown>} machine as the manifest has it
  * @property {Record<string, Tool>} tools by name

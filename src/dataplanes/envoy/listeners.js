@@ -16,7 +16,7 @@ import { renderTls, renderTransport } from './tls.js'
 /** @typedef {Endpoint & { redirectedPorts?: number[] }} Listener */
 
 /**
- * Where the routes of a listener, and the certificate, come from; absent: they are in the configuration itself.
+ * The sources from which Envoy gets the routes of a listener, and the certificate; absent: they are in the configuration itself.
  * @typedef {Partial<Record<'inbound' | 'outbound' | 'certificate', unknown>>} Sources
  */
 

@@ -330,10 +330,13 @@ export const LOAD_GATES = [
  * @param {string} place @param {number} due @param {{ ratePerSecond: number, seconds: number }} asked
  */
 function renderOtherRate(place, due, { ratePerSecond, seconds }) {
-  const asked = ratePerSecond * seconds
+  const expectedRequests = ratePerSecond * seconds
   // Windows are whole milliseconds, and the requests of a window and of its burst are whole numbers.
-  const isAsked = Math.abs(due - asked) <= 1 + ratePerSecond / 1000
-  return !isAsked && `${due} requests${place} were due in the window, and the rate asks for ${Math.round(asked)}`
+  const isExpected = Math.abs(due - expectedRequests) <= 1 + ratePerSecond / 1000
+  return (
+    !isExpected &&
+    `${due} requests${place} were due in the window, and the rate asks for ${Math.round(expectedRequests)}`
+  )
 }
 
 /** Renders the requests that the loud pair answered; older kits did not count failed ones. @param {NonNullable<Measured['load']['loud']>} loud */

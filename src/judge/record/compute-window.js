@@ -127,8 +127,8 @@ function sumCores(processes) {
 /** A process at one edge of the window. @typedef {{ reading: Reading, state: Edge['states'][number], look: Look }} AtEdge */
 
 /**
- * What is known of a process. A member is null if it was not read.
- * @typedef {object} Described
+ * The readings of a process at both edges of the window. A member is null if it was not read.
+ * @typedef {object} ProcessReadings
  * @property {Omit<ObservedProcess, 'name'>} facts
  * @property {AtEdge} start its look is from before any load
  * @property {AtEdge} end its look is from after the window
@@ -142,7 +142,7 @@ function sumCores(processes) {
 /**
  * Makes the record of a process between the edges: counters are differences; memory is that of the end, but for `idleRssBytes`,
  * which is from before any load. The CPU limit is that of the edge at which it is not the one asked for, if there is such an edge.
- * @param {Described} options @returns {ProcessRecord}
+ * @param {ProcessReadings} options @returns {ProcessRecord}
  */
 export function createProcessRecord({
   facts,

@@ -146,7 +146,7 @@ async function assertControlCapped(target, control) {
  * @param {Growth['setUp']} setUp @param {Growth['steps']} steps @param {StepOptions} options
  * @returns {Promise<{ taken: Step[], ended: GrowthRecord['ended'] }>} taken: with the one that failed; ended: null if none failed;
  *   its sidecars are 0 if the control plane was not ready, or refused the set-up
- * @throws what `explainFailure` throws
+ * @throws what `findFailure` throws
  */
 async function takeSteps(setUp, steps, options) {
   /** @type {Step[]} */
@@ -173,7 +173,7 @@ async function takeSteps(setUp, steps, options) {
  * Starts the sidecars of a step, and asks until each serves and each client has seen every backend, or the deadline passes.
  * @param {Growth['steps'][number]} step @param {StepOptions} options
  * @returns {Promise<{ step: Step, failure: Failure | null }>} failure: null if all served in time
- * @throws what `explainFailure` throws
+ * @throws what `findFailure` throws
  */
 async function takeStep({ sidecars, spec, members }, options) {
   const { asking, deploy, deadlineSeconds, signal } = options

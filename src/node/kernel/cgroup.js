@@ -61,18 +61,18 @@ export function openCountersV1({ cpu, cpuacct, memory }) {
  * before 5.19 gives no peak. @param {string} folder @returns {Counters}
  */
 export function openCountersV2(folder) {
-  const joinFolder = (/** @type {string} */ name) => path.join(folder, name)
+  const joinPath = (/** @type {string} */ name) => path.join(folder, name)
   return openCounters({
     folder,
     folders: [folder],
     paths: {
-      usage: joinFolder('cpu.stat'),
-      ...(existsSync(joinFolder('memory.stat')) && {
-        stat: joinFolder('memory.stat'),
-        current: joinFolder('memory.current'),
+      usage: joinPath('cpu.stat'),
+      ...(existsSync(joinPath('memory.stat')) && {
+        stat: joinPath('memory.stat'),
+        current: joinPath('memory.current'),
         // The file is there since Linux 5.19.
-        ...(existsSync(joinFolder('memory.peak')) ? { peak: joinFolder('memory.peak') } : {}),
-        events: joinFolder('memory.events'),
+        ...(existsSync(joinPath('memory.peak')) ? { peak: joinPath('memory.peak') } : {}),
+        events: joinPath('memory.events'),
       }),
     },
     parseUsage: text => parseNumberAfter(text, 'usage_usec') / 1e6,
