@@ -29,7 +29,7 @@ writeExamples()
 function writeRbac() {
   const roles = renderClusterRoles().map(role => {
     const document = new Document(role)
-    const reasons = ROLES[/** @type {keyof ROLES} */ (role.metadata.name)].map(access => access.why)
+    const reasons = ROLES[/** @type {keyof typeof ROLES} */ (role.metadata.name)].map(access => access.why)
     const rules = /** @type {any} */ (document.get('rules')).items
     for (const [i, rule] of rules.entries()) {
       rule.commentBefore = ` ${reasons[i]}`

@@ -97,5 +97,5 @@ export function declareMetrics(registry) {
   }
 }
 
-/** @type {(value: number | null) => value is number} */
+/** @param {number | null} value @returns {value is number} */
 const isNumber = value => Number.isFinite(value)

@@ -75,7 +75,7 @@ describe('a cluster', () => {
 
 /** @param {string} namespace of a golden manifest */
 function namespaceOf(namespace) {
-  return OWN[/** @type {keyof OWN} */ (namespace)]
+  return OWN[/** @type {keyof typeof OWN} */ (namespace)]
 }
 
 /** The pods that an object's controller would make. @param {any} object */
