@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import os from 'node:os'
 import path from 'node:path'
 import { execa } from 'execa'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { waitForCondition } from '../src/lib/wait.js'
 import { openLedger } from '../src/node/ledger.js'
 import { cli } from './fakes/cli.js'
@@ -22,6 +22,12 @@ function installTool(name, version) {
 }
 const K6 = installTool('k6', 'k6 v1.1.0')
 const PIPY = installTool('pipy', 'Version : 1.5.18')
+
+/** The command line in this process, with other variables. @param {string[]} argv @param {Record<string, string>} env */
+function cliWith(argv, env) {
+  for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value)
+  return cli(...argv)
+}
 
 describe('bad input', () => {
   const typo = path.join(folder, 'typo.yaml')
@@ -231,7 +237,7 @@ describe('bad input', () => {
 
   it('refuses a search that takes longer than was agreed to, with status 2', async () => {
     const argv = ['size', '--rate', '1', '--p99', '1s', '--planes', 'pipy']
-    const { exitCode, stderr } = await spawnCli(argv, { env: { K6, PIPY } })
+    const { exitCode, stderr } = await cliWith(argv, { K6, PIPY })
     expect(stderr).toMatch(
       /^a search of about 6 trials of 1050 s \(a p99 needs 1050 requests\), about 13\d min, up to 6\d\d min on a busy machine$/m,
     )
@@ -241,14 +247,14 @@ describe('bad input', () => {
 
   it('writes no image of a server that another source may have', async () => {
     const env = { ENVOY_ADS: installTool('ads', 'go-control-plane v0.14.0') }
-    const { exitCode, stderr } = await spawnCli(['images', '--ads', path.join(folder, 'ads.tar')], { env })
+    const { exitCode, stderr } = await cliWith(['images', '--ads', path.join(folder, 'ads.tar')], env)
     expect(stderr).toMatch(/said-ads \(ENVOY_ADS=\S+\) was not built by this kit: unset ENVOY_ADS/)
     expect(exitCode).toBe(1)
   })
 
   it('names path, version found and version wanted of a tool that does not fit, with status 1', async () => {
     const k6 = installTool('old-k6', 'k6 v0.49.0 (go1.21)')
-    const { exitCode, stderr } = await spawnCli(['bench', '--planes', 'none'], { env: { K6: k6 } })
+    const { exitCode, stderr } = await cliWith(['bench', '--planes', 'none'], { K6: k6 })
     expect(stderr).toContain(`${k6} (K6=${k6}) is k6 0.49.0, wanted >= 1.0`)
     expect(exitCode).toBe(1)
   })
@@ -288,7 +294,7 @@ describe('bad input', () => {
 
   it('says that a run to take trials from is none, with status 2', async () => {
     const argv = ['size', '--rate', '1', '--p99', '1s', '--planes', 'pipy', '--yes', '--from', '/nonexistent']
-    const { exitCode, stderr } = await spawnCli(argv, { env: { K6, PIPY } })
+    const { exitCode, stderr } = await cliWith(argv, { K6, PIPY })
     expect(stderr).toContain('--from /nonexistent: /nonexistent holds no run')
     expect(exitCode).toBe(2)
   })
@@ -310,7 +316,7 @@ describe('bad input', () => {
   })
 
   it('says which --pipy does not run, and why', async () => {
-    const { exitCode, stderr } = await spawnCli(['lab', '--pipy', '/nonexistent'])
+    const { exitCode, stderr } = await cli('lab', '--pipy', '/nonexistent')
     expect(stderr).toContain('/nonexistent (--pipy /nonexistent) does not run: there is no such file;')
     expect(stderr).not.toContain('PIPY')
     expect(exitCode).toBe(1)
