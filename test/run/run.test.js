@@ -18,6 +18,9 @@ import { makeOwnFolder } from '../fakes/scratch.js'
 
 /** @import { ProcessSpec } from '../../src/model/types.ts' @import { RunEvent } from '../../src/run/events.js' */
 
+// Rounds of each arm, where one test does not need all six.
+const TWO_ROUNDS = 'profiles: { standard: { rounds: 2 } }'
+
 describe('runPlan', () => {
   let folder = ''
   beforeEach(() => {
@@ -56,7 +59,7 @@ describe('runPlan', () => {
 
   it('leaves a table that names what bound each arm', async () => {
     const target = await createFakeTarget({ cores: spec => (spec.role === 'sidecar' ? 0.25 : 0.05) })
-    const { summary } = await runFake({ folder, target })
+    const { summary } = await runFake({ folder, target, more: TWO_ROUNDS })
     const table = renderDetailsText({ ...summary, notMeasured: [{ plane: 'envoy', reason: 'not here' }] })
     expect(table.match(/Not measured: envoy: not here/g)).toHaveLength(1)
     expect(table).toMatch(/cheap +0\.25 .* sidecar/)
@@ -68,7 +71,7 @@ describe('runPlan', () => {
     const target = await createFakeTarget({
       ending: (spec, isObserved) => (isObserved && isDying(spec) ? 'signal SIGSEGV' : null),
     })
-    const { summary, records } = await runFake({ folder, target })
+    const { summary, records } = await runFake({ folder, target, more: TWO_ROUNDS })
     const failed = records.filter(r => r.outcome === 'failed')
     expect(failed.map(r => [r.trial.round, r.trial.arm.plane]).sort()).toEqual([
       [2, 'cheap'],
@@ -76,7 +79,7 @@ describe('runPlan', () => {
       [2, 'dear'],
     ])
     expect(failed[0].reasons[0]).toMatch(/'s sidecar died in the window with signal SIGSEGV; the end of its log: boom$/)
-    expect(records).toHaveLength(24)
+    expect(records).toHaveLength(8)
     const [sample] = readFileSync(`${folder}/raw/${failed[0].trial.id}/samples.jsonl`, 'utf8').split('\n')
     expect(Object.keys(JSON.parse(sample).processes)).toContain('gateway-sidecar')
     expect(listArms(summary).flatMap(a => a.throughputPerSecond.values)).toContain(null)
@@ -87,6 +90,7 @@ describe('runPlan', () => {
     const reason = 'it ended with status 134; the end of its log:\n  CHECK\n  MmapAligned() failed'
     const { summary, records } = await runFake({
       folder,
+      more: TWO_ROUNDS,
       thresholds: ['cheap/dear cpuPerRequest <= 0.6'],
       async gate({ arms, leaveOut }) {
         leaveOut?.(
@@ -140,7 +144,7 @@ describe('runPlan', () => {
       isStopped: ({ service, role, folder }, isObserved) =>
         isObserved && role === 'sidecar' && service === 'ratings' && folder.includes('r2-'),
     })
-    const { records } = await runFake({ folder, target })
+    const { records } = await runFake({ folder, target, more: TWO_ROUNDS })
     const failed = records.filter(r => r.outcome === 'failed')
     expect(failed.map(r => r.trial.round)).toEqual([2, 2, 2])
     expect(failed[0].reasons).toEqual(["ratings's sidecar came to a stop in the window; the end of its log: boom"])
@@ -165,13 +169,13 @@ describe('runPlan', () => {
     const target = await createFakeTarget({
       cpuLimitCores: spec => (spec.service === 'ratings' && spec.role === 'sidecar' ? null : spec.cpuLimitCores),
     })
-    const { summary, records } = await runFake({ folder, target })
-    expect(records.filter(r => r.outcome === 'invalid')).toHaveLength(18)
+    const { summary, records } = await runFake({ folder, target, more: TWO_ROUNDS })
+    expect(records.filter(r => r.outcome === 'invalid')).toHaveLength(6)
     expect(records.find(r => r.outcome === 'invalid').reasons).toEqual([
       "cap: ratings's sidecar was to be capped at 0.25 cores, and the kernel says no quota",
     ])
     expect(listArms(summary)[1]).toMatchObject({
-      trials: { completed: 0, failed: 0, invalid: 6 },
+      trials: { completed: 0, failed: 0, invalid: 2 },
       throughputPerSecond: { median: null },
     })
   })
@@ -179,8 +183,8 @@ describe('runPlan', () => {
   it('runs an unsteady window again at the end of its round, keeps both, and takes its CPU per request from the first', async () => {
     let calls = 0
     const load = createFakeLoad({ results: () => (calls++ === 0 ? { verifiedInSecondHalf: 300, verified: 900 } : {}) })
-    const { summary, records } = await runFake({ folder, load })
-    expect(records).toHaveLength(25)
+    const { summary, records } = await runFake({ folder, load, more: TWO_ROUNDS })
+    expect(records).toHaveLength(9)
     const again = records.find(r => r.trial.repeats)
     expect(again.trial.id).toBe(`${again.trial.repeats}-again`)
     expect(records.indexOf(again)).toBe(4)
@@ -191,15 +195,16 @@ describe('runPlan', () => {
   it('gives an arm whose users were cold a longer warm-up from then on', async () => {
     let calls = 0
     const load = createFakeLoad({ results: () => (calls++ === 0 ? { coldUsers: 2 } : {}) })
-    const { records } = await runFake({ folder, load })
+    const { records } = await runFake({ folder, load, more: TWO_ROUNDS })
     const { arm } = records[0].trial
     const warmups = records.filter(r => r.trial.arm.id === arm.id).map(r => r.trial.arm.load.warmupSeconds)
-    expect(warmups).toEqual([arm.load.warmupSeconds, ...Array(6).fill(2 * arm.load.warmupSeconds)])
+    expect(warmups).toEqual([arm.load.warmupSeconds, ...Array(2).fill(2 * arm.load.warmupSeconds)])
   })
 
   it('lengthens the warm-up of an arm that stays cold to four times the planned one at most, and says so', async () => {
     const load = createFakeLoad({ results: () => ({ verified: 0, verifiedInSecondHalf: 0 }) })
-    const { records } = await runFake({ folder, load })
+    const axes = '{ plane: [cheap], link: [gateway-ratings], cpuLimitCores: [0.25], users: [10] }'
+    const { records } = await runFake({ folder, load, axes, more: 'profiles: { standard: { hasControl: false } }' })
     const trials = records.map(r => r.trial).filter(t => t.arm.id === records[0].trial.arm.id && t.repeats === null)
     expect(trials.map(t => t.arm.load.warmupSeconds)).toEqual([1.5, 3, 6, 6, 6, 6])
     expect(trials.slice(0, 3).map(t => t.warmup)).toEqual([
@@ -251,7 +256,7 @@ describe('runPlan', () => {
 
     it('leaves the last trial running, and removes it before a window is measured again', async () => {
       const target = await createFakeTarget()
-      const { records } = await runFake({ folder, target, load: unsteadyAt([24]), retain: true })
+      const { records } = await runFake({ folder, target, load: unsteadyAt([8]), retain: true, more: TWO_ROUNDS })
       expect(records.at(-1).trial.repeats).toBe(records.at(-2).trial.id)
       expect(trialsOf(target.running)).toEqual([records.at(-1).trial.id])
       expect(target.mostBesideEachOther()).toBe(1)
@@ -260,7 +265,7 @@ describe('runPlan', () => {
 
     it('leaves the last trial running if services are kept, and removes the others', async () => {
       const target = await createFakeTarget()
-      const { records } = await runFake({ folder, target, retain: true, more: 'keepsServices: true' })
+      const { records } = await runFake({ folder, target, retain: true, more: `keepsServices: true\n${TWO_ROUNDS}` })
       const { arm } = records.at(-1).trial
       expect(trialsOf(target.running)).toEqual([records.find(r => r.trial.arm.id === arm.id).trial.id])
       await target.close()
