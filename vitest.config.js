@@ -9,8 +9,7 @@ const oneByOne = { fileParallelism: false, testTimeout: 60_000, hookTimeout: 60_
 // These files assert nothing about speed: several run at once. The emulated machine of cgroup-v2 is too slow for that.
 const UNMEASURED = [
   ...['parity', 'docs-commands', 'lab', 'package', 'watched', 'mtls-negatives', 'keys', 'archives'],
-  'access-log',
-  'production',
+  ...['access-log', 'production', 'public-pipelines'],
 ]
 
 // Files that run beside others begin with the longest, so that none is alone at the end.

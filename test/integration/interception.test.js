@@ -66,7 +66,8 @@ describe('redirected connections', { timeout: 180_000 }, () => {
     expectNothingLeft(child.pid)
   })
 
-  it.for([
+  // These assert no speed and count no windows: they run beside each other.
+  it.concurrent.for([
     { protocol: 'tcp', link: 'pair', planes: 'pipy,ztunnel' },
     { protocol: 'http/1.1', link: 'gateway-ratings', planes: 'pipy,ztunnel:istio' },
     { protocol: 'http/1.1', link: 'gateway-ratings', planes: 'pipy,ztunnel:node' },
@@ -105,7 +106,7 @@ describe('redirected connections', { timeout: 180_000 }, () => {
     expectNothingLeft(child.pid)
   })
 
-  it("go through Linkerd's proxy, whose control plane is the kit, in HTTP/1.1 and as Linkerd does", async context => {
+  it.concurrent("go through Linkerd's proxy, whose control plane is the kit, in HTTP/1.1 and as Linkerd does", async context => {
     await needRedirection(context, 'iptables')
     need(context, 'linkerd2-proxy')
     const planes = ['--planes', 'linkerd,linkerd:deployed', '--link', 'pair']

@@ -146,7 +146,7 @@ describe('is caught:', { timeout: 180_000 }, () => {
     expect(gates[0].spoils).not.toContain('cpuPerRequest')
   })
 
-  it('an application that is throttled', async context => {
+  it.concurrent('an application that is throttled', async context => {
     need(context, 'pipy', 'k6', 'caps')
     const { gates } = await lie(['--planes', 'pipy', '--cpu', '0.5'], {
       inWindow: out => setQuota(out, 'ratings-application', 0.02),
@@ -154,7 +154,7 @@ describe('is caught:', { timeout: 180_000 }, () => {
     expect(gates.map(g => `${g.gate}: ${g.reason}`)).toContain("application: ratings's application was throttled")
   })
 
-  it('a cap that is taken away in the middle', async context => {
+  it.concurrent('a cap that is taken away in the middle', async context => {
     need(context, 'pipy', 'k6', 'caps')
     const { records } = await lie(['--planes', 'pipy', '--cpu', '0.25'], {
       inWindow: out => setQuota(out, 'ratings-sidecar', null),
@@ -180,12 +180,12 @@ describe('is caught:', { timeout: 180_000 }, () => {
     expect(records[0].outcome).toBe('invalid')
   })
 
-  it('a sidecar that leaves the group which counts its CPU time', async context => {
+  it.concurrent('a sidecar that leaves the group which counts its CPU time', async context => {
     need(context, 'envoy', 'k6', 'caps')
     const { records } = await lie(['--planes', 'envoy', '--cpu', '0.25'], {
-      inWindow: () => {
+      inWindow: out => {
         if (capWay.how !== 'v1' && capWay.how !== 'v2') throw new Error('no cgroups')
-        const [pid] = pidsOf('ratings-sidecar', path.join(folder, `run-${count}`))
+        const [pid] = pidsOf('ratings-sidecar', out)
         writeFileSync(path.join(capWay.parents.cpuacct, 'cgroup.procs'), `${pid}`)
       },
     })
@@ -198,7 +198,7 @@ describe('is caught:', { timeout: 180_000 }, () => {
     )
   })
 
-  it('a sidecar that is stopped, with the phase and its state', async context => {
+  it.concurrent('a sidecar that is stopped, with the phase and its state', async context => {
     need(context, 'envoy', 'k6', 'caps')
     const { records } = await lie(['--planes', 'envoy', '--cpu', '0.5'], {
       inWindow: out => process.kill(pidsOf('ratings-sidecar', out)[0], 'SIGSTOP'),
@@ -315,7 +315,7 @@ describe('is caught:', { timeout: 180_000 }, () => {
     )
   })
 
-  it('a pod whose application is reached past the proxy of its node', async context => {
+  it.concurrent('a pod whose application is reached past the proxy of its node', async context => {
     need(context, 'ztunnel', 'k6')
     await needNamespaces(context, 'iptables', 'conntrack', 'ss')
     const pairs = ['--link', 'gateway-ratings', '--pairs', '3', '--rate', '300', '--interception', 'redirect']
@@ -399,7 +399,7 @@ describe('is caught:', { timeout: 180_000 }, () => {
   })
 
   // As deployed, a difference is a finding: plaintext is none.
-  it.for(['ztunnel', 'ztunnel:istio'])('a ztunnel that passes plaintext, of %s', async (plane, context) => {
+  it.concurrent.for(['ztunnel', 'ztunnel:istio'])('a ztunnel that passes plaintext, of %s', async (plane, context) => {
     need(context, 'pipy', 'ztunnel', 'k6', 'caps')
     await needNamespaces(context, 'iptables')
     const ZTUNNEL = createWrapper(

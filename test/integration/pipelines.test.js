@@ -69,6 +69,7 @@ async function bench(planes, ...more) {
 }
 
 describe('folders with a pipeline.yaml', { timeout: 300_000 }, () => {
+  // Its verdict needs a quiet machine; the tests after it assert no speed and run beside each other.
   it('are compared with each other, Envoy with the configuration of the user among them', async context => {
     need(context, 'pipy', 'envoy', 'k6')
     await needNamespaces(context)
@@ -81,7 +82,7 @@ describe('folders with a pipeline.yaml', { timeout: 300_000 }, () => {
     await expectNothingLeft()
   })
 
-  it('are not compared if they answer otherwise, each with its own request', async context => {
+  it.concurrent('are not compared if they answer otherwise, each with its own request', async context => {
     need(context, 'pipy', 'k6')
     await needNamespaces(context)
     const { stdout, stderr, out } = await bench(`pipy=${plain},pipy=${hello}`)
@@ -95,7 +96,7 @@ describe('folders with a pipeline.yaml', { timeout: 300_000 }, () => {
     expect(answers.map((/** @type {any} */ { found: answer }) => answer.slice(0, 3))).toEqual(['200', '203'])
   })
 
-  it('say why they cannot be measured: another status, a file with an unknown name', async context => {
+  it.concurrent('say why they cannot be measured: another status, a file with an unknown name', async context => {
     need(context, 'pipy', 'k6')
     await needNamespaces(context)
     const { stderr, exitCode } = await bench(`pipy=${refusing}`)
@@ -110,7 +111,7 @@ describe('folders with a pipeline.yaml', { timeout: 300_000 }, () => {
     expect((await bench(`pipy=${wrong}`)).stderr).toContain('unknown name "lisen"; did you mean "listen"?')
   })
 
-  it('are measured with TLS on either side, with certificates of the kit', async context => {
+  it.concurrent('are measured with TLS on either side, with certificates of the kit', async context => {
     need(context, 'pipy', 'k6')
     await needNamespaces(context)
     const secure = writePipeline('secure', { script: SECURE, pipeline: SECURE_FILE })
@@ -122,7 +123,7 @@ describe('folders with a pipeline.yaml', { timeout: 300_000 }, () => {
     await expectNothingLeft()
   })
 
-  it('have a rate and no capacity if their script holds requests back', async context => {
+  it.concurrent('have a rate and no capacity if their script holds requests back', async context => {
     need(context, 'pipy', 'k6', 'caps')
     await needNamespaces(context)
     // As many as the MQTT proxy of pipy-demos takes connections a second.
@@ -146,7 +147,7 @@ describe('folders with a pipeline.yaml', { timeout: 300_000 }, () => {
     await expectNothingLeft()
   })
 
-  it('are counted alone or beside another, with a file or as they are found', async context => {
+  it.concurrent('are counted alone or beside another, with a file or as they are found', async context => {
     need(context, 'pipy')
     await needNamespaces(context)
     if ('missing' in (await findTool(valgrindTool))) return context.skip('needs valgrind, which cannot be had here')
