@@ -40,6 +40,8 @@ class LongestFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
+    // Node reads the modules itself, and nothing transforms them: they are plain JavaScript, and no test mocks a module.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     reporters: ['default', './test/last-lines-reporter.js'],
     sequence: { sequencer: LongestFirst },
     projects: [
