@@ -45,13 +45,13 @@ const SKIPPED = [
   [/ bench .*--generator wrk/, 'generators.test.js runs every generator'],
   [/ bench --cpu \S+ --rate/, 'bench.test.js measures at a rate'],
   [/ bench as-deployed/, 'as-deployed.test.js runs it'],
-  [/ bench node-proxy-loud/, 'takes minutes; interception.test.js runs it at its smallest size'],
+  [/ bench node-proxy/, 'takes minutes; interception.test.js runs its planes and a loud pair at the smallest size'],
   [/ bench (interception|.*--interception)/, 'interception.test.js redirects connections'],
   [/ bench .*--precision/, 'measures until it is precise: test/run/precision.test.js'],
   [/^node src\/cli\.js traffic/, 'test/verbs/traffic.test.js reads logs'],
   [/^node src\/cli\.js lab/, 'test/integration/lab.test.js counts with these options, test/lab makes a copy'],
   [
-    /^node src\/cli\.js (size|bench (idle|drain|hops|cap-ladder|soak|rollout|reload|rotation|churn|workers|grow|open-mesh|memory-of-services|shards|feature-ladder|protocol|kept-connections|load-curve))/,
+    /^node src\/cli\.js (size|bench (idle|cpu-request|drain|hops|cap-ladder|soak|rollout|reload|rotation|churn|workers|grow|open-mesh|memory-of-services|shards|feature-ladder|protocol|kept-connections|load-curve))/,
     'test/integration/experiments.test.js runs it',
   ],
   [

@@ -28,7 +28,8 @@ function writeDearer() {
   return dearer
 }
 
-describe('lab, with the real valgrind', { timeout: 120_000 }, () => {
+// Beside two other files: alone they take a third of it.
+describe('lab, with the real valgrind', { timeout: 300_000 }, () => {
   it('counts what a change costs, names where it goes, and ends with status 5 where it is too much', async context => {
     need(context, 'pipy')
     if ('missing' in valgrind) return context.skip('needs valgrind, which cannot be had here')

@@ -7,10 +7,23 @@ import { createFsmSidecar, FSM } from './fsm/index.js'
 
 /** @import { ProcessSpec, SidecarOptions } from '../../model/types.ts' */
 
+// Pipy 1.5 says why it refuses a script, and at times hangs instead of ending: one of about ten starts.
+const START_ERROR = '[ERR] [pjs]'
+
 /** Creates a Pipy with the kit's scripts, with those of FSM (profile), or with a user's (pipeline). @param {SidecarOptions} options @returns {ProcessSpec} */
 export function createSidecar(options) {
+  return { ...createProcessOf(options), startErrorText: START_ERROR }
+}
+
+/** @param {SidecarOptions} options */
+function createProcessOf(options) {
   if (options.profile === FSM) return createFsmSidecar(options)
   if (options.pipeline) return createScriptSidecar({ ...options, pipeline: options.pipeline })
+  return createLeanSidecar(options)
+}
+
+/** @param {SidecarOptions} options */
+function createLeanSidecar(options) {
   const { model, folder, tool, scripts } = options
   return createSidecarProcess(options, {
     argv: createPipyArgv({

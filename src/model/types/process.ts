@@ -51,6 +51,8 @@ export interface ProcessSpec {
   pods?: Pod[]
   /** It is ended in the window. */
   ends?: true
+  /** Text of a log line that says that it cannot start, for a program that may hang instead of ending. */
+  startErrorText?: string
   /** It listens before the processes after it are started, such as an authority that sidecars ask. */
   isAwaited?: true
   /** Times that each request of the load passes this sidecar on its way to the application; absent: not known. */

@@ -34,6 +34,8 @@ const READY_SECONDS = 120
 const ELSEWHERE_MS = 2000
 // The deadline divided by this replaces ELSEWHERE_MS if it is shorter.
 const ELSEWHERE_PARTS = 4
+// A process that has logged why it cannot start, and uses no CPU this long after it, hangs.
+const HANGING_MS = 1000
 // Largest log: one with a line for each request would fill the disk in a soak, and one that floods within a minute.
 const MOST_BYTES = 32 * 1024 * 1024
 // Fraction of a memory limit: an OOM kill at a lower peak is for the machine's memory, not for the limit.
@@ -131,9 +133,12 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
     async waitUntilReady(signal, { deadlineSeconds = READY_SECONDS } = {}) {
       if (spec.listens.length === 0) return
       let elsewhereSinceMs = Number.POSITIVE_INFINITY
+      const isHanging = createHangDetector({ spec, probe, readText: () => readTail(logFile) })
       const isReady = async () => {
         if (ending !== null) throw new BenchError(await renderFailure(`${name} did not start: it ended with ${ending}`))
         if (probe.countListeners() >= spec.workers) return true
+        if (await isHanging())
+          throw new BenchError(await renderFailure(`${name} did not start: it logged an error, and then hung`))
         if (isListeningElsewhere(spec, probe.listListening())) {
           elsewhereSinceMs = Math.min(elsewhereSinceMs, performance.now())
           if (performance.now() - elsewhereSinceMs > Math.min(ELSEWHERE_MS, (deadlineSeconds * 1000) / ELSEWHERE_PARTS))
@@ -238,6 +243,26 @@ function locateProgram({ program, argv: [first, ...rest] }) {
 function isListeningElsewhere({ listens, admin }, listening) {
   const others = listening.filter(socket => socket.port !== admin?.port)
   return others.length > 0 && !others.some(socket => listens.some(endpoint => isAt(socket, endpoint)))
+}
+
+/**
+ * Returns a function that says whether a process hangs: it has logged that it cannot start, has not ended, and has used no CPU
+ * time for HANGING_MS. A slow start, as under valgrind, uses CPU time.
+ * @param {{ spec: ProcessSpec, probe: Probe, readText: () => Promise<string> }} options readText: reads the end of its log
+ * @returns {() => Promise<boolean>}
+ */
+function createHangDetector({ spec: { startErrorText }, probe, readText }) {
+  let cpuSeconds = Number.NaN
+  let idleSinceMs = Number.POSITIVE_INFINITY
+  return async () => {
+    if (startErrorText === undefined || !(await readText()).includes(startErrorText)) return false
+    const used = probe.readThreads().reduce((sum, thread) => sum + thread.cpuSeconds, 0)
+    if (used !== cpuSeconds) {
+      cpuSeconds = used
+      idleSinceMs = performance.now()
+    }
+    return performance.now() - idleSinceMs > HANGING_MS
+  }
 }
 
 /** Renders where a process listens beside where it should. @param {ProcessSpec} spec @param {Endpoint[]} listening */

@@ -1,4 +1,4 @@
-import { closeSync, readFileSync, statSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, readFileSync, statSync, writeSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { waitForCondition } from '../../../src/lib/wait.js'
@@ -34,6 +34,39 @@ it('ends with its stop, if its cgroup is gone from its place', async () => {
   const process = await startProcess({ spec, folder, tree, start: 1, runId: 'test' })
   await process.stop()
   expect(process.ending()).toBe('signal SIGKILL')
+})
+
+it.for([
+  ['hangs', 'sleep 60', /^server-application did not start: it logged an error, and then hung; .*\n {2}refused: why$/],
+  ['works', 'while :; do :; done', /^timed out/],
+])('says at once that a process did not start if it has logged why and uses no CPU: one that %s', async ([
+  what,
+  next,
+  reason,
+]) => {
+  const own = path.join(folder, `${what}`)
+  /** @type {number[]} */
+  const pids = []
+  const group = {
+    joinFiles: [],
+    pids: () => pids,
+    remove: async () => {},
+    close: () => {},
+    read: () => ({ oomKills: 0 }),
+  }
+  const tree = /** @type {any} */ ({ create: async () => group })
+  const fields = { program: '/bin/sh', argv: ['-c', `echo $$ >pid; echo refused: why; ${next}`], folder: own }
+  const listens = [{ address: '127.99.8.1', port: 18099 }]
+  const spec = createProcess({ service: 'server', role: 'application', ...fields, listens, startErrorText: 'refused:' })
+  const process = await startProcess({ spec, folder: own, tree, start: 1, runId: 'test' })
+  const file = path.join(own, 'pid')
+  await waitForCondition(() => existsSync(file), { what: 'its pid', deadlineSeconds: 5 })
+  pids.push(Number(readFileSync(file, 'utf8')))
+  try {
+    await expect(process.waitUntilReady(new AbortController().signal, { deadlineSeconds: 3 })).rejects.toThrow(reason)
+  } finally {
+    await process.stop()
+  }
 })
 
 it('ends a generator that floods its log, which can no longer be split, and keeps the end of the log', async () => {
