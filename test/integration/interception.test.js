@@ -66,8 +66,7 @@ describe('redirected connections', { timeout: 180_000 }, () => {
     expectNothingLeft(child.pid)
   })
 
-  // These assert no speed and count no windows: they run beside each other.
-  it.concurrent.for([
+  it.for([
     { protocol: 'tcp', link: 'pair', planes: 'pipy,ztunnel' },
     { protocol: 'http/1.1', link: 'gateway-ratings', planes: 'pipy,ztunnel:istio' },
     { protocol: 'http/1.1', link: 'gateway-ratings', planes: 'pipy,ztunnel:node' },
@@ -106,7 +105,7 @@ describe('redirected connections', { timeout: 180_000 }, () => {
     expectNothingLeft(child.pid)
   })
 
-  it.concurrent("go through Linkerd's proxy, whose control plane is the kit, in HTTP/1.1 and as Linkerd does", async context => {
+  it("go through Linkerd's proxy, whose control plane is the kit, in HTTP/1.1 and as Linkerd does", async context => {
     await needRedirection(context, 'iptables')
     need(context, 'linkerd2-proxy')
     const planes = ['--planes', 'linkerd,linkerd:deployed', '--link', 'pair']
