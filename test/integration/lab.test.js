@@ -28,8 +28,8 @@ function writeDearer() {
   return dearer
 }
 
-// Beside two other files: alone they take a third of it.
-describe('lab, with the real valgrind', { timeout: 300_000 }, () => {
+// Beside two other files they take up to four times as long as alone.
+describe('lab, with the real valgrind', { timeout: 480_000 }, () => {
   it('counts what a change costs, names where it goes, and ends with status 5 where it is too much', async context => {
     need(context, 'pipy')
     if ('missing' in valgrind) return context.skip('needs valgrind, which cannot be had here')
