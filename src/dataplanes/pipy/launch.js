@@ -7,7 +7,7 @@ import { createFsmSidecar, FSM } from './fsm/index.js'
 
 /** @import { ProcessSpec, SidecarOptions } from '../../model/types.ts' */
 
-// Pipy 1.5 says why it refuses a script, and at times hangs instead of ending: one of about ten starts.
+// Pipy 1.5 says why it refuses a script, and at times hangs instead of ending.
 const START_ERROR = '[ERR] [pjs]'
 
 /** Creates a Pipy with the kit's scripts, with those of FSM (profile), or with a user's (pipeline). @param {SidecarOptions} options @returns {ProcessSpec} */
