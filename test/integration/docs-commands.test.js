@@ -16,13 +16,15 @@ const runs = ['old', 'new'].map(name => path.join(folder, name))
 let count = 0
 
 const SHORT = ['--profile', 'smoke', '--rounds', '1']
+const FEW_PODS = ['--planes', 'pipy,ztunnel:node', '--pairs', '1,2']
 // 3: no verdict; 5: a threshold was crossed. One short round on a busy machine ends with either.
 const MEASURED = [0, 3, 5]
 
 /** How a verb that takes long is made short. @type {Record<string, (argv: string[]) => string[]>} */
 const SMOKE = {
   bench: argv => {
-    const short = argv.includes('balance') ? [] : SHORT
+    const isOfNode = argv.some(word => word.startsWith('node-proxy'))
+    const short = argv.includes('balance') ? [] : [...SHORT, ...(isOfNode ? FEW_PODS : [])]
     return [...without(argv, short), ...short, '--out', path.join(folder, `run-${++count}`)]
   },
   // Without a folder it reads results/, which need not be there.
@@ -45,7 +47,7 @@ const SKIPPED = [
   [/ bench .*--generator wrk/, 'generators.test.js runs every generator'],
   [/ bench --cpu \S+ --rate/, 'bench.test.js measures at a rate'],
   [/ bench as-deployed/, 'as-deployed.test.js runs it'],
-  [/ bench node-proxy/, 'takes minutes; interception.test.js runs its planes and a loud pair at the smallest size'],
+  [/ bench node-proxy-loud/, 'takes minutes; interception.test.js runs it at its smallest size'],
   [/ bench (interception|.*--interception)/, 'interception.test.js redirects connections'],
   [/ bench .*--precision/, 'measures until it is precise: test/run/precision.test.js'],
   [/^node src\/cli\.js traffic/, 'test/verbs/traffic.test.js reads logs'],

@@ -26,12 +26,22 @@ it('cuts a log that has grown too large down to its end, while its process goes 
 
 it('has nothing to do if the log is gone', async () => expect(await limitLog(path.join(folder, 'none'))).toBe(false))
 
+/** A tree whose one cgroup counts nothing and cannot be removed. @param {number[]} [pids] of its processes */
+function createTree(pids = []) {
+  const group = {
+    joinFiles: [],
+    pids: () => pids,
+    remove: async () => {},
+    close: () => {},
+    read: () => ({ oomKills: 0 }),
+  }
+  return /** @type {any} */ ({ create: async () => group })
+}
+
 it('ends with its stop, if its cgroup is gone from its place', async () => {
-  const group = { joinFiles: [], pids: () => [], remove: async () => {}, close: () => {} }
-  const tree = /** @type {any} */ ({ create: async () => group })
   const fields = { program: '/bin/sleep', argv: ['60'], folder, listens: [] }
   const spec = createProcess({ service: 'server', role: 'application', ...fields })
-  const process = await startProcess({ spec, folder, tree, start: 1, runId: 'test' })
+  const process = await startProcess({ spec, folder, tree: createTree(), start: 1, runId: 'test' })
   await process.stop()
   expect(process.ending()).toBe('signal SIGKILL')
 })
@@ -40,26 +50,18 @@ it.for([
   ['hangs', 'sleep 60', /^server-application did not start: it logged an error, and then hung; .*\n {2}refused: why$/],
   ['works', 'while :; do :; done', /^timed out/],
 ])('says at once that a process did not start if it has logged why and uses no CPU: one that %s', async ([
-  what,
+  name,
   next,
   reason,
 ]) => {
-  const own = path.join(folder, `${what}`)
+  const processFolder = path.join(folder, `${name}`)
   /** @type {number[]} */
   const pids = []
-  const group = {
-    joinFiles: [],
-    pids: () => pids,
-    remove: async () => {},
-    close: () => {},
-    read: () => ({ oomKills: 0 }),
-  }
-  const tree = /** @type {any} */ ({ create: async () => group })
-  const fields = { program: '/bin/sh', argv: ['-c', `echo $$ >pid; echo refused: why; ${next}`], folder: own }
+  const fields = { program: '/bin/sh', argv: ['-c', `echo $$ >pid; echo refused: why; ${next}`], folder: processFolder }
   const listens = [{ address: '127.99.8.1', port: 18099 }]
   const spec = createProcess({ service: 'server', role: 'application', ...fields, listens, startErrorText: 'refused:' })
-  const process = await startProcess({ spec, folder: own, tree, start: 1, runId: 'test' })
-  const file = path.join(own, 'pid')
+  const process = await startProcess({ spec, folder: processFolder, tree: createTree(pids), start: 1, runId: 'test' })
+  const file = path.join(processFolder, 'pid')
   await waitForCondition(() => existsSync(file), { what: 'its pid', deadlineSeconds: 5 })
   pids.push(Number(readFileSync(file, 'utf8')))
   try {
@@ -70,17 +72,9 @@ it.for([
 })
 
 it('ends a generator that floods its log, which can no longer be split, and keeps the end of the log', async () => {
-  const group = {
-    joinFiles: [],
-    pids: () => [],
-    remove: async () => {},
-    close: () => {},
-    read: () => ({ oomKills: 0 }),
-  }
-  const tree = /** @type {any} */ ({ create: async () => group })
   const fields = { program: '/usr/bin/yes', argv: ['flood'], folder, listens: [] }
   const spec = createProcess({ service: 'k6', role: 'generator', ...fields })
-  const generator = await startProcess({ spec, folder, tree, start: 1, runId: 'test' })
+  const generator = await startProcess({ spec, folder, tree: createTree(), start: 1, runId: 'test' })
   await waitForCondition(generator.boundLog, { what: 'the log to be large', deadlineSeconds: 20, intervalMs: 20 })
   expect(await generator.exited).toBe('signal SIGKILL')
   await expect(generator.readLog()).rejects.toThrow(
