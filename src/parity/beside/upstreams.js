@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import http from 'node:http'
 import net from 'node:net'
 import tls from 'node:tls'
@@ -21,9 +22,12 @@ const KEEPING = { keepAliveTimeout: 0 }
 // The first byte of a TLS client's first record (RFC 8446, 5.1).
 const TLS_HANDSHAKE = 22
 
-// The program of `full`: it is stopped before it accepts any connection, so that the kernel takes none when its backlog is full.
-const STOPPED_LISTENER = `require('net').createServer().listen({ host: process.argv[1], port: +process.argv[2], backlog: 1 },
-  () => process.kill(process.pid, 'SIGSTOP'))`
+// The program of `full`: it says that it listens, and is stopped before it accepts any connection, so that the kernel takes none
+// when its backlog is full.
+const STOPPED_LISTENER = `require('net').createServer().listen({ host: process.argv[1], port: +process.argv[2], backlog: 1 }, () => {
+  require('fs').writeSync(1, 'listening')
+  process.kill(process.pid, 'SIGSTOP')
+})`
 
 /** The ports of the upstreams, by name; nothing listens at that of `gone`. */
 export const UPSTREAMS = Object.fromEntries(
@@ -135,12 +139,18 @@ export async function startUpstreams({ address, ca, credentials, group, protocol
       await observe(name, tlsOptions && { ...credentials[/** @type {string} */ (credential)], ...tlsOptions })
 
     const full = spawn(process.execPath, ['-e', STOPPED_LISTENER, address, `${UPSTREAMS.full}`], {
-      stdio: ['ignore', 'ignore', 'pipe'],
+      stdio: ['ignore', 'pipe', 'pipe'],
     })
     closers.push(() => full.kill('SIGKILL'))
+    const ended = awaitEnd(full)
+    // Until it listens, another program at its port would take the connections.
+    await once(full.stdout, 'data', { signal: ended }).catch(error => {
+      ended.throwIfAborted()
+      throw error
+    })
     // In a pod, upstreams listen at the wildcard address, which is no address to connect to.
     const at = { address: address === '0.0.0.0' ? '127.0.0.1' : address, port: UPSTREAMS.full }
-    closers.push(await fillBacklog(at, awaitEnd(full)))
+    closers.push(await fillBacklog(at, ended))
     return { countConnections: () => connections, observed, hasGot: path => got.has(path), close }
   } catch (error) {
     close()

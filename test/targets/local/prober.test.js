@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import http from 'node:http'
 import net from 'node:net'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
@@ -107,6 +109,24 @@ describe('the prober of this machine', () => {
       )
     } finally {
       holder.close()
+    }
+  })
+
+  it('does not take another program that takes no connections for that upstream', async () => {
+    const listen = `require('net').createServer().listen({ port: ${UPSTREAMS.full}, host: '${address}', backlog: 1 }, () => {
+      require('fs').writeSync(1, 'listening')
+      process.kill(process.pid, 'SIGSTOP')
+    })`
+    const holder = spawn(process.execPath, ['-e', listen], { stdio: ['ignore', 'pipe', 'inherit'] })
+    await once(holder.stdout, 'data')
+    // More than its backlog holds, so that the next stays unconnected.
+    const sockets = Array.from({ length: 5 }, () => net.connect(UPSTREAMS.full, address).on('error', () => {}))
+    try {
+      await waitForCondition(() => !sockets[0].connecting, { what: 'the first to connect', deadlineSeconds: 5 })
+      await expect(createLocalProber({ runId }).call('open', rig)).rejects.toThrow(/EADDRINUSE/)
+    } finally {
+      for (const socket of sockets) socket.destroy()
+      holder.kill('SIGKILL')
     }
   })
 
