@@ -26,8 +26,8 @@ const isNames = (/** @type {number} */ type) => 'xgLK'.includes(String.fromCharC
 const NO_TIME = new Date(0)
 
 /**
- * Reads the files of a run that a bundle carries. Links are left out.
- * @param {string} folder @returns {Record<string, string>} text by name @throws {BenchError} if one is unreadable
+ * Reads the files of a run that a bundle carries.
+ * @param {string} folder @returns {Record<string, string>} text by path within the folder @throws {BenchError} if one is unreadable
  */
 export function readBundledFiles(folder) {
   // Links are left out: one may name any file of this machine.

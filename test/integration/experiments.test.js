@@ -390,7 +390,7 @@ describe('size', { timeout: 900_000 }, () => {
     if (state === 'confirmed') expect([met >= 3, missed]).toEqual([true, 0])
     expect(Number(requestCores)).toBeLessThanOrEqual(Number(limits?.cores))
     expect((await cli('verify', out)).exitCode).toBe(0)
-    expect(stdout).toMatch(/CPU request +CPU limit +memory limit +(p99, at most 100 ms +)?met +pods on 2c4g/)
+    expect(stdout).toMatch(/CPU request +CPU limit +memory limit +(p99 ≤ 100 ms +)?met +pods on 2c4g/)
     expect(stdout).toMatch(/pipy +\d+m +\d+m +\d+Mi /)
     expect(stdout).toContain(state)
     expect(stdout).toMatch(/On 300 nodes, one such pod each: pipy [\d.]+ cores and [\d.]+ GiB/)

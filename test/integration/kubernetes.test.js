@@ -293,7 +293,7 @@ describe('what goes wrong in a run', () => {
 
   it(
     'ends the run when the API server is gone, keeps what was measured, and names cleanup, which then removes it',
-    { timeout: 240_000 },
+    { timeout: 360_000 },
     async () => {
       const config = parse(readFileSync(`${kubeconfig}`, 'utf8'))
       const server = new URL(config.clusters[0].cluster.server)

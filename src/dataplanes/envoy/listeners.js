@@ -140,9 +140,10 @@ function addOriginalDestination(listener, { redirectedPorts }) {
 }
 
 /**
+ * Renders the HTTP connection manager of a listener: its routes, timeouts, filters and access logs.
  * @param {SidecarModel} model
  * @param {{ direction: 'inbound' | 'outbound', profile: string | null, source?: unknown }} options profile: one of PROFILES;
- *   null: the first; source: of the routes
+ *   null: the first; source: the config source from which Envoy gets the routes; absent: they are rendered here
  */
 function renderConnectionManager(model, { direction, profile, source }) {
   const isOsm = profile === OSM

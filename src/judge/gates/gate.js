@@ -120,7 +120,7 @@ export function findTrialBound({ processes, generatorCpus, idleFraction, loadHos
   return kind === 'open' ? 'rate' : 'users'
 }
 
-/** Finds the seconds in which an arm got load: of an arm in turns its own turns, else the window; null: no window. @param {Pick<TrialRecord, 'load' | 'window'>} record */
+/** Finds the seconds in which an arm got load: the turns of an interleaved arm, else the window; null: no window. @param {Pick<TrialRecord, 'load' | 'window'>} record */
 export function computeLoadSeconds({ load, window }) {
   return load?.interleaved?.seconds ?? window?.seconds ?? null
 }

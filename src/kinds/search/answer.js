@@ -104,7 +104,7 @@ function drawAnsweredSizes(sizes, { node = null }) {
         { heading: 'CPU request' },
         { heading: 'CPU limit' },
         { heading: 'memory limit' },
-        { heading: isSameLimit ? `p99, at most ${p99LimitMs} ms` : 'p99' },
+        { heading: isSameLimit ? `p99 ≤ ${p99LimitMs} ms` : 'p99' },
         { heading: 'met' },
         ...(hasPods ? [{ heading: `pods on ${node.name}` }] : []),
         { heading: '', align: 'left' },
@@ -128,9 +128,11 @@ function drawAnsweredSizes(sizes, { node = null }) {
  * @param {Answered} size @param {boolean} isSameLimit all sizes have one p99 limit @returns {(Cell | null)[]} null: an empty cell
  */
 function drawCells({ answer, p99LimitMs, neighbourCores }, isSameLimit) {
-  const { limits, requestCores, p99Ms, met, missed, notJudged } = answer
+  const { limits, state, requestCores, p99Ms, met, missed, notJudged } = answer
   if (limits === null) return [null, null, null, null, createTextCell(`0 of ${missed}`)]
   const { millicores, mebibytes } = toLimits(limits)
+  // Limits that are confirmed are so without the trials that were not judged; the report lists them.
+  const isCounted = notJudged > 0 && state !== 'confirmed'
   return [
     requestCores === null ? null : createTextCell(`${toMillicores(requestCores)}m`),
     createTextCell(neighbourCores === undefined ? `${millicores}m` : 'no limit'),
@@ -138,7 +140,7 @@ function drawCells({ answer, p99LimitMs, neighbourCores }, isSameLimit) {
     p99Ms === null
       ? null
       : createTextCell(`${p99Ms.toFixed(p99Ms < 10 ? 1 : 0)} ms${isSameLimit ? '' : ` of ${p99LimitMs}`}`),
-    createTextCell(`${met} of ${met + missed}${notJudged > 0 ? `, ${notJudged} not judged` : ''}`),
+    createTextCell(`${met} of ${met + missed}${isCounted ? `, ${notJudged} not judged` : ''}`),
   ]
 }
 

@@ -1,5 +1,4 @@
 import { execa } from 'execa'
-import { groupBy } from '../../lib/group-by.js'
 import { sleep } from '../../lib/wait.js'
 import { readProcLink } from '../../node/kernel/proc-files.js'
 import { listSocketInodes, parseTcpCounters } from '../../node/kernel/sockets.js'
@@ -7,9 +6,15 @@ import { listSocketInodes, parseTcpCounters } from '../../node/kernel/sockets.js
 /** Counts the bytes that processes receive over a window, at their own sockets: bytes that bypassed a sidecar are not among them. */
 /** @import { ClosedConnections } from '../../model/types.ts' */
 
-// Connections are read this long before the window: that takes some milliseconds of CPU, which fall in the warm-up.
+// Connections are read this long before the window, so that the CPU time of reading falls in the warm-up: longer for each namespace.
 const BEFORE_MS = 500
+const NAMESPACE_MS = 20
 const DEADLINE_MS = 10_000
+const LIST_SOCKETS =
+  'ss --tcp --info --numeric --extended --oneline --no-header state established state listening; cat /proc/self/net/snmp'
+const MARK = '-- next namespace'
+// One shell reads all namespaces: to start a process takes milliseconds of the kit's own thread, which samples meanwhile.
+const LIST_ALL = `set -e; for file; do echo '${MARK}'; nsenter --net="$file" sh -ec '${LIST_SOCKETS}'; done`
 
 /**
  * @typedef {object} Counted
@@ -38,7 +43,8 @@ const DEADLINE_MS = 10_000
  * @returns {() => Promise<(ReceivedBytes | null)[]>} to be called just after the window; null: they could not be counted
  */
 export function countReceivedConnections(processes, { window, signal }) {
-  const before = sleep(window.startMs - BEFORE_MS - Date.now(), signal)
+  const beforeMs = BEFORE_MS + NAMESPACE_MS * listNamespaces(processes).size
+  const before = sleep(window.startMs - beforeMs - Date.now(), signal)
     .then(() => readConnections(processes))
     // On a busy machine the reading may end within the window, and would miss some bytes: then nothing is counted.
     .then(read => (Date.now() <= window.startMs ? read : null))
@@ -66,53 +72,66 @@ export function countReceivedConnections(processes, { window, signal }) {
 
 /** Reads the connections of processes, each namespace once. @param {(Counted | null)[]} processes @returns {Promise<AtEdge[][]>} of each process in its own namespace and in its pods */
 async function readConnections(processes) {
-  const sockets = processes.map(process => {
-    const pids = process?.pids() ?? []
-    const network = readProcLink(`/proc/${pids[0]}/ns/net`)
-    const pods = process?.podNetworks ?? []
-    return {
-      inodes: listSocketInodes(pids),
-      networks: [network, ...pods],
-      files: [`/proc/${pids[0]}/ns/net`, ...pods],
-      pids,
-    }
-  })
-  const entered = sockets
-    .filter(({ pids }) => pids.length > 0)
-    .flatMap(({ networks, files }) => networks.map((network, i) => ({ network, file: files[i] })))
-  /** @type {Map<string, Omit<AtEdge, 'connections'>>} */
-  const namespaces = new Map()
-  await Promise.all(
-    [...groupBy(entered, ({ network }) => network)].map(async ([network, [{ file }]]) =>
-      namespaces.set(network, await readNamespace(network, file)),
-    ),
-  )
+  // Sockets first: the load ends soon after the window, and takes them along.
+  const sockets = processes.map(process => ({
+    inodes: listSocketInodes(process?.pids() ?? []),
+    networks: listNetworks(process),
+  }))
+  const read = await readNamespaces(listNamespaces(processes))
   return sockets.map(({ inodes, networks }) =>
-    networks.map(network => {
-      const { ofNamespace, opened } = namespaces.get(network) ?? { ofNamespace: new Map(), opened: null }
+    networks.map(({ network }) => {
+      const { ofNamespace, opened } = read.get(network) ?? { ofNamespace: new Map(), opened: null }
       const connections = new Map([...ofNamespace].filter(([inode]) => inodes.has(inode)))
       return { connections, ofNamespace, opened }
     }),
   )
 }
 
-/** Reads the connections of all processes in a namespace. @param {string} network @param {string} file of its namespace @returns {Promise<Omit<AtEdge, 'connections'>>} */
-async function readNamespace(network, file) {
-  const isHere = network === readProcLink('/proc/self/ns/net')
-  const run = async (/** @type {string[]} */ ...command) => {
-    const [program, ...argv] = [...(isHere ? [] : ['nsenter', `--net=${file}`]), ...command]
-    return (await execa(program, argv, { timeout: DEADLINE_MS })).stdout
-  }
-  const [sockets, counters] = await Promise.all([
-    run(
-      ...['ss', '--tcp', '--info', '--numeric', '--extended', '--oneline', '--no-header'],
-      ...['state', 'established', 'state', 'listening'],
-    ),
-    isHere ? null : run('cat', '/proc/self/net/snmp'),
+/**
+ * Lists the networks of a process, with a file of each: its own, and those of its pods. A process that has ended, or is not
+ * counted, has one without a file.
+ * @param {Counted | null} process @returns {{ network: string, file: string | null }[]}
+ */
+function listNetworks(process) {
+  const [pid] = process?.pids() ?? []
+  const pods = process?.podNetworks ?? []
+  const [network, file] = pid === undefined ? ['', null] : [readProcLink(`/proc/${pid}/ns/net`), `/proc/${pid}/ns/net`]
+  return [{ network, file }, ...pods.map(pod => ({ network: pod, file: pid === undefined ? null : pod }))]
+}
+
+/** Lists the namespaces of processes, each with a file of it. @param {(Counted | null)[]} processes @returns {Map<string, string>} */
+function listNamespaces(processes) {
+  const entered = processes.flatMap(listNetworks)
+  return new Map(entered.flatMap(({ network, file }) => (file === null ? [] : [[network, file]])))
+}
+
+/**
+ * Reads the connections of all processes in namespaces.
+ * @param {Map<string, string>} namespaces with a file of each @returns {Promise<Map<string, Omit<AtEdge, 'connections'>>>}
+ * @throws if one cannot be read
+ */
+async function readNamespaces(namespaces) {
+  const here = readProcLink('/proc/self/ns/net')
+  const others = [...namespaces].filter(([network]) => network !== here)
+  const run = async (/** @type {string[]} */ ...argv) =>
+    (await execa('/bin/sh', ['-c', ...argv], { timeout: DEADLINE_MS })).stdout
+  const [ofKit, ofOthers] = await Promise.all([
+    namespaces.has(here) ? run(LIST_SOCKETS) : null,
+    others.length > 0 ? run(LIST_ALL, 'sh', ...others.map(([, file]) => file)) : '',
   ])
-  // Without inet_diag in the kernel, `ss` reads /proc, which has no such counters. It prints no counter that is 0.
-  if (/^ESTAB.* ino:/m.test(sockets) && !/ segs_(in|out):/.test(sockets)) throw new Error('no counters of sockets')
-  return { ofNamespace: parseConnections(sockets), opened: counters === null ? null : parseOpenedCounts(counters) }
+  const texts = ofOthers.split(`${MARK}\n`).slice(1)
+  // In the kit's own namespace others open connections, too.
+  const read = [
+    ...(ofKit === null ? [] : [{ network: here, text: ofKit, isOfKit: true }]),
+    ...others.map(([network], i) => ({ network, text: texts[i], isOfKit: false })),
+  ]
+  return new Map(
+    read.map(({ network, text, isOfKit }) => {
+      // Without inet_diag in the kernel, `ss` reads /proc, which has no such counters. It prints no counter that is 0.
+      if (/^ESTAB.* ino:/m.test(text) && !/ segs_(in|out):/.test(text)) throw new Error('no counters of sockets')
+      return [network, { ofNamespace: parseConnections(text), opened: isOfKit ? null : parseOpenedCounts(text) }]
+    }),
+  )
 }
 
 /** Reads established connections; one is accepted if its local port listens, too. @param {string} text of `ss --info --extended --oneline`, with states (ss(8)) @returns {Connections} */

@@ -49,7 +49,7 @@ describe('the answer of a size', () => {
   it('leads with requests, limits, the p99 at them, how often it was met, and the pods that fit', () => {
     const [{ columns, rows }] = answer([pipy, envoy], fleet).pictures
     expect(columns.map(({ heading }) => heading)).toEqual([
-      ...['CPU request', 'CPU limit', 'memory limit', 'p99, at most 80 ms', 'met', 'pods on 2c4g', ''],
+      ...['CPU request', 'CPU limit', 'memory limit', 'p99 ≤ 80 ms', 'met', 'pods on 2c4g', ''],
     ])
     expect(rows.map(({ label, cells }) => [label, ...cells.map(cell => cell?.text)])).toEqual([
       // 0.04 × 1.15, and place 6 of the grid, the first that is more than 15 % above; 1000 / 47 pods.
@@ -113,6 +113,14 @@ describe('the answer of a size', () => {
       expect(lines.length).toBeLessThanOrEqual(16)
       for (const line of lines) expect(line.length).toBeLessThanOrEqual(100)
     }
+  })
+
+  it('keeps the pods that fit on a screen where trials at confirmed limits were not judged', () => {
+    const istio = sizeOf('envoy', { cores: 0.15, peakBytes: 70 * MIB })
+    const spoiled = { ...istio, profile: 'istio', answer: { ...istio.answer, notJudged: 1 } }
+    const text = render([pipy, spoiled], fleet)
+    expect(text).toContain('  envoy:istio  ')
+    expect(text).toMatch(/met +pods on 2c4g/)
   })
 
   it('says of an estimate that it is one, and why', () => {

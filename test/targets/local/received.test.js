@@ -1,4 +1,6 @@
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readlinkSync } from 'node:fs'
 import net from 'node:net'
 import { describe, expect, it } from 'vitest'
 import {
@@ -8,6 +10,7 @@ import {
   parseOpenedCounts,
   sumGrowth,
 } from '../../../src/targets/local/received.js'
+import { waitForCondition } from '../../../src/lib/wait.js'
 import { findOnPath } from '../../../src/tools/find.js'
 import { listenInTest } from '../../fakes/listen.js'
 
@@ -95,6 +98,28 @@ describe('countReceived', () => {
     expect(await count()).toEqual([{ bytes: 10_000, byPod: [], closed: { accepted: 0, connected: 0 } }, null])
     client.destroy()
     server.close()
+  })
+
+  it('counts in dozens of namespaces before the window begins', async context => {
+    if (process.getuid?.() !== 0) context.skip('needs root')
+    if ((await findOnPath('ss', `${process.env.PATH}`)) === null) context.skip('needs ss, which cannot be had here')
+    const children = Array.from({ length: 50 }, () => spawn('unshare', ['--net', 'sleep', '60']))
+    try {
+      const here = readlinkSync('/proc/self/ns/net')
+      const isApart = (/** @type {number} */ pid) => readlinkSync(`/proc/${pid}/ns/net`) !== here
+      const pids = children.map(({ pid }) => Number(pid))
+      await waitForCondition(async () => pids.every(isApart), { what: 'namespaces', deadlineSeconds: 20 })
+      const startMs = Date.now() + 2500
+      const count = countReceivedConnections(
+        pids.map(pid => ({ pids: () => [pid], podNetworks: [] })),
+        { window: { startMs }, signal: new AbortController().signal },
+      )
+      await new Promise(resolve => setTimeout(resolve, startMs - Date.now()))
+      // null: the first reading ended within the window.
+      expect(await count()).toEqual(pids.map(() => ({ bytes: 0, byPod: [], closed: { accepted: 0, connected: 0 } })))
+    } finally {
+      for (const child of children) child.kill('SIGKILL')
+    }
   })
 
   it('sees nothing of a connection that opens and closes within the window', async context => {
