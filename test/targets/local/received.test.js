@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { readlinkSync } from 'node:fs'
 import net from 'node:net'
 import { describe, expect, it } from 'vitest'
+import { waitForCondition } from '../../../src/lib/wait.js'
 import {
   countClosedConnections,
   countReceivedConnections,
@@ -10,7 +11,6 @@ import {
   parseOpenedCounts,
   sumGrowth,
 } from '../../../src/targets/local/received.js'
-import { waitForCondition } from '../../../src/lib/wait.js'
 import { findOnPath } from '../../../src/tools/find.js'
 import { listenInTest } from '../../fakes/listen.js'
 
