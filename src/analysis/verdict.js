@@ -9,8 +9,10 @@ import { GAP_LEAST, ROUNDS_MOST } from '../model/bounds.js'
 export { GAP_LEAST }
 /** The smallest gap that is a difference between arms that stood side by side, as a share. */
 export const GAP_LEAST_BESIDE = 0.01
-// The share of spoiled rounds that a run until a precision may have: it has many, and some are sure to meet a gate.
+// The shares of spoiled rounds that a run may have, until a precision and with a fixed number of rounds: of many, some are sure to
+// meet a gate, and one in twenty cannot move a median beyond its neighbour.
 const SPOILED_MOST = 0.1
+const SPOILED_MOST_OF_FIXED = 0.05
 
 /**
  * Finds the smallest gap that is a difference, as a share, if there is an A/A pair: half of the target, at most GAP_LEAST.
@@ -37,8 +39,8 @@ export function areSpoiled(values, isSequence) {
  */
 export function countCuringRounds(values, isSequence) {
   const missing = values.filter(value => value === null).length
-  if (missing === 0) return 0
-  return isSequence ? Math.max(0, Math.ceil(missing / SPOILED_MOST) - values.length) : Infinity
+  if (isSequence) return Math.max(0, Math.ceil(missing / SPOILED_MOST) - values.length)
+  return missing <= SPOILED_MOST_OF_FIXED * values.length ? 0 : Infinity
 }
 
 /**
@@ -65,8 +67,10 @@ export function judgeRounds({ values, seed, isSequence, gapLeast = GAP_LEAST, aa
 }
 
 /**
- * Chooses a verdict. It names no side without an interval, if that contains 1, below the floor (a share), or if rounds were spoiled.
- * @param {{ ratio: Quantity, floor: number, isSpoiled: boolean }} options @returns {Verdict}
+ * Chooses a verdict.
+ * @param {{ ratio: Quantity, floor: number, isSpoiled: boolean }} options floor: the least distance of the median from 1, as a share
+ * @returns {Verdict} `invalid`: spoiled, or no median; `indicative`: no interval; `no-difference-shown`: the interval contains 1, or
+ *   the median is nearer to 1 than the floor; else the side of a: `lower` or `higher`
  */
 export function chooseVerdict({ ratio: { median, low, high }, floor, isSpoiled }) {
   if (median === null || isSpoiled) return 'invalid'

@@ -194,7 +194,7 @@ export function renderQuantity(arm, name) {
   }
 }
 
-/** Says whether an experiment names quantities other than those shown by default. @param {Pick<Summary, 'shows'>} summary */
+/** Says whether an experiment names other quantities than the default ones, or the same in another order. @param {Pick<Summary, 'shows'>} summary */
 export function hasChosenQuantities({ shows: { quantities } }) {
   return quantities.length > 0 && quantities.join() !== SHOWN_BY_DEFAULT.join()
 }

@@ -475,9 +475,12 @@ function findQuantityGroup({ group }, { kind }) {
 }
 
 /**
- * Formats a value with the digits of its row, and with no unit but `%`.
+ * Formats a value with the digits of its row, and with no unit but `%`. Cores that would round to 0, as those of idle sidecars do,
+ * get one significant digit.
  * @param {Pick<QuantityRow, 'unit' | 'scale' | 'digits'>} row @param {number} value in the unit of the header
  */
 export function formatValue({ unit, scale = 1, digits }, value) {
-  return `${(value / scale).toFixed(digits)}${unit === '%' ? ' %' : ''}`
+  const text = (value / scale).toFixed(digits)
+  if (unit === 'cores' && value !== 0 && Number(text) === 0) return value.toFixed(-Math.floor(Math.log10(Math.abs(value))))
+  return `${text}${unit === '%' ? ' %' : ''}`
 }

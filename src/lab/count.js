@@ -56,8 +56,9 @@ const BURSTS = [3, 6]
 
 /**
  * Counts the instructions of the sidecars of an arm under callgrind.
- * @param {Counted & { valgrind: Tool, callers: number, hasHandshakes: boolean }} options
- * @returns {Promise<SidecarCount[]>} @throws {BenchError} when a request is not answered by the application, or callgrind fails
+ * @param {Counted & { valgrind: Tool, callers: number, hasHandshakes: boolean }} options callers: how many callers tell calls of a
+ *   function apart; hasHandshakes: new mTLS connections are counted, too
+ * @returns {Promise<SidecarCount[]>} @throws {BenchError} if the application does not answer a request, or callgrind fails
  */
 export async function countInstructions({ valgrind, callers, hasHandshakes, ...options }) {
   const { arm, requests } = options

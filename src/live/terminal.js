@@ -93,8 +93,8 @@ function renderSidecars({ arm, sidecars, ratePerSecond, failed }) {
   const visible = sidecars.slice(0, SIDECARS_SHOWN)
   const width = Math.max(0, ...visible.map(({ service }) => clean(service).length))
   return [
-    arm === null ? '' : joinWords([arm.name, renderArm(arm)]),
-    ...visible.map(sidecar => joinWords([clean(sidecar.service).padEnd(width), ...renderSidecarUse(sidecar)])),
+    arm === null ? '' : joinFields([arm.name, renderArm(arm)]),
+    ...visible.map(sidecar => joinFields([clean(sidecar.service).padEnd(width), ...renderSidecarUse(sidecar)])),
     sidecars.length > visible.length ? `and ${sidecars.length - visible.length} more` : '',
     failed === null ? '' : `${renderNumber(ratePerSecond)} requests/s, ${failed} failed`,
   ]
@@ -148,7 +148,7 @@ function renderSidecarUse(sidecar) {
 }
 
 /** @param {(string | null | undefined)[]} words */
-const joinWords = words => words.filter(Boolean).join('  ')
+const joinFields = words => words.filter(Boolean).join('  ')
 
 /** @param {string} text */
 const clean = text => text.replace(CONTROLS, '')

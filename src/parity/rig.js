@@ -53,7 +53,7 @@ const CROWDED = { share: 0.2, minConcurrent: RETRIES }
 // The ejection of clusters with an endpoint that refuses connections and must keep its turns.
 const NEVER = { ...EJECTION, consecutiveFailures: 1000 }
 
-/** The service that a route with authorization lists as its caller, by the route's host; no caller is `stranger`. */
+/** By a route's host, the service that the route lists as its only caller; nobody calls as `stranger`. */
 const CALLER_OF = { allowed: 'client', guest: 'server', denied: 'stranger' }
 
 /** @type {Route[]} */

@@ -27,16 +27,21 @@ const NO_TIME = new Date(0)
 
 /**
  * Reads the files of a run that a bundle carries.
- * @param {string} folder @returns {Record<string, string>} text by path within the folder @throws {BenchError} if one is unreadable
+ * @param {string} folder @returns {Record<string, string>} text by path within the folder @throws {BenchError} if one is unreadable,
+ *   gone since it was listed, or larger than any file of a run; the system's error if the folder cannot be listed
  */
-export function readBundledFiles(folder) {
+export function readFilesToBundle(folder) {
   // Links are left out: one may name any file of this machine.
   const names = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter(entry => entry.isFile())
     .map(entry => path.relative(folder, path.join(entry.parentPath, entry.name)))
     .filter(name => CARRIED.test(name))
   return Object.fromEntries(
-    names.sort().map(name => [name, readText(path.join(folder, name), LINE_LIMITS.bytes) ?? '']),
+    names.sort().map(name => {
+      const text = readText(path.join(folder, name), LINE_LIMITS.bytes)
+      if (text === null) throw new BenchError(`${path.join(folder, name)} was removed while it was read: try again`)
+      return [name, text]
+    }),
   )
 }
 

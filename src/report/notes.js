@@ -111,10 +111,11 @@ export function renderThreshold({ expression, arm, value, held }) {
 }
 
 /**
- * Describes the pair with the widest interval, of those that are too wide if there are any.
+ * Describes how near a run is to its precision, by the pair with the widest interval: of those that are not precise yet (too wide, or
+ * with too many rounds spoiled), else of all.
  * @param {Precision} precision
  * @returns {{ isReached: boolean, hasPairs: boolean, roundsMore: number | null, sentence: string }} hasPairs: false: no pair is left;
- *   roundsMore: the most that a pair still needs, null: not known, or no pair is left
+ *   roundsMore: the most that a pair still needs, null: not known, or no pair is left; sentence: begins `after 12 rounds: `
  */
 export function summarisePrecision({ width: widthLimit, rounds, isReached, pairs }) {
   const after = `after ${renderNounCount(rounds, 'round')}`

@@ -6,7 +6,7 @@ import { BenchError, UsageError } from '../lib/errors.js'
 import { locateCacheFolder, locateHomeFolder, ROOT } from '../lib/paths.js'
 import { withTemporaryFolder } from '../lib/temporary-folder.js'
 import { MIB } from '../lib/units.js'
-import { readBundledFiles, writeBundle } from '../records/bundle.js'
+import { readFilesToBundle, writeBundle } from '../records/bundle.js'
 import { writeAtomically } from '../records/files.js'
 import { createNameHider } from '../records/hide-names.js'
 import { BUNDLE_ENDING, isBundle } from './open-runs.js'
@@ -29,7 +29,7 @@ export async function bundleRun(
   if (isBundle(folder)) throw new UsageError(`${folder} is a file: --bundle takes a results folder`)
   if (!existsSync(path.join(folder, 'manifest.json')))
     throw new BenchError(`${folder} holds no run: ${path.join(folder, 'manifest.json')} is missing`)
-  const files = readBundledFiles(folder)
+  const files = readFilesToBundle(folder)
   const { hideIn, kept } = createNameHider(files, {
     folders: [folder, '.', ROOT, locateCacheFolder(), locateHomeFolder()].map(at => path.resolve(at)),
     // A user may have no entry in passwd(5). `root` names nobody.

@@ -122,6 +122,18 @@ describe('compareArms', () => {
     expect(find(oneSide)).toMatchObject({ verdict: 'invalid', reasons: ofOne })
   })
 
+  it('tolerates one spoiled round of twenty that were planned, but not of nineteen, nor two', () => {
+    const of = (/** @type {number} */ rounds, /** @type {number} */ last) => {
+      const cores = (/** @type {number} */ value) => Array.from({ length: rounds }, () => value)
+      const change = (/** @type {number} */ round, /** @type {string} */ plane) =>
+        round <= last && plane === 'pipy' ? { load: { verified: 0 }, outcome: /** @type {const} */ ('invalid') } : {}
+      return find(compare({ pipy: cores(0.1), envoy: cores(0.2), change }))
+    }
+    expect(of(20, 1).verdict).toBe('lower')
+    expect(of(20, 1).reasons.join()).toContain('in 1 of 20 rounds')
+    expect([of(19, 1), of(20, 2)].map(({ verdict }) => verdict)).toEqual(['invalid', 'invalid'])
+  })
+
   it('speaks of capacity only if the sidecar bound the run', () => {
     const made = { pipy: six(0.24), envoy: six(0.24) }
     const reasons = ['users bound in 6 of 6 rounds']

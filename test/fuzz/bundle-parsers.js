@@ -3,7 +3,7 @@ import path from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { pack } from 'tar-stream'
-import { readBundledFiles, unpackBundle } from '../../src/records/bundle.js'
+import { readFilesToBundle, unpackBundle } from '../../src/records/bundle.js'
 import { pick } from './mutate.js'
 import { RUN_FOLDER } from './run-parsers.js'
 
@@ -31,7 +31,7 @@ const TEXTS = [
 ]
 const TYPES = '0 1 2 3 4 5 6 7 x g L K S \0 Z'.split(' ')
 
-const files = readBundledFiles(path.join(RUN_FOLDER, 'runs/small'))
+const files = readFilesToBundle(path.join(RUN_FOLDER, 'runs/small'))
 const archive = pack()
 for (const [name, text] of Object.entries(files)) archive.entry({ name, mode: 0o644 }, text.slice(0, 3000))
 archive.finalize()

@@ -113,7 +113,7 @@ function createVariant(name, file, change) {
 
 /**
  * A program that stands before the real one.
- * @param {string} name @param {string} script of the shell; "$TOOL" is the real program @param {'pipy' | 'envoy' | 'k6' | 'ztunnel'} tool
+ * @param {string} name @param {string} script of the shell; "$TOOL" is the real program @param {'pipy' | 'envoy' | 'k6' | 'ztunnel' | 'linkerd2-proxy'} tool
  */
 function createWrapper(name, tool, script) {
   const file = path.join(folder, name)
@@ -415,6 +415,20 @@ describe('is caught:', { timeout: 180_000 }, () => {
     expect(stdout).toContain(`${plane}: plaintext, in strict mode: accepted, expected refused`)
     expect(stdout).toContain(`CPU per request of pipy and ${plane}: no verdict`)
     expect(exitCode).toBe(3)
+  })
+
+  // A proxy sends plaintext to an address that it takes for its own application's.
+  it.concurrent("a Linkerd's proxy that sends plaintext to others", async context => {
+    need(context, 'pipy', 'linkerd2-proxy', 'k6', 'caps')
+    await needNamespaces(context, 'iptables')
+    const LINKERD2_PROXY = createWrapper(
+      'plain-linkerd',
+      'linkerd2-proxy',
+      `export LINKERD2_PROXY_INBOUND_IPS="$LINKERD2_PROXY_INBOUND_IPS$(printf ',10.77.0.%s' {1..254})"\nexec "$TOOL" "$@"`,
+    )
+    const argv = ['--planes', 'pipy,linkerd:deployed', '--cpu', '0.5', '--interception', 'redirect']
+    const { stdout, records, exitCode } = await lie([...argv, '--link', 'gateway-ratings'], { env: { LINKERD2_PROXY } })
+    console.log(stdout, exitCode, records.map(r => [r.outcome, r.load?.failed, r.reasons]))
   })
 
   it.concurrent('unequal workers', async context => {

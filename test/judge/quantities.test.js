@@ -103,6 +103,7 @@ describe('quantities of an arm', () => {
   it.each([
     ['throughput', 1234.5, 'requests/s', '1235'],
     ['cpuCores', 0.12345, 'CPU cores', '0.123'],
+    ['cpuCores', 0.00034, 'CPU cores', '0.0003'],
     ['cpuOfCap', 0.954, 'CPU of cap', '95 %'],
     ['p999', 12.34, 'p99.9 ms', '12.3'],
     ['addedP99', 0.123, 'added p99 ms', '0.12'],

@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib'
 import { pack } from 'tar-stream'
 import { describe, expect, it, vi } from 'vitest'
 import { makeOwnedFolder, removeStaleFolders } from '../../src/lib/temporary-folder.js'
-import { readBundledFiles, unpackBundle, writeBundle } from '../../src/records/bundle.js'
+import { readFilesToBundle, unpackBundle, writeBundle } from '../../src/records/bundle.js'
 import { createNameHider } from '../../src/records/hide-names.js'
 import { withRuns } from '../../src/verbs/open-runs.js'
 import { verifyFolder } from '../../src/verbs/verify.js'
@@ -36,7 +36,7 @@ describe('a bundle', () => {
   })
 
   it('does not agree if one number was changed, in a record or in a raw file', async () => {
-    const files = readBundledFiles(`${RUNS}/load`)
+    const files = readFilesToBundle(`${RUNS}/load`)
     const samples = Object.keys(files).find(name => name.endsWith('pipy-0.25/samples.jsonl')) ?? ''
     const changes = [
       ['trials.jsonl', /("verified":)\d+/],
@@ -90,7 +90,7 @@ describe('a bundle', () => {
     ['one line', (/** @type {Buffer} */ block) => block.fill('['), /trials\.jsonl:1 is longer than 16\.0 MiB/],
   ])('is refused if a small file unpacks to nothing but %s, and leaves nothing', async (name, fill, words) => {
     const before = listUnpacked()
-    const files = readBundledFiles(`${RUNS}/load`)
+    const files = readFilesToBundle(`${RUNS}/load`)
     const file = path.join(folder, `bomb-${name}.tar.gz`)
     await writeBundle(file, { ...files, 'trials.jsonl': fill(Buffer.alloc(64 * 2 ** 20)).toString() })
     expect(statSync(file).size).toBeLessThan(200_000)

@@ -142,8 +142,8 @@ function findOffLine(series, judge) {
 }
 
 /**
- * Measures each round's largest distance from its least-squares line, as a share of its range. Rounds that a point lacks count as
- * missing. @param {Series} series
+ * Measures how far the points of a round are at most off its least-squares line, as a share of its range.
+ * @param {Series} series @returns the median over the rounds with its interval; a round that lacks a point counts as missing
  */
 function measureBend({ points, summarise }) {
   const rounds = points[0].values.map((_, round) => {

@@ -103,8 +103,8 @@ function renderAcceptedIdentities(identities) {
 }
 
 /**
- * Renders which name a server must have. HAProxy compares its DNS names and common name with the server name (SNI) that it sends,
- * or with `verifyhost` if it sends none: a listed identity takes that place.
+ * Renders the name that a server's certificate must have. HAProxy compares it with the SNI that HAProxy sends or, where that sends
+ * none, with `verifyhost`, which is the listed identity. acceptedIdentities of the cluster: null: any of the authority; []: nobody.
  * @param {string} cluster
  * @param {NonNullable<Cluster['mtls']>} mtls
  * @throws {Error} for several identities

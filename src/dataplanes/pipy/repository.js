@@ -71,7 +71,7 @@ export const repository = {
         ...listLogOptions(model.features),
         `http://${control.address}:${control.port}/repo/${model.service}/`,
       ],
-      // Without TLS there is no group to set, and then hundreds of sidecars need no folders.
+      // The repository has the configuration: only the file with the key-exchange groups is left, which nothing reads without TLS.
       env: isUsingTls(model) ? env : {},
       files: isUsingTls(model) ? files.filter(({ name }) => name !== CONFIGURATION) : [],
       scripts: [],

@@ -115,8 +115,8 @@ export function findTrialBound({ processes, generatorCpus, idleFraction, loadHos
   const isGeneratorBound = (/** @type {ProcessRecord} */ p) =>
     p.cpuCores > GENERATOR_BOUND * generatorCpus || (p.throttledFraction ?? 0) > 0
   if (withRole(processes, 'generator').some(isGeneratorBound)) return 'generator'
-  if (loadHost && isUsedUp(loadHost)) return 'generator'
-  if (idleFraction < HOST_IDLE_LEAST && !isFilled) return 'host'
+  if (loadHost && isCpuUsedUp(loadHost)) return 'generator'
+  if (isCpuUsedUp({ idleFraction }) && !isFilled) return 'host'
   return kind === 'open' ? 'rate' : 'users'
 }
 
@@ -126,7 +126,7 @@ export function computeLoadSeconds({ load, window }) {
 }
 
 /** Says whether a machine had no CPU time to spare. @param {{ idleFraction: number }} host */
-export function isUsedUp({ idleFraction }) {
+export function isCpuUsedUp({ idleFraction }) {
   return idleFraction < HOST_IDLE_LEAST
 }
 

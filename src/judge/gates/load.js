@@ -5,7 +5,7 @@ import {
   findTrialBound,
   GENERATOR_BOUND,
   isServingLoudPair,
-  isUsedUp,
+  isCpuUsedUp,
   renderFinePercent,
   renderProcessName,
   withRole,
@@ -81,7 +81,7 @@ export const LOAD_GATES = [
       const { users } = record.trial.arm.load
       return [
         loadHost &&
-          isUsedUp(loadHost) &&
+          isCpuUsedUp(loadHost) &&
           `the machine of the load was ${renderFinePercent(1 - loadHost.idleFraction)} busy, ${loadHost.foreignCores.toFixed(2)} cores of it with something else`,
         loadHost &&
           loadHost.roundTripMs > ROUND_TRIP_MOST_MS &&

@@ -1,4 +1,4 @@
-import { isUsedUp } from '../../judge/gates/gate.js'
+import { isCpuUsedUp } from '../../judge/gates/gate.js'
 import { subtract } from '../../judge/record/compute-window.js'
 import { createRowFactory } from '../../judge/record/measures.js'
 import { groupBy } from '../../lib/group-by.js'
@@ -93,7 +93,7 @@ export function listMemoryPoints({ steps }) {
 
 /** Says whether the machine's CPUs were used up in a step. @param {GrowthRecord['steps'][number]['host']} host over the step */
 export function isHostUsedUp(host) {
-  return isUsedUp({ idleFraction: computeIdleFraction(host) })
+  return isCpuUsedUp({ idleFraction: computeIdleFraction(host) })
 }
 
 /** Says whether all sidecars of a step served in time. @param {GrowthNumbers['steps'][number]} step */

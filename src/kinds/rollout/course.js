@@ -185,25 +185,27 @@ async function chooseError(error, { deployment: { processes }, falling }) {
 /**
  * Asserts that all sidecars, simulated ones included, had the configuration of each phase that was begun.
  * @param {NonNullable<TrialRecord['rollout']>} rollout @param {number} deadlineSeconds of a phase, for the error
- * @throws {BenchError} that names the sidecars of the first phase in which some had not
+ * @throws {BenchError} on the first phase in which some had not: it names up to 20 real sidecars, and no simulated ones
  */
 export function assertRolloutConverged({ sidecars, simulated, first, change, withdrawal, removal }, deadlineSeconds) {
   const real = sidecars - (simulated ?? 0)
+  const noun = simulated ? 'real sidecars' : 'sidecars'
   const phases = /** @type {const} */ ([
-    [first, real, 'its first configuration'],
-    [change, real, 'the change of its configuration'],
-    [withdrawal, real, 'its configuration without the services'],
-    [removal, removal?.moved ?? 0, 'the configuration of its new shard'],
+    [first, real, noun, 'its first configuration'],
+    [change, real, noun, 'the change of its configuration'],
+    [withdrawal, real, noun, 'its configuration without the services'],
+    [removal, removal?.moved ?? 0, 'sidecars that moved', 'the configuration of its new shard'],
   ])
-  for (const [phase, count, what] of phases) {
+  for (const [phase, count, sidecarsOfPhase, what] of phases) {
     if (!phase) continue
     const { converged, missing, isOfSimulated = true } = phase
     const within = `within ${Math.round(deadlineSeconds)} s`
     if (!isOfSimulated)
       throw new BenchError(`not converged: not all of ${simulated} simulated sidecars had ${what} ${within}`)
     if (converged === count) continue
-    const all = count === real ? `${sidecars} sidecars` : `${count} sidecars that moved`
-    throw new BenchError(`not converged: ${missing.join(', ')}: ${converged} of ${all} had ${what} ${within}`)
+    throw new BenchError(
+      `not converged: ${missing.join(', ')}: ${converged} of ${count} ${sidecarsOfPhase} had ${what} ${within}`,
+    )
   }
 }
 

@@ -1,7 +1,7 @@
 import http from 'node:http'
 import { countResets } from '../../node/kernel/sockets.js'
 import { sendRequest } from '../../node/send.js'
-import { CALLS, CASES, EARLY_PATH, findExpectedStatus, findHostEndpoint, IGNORED_HEADERS, PASSED_ON } from './corpus.js'
+import { CASES, EARLY_PATH, findExpectedStatus, findHostEndpoint, GRPC_CASES, IGNORED_HEADERS, PASSED_ON } from './corpus.js'
 
 /** Requests that every plane must answer alike. */
 /** @import { Probed } from './probe.js' */
@@ -74,7 +74,7 @@ export const ANSWERS = [
 ]
 
 /** The checks of requests that gRPC calls can make, too. */
-export const CALLED = [...CALLS.map(checkCase), ...COMMON]
+export const GRPC_CHECKS = [...GRPC_CASES.map(checkCase), ...COMMON]
 
 /** @type {Check} */
 export const EARLY_ANSWER = {

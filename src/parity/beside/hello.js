@@ -68,8 +68,10 @@ export function isWhole(bytes) {
 export const parseServerGroup = record => parseOrNull(() => readChosenGroup(record))
 
 /**
- * Parses a client's first record: the groups that it offers, in its order, and those of its key shares; null: it is no ClientHello.
+ * Parses the key-exchange groups of a client's first record.
  * @param {Buffer} record
+ * @returns {{ groups: string[], shares: string[] } | null} groups: offered, in the client's order; shares: those with a key share;
+ *   null: it is no ClientHello, or a malformed one
  */
 export const parseClientGroups = record => parseOrNull(() => readOfferedGroups(record))
 

@@ -2,7 +2,7 @@ import http from 'node:http'
 import { openChannel } from '../../node/call.js'
 import { sendRequest } from '../../node/send.js'
 import { tryHandshakes, tryPeers } from './access.js'
-import { ANSWERS, CALLED, CONNECT_TIMEOUT, EARLY_ANSWER, LONE_RETRY } from './answers.js'
+import { ANSWERS, CONNECT_TIMEOUT, EARLY_ANSWER, GRPC_CHECKS, LONE_RETRY } from './answers.js'
 import { BYTES, CONNECT_TIMEOUT_OF_BYTES, LONE_RETRY_OF_BYTES, NEXT_ENDPOINT } from './bytes.js'
 import { findSecureEndpoint } from './corpus.js'
 import { CANCELLATION, UNARY } from './grpc.js'
@@ -55,7 +55,7 @@ const POOL_ENTRIES = ['client', 'permissive']
 /** Chooses the checks of the row of answers. @param {Configuration} configuration */
 function chooseChecks({ protocol }) {
   if (protocol === 'tcp') return BYTES
-  return protocol === 'grpc' ? [...CALLED, ...UNARY] : ANSWERS
+  return protocol === 'grpc' ? [...GRPC_CHECKS, ...UNARY] : ANSWERS
 }
 
 /**

@@ -16,7 +16,8 @@ const findSmallest = (request, axis, fallback) => Math.min(...(readValues(reques
 const isReconfigured = ({ axes }) => axes.changesPerMinute !== undefined
 
 /**
- * Finds an axis of the request that no kind of trials of the run can vary, as the axis lists its kinds; undefined: there is none.
+ * Finds an axis that nothing here can vary: one of the command line that no kind of the run has, or one of the file that no kind of
+ * the experiment or of the run has; undefined: there is none.
  * @param {PartRequest} request
  */
 function findForeignAxis(request) {

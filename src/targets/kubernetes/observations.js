@@ -77,12 +77,12 @@ export function mergeObservations(observations, { processes }) {
       for (const [i, at] of places.entries()) all[at] = lists[n]?.[i]
     return all
   }
-  const ticks = observations.map(({ observation }) => new Map(observation.samples.map(s => [computeTick(s), s])))
+  const ticks = observations.map(({ observation }) => new Map(observation.samples.map(s => [createMomentKey(s), s])))
   const samples = main.observation.samples
-    .filter(sample => ticks.every(byTick => byTick.has(computeTick(sample))))
+    .filter(sample => ticks.every(byTick => byTick.has(createMomentKey(sample))))
     .map(sample => ({
       ...sample,
-      readings: orderResults(ticks.map(byTick => byTick.get(computeTick(sample))?.readings)),
+      readings: orderResults(ticks.map(byTick => byTick.get(createMomentKey(sample))?.readings)),
     }))
   const merge = (/** @type {'start' | 'end'} */ which) => {
     const edges = observations.map(({ observation }) => observation[which])
@@ -102,7 +102,7 @@ export function mergeObservations(observations, { processes }) {
   }
 }
 
-/** Names the moment of a sample: its edge, or its tick. @param {{ epochMs: number, edge?: string }} sample */
-function computeTick({ epochMs, edge }) {
+/** Creates the key under which samples of several nodes are merged: the name of an edge, or the number of the tick. @param {{ epochMs: number, edge?: string }} sample */
+function createMomentKey({ epochMs, edge }) {
   return edge ?? Math.round(epochMs / TICK_MS)
 }

@@ -504,6 +504,10 @@ it('a rollout names the sidecars that did not have their configuration by the de
   )
   const mixed = { ...rollout, simulated: 15, change: { ...all, converged: 5, isOfSimulated: true } }
   expect(() => assertRolloutConverged({ ...mixed, first: mixed.change }, 22)).not.toThrow()
+  const late = { ...mixed, first: mixed.change, change: { converged: 4, missing: ['client-2'] } }
+  expect(() => assertRolloutConverged(late, 22)).toThrow(
+    'not converged: client-2: 4 of 5 real sidecars had the change of its configuration within 22 s',
+  )
   expect(() => assertRolloutConverged({ ...mixed, first: { ...mixed.change, isOfSimulated: false } }, 22)).toThrow(
     'not converged: not all of 15 simulated sidecars had its first configuration within 22 s',
   )

@@ -11,12 +11,12 @@ const PEER = ['x-envoy-peer-metadata-id', 'x-envoy-peer-metadata']
 const ALPN = { HTTP11: ['istio-http/1.1', 'istio', 'http/1.1'], HTTP2: ['istio-h2', 'istio', 'h2'] }
 
 /**
- * A chain of a proxy that handles requests. isIstios: the build has Istio's own filters; isFromProxy: the peer is another proxy
+ * A filter chain that handles HTTP. isIstios: the build has Istio's own filters; isFromProxy: the peer is another proxy
  * of the mesh; allowed: identities that a policy lists, null: no policy.
- * @typedef {{ direction: Direction, isIstios: boolean, isFromProxy: boolean, allowed: string[] | null }} Part
+ * @typedef {{ direction: Direction, isIstios: boolean, isFromProxy: boolean, allowed: string[] | null }} HttpChain
  */
 
-/** Renders the filters in order; without Istio's own, with their stand-ins. @param {SidecarModel} model @param {Part} part */
+/** Renders the filters in order; without Istio's own, with their stand-ins. @param {SidecarModel} model @param {HttpChain} part */
 export function renderFilters({ service }, { direction, isIstios, isFromProxy, allowed }) {
   const isOutbound = direction === 'outbound'
   return [
@@ -94,7 +94,7 @@ function renderTypedStruct(name, type, value) {
 
 /**
  * Renders the stand-in for istio.stats, an access logger: its four statistics of a request, with its labels.
- * @param {SidecarModel} model @param {Part} part
+ * @param {SidecarModel} model @param {HttpChain} part
  */
 export function renderRequestStats({ service, clusters }, { direction, isFromProxy }) {
   const isOutbound = direction === 'outbound'

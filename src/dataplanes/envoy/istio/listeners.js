@@ -7,7 +7,7 @@ import { renderContext, TLS_VERSIONS } from './tls.js'
 
 /** The listeners of Istio's proxy (pilot/pkg/networking/core: listener_inbound.go, listener.go, listener_builder.go). */
 /** @import { SidecarModel } from '../../../model/types.ts' */
-/** @import { Direction, Part } from './filters.js' */
+/** @import { Direction, HttpChain } from './filters.js' */
 
 const MANAGER = 'envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager'
 const LISTENER = 'envoy.extensions.filters.listener'
@@ -128,7 +128,7 @@ function renderOutbound(model, outbound, isIstios) {
   ]
 }
 
-/** @param {SidecarModel} model @param {Part} part */
+/** @param {SidecarModel} model @param {HttpChain} part */
 function renderManager(model, part) {
   const { direction, isIstios } = part
   const renderEnvoyPercent = (/** @type {number} */ value) => ({ value })
