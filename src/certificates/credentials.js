@@ -9,13 +9,13 @@ import { renderSpiffeId } from '../model/sidecar-contract.js'
 export const SERVICES = ['client', 'server']
 /** The folder of the flawed certificates, below that of the services'. */
 export const REFUSED_FOLDER = 'refused'
-/** The identity in whose place the flawed certificates are shown. */
+/** The identity that the flawed certificates claim, unless they name another. */
 export const CLIENT = renderSpiffeId('client')
 
 /**
- * Certificates with one flaw each, for which a sidecar must refuse them in place of the client's (parity/beside/peers.js).
- * @type {Record<string, CertificateFlaws & { identity?: string, isOfAnother?: boolean }>} identity: absent: the client's;
- *   isOfAnother: it is issued by another authority of the same name
+ * Certificates with one flaw each: a sidecar that accepts the client must refuse them (parity/beside/peers.js).
+ * @type {Record<string, CertificateFlaws & { identity?: string, isOfAnother?: boolean }>} identity absent: the client's;
+ *   isOfAnother: issued by another authority with the same name
  */
 export const FLAWED = {
   'self-signed': { isSelfSigned: true },
@@ -32,8 +32,8 @@ export const FLAWED = {
 }
 
 /**
- * Reads the certificates and keys that the rig's peers show, by name, and the authority's certificate, all as PEM.
- * @param {string} folder @returns {{ ca: string, credentials: Record<string, Credentials> }}
+ * Reads the certificates and keys of the rig's peers, by name, and the certificate of their authority, all as PEM.
+ * @param {string} folder @throws {Error} if a file cannot be read @returns {{ ca: string, credentials: Record<string, Credentials> }}
  */
 export function readCredentials(folder) {
   const read = (/** @type {string} */ name) => readFileSync(path.join(folder, `${name}.pem`), 'utf8')

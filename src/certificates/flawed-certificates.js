@@ -6,8 +6,10 @@ import { CLIENT, FLAWED, REFUSED_FOLDER } from './credentials.js'
 /** @import { Authority } from '../lib/certificates.js' */
 
 /**
- * Writes the flawed certificates below the folder of the services'. They share one key, as making an RSA key takes half a second.
- * @param {{ folder: string, authority: Authority }} options folder: of the services' certificates; it has no flawed ones yet
+ * Writes the flawed certificates below the folder of the services' certificates. They share one key, as creating an RSA key takes half a
+ * second.
+ * @param {{ folder: string, authority: Authority }} options folder: of the services' certificates
+ * @throws {Error} if the folder has flawed certificates already
  */
 export async function writeFlawedCertificates({ folder, authority }) {
   const refusedFolder = path.join(folder, REFUSED_FOLDER)

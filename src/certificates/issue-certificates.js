@@ -10,10 +10,13 @@ const ISSUER = path.join(ROOT, 'src/certificates/issuer.js')
 const DEADLINE_MS = 600_000
 
 /**
- * certificates: the folder of all key types, as in lib/certificate-files.js; names: of services; rotated: the services that get
- * a second certificate; lifeMs: absent: a day; hasAuthorityKey: the authority's private key is written, too.
- * @typedef {{ certificates: string, names: string[], rotated?: string[], keyTypes: readonly KeyType[], lifeMs?: number,
- *   hasAuthorityKey?: boolean }} Issue
+ * @typedef {object} Issue
+ * @property {string} certificates the folder of all key types, as in lib/certificate-files.js
+ * @property {string[]} names of services
+ * @property {string[]} [rotated] services that get a second certificate
+ * @property {readonly KeyType[]} keyTypes
+ * @property {number} [lifeMs] absent: a day
+ * @property {boolean} [hasAuthorityKey] write the private key of the authority, too
  */
 
 /**
@@ -32,7 +35,7 @@ export async function issueCertificates(issue) {
   throw new BenchError(`cannot make certificates in ${issue.certificates}: ${why}`)
 }
 
-/** Finds the first line of stderr that has an error's name and message, without its stack; undefined: none has. @param {string} stderr */
+/** Finds the first line of stderr with the name and message of an error, without its stack; undefined: there is none. @param {string} stderr */
 export function findReason(stderr) {
   return /^(?:\w*Error|DOMException)(?: \[\w+\])?: .*/m.exec(stderr)?.[0]
 }

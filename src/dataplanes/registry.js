@@ -1,6 +1,6 @@
 /** @import { DataPlane } from '../model/types.ts' */
 
-/** Every data plane of the kit, in the order of the reports: its code is loaded when a run names it. */
+/** All data planes, in the order of reports. The code of each is loaded when a run names it. */
 /** @type {Record<string, () => Promise<DataPlane>>} */
 const PLANES = {
   none: async () => (await import('./none/index.js')).none,
@@ -16,7 +16,7 @@ const PLANES = {
 
 export const PLANE_NAMES = Object.keys(PLANES)
 
-/** The proxies that meshes deploy, by the name of the mesh. @type {Record<string, string>} */
+/** The plane and profile that each mesh deploys, by the name of the mesh. @type {Record<string, string>} */
 export const MESHES = { istio: 'envoy:istio', ambient: 'ztunnel:istio', osm: 'envoy:osm-1.1', fsm: 'pipy:fsm' }
 
 /**
@@ -33,7 +33,7 @@ export async function loadPlanes(names = PLANE_NAMES) {
 }
 
 /**
- * Returns the plane that a line of the registry loads.
+ * Asserts that a line of the registry loads a plane of its name, and returns it.
  * @param {string} name @param {DataPlane | undefined} plane @throws {Error} if there is none, or its name is not that of the line
  */
 export function assertPlaneName(name, plane) {

@@ -2,8 +2,9 @@ import { BenchError } from '../lib/errors.js'
 import { findFault } from '../lib/schema-issue.js'
 
 /**
- * Reads a line of a generator's log, and returns what `read` does. @template T @param {number} number of the line, from 1 @param {() => T} read
- * @throws {BenchError} with that number if `read` throws: the line is cut off, or no result
+ * Calls `read` for a line of a generator's log, and returns its value.
+ * @template T @param {number} number of the line, from 1 @param {() => T} read
+ * @throws {BenchError} with that number if `read` throws, as for a truncated line
  */
 export function readResultLine(number, read) {
   try {
@@ -14,7 +15,12 @@ export function readResultLine(number, read) {
   }
 }
 
-/** @template T @param {import('zod').ZodType<T>} schema @param {unknown} value @returns {T} the value @throws {Error} that names its first fault */
+/**
+ * Asserts that a value has the shape of a schema, without parsing it.
+ * @template T @param {import('zod').ZodType<T>} schema @param {unknown} value
+ * @returns {T} the same value
+ * @throws {Error} with its first fault
+ */
 export function assertResultShape(schema, value) {
   const fault = findFault(schema, value)
   if (fault !== null) throw new Error(fault)

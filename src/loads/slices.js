@@ -2,8 +2,8 @@ import { createRandom, shuffleItems } from '../lib/random.js'
 
 /** The order in which interleaved arms get the load, a slice of time each. Pure. */
 
-// Orders drawn for each round, of which the most even is taken.
-const TRIED = 8
+// Orders drawn for each round, of which the most even is used.
+const DRAWS = 8
 
 /**
  * Counts the slices that cover a load and its tail, and adds one.
@@ -15,7 +15,7 @@ export function countSlices({ warmupSeconds, windowSeconds }, { sliceMs, tailMs 
 
 /**
  * Puts every arm once in each round of slices, in a random order in which each arm follows each other about equally often.
- * Returns the place of the arm of each slice, a digit each. From one round to the next an arm comes at most one place later, so
+ * Returns one digit for each slice, the place of its arm. From one round to the next an arm comes at most one place later, so
  * it is idle for at most as many slices as there are arms: sidecars close connections that are idle for longer.
  * @param {{ arms: number, slices: number, seed: number }} options arms: at most ten
  */
@@ -25,11 +25,11 @@ export function orderSlices({ arms, slices, seed }) {
   const followed = places.map(() => places.map(() => 0))
   let round = shuffleItems(places, random)
   const order = [...round]
-  const countSteps = (/** @type {number[]} */ next) =>
+  const countRepeats = (/** @type {number[]} */ next) =>
     next.reduce((sum, place, i) => sum + followed[next[i - 1] ?? order[order.length - 1]][place], 0)
   while (order.length < slices) {
-    const tried = Array.from({ length: TRIED }, () => reorderRound(round, random))
-    round = tried.reduce((a, b) => (countSteps(b) < countSteps(a) ? b : a))
+    const draws = Array.from({ length: DRAWS }, () => reorderRound(round, random))
+    round = draws.reduce((a, b) => (countRepeats(b) < countRepeats(a) ? b : a))
     for (const place of round) {
       followed[order[order.length - 1]][place]++
       order.push(place)

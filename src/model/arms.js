@@ -36,8 +36,8 @@ export const NODE_CPU_AXES = ['cpuRequestCores', 'neighbourCores', 'podCpuCores'
 /** Lists the axes in which arms with a CPU limit differ, or all arms if none has one. @param {Parameters<Axis['of']>[0][]} arms */
 export function listVariedAxes(arms) {
   const capped = arms.filter(arm => arm.cpuLimitCores !== null)
-  const judged = capped.length > 0 ? capped : arms
-  return AXIS_NAMES.filter(name => new Set(judged.map(AXES[name].of)).size > 1)
+  const compared = capped.length > 0 ? capped : arms
+  return AXIS_NAMES.filter(name => new Set(compared.map(AXES[name].of)).size > 1)
 }
 
 /** Renders the values of an arm on some axes, joined by commas. @param {Parameters<Axis['of']>[0]} arm @param {AxisName[]} names */
@@ -62,7 +62,7 @@ export function isAlike(a, b, names) {
 }
 
 /**
- * Makes a key that arms share if they differ in the plane alone.
+ * Creates a key that arms share if they differ only in the plane.
  * @param {Parameters<Axis['of']>[0]} arm @param {AxisName | null} [except] an axis in which they may differ, too
  */
 export function createGroupKey(arm, except = null) {
@@ -70,7 +70,7 @@ export function createGroupKey(arm, except = null) {
   return JSON.stringify([renderLoadKind(arm.load), ...names.map(name => AXES[name].of(arm))])
 }
 
-/** Names the part of a load that arms must share to be compared. @param {{ kind: string, isInterleaved?: true }} load */
+/** Renders the part of a load that arms must share to be compared. @param {{ kind: string, isInterleaved?: true }} load */
 function renderLoadKind({ kind, isInterleaved }) {
   return isInterleaved ? `${kind} beside others` : kind
 }
@@ -93,20 +93,20 @@ export function renderContenderName(arm) {
 }
 
 /**
- * Renders the values of an arm on the axes that vary, without those that it cannot have, such as a CPU limit without sidecars;
- * empty: it has none of them.
+ * Renders the values of an arm on the axes that vary, joined by commas, without those that it cannot have, such as a CPU limit without
+ * sidecars. Empty: it has none.
  * @param {Pick<Arm, 'hasSidecars' | 'link' | 'cpuLimitCores' | 'load' | 'conditions'>} arm @param {AxisName[]} varied
  */
 export function renderVaried(arm, varied) {
-  const has = (/** @type {AxisName} */ name) => {
+  const canHave = (/** @type {AxisName} */ name) => {
     if (AXES[name].isUnsaidWhenNull) return AXES[name].of(arm) !== null
     return arm.hasSidecars || !AXES[name].isOfSidecars
   }
-  return renderAxes(arm, varied.filter(has))
+  return renderAxes(arm, varied.filter(canHave))
 }
 
 /**
- * Names an arm with its values on the axes that vary.
+ * Renders the name of an arm and its values on the axes that vary, joined by commas.
  * @param {Parameters<typeof renderVaried>[0] & PlaneChoice & { repeatOf?: string | null }} arm
  * @param {AxisName[]} varied
  */
@@ -114,12 +114,15 @@ export function renderArmLabel(arm, varied) {
   return [renderArmName(arm), renderVaried(arm, varied)].filter(Boolean).join(', ')
 }
 
-/** Parses `name:profile@control=folder`, of which all but the name may be missing; it checks none of them. @param {string} text @returns {PlaneChoice} */
+/**
+ * Parses `name:profile@control=variant`, without checking that they exist. A missing profile or variant is null; a missing control is
+ * absent. @param {string} text @returns {PlaneChoice}
+ */
 export function parseChoice(text) {
   // A path follows the first "=", and may contain others.
   const [, contender, variant = null] = /** @type {RegExpExecArray} */ (/^([^=]*)(?:=(.*))?$/s.exec(text))
-  const [named, control] = contender.split('@', 2)
-  const [plane, profile = null] = named.split(':', 2)
+  const [planeAndProfile, control] = contender.split('@', 2)
+  const [plane, profile = null] = planeAndProfile.split(':', 2)
   return { plane, variant, profile, ...(control !== undefined && { control }) }
 }
 

@@ -32,7 +32,10 @@ export const p99Ms = z
   .positive()
   .max(TIMEOUT_SECONDS * 1000, `at most ${TIMEOUT_SECONDS} s: longer requests have failed`)
 
-/** Makes the schema of a number of things, at least one. @param {number} most @param {string} why not more: the message has it */
+/**
+ * Makes the schema of a number of things, at least one.
+ * @param {number} most @param {string} why the reason for this maximum, which the message gives
+ */
 export const createCountSchema = (most, why) => z.int().positive().max(most, `at most ${most}: ${why}`)
 
 export const realSidecars = z

@@ -3,11 +3,14 @@ import { MIB } from '../lib/units.js'
 /** Limits of a container, in the form that a user pastes into a file of Kubernetes. Pure. */
 
 /**
- * @typedef {{ millicores: number, mebibytes: number, requestMillicores?: number, isRequest?: true }} Limits requestMillicores
- *   absent: the request is the limit; isRequest: millicores are a request, and there is no CPU limit
+ * @typedef {object} Limits
+ * @property {number} millicores
+ * @property {number} mebibytes
+ * @property {number} [requestMillicores] absent: the CPU request is `millicores`
+ * @property {true} [isRequest] `millicores` is a request only, and there is no CPU limit
  */
 
-/** Rounds limits up to millicores and MiB. @param {{ cores: number, bytes: number }} of @returns {Limits} */
+/** Rounds limits up to millicores and MiB. @param {{ cores: number, bytes: number }} limits @returns {Limits} */
 export function toLimits({ cores, bytes }) {
   return { millicores: toMillicores(cores), mebibytes: Math.ceil(bytes / MIB) }
 }
@@ -22,14 +25,14 @@ export function renderResources(limits) {
   const rows = Object.entries(toResources(limits))
   return [
     '    resources:',
-    ...rows.map(([name, of]) => {
-      const parts = Object.entries(of).map(([what, amount]) => `${what}: ${amount}`)
+    ...rows.map(([name, quantities]) => {
+      const parts = Object.entries(quantities).map(([resource, quantity]) => `${resource}: ${quantity}`)
       return `      ${name}: { ${parts.join(', ')} }`
     }),
   ]
 }
 
-/** Makes the `resources` of a container in Kubernetes: the memory request is the limit. @param {Limits} limits */
+/** Creates the `resources` of a Kubernetes container, whose memory request is its memory limit. @param {Limits} limits */
 export function toResources({ millicores, mebibytes, requestMillicores = millicores, isRequest }) {
   const memory = `${mebibytes}Mi`
   const cpu = `${millicores}m`

@@ -1,4 +1,4 @@
-/** CPU limits at which the sidecar can be what bounds the throughput, on a machine of so many CPUs. Pure. */
+/** CPU limits at which the sidecar can bound the throughput, by the CPUs of the machine. Pure. */
 
 // CPU that all processes use for each core of a saturated sidecar's limit: its peer, k6 and the applications use about 2.5 more
 // (gateway-ratings, measured on two CPUs). A sidecar can bind if its limit × this fits the machine.
@@ -7,7 +7,7 @@ const CPUS_PER_CAPPED_CORE = 3.5
 const CPUS_PER_CAPPED_CORE_ALONE = 2
 
 /**
- * Says whether sidecars of a CPU limit can bind.
+ * Says whether sidecars with a CPU limit can bound the throughput.
  * @param {number} cpuLimit in cores @param {number} cpus of the machine @param {boolean} [isLoadElsewhere] the generator takes none of them
  */
 export function canBind(cpuLimit, cpus, isLoadElsewhere = false) {
@@ -18,7 +18,7 @@ export function canBind(cpuLimit, cpus, isLoadElsewhere = false) {
 const CPUS_PER_CAPPED_CORE_BESIDE_WRK = { one: 1.7, more: 2.6 }
 
 /**
- * Says whether sidecars can bind if wrk makes the load, but not if k6 does.
+ * Says whether sidecars can bound the throughput under wrk, but not under k6.
  * @param {{ cpuLimit: number, cpus: number, sidecars: number }} options sidecars: of the link
  */
 export function canBindOnlyBesideWrk({ cpuLimit, cpus, sidecars }) {
@@ -26,7 +26,10 @@ export function canBindOnlyBesideWrk({ cpuLimit, cpus, sidecars }) {
   return !canBind(cpuLimit, cpus) && cpuLimit * (sidecars === 1 ? one : more) <= cpus
 }
 
-/** Finds the largest of seven CPU limits at which sidecars can bind, or 0.1 (cores). @param {number} cpus @param {boolean} [isLoadElsewhere] */
+/**
+ * Finds the largest of seven CPU limits, in cores, at which sidecars can bound the throughput; 0.1 if none can.
+ * @param {number} cpus @param {boolean} [isLoadElsewhere]
+ */
 export function findLargestBindingCpuLimit(cpus, isLoadElsewhere = false) {
   return [4, 3, 2, 1, 0.5, 0.25, 0.1].find(cpuLimit => canBind(cpuLimit, cpus, isLoadElsewhere)) ?? 0.1
 }

@@ -53,8 +53,8 @@ export const FEATURE_DEFINITIONS = {
 
 export const FEATURE_NAMES = /** @type {FeatureName[]} */ (Object.keys(FEATURES))
 
-/** Reads the names in a value of the axis, and the first that this kit does not know; undefined: it knows all. @param {string} text */
-function readNames(text) {
+/** Parses a value of the axis: its names, and the first that this kit does not know (undefined: it knows all). @param {string} text */
+function parseNames(text) {
   const sets = new Map([
     [LEAN, []],
     [ALL, FEATURE_NAMES],
@@ -69,7 +69,7 @@ function readNames(text) {
  */
 export const featureSet = z.string().transform((text, context) => {
   if (text === LEAN || text === ALL) return text
-  const { names, unknown } = readNames(text)
+  const { names, unknown } = parseNames(text)
   const refuse = (/** @type {string} */ message) => {
     context.addIssue({ code: 'custom', message })
     return z.NEVER
@@ -92,14 +92,14 @@ export function orderFeatures(text) {
  * @param {string} [features] absent: lean, and so none @throws {BenchError} for a name that this kit does not know
  */
 export function listFeatures(features = LEAN) {
-  const { names, unknown } = readNames(features)
+  const { names, unknown } = parseNames(features)
   if (unknown !== undefined)
     throw new BenchError(`read the features "${features}": this kit has no "${unknown}"; a later one may have it`)
   return FEATURE_NAMES.filter(name => names.includes(name))
 }
 
 /** The schema of the features of a plan or a record: it refuses names that this kit does not know. */
-export const recordedFeatures = z.string().refine(text => readNames(text).unknown === undefined, {
+export const recordedFeatures = z.string().refine(text => parseNames(text).unknown === undefined, {
   error: ({ input }) => `this kit does not know each feature of "${input}"; a later one may`,
 })
 
@@ -113,10 +113,11 @@ export function createFeatures(features) {
 }
 
 /**
- * Finds why a plane cannot have the features of an arm; null: it can.
+ * Finds why a plane cannot have the features of an arm, as a sentence; null: it can.
  * @param {Pick<DataPlane, 'features'>} plane @param {Pick<Conditions, 'features' | 'tls'>} conditions
+ * @throws {BenchError} for a feature that this kit does not know
  */
-export function findLackingFeatures({ features = [] }, conditions) {
+export function findUnsupportedFeatures({ features = [] }, conditions) {
   const names = listFeatures(conditions.features)
   if (names.includes('authorization') && conditions.tls === 'plaintext')
     return 'authorization is by the identity of a certificate, and plaintext has none'

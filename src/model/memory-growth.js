@@ -1,4 +1,4 @@
-/** The rule by which memory grows with requests, for counts of the lab and for windows alike. Pure. */
+/** The test for steady growth of memory, for counts of requests in the lab and for windows. Pure. */
 
 const KIB = 1024
 /** A leak grows in each part of the requests by at least this much; a heap grows by a step now and then. */
@@ -6,7 +6,8 @@ const PART_LEAST_BYTES = 16 * KIB
 const KIB_LEAST_BYTES = 100
 
 /**
- * Computes the bytes by which memory grew in all; null: it did not grow in each part, or its growth slows down.
+ * Computes the bytes by which memory grew in all parts together; null: it grew by less than 16 KiB in some part, or by less than half
+ * of the mean in the last.
  * @param {number[]} bytes at the start of the first part and at the end of each
  */
 export function computeSteadyGrowth(bytes) {

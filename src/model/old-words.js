@@ -34,7 +34,7 @@ const AXIS_NAMES = ['across', 'contrasts', 'contrast', 'axis', 'over']
 
 /**
  * Converts a document of a run, such as a manifest, a record or a summary, from schema version 3 or 4 to today's. Returns any
- * other as it is. It does not validate. @param {any} document
+ * other as it is. It does not validate, and may change the comparisons of the input. @param {any} document
  */
 export function moderniseDocument(document) {
   if (!OLD_SCHEMA_VERSIONS.includes(document?.schemaVersion)) return document
@@ -61,16 +61,16 @@ function moderniseWords(document) {
   return renamed
 }
 
-/** Kits of version 4 wrote `1 cores` in the names of proxies. @param {any[]} comparisons of a summary */
+/** Replaces `1 cores`, which kits of version 4 wrote, in the names of both sides, in place. @param {any[]} comparisons of a summary */
 function renameOneCore(comparisons) {
   for (const comparison of comparisons)
     for (const side of ['a', 'b'])
       if (typeof comparison?.[side] === 'string') comparison[side] = comparison[side].replace(/ 1 cores$/, ' 1 core')
 }
 
-/** Converts an experiment file or published claims, which have no schema version, to today's words. @param {any} written */
-export function moderniseQuestion(written) {
-  const renamed = renameKeys(written)
+/** Converts an experiment file or published claims, which have no schema version, to today's words. @param {any} document */
+export function moderniseQuestion(document) {
+  const renamed = renameKeys(document)
   if (Array.isArray(renamed?.measure))
     renamed.measure = renamed.measure.map((/** @type {string} */ kind) => OLD_KINDS[kind] ?? kind)
   return renamed
@@ -85,8 +85,8 @@ function renameKeys(value, key = '') {
   }
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value).map(([name, part]) => {
-    const now = BY_NAME.includes(key) ? name : (KEYS[name] ?? name)
-    return [now, name === 'kind' && 'users' in value && part === 'turns' ? 'interleaved' : renameKeys(part, name)]
+    const newName = BY_NAME.includes(key) ? name : (KEYS[name] ?? name)
+    return [newName, name === 'kind' && 'users' in value && part === 'turns' ? 'interleaved' : renameKeys(part, name)]
   })
   return Object.fromEntries(entries)
 }
@@ -107,7 +107,11 @@ function findArmKind({ conditions, load }, { isSearch, grows }) {
   return load?.isInterleaved ? 'cost' : 'capacity'
 }
 
-/** For each kind, makes the fields that its result alone has of those of version 4, whose summary has those of all kinds side by side. @type {Record<string, (flat: any) => object>} */
+/**
+ * By kind, creates the fields of its result that other kinds lack, from a summary of version 4, which has those of all kinds at its top
+ * level.
+ * @type {Record<string, (flat: any) => object>}
+ */
 const OF_KIND = {
   cost: ({ interleaved }) => ({ cpus: interleaved?.cpus ?? null, connections: interleaved?.connections ?? [] }),
   capacity: () => ({}),
@@ -139,8 +143,8 @@ function splitFlatSummary({ arms, comparisons, lines, slopes, ...flat }) {
 }
 
 /**
- * Finds the kind whose arms have most of the points of a line, which does not name its kind: several may have the same rates.
- * undefined: no arm has its plane and link. @param {CpuLine} line @param {SummaryArm[]} arms
+ * Finds the kind whose arms have most of the points of a line, which has no kind: arms of several kinds may have the same rates.
+ * Returns undefined if no arm has its plane and link. @param {CpuLine} line @param {SummaryArm[]} arms
  */
 function findKindOfLine(line, arms) {
   const ofLine = arms.filter(arm => renderArmName(arm) === renderArmName(line) && arm.link === line.link)

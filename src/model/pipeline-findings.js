@@ -8,9 +8,9 @@ import { hasServerTls, hasUpstreamTls, listTexts } from './pipeline-traffic.js'
 const KEY_BY_CONNECTION = /certificate\s*:\s*(?:\(\)|\w+)\s*=>[\s\S]{0,200}?new crypto\.PrivateKey/
 
 /**
- * Lists findings about the TLS of a pipeline that has answered, a sentence each; empty if it speaks none: it checks no
- * certificates, or its scripts parse the key for each connection.
- * @param {{ pipeline: Pick<Pipeline, 'document' | 'scriptFiles' | 'file'>, keyType?: string }} options keyType: of the key that it shows
+ * Lists findings about the TLS of a pipeline that has answered, a sentence each: it verifies no peer, or its scripts
+ * parse the key for each connection. Empty: it speaks no TLS, or there is nothing to report.
+ * @param {{ pipeline: Pick<Pipeline, 'document' | 'scriptFiles' | 'file'>, keyType?: string }} options keyType: of its private key; absent: not known
  */
 export function listTlsNotes({ pipeline, keyType }) {
   const { file, scriptFiles } = pipeline
@@ -39,8 +39,9 @@ function hasVariable(pipeline, name) {
 const CODEC = /\.(?:decode|encode)(MQTT|Dubbo|Thrift|RESP|BGP|Netlink)\(/
 
 /**
- * Finds the first codec of another protocol than HTTP that is left in the scripts after the replacements of pipeline.yaml; null:
- * there is none. @param {Pick<Pipeline, 'scriptFiles' | 'document'>} pipeline
+ * Finds the first codec of another protocol than HTTP that is left in the scripts after the replacements of pipeline.yaml. Returns the
+ * name of the script, the protocol and the filter, such as `decodeMQTT`; null: there is none.
+ * @param {Pick<Pipeline, 'scriptFiles' | 'document'>} pipeline
  */
 export function findForeignCodec({ scriptFiles, document }) {
   for (const [name, text] of Object.entries(scriptFiles)) {
@@ -55,7 +56,7 @@ export function findForeignCodec({ scriptFiles, document }) {
  * Adds to a BenchError that the scripts have a codec of another protocol. Returns any other error, and one of scripts without
  * such a codec, as it is. @param {unknown} error @param {Pipeline} pipeline
  */
-export function withForeignCodec(error, pipeline) {
+export function addForeignCodec(error, pipeline) {
   const codec = findForeignCodec(pipeline)
   if (codec === null || !(error instanceof BenchError)) return error
   return new BenchError(

@@ -5,11 +5,11 @@ import { createSidecarProcess } from './processes.js'
 /** @import { Pipeline } from './pipeline.js' @import { ProcessSpec, SidecarOptions } from './types.ts' */
 
 /**
- * Creates the process of a sidecar that a `pipeline.yaml` describes.
+ * Creates the process of a sidecar from its `pipeline.yaml`.
  * @param {SidecarOptions & { pipeline: Pipeline }} options
  * @param {(started: { argv: string[], workers: number }) => { argv: string[], sockets: number }} [complete] adds the arguments that
- *   its plane gives every sidecar; sockets: that listen at an address. Absent: no arguments, and one socket, since the kit does
- *   not know the threads of another program
+ *   its plane gives every sidecar, and returns how many sockets listen at an address. Absent: no arguments, and one socket, since the
+ *   kit does not know the threads of another program
  * @returns {ProcessSpec}
  */
 export function createPipelineSidecar({ pipeline, ...options }, complete = ({ argv }) => ({ argv, sockets: 1 })) {

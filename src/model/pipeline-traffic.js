@@ -35,17 +35,22 @@ export function isPayloadPosted({ document: { request } }) {
   return request.method === 'POST' && request.body === undefined
 }
 
-/** Returns the port at which the pipeline listens: the one that its scripts fix, or the kit's. @param {Pick<Pipeline, 'document'>} pipeline */
+/** Finds the port at which the pipeline listens: the one that its scripts fix, or the kit's. @param {Pick<Pipeline, 'document'>} pipeline */
 export function findPipelinePort({ document: { listen } }) {
   return listen.port ?? PORTS.inbound
 }
 
-/** Lists the texts in which variables are replaced; a template that is not there is empty. @param {Pick<Pipeline, 'document' | 'scriptFiles'>} pipeline */
+/**
+ * Lists the texts in which variables are replaced; a missing template counts as empty.
+ * @param {Pick<Pipeline, 'document' | 'scriptFiles'>} pipeline
+ */
 export function listTexts({ document, scriptFiles }) {
   return [
     ...(document.arguments ?? []),
     ...Object.values(document.environment),
-    ...Object.values(document.files).map(one => (typeof one === 'string' ? one : (scriptFiles[one.template] ?? ''))),
+    ...Object.values(document.files).map(file =>
+      typeof file === 'string' ? file : (scriptFiles[file.template] ?? ''),
+    ),
     ...Object.values(document.replace).flatMap(texts => Object.values(texts)),
   ]
 }

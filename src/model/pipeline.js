@@ -6,7 +6,7 @@ import { createCountSchema } from './bounds.js'
 import { findPipelinePort, isPayloadPosted, listTexts } from './pipeline-traffic.js'
 
 /**
- * The schema of `pipeline.yaml`, by which a proxy is run that does not read the kit's configuration, and what it renders. Pure.
+ * The schema of `pipeline.yaml`, which starts a proxy with a configuration of the user's own, and the process that it renders. Pure.
  * @import { SidecarModel } from './types.ts'
  */
 
@@ -96,20 +96,23 @@ const LISTEN = /\{\{\s*listen\.(port|address|url)\s*\}\}/
 
 /**
  * Parses a pipeline.yaml.
- * @param {string} text YAML @param {string} file its name, for errors @returns {PipelineDocument} @throws {UsageError} if it is wrong
+ * @param {string} text YAML @param {string} file its name, for errors @returns {PipelineDocument} @throws {UsageError} if it does not match the schema
  */
 export function parsePipeline(text, file) {
   return parseYaml({ text, file, schema })
 }
 
-/** Fills in the defaults of a document that the kit makes. @param {z.input<typeof schema>} document @returns {PipelineDocument} */
+/**
+ * Fills in the defaults of a document that the kit makes.
+ * @param {z.input<typeof schema>} document @returns {PipelineDocument} @throws {z.ZodError} if it is invalid
+ */
 export function createPipelineDocument(document) {
   return schema.parse(document)
 }
 
 /**
- * Asserts that a program has the version that the scripts need, of which the document may name the first parts. Any will do if it names
- * none. @param {Pick<Pipeline, 'document' | 'file'>} pipeline @param {{ name: string, version: string, path: string }} tool
+ * Asserts that a program has the version that the document requires, which may be only its first parts. Without one, any version passes.
+ * @param {Pick<Pipeline, 'document' | 'file'>} pipeline @param {{ name: string, version: string, path: string }} tool
  * @throws {UsageError} if it has another
  */
 export function assertVersion({ document: { version }, file }, tool) {
@@ -120,7 +123,8 @@ export function assertVersion({ document: { version }, file }, tool) {
 }
 
 /**
- * Summarises the request of a pipeline for records, without its headers and body, which may be secret.
+ * Summarises the request of a pipeline for records: method, path, bytes of the body and the expected status. Headers and the body may
+ * be secret, and are left out.
  * @param {Pick<Pipeline, 'document'>} pipeline @param {number} payloadBytes the body of a POST without one of its own
  */
 export function summariseRequest(pipeline, payloadBytes) {
@@ -133,7 +137,7 @@ export function summariseRequest(pipeline, payloadBytes) {
 /**
  * Asserts that a pipeline can be rendered: files and texts that it replaces are there, its variables are known, and the program
  * gets its port.
- * @param {Pick<Pipeline, 'document' | 'scriptFiles' | 'file'>} pipeline @throws {UsageError} that names what is not there
+ * @param {Pick<Pipeline, 'document' | 'scriptFiles' | 'file'>} pipeline @throws {UsageError} that names the first missing part
  */
 export function assertPipelineRenderable(pipeline) {
   const { document, file, scriptFiles } = pipeline
@@ -148,7 +152,7 @@ export function assertPipelineRenderable(pipeline) {
       throw new UsageError(
         `${file}: files.${name}: no template ${content.template}${renderSuggestion(content.template, Object.keys(scriptFiles))}`,
       )
-  for (const text of listTexts(pipeline)) render(text, { file, variables: EXAMPLE })
+  for (const text of listTexts(pipeline)) renderTemplate(text, { file, variables: EXAMPLE })
   if (document.listen.port === undefined && !listTexts(pipeline).some(text => LISTEN.test(text)))
     throw new UsageError(
       `${file}: listen: the program is not told where to listen: give the port that its scripts fix (listen: { port: 8000 }), or write {{listen.port}} in arguments, environment, files or replace`,
@@ -161,8 +165,8 @@ export function assertPipelineRenderable(pipeline) {
  * @returns {{ argv: string[], env: Record<string, string>, files: import('./types.ts').ProcessSpec['files'] }}
  */
 export function renderPipeline({ document, file, scriptFiles, binaryFiles = {} }, { model, folder }) {
-  const variables = listVariables({ model, folder, document })
-  const fill = (/** @type {string} */ text) => render(text, { file, variables })
+  const variables = createVariables({ model, folder, document })
+  const fill = (/** @type {string} */ text) => renderTemplate(text, { file, variables })
   const replaced = Object.entries(scriptFiles).map(([name, content]) => {
     const replacements = Object.entries(document.replace[name] ?? {})
     return /** @type {const} */ ([
@@ -182,13 +186,13 @@ export function renderPipeline({ document, file, scriptFiles, binaryFiles = {} }
     env: Object.fromEntries(Object.entries(document.environment).map(([name, value]) => [name, fill(value)])),
     files: [
       ...[...files].map(([name, content]) => ({ name, content })),
-      ...copyBinaryFiles(binaryFiles).filter(({ name }) => !files.has(name)),
+      ...listBinaryFiles(binaryFiles).filter(({ name }) => !files.has(name)),
     ],
   }
 }
 
-/** Lists binary files as those of a process. @param {Record<string, string>} [binaryFiles] contents as latin1, by path */
-export function copyBinaryFiles(binaryFiles = {}) {
+/** Lists binary files as files of a process. @param {Record<string, string>} [binaryFiles] contents as latin1, by path */
+export function listBinaryFiles(binaryFiles = {}) {
   return Object.entries(binaryFiles).map(([name, content]) => ({
     name,
     content,
@@ -197,10 +201,10 @@ export function copyBinaryFiles(binaryFiles = {}) {
 }
 
 /**
- * Lists the values of VARIABLES by name; a model without a cluster has none of `upstream`.
+ * Creates the values of VARIABLES by name; a model without a cluster has none of `upstream`.
  * @param {{ model: SidecarModel, folder: string, document: PipelineDocument }} options @returns {Record<string, string>}
  */
-function listVariables({ model, folder, document }) {
+function createVariables({ model, folder, document }) {
   const { trust, inbound, workers, clusters } = model
   const [upstream] = clusters[0]?.endpoints ?? []
   const [address, port] = [inbound?.address ?? '127.0.0.1', findPipelinePort({ document })]
@@ -228,8 +232,11 @@ export const VARIABLES = [
 ]
 const EXAMPLE = Object.fromEntries(VARIABLES.map(name => [name, '1']))
 
-/** @param {string} text @param {{ file: string, variables: Record<string, string> }} options @throws {UsageError} for an unknown variable */
-function render(text, { file, variables }) {
+/**
+ * Replaces the variables of a text by their values.
+ * @param {string} text @param {{ file: string, variables: Record<string, string> }} options @throws {UsageError} for an unknown variable
+ */
+function renderTemplate(text, { file, variables }) {
   return text.replaceAll(VARIABLE, (_, name) => {
     if (Object.hasOwn(variables, name)) return variables[name]
     throw new UsageError(`${file}: unknown variable {{${name}}}${renderSuggestion(name, VARIABLES)}`)

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { BenchError } from '../lib/errors.js'
 import { listByteListeners } from './byte-listeners.js'
-import { formatRouteName } from './routes.js'
+import { renderRouteName } from './routes.js'
 
 /** Processes as plain data. Pure. @import { ControlOptions, ProcessSpec, Route, SidecarModel, SidecarOptions } from './types.ts' */
 
 /**
- * Creates a process with defaults: one worker, no limits, and no files, scripts, administration port or image.
+ * Creates a process with defaults: one worker, no limits, and no environment, files, scripts, credentials, administration port or image.
  * @param {Pick<ProcessSpec, 'service' | 'role' | 'program' | 'argv' | 'folder' | 'listens'> & Partial<ProcessSpec>} overrides
  * @returns {ProcessSpec}
  */
@@ -26,9 +26,9 @@ export function createProcess(overrides) {
 }
 
 /**
- * Makes the process of a sidecar from its model and the parts that its plane adds, which win.
+ * Creates the process of a sidecar from its model; the overrides of its plane win.
  * @param {SidecarOptions} options @param {Pick<ProcessSpec, 'argv' | 'files' | 'admin'> & Partial<ProcessSpec>} overrides
- * @throws {import('../lib/errors.js').BenchError} for a limit of the model that a plane cannot be given
+ * @throws {BenchError} for a limit of the model that some plane cannot have
  */
 export function createSidecarProcess({ model, folder, tool, cpuLimitCores }, overrides) {
   assertLimits(model)
@@ -52,7 +52,7 @@ export function createSidecarProcess({ model, folder, tool, cpuLimitCores }, ove
 }
 
 /**
- * Makes the process of a control plane from the parts that its plane adds, which win.
+ * Creates the process of a control plane; the overrides of its plane win.
  * @param {ControlOptions} options @param {Pick<ProcessSpec, 'argv'> & Partial<ProcessSpec>} overrides
  */
 export function createControlProcess({ control, controlTool, folder }, overrides) {
@@ -90,7 +90,10 @@ const limits = z.object({
   }),
 })
 
-/** Asserts that every plane can have the limits of a model. @param {SidecarModel} model @throws {BenchError} that names the first limit at fault */
+/**
+ * Asserts that every plane can have the limits of a model.
+ * @param {SidecarModel} model @throws {BenchError} that names the first invalid limit or route
+ */
 function assertLimits(model) {
   // A lean sidecar may know thousands of clusters, and reads no limit of theirs.
   if (Object.keys(model.features).length === 0) return
@@ -103,14 +106,14 @@ function assertLimits(model) {
 }
 
 /**
- * Finds why not every plane can count and limit by these routes; null: all can.
+ * Finds why some plane cannot count or limit by these routes, as a sentence; null: all can.
  * @param {'inbound' | 'outbound'} direction @param {Route[]} routes @param {SidecarModel['features']} features
  */
 function findRouteFault(direction, routes, { metrics, 'rate-limit': limit }) {
   /** @type {Set<string>} */
   const names = new Set()
   for (const route of metrics || limit ? routes : []) {
-    const name = formatRouteName(direction, route)
+    const name = renderRouteName(direction, route)
     if (names.has(name)) return `two are counted as ${name}: give one another host, path or header`
     names.add(name)
   }

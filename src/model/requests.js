@@ -12,7 +12,7 @@ const HEADERS_MOST = 16
 /** The shortest header that `renderHeaders` makes: `x-h0: `, a character and a line end. */
 export const HEADER_BYTES_LEAST = 9
 
-/** Parts of a request that options name; null or absent: not named. */
+/** Options of a request; null or absent: not set. */
 /** @typedef {{ method?: string | null, requestBytes?: number | null, requestHeaderBytes?: number | null, responseBytes?: number | null,
  *   serviceTime?: string | null, chunks?: string | null, protocol?: string }} RequestOptions */
 
@@ -27,8 +27,8 @@ export const REQUEST_AXES = /** @type {const} */ ([
 ])
 
 /**
- * Creates the one kind of request of a load. A response alone is fetched by GET, a request body alone is posted, and a size
- * that is not named is that of the payload. Calls of gRPC are posted.
+ * Creates the one kind of request of a load. The default method is GET for a response size alone, and POST otherwise and for gRPC.
+ * A size that is not set is that of the payload, or 0 where the method has no body.
  * @param {RequestOptions} options @param {number} payloadBytes @returns {RequestKind}
  */
 export function createRequestKind(options, payloadBytes) {
@@ -62,8 +62,8 @@ export function renderServiceTime({ meanMs, isExponential }) {
   return `${isExponential ? 'exp:' : ''}${meanMs}ms`
 }
 
-/** Reads the service time of a kind of request; without one it is 0 ms. @param {Pick<RequestKind, 'serviceTime'>} kind @returns {ServiceTime} */
-export function findServiceTime({ serviceTime }) {
+/** Reads the service time of a kind of request; 0 ms without one. @param {Pick<RequestKind, 'serviceTime'>} kind @returns {ServiceTime} */
+export function readServiceTime({ serviceTime }) {
   return (serviceTime && parseServiceTime(serviceTime)) || { meanMs: 0, isExponential: false }
 }
 
@@ -109,7 +109,7 @@ export function computeBodyBytes({ requests, payloadBytes = 0, ownRequest }) {
 
 /** Computes the mean time of the application in milliseconds, with that between chunks; 0 for an echo. @param {Pick<Load, 'requests'>} load */
 export function computeServiceMs({ requests = [] }) {
-  return requests.length === 0 ? 0 : computeMean(requests, kind => findServiceTime(kind).meanMs + computeChunksMs(kind))
+  return requests.length === 0 ? 0 : computeMean(requests, kind => readServiceTime(kind).meanMs + computeChunksMs(kind))
 }
 
 // One in twenty service times of an exponential distribution is longer than three times the mean: exp(-3) is 0.05.
@@ -117,7 +117,7 @@ const SLOW_TIMES = 3
 
 /** Computes the seconds that a slow answer of the slowest kind takes; 0 for an echo. @param {Pick<Load, 'requests'>} load */
 export function computeSlowSeconds({ requests = [] }) {
-  const slowMs = requests.map(kind => SLOW_TIMES * findServiceTime(kind).meanMs + computeChunksMs(kind))
+  const slowMs = requests.map(kind => SLOW_TIMES * readServiceTime(kind).meanMs + computeChunksMs(kind))
   return Math.max(0, ...slowMs) / 1000
 }
 
@@ -137,14 +137,8 @@ const P99_SHARE = 0.01
  */
 export function computeServiceP99Ms(requests) {
   const weights = requests.reduce((sum, { weight }) => sum + weight, 0)
-  // The share of requests that take longer: after its chunks, a fixed time is over at its mean, an exponential one is exp(-t / mean).
   const computeShareAbove = (/** @type {number} */ ms) =>
-    requests.reduce((sum, kind) => {
-      const { meanMs, isExponential } = findServiceTime(kind)
-      const leftMs = ms - computeChunksMs(kind)
-      const share = leftMs < 0 ? 1 : isExponential ? Math.exp(-leftMs / meanMs) : leftMs < meanMs ? 1 : 0
-      return sum + (kind.weight / weights) * share
-    }, 0)
+    requests.reduce((sum, kind) => sum + (kind.weight / weights) * computeKindShareAbove(kind, ms), 0)
   let [low, high] = [0, 1e6]
   if (computeShareAbove(0) <= P99_SHARE) return 0
   while (high - low > 0.05) {
@@ -153,6 +147,15 @@ export function computeServiceP99Ms(requests) {
     else high = middle
   }
   return Number(high.toFixed(1))
+}
+
+/** Computes the share of requests of one kind that take longer than a time. @param {RequestKind} kind @param {number} ms */
+function computeKindShareAbove(kind, ms) {
+  const { meanMs, isExponential } = readServiceTime(kind)
+  const beyondChunksMs = ms - computeChunksMs(kind)
+  if (beyondChunksMs < 0) return 1
+  if (isExponential) return Math.exp(-beyondChunksMs / meanMs)
+  return beyondChunksMs < meanMs ? 1 : 0
 }
 
 /** Computes the mean over kinds of requests by their weights. @param {RequestKind[]} requests @param {(kind: RequestKind) => number} measure */
@@ -183,7 +186,7 @@ export function renderAnswer(bytes, nonce) {
 }
 
 /**
- * Creates a request of the first kind of a load, with a nonce, and the body that must answer it. The body of an echo is the nonce.
+ * Creates a request of the first kind of a load, with a nonce, and the body of its correct answer. The body of an echo is the nonce.
  * @param {Pick<Load, 'requests'>} load @param {string} nonce @param {Protocol} [protocol] of gRPC, bodies are messages as latin1
  */
 export function createCheck({ requests }, nonce, protocol = 'http/1.1') {
@@ -236,7 +239,7 @@ function renderPipelineRequest({ method, path, requestBytes, status, answerBytes
 
 /** Renders how an answer comes: ` after 30 ms in 10 chunks 5 ms apart`; empty: at once. @param {RequestKind} kind */
 function renderWait(kind) {
-  const { meanMs, isExponential } = findServiceTime(kind)
+  const { meanMs, isExponential } = readServiceTime(kind)
   const parsed = kind.chunks === undefined ? null : parseChunks(kind.chunks)
   const chunks = parsed === null ? '' : ` in ${parsed.count} chunks ${parsed.gapMs} ms apart`
   if (meanMs === 0) return chunks

@@ -1,11 +1,11 @@
 /** Facts about routes that hold for every plane. Pure. @import { Route } from './types.ts' */
 
 /**
- * Renders the name of a route, for the metrics and limits of every plane, in letters, digits and underscores, which statistics of Envoy allow.
- * Two routes may get one name: a model in which they are counted or limited is then refused (processes.js).
+ * Renders the name of a route for metrics and limits, in letters, digits and underscores only, as statistics of Envoy need. Two routes
+ * may get one name: a model that counts or limits by route is then refused (processes.js).
  * @param {'inbound' | 'outbound'} direction @param {Pick<Route, 'host' | 'pathPrefix' | 'headers'>} route
  */
-export function formatRouteName(direction, { host, pathPrefix, headers }) {
+export function renderRouteName(direction, { host, pathPrefix, headers }) {
   const matched = Object.entries(headers).map(([name, value]) => `/${name}/${value}`)
   return [direction, '/', host ?? 'any', pathPrefix, ...matched].join('').replaceAll(/[^A-Za-z0-9]+/g, '_')
 }

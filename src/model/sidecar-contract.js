@@ -8,12 +8,12 @@ export const PORTS = {
   outbound: 15001,
   inbound: 15003,
   control: 6070,
-  // Sidecars get their configurations at this port of a control plane that takes them at `control`.
+  // Sidecars fetch at this port the configurations that a control plane receives at `control`.
   stream: 6071,
   generator: 6565,
 }
 
-/** The user as which sidecars run if connections are redirected to them: rules let its connections pass, or they would come back. */
+/** The user of sidecars with redirected connections. Rules exempt its connections, which would otherwise return to the sidecar. */
 export const SIDECAR_USER = 1500
 
 // Its files and its log belong to the run's user, and a sidecar of another user must read and write them (capabilities(7)).
@@ -59,12 +59,12 @@ export const NODE_AGENT = 'node-agent'
 /** The name of the place from which services are tried. */
 export const PROBER = 'prober'
 
-/** Makes the SPIFFE ID of a service, which its certificate has as URI. @param {string} service */
+/** Renders the SPIFFE ID of a service, the URI name of its certificate. @param {string} service */
 export function renderSpiffeId(service) {
   return `spiffe://sidecar-bench/ns/bench/sa/${service}`
 }
 
-/** Makes a place that has one address for everything, as services on one machine have. @param {string} address @returns {Place} */
+/** Creates a place with one address for everything, as services on one machine have. @param {string} address @returns {Place} */
 export function createPlace(address) {
   return { reach: address, listen: address, inside: address }
 }

@@ -5,7 +5,7 @@ import { renderArmName } from './arms.js'
 
 /** @typedef {{ tool: Pick<ToolSpec, 'name'>, variant: PlaneChoice['variant'] }} Variant tool: of its plane */
 
-/** Makes the key of a variant in the tools of a run, such as `pipy=/usr/local/bin/pipy-2.0`. @param {Variant} variant */
+/** Creates the key of a variant in the tools of a run, such as `pipy=/usr/local/bin/pipy-2.0`. @param {Variant} variant */
 export function createVariantKey({ tool, variant }) {
   return `${tool.name}=${variant}`
 }
@@ -25,7 +25,7 @@ export function findGenerator({ tools }) {
 }
 
 /**
- * Finds the folder of scripts that another run had for the same use; undefined: it had none. profile null: that of no profile.
+ * Finds the folder of scripts that another run used in the same place; undefined: it had none. profile null: scripts without one.
  * @param {{ scripts: ScriptFolder[] }} manifest
  * @param {Pick<ScriptFolder, 'role' | 'plane' | 'variant'> & { profile?: string | null }} options
  */
@@ -36,7 +36,7 @@ export function findRecordedScripts({ scripts }, { role, plane, variant, profile
   )
 }
 
-/** Renders whose scripts they are: `the load`, `the applications`, or a plane with its variant. @param {ScriptFolder} scripts */
+/** Renders the owner of scripts: `the load`, `the applications`, or a plane with its variant. @param {ScriptFolder} scripts */
 export function renderScriptsOwner({ role, plane, variant, profile = '' }) {
   if (role === 'sidecar') return renderArmName(/** @type {PlaneChoice} */ ({ plane, variant, profile }))
   return role === 'generator' ? 'the load' : 'the applications'

@@ -9,7 +9,7 @@ import {
   parseServiceTime,
 } from './requests.js'
 
-/** A mix of requests, as a file of traffic describes it. Pure. @import { RequestKind } from './types.ts' */
+/** A mix of requests, as read from a file of traffic. Pure. @import { RequestKind } from './types.ts' */
 
 export const KINDS_MOST = 50
 const BODY_BYTES_MOST = 16 * 2 ** 20
@@ -34,7 +34,7 @@ export const chunks = z
     'at most 10 s in all: sidecars give a request up after 15 s',
   )
 
-/** Makes the schema of a size in bytes that may be 0. @param {number} most @param {string} why not more */
+/** Creates the schema of a size in bytes, 0 included. @param {number} most @param {string} why the reason for this maximum */
 const createSizeSchema = (most, why) => z.int().min(0).max(most, `at most ${most} bytes: ${why}`)
 
 export const bodyBytes = createSizeSchema(BODY_BYTES_MOST, 'k6 holds a body of every user in memory')
@@ -43,7 +43,7 @@ export const headerBytes = createSizeSchema(HEADER_BYTES_MOST, 'nginx and HAProx
   `at least ${HEADER_BYTES_LEAST} bytes, or 0: a header has a name and a line end`,
 )
 
-/** Makes the schema of a size that is written as 14KiB or as a number of bytes. @param {z.ZodType<number>} bytes the schema of its value */
+/** Creates the schema of a size that is written as 14KiB or as a number of bytes. @param {z.ZodType<number>} bytes the schema of its value */
 const createWrittenSizeSchema = bytes =>
   z
     .union([z.number(), z.string()], 'a size such as 14KiB is needed')
@@ -77,7 +77,7 @@ export const trafficSchema = z.strictObject({
     .array(kind)
     .min(1, 'at least one kind of request is needed')
     .max(KINDS_MOST, `at most ${KINDS_MOST} kinds: sidecars have a route for each`)
-    .refine(kinds => new Set(kinds.map(formatKind)).size === kinds.length, 'two kinds have the same method and path')
+    .refine(kinds => new Set(kinds.map(renderKind)).size === kinds.length, 'two kinds have the same method and path')
     .refine(
       kinds => kinds.every(({ method, request = 0 }) => !['GET', 'HEAD'].includes(method) || readSize(request) === 0),
       'a GET or HEAD has no body: leave request out',
@@ -91,7 +91,7 @@ export const trafficSchema = z.strictObject({
 /** @typedef {z.infer<typeof trafficSchema>} Traffic */
 
 /** @param {{ method: string, path: string }} kind */
-const formatKind = ({ method, path }) => `${method} ${path}`
+const renderKind = ({ method, path }) => `${method} ${path}`
 
 /**
  * Lists the kinds of requests of a mix. A body whose size the mix leaves out has the payload's.
@@ -119,7 +119,7 @@ export function listPaths(kinds) {
   return [...new Set(kinds.map(({ path }) => path))].sort((a, b) => b.length - a.length || (a < b ? -1 : 1))
 }
 
-/** Reads a size in bytes. @param {number | string} value such as 14KiB or 0 @returns {number} NaN: it is no size */
+/** Reads a size. @param {number | string} value such as 14KiB or 0 @returns {number} bytes; NaN: it is no size */
 function readSize(value) {
   if (typeof value === 'number') return value
   return /^0B?$/.test(value) ? 0 : (readBytes(value) ?? Number.NaN)

@@ -1,5 +1,5 @@
 import { isInTime } from '../lib/wait.js'
-import { formatRouteName } from '../model/routes.js'
+import { renderRouteName } from '../model/routes.js'
 
 /** Checks whether sidecars count requests and their durations by route. */
 /** @import { DataPlane } from '../model/types.ts' */
@@ -11,7 +11,7 @@ const SCRAPE_SECONDS = 30
 const HOST = 'canary'
 const HEADERS = { 'x-canary': 'yes' }
 /** A route of the corpus that no other check calls while this one counts. */
-const ROUTE = formatRouteName('inbound', { host: HOST, pathPrefix: '/', headers: HEADERS })
+const ROUTE = renderRouteName('inbound', { host: HOST, pathPrefix: '/', headers: HEADERS })
 
 /** @typedef {NonNullable<DataPlane['metrics']>} Names */
 /** @typedef {{ labels: string, value: number }} Sample */
@@ -54,7 +54,7 @@ function listCountDifferences(before, after) {
  * Reads the metrics of a route, summed over all samples whose labels contain its name; 0 if there are none.
  * @param {string} text in Prometheus' text format
  * @param {Names} names
- * @param {string} route as formatRouteName() makes it
+ * @param {string} route as renderRouteName() makes it
  * @returns {{ requests: number, durations: number, isCumulative: boolean }} durations: the count of the histogram;
  *   isCumulative: no bucket has fewer than the one before it
  */

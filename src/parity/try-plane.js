@@ -2,7 +2,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { SERVICES } from '../certificates/credentials.js'
 import { issueCertificates } from '../certificates/issue-certificates.js'
-import { ALL, findLackingFeatures, LEAN } from '../model/features.js'
+import { ALL, findUnsupportedFeatures, LEAN } from '../model/features.js'
 import { probeRig } from './gate.js'
 import { createRig } from './rig.js'
 
@@ -94,7 +94,7 @@ export function findUntriedReason(measured, { plane, tool, profile = null, hasCe
   const cpus = os.availableParallelism()
   if (plane.carriesBytesOnly && protocol !== 'tcp') return 'it carries bytes, whatever applications speak: see tcp'
   return (
-    findLackingFeatures(plane, conditions) ??
+    findUnsupportedFeatures(plane, conditions) ??
     plane.findUnsupported({
       conditions,
       entrance: { modes: listTriedModes(tls), hasCertificate },

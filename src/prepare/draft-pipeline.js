@@ -2,7 +2,7 @@ import path from 'node:path'
 import { createPipyArgv } from '../dataplanes/pipy/argv.js'
 import { BenchError, TimeoutError } from '../lib/errors.js'
 import { waitForCondition } from '../lib/wait.js'
-import { copyBinaryFiles, createPipelineDocument } from '../model/pipeline.js'
+import { createPipelineDocument, listBinaryFiles } from '../model/pipeline.js'
 import { createProcess } from '../model/processes.js'
 import { createApplication } from '../services/applications.js'
 import { createPipeline } from '../tools/read-pipeline.js'
@@ -56,7 +56,7 @@ export async function draftPipeline({ site, scripts, pipy, folder, signal }) {
   const service = 'look'
   const places = await target.placesFor(LOOK_START, [service], { hasNamespaces: true })
   const texts = Object.entries(scriptFiles).map(([name, content]) => ({ name, content }))
-  const files = [...texts, ...copyBinaryFiles(binaryFiles)]
+  const files = [...texts, ...listBinaryFiles(binaryFiles)]
   const serviceFolder = path.join(folder, service)
   const sidecar = createProcess({
     service,

@@ -139,8 +139,8 @@ export async function startServices({ testbed, arm, start, folder, isInterleaved
     /** @type {OwnRequest | undefined} */
     const request = await sending.catch(async error => {
       if (!pipeline) throw error
-      const { withForeignCodec } = await import('../model/pipeline-findings.js')
-      throw withForeignCodec(error, pipeline)
+      const { addForeignCodec } = await import('../model/pipeline-findings.js')
+      throw addForeignCodec(error, pipeline)
     })
     return {
       deployment,

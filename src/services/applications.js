@@ -1,6 +1,6 @@
 import { createPipyArgv } from '../dataplanes/pipy/argv.js'
 import { createProcess } from '../model/processes.js'
-import { findServiceTime, parseChunks } from '../model/requests.js'
+import { parseChunks, readServiceTime } from '../model/requests.js'
 
 /** @import { Endpoint, ProcessSpec, RequestKind, Tool } from '../model/types.ts' */
 
@@ -61,7 +61,7 @@ export function createApplication({
  * absent. @param {RequestKind} kind
  */
 function renderKind({ method, path, requestBytes, responseBytes, chunks, ...kind }) {
-  const { meanMs, isExponential } = findServiceTime(kind)
+  const { meanMs, isExponential } = readServiceTime(kind)
   return {
     method,
     path,

@@ -72,22 +72,22 @@ describe("the configuration of FSM's sidecar", () => {
       ['fsm-listed', 'ratings', 'listed', false],
       ['osm-edge-listed', 'gateway', 'listed', true],
     ]),
-  )('is, as %s, the golden one', (file, name, trafficPolicy, isForebear) =>
-    expect(text(renderFsmConfig(modelOf(name, { trafficPolicy }), { isForebear }))).toMatchFileSnapshot(
+  )('is, as %s, the golden one', (file, name, trafficPolicy, isOsmEdge) =>
+    expect(text(renderFsmConfig(modelOf(name, { trafficPolicy }), { isOsmEdge }))).toMatchFileSnapshot(
       `../golden/${file}.json`,
     ))
 
   it('has no certificate if nothing speaks TLS', () => {
     const { inbound, ...model } = modelOf('ratings')
     const plain = { ...model, inbound: inbound && { ...inbound, mtls: /** @type {const} */ ('disabled') } }
-    expect(renderFsmConfig(plain, { isForebear: false }).Certificate).toBeNull()
+    expect(renderFsmConfig(plain, { isOsmEdge: false }).Certificate).toBeNull()
   })
 
   it('matches headers exactly, and paths by their prefix', () => {
     const { inbound, ...model } = modelOf('ratings')
     const [route] = inbound?.routes ?? []
     const routes = [{ ...route, host: 'a', pathPrefix: '/v2', headers: { 'x-canary': 'a.b' } }]
-    const { Inbound } = renderFsmConfig({ ...model, inbound: inbound && { ...inbound, routes } }, { isForebear: false })
+    const { Inbound } = renderFsmConfig({ ...model, inbound: inbound && { ...inbound, routes } }, { isOsmEdge: false })
     expect(Inbound?.TrafficMatches[8080].HttpServiceRouteRules['a.bench']).toEqual({
       RouteRules: [
         { Path: '/v2', Type: 'Prefix', Headers: { 'x-canary': '^a\\.b$' }, TargetClusters: { application: 1 } },
@@ -131,7 +131,7 @@ describe('a sidecar of FSM', () => {
 })
 
 describe("the configuration of Istio's proxy", () => {
-  const entry = renderIstioBootstrap(modelOf('gateway'), { isIstios: false })
+  const entry = renderIstioBootstrap(modelOf('gateway'), { hasIstioFilters: false })
 
   it('is, at the entry, the golden one', () =>
     expect(text(abridge(entry))).toMatchFileSnapshot('../golden/istio-entry.json'))
@@ -142,8 +142,8 @@ describe("the configuration of Istio's proxy", () => {
       ['istio-filters', 'gateway', {}, true],
       ['istio-direct', 'ratings', { isRedirected: false }, false],
     ]),
-  )('is, as %s, the golden one, which has what differs from the entry', (file, name, options, isIstios) => {
-    const rendered = renderIstioBootstrap(modelOf(name, options), { isIstios })
+  )('is, as %s, the golden one, which has what differs from the entry', (file, name, options, hasIstioFilters) => {
+    const rendered = renderIstioBootstrap(modelOf(name, options), { hasIstioFilters })
     return expect(text(abridge(rendered, { name: 'istio-entry', value: entry }))).toMatchFileSnapshot(
       `../golden/${file}.json`,
     )

@@ -5,7 +5,7 @@ import {
   FEATURE_NAMES,
   FEATURES,
   featureSet,
-  findLackingFeatures,
+  findUnsupportedFeatures,
   listFeatures,
   recordedFeatures,
 } from '../../src/model/features.js'
@@ -45,23 +45,25 @@ describe('featuresOf', () => {
     expect(createFeatures('access-log')).toEqual({ 'access-log': FEATURES['access-log'] }))
 })
 
-describe('findLackingFeatures', () => {
+describe('findUnsupportedFeatures', () => {
   it('names what a plane cannot be given', () => {
-    expect(findLackingFeatures({}, { tls: 'ecdsa-p256', features: 'access-log' })).toBe(
+    expect(findUnsupportedFeatures({}, { tls: 'ecdsa-p256', features: 'access-log' })).toBe(
       'the kit gives it no access-log',
     )
-    expect(findLackingFeatures({ features: ['access-log'] }, { tls: 'ecdsa-p256', features: 'access-log' })).toBeNull()
-    expect(findLackingFeatures({}, { tls: 'ecdsa-p256', features: 'lean' })).toBeNull()
+    expect(
+      findUnsupportedFeatures({ features: ['access-log'] }, { tls: 'ecdsa-p256', features: 'access-log' }),
+    ).toBeNull()
+    expect(findUnsupportedFeatures({}, { tls: 'ecdsa-p256', features: 'lean' })).toBeNull()
   })
 
   it('wants identities to authorise peers by', () =>
-    expect(findLackingFeatures({ features: ['authorization'] }, { tls: 'plaintext', features: 'authorization' })).toBe(
-      'authorization is by the identity of a certificate, and plaintext has none',
-    ))
+    expect(
+      findUnsupportedFeatures({ features: ['authorization'] }, { tls: 'plaintext', features: 'authorization' }),
+    ).toBe('authorization is by the identity of a certificate, and plaintext has none'))
 
   it('finds nothing lacking of the planes that have scripts or a bootstrap for all', () => {
     const whole = dataPlanes.filter(
-      plane => findLackingFeatures(plane, { tls: 'ecdsa-p256', features: FEATURE_NAMES.join('+') }) === null,
+      plane => findUnsupportedFeatures(plane, { tls: 'ecdsa-p256', features: FEATURE_NAMES.join('+') }) === null,
     )
     expect(whole.map(({ name }) => name)).toEqual(['pipy', 'envoy'])
   })

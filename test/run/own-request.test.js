@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { BenchError } from '../../src/lib/errors.js'
 import { createPipelineDocument } from '../../src/model/pipeline.js'
-import { withForeignCodec } from '../../src/model/pipeline-findings.js'
+import { addForeignCodec } from '../../src/model/pipeline-findings.js'
 import { sendPipelineRequest } from '../../src/run/start-services.js'
 
 /** @param {Record<string, string>} headers of the answer */
@@ -30,7 +30,7 @@ describe('sendPipelineRequest', () => {
     expect(sendTo({ 'content-encoding': 'gzip' })).rejects.toThrow('content-encoding gzip'))
 })
 
-describe('withForeignCodec', () => {
+describe('addForeignCodec', () => {
   it('names the codec that is left in scripts which answer no HTTP', () => {
     const pipeline = {
       document: createPipelineDocument({}),
@@ -38,10 +38,10 @@ describe('withForeignCodec', () => {
       scriptFiles: { 'main.js': '$.decodeMQTT()' },
     }
     const error = new BenchError('POST / failed: socket hang up')
-    expect(withForeignCodec(error, /** @type {any} */ (pipeline))).toMatchObject({
+    expect(addForeignCodec(error, /** @type {any} */ (pipeline))).toMatchObject({
       message:
         'POST / failed: socket hang up; main.js has the codec decodeMQTT, and the load speaks HTTP/1.1, not MQTT: replace its codec in pipeline.yaml, and give --protocol tcp',
     })
-    expect(withForeignCodec(error, /** @type {any} */ ({ ...pipeline, scriptFiles: {} }))).toBe(error)
+    expect(addForeignCodec(error, /** @type {any} */ ({ ...pipeline, scriptFiles: {} }))).toBe(error)
   })
 })

@@ -17,8 +17,7 @@ const DEFAULT_SECONDS = 24 * 3600
  * @property {Authority} authority
  * @property {string} authorityPem the authority's certificate
  * @property {{ certificatePem: string, keyPem: string }} credentials that the server shows
- * @property {{ identity: string, dnsName: string }[]} certifies the identities that it certifies, each with the DNS name that its
- *   certificate gets, too
+ * @property {{ identity: string, dnsName: string }[]} certifies identities that it certifies, each with the DNS name of its certificate
  * @property {string} token that a caller must send as bearer token
  */
 
@@ -30,7 +29,7 @@ const DEFAULT_SECONDS = 24 * 3600
 export async function serveAuthority(options, { address, port }) {
   const { credentials, authorityPem } = options
   const server = new grpc.Server()
-  server.addService(loadService().service, { CreateCertificate: handle(options) })
+  server.addService(loadService().service, { CreateCertificate: createHandler(options) })
   const pair = { cert_chain: Buffer.from(credentials.certificatePem), private_key: Buffer.from(credentials.keyPem) }
   const tls = grpc.ServerCredentials.createSsl(Buffer.from(authorityPem), [pair])
   const bound = await new Promise((resolve, reject) =>
@@ -39,17 +38,17 @@ export async function serveAuthority(options, { address, port }) {
   return { port: Number(bound), close: () => server.forceShutdown() }
 }
 
-/** Loads the interface, whose constructor makes clients. @returns {grpc.ServiceClientConstructor} */
+/** Loads the service of ca.proto. @returns {grpc.ServiceClientConstructor} */
 function loadService() {
   const { istio } = /** @type {any} */ (grpc.loadPackageDefinition(loadSync(PROTO, { longs: Number })))
   return istio.v1.auth.IstioCertificateService
 }
 
 /**
- * Signs a request. A token, a request or an identity that is not accepted is answered by an error of gRPC.
+ * Creates the handler that signs requests. It answers a token, a request or an identity that it does not accept by a gRPC error.
  * @param {Options} options @returns {grpc.handleUnaryCall<{ csr: string, validityDuration: number }, { certChain: string[] }>}
  */
-function handle({ authority, authorityPem, certifies, token }) {
+function createHandler({ authority, authorityPem, certifies, token }) {
   return async ({ metadata, request }, callback) => {
     const refuse = (/** @type {grpc.status} */ code, /** @type {string} */ details) => callback({ code, details })
     if (!isSame(`${metadata.get('authorization')[0]}`, `Bearer ${token}`))
@@ -70,7 +69,7 @@ function handle({ authority, authorityPem, certifies, token }) {
   }
 }
 
-/** Compares texts in a time that does not tell where they differ. @param {string} a @param {string} b */
+/** Says whether texts are equal, in constant time for texts of one length. @param {string} a @param {string} b */
 function isSame(a, b) {
   const [x, y] = [Buffer.from(a), Buffer.from(b)]
   return x.length === y.length && timingSafeEqual(x, y)

@@ -39,16 +39,36 @@ const SPIFFE_HEADER = 'workload.spiffe.io'
  */
 export async function serveControlPlane({ workload, tables, credentials }, { address, port, socket }) {
   const { io, SpiffeWorkloadAPI } = loadServices()
-  const { destination, inbound, outbound } = io.linkerd.proxy
   const policies = createGate(tables.inbound.flatMap(({ port }) => port ?? []))
+  const control = createControlServer(io.linkerd.proxy, { workload, tables, policies })
+  const certified = createWorkloadServer(SpiffeWorkloadAPI, { credentials, policies })
+  // A socket that a killed process left cannot be bound again.
+  rmSync(socket, { force: true })
+  const [boundPort] = await Promise.all([bind(control, `${address}:${port}`), bind(certified, `unix:${socket}`)])
+  return {
+    port: boundPort,
+    close: () => {
+      control.forceShutdown()
+      certified.forceShutdown()
+    },
+  }
+}
+
+/**
+ * Creates the server of policies and endpoints.
+ * @param {any} interfaces of Linkerd, by package
+ * @param {{ workload: string, tables: Tables, policies: ReturnType<typeof createGate> }} options policies: passes each port whose policy
+ *   was sent
+ */
+function createControlServer({ destination, inbound, outbound }, { workload, tables, policies }) {
   const control = new grpc.Server()
   control.addService(destination.Destination.service, {
-    Get: answer(({ path }) => tables.destinations[path] ?? { noEndpoints: { exists: false } }),
+    Get: createStreamHandler(({ path }) => tables.destinations[path] ?? { noEndpoints: { exists: false } }),
     // An empty profile: routes come with the policies.
-    GetProfile: answer(() => ({})),
+    GetProfile: createStreamHandler(() => ({})),
   })
   control.addService(outbound.OutboundPolicies.service, {
-    Watch: answer(({ addr, sourceWorkload }) => {
+    Watch: createStreamHandler(({ addr, sourceWorkload }) => {
       assertWorkload(sourceWorkload, workload)
       const target = { address: renderAddress(addr?.ip?.ipv4 ?? 0), port: addr?.port ?? 0 }
       const entry = tables.outbound.find(
@@ -58,17 +78,26 @@ export async function serveControlPlane({ workload, tables, credentials }, { add
     }),
   })
   control.addService(inbound.InboundServerPolicies.service, {
-    WatchPort: answer(({ port, workload: caller }) => {
+    WatchPort: createStreamHandler(({ port, workload: caller }) => {
       assertWorkload(caller, workload)
       const entry = tables.inbound.find(entry => (entry.port ?? port) === port) ?? refuse(`no server at port ${port}`)
       policies.pass(port)
       return entry.server
     }),
   })
-  const certified = new grpc.Server()
-  certified.addService(SpiffeWorkloadAPI.service, {
+  return control
+}
+
+/**
+ * Creates the server of the certificate.
+ * @param {any} SpiffeWorkloadAPI the interface
+ * @param {{ credentials: Workload, policies: Pick<ReturnType<typeof createGate>, 'passed'> }} options policies: it waits for these
+ */
+function createWorkloadServer(SpiffeWorkloadAPI, { credentials, policies }) {
+  const server = new grpc.Server()
+  server.addService(SpiffeWorkloadAPI.service, {
     // A proxy with a certificate accepts connections, and refuses them on a port whose policy it lacks: the certificate comes last.
-    FetchX509SVID: answer(async (_, metadata) => {
+    FetchX509SVID: createStreamHandler(async (_, metadata) => {
       if (`${metadata.get(SPIFFE_HEADER)[0]}` !== 'true')
         throw Object.assign(new Error(`a request without the header ${SPIFFE_HEADER}: true`), {
           code: grpc.status.INVALID_ARGUMENT,
@@ -77,40 +106,34 @@ export async function serveControlPlane({ workload, tables, credentials }, { add
       return { svids: [encodeCredentials(credentials)] }
     }),
   })
-  // A socket that a killed process left cannot be bound again.
-  rmSync(socket, { force: true })
-  const [bound] = await Promise.all([bind(control, `${address}:${port}`), bind(certified, `unix:${socket}`)])
-  return {
-    port: bound,
-    close: () => {
-      control.forceShutdown()
-      certified.forceShutdown()
-    },
-  }
+  return server
 }
 
-/** Loads the interfaces: for a server their `service`, for a client they are constructors. @returns {any} nested by package */
+/** Loads the interfaces, which have a `service` for servers and are constructors of clients. @returns {any} nested by package */
 export function loadServices() {
   const options = { includeDirs: [FOLDER], longs: Number, defaults: false }
   return grpc.loadPackageDefinition(loadSync(PROTOS, options))
 }
 
-/** @param {grpc.Server} server @param {string} where an address and port, or `unix:` and a path @returns {Promise<number>} the bound port */
-function bind(server, where) {
+/**
+ * @param {grpc.Server} server
+ * @param {string} endpoint an address and port, or `unix:` and a path @returns {Promise<number>} the bound port @throws if it cannot bind
+ */
+function bind(server, endpoint) {
   return new Promise((resolve, reject) =>
-    server.bindAsync(where, grpc.ServerCredentials.createInsecure(), (error, port) =>
+    server.bindAsync(endpoint, grpc.ServerCredentials.createInsecure(), (error, port) =>
       error ? reject(error) : resolve(port),
     ),
   )
 }
 
 /**
- * Answers a stream with one message, and leaves it open until its caller ends it.
+ * Creates the handler of a stream, which sends one message and leaves the stream open until its caller ends it.
  * @param {(request: any, metadata: grpc.Metadata) => object | Promise<object>} find returns the message; an error with a gRPC `code`
  *   that it throws ends the stream
  * @returns {grpc.handleServerStreamingCall<any, any>}
  */
-function answer(find) {
+function createStreamHandler(find) {
   return async call => {
     try {
       call.write(await find(call.request, call.metadata))
@@ -120,7 +143,7 @@ function answer(find) {
   }
 }
 
-/** Creates a gate: `passed` resolves when `pass` was called with each of the ports, at once if there are none. @param {number[]} ports */
+/** Creates a gate: `passed` resolves when `pass` has been called with each of the ports; at once if there are none. @param {number[]} ports */
 function createGate(ports) {
   const missing = new Set(ports)
   let open = () => {}
@@ -141,7 +164,7 @@ function refuse(message) {
   throw Object.assign(new Error(message), { code: grpc.status.NOT_FOUND })
 }
 
-/** @param {string | undefined} caller @param {string} workload */
+/** Throws an error that gRPC answers as NOT_FOUND if the caller is another workload. @param {string | undefined} caller @param {string} workload */
 function assertWorkload(caller, workload) {
   if (caller !== workload) refuse(`the workload "${caller}" asks, and this is the control plane of "${workload}"`)
 }

@@ -1,10 +1,10 @@
 """Hands the network namespaces of pods to ztunnel, as the CNI agent of Istio's ambient mode does.
 
-Speaks ZDS (proto/zds.proto of istio/ztunnel) over a Unix socket of packets: a hello comes, then for each pod a message
-with its namespace as a file descriptor goes, and an acknowledgement comes. Node.js passes no file descriptors.
+Speaks ZDS (proto/zds.proto of istio/ztunnel) over a Unix socket of packets: receives a hello, then sends a message for each pod, with its
+namespace as a file descriptor, and receives an acknowledgement. Written in Python, as Node.js cannot pass file descriptors.
 
 Usage: pods.py SOCKET ADDRESS:PORT 'NAME NAMESPACE SERVICE-ACCOUNT'...
-POD_NETWORKS has the files of the namespaces in the same order. The address is open once every pod was taken.
+POD_NETWORKS has the files of the namespaces in the same order. It listens at the address once ztunnel has every pod.
 """
 
 import os
@@ -17,7 +17,7 @@ ADD, SNAPSHOT_SENT = 1, 3
 ACK, ERROR = 1, 1
 
 
-def varint(number):
+def encode_varint(number):
     out = b""
     while number > 127:
         out += bytes([number & 127 | 128])
@@ -25,11 +25,12 @@ def varint(number):
     return out + bytes([number])
 
 
-def field(number, content):
-    return varint(number << 3 | 2) + varint(len(content)) + content
+def encode_field(number, content):
+    return encode_varint(number << 3 | 2) + encode_varint(len(content)) + content
 
 
 def read_varint(message, at):
+    """Returns the number, and the position behind it."""
     number = shift = 0
     while True:
         byte = message[at]
@@ -40,7 +41,7 @@ def read_varint(message, at):
 
 
 def read_field(message, number):
-    """Returns the content of a field of bytes; empty where it is missing, as protobuf has it."""
+    """Returns the content of a field of bytes; empty if it is missing, which is its default in protobuf."""
     at = 0
     while at < len(message):
         key, at = read_varint(message, at)
@@ -51,12 +52,13 @@ def read_field(message, number):
     return b""
 
 
-def render_pod(name, namespace, service_account):
-    info = b"".join(field(i + 1, text.encode()) for i, text in enumerate([name, namespace, service_account]))
-    return field(ADD, field(1, name.encode()) + field(2, info))
+def encode_pod(name, namespace, service_account):
+    info = b"".join(encode_field(i + 1, text.encode()) for i, text in enumerate([name, namespace, service_account]))
+    return encode_field(ADD, encode_field(1, name.encode()) + encode_field(2, info))
 
 
 def await_acknowledgement(connection, what):
+    """Exits with a message if ztunnel refuses, or closes the connection."""
     message = connection.recv(MESSAGE_MOST)
     if not message:
         sys.exit(f"ztunnel closed the connection when it was told of {what}")
@@ -76,10 +78,10 @@ def main(path, endpoint, *pods):
     connection.recv(MESSAGE_MOST)
     for pod, network in zip(pods, networks):
         descriptor = os.open(network, os.O_RDONLY)
-        socket.send_fds(connection, [render_pod(*pod.split(" "))], [descriptor])
+        socket.send_fds(connection, [encode_pod(*pod.split(" "))], [descriptor])
         os.close(descriptor)
         await_acknowledgement(connection, pod)
-    connection.send(field(SNAPSHOT_SENT, b""))
+    connection.send(encode_field(SNAPSHOT_SENT, b""))
     await_acknowledgement(connection, "the end of the list of pods")
     address, port = endpoint.rsplit(":", 1)
     ready = socket.create_server((address, int(port)))

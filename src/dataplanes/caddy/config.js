@@ -9,7 +9,7 @@ const MOST_HEADER_BYTES = 64 * 1024
 /**
  * Renders the configuration, an object of Caddy's JSON.
  * @param {SidecarModel} model
- * @param {{ hasAdmin?: boolean }} [options] hasAdmin: it takes another configuration while it serves
+ * @param {{ hasAdmin?: boolean }} [options] hasAdmin: the administration port is open, for changes of the configuration
  */
 export function renderConfig(model, { hasAdmin = false } = {}) {
   const { inbound, outbound, admin, trust } = model
@@ -102,7 +102,7 @@ function renderTls({ trust, tls, inbound, identity }) {
 }
 
 /**
- * Closes the connection of another identity at its first request: Caddy has no check of names in the handshake.
+ * Renders the route that closes the connection of other identities at their first request: Caddy checks no names in the handshake.
  * @param {string[] | null} identities null: any of the authority
  */
 function renderAcceptedIdentities(identities) {

@@ -1,4 +1,4 @@
-/** Configures how Caddy calls the endpoints of a cluster. */
+/** Caddy's configuration of calls to the endpoints of a cluster. */
 /** @import { Cluster, SidecarModel } from '../../model/types.ts' */
 
 const MOST_IDLE = 65_536

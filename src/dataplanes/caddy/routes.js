@@ -9,12 +9,19 @@ export const ABORT = { handler: 'static_response', abort: true }
 const NO_ROUTE = { handle: [{ handler: 'static_response', status_code: 404, body: 'no route matches' }] }
 const SHARES = 256
 
-/** Renders routes in their order, and at last a 404. @param {Route[]} routes @returns {object[]} of a server whose named routes are the clusters */
+/**
+ * Renders routes in their order, and a 404 behind them.
+ * @param {Route[]} routes @returns {object[]} for a server with a named route for each cluster
+ */
 export function renderRoutes(routes) {
   return [...routes.flatMap(renderRoute), NO_ROUTE]
 }
 
-/** Renders a route for each cluster of one. @param {Route} route @returns the first by their shares, added up; the last takes what is left */
+/**
+ * Renders one of Caddy's routes for each cluster of a route. The first matching one takes a request, so each matches its share plus those
+ * before it, and the last matches all.
+ * @param {Route} route
+ */
 function renderRoute({ host, pathPrefix, headers, split }) {
   const values = Object.entries(headers).map(([name, value]) => [name, { pattern: `^${escapePattern(value)}$` }])
   const match = {
@@ -36,7 +43,10 @@ function renderRoute({ host, pathPrefix, headers, split }) {
   })
 }
 
-/** Matches a share of requests, in 256ths, by the first two hexadecimal digits of the id that Caddy makes once a request. @param {number} share */
+/**
+ * Renders a match of a share of requests, in 256ths, by the first two hexadecimal digits of the id that Caddy makes once a request.
+ * @param {number} share
+ */
 function renderShare(share) {
   const end = Math.round(share * SHARES)
   const [high, low] = [Math.floor(end / 16), end % 16]

@@ -15,9 +15,9 @@ const CLUSTER = 'control-plane'
 const FROM_ADS = { resource_api_version: 'V3', ads: {} }
 
 /**
- * Renders a bootstrap that knows the control plane alone, from which listeners and clusters come.
+ * Renders a bootstrap with the control plane only, from which listeners and clusters come.
  * @param {SidecarModel} model
- * @param {{ server: Endpoint, apiType: 'GRPC' | 'DELTA_GRPC' }} options server: where gRPC is spoken
+ * @param {{ server: Endpoint, apiType: 'GRPC' | 'DELTA_GRPC' }} options server: the control plane's gRPC endpoint
  */
 export function renderAdsBootstrap(model, { server, apiType }) {
   return {
@@ -49,7 +49,10 @@ export function renderAdsBootstrap(model, { server, apiType }) {
   }
 }
 
-/** Renders the resources by type, as ads/main.go reads them. @param {SidecarModel} model @param {string | null} profile one of PROFILES; null: the first */
+/**
+ * Renders the resources by type, in the form that ads/main.go reads.
+ * @param {SidecarModel} model @param {string | null} profile one of PROFILES; null: the first
+ */
 export function renderAdsResources(model, profile) {
   const clusters = model.clusters.map(cluster => renderCluster(model, cluster))
   const directions = /** @type {const} */ (['inbound', 'outbound']).filter(direction => model[direction] !== null)

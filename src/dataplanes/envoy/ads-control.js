@@ -10,7 +10,7 @@ import { createSidecar } from './launch.js'
  * @import { Control, ControlOptions, Endpoint, ReloadAction, SidecarOptions, ToolSpec } from '../../model/types.ts'
  */
 
-// Begins a line of ads/main.go about a resource that an Envoy refused.
+// The prefix of a line that ads/main.go logs about a refused resource.
 const REFUSED = 'refused '
 // Each sidecar's share includes the fixed memory of the server: Go, its protobuf types and an empty cache.
 const BYTES = { each: 300e3, perService: 15e3 }
@@ -46,7 +46,7 @@ function createAdsControl(name, { isDelta = false } = {}) {
 
     createProcess: options => {
       const { control } = options
-      const argv = ['-http', formatEndpoint(control), '-grpc', formatEndpoint(findStreamEndpoint(control))]
+      const argv = ['-http', renderEndpoint(control), '-grpc', renderEndpoint(findStreamEndpoint(control))]
       return createControlProcess(options, { argv, listens: [control, findStreamEndpoint(control)] })
     },
 
@@ -54,12 +54,12 @@ function createAdsControl(name, { isDelta = false } = {}) {
       ...SIMULATED,
       createProcess({ names, listen, everyMs, ...options }) {
         const { control, folder } = options
-        const server = ['-grpc', formatEndpoint(findStreamEndpoint(control)), '-node-of', formatEndpoint(control)]
-        const how = [`-delta=${isDelta}`, `-every=${everyMs}ms`]
+        const server = ['-grpc', renderEndpoint(findStreamEndpoint(control)), '-node-of', renderEndpoint(control)]
+        const mode = [`-delta=${isDelta}`, `-every=${everyMs}ms`]
         return createControlProcess(options, {
           service: 'simulated',
           role: 'application',
-          argv: ['-names', `${folder}/names`, '-http', formatEndpoint(listen), ...server, ...how],
+          argv: ['-names', `${folder}/names`, '-http', renderEndpoint(listen), ...server, ...mode],
           files: [{ name: 'names', content: `${names.join('\n')}\n` }],
           listens: [listen],
         })
@@ -67,7 +67,7 @@ function createAdsControl(name, { isDelta = false } = {}) {
     },
 
     setUp: () => [],
-    enrol: options => [stage(options), commit(options)],
+    enrol: options => [createStageRequest(options), createCommitRequest(options)],
 
     createSidecar: options => {
       const bootstrap = renderAdsBootstrap(options.model, { server: findStreamEndpoint(options.control), apiType })
@@ -75,8 +75,8 @@ function createAdsControl(name, { isDelta = false } = {}) {
       return { ...spec, files: [{ name: 'envoy.json', content: `${JSON.stringify(bootstrap)}\n` }] }
     },
 
-    stage: options => [stage(options)],
-    commit: options => [commit(options)],
+    stage: options => [createStageRequest(options)],
+    commit: options => [createCommitRequest(options)],
 
     parseRefusals: log =>
       log.split('\n').flatMap(line => {
@@ -86,14 +86,20 @@ function createAdsControl(name, { isDelta = false } = {}) {
   }
 }
 
-/** Makes the request that parses a configuration, which its Envoy does not get yet. @param {SidecarOptions & ControlOptions} options @returns {ReloadAction} */
-function stage({ control, model, profile }) {
+/**
+ * Creates the request that parses a configuration, without sending it to its Envoy.
+ * @param {SidecarOptions & ControlOptions} options @returns {ReloadAction}
+ */
+function createStageRequest({ control, model, profile }) {
   const body = JSON.stringify(renderAdsResources(model, profile))
   return { kind: 'request', endpoint: control, method: 'PUT', path: `/nodes/${model.service}`, body }
 }
 
-/** Makes the request that sends it to its Envoy. @param {SidecarOptions & ControlOptions} options @returns {ReloadAction} */
-function commit({ control, model }) {
+/**
+ * Creates the request that sends the staged configuration to its Envoy.
+ * @param {SidecarOptions & ControlOptions} options @returns {ReloadAction}
+ */
+function createCommitRequest({ control, model }) {
   return { kind: 'request', endpoint: control, method: 'POST', path: `/nodes/${model.service}/commit`, body: '' }
 }
 
@@ -103,6 +109,6 @@ function findStreamEndpoint({ address }) {
 }
 
 /** @param {Endpoint} endpoint */
-function formatEndpoint({ address, port }) {
+function renderEndpoint({ address, port }) {
   return `${address}:${port}`
 }

@@ -1,4 +1,4 @@
-/** The path of Envoy's administration port that counts how often a limit was reached. */
+/** The path at Envoy's administration port of the counters of reached limits. */
 export const OVERFLOW_PATH = '/stats?filter=overflow|overload_close'
 
 /**

@@ -1,4 +1,4 @@
-import { formatRouteName } from '../../model/routes.js'
+import { renderRouteName } from '../../model/routes.js'
 import { renderExtension, TYPE } from './shared.js'
 
 /** Envoy's configuration for the features of a model; an absent feature adds nothing. */
@@ -85,7 +85,7 @@ export function renderFilters(features, routes) {
 export function renderRouteFeatures(features, { route, direction }) {
   const { allowedIdentities, limitPerSecond } = route
   const { authorization, metrics, 'rate-limit': limit, 'header-rewrite': rewrite } = features
-  const name = formatRouteName(direction, route)
+  const name = renderRouteName(direction, route)
   const filters = {
     ...(authorization && allowedIdentities
       ? { [RBAC]: { '@type': `${TYPE}${RBAC_TYPE}.RBACPerRoute`, rbac: { rules: renderRules(allowedIdentities) } } }

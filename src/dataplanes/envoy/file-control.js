@@ -5,7 +5,7 @@ import { renderRouteConfig } from './routes.js'
 import { TYPE } from './shared.js'
 import { OWN_SECRET, renderCertificate } from './tls.js'
 
-/** Envoy watches a folder, and reads a file that is moved there; it does not see what is written in place. */
+/** Envoy watches a folder, and reads a file that is moved there; it does not notice a file that is written in place. */
 /** @import { Control, SidecarOptions } from '../../model/types.ts' */
 
 const FOLDER = 'routes'
@@ -15,7 +15,7 @@ export const fileControl = createFileControl({
 
   createSidecar: options => {
     const { model, profile, folder, isRotated } = options
-    const name = chooseFile(options)
+    const name = chooseFileName(options)
     const source = {
       resource_api_version: 'V3',
       path_config_source: { path: `${folder}/${name}`, watched_directory: { path: `${folder}/${FOLDER}` } },
@@ -31,12 +31,12 @@ export const fileControl = createFileControl({
   },
 
   commit: (options, version) => [
-    { kind: 'move', file: `${options.folder}/${chooseFile(options)}`, content: renderFile(options, version) },
+    { kind: 'move', file: `${options.folder}/${chooseFileName(options)}`, content: renderFile(options, version) },
   ],
 })
 
 /**
- * Estimates the needs of a sidecar. Private memory, which its workers share, was measured with 1.40.0 and one worker at 0 and 1000 routes.
+ * Estimates the needs of a sidecar. Its private memory was measured with 1.40.0 and one worker at 0 and 1000 routes; workers share it.
  * @type {NonNullable<Control['estimateNeeds']>}
  */
 export function estimateNeeds({ configuredServices, workers }) {
@@ -44,7 +44,7 @@ export function estimateNeeds({ configuredServices, workers }) {
 }
 
 /** @param {SidecarOptions} options */
-function chooseFile({ isRotated }) {
+function chooseFileName({ isRotated }) {
   return `${FOLDER}/${isRotated ? 'certificate' : 'outbound'}.json`
 }
 

@@ -7,7 +7,7 @@ import { hasIstioFilters, ISTIO, ISTIO_ARGV } from './istio/index.js'
 
 /** @import { DataPlane, ProcessSpec, SidecarOptions } from '../../model/types.ts' */
 
-// Envoy closes connections behind their next answer for a second longer than its listeners are open.
+// Envoy closes connections after their next answer for a second longer than its listeners are open.
 const DRAIN = { seconds: 2, moreSeconds: 1 }
 
 /** Creates an Envoy with the bootstrap of its profile. @param {SidecarOptions} options @returns {ProcessSpec} */
@@ -17,7 +17,7 @@ export function createSidecar(options) {
   const lean = ['--disable-hot-restart', '-l', 'error', ...flush]
   const bootstrap =
     profile === ISTIO
-      ? renderIstioBootstrap(model, { isIstios: hasIstioFilters(tool) })
+      ? renderIstioBootstrap(model, { hasIstioFilters: hasIstioFilters(tool) })
       : renderBootstrap(model, profile)
   return createSidecarProcess(options, {
     argv: [
@@ -29,7 +29,10 @@ export function createSidecar(options) {
   })
 }
 
-/** Drains the listeners, waits until that is over, and quits, all by the administration port. @type {NonNullable<DataPlane['endGracefully']>} */
+/**
+ * Creates the steps that drain the listeners, wait until that is over, and quit, all by the administration port.
+ * @type {NonNullable<DataPlane['endGracefully']>}
+ */
 export function endGracefully(spec) {
   const endpoint = /** @type {NonNullable<ProcessSpec['admin']>} */ (spec.admin)
   const post = (/** @type {string} */ path) => ({

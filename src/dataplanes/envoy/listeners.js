@@ -16,7 +16,7 @@ import { renderTls, renderTransport } from './tls.js'
 /** @typedef {Endpoint & { redirectedPorts?: number[] }} Listener */
 
 /**
- * The sources from which Envoy gets the routes of a listener, and the certificate; absent: they are in the configuration itself.
+ * The sources of the routes of each listener and of the certificate; absent: they are in the configuration itself.
  * @typedef {Partial<Record<'inbound' | 'outbound' | 'certificate', unknown>>} Sources
  */
 
@@ -118,8 +118,8 @@ function renderEntry(model, filter, source) {
 }
 
 /**
- * Makes a listener ask the kernel for the address that each redirected connection meant, and close connections to other ports
- * than its own. A listener without redirected ports stays as it is.
+ * Adds the filter that reads the original destination of each redirected connection, and matches of its ports: connections to others are
+ * closed. Returns a listener without redirected ports as it is.
  * @param {{ filter_chains: { filter_chain_match?: object, filters: object[] }[], listener_filters?: object[] }} listener
  * @param {{ redirectedPorts?: number[] }} model
  */

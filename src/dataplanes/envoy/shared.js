@@ -1,4 +1,4 @@
-/** The beginning of the type of every message. */
+/** The prefix of the type URL of every message. */
 export const TYPE = 'type.googleapis.com/'
 export const BUFFER_BYTES = 1024 * 1024
 // The windows of Pipy, for equal work: Envoy's own are 16 and 24 MiB.
@@ -16,7 +16,7 @@ export function renderUpstreamHttp(options) {
 }
 
 /**
- * Copies chains for each port: they take redirected connections that meant one of these ports, and no others.
+ * Copies chains for each port, so that they take connections whose original destination has one of these ports, and no others.
  * @param {{ filter_chain_match?: object, filters: object[] }[]} chains @param {number[]} ports
  */
 export function matchPorts(chains, ports) {
@@ -33,7 +33,7 @@ export function renderSocketAddress({ address, port }) {
   return { socket_address: { address, port_value: port } }
 }
 
-/** @param {number} value */
-export function renderProtoDuration(value) {
-  return `${value}s`
+/** @param {number} seconds */
+export function renderProtoDuration(seconds) {
+  return `${seconds}s`
 }

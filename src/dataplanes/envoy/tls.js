@@ -15,7 +15,7 @@ export function renderTransport(end, context) {
 }
 
 /**
- * Renders a TLS context: TLS 1.3 alone, peers with a certificate of the authority.
+ * Renders a TLS context: TLS 1.3 only, and only peers with a certificate of the authority.
  * @param {SidecarModel} model @param {string[] | null} acceptedIdentities null: any
  * @param {unknown} [source] of its certificate; absent: files that are read once
  */

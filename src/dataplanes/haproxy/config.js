@@ -15,9 +15,9 @@ const MARK_FAILED = `res.hdr(${MARK}) -m found`
 const UNMARK_FAILED = `del-header ${MARK}`
 /** Whole responses for an upstream that failed; their status may differ from HAProxy's own, which they replace. @type {{ name: string, content: string, replaces: number }[]} */
 const ERROR_FILES = [
-  createFile(502, '503 Service Unavailable', 'the upstream closed the connection without an answer'),
-  createFile(503, '503 Service Unavailable', 'the upstream cannot be connected', [`${MARK}: 1`]),
-  createFile(504, '504 Gateway Timeout', 'no answer from the upstream in time'),
+  createErrorFile(502, '503 Service Unavailable', 'the upstream closed the connection without an answer'),
+  createErrorFile(503, '503 Service Unavailable', 'the upstream cannot be connected', [`${MARK}: 1`]),
+  createErrorFile(504, '504 Gateway Timeout', 'no answer from the upstream in time'),
 ]
 
 /**
@@ -36,7 +36,7 @@ export function renderFiles(model, folder) {
       'http-request use-service prometheus-exporter',
     ],
   ]
-  const configuration = { name: 'haproxy.cfg', content: sections.map(joinSection).join('\n') }
+  const configuration = { name: 'haproxy.cfg', content: sections.map(renderSection).join('\n') }
   if (carriesBytes) return [configuration]
   const maps = Object.entries({ inbound, outbound }).flatMap(([name, listener]) =>
     listener ? [{ name: `${name}.map`, content: renderMap(listener.routes) }] : [],
@@ -48,13 +48,13 @@ export function renderFiles(model, folder) {
 function renderHttpSections(model, folder) {
   const { inbound, outbound, clusters } = model
   const renderDirection = (/** @type {'inbound' | 'outbound'} */ name) => [
-    ...renderTimes(model),
+    ...renderTimeoutStatus(model),
     ...renderRoutes(model[name]?.routes ?? [], `${folder}/${name}.map`),
   ]
   const entry = inbound && {
     name: 'inbound',
     port: inbound.port,
-    way: renderDirection('inbound'),
+    routing: renderDirection('inbound'),
     alpn: inbound.protocol === 'http/2' ? 'h2,http/1.1' : 'http/1.1',
     plaintext: ['tcp-request content switch-mode http if HTTP'],
   }
@@ -108,11 +108,11 @@ function renderDefaults({ timeouts, retries, streamsAnswers }, folder) {
 }
 
 /**
- * Renders the change of 503 to 504 for connects that timed out. HAProxy answers 503 to refused ones, too, so that time tells them apart:
- * a try that times out takes its whole time, the last one too; one that is refused, at most the pause before the next.
+ * Renders the change of 503 to 504 for connects that timed out. HAProxy answers 503 to refused ones, too, so the duration tells them
+ * apart: each try that times out takes the whole timeout, a refused one at most the pause before the next.
  * @param {SidecarModel} model
  */
-function renderTimes({ timeouts, retries }) {
+function renderTimeoutStatus({ timeouts, retries }) {
   const timedOutMs = Math.round(timeouts.connectSeconds * (retries + 0.5) * 1000)
   return [
     'http-request set-var(txn.begin) date(0,ms)',
@@ -126,10 +126,10 @@ function renderTcpSections(model) {
   const { clusters, retries, timeouts } = model
   const idle = renderMilliseconds(timeouts.idleSeconds)
   const listeners = listByteListeners(model).flatMap(({ cluster, direction, ...listener }) => {
-    const way = [`default_backend ${cluster.name}`]
+    const routing = [`default_backend ${cluster.name}`]
     return direction === 'inbound'
-      ? renderEntry(model, { ...listener, way })
-      : [[`frontend ${listener.name}`, ...renderBind(listener), ...way]]
+      ? renderEntry(model, { ...listener, routing })
+      : [[`frontend ${listener.name}`, ...renderBind(listener), ...routing]]
   })
   return [
     [
@@ -145,18 +145,18 @@ function renderTcpSections(model) {
 }
 
 /**
- * Makes the file of a response.
- * @param {number} replaces HAProxy's own status
+ * Creates the file of a response that replaces one of HAProxy's own.
+ * @param {number} replaces the status that HAProxy sends by itself
  * @param {string} status
  * @param {string} reason
  * @param {string[]} [headers]
  */
-function createFile(replaces, status, reason, headers = []) {
+function createErrorFile(replaces, status, reason, headers = []) {
   const head = [`HTTP/1.1 ${status}`, 'content-type: text/plain', `content-length: ${reason.length}`, ...headers]
   return { name: `${replaces}.http`, content: `${head.join('\r\n')}\r\n\r\n${reason}`, replaces }
 }
 
 /** @param {string[]} section */
-function joinSection([title, ...lines]) {
+function renderSection([title, ...lines]) {
   return [title, ...lines.map(line => `  ${line}`), ''].join('\n')
 }

@@ -7,21 +7,21 @@ const INSPECT_SECONDS = 5
 const NOBODY = 'spiffe://sidecar-bench/nobody'
 
 /**
- * Renders a frontend for each way in. HAProxy has no listener of both TLS and plaintext: a permissive one looks at the
+ * Renders the frontends of an inbound listener. HAProxy has no listener of both TLS and plaintext: a permissive one looks at the
  * first bytes, serves plaintext, and hands TLS to a listener in the same process.
  * @param {SidecarModel} model
- * @param {{ name: string, port: number, way: string[], alpn?: string, plaintext?: string[] }} options way: lines that
- *   route what has come in; plaintext: lines of a permissive listener for connections without TLS
+ * @param {{ name: string, port: number, routing: string[], alpn?: string, plaintext?: string[] }} options routing: lines that
+ *   choose the backend; plaintext: lines of a permissive listener for connections without TLS
  * @returns {Section[]}
  */
-export function renderEntry(model, { name, port, way, alpn, plaintext = [] }) {
+export function renderEntry(model, { name, port, routing, alpn, plaintext = [] }) {
   const inbound = { .../** @type {NonNullable<SidecarModel['inbound']>} */ (model.inbound), port }
-  if (inbound.mtls === 'disabled') return [[`frontend ${name}`, ...renderBind(inbound), ...way]]
+  if (inbound.mtls === 'disabled') return [[`frontend ${name}`, ...renderBind(inbound), ...routing]]
   const tls = [
     `ssl ${renderTls(model)} curves ${model.tls.groups.join(':')} no-tls-tickets`,
     ...(alpn ? [`alpn ${alpn}`] : []),
   ]
-  const strict = [...renderAcceptedIdentities(inbound.acceptedIdentities), ...way]
+  const strict = [...renderAcceptedIdentities(inbound.acceptedIdentities), ...routing]
   if (inbound.mtls === 'strict') return [[`frontend ${name}`, ...renderBind(inbound, tls.join(' ')), ...strict]]
   const passage = `abns@sidecar-bench-${inbound.address}-${port}`
   // Sidecars that see requests have one such listener.
@@ -35,7 +35,7 @@ export function renderEntry(model, { name, port, way, alpn, plaintext = [] }) {
       'tcp-request content accept if { req.ssl_hello_type 1 }',
       ...plaintext,
       `use_backend ${backend} if { req.ssl_hello_type 1 }`,
-      ...way,
+      ...routing,
     ],
     [
       `backend ${backend}`,
@@ -72,18 +72,18 @@ export function renderBackend(model, { name, endpoints, balancing, mtls }, { ser
 }
 
 /**
- * Renders the lines of a listener with a socket for each thread. HAProxy asks the kernel by itself which address a redirected
- * connection meant (sock_inet_get_dst in its src/sock_inet.c); other ports than the redirected ones are rejected.
+ * Renders the lines of a listener with a socket for each thread. HAProxy reads the original destination of a redirected connection from
+ * the kernel by itself (sock_inet_get_dst in its src/sock_inet.c); ports that are not redirected are rejected.
  * @param {{ address: string, port: number, redirectedPorts?: number[] }} listener @param {string} [tls]
  */
 export function renderBind({ address, port, redirectedPorts }, tls) {
-  const meant = redirectedPorts
+  const portCheck = redirectedPorts
     ? [`tcp-request connection reject unless { dst_port ${redirectedPorts.join(' ')} }`]
     : []
-  return [[`bind ${address}:${port} shards by-thread`, ...(tls ? [tls] : [])].join(' '), ...meant]
+  return [[`bind ${address}:${port} shards by-thread`, ...(tls ? [tls] : [])].join(' '), ...portCheck]
 }
 
-/** Quotes a word with a blank; paths of results have no other character that means something to HAProxy. @param {string} word */
+/** Quotes a word with a space; paths of results have no other special character of HAProxy. @param {string} word */
 export function quoteWord(word) {
   return word.includes(' ') ? `"${word}"` : word
 }
@@ -94,7 +94,7 @@ export function renderMilliseconds(seconds) {
 }
 
 /**
- * Rejects identities that are not listed, once a connection and by the common name: HAProxy shows no URI names.
+ * Renders the line that rejects identities that are not listed, once a connection and by the common name: HAProxy exposes no URI names.
  * @param {string[] | null} identities null: any of the authority
  */
 function renderAcceptedIdentities(identities) {

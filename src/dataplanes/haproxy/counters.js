@@ -2,8 +2,8 @@
 export const METRICS_PATH = '/metrics?scope=global&scope=frontend'
 
 /**
- * Counts how often HAProxy reached its own limits: memory it could not have, requests it gave up for its own reason, and
- * listeners that had as many connections as they may (HAProxy's Management Guide, 9.1: pool_failed, eint, smax, slim).
+ * Counts how often HAProxy reached its own limits: failed allocations of memory, internal errors of requests, and listeners that
+ * reached their limit of connections (HAProxy's Management Guide, 9.1: pool_failed, eint, smax, slim).
  * @param {string} text lines of `name{labels} value`
  */
 export function parseOverflows(text) {

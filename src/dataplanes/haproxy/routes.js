@@ -1,7 +1,7 @@
 import { groupByHost, isUnconditional } from '../../model/routes.js'
 import { quoteWord } from './connections.js'
 
-/** The backend of a request: a look-up of the host, and rules in order for hosts whose routes have conditions. */
+/** The choice of a backend: a look-up of the host, then rules in order for hosts whose routes have conditions. */
 /** @import { Route } from '../../model/types.ts' */
 
 /** The backend that answers 404. A service has no underscore in its name. */
@@ -10,7 +10,7 @@ export const NO_ROUTE = 'no_route'
 const HOST = 'req.hdr(host),host_only,lower'
 
 /**
- * Renders how a frontend finds a backend.
+ * Renders the choice of a backend by a frontend.
  * @param {Route[]} routes @param {string} mapFile the path of the file that renderMap() renders @returns {string[]} lines of a frontend
  */
 export function renderRoutes(routes, mapFile) {
@@ -36,8 +36,8 @@ export function renderMap(routes) {
 }
 
 /**
- * Assigns a backend to each host, and one to all others, with rules in order. A host whose first route has no condition and
- * one cluster has that cluster's backend; otherwise the name is of no backend, and the rules choose one.
+ * Assigns a backend and rules to each host, and to all other hosts (null). A host whose first route has no condition and one cluster
+ * gets the backend of that cluster; otherwise `backend` is only a name for the host, and its rules choose the backend.
  * @param {Route[]} routes
  */
 function assignBackends(routes) {

@@ -2,9 +2,9 @@ import { listByteListeners } from '../../model/byte-listeners.js'
 import { PORTS, renderSpiffeId } from '../../model/sidecar-contract.js'
 
 /**
- * The sidecar model as what Linkerd's control plane sends a proxy: policies for the connections that its application opens, the
- * endpoints of the services that it calls, and who may come in. The caller's proxy routes: that of a server forwards to the port
- * that its client meant, and accepts what its own routes match.
+ * The sidecar model as the messages of Linkerd's control plane to a proxy: policies of outbound connections, the endpoints of the
+ * services that it calls, and policies of inbound connections. The proxy of the caller routes; that of a server forwards to the original
+ * destination port, and accepts requests that match its own routes.
  * @import { Cluster, Endpoint, Route, SidecarModel } from '../../model/types.ts'
  */
 
@@ -25,8 +25,8 @@ const CLOSED = createMessageMetadata('closed')
 /**
  * Renders the tables from which the kit's control plane answers a proxy.
  * @param {SidecarModel} model
- * @param {{ isDeployed: boolean }} options isDeployed: by the defaults of Linkerd's own control plane: HTTP/1.1 is
- *   carried in HTTP/2 between proxies, queues are short, and no request has a timeout
+ * @param {{ isDeployed: boolean }} options isDeployed: with the defaults of Linkerd's own control plane: HTTP/1.1 in
+ *   HTTP/2 between proxies, short queues, and no timeout of requests
  */
 export function renderTables(model, options) {
   return {
@@ -48,7 +48,7 @@ function listCalledClusters({ outbound, clusters }) {
 }
 
 /**
- * Renders an endpoint. Linkerd expects one identity of it: the first that is accepted.
+ * Renders an endpoint. Linkerd accepts one identity of an endpoint: the first of the accepted ones.
  * @param {Endpoint} endpoint @param {Cluster} cluster @param {{ isDeployed: boolean }} options
  */
 function renderEndpoint({ address, port }, { mtls, protocol }, { isDeployed }) {
@@ -66,7 +66,7 @@ function renderEndpoint({ address, port }, { mtls, protocol }, { isDeployed }) {
 }
 
 /**
- * Renders policies for the connections that an application opens, by the address and port that they mean; any other is closed.
+ * Renders policies of outbound connections by their original destination; any other connection is closed.
  * @param {SidecarModel} model @param {{ isDeployed: boolean }} options
  */
 function renderOutbound(model, options) {
@@ -87,7 +87,7 @@ function renderOutbound(model, options) {
         (redirectedPorts ?? [port]).map(port => ({
           ...(redirectedPorts && { address: cluster.endpoints[0].address }),
           port,
-          policy: renderBytes(cluster, { ...options, model }),
+          policy: renderBytePolicy(cluster, { ...options, model }),
         })),
       ),
       closed,
@@ -104,7 +104,7 @@ function renderOutbound(model, options) {
 }
 
 /** @param {Cluster} cluster @param {{ model: SidecarModel, isDeployed: boolean }} options */
-function renderBytes({ name }, options) {
+function renderBytePolicy({ name }, options) {
   const metadata = createMessageMetadata(name)
   const backends = { firstAvailable: { backends: [{ backend: renderBackend(name, options) }] } }
   return { metadata, protocol: { opaque: { routes: [{ metadata, rules: [{ backends }] }] } } }
@@ -146,7 +146,7 @@ function renderBackend(cluster, { model: { timeouts }, isDeployed }) {
   }
 }
 
-/** Renders who may come in, by the port that a client meant; any other port is closed. @param {SidecarModel} model */
+/** Renders policies of inbound connections by their original destination port; any other port is closed. @param {SidecarModel} model */
 function renderInbound(model) {
   const { inbound, carriesBytes } = model
   const closed = {
@@ -176,7 +176,7 @@ function renderInbound(model) {
   return [...[...listInboundPorts(model), PORTS.admin].map(port => ({ port, server })), closed]
 }
 
-/** Lists the ports that clients may mean, each once. @param {SidecarModel} model */
+/** Lists the original destination ports of inbound connections, each once. @param {SidecarModel} model */
 export function listInboundPorts({ inbound, carriesBytes, clusters }) {
   if (inbound === null) return []
   if (!carriesBytes) return inbound.redirectedPorts ?? [inbound.port]
@@ -185,7 +185,10 @@ export function listInboundPorts({ inbound, carriesBytes, clusters }) {
   return [...new Set(endpoints.map(({ port }) => port))]
 }
 
-/** Renders who may call. @param {string} name @param {Pick<NonNullable<SidecarModel['inbound']>, 'mtls' | 'acceptedIdentities'>} inbound */
+/**
+ * Renders the authorization of callers.
+ * @param {string} name @param {Pick<NonNullable<SidecarModel['inbound']>, 'mtls' | 'acceptedIdentities'>} inbound
+ */
 function renderAuthorization(name, { mtls, acceptedIdentities }) {
   // `unauthenticated` permits every peer. There is no match for any SPIFFE identity: without a list, TLS alone is required.
   const clients = acceptedIdentities
@@ -209,12 +212,12 @@ function renderMatch({ pathPrefix, headers }) {
   }
 }
 
-/** Makes the name of a destination; its port may be another than that of its endpoints. @param {string} cluster */
+/** Renders the name of a destination, whose port may differ from that of its endpoints. @param {string} cluster */
 function renderDestination(cluster) {
   return `${cluster}:${PORTS.application}`
 }
 
-/** Makes the metadata that every message of a policy must have: that of a default resource, which has a name and no owner. @param {string} name */
+/** Creates the metadata that every message of a policy must have: a default resource, with a name and without an owner. @param {string} name */
 function createMessageMetadata(name) {
   return { default: name }
 }

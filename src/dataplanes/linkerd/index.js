@@ -80,10 +80,14 @@ function findLacks({ tls, protocol, trafficPolicy }) {
     why: 'it tries a refused connection no second time',
   }
   if (protocol === 'tcp')
-    return [retried, { row: 'parity-next-endpoint', why: retried.why }, ...(tls === 'plaintext' ? [] : listOfTunnels())]
+    return [
+      retried,
+      { row: 'parity-next-endpoint', why: retried.why },
+      ...(tls === 'plaintext' ? [] : listTunnelLacks()),
+    ]
   return [
     retried,
-    ...(protocol === 'grpc' ? listOfCalls() : listOfAnswers()),
+    ...(protocol === 'grpc' ? listCallLacks() : listAnswerLacks()),
     {
       row: 'parity-answers',
       of: /^(a host in capitals|the host DIRECT)/,
@@ -92,12 +96,12 @@ function findLacks({ tls, protocol, trafficPolicy }) {
     ...(tls === 'plaintext'
       ? [{ row: 'parity-tls', why: 'as a server it speaks mTLS to every peer that begins it' }]
       : []),
-    ...(tls === 'plaintext' ? [] : listOfTls({ isOpen })),
+    ...(tls === 'plaintext' ? [] : listTlsLacks({ isOpen })),
   ]
 }
 
 /** @returns {Lack[]} */
-function listOfAnswers() {
+function listAnswerLacks() {
   return [
     {
       row: 'parity-answers',
@@ -108,7 +112,7 @@ function listOfAnswers() {
 }
 
 /** @returns {Lack[]} */
-function listOfCalls() {
+function listCallLacks() {
   const why = 'it tells failures of calls by other codes of gRPC'
   return [
     { row: 'parity-answers', of: /: (status 500, expected (404|503)|a 503 without a reason)$/, why },
@@ -117,7 +121,7 @@ function listOfCalls() {
 }
 
 /** @param {{ isOpen: boolean }} options @returns {Lack[]} */
-function listOfTls({ isOpen }) {
+function listTlsLacks({ isOpen }) {
   const late = 'it tells a peer that it does not take so when that sends a request, and not in the handshake'
   const policy =
     'it knows SPIFFE identities by their whole names alone: where any is accepted, it asks for no certificate'
@@ -156,7 +160,7 @@ function listOfTls({ isOpen }) {
 }
 
 /** @returns {Lack[]} */
-function listOfTunnels() {
+function listTunnelLacks() {
   const why =
     'it carries bytes over mTLS to its own kind alone: behind a header, at one port, with a protocol name of its own'
   return [

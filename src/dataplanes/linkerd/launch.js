@@ -14,7 +14,7 @@ const HTTP2_WINDOW_BYTES = 1024 * 1024
 // The proxy reads the trust anchors from its environment, as text: Linkerd's own image has such a launcher, too.
 const LAUNCHER = 'LINKERD2_PROXY_IDENTITY_TRUST_ANCHORS=$(cat "$1") exec "$0"'
 
-/** Creates a proxy, whose control plane (createCompanions) has a folder beside its own. @param {SidecarOptions} options @returns {ProcessSpec} */
+/** Creates a proxy. The folder of its control plane (createCompanions) is beside its own. @param {SidecarOptions} options @returns {ProcessSpec} */
 export function createSidecar(options) {
   const { model, folder, profile, tool } = options
   const { inbound, outbound, trust } = model
@@ -28,7 +28,7 @@ export function createSidecar(options) {
     env: renderEnvironment(options, {
       into,
       out,
-      socket: `../${formatControlFolder(folder)}/${SOCKET}`,
+      socket: `../${renderControlFolder(folder)}/${SOCKET}`,
       isLean: profile !== DEPLOYED,
     }),
     files: [],
@@ -55,7 +55,7 @@ export function createSidecar(options) {
  */
 function renderEnvironment({ model }, { into, out, socket, isLean }) {
   const { service, identity, workers, admin, timeouts } = model
-  const [control, connect] = [render(CONTROL), `${Math.round(timeouts.connectSeconds * 1000)}ms`]
+  const [control, connect] = [renderEndpoint(CONTROL), `${Math.round(timeouts.connectSeconds * 1000)}ms`]
   const [request, idle] = [timeouts.requestSeconds, timeouts.idleSeconds].map(seconds => `${Math.ceil(seconds)}s`)
   /** @type {Record<string, string>} */
   const lean = {
@@ -84,10 +84,10 @@ function renderEnvironment({ model }, { into, out, socket, isLean }) {
     POLICY_WORKLOAD: service,
     IDENTITY_SPIRE_WORKLOAD_API_ADDRESS: `unix:${socket}`,
     IDENTITY_SERVER_ID: identity,
-    IDENTITY_SERVER_NAME: findServiceName(identity),
-    INBOUND_LISTEN_ADDR: render(into),
-    OUTBOUND_LISTEN_ADDR: render(out),
-    ADMIN_LISTEN_ADDR: render(admin),
+    IDENTITY_SERVER_NAME: parseServiceName(identity),
+    INBOUND_LISTEN_ADDR: renderEndpoint(into),
+    OUTBOUND_LISTEN_ADDR: renderEndpoint(out),
+    ADMIN_LISTEN_ADDR: renderEndpoint(admin),
     INBOUND_DEFAULT_POLICY: 'deny',
     // The proxy is ready only once it has the policies of these ports.
     INBOUND_PORTS: listInboundPorts(model).join(','),
@@ -98,7 +98,10 @@ function renderEnvironment({ model }, { into, out, socket, isLean }) {
   return Object.fromEntries(Object.entries(environment).map(([name, value]) => [`LINKERD2_PROXY_${name}`, value]))
 }
 
-/** Creates a proxy's control plane, which has all that is not in its environment. @param {SidecarOptions} options @returns {ProcessSpec[]} */
+/**
+ * Creates a proxy's control plane, which sends all configuration that is not in its environment.
+ * @param {SidecarOptions} options @returns {ProcessSpec[]}
+ */
 export function createCompanions({ model, folder, profile }) {
   const { service, identity, trust } = model
   const controlFolder = `${folder}-control`
@@ -128,17 +131,17 @@ export function createCompanions({ model, folder, profile }) {
   ]
 }
 
-/** Renders the name of the folder of its control plane, which is beside its own. @param {string} folder */
-function formatControlFolder(folder) {
+/** Renders the name of the folder of a proxy's control plane. @param {string} folder */
+function renderControlFolder(folder) {
   return `${folder.slice(folder.lastIndexOf('/') + 1)}-control`
 }
 
-/** Finds the name of a service in its identity. @param {string} identity */
-function findServiceName(identity) {
+/** Parses the name of a service from its identity. @param {string} identity */
+function parseServiceName(identity) {
   return identity.slice(identity.lastIndexOf('/') + 1)
 }
 
 /** @param {Endpoint} endpoint */
-function render({ address, port }) {
+function renderEndpoint({ address, port }) {
   return `${address}:${port}`
 }

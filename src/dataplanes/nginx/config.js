@@ -18,7 +18,7 @@ const FOREVER = { requests: 1_000_000_000, time: '1d' }
 // Nothing listens there: the stream module can refuse an identity only by sending its connection nowhere.
 const NOWHERE = 'nowhere'
 
-/** Renders nginx.conf. Bytes and permissive ports need nginx's stream module. @param {SidecarModel} model @returns {string} nginx.conf */
+/** Renders nginx.conf. Bytes and permissive ports need nginx's stream module. @param {SidecarModel} model */
 export function renderConfig(model) {
   const { inbound, outbound, admin, clusters, carriesBytes } = model
   const passage = inbound?.mtls === 'permissive' && !carriesBytes ? renderPassage(inbound, model) : null
@@ -46,7 +46,7 @@ export function renderConfig(model) {
   ])
 }
 
-/** Renders what all servers share. @param {SidecarModel} model */
+/** Renders the directives that all servers share. @param {SidecarModel} model */
 function renderDefaults({ timeouts, retries, clusters, carriesGrpc, streamsAnswers, ...model }) {
   const by = carriesGrpc ? 'grpc' : 'proxy'
   const routes = [model.inbound, model.outbound].flatMap(listener => listener?.routes ?? [])

@@ -5,10 +5,10 @@
  * @typedef {Directive[]} Block
  */
 
-/** nginx writes where it runs: the folder of its configuration may be read-only. */
+/** The working directory, to which nginx writes: the folder of its configuration may be read-only. */
 export const HERE = '/proc/self/cwd'
 
-/** Formats a time in ms. @param {number} seconds */
+/** @param {number} seconds */
 export function renderMilliseconds(seconds) {
   return `${Math.round(seconds * 1000)}ms`
 }

@@ -59,9 +59,9 @@ function findLacks({ tls, protocol, trafficPolicy }) {
 }
 
 /**
- * Counts connections that nginx took and closed at once because a worker had as many as it may: those of its listeners
+ * Counts connections that nginx accepted and closed at once, because a worker had reached its limit of connections
  * (ngx_http_stub_status_module, "accepts" and "handled").
- * @param {string} text what stub_status answers
+ * @param {string} text the answer of stub_status
  */
 function parseOverflows(text) {
   const [, accepts, handled] = /^ (\d{1,15}) (\d{1,15}) \d/m.exec(text) ?? []

@@ -1,6 +1,6 @@
 import { escapeText, NO_ROUTE, renderClusterUrl, renderRoutes } from './routes.js'
 
-/** The listeners of a sidecar: who may enter, and where requests go. */
+/** The listeners of a sidecar: accepted peers, and the destinations of requests. */
 /** @import { Cluster, Endpoint, SidecarModel } from '../../model/types.ts' */
 /** @import { Directive } from './directives.js' */
 
@@ -52,7 +52,7 @@ export function renderListen({ address, port }) {
 }
 
 /**
- * Renders who may come in. nginx completes the handshake with a refused peer, and closes the connection without an answer.
+ * Renders the check of peers. nginx completes the handshake with a refused peer, and closes the connection without an answer.
  * @param {NonNullable<SidecarModel['inbound']>} inbound
  * @param {SidecarModel} model
  */
@@ -71,8 +71,8 @@ function renderEntry({ acceptedIdentities }, { trust, tls }) {
 }
 
 /**
- * Renders how upstreams are called. nginx compares their DNS name and no other: all it can do with a list of identities is to
- * accept nobody if that is empty.
+ * Renders the mTLS of calls to the clusters of a listener. nginx compares only the DNS name of an upstream: a list of identities has an
+ * effect only if it is empty, and then nobody is accepted.
  * @param {string} name
  * @param {{ model: SidecarModel, clusters: Cluster[], target: string }} options
  */
@@ -122,7 +122,10 @@ export function renderClientTls({ trust, tls }, name, by = 'proxy') {
   ].map(directive => `${by}_ssl_${directive}`)
 }
 
-/** Finds the DNS name that the certificate of an upstream must have; if nobody is accepted, one that none has. @param {NonNullable<Cluster['mtls']>} mtls */
+/**
+ * Finds the DNS name that the certificate of an upstream must have; if nobody is accepted, a name without a certificate.
+ * @param {NonNullable<Cluster['mtls']>} mtls
+ */
 export function findCertificateName({ serverName, acceptedIdentities }) {
   return acceptedIdentities?.length === 0 ? NOBODY : serverName
 }

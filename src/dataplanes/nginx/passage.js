@@ -1,6 +1,6 @@
 import { HERE, renderMilliseconds } from './directives.js'
 
-/** One port for TLS and plaintext: nginx's stream module hands each connection to one of two own listeners. */
+/** One port for TLS and plaintext: nginx's stream module passes each connection to one of two sockets of the same nginx. */
 /** @import { SidecarModel } from '../../model/types.ts' */
 /** @import { Directive } from './directives.js' */
 
@@ -16,7 +16,7 @@ export const INSPECT_SECONDS = 5
  * @returns {{ main: Directive[], listens: string[] }}
  */
 export function renderPassage({ address, port }, { timeouts, carriesGrpc }) {
-  const speaks = carriesGrpc ? ' http2' : ''
+  const http2 = carriesGrpc ? ' http2' : ''
   const [plaintext, tls] = ['plaintext', 'tls'].map(name => `unix:${HERE}/${name}.sock`)
   return {
     main: [
@@ -34,6 +34,6 @@ export function renderPassage({ address, port }, { timeouts, carriesGrpc }) {
         ],
       ],
     ],
-    listens: [`listen ${plaintext}${speaks}`, `listen ${tls} ssl${speaks}`],
+    listens: [`listen ${plaintext}${http2}`, `listen ${tls} ssl${http2}`],
   }
 }

@@ -1,6 +1,6 @@
 import { groupByHost, isUnconditional } from '../../model/routes.js'
 
-/** The upstream of a request: a look-up of the host, and patterns in order for hosts whose routes have conditions. */
+/** The choice of an upstream: a look-up of the host, then patterns in order for hosts whose routes have conditions. */
 /** @import { Cluster, Route } from '../../model/types.ts' */
 
 // Words with a meaning in a map: as a host they need a backslash.
@@ -8,7 +8,7 @@ const RESERVED = /^(default|hostnames|include|volatile)$/
 export const NO_ROUTE = ''
 
 /**
- * Renders how a listener finds the upstream of a request.
+ * Renders the choice of an upstream by a listener.
  * @param {string} name of the listener
  * @param {{ routes: Route[], clusters: Cluster[], carriesGrpc?: boolean }} options
  * @returns {{ maps: string[][], target: string, isPartial: boolean }} maps: blocks of `http`; target: of
@@ -27,13 +27,13 @@ export function renderRoutes(name, { routes, clusters, carriesGrpc }) {
   return { maps: [...maps, [`map $host $${name}_to`, ...lines]], target: `$${name}_to`, isPartial }
 }
 
-/** Makes the URL by which `proxy_pass` or `grpc_pass` calls a cluster. @param {Cluster} cluster @param {boolean} [carriesGrpc] */
+/** Renders the URL by which `proxy_pass` or `grpc_pass` calls a cluster. @param {Cluster} cluster @param {boolean} [carriesGrpc] */
 export function renderClusterUrl({ name, mtls }, carriesGrpc = false) {
   return `${carriesGrpc ? 'grpc' : 'http'}${mtls ? 's' : ''}://${name}`
 }
 
 /**
- * Renders the routes of a host up to the first without conditions, since it takes all that is left.
+ * Renders the routes of a host up to the first without conditions, since that one takes all other requests.
  * @param {string} name of its variables
  * @param {{ routes: Route[], urls: Record<string, string> }} options routes: those of one host, in order; urls: by cluster
  */
@@ -85,7 +85,7 @@ function renderHostKey(host) {
   return quoteText(RESERVED.test(host) ? `\\\\${host}` : host)
 }
 
-/** Escapes the bytes that may mean something to a pattern or to nginx, by their numbers. @param {string} text */
+/** Escapes the bytes that may be special in a pattern or to nginx, by their hexadecimal codes. @param {string} text */
 export function escapeText(text) {
   const escapeBytes = (/** @type {string} */ character) =>
     Array.from(new TextEncoder().encode(character), byte => `\\x${byte.toString(16).padStart(2, '0')}`).join('')

@@ -3,11 +3,11 @@
 /** Renders a cluster's endpoints, for requests or bytes. @param {Pick<Cluster, 'name' | 'endpoints' | 'balancing'>} cluster @param {number} retries @returns {Block} */
 export function renderUpstream({ name, endpoints, balancing }, retries) {
   // nginx tries each entry once: a lone endpoint needs an entry for each try.
-  const tried = endpoints.length === 1 ? Array(retries + 1).fill(endpoints[0]) : endpoints
+  const entries = endpoints.length === 1 ? Array(retries + 1).fill(endpoints[0]) : endpoints
   return [
     `upstream ${name}`,
     ...(balancing === 'least-requests' ? ['least_conn'] : []),
     // `max_fails=0`: no endpoint is left out after failures.
-    ...tried.map(({ address, port }) => `server ${address}:${port} max_fails=0`),
+    ...entries.map(({ address, port }) => `server ${address}:${port} max_fails=0`),
   ]
 }

@@ -1,17 +1,17 @@
 /** The command line of Pipy. Pure. @import { Features } from '../../model/types.ts' */
 
 /**
- * Makes the command line of a Pipy that runs a script and logs errors only. Pipy 2.0 rejects flags of 1.5 that it dropped.
+ * Creates the command line of a Pipy that runs a script and logs errors only. Pipy 2.0 rejects flags of 1.5 that it dropped.
  * @param {{ version: string, threads: number, script: string, args: string[], features?: Features }} options
  */
 export function createPipyArgv({ version, threads, script, args, features = {} }) {
-  const oneOnly = isOne(version) ? ['--no-graph', '--no-reload', '--no-status', '--no-metrics'] : []
-  const options = [...oneOnly, ...listLogOptions(features)]
+  const versionOneOptions = isVersionOne(version) ? ['--no-graph', '--no-reload', '--no-status', '--no-metrics'] : []
+  const options = [...versionOneOptions, ...listLogOptions(features)]
   return ['--log-level=error', `--threads=${threads}`, '--reuse-port', ...options, script, '--args', ...args]
 }
 
 /**
- * Lists the option by which workers do not send log lines to the main thread, which keeps the last MiB of them; [] without an access log.
+ * Lists the option that stops workers from sending log lines to the main thread, which would keep the last MiB; [] without an access log.
  * @param {Features} features
  */
 export function listLogOptions(features) {
@@ -19,6 +19,6 @@ export function listLogOptions(features) {
 }
 
 /** Says whether a Pipy is of version 1. @param {string} version such as 1.5.18 */
-export function isOne(version) {
+export function isVersionOne(version) {
   return version.startsWith('1.')
 }

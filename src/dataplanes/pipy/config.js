@@ -1,4 +1,4 @@
-import { formatRouteName } from '../../model/routes.js'
+import { renderRouteName } from '../../model/routes.js'
 
 /**
  * Renders the model as pipy-scripts/config.js reads it: the model itself, with a name for each route if something is counted by
@@ -13,11 +13,11 @@ export function renderConfig(model) {
     ...model,
     inbound: inbound && {
       ...inbound,
-      routes: inbound.routes.map(r => ({ name: formatRouteName('inbound', r), ...r })),
+      routes: inbound.routes.map(r => ({ name: renderRouteName('inbound', r), ...r })),
     },
     outbound: outbound && {
       ...outbound,
-      routes: outbound.routes.map(r => ({ name: formatRouteName('outbound', r), ...r })),
+      routes: outbound.routes.map(r => ({ name: renderRouteName('outbound', r), ...r })),
     },
   }
 }

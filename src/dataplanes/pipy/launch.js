@@ -12,11 +12,11 @@ const START_ERROR = '[ERR] [pjs]'
 
 /** Creates a Pipy with the kit's scripts, with those of FSM (profile), or with a user's (pipeline). @param {SidecarOptions} options @returns {ProcessSpec} */
 export function createSidecar(options) {
-  return { ...createProcessOf(options), startErrorText: START_ERROR }
+  return { ...createProfileSidecar(options), startErrorText: START_ERROR }
 }
 
 /** @param {SidecarOptions} options */
-function createProcessOf(options) {
+function createProfileSidecar(options) {
   if (options.profile === FSM) return createFsmSidecar(options)
   if (options.pipeline) return createScriptSidecar({ ...options, pipeline: options.pipeline })
   return createLeanSidecar(options)

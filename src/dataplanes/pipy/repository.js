@@ -1,19 +1,19 @@
 import { createControlProcess } from '../../model/processes.js'
-import { isOne, listLogOptions } from './argv.js'
+import { isVersionOne, listLogOptions } from './argv.js'
 import { isUsingTls, renderConfig } from './config.js'
 import { createSidecar } from './launch.js'
 
 /**
  * Pipy's own repository as a control plane: a base codebase holds the scripts, and a codebase derived from it holds each
- * sidecar's configuration. 1.5 hears of a commit at once, over the link by which a sidecar reports its status, and goes
- * on as the same process; 2.0 asks every 5 s and starts another process, a second after it has ended the one before
+ * sidecar's configuration. 1.5 learns of a commit at once, over the connection on which a sidecar reports its status,
+ * and keeps its process; 2.0 polls every 5 s, and starts another process a second after it has ended the old one
  * (measured with 1.5.18 and 2.0.2).
  * @import { Control, ControlOptions, ReloadAction, SidecarModel, SidecarOptions } from '../../model/types.ts'
  */
 
 const BASE = 'base'
 const CONFIGURATION = 'sidecar.json'
-// A codebase is made with version 1, which has no configuration; configuration 0 is committed as this version.
+// Version 1 of a codebase has no configuration; configuration 0 is committed as this version.
 const FIRST_VERSION = 2
 
 /** @type {Control} */
@@ -37,31 +37,31 @@ export const repository = {
   createProcess: options => {
     const { address, port } = options.control
     return createControlProcess(options, {
-      argv: isOne(options.controlTool.version)
+      argv: isVersionOne(options.controlTool.version)
         ? [`--admin-port=${address}:${port}`, '--log-level=error']
         : ['--log-level=error', 'repo://pipy/repo', '--args', `--listen=${address}:${port}`],
     })
   },
 
   setUp: options => [
-    request(options, 'POST', `repo/${BASE}`, '{"version":"1"}'),
+    createRequest(options, 'POST', `repo/${BASE}`, '{"version":"1"}'),
     ...Object.entries(options.scriptFiles).map(([name, text]) =>
-      request(options, 'POST', `repo-files/${BASE}/${name}`, text),
+      createRequest(options, 'POST', `repo-files/${BASE}/${name}`, text),
     ),
-    request(options, 'PATCH', `repo/${BASE}`, '{"version":"2","main":"/main.js"}'),
+    createRequest(options, 'PATCH', `repo/${BASE}`, '{"version":"2","main":"/main.js"}'),
   ],
 
   enrol: options => [
-    request(options, 'POST', `repo/${options.model.service}`, `{"version":"1","base":"/${BASE}"}`),
-    writeConfiguration(options),
-    commit(options, 0),
+    createRequest(options, 'POST', `repo/${options.model.service}`, `{"version":"1","base":"/${BASE}"}`),
+    createConfigurationRequest(options),
+    createCommitRequest(options, 0),
   ],
 
   createSidecar: options => {
     const { control, folder, model, tool } = options
     const { env, files, ...spec } = createSidecar(options)
-    // 1.5 hears of commits over the link of its status: without it (--no-status), only by its poll of 5 s, or never.
-    const repositoryOptions = isOne(tool.version)
+    // 1.5 learns of commits over its status connection: without it (--no-status), only by its poll of 5 s, or never.
+    const repositoryOptions = isVersionOne(tool.version)
       ? ['--no-graph', '--no-metrics']
       : [`--codebase-dir=${folder}/codebase`]
     return {
@@ -78,19 +78,22 @@ export const repository = {
     }
   },
 
-  stage: options => [writeConfiguration(options)],
-  commit: (options, version) => [commit(options, version)],
+  stage: options => [createConfigurationRequest(options)],
+  commit: (options, version) => [createCommitRequest(options, version)],
 }
 
 /** @param {SidecarOptions & ControlOptions} options */
-function writeConfiguration(options) {
+function createConfigurationRequest(options) {
   const content = JSON.stringify(renderConfig(options.model))
-  return request(options, 'POST', `repo-files/${options.model.service}/${CONFIGURATION}`, content)
+  return createRequest(options, 'POST', `repo-files/${options.model.service}/${CONFIGURATION}`, content)
 }
 
-/** Publishes the files of a sidecar's codebase. @param {SidecarOptions & ControlOptions} options @param {number} version of the configuration, from 0 */
-function commit(options, version) {
-  return request(options, 'PATCH', `repo/${options.model.service}`, `{"version":"${version + FIRST_VERSION}"}`)
+/**
+ * Creates the request that publishes the files of a sidecar's codebase.
+ * @param {SidecarOptions & ControlOptions} options @param {number} version of the configuration, from 0
+ */
+function createCommitRequest(options, version) {
+  return createRequest(options, 'PATCH', `repo/${options.model.service}`, `{"version":"${version + FIRST_VERSION}"}`)
 }
 
 /**
@@ -100,6 +103,6 @@ function commit(options, version) {
  * @param {string} body
  * @returns {ReloadAction}
  */
-function request({ control }, method, path, body) {
+function createRequest({ control }, method, path, body) {
   return { kind: 'request', endpoint: control, method, path: `/api/v1/${path}`, body }
 }

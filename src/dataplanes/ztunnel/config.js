@@ -3,8 +3,8 @@ import { listByteListeners } from '../../model/byte-listeners.js'
 import { renderSpiffeId } from '../../model/sidecar-contract.js'
 
 /**
- * The sidecar model as ztunnel's local configuration (LOCAL_XDS_PATH): what Istio's control plane would send it. Services
- * lead a connection to a workload, by the address and the port that its client meant; policies say who may come in.
+ * The sidecar model as ztunnel's local configuration (LOCAL_XDS_PATH): the messages of Istio's control plane. A service leads
+ * a connection to a workload, by its original destination; policies say which peers are accepted.
  * @import { Cluster, Endpoint, SidecarModel } from '../../model/types.ts'
  */
 
@@ -25,28 +25,41 @@ export function renderConfig(model) {
 /** Renders one configuration for the proxy of all pods of a node. @param {SidecarModel[]} models @returns {string} YAML */
 export function renderNodeConfig(models) {
   const called = models.map(renderCalledServices)
-  const sidecars = models.map(model => {
-    const policies = renderPolicies(model).map(policy => ({ ...policy, name: `${policy.name}-${model.service}` }))
-    const workload = renderLocalWorkload(model)
-    const services = called.flatMap(({ workloads }) =>
-      workloads.filter(({ workloadIps }) => workload.workloadIps.includes(workloadIps[0])).map(w => w.services),
-    )
-    return {
-      policies: policies.map(policy => ({ ...policy, scope: 'WorkloadSelector' })),
-      workload: {
-        ...workload,
-        services: Object.assign({}, ...services),
-        authorizationPolicies: policies.map(({ name }) => `${NAMESPACE}/${name}`),
-      },
-    }
-  })
-  const addresses = new Set(sidecars.flatMap(({ workload }) => workload.workloadIps))
-  const others = called.flatMap(({ workloads }) => workloads.filter(w => !addresses.has(w.workloadIps[0])))
+  const calledWorkloads = called.flatMap(({ workloads }) => workloads)
+  const pods = models.map(model => renderPod(model, calledWorkloads))
+  const addresses = new Set(pods.flatMap(({ workload }) => workload.workloadIps))
+  const workloadsElsewhere = calledWorkloads.filter(({ workloadIps }) => !addresses.has(workloadIps[0]))
+  const services = called.flatMap(({ services }) => services)
   return renderDocument({
-    workloads: [...sidecars.map(({ workload }) => workload), ...new Map(others.map(w => [w.uid, w])).values()],
-    services: [...new Map(called.flatMap(({ services }) => services.map(s => [s.name, s]))).values()],
-    policies: sidecars.flatMap(({ policies }) => policies),
+    workloads: [...pods.map(({ workload }) => workload), ...deduplicate(workloadsElsewhere, ({ uid }) => uid)],
+    services: deduplicate(services, ({ name }) => name),
+    policies: pods.flatMap(({ policies }) => policies),
   })
+}
+
+/**
+ * Renders the workload of a pod, with the services that lead to it, and policies that select only this workload.
+ * @param {SidecarModel} model @param {ReturnType<typeof renderWorkload>[]} calledWorkloads those that any pod calls
+ */
+function renderPod(model, calledWorkloads) {
+  const policies = renderPolicies(model).map(policy => ({ ...policy, name: `${policy.name}-${model.service}` }))
+  const workload = renderLocalWorkload(model)
+  const services = calledWorkloads
+    .filter(({ workloadIps }) => workload.workloadIps.includes(workloadIps[0]))
+    .map(({ services }) => services)
+  return {
+    policies: policies.map(policy => ({ ...policy, scope: 'WorkloadSelector' })),
+    workload: {
+      ...workload,
+      services: Object.assign({}, ...services),
+      authorizationPolicies: policies.map(({ name }) => `${NAMESPACE}/${name}`),
+    },
+  }
+}
+
+/** Keeps the last item of each key, at the place of the first. @template T @param {T[]} items @param {(item: T) => string} createKey */
+function deduplicate(items, createKey) {
+  return [...new Map(items.map(item => [createKey(item), item])).values()]
 }
 
 /** @param {object} configuration */
@@ -57,7 +70,7 @@ function renderDocument(configuration) {
 /** Renders the workload of the sidecar itself. @param {SidecarModel} model */
 function renderLocalWorkload({ service, identity, inbound }) {
   return {
-    ...renderIdentity(identity),
+    ...parseIdentity(identity),
     uid: service,
     name: service,
     node: NAMESPACE,
@@ -69,31 +82,31 @@ function renderLocalWorkload({ service, identity, inbound }) {
 }
 
 /**
- * Renders the services that this one calls, and their workloads. Connections that its application opens mean the address of the
- * first endpoint; those of a load that calls the sidecar itself mean the sidecar's own address, and a port for each service.
+ * Renders the services that this one calls, and their workloads. The destination of a redirected connection is the address of the
+ * first endpoint; that of a load that calls the sidecar itself is the address of the sidecar, with a port for each service.
  * @param {SidecarModel} model
  */
 function renderCalledServices(model) {
   /** @type {Map<string, ReturnType<typeof renderWorkload>>} */
   const workloads = new Map()
   const outbound = listByteListeners(model).filter(({ direction }) => direction === 'outbound')
-  const named = outbound.map(({ address, port, redirectedPorts, cluster }) => ({
+  const targets = outbound.map(({ address, port, redirectedPorts, cluster }) => ({
     name: redirectedPorts ? cluster.name : 'outbound',
     vip: redirectedPorts ? cluster.endpoints[0].address : address,
     ports: redirectedPorts ?? [port],
     cluster,
   }))
-  for (const { name, ports, cluster } of named)
+  for (const { name, ports, cluster } of targets)
     for (const endpoint of cluster.endpoints) {
       const workload = renderWorkload(cluster, endpoint)
-      const known = workloads.get(workload.uid) ?? workload
+      const shared = workloads.get(workload.uid) ?? workload
       const key = `${NAMESPACE}/${name}`
-      known.services[key] ??= new Map()
-      for (const port of ports) known.services[key].set(port, endpoint.port)
-      workloads.set(workload.uid, known)
+      shared.services[key] ??= new Map()
+      for (const port of ports) shared.services[key].set(port, endpoint.port)
+      workloads.set(workload.uid, shared)
     }
-  const services = [...new Set(named.map(({ name }) => name))].map(name => {
-    const copies = named.filter(other => other.name === name)
+  const services = [...new Set(targets.map(({ name }) => name))].map(name => {
+    const copies = targets.filter(other => other.name === name)
     return {
       name,
       namespace: NAMESPACE,
@@ -117,13 +130,13 @@ function renderCalledServices(model) {
  * @property {Record<string, Map<number, number>>} services by service, its own port for each port of the service
  */
 /**
- * Renders an endpoint of a cluster as a workload. The caller adds its services. Without an identity that is accepted, it has that of
- * nobody.
- * @param {Cluster} cluster @param {Endpoint} endpoint @returns {ReturnType<typeof renderIdentity> & WorkloadAddress}
+ * Renders an endpoint of a cluster as a workload, without services, which the caller adds. If no identity is accepted, its identity is
+ * one that nobody has.
+ * @param {Cluster} cluster @param {Endpoint} endpoint @returns {ReturnType<typeof parseIdentity> & WorkloadAddress}
  */
 function renderWorkload({ name, mtls }, { address }) {
   const identity = mtls ? (mtls.acceptedIdentities ?? [renderSpiffeId(mtls.serverName)])[0] : renderSpiffeId(name)
-  const identityFields = renderIdentity(identity ?? renderSpiffeId(NOBODY))
+  const identityFields = parseIdentity(identity ?? renderSpiffeId(NOBODY))
   return {
     ...identityFields,
     uid: `${address}/${identityFields.serviceAccount}`,
@@ -136,15 +149,19 @@ function renderWorkload({ name, mtls }, { address }) {
   }
 }
 
-/** Renders policies: one against plaintext if mTLS is strict, one for listed identities; [] if neither applies. @param {SidecarModel} model */
+/**
+ * Renders policies: one that denies plaintext if mTLS is strict, one that allows listed identities; [] if neither applies.
+ * @param {SidecarModel} model
+ */
 function renderPolicies({ inbound }) {
   if (inbound === null || inbound.mtls === 'disabled') return []
   const { mtls, acceptedIdentities } = inbound
-  const renderUnnamedRule = () => [[{ notPrincipals: [tagValue('!Presence', [])] }]]
-  const renderPrincipal = (/** @type {string} */ identity) => tagValue('!Exact', identity.replace('spiffe://', ''))
+  const renderAnonymousRule = () => [[{ notPrincipals: [createTaggedNode('!Presence', [])] }]]
+  const renderPrincipal = (/** @type {string} */ identity) =>
+    createTaggedNode('!Exact', identity.replace('spiffe://', ''))
   const isPermissive = mtls === 'permissive'
   return [
-    ...(isPermissive ? [] : [{ name: 'strict', ...ANYBODY_IN_IT, action: 'Deny', rules: [renderUnnamedRule()] }]),
+    ...(isPermissive ? [] : [{ name: 'strict', ...ANYBODY_IN_IT, action: 'Deny', rules: [renderAnonymousRule()] }]),
     ...(acceptedIdentities
       ? [
           {
@@ -153,7 +170,7 @@ function renderPolicies({ inbound }) {
             action: 'Allow',
             rules: [
               ...(acceptedIdentities.length > 0 ? [[[{ principals: acceptedIdentities.map(renderPrincipal) }]]] : []),
-              ...(isPermissive ? [renderUnnamedRule()] : []),
+              ...(isPermissive ? [renderAnonymousRule()] : []),
             ],
           },
         ]
@@ -161,15 +178,18 @@ function renderPolicies({ inbound }) {
   ]
 }
 
-/** Gives a value the YAML tag by which ztunnel knows the kind of a match. @param {string} name @param {unknown} value */
-function tagValue(name, value) {
+/** Creates a YAML node with the tag from which ztunnel reads the kind of a match. @param {string} name @param {unknown} value */
+function createTaggedNode(name, value) {
   const node = Array.isArray(value) ? new Document(value).contents : new Scalar(value)
   if (node) node.tag = name
   return node
 }
 
-/** Splits an identity into the fields of a workload. @param {string} identity a SPIFFE URI of the form of Kubernetes */
-export function renderIdentity(identity) {
+/**
+ * Parses an identity into the fields of a workload.
+ * @param {string} identity a SPIFFE URI of the form of Kubernetes @throws {TypeError} for another form
+ */
+export function parseIdentity(identity) {
   const [, trustDomain, namespace, serviceAccount] = /** @type {RegExpExecArray} */ (
     /^spiffe:\/\/([^/]+)\/ns\/([^/]+)\/sa\/([^/]+)$/.exec(identity)
   )

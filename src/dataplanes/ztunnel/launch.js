@@ -1,6 +1,6 @@
 import { createProcess, createSidecarProcess } from '../../model/processes.js'
 import { KIT_NODE, KIT_PYTHON, NODE_AGENT, NODE_PROXY } from '../../model/sidecar-contract.js'
-import { NAMESPACE, renderConfig, renderIdentity, renderNodeConfig } from './config.js'
+import { NAMESPACE, parseIdentity, renderConfig, renderNodeConfig } from './config.js'
 
 /** @import { ProcessSpec, SidecarModel, SidecarOptions } from '../../model/types.ts' */
 
@@ -12,7 +12,7 @@ export const HBONE_PORT = 15008
 const PORTS = { outbound: 15001, plaintext: 15006, hbone: HBONE_PORT }
 // The authority listens at loopback, which only processes of its own namespace reach.
 const AUTHORITY = { address: '127.0.0.1', port: 15012 }
-// A token that is a secret would protect nothing: who reaches the authority is in the namespace of its proxy.
+// A secret token would protect nothing: only processes in the namespace of the proxy reach the authority.
 const TOKEN = 'of-this-proxy'
 // A relative path, in the folder in which it runs: the path of a Unix socket has at most 107 bytes.
 const SOCKET = 'pods.sock'
@@ -24,7 +24,7 @@ const READINESS_PORT = 15021
 export function createSidecar(options) {
   const { model, folder, profile } = options
   const { trust, service, identity, workers } = model
-  const { serviceAccount } = renderIdentity(identity)
+  const { serviceAccount } = parseIdentity(identity)
   return createSidecarProcess(options, {
     argv: [],
     env: {
@@ -62,7 +62,7 @@ export function createNodeProxy(options, folder) {
     ports: Object.values(PORTS),
   }))
   const identities = models.map(
-    model => `${model.service} ${NAMESPACE} ${renderIdentity(model.identity).serviceAccount}`,
+    model => `${model.service} ${NAMESPACE} ${parseIdentity(model.identity).serviceAccount}`,
   )
   return [
     createAuthority(service, options, `${folder}-authority`),
@@ -102,7 +102,7 @@ function renderEnvironment({ model: { trust, identity }, folder, workers, isLogg
     LOCAL_XDS_PATH: `${folder}/ztunnel.yaml`,
     CA_ADDRESS: `https://${AUTHORITY.address}:${AUTHORITY.port}`,
     CA_ROOT_CA: trust.caPath,
-    ALT_CA_HOSTNAME: renderIdentity(identity).serviceAccount,
+    ALT_CA_HOSTNAME: parseIdentity(identity).serviceAccount,
     AUTH_TOKEN: TOKEN,
     ISTIO_META_DNS_CAPTURE: 'false',
     IPV6_ENABLED: 'false',
@@ -129,13 +129,13 @@ function createAuthority(service, options, folder) {
   const { trust } = model
   const certified = options.map(({ model: { identity } }) => ({
     identity,
-    dnsName: renderIdentity(identity).serviceAccount,
+    dnsName: parseIdentity(identity).serviceAccount,
   }))
   const configuration = {
     listen: AUTHORITY,
     authority: { certificatePath: trust.caPath, keyPath: authorityKeyPath },
     credentials: { certificatePath: trust.certificatePath, keyPath: trust.keyPath },
-    certifies: [...new Map(certified.map(one => [one.identity, one])).values()],
+    certifies: [...new Map(certified.map(names => [names.identity, names])).values()],
     token: TOKEN,
   }
   return createProcess({

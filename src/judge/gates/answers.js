@@ -1,4 +1,4 @@
-import { computeBodyBytes, computeChunksMs, findServiceTime } from '../../model/requests.js'
+import { computeBodyBytes, computeChunksMs, readServiceTime } from '../../model/requests.js'
 import { ERRORS_MOST, groupCopies, renderFinePercent, renderProcessName, splitLoudPair, withRole } from './gate.js'
 
 /** Gates of the answers: whether they are right, came at all, and came from the application. */
@@ -204,7 +204,7 @@ function sumCpuSeconds(copies, windowSeconds) {
  */
 function findServiceTimeFaults({ load, trial }) {
   const { requests = [] } = trial.arm.load
-  const kinds = requests.map(kind => ({ weight: kind.weight, ...findServiceTime(kind) }))
+  const kinds = requests.map(kind => ({ weight: kind.weight, ...readServiceTime(kind) }))
   const timed = kinds.filter(({ meanMs }) => meanMs > 0)
   if (timed.length === 0 || load.verified === 0) return []
   if (!load.waited) return ['the application told no service time']

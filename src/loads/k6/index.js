@@ -1,7 +1,7 @@
 import { BenchError } from '../../lib/errors.js'
 import { atLeast } from '../../lib/version.js'
 import { createProcess } from '../../model/processes.js'
-import { findServiceTime, renderHeaders } from '../../model/requests.js'
+import { readServiceTime, renderHeaders } from '../../model/requests.js'
 import { isPostQuantum } from '../../model/sidecar-contract.js'
 import { countSlices, orderSlices } from '../slices.js'
 import { parseResult } from './summary.js'
@@ -48,31 +48,9 @@ export const k6 = {
   },
   countCpus: ({ cpus }) => cpus,
 
-  createGenerator({ tool, scripts, urls, certificate, tls, host, load, tailMs, admin, cpus, folder, ...others }) {
-    const pipelineRequests = (others.arms ?? [others]).map(({ request = null }) => request)
-    const variables = {
-      URLS: urls.join(','),
-      HOST: host,
-      USERS: load.users,
-      ...(load.kind === 'open' ? { RATE: load.ratePerSecond } : {}),
-      ...(load.loudPerSecond ? { LOUD_RATE: load.loudPerSecond } : {}),
-      ...(load.burst
-        ? {
-            BURST_FACTOR: load.burst.factor,
-            BURST_BEGINS_MS: load.burst.beginsSeconds * 1000,
-            BURST_MS: load.burst.seconds * 1000,
-          }
-        : {}),
-      PIECE_MS: load.burst ? PIECE_MS : 0,
-      ...(certificate ? { CERTIFICATE: certificate.certificatePath, KEY: certificate.keyPath } : {}),
-      ...(load.isInterleaved ? createInterleavedVariables({ load, tailMs, urls, ...others }) : {}),
-      CONNECTIONS: load.connections,
-      PAYLOAD_BYTES: findLargestBody(load),
-      ...(load.requests && { REQUESTS: renderRequests(others.arms?.map(arm => arm.load) ?? [load]) }),
-      WARMUP_MS: Math.round(load.warmupSeconds * 1000),
-      WINDOW_MS: Math.round(load.windowSeconds * 1000),
-      TAIL_MS: tailMs,
-    }
+  createGenerator(options) {
+    const { tool, scripts, certificate, tls, load, admin, cpus, folder } = options
+    const pipelineRequests = (options.arms ?? [options]).map(({ request = null }) => request)
     return createProcess({
       service: 'k6',
       role: 'generator',
@@ -85,7 +63,7 @@ export const k6 = {
         '--no-usage-report',
         // The REST server of k6 is off, or at an address that nothing else has.
         `--address=${admin ? `${admin.address}:${admin.port}` : ''}`,
-        ...Object.entries(variables).map(([name, value]) => `--env=${name}=${value}`),
+        ...Object.entries(createVariables(options)).map(([name, value]) => `--env=${name}=${value}`),
         `${scripts}/${chooseScript(load)}.js`,
       ],
       // Collecting garbage less often saves k6 a sixth of its CPU; it pays with some tens of MiB.
@@ -124,6 +102,30 @@ export const k6 = {
   parseResult,
 }
 
+/** Creates the variables that the scripts of bench/k6 read. @param {LoadOptions} options */
+function createVariables({ urls, certificate, host, load, tailMs, arms, seed }) {
+  const { burst } = load
+  return {
+    URLS: urls.join(','),
+    HOST: host,
+    USERS: load.users,
+    ...(load.kind === 'open' ? { RATE: load.ratePerSecond } : {}),
+    ...(load.loudPerSecond ? { LOUD_RATE: load.loudPerSecond } : {}),
+    ...(burst
+      ? { BURST_FACTOR: burst.factor, BURST_BEGINS_MS: burst.beginsSeconds * 1000, BURST_MS: burst.seconds * 1000 }
+      : {}),
+    PIECE_MS: burst ? PIECE_MS : 0,
+    ...(certificate ? { CERTIFICATE: certificate.certificatePath, KEY: certificate.keyPath } : {}),
+    ...(load.isInterleaved ? createInterleavedVariables({ load, tailMs, urls, arms, seed }) : {}),
+    CONNECTIONS: load.connections,
+    PAYLOAD_BYTES: computeLargestBody(load),
+    ...(load.requests && { REQUESTS: renderRequests(arms?.map(arm => arm.load) ?? [load]) }),
+    WARMUP_MS: Math.round(load.warmupSeconds * 1000),
+    WINDOW_MS: Math.round(load.windowSeconds * 1000),
+    TAIL_MS: tailMs,
+  }
+}
+
 /**
  * Renders the requests of pipelines as JSON.
  * @param {(import('../../model/types.ts').OwnRequest | null)[]} requests of each arm
@@ -139,8 +141,8 @@ function renderPipelineRequests(requests) {
   return text
 }
 
-/** Finds the bytes of the largest body that a load sends or gets. @param {Load} load */
-function findLargestBody({ payloadBytes = 0, requests = [] }) {
+/** Computes the bytes of the largest body that a load sends or receives. @param {Load} load */
+function computeLargestBody({ payloadBytes = 0, requests = [] }) {
   return Math.max(payloadBytes, ...requests.flatMap(kind => [kind.requestBytes, kind.responseBytes]))
 }
 
@@ -149,29 +151,29 @@ function renderRequests(loads) {
   const render = (/** @type {RequestKind} */ { requestHeaderBytes, serviceTime, chunks, ...kind }) => ({
     ...kind,
     headers: renderHeaders(requestHeaderBytes),
-    isTimed: findServiceTime({ serviceTime }).meanMs > 0,
+    isTimed: readServiceTime({ serviceTime }).meanMs > 0,
   })
   return JSON.stringify(loads.map(({ requests = [] }) => requests.map(render)))
 }
 
-/** Names the script of bench/k6 that makes a load. @param {Load} load */
+/** Chooses the script of bench/k6 that makes a load, by its name without `.js`. @param {Load} load */
 function chooseScript({ kind, isInterleaved }) {
   if (kind === 'interleaved') return 'interleaved'
   return isInterleaved ? 'open-interleaved' : `${kind}-loop`
 }
 
 /**
- * Makes the variables of the addresses and the load of each arm, and of the order of slices if the load has a slice length.
+ * Creates the variables of the addresses and the load of each arm, and of the order of slices if the load has a slice length.
  * @param {Pick<LoadOptions, 'load' | 'tailMs' | 'urls' | 'arms' | 'seed'>} options
  */
 function createInterleavedVariables({ load, tailMs, urls, arms = [{ urls, load }], seed = 0 }) {
   const { sliceMs } = load
-  const ofArms = {
+  const armVariables = {
     ARM_URLS: arms.map(arm => arm.urls.join(',')).join(';'),
-    PAYLOADS: arms.map(arm => findLargestBody(arm.load)).join(','),
+    PAYLOADS: arms.map(arm => computeLargestBody(arm.load)).join(','),
     IDLE_CONNECTIONS: arms.map(arm => arm.load.idleConnections ?? 0).join(','),
   }
-  if (sliceMs === undefined) return ofArms
+  if (sliceMs === undefined) return armVariables
   const slices = countSlices(load, { sliceMs, tailMs })
-  return { ...ofArms, SLICE_MS: sliceMs, ORDER: orderSlices({ arms: arms.length, slices, seed }) }
+  return { ...armVariables, SLICE_MS: sliceMs, ORDER: orderSlices({ arms: arms.length, slices, seed }) }
 }

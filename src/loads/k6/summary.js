@@ -10,12 +10,12 @@ const printed = z.object({
   metrics: z.record(z.string(), metric.nullable()),
   pieceMs: z.number().optional(),
   pieces: z.array(z.tuple([z.number(), number, number])).optional(),
-  ownSeconds: z.number().positive().optional().describe('of an arm that took turns'),
+  ownSeconds: z.number().positive().optional().describe('of the window, of an interleaved arm'),
 })
 const FAILURES_MOST = 5
 // The start of failures to the loud pair, as bench/k6/open-loop.js writes it.
 const LOUD = 'loud pair: '
-const READ = /^(?:count|avg|passes|matches|p\([\d.]+\))$/
+const USED_STATISTICS = /^(?:count|avg|passes|matches|p\([\d.]+\))$/
 
 /**
  * Parses the result that the scripts of bench/k6 print when they end. k6 gives handleSummary a metric's numbers under
@@ -29,18 +29,18 @@ export function parseResult(log, place = 0) {
   if (at < 0) return null
   return readResultLine(at + 1, () => {
     const { ownSeconds, ...result } = readResult(lines[at])
-    const interleaved = ownSeconds && { interleaved: { seconds: ownSeconds, ...sumOverUsers(log, place) } }
-    const all = [...log.matchAll(/level=error msg="([^"]*)"/g)].map(match => match[1])
-    const [ofLoud, failures] = [true, false].map(isLoud =>
-      all.filter(failure => failure.startsWith(LOUD) === isLoud).slice(0, FAILURES_MOST),
-    )
-    const loud = result.loud && { ...result.loud, failures: ofLoud.map(failure => failure.slice(LOUD.length)) }
+    const interleaved = ownSeconds && { interleaved: { seconds: ownSeconds, ...sumUserCounts(log, place) } }
+    const errors = [...log.matchAll(/level=error msg="([^"]*)"/g)].map(match => match[1])
+    const failures = errors.filter(error => !error.startsWith(LOUD)).slice(0, FAILURES_MOST)
+    const loudFailures = errors.filter(error => error.startsWith(LOUD)).slice(0, FAILURES_MOST)
+    const loud = result.loud && { ...result.loud, failures: loudFailures.map(error => error.slice(LOUD.length)) }
     return assertResultShape(loadResult, { ...result, ...interleaved, failures, ...(loud && { loud }) })
   })
 }
 
 /**
- * Reads a result but for its failures, which are in other lines. ownSeconds: of the window, an interleaved arm's.
+ * Reads a result without its failures, which are in other lines of the log. ownSeconds: seconds of the window in which an interleaved
+ * arm had the load; absent: the arm was not interleaved.
  * @param {string} line JSON @returns {Omit<LoadResult, 'failures' | 'loud'> & { loud?: ReturnType<typeof readLoudRequests>, ownSeconds?: number }}
  */
 function readResult(line) {
@@ -51,10 +51,10 @@ function readResult(line) {
   const { passes, matches } = readMetricValues('http_req_failed')
   // Only k6 sees a wrong status with the right body; such a failure counts as in the window. To k6, another body with
   // status 200 is no failure: only the scripts know of that one.
-  const known = readMetricCount('known_failures') - readMetricCount('corrupted')
-  const unseen = Math.max(0, (passes ?? matches ?? 0) - known)
-  const failed = readMetricCount('window_failed') + unseen
-  const distribution = parseDistribution({
+  const countedByBoth = readMetricCount('known_failures') - readMetricCount('corrupted')
+  const countedByK6Only = Math.max(0, (passes ?? matches ?? 0) - countedByBoth)
+  const failed = readMetricCount('window_failed') + countedByK6Only
+  const distribution = computeDistribution({
     ...readMetricValues('http_req_duration{window:yes}'),
     ...readMetricValues('grpc_req_duration{window:yes}'),
     ...readMetricValues('with_connection{window:yes}'),
@@ -67,70 +67,84 @@ function readResult(line) {
     coldUsers: readMetricCount('cold_users'),
     reportedUsers: metrics.lag || metrics.open_loop ? null : readMetricCount('reported_users'),
     dropped: readMetricCount('dropped_iterations'),
-    lagP99Ms: findLag(readMetricValues('lag'), readMetricCount('dropped_iterations')),
+    lagP99Ms: computeLagP99Ms(readMetricValues('lag'), readMetricCount('dropped_iterations')),
     distribution,
-    series: pieces.length > 0 ? parseSeries(pieces, pieceMs / 1000) : null,
+    series: pieces.length > 0 ? createSeries(pieces, pieceMs / 1000) : null,
     ...readKinds(metrics, readMetricCount),
     ...(metrics.late_0 && readMetricValues('late_0').count > 0 && { waited: readServiceTimes(readMetricValues) }),
     ...(metrics.data_sent && metrics.data_received && { wire: readWire(readMetricCount) }),
     ...(metrics.due && { due: readMetricCount('due') }),
     ...(metrics.loud_due && { loud: readLoudRequests(metrics, readMetricCount) }),
-    ...(metrics.burst_due && { burst: readBurst({ valuesOf: readMetricValues, countOf: readMetricCount }) }),
+    ...(metrics.burst_due && { burst: readBurst({ readMetricValues, readMetricCount }) }),
     ownSeconds,
   }
 }
 
-/** @param {Record<string, unknown>} metrics @param {(name: string) => number} countOf @returns {Pick<LoadResult, 'kinds'>} empty: no mix */
-function readKinds(metrics, countOf) {
+/**
+ * Reads the number of requests of each kind; empty: the load has one kind.
+ * @param {Record<string, unknown>} metrics @param {(name: string) => number} readMetricCount @returns {Pick<LoadResult, 'kinds'>}
+ */
+function readKinds(metrics, readMetricCount) {
   const names = Object.keys(metrics).filter(name => /^kind_\d+$/.test(name))
-  return names.length === 0 ? {} : { kinds: names.map((_, i) => countOf(`kind_${i}`)) }
+  return names.length === 0 ? {} : { kinds: names.map((_, i) => readMetricCount(`kind_${i}`)) }
 }
 
-/** Counts requests to the loud pair, and to each other pair. @param {Record<string, unknown>} metrics @param {(name: string) => number} countOf */
-function readLoudRequests(metrics, countOf) {
+/**
+ * Counts requests to the loud pair, and to each other pair.
+ * @param {Record<string, unknown>} metrics @param {(name: string) => number} readMetricCount
+ */
+function readLoudRequests(metrics, readMetricCount) {
   const quiet = Object.keys(metrics).filter(name => /^quiet_\d+$/.test(name))
   return {
-    due: countOf('loud_due'),
-    verified: countOf('loud_verified'),
-    failed: countOf('loud_failed'),
-    quiet: quiet.map((_, i) => countOf(`quiet_${i}`)),
+    due: readMetricCount('loud_due'),
+    verified: readMetricCount('loud_verified'),
+    failed: readMetricCount('loud_failed'),
+    quiet: quiet.map((_, i) => readMetricCount(`quiet_${i}`)),
   }
 }
 
-/** Reads the bytes at the sockets of k6. @param {(name: string) => number} countOf @returns {NonNullable<LoadResult['wire']>} */
-function readWire(countOf) {
-  return { sentBytes: countOf('data_sent'), receivedBytes: countOf('data_received'), requests: countOf('http_reqs') }
+/** Reads the bytes at the sockets of k6. @param {(name: string) => number} readMetricCount @returns {NonNullable<LoadResult['wire']>} */
+function readWire(readMetricCount) {
+  return {
+    sentBytes: readMetricCount('data_sent'),
+    receivedBytes: readMetricCount('data_received'),
+    requests: readMetricCount('http_reqs'),
+  }
 }
 
-/** Reads the service times that were drawn. @param {(name: string) => Record<string, number>} valuesOf @returns {NonNullable<LoadResult['waited']>} */
-function readServiceTimes(valuesOf) {
-  const { count, avg: meanMs } = valuesOf('waited_0')
-  const { 'p(50)': lateP50Ms, 'p(99)': lateP99Ms } = valuesOf('late_0')
+/**
+ * Reads the service times that were drawn.
+ * @param {(name: string) => Record<string, number>} readMetricValues @returns {NonNullable<LoadResult['waited']>}
+ */
+function readServiceTimes(readMetricValues) {
+  const { count, avg: meanMs } = readMetricValues('waited_0')
+  const { 'p(50)': lateP50Ms, 'p(99)': lateP99Ms } = readMetricValues('late_0')
   return { count, meanMs, lateP50Ms, lateP99Ms }
 }
 
 /**
  * Reads the requests in a burst; p99Ms null: none was answered. Of the metrics of response times, the last that the load has wins.
- * @param {{ valuesOf: (name: string) => Record<string, number>, countOf: (name: string) => number }} metrics
+ * @param {{ readMetricValues: (name: string) => Record<string, number>, readMetricCount: (name: string) => number }} metrics
  * @returns {NonNullable<LoadResult['burst']>}
  */
-function readBurst({ valuesOf, countOf }) {
+function readBurst({ readMetricValues, readMetricCount }) {
   const times = {
-    ...valuesOf('http_req_duration{burst:yes}'),
-    ...valuesOf('grpc_req_duration{burst:yes}'),
-    ...valuesOf('with_connection{burst:yes}'),
+    ...readMetricValues('http_req_duration{burst:yes}'),
+    ...readMetricValues('grpc_req_duration{burst:yes}'),
+    ...readMetricValues('with_connection{burst:yes}'),
   }
-  const failed = countOf('window_failed{burst:yes}')
+  const failed = readMetricCount('window_failed{burst:yes}')
   const verified = Math.max(0, (times.count ?? 0) - failed)
-  return { due: countOf('burst_due'), verified, failed, p99Ms: times.count ? (times['p(99)'] ?? null) : null }
+  return { due: readMetricCount('burst_due'), verified, failed, p99Ms: times.count ? (times['p(99)'] ?? null) : null }
 }
 
 /**
  * Sums the verified requests of an arm over users, for each tenth of a second of the window (each second in logs of older kits).
- * Each user logs its counts when it ends: commas part the tenths of an arm, semicolons the arms.
+ * Each user logs its counts when it ends, with commas between the tenths of an arm and semicolons between arms. Returns `perTenth`, or
+ * `perSecond` for such older logs.
  * @param {string} log @param {number} place of the arm
  */
-function sumOverUsers(log, place) {
+function sumUserCounts(log, place) {
   /** @type {number[]} */
   const sums = []
   for (const [, counts] of log.matchAll(/msg="verified (?:by the tenth )?([\d,;]+)"/g)) {
@@ -140,10 +154,13 @@ function sumOverUsers(log, place) {
   return log.includes('msg="verified by the tenth ') ? { perTenth: sums } : { perSecond: sums }
 }
 
-/** Picks the numbers of a metric that the kit uses, in either form. @param {z.infer<typeof metric>} written @throws {Error} if one is no number */
+/**
+ * Picks the statistics of a metric that the kit uses, in either form.
+ * @param {z.infer<typeof metric>} written @throws {Error} if one is not a number
+ */
 function readNumbers({ values, ...beside }) {
   const read = Object.entries(assertResultShape(metric, values ?? beside)).filter(
-    ([name, value]) => READ.test(name) && value !== null,
+    ([name, value]) => USED_STATISTICS.test(name) && value !== null,
   )
   return assertResultShape(z.record(z.string(), z.number()), Object.fromEntries(read))
 }
@@ -153,25 +170,25 @@ function readNumbers({ values, ...beside }) {
  * requests that it drops, so after a drop all seem late by as much: the least lateness is subtracted.
  * @param {Record<string, number>} lag @param {number} dropped
  */
-function findLag(lag, dropped) {
+function computeLagP99Ms(lag, dropped) {
   const p99 = lag['p(99)'] ?? null
   return p99 === null || dropped === 0 ? p99 : p99 - Math.max(0, lag['p(0)'] ?? 0)
 }
 
 /**
- * Makes a point of each piece of the window.
+ * Creates a point for each piece of the window.
  * @param {[number, number | null, number | null][]} pieces requests, p50 ms, p99 ms @param {number} seconds of each
  * @returns {LoadPoint[]}
  */
-function parseSeries(pieces, seconds) {
+function createSeries(pieces, seconds) {
   return pieces.map(([count, p50Ms, p99Ms], i) => ({ atSeconds: i * seconds, seconds, count, p50Ms, p99Ms }))
 }
 
 /**
- * Makes the distribution of a metric's quantiles. Those just below another serve to correct it, and are left out.
+ * Computes the distribution from the quantiles of a metric. A quantile just below another only corrects that one, and is left out.
  * @param {Record<string, number>} values in ms @returns {Distribution | null} null: no request was counted
  */
-function parseDistribution(values) {
+function computeDistribution(values) {
   if (!values.count) return null
   const all = Object.entries(values).flatMap(([name, ms]) => {
     const percent = /^p\(([\d.]+)\)$/.exec(name)?.[1]
@@ -183,9 +200,9 @@ function parseDistribution(values) {
     .filter(([low]) => !all.some(([percent]) => isBelow(low, percent)))
     .map(([percent, ms]) => {
       const below = all.find(([low]) => isBelow(low, percent))
-      const measured =
+      const correctedMs =
         below === undefined ? ms : computeQuantileMs({ percent, ms, belowMs: below[1], count: values.count })
-      return /** @type {[number, number]} */ ([percent / 100, measured])
+      return /** @type {[number, number]} */ ([percent / 100, correctedMs])
     })
     .sort((a, b) => a[0] - b[0])
   return { count: values.count, meanMs: values.avg, grid }
@@ -197,7 +214,7 @@ const BELOW_PERCENT = 1e-7
 const DIGITS = 1e4
 
 /**
- * Computes the quantile by nearest rank, which is a time that a request took. k6 interpolates between the two nearest ranks
+ * Computes the quantile by nearest rank, in milliseconds: the time of one of the requests. k6 interpolates between the two nearest ranks
  * (TrendSink.P): if half of the requests take 1 ms and half 100, its p50 is a time that none took. The slope down to a quantile
  * just below gives the distance of the two. @param {{ percent: number, ms: number, belowMs: number, count: number }} of count: of requests
  */

@@ -101,7 +101,7 @@ export const wrk = {
 }
 
 /**
- * Makes the variables of interleaved arms: their addresses and payloads, and the order of slices.
+ * Creates the variables of interleaved arms: their addresses and payloads, and the order of slices.
  * @param {{ arms: { urls: string[], load: Load }[], load: Load, tailMs: number, seed?: number }} options
  */
 function createInterleavedVariables({ arms, load, tailMs, seed = 0 }) {
@@ -115,12 +115,12 @@ function createInterleavedVariables({ arms, load, tailMs, seed = 0 }) {
   }
 }
 
-/** Finds the bytes of the answers of a load that has one kind of request. @param {Load} load */
+/** Finds the body bytes of the answers of a load with one kind of request. @param {Load} load */
 function findAnswerBytes({ payloadBytes = 0, requests }) {
   return requests ? requests[0].responseBytes : payloadBytes
 }
 
-/** Makes the variables of the request of each arm; empty: it is the echoed POST. @param {Load[]} loads @returns {Record<string, string>} */
+/** Renders the variables of the request of each arm; empty: it is the echoed POST. @param {Load[]} loads @returns {Record<string, string>} */
 function renderRequests(loads) {
   const kinds = loads.flatMap(({ requests = [] }) => requests)
   if (kinds.length === 0) return {}
@@ -134,7 +134,10 @@ function renderRequests(loads) {
   }
 }
 
-/** Counts the threads, at most one a CPU and a divisor of the users: wrk gives each thread equally many. @param {number} cpus @param {number} users */
+/**
+ * Counts the threads: at most one for each CPU, and a divisor of the users, as wrk gives each thread equally many.
+ * @param {number} cpus @param {number} users
+ */
 function countThreads(cpus, users) {
   let threads = Math.max(1, Math.min(cpus, users))
   while (users % threads !== 0) threads--

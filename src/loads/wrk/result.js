@@ -19,16 +19,18 @@ const report = z.object({
   waited: z
     .object({ count, sumMs: z.number(), late: z.array(z.tuple([z.number(), count])) })
     .optional()
-    .describe(
-      'service times that the application told: how many, their sum, and how late it was: milliseconds, how many',
-    ),
-  arm: count.optional().describe('in turns: whose users the thread had; absent: there is one arm'),
-  ownMs: z.number().positive().optional().describe('in turns: milliseconds of the window'),
+    .describe('service times that the application reported; late: [milliseconds of delay, how many]'),
+  arm: count.optional().describe('place of the interleaved arm whose users the thread had; absent: there is one arm'),
+  ownMs: z
+    .number()
+    .positive()
+    .optional()
+    .describe('milliseconds of the window in which an interleaved arm had the load'),
   perSecond: z.array(count).optional().describe('of older kits'),
   perTenth: z
     .array(count)
     .optional()
-    .describe('in turns: right answers by the tenth of a second of the window in which they were asked for'),
+    .describe('interleaved: correct answers by the tenth of a second of the window in which their requests started'),
 })
 /** @typedef {z.infer<typeof report>} ThreadReport the counts of a thread */
 
@@ -51,7 +53,7 @@ export function parseResult(log, place = 0) {
   const threads = all.filter(({ arm = 0 }) => arm === place)
   const [{ ownMs, perTenth, perSecond }] = threads
   const sum = (/** @type {(thread: ThreadReport) => number} */ measure) =>
-    threads.reduce((all, t) => all + measure(t), 0)
+    threads.reduce((total, thread) => total + measure(thread), 0)
   const firstHalf = sum(t => t.right[1])
   const secondHalf = sum(t => t.right[2])
   return {
@@ -80,7 +82,7 @@ function sumServiceTimes(threads) {
   if (count === 0) return {}
   const late = all.flatMap(waited => waited.late).toSorted((a, b) => a[0] - b[0])
   // The value at the nearest rank.
-  const quantile = (/** @type {number} */ q) => {
+  const findQuantileMs = (/** @type {number} */ q) => {
     let rank = Math.ceil(q * count)
     for (const [ms, many] of late) {
       rank -= many
@@ -89,7 +91,7 @@ function sumServiceTimes(threads) {
     return late[late.length - 1][0]
   }
   const meanMs = all.reduce((sum, { sumMs }) => sum + sumMs, 0) / count
-  return { waited: { count, meanMs, lateP50Ms: quantile(0.5), lateP99Ms: quantile(0.99) } }
+  return { waited: { count, meanMs, lateP50Ms: findQuantileMs(0.5), lateP99Ms: findQuantileMs(0.99) } }
 }
 
 // The quantiles that the scripts of k6 report: by 0.01, from 0.99 by 0.001, from 0.999 by 0.0001.
@@ -99,7 +101,10 @@ const QUANTILES = [
   ...Array.from({ length: 10 }, (_, i) => (9990 + i) / 10000),
 ]
 
-/** Makes the distribution of response times. @param {Pick<ThreadReport, 'classes' | 'sumMicros'>} times @returns {Distribution | null} null: no request */
+/**
+ * Computes the distribution of response times.
+ * @param {Pick<ThreadReport, 'classes' | 'sumMicros'>} times @returns {Distribution | null} null: there was no request
+ */
 function computeDistribution({ classes, sumMicros }) {
   const count = classes.reduce((all, [, n]) => all + n, 0)
   if (count === 0) return null

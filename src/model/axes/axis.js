@@ -29,7 +29,7 @@ export { renderNounCount as renderCount } from '../../lib/units.js'
  * @property {import('zod').ZodType} [recorded] schema of the condition of the same name in records, optional where an arm may be
  *   without it; absent: the axis is no condition
  * @property {any[]} values by default; the first is what an arm has without the axis
- * @property {(arm: ArmOnAxes) => any} of the value of an arm; null: it has none
+ * @property {(arm: ArmOnAxes) => any} of reads the value of an arm; null: it has none
  * @property {(value: any) => string} render renders a value, null too, as words that stand alone
  * @property {string} label of a column or row
  * @property {true} [isOfSidecars] arms without sidecars cannot differ in it
@@ -52,33 +52,35 @@ export function renderMemorySize(bytes) {
 }
 
 /**
- * Completes axes of sidecars. Each reads the condition of the same name of an arm, null if the arm has none, and has no value by
- * default.
+ * Creates axes of sidecars, by name. Each reads the condition of its name from an arm (null: the arm has none). Its default is null.
  * @template {Record<string, Pick<Axis, 'schema' | 'render' | 'label'> & Partial<Axis> & { recorded: import('zod').ZodType }>} Axes
- * @param {TrialKind[]} kinds of the axes that name none @param {Axes} axes
+ * @param {TrialKind[]} kinds of axes without kinds of their own @param {Axes} axes
  */
-export function createConditions(kinds, axes) {
+export function createConditionAxes(kinds, axes) {
   const complete = Object.entries(axes).map(([name, axis]) => {
     /** @type {Axis['of']} */
-    const findValue = ({ conditions }) => conditions[name] ?? null
-    return [name, { kinds, isOfSidecars: true, values: [null], of: findValue, ...axis }]
+    const readCondition = ({ conditions }) => conditions[name] ?? null
+    return [name, { kinds, isOfSidecars: true, values: [null], of: readCondition, ...axis }]
   })
   return /** @type {{ [Name in keyof Axes & string]: Omit<Axis, 'recorded'> & Pick<Axes[Name], 'recorded'> }} */ (
     Object.fromEntries(complete)
   )
 }
 
-/** Reads a whole number above 0, in decimal digits alone. @param {string} text @throws {UsageError} if it is none */
+/** Reads a whole number above 0, in decimal digits only. @param {string} text @throws {UsageError} for any other text */
 export function readCount(text) {
   if (!/^[1-9]\d*$/.test(text) || !Number.isFinite(Number(text)))
     throw new UsageError('a whole number above 0 is needed')
   return Number(text)
 }
 
-/** Reads a whole number that may be 0, for none. @param {string} text @throws {UsageError} if it is none */
+/** Reads a whole number, 0 included. @param {string} text @throws {UsageError} for any other text */
 export const readCountOrZero = text => (text === '0' ? 0 : readCount(text))
 
-/** Reads a size above 0. @param {string} text such as 64MiB @returns {number} bytes @throws {UsageError} for a fraction of a byte, too */
+/**
+ * Reads a size above 0.
+ * @param {string} text such as 64MiB @returns {number} bytes @throws {UsageError} for another form, 0, or a fraction of a byte
+ */
 export function readSize(text) {
   const bytes = readBytes(text)
   if (bytes !== null && /\.\d+\s*B?$/.test(text)) throw new UsageError('a whole number of bytes is needed')
@@ -93,7 +95,7 @@ export function readSizeOrNone(text) {
   return /^0B?$/.test(text) ? 0 : readSize(text)
 }
 
-/** Reads a positive number of cores, such as 0.25 or .5. @param {string} text @throws {UsageError} if it is none */
+/** Reads a positive number of cores, such as 0.25 or .5. @param {string} text @throws {UsageError} for any other text */
 export function readCores(text) {
   const cores = Number(text)
   if (!/^(\d+\.?\d*|\.\d+)$/.test(text) || !(cores > 0) || !Number.isFinite(cores))
@@ -101,7 +103,10 @@ export function readCores(text) {
   return cores
 }
 
-/** Makes a reader that reads `none` as null. @template T @param {(text: string) => T} read @returns {(text: string) => T | null} */
+/**
+ * Creates a reader that reads `none` as null, and any other text as `read` does.
+ * @template T @param {(text: string) => T} read @returns {(text: string) => T | null}
+ */
 export function createNoneParser(read) {
   return text => (text === 'none' ? null : read(text))
 }

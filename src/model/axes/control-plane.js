@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { ALGORITHM_NAMES, SIZES } from '../balance.js'
 import { cpuLimitCores, createCountSchema, memoryBytes } from '../bounds.js'
 import {
-  createConditions,
+  createConditionAxes,
   createListOption,
   createNoneParser,
   OF_CONTROL_PLANE,
@@ -14,7 +14,7 @@ import {
 } from './axis.js'
 
 /** The axes of a control plane of many sidecars. An arm lacks the condition of an axis whose value is null. Pure. */
-export const CONTROL_PLANE_AXES = createConditions(['rollout'], {
+export const CONTROL_PLANE_AXES = createConditionAxes(['rollout'], {
   sidecars: {
     kinds: OF_CONTROL_PLANE,
     option: createListOption(

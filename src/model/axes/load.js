@@ -295,7 +295,7 @@ export const LOAD_AXES = {
   },
 }
 
-/** Reads a number of CPUs. @param {string} text such as 2c or 0.5 @throws {UsageError} if it is none above 0 */
+/** Reads a number of CPUs. @param {string} text such as 2c or 0.5 @throws {UsageError} for 0 or another form */
 function readNeighbour(text) {
   if (!/^\d*\.?\d+c?$/.test(text)) throw new UsageError('a number of CPUs is needed, such as 2c or 0.5c')
   return readCores(text.replace(/c$/, ''))

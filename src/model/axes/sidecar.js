@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { cpuLimitCores, cpuRequestCores, createCountSchema, memoryBytes } from '../bounds.js'
 import { ALL, FEATURE_NAMES, featureSet, LEAN, orderFeatures, recordedFeatures } from '../features.js'
 import {
-  createConditions,
+  createConditionAxes,
   createListOption,
   OF_CONTROL_PLANE,
   readCores,
@@ -17,7 +17,7 @@ const TLS_KINDS = /** @type {const} */ (['plaintext', 'ecdsa-p256', 'rsa-2048', 
 
 /** The axes of a sidecar: its resources, its configuration and its work. Pure. @import { Axis } from './axis.js' */
 
-export const SIDECAR_AXES = createConditions(UNDER_LOAD, {
+export const SIDECAR_AXES = createConditionAxes(UNDER_LOAD, {
   tls: {
     option: createListOption('--tls', `between sidecars: ${TLS_KINDS.join(', ')}`),
     recorded: z.enum(TLS_KINDS).describe('between sidecars; +x25519mlkem768: that group before X25519'),

@@ -1,11 +1,15 @@
 // Holdings of a run beside its processes, and the process that owns them.
 
-/**
- * addresses: the first two bytes of a block of loopback addresses, or the address at which a load from another machine
- * arrives; results: the folder; namespace: its name and the cluster's address; netns: the network namespace of the bridge,
- * after which the others are named.
- */
-export type HoldingKind = 'cgroup' | 'addresses' | 'namespace' | 'netns' | 'results'
+export type HoldingKind =
+  | 'cgroup'
+  /** The first two bytes of a block of loopback addresses, or the address at which a load from another machine arrives. */
+  | 'addresses'
+  /** The name of a namespace of Kubernetes and the address of its cluster. */
+  | 'namespace'
+  /** The network namespace of the bridge, after which the others are named. */
+  | 'netns'
+  /** The folder of results. */
+  | 'results'
 
 export interface Holding {
   kind: HoldingKind
@@ -29,7 +33,7 @@ export interface LedgerEntry {
   owner: Owner | null
   /** The state of the owner; unknown: it may live in another container. */
   state: 'alive' | 'gone' | 'unknown'
-  /** The run was to leave its services running (--retain). */
+  /** The run left its services running on purpose (--retain). */
   isRetained: boolean
   holdings: Holding[]
 }
@@ -46,7 +50,7 @@ export interface Ledger {
   others(): LedgerEntry[]
   /**
    * Holds a thing that one run at a time may hold. Returns in words the run that holds it, or may hold it; null: this run holds
-   * it. Of two runs that begin at the same time, neither may get it.
+   * it. Two runs that begin at the same time may both be refused.
    */
   claim(kind: HoldingKind, name: string): string | null
   /** Removes the ledger, unless something is still held. retain: keeps it, by which `cleanup` finds what was left running. */

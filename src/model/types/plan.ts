@@ -4,12 +4,18 @@ import type { LOAD_AXES } from '../axes/load.js'
 import type { SIDECAR_AXES } from '../axes/sidecar.js'
 import type { Arm, Manifest, RunSettings, SearchSpec, Trial } from './documents.ts'
 
-/**
- * How a trial measures. cost: arms stand at once and get the load interleaved; capacity: a window under load, or idle; search: such
- * windows until a limit is found; rollout: a control plane configures many sidecars; growth: sidecars are added to it
- * step by step. Each has a folder in kinds/.
- */
-export type TrialKind = 'cost' | 'capacity' | 'search' | 'rollout' | 'growth'
+/** The method of a trial; each has a folder in kinds/. */
+export type TrialKind =
+  /** All arms run at the same time, and the load is interleaved between them. */
+  | 'cost'
+  /** One window under load, or idle. */
+  | 'capacity'
+  /** Windows under load until a limit is found. */
+  | 'search'
+  /** A control plane configures many sidecars. */
+  | 'rollout'
+  /** Sidecars are added to a control plane step by step. */
+  | 'growth'
 
 /** The arms and trials that one kind will run. */
 export interface Part {

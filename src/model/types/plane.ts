@@ -112,11 +112,11 @@ export interface Control {
   parseRefusals?(log: string): string[]
 }
 
-/** The way into the sidecars of a link. */
+/** The inbound side of a link. */
 export interface Entrance {
-  /** Ports of its inbound listeners. */
+  /** The mTLS modes of the inbound listeners of the link. */
   modes: MtlsMode[]
-  /** The load speaks mTLS to the first of them. */
+  /** The load speaks mTLS to the first sidecar. */
   hasCertificate: boolean
 }
 
@@ -151,7 +151,7 @@ export interface DataPlane {
    * sidecar gets as many as its CPU limit can use.
    */
   countWorkers(options: { profile: string | null; cpus: number; cpuLimitCores?: number | null }): number | null
-  /** Finds why it cannot have these conditions on so many CPUs, on a link of this entrance; null: it can. */
+  /** Finds why it cannot have these conditions on so many CPUs, on a link with this entrance, as a sentence; null: it can. */
   findUnsupported(options: {
     conditions: Conditions
     entrance: Entrance

@@ -1,5 +1,5 @@
 import { isRedirected } from '../../model/arms.js'
-import { findLackingFeatures, listFeatures } from '../../model/features.js'
+import { findUnsupportedFeatures, listFeatures } from '../../model/features.js'
 
 /** Constraints between an arm and its plane, link and place. A run leaves an arm that breaks one out, and reports why. Pure. */
 /** @import { Arm, Control, DataPlane, MtlsMode, Topology } from '../../model/types.ts' */
@@ -292,7 +292,7 @@ export const ARMS = [
   ...NODE_CPU,
   {
     on: 'features',
-    conflict: ({ plane, arm }) => findLackingFeatures(plane, arm.conditions),
+    conflict: ({ plane, arm }) => findUnsupportedFeatures(plane, arm.conditions),
     message: (_, reason) => reason,
   },
   ...CONTROLS,

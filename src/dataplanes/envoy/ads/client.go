@@ -14,7 +14,7 @@ import (
 	"google.golang.org/protobuf/types/known/anypb"
 )
 
-// client asks for what an Envoy asks for, and accepts it.
+// client requests the resources that an Envoy requests, and accepts them.
 type client struct {
 	all   *clients
 	node  *core.Node // sent with the first request alone
@@ -36,19 +36,19 @@ func (c *client) takeNode() *core.Node {
 	return node
 }
 
-// askState asks in the order of Envoy: listeners when the clusters are warm, and what a resource names before the resource
-// itself is accepted. What is asked all at once takes the server less CPU time.
+// askState requests in the order of Envoy: listeners when the clusters are warm, and the resources that a resource names before that
+// one is accepted. Requesting all at once would take the server less CPU time.
 func (c *client) askState(service discovery.AggregatedDiscoveryServiceClient) error {
 	stream, err := service.StreamAggregatedResources(context.Background())
 	if err != nil {
 		return err
 	}
-	asked := map[string][]string{}
-	told := map[string]*discovery.DiscoveryResponse{}
-	// With the last answer of its kind a request accepts that.
+	subscribed := map[string][]string{}
+	answers := map[string]*discovery.DiscoveryResponse{}
+	// A request accepts the last answer of its kind, whose version and nonce it has.
 	send := func(kind string) error {
-		return stream.Send(&discovery.DiscoveryRequest{Node: c.takeNode(), TypeUrl: kind, ResourceNames: asked[kind],
-			VersionInfo: told[kind].GetVersionInfo(), ResponseNonce: told[kind].GetNonce()})
+		return stream.Send(&discovery.DiscoveryRequest{Node: c.takeNode(), TypeUrl: kind, ResourceNames: subscribed[kind],
+			VersionInfo: answers[kind].GetVersionInfo(), ResponseNonce: answers[kind].GetNonce()})
 	}
 	if err := send(resource.ClusterType); err != nil {
 		return err
@@ -63,13 +63,13 @@ func (c *client) askState(service discovery.AggregatedDiscoveryServiceClient) er
 		if err != nil {
 			return err
 		}
-		if len(next.names) > 0 && !slices.Equal(asked[next.kind], next.names) {
-			asked[next.kind] = next.names
+		if len(next.names) > 0 && !slices.Equal(subscribed[next.kind], next.names) {
+			subscribed[next.kind] = next.names
 			if err := send(next.kind); err != nil {
 				return err
 			}
 		}
-		told[kind] = answer
+		answers[kind] = answer
 		if err := send(kind); err != nil {
 			return err
 		}
@@ -81,13 +81,13 @@ func (c *client) askState(service discovery.AggregatedDiscoveryServiceClient) er
 	}
 }
 
-// askDelta asks in the same order.
+// askDelta requests changes only, in the same order.
 func (c *client) askDelta(service discovery.AggregatedDiscoveryServiceClient) error {
 	stream, err := service.DeltaAggregatedResources(context.Background())
 	if err != nil {
 		return err
 	}
-	asked := map[string][]string{}
+	subscribed := map[string][]string{}
 	send := func(kind, nonce string, more []string) error {
 		return stream.Send(&discovery.DeltaDiscoveryRequest{Node: c.takeNode(), TypeUrl: kind, ResponseNonce: nonce,
 			ResourceNamesSubscribe: more})
@@ -109,9 +109,9 @@ func (c *client) askDelta(service discovery.AggregatedDiscoveryServiceClient) er
 		if err != nil {
 			return err
 		}
-		more := slices.DeleteFunc(next.names, func(name string) bool { return slices.Contains(asked[next.kind], name) })
+		more := slices.DeleteFunc(next.names, func(name string) bool { return slices.Contains(subscribed[next.kind], name) })
 		if len(more) > 0 {
-			asked[next.kind] = append(asked[next.kind], more...)
+			subscribed[next.kind] = append(subscribed[next.kind], more...)
 			if err := send(next.kind, "", more); err != nil {
 				return err
 			}
@@ -127,7 +127,7 @@ func (c *client) askDelta(service discovery.AggregatedDiscoveryServiceClient) er
 	}
 }
 
-// startsListening is true once: when the clusters are warm.
+// startsListening returns true once, when the clusters are warm.
 func (c *client) startsListening(kind string, next request) bool {
 	isWarm := kind == resource.EndpointType || kind == resource.ClusterType && len(next.names) == 0
 	starts := isWarm && !c.listening
@@ -135,7 +135,7 @@ func (c *client) startsListening(kind string, next request) bool {
 	return starts
 }
 
-// take has what a client asks for next: endpoints of the clusters that it was told, routes of the listeners.
+// take returns the next request that follows from resources: endpoints of the clusters, or routes of the listeners.
 func (c *client) take(kind string, resources []*anypb.Any) (request, error) {
 	next := request{kind: resource.RouteType}
 	if kind == resource.ClusterType {
@@ -144,11 +144,11 @@ func (c *client) take(kind string, resources []*anypb.Any) (request, error) {
 	for _, one := range resources {
 		switch kind {
 		case resource.ClusterType:
-			own := &cluster.Cluster{}
-			if err := one.UnmarshalTo(own); err != nil {
+			message := &cluster.Cluster{}
+			if err := one.UnmarshalTo(message); err != nil {
 				return next, err
 			}
-			next.names = append(next.names, own.GetName())
+			next.names = append(next.names, message.GetName())
 		case resource.ListenerType:
 			routes, err := listRoutes(one)
 			if err != nil {
@@ -166,12 +166,12 @@ func (c *client) take(kind string, resources []*anypb.Any) (request, error) {
 }
 
 func listRoutes(one *anypb.Any) ([]string, error) {
-	own := &listener.Listener{}
-	if err := one.UnmarshalTo(own); err != nil {
+	message := &listener.Listener{}
+	if err := one.UnmarshalTo(message); err != nil {
 		return nil, err
 	}
 	var names []string
-	for _, chain := range own.GetFilterChains() {
+	for _, chain := range message.GetFilterChains() {
 		for _, filter := range chain.GetFilters() {
 			http := &manager.HttpConnectionManager{}
 			if filter.GetTypedConfig().MessageIs(http) {
@@ -187,13 +187,13 @@ func listRoutes(one *anypb.Any) ([]string, error) {
 
 // takeRoutes counts the client for every host that it has a route to now, and did not before.
 func (c *client) takeRoutes(one *anypb.Any) error {
-	own := &route.RouteConfiguration{}
-	if err := one.UnmarshalTo(own); err != nil {
+	message := &route.RouteConfiguration{}
+	if err := one.UnmarshalTo(message); err != nil {
 		return err
 	}
 	c.all.mutex.Lock()
 	defer c.all.mutex.Unlock()
-	for _, host := range own.GetVirtualHosts() {
+	for _, host := range message.GetVirtualHosts() {
 		for _, domain := range host.GetDomains() {
 			if !c.hosts[domain] {
 				c.hosts[domain] = true

@@ -34,8 +34,8 @@ const (
 	window  = 1 << 20
 )
 
-// runClients asks in the names of a file, a line each, and answers over HTTP as a sidecar does: 200 and the nonce for a host
-// when all of them have a route to it, else 404. They come one by one as real ones did: at once, they would take the server less
+// runClients runs a client for each name in a file, a line each, and answers over HTTP as a sidecar does: 200 and the nonce for a host
+// when all of them have a route to it, else 404. They start one by one as real Envoys do: at once, they would take the server less
 // CPU time.
 func runClients(httpAddress, server, source, namesFile string, delta bool, every time.Duration) error {
 	node, err := awaitNode(source)
@@ -47,15 +47,15 @@ func runClients(httpAddress, server, source, namesFile string, delta bool, every
 		return err
 	}
 	names := strings.Fields(string(text))
-	own := &clients{server: server, node: node, delta: delta, routed: map[string]int{}, count: len(names)}
+	simulated := &clients{server: server, node: node, delta: delta, routed: map[string]int{}, count: len(names)}
 	places := make(chan struct{}, opening)
 	go func() {
 		for _, name := range names {
-			go own.run(name, places)
+			go simulated.run(name, places)
 			time.Sleep(every)
 		}
 	}()
-	return http.ListenAndServe(httpAddress, http.HandlerFunc(own.answer))
+	return http.ListenAndServe(httpAddress, http.HandlerFunc(simulated.answer))
 }
 
 // awaitNode waits until a real Envoy has asked the server.
@@ -89,17 +89,17 @@ func fetchNode(source string) (*core.Node, error) {
 
 func (c *clients) answer(w http.ResponseWriter, r *http.Request) {
 	c.mutex.Lock()
-	has := c.routed[r.Host]
+	routed := c.routed[r.Host]
 	c.mutex.Unlock()
-	if has < c.count {
-		http.Error(w, fmt.Sprintf("%d of %d have it", has, c.count), http.StatusNotFound)
+	if routed < c.count {
+		http.Error(w, fmt.Sprintf("%d of %d have it", routed, c.count), http.StatusNotFound)
 		return
 	}
 	w.Header().Set("x-nonce", r.Header.Get("x-nonce"))
 	io.Copy(w, r.Body)
 }
 
-// run asks until the stream ends, which no client starts again: what is missing is then seen to be.
+// run requests until its stream ends, and does not reconnect, so that a lost stream shows as missing routes.
 func (c *clients) run(name string, places chan struct{}) {
 	places <- struct{}{}
 	leave := sync.OnceFunc(func() { <-places })
@@ -115,12 +115,12 @@ func (c *clients) run(name string, places chan struct{}) {
 	defer connection.Close()
 	node := proto.Clone(c.node).(*core.Node)
 	node.Id = name
-	own := &client{all: c, node: node, hosts: map[string]bool{}, done: leave}
+	one := &client{all: c, node: node, hosts: map[string]bool{}, done: leave}
 	service := discovery.NewAggregatedDiscoveryServiceClient(connection)
 	if c.delta {
-		err = own.askDelta(service)
+		err = one.askDelta(service)
 	} else {
-		err = own.askState(service)
+		err = one.askState(service)
 	}
 	log.Printf("%s: %v", name, err)
 }

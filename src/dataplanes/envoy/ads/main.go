@@ -73,10 +73,10 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	own := grpc.NewServer()
-	served := server.NewServer(context.Background(), plane.cache, plane.callbacks())
-	discovery.RegisterAggregatedDiscoveryServiceServer(own, served)
-	log.Fatal(own.Serve(listening))
+	grpcServer := grpc.NewServer()
+	adsServer := server.NewServer(context.Background(), plane.cache, plane.callbacks())
+	discovery.RegisterAggregatedDiscoveryServiceServer(grpcServer, adsServer)
+	log.Fatal(grpcServer.Serve(listening))
 }
 
 func printVersion() {
@@ -95,7 +95,7 @@ type controlPlane struct {
 	cache  cache.SnapshotCache
 	mutex  sync.Mutex
 	staged map[string]*cache.Snapshot
-	first  atomic.Pointer[core.Node] // that has asked
+	first  atomic.Pointer[core.Node] // of the first request
 }
 
 func newControlPlane() *controlPlane {
@@ -134,7 +134,7 @@ func answer(w http.ResponseWriter, err error) {
 	}
 }
 
-// stage parses the resources of a node; its Envoy does not have them yet.
+// stage parses and keeps the resources of a node, without sending them to its Envoy.
 func (p *controlPlane) stage(node string, body []byte) error {
 	snapshot, err := parseSnapshot(body)
 	if err != nil {
@@ -146,7 +146,7 @@ func (p *controlPlane) stage(node string, body []byte) error {
 	return nil
 }
 
-// commit gives a node what was staged for it.
+// commit publishes the snapshot that was staged for a node.
 func (p *controlPlane) commit(ctx context.Context, node string) error {
 	p.mutex.Lock()
 	snapshot := p.staged[node]
@@ -170,25 +170,25 @@ var kinds = []struct {
 	{"routes", types.Route, func() types.Resource { return &route.RouteConfiguration{} }},
 }
 
-// parseSnapshot gives each type of resource a version of its own, so that an Envoy is sent only those that have changed.
+// parseSnapshot gives each type of resource its own version, so that an Envoy is sent only those that have changed.
 func parseSnapshot(body []byte) (*cache.Snapshot, error) {
 	var parts map[string][]json.RawMessage
 	if err := json.Unmarshal(body, &parts); err != nil {
 		return nil, err
 	}
 	snapshot := &cache.Snapshot{}
-	for _, of := range kinds {
+	for _, entry := range kinds {
 		hash := fnv.New64a()
 		var resources []types.Resource
-		for _, text := range parts[of.name] {
-			resource := of.create()
+		for _, text := range parts[entry.name] {
+			resource := entry.create()
 			if err := protojson.Unmarshal(text, resource); err != nil {
-				return nil, fmt.Errorf("%s: %w", of.name, err)
+				return nil, fmt.Errorf("%s: %w", entry.name, err)
 			}
 			hash.Write(text)
 			resources = append(resources, resource)
 		}
-		snapshot.Resources[of.kind] = cache.NewResources(fmt.Sprintf("%x", hash.Sum64()), resources)
+		snapshot.Resources[entry.kind] = cache.NewResources(fmt.Sprintf("%x", hash.Sum64()), resources)
 	}
 	return snapshot, nil
 }
@@ -200,19 +200,19 @@ func (p *controlPlane) callbacks() server.Callbacks {
 	return server.CallbackFuncs{
 		StreamRequestFunc: func(_ int64, r *discovery.DiscoveryRequest) error {
 			p.first.CompareAndSwap(nil, r.GetNode())
-			return tellRefused(r.GetNode().GetId(), r.GetTypeUrl(), r.GetErrorDetail())
+			return logRefusal(r.GetNode().GetId(), r.GetTypeUrl(), r.GetErrorDetail())
 		},
 		StreamDeltaRequestFunc: func(stream int64, r *discovery.DeltaDiscoveryRequest) error {
 			p.first.CompareAndSwap(nil, r.GetNode())
 			name, _ := names.LoadOrStore(stream, r.GetNode().GetId())
-			return tellRefused(name.(string), r.GetTypeUrl(), r.GetErrorDetail())
+			return logRefusal(name.(string), r.GetTypeUrl(), r.GetErrorDetail())
 		},
 		DeltaStreamClosedFunc: func(stream int64, _ *core.Node) { names.Delete(stream) },
 	}
 }
 
-// tellRefused prints what an Envoy did not accept, a line each, as src/dataplanes/envoy/ads-control.js reads it.
-func tellRefused(name, typeURL string, detail *status.Status) error {
+// logRefusal logs a resource that an Envoy refused, in one line, as src/dataplanes/envoy/ads-control.js reads it.
+func logRefusal(name, typeURL string, detail *status.Status) error {
 	if detail == nil {
 		return nil
 	}

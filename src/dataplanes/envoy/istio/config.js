@@ -2,7 +2,7 @@ import { renderCluster } from '../clusters.js'
 import { renderExtension, renderSocketAddress, renderUpstreamHttp } from '../shared.js'
 import { renderTransport } from '../tls.js'
 import { renderListeners } from './listeners.js'
-import { createPeerHeaders, formatSni } from './names.js'
+import { createPeerHeaders, renderSni } from './names.js'
 import { renderContext, TLS_VERSIONS } from './tls.js'
 
 /** The sidecar model as Istio's control plane and agent render it (pilot/pkg/networking/core, tools/packaging/common). */
@@ -14,9 +14,9 @@ const OWN_SOURCE = '127.0.0.6'
 
 /**
  * Renders a bootstrap with all listeners and clusters in it.
- * @param {SidecarModel} model @param {{ isIstios: boolean }} options isIstios: the build has Istio's own filters
+ * @param {SidecarModel} model @param {{ hasIstioFilters: boolean }} options hasIstioFilters: the build has Istio's own filters
  */
-export function renderIstioBootstrap(model, { isIstios }) {
+export function renderIstioBootstrap(model, { hasIstioFilters }) {
   const { service, clusters, admin } = model
   return {
     node: { id: createPeerHeaders(service).id, cluster: `${service}.bench` },
@@ -54,13 +54,13 @@ export function renderIstioBootstrap(model, { isIstios }) {
       ],
     },
     static_resources: {
-      listeners: renderListeners(model, isIstios),
+      listeners: renderListeners(model, hasIstioFilters),
       clusters: clusters.map(cluster => renderIstioCluster(model, cluster)),
     },
   }
 }
 
-/** Lists matchers of the statistics that Istio's agent lets its proxy keep (pkg/bootstrap/config.go). */
+/** Lists matchers of the statistics that Istio's agent enables (pkg/bootstrap/config.go). */
 function listIncludedStats() {
   const prefixes = ['reporter=', 'cluster_manager', 'listener_manager', 'server', 'cluster.xds-grpc', 'wasm']
   const suffixes = ['rbac.allowed', 'rbac.denied', 'shadow_allowed', 'shadow_denied']
@@ -96,7 +96,7 @@ function renderIstioCluster(model, cluster) {
     ...(cluster.protocol === 'http/2' && renderUpstreamHttp({ explicit_http_config: { http2_protocol_options: {} } })),
     ...(cluster.mtls && {
       transport_socket: renderTransport('Upstream', {
-        sni: formatSni(cluster.mtls.serverName),
+        sni: renderSni(cluster.mtls.serverName),
         common_tls_context: renderContext(model, {
           tls_params: TLS_VERSIONS,
           alpn_protocols:

@@ -1,6 +1,6 @@
 import { renderRules } from '../features.js'
 import { renderExtension } from '../shared.js'
-import { createPeerHeaders, formatHost } from './names.js'
+import { createPeerHeaders, renderHost } from './names.js'
 
 /** The HTTP filters of Istio's proxy, in its order (pilot/pkg/networking/core/listener_builder.go). */
 /** @import { SidecarModel } from '../../../model/types.ts' */
@@ -11,17 +11,20 @@ const PEER = ['x-envoy-peer-metadata-id', 'x-envoy-peer-metadata']
 const ALPN = { HTTP11: ['istio-http/1.1', 'istio', 'http/1.1'], HTTP2: ['istio-h2', 'istio', 'h2'] }
 
 /**
- * A filter chain that handles HTTP. isIstios: the build has Istio's own filters; isFromProxy: the peer is another proxy
- * of the mesh; allowed: identities that a policy lists, null: no policy.
- * @typedef {{ direction: Direction, isIstios: boolean, isFromProxy: boolean, allowed: string[] | null }} HttpChain
+ * A filter chain that handles HTTP.
+ * @typedef {object} HttpChain
+ * @property {Direction} direction
+ * @property {boolean} hasIstioFilters the build has Istio's own filters
+ * @property {boolean} isFromProxy the peer is another proxy of the mesh
+ * @property {string[] | null} allowed identities that a policy lists; null: no policy
  */
 
-/** Renders the filters in order; without Istio's own, with their stand-ins. @param {SidecarModel} model @param {HttpChain} part */
-export function renderFilters({ service }, { direction, isIstios, isFromProxy, allowed }) {
+/** Renders the filters in order, with stand-ins if the build lacks Istio's own. @param {SidecarModel} model @param {HttpChain} part */
+export function renderFilters({ service }, { direction, hasIstioFilters, isFromProxy, allowed }) {
   const isOutbound = direction === 'outbound'
   return [
-    ...(isIstios ? [renderMetadataExchange(direction)] : []),
-    ...(!isIstios && isFromProxy ? renderPeerHeaders(service, direction) : []),
+    ...(hasIstioFilters ? [renderMetadataExchange(direction)] : []),
+    ...(!hasIstioFilters && isFromProxy ? renderPeerHeaders(service, direction) : []),
     // This is what an AuthorizationPolicy becomes.
     ...(allowed
       ? [renderExtension('envoy.filters.http.rbac', `${HTTP}.rbac.v3.RBAC`, { rules: renderRules(allowed) })]
@@ -30,10 +33,10 @@ export function renderFilters({ service }, { direction, isIstios, isFromProxy, a
       emit_filter_state: true,
       stats_for_all_methods: false,
     }),
-    ...(isIstios && isOutbound ? [renderAlpn()] : []),
+    ...(hasIstioFilters && isOutbound ? [renderAlpn()] : []),
     renderExtension('envoy.filters.http.fault', `${HTTP}.fault.v3.HTTPFault`),
     renderExtension('envoy.filters.http.cors', `${HTTP}.cors.v3.Cors`),
-    ...(isIstios
+    ...(hasIstioFilters
       ? [
           renderTypedStruct(
             'istio.stats',
@@ -71,18 +74,18 @@ function renderAlpn() {
 function renderPeerHeaders(service, direction) {
   const { id, encoded } = createPeerHeaders(service)
   const [sent, peers] = direction === 'inbound' ? ['response', 'request'] : ['request', 'response']
-  const adds = PEER.map((key, i) => ({ append: { header: { key, value: [id, encoded][i] } } }))
-  const takes = PEER.map(header => ({
+  const headersToAdd = PEER.map((key, i) => ({ append: { header: { key, value: [id, encoded][i] } } }))
+  const headersToMove = PEER.map(header => ({
     header,
     on_header_present: { metadata_namespace: 'istio', key: header, type: 'STRING' },
     remove: true,
   }))
   return [
     renderExtension('envoy.filters.http.header_to_metadata', `${HTTP}.header_to_metadata.v3.Config`, {
-      [`${peers}_rules`]: takes,
+      [`${peers}_rules`]: headersToMove,
     }),
     renderExtension('envoy.filters.http.header_mutation', `${HTTP}.header_mutation.v3.HeaderMutation`, {
-      mutations: { [`${sent}_mutations`]: adds },
+      mutations: { [`${sent}_mutations`]: headersToAdd },
     }),
   ]
 }
@@ -93,7 +96,7 @@ function renderTypedStruct(name, type, value) {
 }
 
 /**
- * Renders the stand-in for istio.stats, an access logger: its four statistics of a request, with its labels.
+ * Renders the stand-in for istio.stats: an access logger with the same four statistics and labels.
  * @param {SidecarModel} model @param {HttpChain} part
  */
 export function renderRequestStats({ service, clusters }, { direction, isFromProxy }) {
@@ -102,17 +105,17 @@ export function renderRequestStats({ service, clusters }, { direction, isFromPro
   const peer = `%DYNAMIC_METADATA(istio:${PEER[0]})%`
   const tags = {
     reporter: isOutbound ? 'source' : 'destination',
-    ...labelEnd(
+    ...createEndLabels(
       'source',
       isOutbound ? service : peer,
       isOutbound ? '%DOWNSTREAM_LOCAL_URI_SAN%' : '%DOWNSTREAM_PEER_URI_SAN%',
     ),
-    ...labelEnd(
+    ...createEndLabels(
       'destination',
       isOutbound ? peer : service,
       isOutbound ? '%UPSTREAM_PEER_URI_SAN%' : '%DOWNSTREAM_LOCAL_URI_SAN%',
     ),
-    destination_service: formatHost(callee),
+    destination_service: renderHost(callee),
     destination_service_name: callee,
     destination_service_namespace: 'bench',
     request_protocol: 'http',
@@ -136,8 +139,8 @@ export function renderRequestStats({ service, clusters }, { direction, isFromPro
   })
 }
 
-/** Renders the labels of one end. @param {string} end @param {string} workload @param {string} principal */
-function labelEnd(end, workload, principal) {
+/** Creates the labels of one end of a request. @param {string} end @param {string} workload @param {string} principal */
+function createEndLabels(end, workload, principal) {
   const names = ['workload', 'canonical_service', 'app']
   return {
     ...Object.fromEntries(names.map(name => [`${end}_${name}`, workload])),

@@ -2,7 +2,7 @@ import { renderRouteConfig } from '../routes.js'
 import { matchPorts, renderExtension, renderSocketAddress } from '../shared.js'
 import { renderTransport } from '../tls.js'
 import { renderFilters, renderRequestStats } from './filters.js'
-import { formatHost } from './names.js'
+import { renderHost } from './names.js'
 import { renderContext, TLS_VERSIONS } from './tls.js'
 
 /** The listeners of Istio's proxy (pilot/pkg/networking/core: listener_inbound.go, listener.go, listener_builder.go). */
@@ -17,24 +17,27 @@ const CIPHERS = [
 ]
 const MTLS_ALPN = ['istio', 'istio-peer-exchange', 'istio-http/1.0', 'istio-http/1.1', 'istio-h2']
 
-/** Renders the listeners of the directions that a model has. @param {SidecarModel} model @param {boolean} isIstios the build has Istio's own filters */
-export function renderListeners(model, isIstios) {
+/**
+ * Renders the listeners of the directions that a model has.
+ * @param {SidecarModel} model @param {boolean} hasIstioFilters the build has Istio's own filters
+ */
+export function renderListeners(model, hasIstioFilters) {
   const { inbound, outbound } = model
   return [
-    ...(inbound ? [renderInbound(model, inbound, isIstios)] : []),
-    ...(outbound ? renderOutbound(model, outbound, isIstios) : []),
+    ...(inbound ? [renderInbound(model, inbound, hasIstioFilters)] : []),
+    ...(outbound ? renderOutbound(model, outbound, hasIstioFilters) : []),
   ]
 }
 
 /**
  * Renders the one listener of all inbound ports, with chains by the mTLS mode.
  * @param {SidecarModel} model @param {NonNullable<SidecarModel['inbound']>} inbound
- * @param {boolean} isIstios the build has Istio's own filters
+ * @param {boolean} hasIstioFilters the build has Istio's own filters
  */
-function renderInbound(model, inbound, isIstios) {
+function renderInbound(model, inbound, hasIstioFilters) {
   const { mtls, acceptedIdentities, redirectedPorts } = inbound
   const allowed = mtls === 'strict' ? acceptedIdentities : null
-  const part = { direction: /** @type {const} */ ('inbound'), isIstios, allowed }
+  const part = { direction: /** @type {const} */ ('inbound'), hasIstioFilters, allowed }
   const tls = {
     filters: [renderManager(model, { ...part, isFromProxy: true })],
     transport_socket: renderTransport('Downstream', {
@@ -57,28 +60,32 @@ function renderInbound(model, inbound, isIstios) {
     permissive: [{ filter_chain_match: { ...ofTls, application_protocols: MTLS_ALPN }, ...tls }, plain],
     disabled: [plain],
   }
-  const ports = redirectedPorts ?? [inbound.port]
   return {
     name: 'virtualInbound',
     traffic_direction: 'INBOUND',
     address: renderSocketAddress(inbound),
     continue_on_listener_filters_timeout: true,
     listener_filters_timeout: '0s',
-    listener_filters: [
-      ...(redirectedPorts
-        ? [renderExtension('envoy.filters.listener.original_dst', `${LISTENER}.original_dst.v3.OriginalDst`)]
-        : []),
-      renderExtension('envoy.filters.listener.tls_inspector', `${LISTENER}.tls_inspector.v3.TlsInspector`, {
-        initial_read_buffer_size: 512,
-      }),
-      {
-        ...renderExtension('envoy.filters.listener.http_inspector', `${LISTENER}.http_inspector.v3.HttpInspector`),
-        // Ports that are declared http are not sniffed.
-        filter_disabled: renderPorts(ports),
-      },
-    ],
+    listener_filters: renderListenerFilters(inbound),
     filter_chains: redirectedPorts ? matchPorts(chains[mtls], redirectedPorts) : chains[mtls],
   }
+}
+
+/** Renders the inbound listener filters: original destination, TLS and HTTP. @param {NonNullable<SidecarModel['inbound']>} inbound */
+function renderListenerFilters({ port, redirectedPorts }) {
+  return [
+    ...(redirectedPorts
+      ? [renderExtension('envoy.filters.listener.original_dst', `${LISTENER}.original_dst.v3.OriginalDst`)]
+      : []),
+    renderExtension('envoy.filters.listener.tls_inspector', `${LISTENER}.tls_inspector.v3.TlsInspector`, {
+      initial_read_buffer_size: 512,
+    }),
+    {
+      ...renderExtension('envoy.filters.listener.http_inspector', `${LISTENER}.http_inspector.v3.HttpInspector`),
+      // Ports that are declared http are not sniffed.
+      filter_disabled: renderPorts(redirectedPorts ?? [port]),
+    },
+  ]
 }
 
 /** Renders a match of any port; Envoy refuses an `or_match` of one rule. @param {number[]} ports */
@@ -90,14 +97,14 @@ function renderPorts(ports) {
 /**
  * Renders the listeners of calls: one for each redirected port, behind one that takes all redirected connections and hands them on;
  * without redirection a single one.
- * @param {SidecarModel} model @param {NonNullable<SidecarModel['outbound']>} outbound @param {boolean} isIstios
+ * @param {SidecarModel} model @param {NonNullable<SidecarModel['outbound']>} outbound @param {boolean} hasIstioFilters
  */
-function renderOutbound(model, outbound, isIstios) {
+function renderOutbound(model, outbound, hasIstioFilters) {
   const { redirectedPorts } = outbound
   const listener = {
     traffic_direction: 'OUTBOUND',
     filter_chains: [
-      { filters: [renderManager(model, { direction: 'outbound', isIstios, isFromProxy: true, allowed: null })] },
+      { filters: [renderManager(model, { direction: 'outbound', hasIstioFilters, isFromProxy: true, allowed: null })] },
     ],
   }
   if (!redirectedPorts) return [{ name: 'outbound', address: renderSocketAddress(outbound), ...listener }]
@@ -130,7 +137,7 @@ function renderOutbound(model, outbound, isIstios) {
 
 /** @param {SidecarModel} model @param {HttpChain} part */
 function renderManager(model, part) {
-  const { direction, isIstios } = part
+  const { direction, hasIstioFilters } = part
   const renderEnvoyPercent = (/** @type {number} */ value) => ({ value })
   return renderExtension('envoy.filters.network.http_connection_manager', MANAGER, {
     stat_prefix: `${direction}_0.0.0.0_8080;`,
@@ -151,7 +158,7 @@ function renderManager(model, part) {
       overall_sampling: renderEnvoyPercent(100),
     },
     route_config: renderRoutes(model, direction),
-    ...(isIstios ? {} : { access_log: [renderRequestStats(model, part)] }),
+    ...(hasIstioFilters ? {} : { access_log: [renderRequestStats(model, part)] }),
     http_filters: renderFilters(model, part),
   })
 }
@@ -183,7 +190,7 @@ function renderRoutes(model, direction) {
       routes: routes.map(({ match, route }) => ({
         name: 'default',
         match,
-        decorator: { operation: `${formatHost(isOutbound ? name : model.service)}:8080/*` },
+        decorator: { operation: `${renderHost(isOutbound ? name : model.service)}:8080/*` },
         route: { ...route, max_grpc_timeout: '0s', retry_policy },
       })),
     })),

@@ -5,16 +5,16 @@ import { PORTS } from '../../../model/sidecar-contract.js'
 const NAMESPACE = 'bench'
 
 /** Renders the host of a service in its cluster. @param {string} service */
-export function formatHost(service) {
+export function renderHost(service) {
   return `${service}.${NAMESPACE}.svc.cluster.local`
 }
 
-/** Makes the server name by which a client's proxy calls a service. @param {string} service */
-export function formatSni(service) {
-  return `outbound_.${PORTS.application}_._.${formatHost(service)}`
+/** Renders the server name by which a client's proxy calls a service. @param {string} service */
+export function renderSni(service) {
+  return `outbound_.${PORTS.application}_._.${renderHost(service)}`
 }
 
-/** Makes the header values by which a proxy describes its pod to another, of the size and encoding of Istio's. @param {string} service */
+/** Creates the header values by which a proxy describes its pod to its peer, with the size and encoding of Istio's. @param {string} service */
 export function createPeerHeaders(service) {
   const workload = {
     NAME: `${service}-7d4f8b9c6d-x2x4z`,

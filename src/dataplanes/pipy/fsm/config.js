@@ -25,14 +25,14 @@ const ANYWHERE = '0.0.0.0/0'
 const ANY_HOST = '*'
 const WEIGHT = 100
 
-/** isForebear: the scripts are those of osm-edge, which read some members in another form. @typedef {{ isForebear: boolean }} Dialect */
+/** @typedef {{ isOsmEdge: boolean }} Dialect isOsmEdge: the scripts are those of osm-edge, which read some members in another form */
 
 /** Renders a PipyConf, to be written as JSON. @param {SidecarModel} model @param {Dialect} dialect */
 export function renderFsmConfig(model, dialect) {
   const { identity, timeouts, inbound, outbound } = model
   return {
     Spec: {
-      ...(dialect.isForebear ? {} : { ServiceIdentity: renderIdentity(identity) }),
+      ...(dialect.isOsmEdge ? {} : { ServiceIdentity: renderIdentity(identity) }),
       SidecarLogLevel: 'error',
       // One timeout in seconds for connecting, reading, writing and idling: with the kit's request timeout it is the 60 of the chart.
       SidecarTimeout: 4 * timeouts.requestSeconds,
@@ -55,7 +55,7 @@ function listModules(direction, names) {
   return names.map(name => `modules/${direction}-${name}.js`)
 }
 
-/** Names the PEM files: FSM has their text here, and no key may be in a result. @param {SidecarModel} model */
+/** Renders the paths of the PEM files, where FSM has their text: results must not contain keys. @param {SidecarModel} model */
 function renderCertificate({ identity, trust: { caPath, certificatePath, keyPath } }) {
   return {
     CommonName: `${renderIdentity(identity)}.cluster.local`,
@@ -74,24 +74,17 @@ function renderInbound(
   const isIngress = mtls === 'permissive'
   const allowed = acceptedIdentities && !isIngress ? { AllowedServices: acceptedIdentities.map(renderIdentity) } : {}
   const render = (/** @type {Route} */ route) => ({ ...renderRoute(route), ...allowed })
-  const service = splitIdentity(identity).name
+  const service = parseIdentity(identity).name
+  // FSM identifies callers without mTLS by their address, and has one set of routes for all of them.
+  const services = isIngress
+    ? [{ name: ANY_HOST, hosts: [ANY_HOST], rules: routes.map(render) }]
+    : groupByHost(routes)
+        .filter(group => group.routes.length > 0)
+        .map(group => ({ ...createServiceHosts(group.host ?? service, identity), rules: group.routes.map(render) }))
   const match = {
     Protocol: 'http',
-    // FSM knows callers without mTLS by their address, and has one set of routes for all of them.
-    ...(isIngress
-      ? {
-          SourceIPRanges: { [ANYWHERE]: null },
-          ...renderServices([{ name: ANY_HOST, hosts: [ANY_HOST], rules: routes.map(render) }], dialect),
-        }
-      : renderServices(
-          groupByHost(routes)
-            .filter(group => group.routes.length > 0)
-            .map(group => ({
-              ...createServiceHosts(group.host ?? service, identity),
-              rules: group.routes.map(render),
-            })),
-          dialect,
-        )),
+    ...(isIngress ? { SourceIPRanges: { [ANYWHERE]: null } } : {}),
+    ...renderServices(services, dialect),
   }
   return {
     TrafficMatches: mapByPort([...redirectedPorts, port], Port => ({ Port, ...match })),
@@ -101,7 +94,7 @@ function renderInbound(
 
 /** @param {SidecarModel} model @param {NonNullable<SidecarModel['outbound']>} outbound @param {Dialect} dialect */
 function renderOutbound({ identity, clusters }, { port, routes }, dialect) {
-  const caller = dialect.isForebear ? { ServiceIdentity: renderIdentity(identity) } : {}
+  const caller = dialect.isOsmEdge ? { ServiceIdentity: renderIdentity(identity) } : {}
   // FSM refuses a host that no route names, so that routes for any host are left out.
   const services = groupByHost(routes).flatMap(group =>
     group.host === null
@@ -132,10 +125,10 @@ function renderOutbound({ identity, clusters }, { port, routes }, dialect) {
  * @param {{ name: string, hosts: string[], rules: object[], caller?: object }[]} services caller: what osm-edge has beside its rules
  * @param {Dialect} dialect
  */
-function renderServices(services, { isForebear }) {
+function renderServices(services, { isOsmEdge }) {
   return {
     HttpHostPort2Service: Object.fromEntries(
-      services.flatMap(({ name, hosts }) => hosts.map(host => [host, isForebear ? name : { RuleName: name }])),
+      services.flatMap(({ name, hosts }) => hosts.map(host => [host, isOsmEdge ? name : { RuleName: name }])),
     ),
     HttpServiceRouteRules: mapByName(services, ({ rules, caller }) => ({ RouteRules: rules, ...caller })),
   }
@@ -152,9 +145,9 @@ function renderRoute(route) {
   }
 }
 
-/** Makes the name and hosts by which the pods of its namespace call a service. @param {string} name @param {string} identity of a caller */
+/** Creates the name and hosts by which the pods of its namespace call a service. @param {string} name @param {string} identity of a caller */
 function createServiceHosts(name, identity) {
-  const full = `${name}.${splitIdentity(identity).namespace}`
+  const full = `${name}.${parseIdentity(identity).namespace}`
   return { name: full, hosts: [name, full].flatMap(host => [host, `${host}:${PORTS.application}`]) }
 }
 
@@ -170,12 +163,15 @@ function weighEndpoints(endpoints, weight) {
 
 /** Renders `<account>.<namespace>`, as FSM writes the identity of a SPIFFE URI. @param {string} identity */
 function renderIdentity(identity) {
-  const { namespace, name } = splitIdentity(identity)
+  const { namespace, name } = parseIdentity(identity)
   return `${name}.${namespace}`
 }
 
-/** Splits an identity into its namespace and service account (name). @param {string} identity a SPIFFE URI of the form of Kubernetes */
-export function splitIdentity(identity) {
+/**
+ * Parses the namespace and service account (name) of an identity.
+ * @param {string} identity a SPIFFE URI of the form of Kubernetes @throws {TypeError} for another form
+ */
+export function parseIdentity(identity) {
   const [, namespace, name] = /** @type {RegExpExecArray} */ (/\/ns\/([^/]+)\/sa\/([^/]+)$/.exec(identity))
   return { namespace, name }
 }
