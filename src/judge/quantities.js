@@ -481,6 +481,7 @@ function findQuantityGroup({ group }, { kind }) {
  */
 export function formatValue({ unit, scale = 1, digits }, value) {
   const text = (value / scale).toFixed(digits)
-  if (unit === 'cores' && value !== 0 && Number(text) === 0) return value.toFixed(-Math.floor(Math.log10(Math.abs(value))))
+  if (unit === 'cores' && value !== 0 && Number(text) === 0)
+    return value.toFixed(-Math.floor(Math.log10(Math.abs(value))))
   return `${text}${unit === '%' ? ' %' : ''}`
 }

@@ -103,9 +103,11 @@ function takeEdge(probes, edge) {
     sample,
     states: probes.map(p => ({
       threads: p.readThreads(),
+      // Beside those of its threads and processes, with which it is compared: the sample above is of another moment.
+      cpu: readCpu(p),
+      usage: p.readUsage(),
       cpuLimitCores: p.readCpuLimitCores(),
       identity: p.identify(),
-      usage: p.readUsage(),
       outside: p.listOutside(),
       cpuSet: p.readCpuSet(),
     })),

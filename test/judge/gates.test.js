@@ -584,6 +584,11 @@ describe('findGates', () => {
     expect(listGates(by(0.1, 0.45))).toEqual([])
     expect(listGates(by(0.1, null))).toEqual([])
     expect(listGates(by(0.1, 0.4)).join()).toContain('counted 0.50 s of CPU time, and its processes used 0.40 s')
+    // An idle process works for a moment between the sample and the reading of its processes, before which its group is read again.
+    const late = (/** @type {number} */ groupSeconds) =>
+      having({ cpuSeconds: 0.05, byProcesses: { leastSeconds: 0, mostSeconds: 0, processes: 1, groupSeconds } })
+    expect(listGates(late(0))).toEqual([])
+    expect(listGates(late(0.05)).join()).toContain('counted 0.05 s of CPU time, and its processes used 0.00 s')
     const threads = [1, 2].map(id => ({ id, name: 'worker', cpuSeconds: 0.15 }))
     expect(listGates(having({ threads })).join()).toContain('counted 0.10 s of CPU time, and its processes used 0.30 s')
     expect(listGates(having({ outside: ['process 7 is not in /sys/fs/cgroup/cpuacct/x'] }))).toEqual([

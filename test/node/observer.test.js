@@ -39,6 +39,15 @@ describe('observe', () => {
     expect(performance.now() - began).toBeLessThan(1500)
   })
 
+  it('reads the CPU time of a group again beside that of its processes, with which it is compared', async () => {
+    const window = { startMs: Date.now() + 50, endMs: Date.now() + 200 }
+    let cpuSeconds = 0
+    const working = { ...probe, read: () => ({ atSeconds: 1, cpuSeconds: ++cpuSeconds }) }
+    const { end } = await observeProbes([working], { window, signal: new AbortController().signal })
+    const [{ cpu }] = end?.states ?? []
+    expect(cpu?.cpuSeconds).toBe(Number(end?.sample.readings[0]?.cpuSeconds) + 1)
+  })
+
   it('reads to the end of the window if the clock is right', async () => {
     const window = { startMs: Date.now() + 50, endMs: Date.now() + 300 }
     const observation = await observeProbes([probe], { window, signal: new AbortController().signal })

@@ -219,7 +219,8 @@ function findWaitingCpuSets({ trial: { arm }, processes, host, window }) {
  *   while a process that ended in the window took its CPU time with it
  */
 function findMiscount(process, lateShare) {
-  const { byProcesses, threads, cpuSeconds } = process
+  const { byProcesses, threads } = process
+  const cpuSeconds = byProcesses?.groupSeconds ?? process.cpuSeconds
   const byThreads = threads.reduce((sum, thread) => sum + Math.max(0, thread.cpuSeconds), 0)
   const least = Math.max(byProcesses?.leastSeconds ?? 0, byThreads)
   const most = byProcesses?.mostSeconds ?? null

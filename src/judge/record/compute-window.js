@@ -223,10 +223,18 @@ function computeUsage(start, end) {
   })
   const leastSeconds = rises.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0)
   const childrenSeconds = rises.reduce((sum, rise) => sum + rise.childrenSeconds, 0)
+  const groupSeconds = subtract(end.cpu?.cpuSeconds, start.cpu?.cpuSeconds)
   const isWhole = before.every(({ pid }) => after.some(usage => usage.pid === pid))
   const mostSeconds = isWhole ? leastSeconds + childrenSeconds : null
   return {
-    ...(after.length > 0 && { byProcesses: { leastSeconds, mostSeconds, processes: after.length } }),
+    ...(after.length > 0 && {
+      byProcesses: {
+        leastSeconds,
+        mostSeconds,
+        processes: after.length,
+        ...(groupSeconds !== null && { groupSeconds: Math.max(0, groupSeconds) }),
+      },
+    }),
     ...(outside.length > 0 && { outside }),
   }
 }

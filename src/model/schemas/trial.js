@@ -48,6 +48,10 @@ export const processUsage = z
   .object({ pid: count, cpuSeconds: z.number().min(0), childrenSeconds: z.number().min(0) })
   .describe('CPU time as a process counts it, to a clock tick; childrenSeconds: of children that have ended')
 
+const groupCpu = z
+  .object({ atSeconds: z.number(), cpuSeconds: z.number() })
+  .describe('CPU time of the group until then, and when that was; absent: it was not read')
+
 export const outside = z.array(z.string()).describe('the cgroups that one of its processes is not in')
 
 export const overflows = count
@@ -96,6 +100,11 @@ export const processRecord = processFacts.extend({
       leastSeconds: z.number().min(0).describe('without children that ended'),
       mostSeconds: nullable.describe('with children that ended; null: a process ended, and nobody knows'),
       processes: count,
+      groupSeconds: z
+        .number()
+        .min(0)
+        .optional()
+        .describe('of their group, between the moments at which they were read; absent: it was not read then'),
     })
     .optional()
     .describe('CPU time by the processes themselves, not by their group; absent: it was not read'),
@@ -254,10 +263,7 @@ export const look = z
     identity: z.array(z.string()),
     workers,
     connections: connections.optional(),
-    cpu: z
-      .object({ atSeconds: z.number(), cpuSeconds: z.number() })
-      .optional()
-      .describe('CPU time until then, and when that was; absent: it was not read'),
+    cpu: groupCpu.optional(),
     idleCpuCores,
   })
   .describe('what costs too much to read inside of the window')
@@ -266,6 +272,7 @@ export const edge = z.object({
   states: z.array(
     z.object({
       threads: z.array(threadCpu),
+      cpu: groupCpu.optional(),
       cpuLimitCores: nullable,
       identity: z.array(z.string()),
       usage: z.array(processUsage).optional(),

@@ -1,7 +1,15 @@
 import http from 'node:http'
 import { countResets } from '../../node/kernel/sockets.js'
 import { sendRequest } from '../../node/send.js'
-import { CASES, EARLY_PATH, findExpectedStatus, findHostEndpoint, GRPC_CASES, IGNORED_HEADERS, PASSED_ON } from './corpus.js'
+import {
+  CASES,
+  EARLY_PATH,
+  findExpectedStatus,
+  findHostEndpoint,
+  GRPC_CASES,
+  IGNORED_HEADERS,
+  PASSED_ON,
+} from './corpus.js'
 
 /** Requests that every plane must answer alike. */
 /** @import { Probed } from './probe.js' */

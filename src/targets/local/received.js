@@ -105,16 +105,19 @@ function listNamespaces(processes) {
   return new Map(entered.flatMap(({ network, file }) => (file === null ? [] : [[network, file]])))
 }
 
+/** Runs a command of the shell with arguments; resolves with its stdout. @param {string} command @param {string[]} argv */
+async function runShell(command, ...argv) {
+  return (await execa('/bin/sh', ['-c', command, ...argv], { timeout: DEADLINE_MS })).stdout
+}
+
 /**
  * Reads the connections of all processes in namespaces.
- * @param {Map<string, string>} namespaces with a file of each @returns {Promise<Map<string, Omit<AtEdge, 'connections'>>>}
- * @throws if one cannot be read
+ * @param {Map<string, string>} namespaces with a file of each
+ * @param {{ run?: typeof runShell, here?: string }} [options] here: the kit's own namespace
+ * @returns {Promise<Map<string, Omit<AtEdge, 'connections'>>>} @throws if one cannot be read
  */
-async function readNamespaces(namespaces) {
-  const here = readProcLink('/proc/self/ns/net')
+export async function readNamespaces(namespaces, { run = runShell, here = readProcLink('/proc/self/ns/net') } = {}) {
   const others = [...namespaces].filter(([network]) => network !== here)
-  const run = async (/** @type {string[]} */ ...argv) =>
-    (await execa('/bin/sh', ['-c', ...argv], { timeout: DEADLINE_MS })).stdout
   const [ofKit, ofOthers] = await Promise.all([
     namespaces.has(here) ? run(LIST_SOCKETS) : null,
     others.length > 0 ? run(LIST_ALL, 'sh', ...others.map(([, file]) => file)) : '',

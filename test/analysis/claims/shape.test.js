@@ -136,6 +136,7 @@ describe('testShape', () => {
     const arms = ladder([values(4, 3), values(6, 5), values(8, 7)])
     expect(ask('rises', arms, {}, { precision }).status).toBe('reproduced')
     expect(ask('line', arms, {}, { precision }).status).toBe('reproduced')
-    expect(ask('line', arms).reason).toContain('0 of the 3 points')
+    // Of planned rounds, one in twenty may be spoiled, but together these are two for the line.
+    expect(ask('line', arms).reason).toContain('no value in 2 of 20 rounds')
   })
 })

@@ -1,14 +1,12 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readlinkSync } from 'node:fs'
 import net from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { waitForCondition } from '../../../src/lib/wait.js'
 import {
   countClosedConnections,
   countReceivedConnections,
   parseConnections,
   parseOpenedCounts,
+  readNamespaces,
   sumGrowth,
 } from '../../../src/targets/local/received.js'
 import { findOnPath } from '../../../src/tools/find.js'
@@ -20,6 +18,12 @@ LISTEN 0      4096   127.99.1.39:15001   0.0.0.0:*  ino:2813000 sk:1 cgroup:/ <-
 ESTAB 0      1124   127.99.1.44:15003   127.0.0.1:50164 timer:(on,192ms,0) uid:1500 ino:2810534 sk:7 cgroup:/ <->	 ts sack bbr bytes_sent:44683 bytes_acked:43559 bytes_received:45939 segs_out:42
 ESTAB 0      0      127.99.1.39:15001   127.0.0.1:53394 ino:2813227 sk:8 cgroup:/ <->	 ts sack bbr bytes_sent:59895 bytes_received:60995 segs_out:57
 ESTAB 0      0      127.99.1.39:15001   127.0.0.1:53395 ino:2813228 sk:9 cgroup:/ <->	 ts sack bbr wscale:10,10`
+
+const SNMP = `Ip: Forwarding DefaultTTL
+Ip: 1 64
+Tcp: RtoAlgorithm RtoMin RtoMax MaxConn ActiveOpens PassiveOpens AttemptFails
+Tcp: 1 200 120000 -1 12 34 5
+`
 
 const openConnection = (/** @type {number} */ bytes, isAccepted = false) => ({ bytes, isAccepted })
 
@@ -35,12 +39,7 @@ describe('parseConnections', () => {
 
 describe('parseOpened', () => {
   it('reads how many connections a namespace accepted and made', () => {
-    const text = `Ip: Forwarding DefaultTTL
-Ip: 1 64
-Tcp: RtoAlgorithm RtoMin RtoMax MaxConn ActiveOpens PassiveOpens AttemptFails
-Tcp: 1 200 120000 -1 12 34 5
-`
-    expect(parseOpenedCounts(text)).toEqual({ accepted: 34, connected: 12 })
+    expect(parseOpenedCounts(SNMP)).toEqual({ accepted: 34, connected: 12 })
   })
 })
 
@@ -100,26 +99,23 @@ describe('countReceived', () => {
     server.close()
   })
 
-  it('counts in dozens of namespaces before the window begins', async context => {
-    if (process.getuid?.() !== 0) context.skip('needs root')
-    if ((await findOnPath('ss', `${process.env.PATH}`)) === null) context.skip('needs ss, which cannot be had here')
-    const children = Array.from({ length: 50 }, () => spawn('unshare', ['--net', 'sleep', '60']))
-    try {
-      const here = readlinkSync('/proc/self/ns/net')
-      const isApart = (/** @type {number} */ pid) => readlinkSync(`/proc/${pid}/ns/net`) !== here
-      const pids = children.map(({ pid }) => Number(pid))
-      await waitForCondition(async () => pids.every(isApart), { what: 'namespaces', deadlineSeconds: 20 })
-      const startMs = Date.now() + 2500
-      const count = countReceivedConnections(
-        pids.map(pid => ({ pids: () => [pid], podNetworks: [] })),
-        { window: { startMs }, signal: new AbortController().signal },
-      )
-      await new Promise(resolve => setTimeout(resolve, startMs - Date.now()))
-      // null: the first reading ended within the window.
-      expect(await count()).toEqual(pids.map(() => ({ bytes: 0, byPod: [], closed: { accepted: 0, connected: 0 } })))
-    } finally {
-      for (const child of children) child.kill('SIGKILL')
+  // The kit's own thread, which samples, is busy for milliseconds with each process that it starts.
+  it('reads all namespaces but its own with one process', async () => {
+    /** @type {string[][]} */
+    const calls = []
+    const listings = [TEXT, TEXT.replaceAll('bytes_received:4', 'bytes_received:5')]
+    const run = async (/** @type {string} */ command, /** @type {string[]} */ ...argv) => {
+      calls.push(argv)
+      return argv.length > 0 ? listings.map(text => `-- next namespace\n${text}\n${SNMP}`).join('') : TEXT
     }
+    const networks = ['/run/netns/a', '/run/netns/b']
+    const namespaces = new Map(['net:[1]', ...networks].map(network => [network, network]))
+    const read = await readNamespaces(namespaces, { run, here: 'net:[1]' })
+    expect(calls).toEqual([[], ['sh', ...networks]])
+    const results = [...namespaces.keys()].map(network => read.get(network))
+    expect(results.map(result => result?.ofNamespace.get('2810534')?.bytes)).toEqual([45939, 45939, 55939])
+    const opened = { accepted: 34, connected: 12 }
+    expect(results.map(result => result?.opened)).toEqual([null, opened, opened])
   })
 
   it('sees nothing of a connection that opens and closes within the window', async context => {
