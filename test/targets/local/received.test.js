@@ -104,7 +104,7 @@ describe('countReceived', () => {
     /** @type {string[][]} */
     const calls = []
     const listings = [TEXT, TEXT.replaceAll('bytes_received:4', 'bytes_received:5')]
-    const run = async (/** @type {string} */ command, /** @type {string[]} */ ...argv) => {
+    const run = async (/** @type {string} */ _command, /** @type {string[]} */ ...argv) => {
       calls.push(argv)
       return argv.length > 0 ? listings.map(text => `-- next namespace\n${text}\n${SNMP}`).join('') : TEXT
     }
