@@ -10,7 +10,7 @@ import {
   splitRounds,
 } from '../judge/record/measures.js'
 import { findSections } from '../kinds/sections.js'
-import { groupBy } from '../lib/group-by.js'
+import { groupBy, uniqueBy } from '../lib/group-by.js'
 import { summariseSequence, summariseValues } from '../lib/stats.js'
 import { AXES, createGroupKey, isBaselineOf, renderArmName } from '../model/arms.js'
 import { listComparisons } from '../model/results.js'
@@ -80,7 +80,10 @@ export function summarise({ manifest, records }) {
 
 /** Lists the arms that have records. @param {TrialRecord[]} records */
 function listTriedArms(records) {
-  return [...new Map(records.map(r => [r.trial.arm.id, r.trial.arm])).values()]
+  return uniqueBy(
+    records.map(({ trial }) => trial.arm),
+    ({ id }) => id,
+  )
 }
 
 /**

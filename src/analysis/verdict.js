@@ -10,7 +10,7 @@ export { GAP_LEAST }
 /** The smallest gap that is a difference between arms that stood side by side, as a share. */
 export const GAP_LEAST_BESIDE = 0.01
 // The shares of spoiled rounds that a run may have, until a precision and with a fixed number of rounds: of many, some are sure to
-// meet a gate, and one in twenty cannot move a median beyond its neighbour.
+// meet a gate, and so few hardly move a median.
 const SPOILED_MOST = 0.1
 const SPOILED_MOST_OF_FIXED = 0.05
 

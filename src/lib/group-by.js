@@ -12,3 +12,8 @@ export function groupBy(items, keyOf) {
   }
   return groups
 }
+
+/** Keeps the last item of each key, at the place of the first. @template Item @param {Item[]} items @param {(item: Item) => unknown} keyOf */
+export function uniqueBy(items, keyOf) {
+  return [...new Map(items.map(item => [keyOf(item), item])).values()]
+}

@@ -1,5 +1,5 @@
 /** A sidecar's ports, TLS and identity, for both ends of a connection. Pure, without imports: it runs in pods. */
-/** @import { Place } from './types.ts' */
+/** @import { Endpoint, Place } from './types.ts' */
 
 /** The ports of every service, as in a pod; each service has an address of its own. */
 export const PORTS = {
@@ -62,6 +62,22 @@ export const PROBER = 'prober'
 /** Renders the SPIFFE ID of a service, the URI name of its certificate. @param {string} service */
 export function renderSpiffeId(service) {
   return `spiffe://sidecar-bench/ns/bench/sa/${service}`
+}
+
+/**
+ * Parses a SPIFFE ID of the form of Kubernetes. The service account is the name of the service.
+ * @param {string} identity @throws {TypeError} for another form
+ */
+export function parseSpiffeId(identity) {
+  const [, trustDomain, namespace, serviceAccount] = /** @type {RegExpExecArray} */ (
+    /^spiffe:\/\/([^/]+)\/ns\/([^/]+)\/sa\/([^/]+)$/.exec(identity)
+  )
+  return { trustDomain, namespace, serviceAccount }
+}
+
+/** Renders an address and port, as command lines have them. @param {Endpoint} endpoint */
+export function renderEndpoint({ address, port }) {
+  return `${address}:${port}`
 }
 
 /** Creates a place with one address for everything, as services on one machine have. @param {string} address @returns {Place} */

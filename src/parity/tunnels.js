@@ -1,4 +1,5 @@
-import { PORTS } from '../model/sidecar-contract.js'
+import { uniqueBy } from '../lib/group-by.js'
+import { PORTS, renderEndpoint } from '../model/sidecar-contract.js'
 
 /**
  * Adapts a rig's models to sidecars that forward only to the application at their own address. Sidecars that tunnel bytes call
@@ -79,7 +80,10 @@ function routeAtCaller(models) {
 
 /** Lists the endpoints of clusters, each once. @param {Cluster[]} clusters */
 function listEndpoints(clusters) {
-  return [...new Map(clusters.flatMap(({ endpoints }) => endpoints).map(e => [`${e.address}:${e.port}`, e])).values()]
+  return uniqueBy(
+    clusters.flatMap(({ endpoints }) => endpoints),
+    renderEndpoint,
+  )
 }
 
 /**

@@ -1,6 +1,6 @@
 import { KINDS } from '../kinds/registry.js'
 import { UsageError } from '../lib/errors.js'
-import { groupBy } from '../lib/group-by.js'
+import { groupBy, uniqueBy } from '../lib/group-by.js'
 import {
   AXES,
   AXIS_NAMES,
@@ -220,7 +220,7 @@ export function splitUnsupportedArms(arms, findUnsupported) {
 
 /** Keeps each reason of a plane once. @param {Missing[]} missing */
 export function deduplicateReasons(missing) {
-  return [...new Map(missing.map(one => [`${one.plane} ${one.reason}`, one])).values()]
+  return uniqueBy(missing, ({ plane, reason }) => `${plane} ${reason}`)
 }
 
 /**

@@ -1,6 +1,7 @@
 import { createPipyArgv } from '../dataplanes/pipy/argv.js'
 import { createProcess } from '../model/processes.js'
 import { parseChunks, readServiceTime } from '../model/requests.js'
+import { renderEndpoint } from '../model/sidecar-contract.js'
 
 /** @import { Endpoint, ProcessSpec, RequestKind, Tool } from '../model/types.ts' */
 
@@ -33,8 +34,8 @@ export function createApplication({
   folder,
 }) {
   const args = [
-    [listen, ...others].map(({ address, port }) => `${address}:${port}`).join(),
-    ...(next ? [`${next.address}:${next.port}`, next.host] : []),
+    [listen, ...others].map(renderEndpoint).join(),
+    ...(next ? [renderEndpoint(next), next.host] : []),
     ...(credentials ? [credentials.certificatePath, credentials.keyPath] : []),
     ...(kind === 'named' ? [service] : []),
     ...(kind.endsWith('answer') ? [JSON.stringify(requests.map(renderKind))] : []),

@@ -1,5 +1,5 @@
 import { createControlProcess } from '../../model/processes.js'
-import { PORTS } from '../../model/sidecar-contract.js'
+import { PORTS, renderEndpoint } from '../../model/sidecar-contract.js'
 import { renderAdsBootstrap, renderAdsResources } from './ads-config.js'
 import { estimateNeeds } from './file-control.js'
 import { createSidecar } from './launch.js'
@@ -106,9 +106,4 @@ function createCommitRequest({ control, model }) {
 /** Finds the endpoint of the stream that Envoys open. @param {Endpoint} control @returns {Endpoint} */
 function findStreamEndpoint({ address }) {
   return { address, port: PORTS.stream }
-}
-
-/** @param {Endpoint} endpoint */
-function renderEndpoint({ address, port }) {
-  return `${address}:${port}`
 }

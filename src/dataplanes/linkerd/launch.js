@@ -1,5 +1,5 @@
 import { createProcess, createSidecarProcess } from '../../model/processes.js'
-import { KIT_NODE, PORTS } from '../../model/sidecar-contract.js'
+import { KIT_NODE, PORTS, parseSpiffeId, renderEndpoint } from '../../model/sidecar-contract.js'
 import { listInboundPorts, renderTables } from './config.js'
 
 /** @import { Endpoint, ProcessSpec, SidecarOptions } from '../../model/types.ts' */
@@ -84,7 +84,7 @@ function renderEnvironment({ model }, { into, out, socket, isLean }) {
     POLICY_WORKLOAD: service,
     IDENTITY_SPIRE_WORKLOAD_API_ADDRESS: `unix:${socket}`,
     IDENTITY_SERVER_ID: identity,
-    IDENTITY_SERVER_NAME: parseServiceName(identity),
+    IDENTITY_SERVER_NAME: parseSpiffeId(identity).serviceAccount,
     INBOUND_LISTEN_ADDR: renderEndpoint(into),
     OUTBOUND_LISTEN_ADDR: renderEndpoint(out),
     ADMIN_LISTEN_ADDR: renderEndpoint(admin),
@@ -134,14 +134,4 @@ export function createCompanions({ model, folder, profile }) {
 /** Renders the name of the folder of a proxy's control plane. @param {string} folder */
 function renderControlFolder(folder) {
   return `${folder.slice(folder.lastIndexOf('/') + 1)}-control`
-}
-
-/** Parses the name of a service from its identity. @param {string} identity */
-function parseServiceName(identity) {
-  return identity.slice(identity.lastIndexOf('/') + 1)
-}
-
-/** @param {Endpoint} endpoint */
-function renderEndpoint({ address, port }) {
-  return `${address}:${port}`
 }

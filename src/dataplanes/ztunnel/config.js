@@ -1,6 +1,7 @@
 import { Document, Scalar } from 'yaml'
+import { uniqueBy } from '../../lib/group-by.js'
 import { listByteListeners } from '../../model/byte-listeners.js'
-import { renderSpiffeId } from '../../model/sidecar-contract.js'
+import { parseSpiffeId, renderSpiffeId } from '../../model/sidecar-contract.js'
 
 /**
  * The sidecar model as ztunnel's local configuration (LOCAL_XDS_PATH): the messages of Istio's control plane. A service leads
@@ -31,8 +32,8 @@ export function renderNodeConfig(models) {
   const workloadsElsewhere = calledWorkloads.filter(({ workloadIps }) => !addresses.has(workloadIps[0]))
   const services = called.flatMap(({ services }) => services)
   return renderDocument({
-    workloads: [...pods.map(({ workload }) => workload), ...deduplicate(workloadsElsewhere, ({ uid }) => uid)],
-    services: deduplicate(services, ({ name }) => name),
+    workloads: [...pods.map(({ workload }) => workload), ...uniqueBy(workloadsElsewhere, ({ uid }) => uid)],
+    services: uniqueBy(services, ({ name }) => name),
     policies: pods.flatMap(({ policies }) => policies),
   })
 }
@@ -57,11 +58,6 @@ function renderPod(model, calledWorkloads) {
   }
 }
 
-/** Keeps the last item of each key, at the place of the first. @template T @param {T[]} items @param {(item: T) => string} createKey */
-function deduplicate(items, createKey) {
-  return [...new Map(items.map(item => [createKey(item), item])).values()]
-}
-
 /** @param {object} configuration */
 function renderDocument(configuration) {
   return new Document(configuration).toString({ lineWidth: 0 })
@@ -70,7 +66,7 @@ function renderDocument(configuration) {
 /** Renders the workload of the sidecar itself. @param {SidecarModel} model */
 function renderLocalWorkload({ service, identity, inbound }) {
   return {
-    ...parseIdentity(identity),
+    ...parseSpiffeId(identity),
     uid: service,
     name: service,
     node: NAMESPACE,
@@ -132,11 +128,11 @@ function renderCalledServices(model) {
 /**
  * Renders an endpoint of a cluster as a workload, without services, which the caller adds. If no identity is accepted, its identity is
  * one that nobody has.
- * @param {Cluster} cluster @param {Endpoint} endpoint @returns {ReturnType<typeof parseIdentity> & WorkloadAddress}
+ * @param {Cluster} cluster @param {Endpoint} endpoint @returns {ReturnType<typeof parseSpiffeId> & WorkloadAddress}
  */
 function renderWorkload({ name, mtls }, { address }) {
   const identity = mtls ? (mtls.acceptedIdentities ?? [renderSpiffeId(mtls.serverName)])[0] : renderSpiffeId(name)
-  const identityFields = parseIdentity(identity ?? renderSpiffeId(NOBODY))
+  const identityFields = parseSpiffeId(identity ?? renderSpiffeId(NOBODY))
   return {
     ...identityFields,
     uid: `${address}/${identityFields.serviceAccount}`,
@@ -183,15 +179,4 @@ function createTaggedNode(name, value) {
   const node = Array.isArray(value) ? new Document(value).contents : new Scalar(value)
   if (node) node.tag = name
   return node
-}
-
-/**
- * Parses an identity into the fields of a workload.
- * @param {string} identity a SPIFFE URI of the form of Kubernetes @throws {TypeError} for another form
- */
-export function parseIdentity(identity) {
-  const [, trustDomain, namespace, serviceAccount] = /** @type {RegExpExecArray} */ (
-    /^spiffe:\/\/([^/]+)\/ns\/([^/]+)\/sa\/([^/]+)$/.exec(identity)
-  )
-  return { trustDomain, namespace, serviceAccount }
 }

@@ -1,6 +1,7 @@
+import { uniqueBy } from '../../lib/group-by.js'
 import { createProcess, createSidecarProcess } from '../../model/processes.js'
-import { KIT_NODE, KIT_PYTHON, NODE_AGENT, NODE_PROXY } from '../../model/sidecar-contract.js'
-import { NAMESPACE, parseIdentity, renderConfig, renderNodeConfig } from './config.js'
+import { KIT_NODE, KIT_PYTHON, NODE_AGENT, NODE_PROXY, parseSpiffeId } from '../../model/sidecar-contract.js'
+import { NAMESPACE, renderConfig, renderNodeConfig } from './config.js'
 
 /** @import { ProcessSpec, SidecarModel, SidecarOptions } from '../../model/types.ts' */
 
@@ -24,7 +25,7 @@ const READINESS_PORT = 15021
 export function createSidecar(options) {
   const { model, folder, profile } = options
   const { trust, service, identity, workers } = model
-  const { serviceAccount } = parseIdentity(identity)
+  const { serviceAccount } = parseSpiffeId(identity)
   return createSidecarProcess(options, {
     argv: [],
     env: {
@@ -62,7 +63,7 @@ export function createNodeProxy(options, folder) {
     ports: Object.values(PORTS),
   }))
   const identities = models.map(
-    model => `${model.service} ${NAMESPACE} ${parseIdentity(model.identity).serviceAccount}`,
+    model => `${model.service} ${NAMESPACE} ${parseSpiffeId(model.identity).serviceAccount}`,
   )
   return [
     createAuthority(service, options, `${folder}-authority`),
@@ -102,7 +103,7 @@ function renderEnvironment({ model: { trust, identity }, folder, workers, isLogg
     LOCAL_XDS_PATH: `${folder}/ztunnel.yaml`,
     CA_ADDRESS: `https://${AUTHORITY.address}:${AUTHORITY.port}`,
     CA_ROOT_CA: trust.caPath,
-    ALT_CA_HOSTNAME: parseIdentity(identity).serviceAccount,
+    ALT_CA_HOSTNAME: parseSpiffeId(identity).serviceAccount,
     AUTH_TOKEN: TOKEN,
     ISTIO_META_DNS_CAPTURE: 'false',
     IPV6_ENABLED: 'false',
@@ -129,13 +130,13 @@ function createAuthority(service, options, folder) {
   const { trust } = model
   const certified = options.map(({ model: { identity } }) => ({
     identity,
-    dnsName: parseIdentity(identity).serviceAccount,
+    dnsName: parseSpiffeId(identity).serviceAccount,
   }))
   const configuration = {
     listen: AUTHORITY,
     authority: { certificatePath: trust.caPath, keyPath: authorityKeyPath },
     credentials: { certificatePath: trust.certificatePath, keyPath: trust.keyPath },
-    certifies: [...new Map(certified.map(names => [names.identity, names])).values()],
+    certifies: uniqueBy(certified, names => names.identity),
     token: TOKEN,
   }
   return createProcess({

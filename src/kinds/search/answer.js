@@ -132,7 +132,7 @@ function drawCells({ answer, p99LimitMs, neighbourCores }, isSameLimit) {
   if (limits === null) return [null, null, null, null, createTextCell(`0 of ${missed}`)]
   const { millicores, mebibytes } = toLimits(limits)
   // Limits that are confirmed are so without the trials that were not judged; the report lists them.
-  const isCounted = notJudged > 0 && state !== 'confirmed'
+  const beside = notJudged > 0 && state !== 'confirmed' ? `, ${notJudged} not judged` : ''
   return [
     requestCores === null ? null : createTextCell(`${toMillicores(requestCores)}m`),
     createTextCell(neighbourCores === undefined ? `${millicores}m` : 'no limit'),
@@ -140,7 +140,7 @@ function drawCells({ answer, p99LimitMs, neighbourCores }, isSameLimit) {
     p99Ms === null
       ? null
       : createTextCell(`${p99Ms.toFixed(p99Ms < 10 ? 1 : 0)} ms${isSameLimit ? '' : ` of ${p99LimitMs}`}`),
-    createTextCell(`${met} of ${met + missed}${isCounted ? `, ${notJudged} not judged` : ''}`),
+    createTextCell(`${met} of ${met + missed}${beside}`),
   ]
 }
 

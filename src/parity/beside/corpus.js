@@ -210,8 +210,8 @@ export const GRPC_CASES = CASES.filter(({ request: { method = 'POST', path = '/'
   return method === 'POST' && !isChunked && !path.startsWith('/status/')
 }).map(one => {
   const { status } = one.expected
-  if (!status || findExpectedStatus(status, { protocol: 'grpc' }) === status) return one
-  return { ...one, expected: { ...one.expected, status: findExpectedStatus(status, { protocol: 'grpc' }) } }
+  const grpcStatus = status && findExpectedStatus(status, { protocol: 'grpc' })
+  return grpcStatus === status ? one : { ...one, expected: { ...one.expected, status: grpcStatus } }
 })
 
 /**

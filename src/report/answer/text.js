@@ -1,4 +1,5 @@
 import { listSpans } from '../../answer/picture.js'
+import { uniqueBy } from '../../lib/group-by.js'
 import { wrapText } from '../../lib/text-table.js'
 
 /** Renders an answer for the terminal: at most 16 lines of 100 columns. Pure. */
@@ -155,7 +156,7 @@ function renderNotMeasuredLines({ notMeasured }) {
   const whats = notMeasured.map(({ what, why }) => (why ? `${what} (${why})` : what))
   // Several commands of one question look alike on a screen: the first answers it best, and the report has all.
   const firsts = notMeasured.flatMap(n => n.commands.slice(0, 1))
-  const commands = [...new Map(firsts.map(first => [first.command, first])).values()]
+  const commands = uniqueBy(firsts, ({ command }) => command)
   const width = Math.max(0, ...commands.map(({ command }) => command.length))
   return {
     head: cutLines(wrapText(`Not measured: ${whats.join('; ')}.`), WHY_LINES_MOST),

@@ -1,4 +1,5 @@
 /** The pods of a run, as plain objects. Pure. */
+import { uniqueBy } from '../../lib/group-by.js'
 import { SIDECAR_USER } from '../../model/sidecar-contract.js'
 
 /** @import { ProcessSpec } from '../../model/types.ts' */
@@ -135,7 +136,7 @@ const renderCpu = cores => `${Math.round(cores * 1000)}m`
  * @param {Folder[]} folders all of one pod
  */
 export function renderVolumes(folders) {
-  const distinct = [...new Map(folders.map(folder => [folder.path, folder])).values()]
+  const distinct = uniqueBy(folders, ({ path }) => path)
   const volumeNames = nameVolumes(distinct.map(({ path }) => path))
   return {
     volumes: distinct.map(({ configMap, secret, names, path }) => {

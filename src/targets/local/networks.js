@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { execa } from 'execa'
 import { BenchError } from '../../lib/errors.js'
+import { uniqueBy } from '../../lib/group-by.js'
 import {
   AS_NODE_PROXY,
   AS_SIDECAR,
@@ -232,7 +233,10 @@ async function removeNamespace(name, run) {
 
 /** Lists the pods of proxies, each once: the process that hands the pods to a proxy names them, too. @param {Pick<ProcessSpec, 'pods'>[]} specs */
 function listPods(specs) {
-  return [...new Map(specs.flatMap(({ pods = [] }) => pods).map(pod => [pod.service, pod])).values()]
+  return uniqueBy(
+    specs.flatMap(({ pods = [] }) => pods),
+    ({ service }) => service,
+  )
 }
 
 /** @param {string} namespace */

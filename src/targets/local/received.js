@@ -10,11 +10,10 @@ import { listSocketInodes, parseTcpCounters } from '../../node/kernel/sockets.js
 const BEFORE_MS = 500
 const NAMESPACE_MS = 20
 const DEADLINE_MS = 10_000
-const LIST_SOCKETS =
-  'ss --tcp --info --numeric --extended --oneline --no-header state established state listening; cat /proc/self/net/snmp'
+const LIST_SOCKETS = 'ss --tcp --info --numeric --extended --oneline --no-header state established state listening'
 const MARK = '-- next namespace'
 // One shell reads all namespaces: to start a process takes milliseconds of the kit's own thread, which samples meanwhile.
-const LIST_ALL = `set -e; for file; do echo '${MARK}'; nsenter --net="$file" sh -ec '${LIST_SOCKETS}'; done`
+const LIST_ALL = `set -e; for file; do echo '${MARK}'; nsenter --net="$file" sh -ec '${LIST_SOCKETS}; cat /proc/self/net/snmp'; done`
 
 /**
  * @typedef {object} Counted
@@ -43,7 +42,7 @@ const LIST_ALL = `set -e; for file; do echo '${MARK}'; nsenter --net="$file" sh 
  * @returns {() => Promise<(ReceivedBytes | null)[]>} to be called just after the window; null: they could not be counted
  */
 export function countReceivedConnections(processes, { window, signal }) {
-  const beforeMs = BEFORE_MS + NAMESPACE_MS * listNamespaces(processes).size
+  const beforeMs = BEFORE_MS + NAMESPACE_MS * listNamespaces(processes.flatMap(listNetworks)).size
   const before = sleep(window.startMs - beforeMs - Date.now(), signal)
     .then(() => readConnections(processes))
     // On a busy machine the reading may end within the window, and would miss some bytes: then nothing is counted.
@@ -77,7 +76,7 @@ async function readConnections(processes) {
     inodes: listSocketInodes(process?.pids() ?? []),
     networks: listNetworks(process),
   }))
-  const read = await readNamespaces(listNamespaces(processes))
+  const read = await readNamespaces(listNamespaces(sockets.flatMap(({ networks }) => networks)))
   return sockets.map(({ inodes, networks }) =>
     networks.map(({ network }) => {
       const { ofNamespace, opened } = read.get(network) ?? { ofNamespace: new Map(), opened: null }
@@ -87,11 +86,9 @@ async function readConnections(processes) {
   )
 }
 
-/**
- * Lists the networks of a process, with a file of each: its own, and those of its pods. A process that has ended, or is not
- * counted, has one without a file.
- * @param {Counted | null} process @returns {{ network: string, file: string | null }[]}
- */
+/** A network namespace, and a file of it; null: its process has ended, or is not counted. @typedef {{ network: string, file: string | null }} Network */
+
+/** Lists the networks of a process: its own, and those of its pods. @param {Counted | null} process @returns {Network[]} */
 function listNetworks(process) {
   const [pid] = process?.pids() ?? []
   const pods = process?.podNetworks ?? []
@@ -99,10 +96,9 @@ function listNetworks(process) {
   return [{ network, file }, ...pods.map(pod => ({ network: pod, file: pid === undefined ? null : pod }))]
 }
 
-/** Lists the namespaces of processes, each with a file of it. @param {(Counted | null)[]} processes @returns {Map<string, string>} */
-function listNamespaces(processes) {
-  const entered = processes.flatMap(listNetworks)
-  return new Map(entered.flatMap(({ network, file }) => (file === null ? [] : [[network, file]])))
+/** Lists the namespaces that can be read, each once, with a file of it. @param {Network[]} networks @returns {Map<string, string>} */
+function listNamespaces(networks) {
+  return new Map(networks.flatMap(({ network, file }) => (file === null ? [] : [[network, file]])))
 }
 
 /** Runs a command of the shell with arguments; resolves with its stdout. @param {string} command @param {string[]} argv */

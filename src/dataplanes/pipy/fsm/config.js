@@ -1,5 +1,5 @@
 import { groupByHost, isUnconditional } from '../../../model/routes.js'
-import { PORTS } from '../../../model/sidecar-contract.js'
+import { PORTS, parseSpiffeId } from '../../../model/sidecar-contract.js'
 import { isUsingTls } from '../config.js'
 
 /**
@@ -74,7 +74,7 @@ function renderInbound(
   const isIngress = mtls === 'permissive'
   const allowed = acceptedIdentities && !isIngress ? { AllowedServices: acceptedIdentities.map(renderIdentity) } : {}
   const render = (/** @type {Route} */ route) => ({ ...renderRoute(route), ...allowed })
-  const service = parseIdentity(identity).name
+  const service = parseSpiffeId(identity).serviceAccount
   // FSM identifies callers without mTLS by their address, and has one set of routes for all of them.
   const services = isIngress
     ? [{ name: ANY_HOST, hosts: [ANY_HOST], rules: routes.map(render) }]
@@ -147,7 +147,7 @@ function renderRoute(route) {
 
 /** Creates the name and hosts by which the pods of its namespace call a service. @param {string} name @param {string} identity of a caller */
 function createServiceHosts(name, identity) {
-  const full = `${name}.${parseIdentity(identity).namespace}`
+  const full = `${name}.${parseSpiffeId(identity).namespace}`
   return { name: full, hosts: [name, full].flatMap(host => [host, `${host}:${PORTS.application}`]) }
 }
 
@@ -163,17 +163,8 @@ function weighEndpoints(endpoints, weight) {
 
 /** Renders `<account>.<namespace>`, as FSM writes the identity of a SPIFFE URI. @param {string} identity */
 function renderIdentity(identity) {
-  const { namespace, name } = parseIdentity(identity)
-  return `${name}.${namespace}`
-}
-
-/**
- * Parses the namespace and service account (name) of an identity.
- * @param {string} identity a SPIFFE URI of the form of Kubernetes @throws {TypeError} for another form
- */
-export function parseIdentity(identity) {
-  const [, namespace, name] = /** @type {RegExpExecArray} */ (/\/ns\/([^/]+)\/sa\/([^/]+)$/.exec(identity))
-  return { namespace, name }
+  const { namespace, serviceAccount } = parseSpiffeId(identity)
+  return `${serviceAccount}.${namespace}`
 }
 
 /** @template T @param {number[]} ports @param {(port: number) => T} render */

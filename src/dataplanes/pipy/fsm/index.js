@@ -1,6 +1,7 @@
 import { listFeatures } from '../../../model/features.js'
 import { createSidecarProcess } from '../../../model/processes.js'
-import { parseIdentity, renderFsmConfig } from './config.js'
+import { parseSpiffeId } from '../../../model/sidecar-contract.js'
+import { renderFsmConfig } from './config.js'
 
 /** The profile fsm: the sidecar scripts of FSM (Flomesh Service Mesh), or of osm-edge, which came before it. */
 /** @import { Conditions, DeployedProfile, Entrance, ProcessSpec, SidecarOptions } from '../../../model/types.ts' */
@@ -70,7 +71,7 @@ export function createFsmSidecar(options) {
   const { model, folder, scriptFiles = {} } = options
   const { inbound, outbound, workers } = model
   const { 'config.js': configScript, 'config.json': _, ...scripts } = scriptFiles
-  const { namespace, name } = parseIdentity(model.identity)
+  const { namespace, serviceAccount: name } = parseSpiffeId(model.identity)
   const config = renderFsmConfig(model, { isOsmEdge: scripts['main.js'].includes("'osm-stats'") })
   return createSidecarProcess(options, {
     argv: [
