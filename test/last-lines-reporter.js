@@ -2,9 +2,9 @@ import { groupBy } from '../src/lib/group-by.js'
 
 /** The last lines of a test run: what was skipped, by reason, since a missing tool is never silent; what passed at the second try only; and what failed, and how. */
 export default class LastLinesReporter {
-  /** Says at once what failed: the end of all tests may be half an hour away. @param {import('vitest/node').TestCase} test */
+  /** Says at once what failed, and how: the end of all tests may be half an hour away. @param {import('vitest/node').TestCase} test */
   onTestCaseResult(test) {
-    if (test.result().state === 'failed') console.log(`FAILED NOW: ${formatTestName(test)}`)
+    if (test.result().state === 'failed') console.log(`FAILED NOW: ${formatTestName(test)}: ${messagesOf(test)}`)
   }
 
   /** @param {ReadonlyArray<import('vitest/node').TestModule>} modules */
@@ -34,9 +34,11 @@ function formatTestName(part) {
   return part.type === 'module' ? part.relativeModuleId : `${part.module.relativeModuleId} > ${part.fullName}`
 }
 
-/** @param {import('vitest/node').TestCase} test */
+/** What was got is cut short in a message of `expect`, so it follows whole. @param {import('vitest/node').TestCase} test */
 function messagesOf(test) {
-  return (test.result().errors ?? []).map(({ message }) => shorten(message)).join('; ')
+  return (test.result().errors ?? [])
+    .map(({ message, actual }) => shorten(typeof actual === 'string' ? `${message}, got ${actual}` : message))
+    .join('; ')
 }
 
 /** @param {string} message */

@@ -14,6 +14,11 @@ const STATUS_OF_CODE = { 0: 200, 7: 403, 12: 404, 14: 503 }
 
 const PREFIX_BYTES = 5
 const WINDOW_BYTES = 1024 * 1024
+/**
+ * Node refuses headers with ENHANCE_YOUR_CALM while a connection holds more than this, by default 10 MB: a body of 10 MiB that
+ * waits to be sent is more (nodejs.org/api/http2.html, maxSessionMemory).
+ */
+export const SESSION_MEGABYTES = 256
 
 /**
  * A call that was answered, or whose stream was refused. `status` is the HTTP status that stands for the code, 500 for codes that
@@ -30,6 +35,7 @@ const WINDOW_BYTES = 1024 * 1024
 export function openChannel({ address, port }, tls) {
   const channel = http2.connect(`${tls ? 'https' : 'http'}://${address}:${port}`, {
     settings: { initialWindowSize: WINDOW_BYTES, enablePush: false },
+    maxSessionMemory: SESSION_MEGABYTES,
     ...(tls && { ...tls, rejectUnauthorized: false, ALPNProtocols: ['h2'] }),
   })
   channel.on('connect', () => channel.setLocalWindowSize(WINDOW_BYTES))

@@ -89,6 +89,12 @@ describe('a call', () => {
     expect(await ask(cut)).toMatchObject({ code: 13 })
   })
 
+  it('takes an answer that begins while megabytes of the message wait to be sent', async () => {
+    const early = answering(grpc, message, { 'grpc-status': '0' })
+    const body = 'e'.repeat(32 * 1024 * 1024)
+    expect(await callEndpoint(await serve(early), { host: 'echo', body })).toMatchObject({ code: 0, body: 'hello' })
+  })
+
   it('is UNAVAILABLE if the stream is refused', async () =>
     expect(await ask(stream => stream.close(http2.constants.NGHTTP2_REFUSED_STREAM))).toMatchObject({
       code: 14,

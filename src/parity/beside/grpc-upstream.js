@@ -1,5 +1,5 @@
 import http2 from 'node:http2'
-import { frameMessage } from '../../node/call.js'
+import { frameMessage, SESSION_MEGABYTES } from '../../node/call.js'
 import { EARLY_PATH, PASSED_ON } from './corpus.js'
 
 /** Paths of the gRPC upstream, by what it does there. A caller may add to a path, to tell calls apart. */
@@ -29,7 +29,10 @@ const { NGHTTP2_INTERNAL_ERROR } = http2.constants
  * @param {string | null} name null: it answers nothing @param {(path: string) => void} note is called with the path of each stream
  */
 export function serveGrpc(name, note) {
-  const server = http2.createServer({ settings: { initialWindowSize: WINDOW_BYTES } })
+  const server = http2.createServer({
+    settings: { initialWindowSize: WINDOW_BYTES },
+    maxSessionMemory: SESSION_MEGABYTES,
+  })
   server.on('session', session => {
     session.setLocalWindowSize(WINDOW_BYTES)
     session.on('error', () => {})
