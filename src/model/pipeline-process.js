@@ -7,12 +7,12 @@ import { createSidecarProcess } from './processes.js'
 /**
  * Creates the process of a sidecar from its `pipeline.yaml`.
  * @param {SidecarOptions & { pipeline: Pipeline }} options
- * @param {(started: { argv: string[], workers: number }) => { argv: string[], sockets: number }} [complete] adds the arguments that
- *   its plane gives every sidecar, and returns how many sockets listen at an address. Absent: no arguments, and one socket, since the
- *   kit does not know the threads of another program
+ * @param {(started: { argv: string[], workers: number }) => { argv: string[], sockets: number | null }} [complete] adds the arguments that
+ *   its plane gives every sidecar, and returns how many sockets listen at an address. Absent: no arguments, and any number of sockets,
+ *   since the kit does not know the threads of another program
  * @returns {ProcessSpec}
  */
-export function createPipelineSidecar({ pipeline, ...options }, complete = ({ argv }) => ({ argv, sockets: 1 })) {
+export function createPipelineSidecar({ pipeline, ...options }, complete = ({ argv }) => ({ argv, sockets: null })) {
   const { model, folder } = options
   const { document } = pipeline
   const { argv, ...rendered } = renderPipeline(pipeline, { model, folder })

@@ -114,7 +114,7 @@ export async function readControl(target, shards) {
     cpuSeconds: finiteOrNull(cpuSeconds),
     throttledPeriods: finiteOrNull(throttledPeriods),
     throttledSeconds: finiteOrNull(throttledSeconds),
-    workers: shards[i].spec.workers,
+    workers: shards[i].spec.workers ?? 1,
   }))
   return { ...sumReadings(start.sample), each }
 }

@@ -173,7 +173,7 @@ function defineSize(verb) {
     .addOption(new Option('--pod-cpu <list>').hideHelp())
     .option(
       '--planes <list>',
-      'data planes, each a name, name:profile, or pipy=./folder (scripts like pipy-scripts); default: pipy,envoy',
+      'data planes, each a name, name:profile, pipy=./folder (scripts like pipy-scripts, or with a pipeline.yaml), or proxy=./folder (a pipeline.yaml: any program); default: pipy,envoy',
       parsePlanes,
     )
     .option('--node <node>', 'how many such sidecars fit: 2c4g (cores, GiB), or a known node (below)')

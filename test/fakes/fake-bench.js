@@ -273,7 +273,7 @@ function createHandle({
     readUsage: () => [{ pid: 1, cpuSeconds: seconds * cores(spec), childrenSeconds: 0 }],
     listOutside: () => [],
     readMemory: () => ({ rssBytes: 4e6, pssBytes: 3.5e6 }),
-    countListeners: () => spec.workers,
+    countListeners: () => spec.workers ?? 1,
     listListening: () => spec.listens,
     countConnections: () => 1,
     identify: () => ['1 since 1'],

@@ -833,6 +833,10 @@ describe('findGates', () => {
     expect(findGates(createRecord({ arm: { load: open }, load, boundBy: 'rate' }))).toEqual([])
   })
 
+  it('takes any number of sockets of a program whose threads nobody knows', () => {
+    expect(findGates(createRecord(having({ workers: 2, askedWorkers: null })))).toEqual([])
+  })
+
   it('requires nothing of a load if there is none', () => {
     const idle = createRecord({ arm: { load: { kind: 'idle', users: 0 } }, load: { verified: 0, reportedUsers: 0 } })
     expect(findGates({ ...idle, load: /** @type {any} */ (null) })).toEqual([])

@@ -160,7 +160,7 @@ describe('renderPipeline', () => {
       argv: ['-c', '/run/main.js'],
       listens: [{ address: '0.0.0.0', port: 8000 }],
       cpuLimitCores: 0.5,
-      workers: 1,
+      workers: null,
     })
     const free = pipelineOf({ replace: TEMPLATED })
     expect(findPipelinePort(free)).toBe(listener.port)

@@ -132,5 +132,5 @@ export function isCpuUsedUp({ idleFraction }) {
 
 /** Finds the cores of the busiest thread; if threads were not read, the mean of the workers that were asked for. @param {ProcessRecord} process */
 export function findBusiestCores({ busiestThreadCores, cpuCores, askedWorkers }) {
-  return busiestThreadCores ?? cpuCores / Math.max(1, askedWorkers)
+  return busiestThreadCores ?? cpuCores / Math.max(1, askedWorkers ?? 1)
 }

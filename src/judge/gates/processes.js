@@ -105,6 +105,7 @@ export const PROCESS_GATES = [
       processes.map(
         p =>
           p.workers !== null &&
+          p.askedWorkers !== null &&
           p.workers !== p.askedWorkers &&
           `${renderProcessName(p)} listens with ${p.workers} sockets an address, and ${p.askedWorkers} workers were asked for`,
       ),

@@ -25,7 +25,7 @@ const processFacts = z.object({
   role,
   command: z.array(z.string()),
   cpuLimitCores: nullable,
-  askedWorkers: count,
+  askedWorkers: count.nullable().describe('sockets an address that it should listen with; null: nobody knows'),
   armId: z
     .string()
     .optional()

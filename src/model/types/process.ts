@@ -26,8 +26,8 @@ export interface ProcessSpec {
   /** Paths of the certificates and keys that it reads. */
   credentials: string[]
   listens: Endpoint[]
-  /** Listening sockets expected on each address: one for each worker, or one if the threads of the program share it. */
-  workers: number
+  /** Listening sockets expected on each address: one for each worker, or one if the threads of the program share it; null: nobody knows. */
+  workers: number | null
   /** null: no cap. */
   cpuLimitCores: number | null
   /** Its share of CPUs that are all in use; absent: the default of the kernel, or of the cluster. */

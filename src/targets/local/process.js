@@ -30,8 +30,10 @@ import { renderMarks } from './marks.js'
 
 // As long as on a cluster: it only guards against a process that hangs.
 const READY_SECONDS = 120
-// A process that has listened this long, but nowhere it should, fails: a program opens all its listeners at about the same time.
+// A process that has listened this long, but nowhere it should, fails: a program opens all its listeners at about the same time,
+// but for one that computes or waits for a CPU for more than this share of the time, as under valgrind.
 const ELSEWHERE_MS = 2000
+const ELSEWHERE_BUSY_SHARE = 0.2
 // The deadline divided by this replaces ELSEWHERE_MS if it is shorter.
 const ELSEWHERE_PARTS = 4
 // A process that has logged why it cannot start, and uses no CPU this long after it, hangs.
@@ -132,21 +134,20 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
 
     async waitUntilReady(signal, { deadlineSeconds = READY_SECONDS } = {}) {
       if (spec.listens.length === 0) return
-      let elsewhereSinceMs = Number.POSITIVE_INFINITY
+      const leastSockets = spec.workers ?? 1
+      const patienceMs = Math.min(ELSEWHERE_MS, (deadlineSeconds * 1000) / ELSEWHERE_PARTS)
+      const hasSettledElsewhere = createElsewhereDetector({ spec, probe, patienceMs })
       const isHanging = createHangDetector({ spec, probe, readText: () => readTail(logFile) })
       const isReady = async () => {
         if (ending !== null) throw new BenchError(await renderFailure(`${name} did not start: it ended with ${ending}`))
-        if (probe.countListeners() >= spec.workers) return true
+        if (probe.countListeners() >= leastSockets) return true
         if (await isHanging())
           throw new BenchError(await renderFailure(`${name} did not start: it logged an error, and then hung`))
-        if (isListeningElsewhere(spec, probe.listListening())) {
-          elsewhereSinceMs = Math.min(elsewhereSinceMs, performance.now())
-          if (performance.now() - elsewhereSinceMs > Math.min(ELSEWHERE_MS, (deadlineSeconds * 1000) / ELSEWHERE_PARTS))
-            throw new BenchError(await renderFailure(`${name} ${renderSockets(spec, probe.listListening())}`))
-        } else elsewhereSinceMs = Number.POSITIVE_INFINITY
+        if (hasSettledElsewhere())
+          throw new BenchError(await renderFailure(`${name} ${renderSockets(spec, probe.listListening())}`))
         return false
       }
-      const what = `${name} to listen (${spec.workers} sockets an address)`
+      const what = `${name} to listen (${leastSockets} sockets an address)`
       await waitForCondition(isReady, { what, deadlineSeconds, signal }).catch(async error => {
         if (!(error instanceof TimeoutError)) throw error
         const sockets = renderSockets(spec, probe.listListening())
@@ -243,6 +244,30 @@ function locateProgram({ program, argv: [first, ...rest] }) {
 function isListeningElsewhere({ listens, admin }, listening) {
   const others = listening.filter(socket => socket.port !== admin?.port)
   return others.length > 0 && !others.some(socket => listens.some(endpoint => isAt(socket, endpoint)))
+}
+
+/**
+ * Returns a function that says whether a process has listened for `patienceMs` without a break, but nowhere it should, and was
+ * idle meanwhile: one that is still starting opens more listeners.
+ * @param {{ spec: ProcessSpec, probe: Probe, patienceMs: number }} options @returns {() => boolean}
+ */
+function createElsewhereDetector({ spec, probe, patienceMs }) {
+  const readBusySeconds = () =>
+    probe.readThreads().reduce((sum, { cpuSeconds, waitSeconds = 0 }) => sum + cpuSeconds + waitSeconds, 0)
+  /** @type {{ ms: number, busySeconds: number } | null} */
+  let since = null
+  return () => {
+    if (!isListeningElsewhere(spec, probe.listListening())) {
+      since = null
+      return false
+    }
+    since ??= { ms: performance.now(), busySeconds: readBusySeconds() }
+    const elapsedMs = performance.now() - since.ms
+    if (elapsedMs <= patienceMs) return false
+    const busyShare = ((readBusySeconds() - since.busySeconds) * 1000) / elapsedMs
+    since = null
+    return busyShare < ELSEWHERE_BUSY_SHARE
+  }
 }
 
 /**

@@ -151,6 +151,16 @@ describe('a local target without cgroups', () => {
     await deployment.remove()
   })
 
+  it('waits for a process that listens at another port while it is still computing', async () => {
+    const compute = 'for (const began = Date.now(); Date.now() - began < 3000; );'
+    const first = "require('net').createServer().listen(18081, '127.0.0.1', () => setTimeout(start, 100))"
+    const script = `${first}; function start() { ${compute} ${LISTEN} }`
+    const { listen } = (await target.placesFor(0, ['ratings'])).ratings
+    const deployment = await target.deploy([createSpec(listen, ['-e', script, listen, '8080'])], { start: 0, folder })
+    await deployment.processes[0].waitUntilReady(signal)
+    await deployment.remove()
+  })
+
   it('is refused at the deadline if a process listens nowhere', async () => {
     const { deployment, process } = await deployOne(['-e', 'console.log("busy"); setInterval(() => {}, 1000)'])
     await waitForCondition(async () => (await process.readLog()).includes('busy'), {
