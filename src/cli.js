@@ -63,7 +63,11 @@ setMaxListeners(0, stopping.signal)
 const STOP_MS = 120_000
 let stoppedAt = 0
 
-/** Aborts the run, so that it removes what it started. @param {Error} reason @param {string} line that says why */
+/**
+ * Aborts the run, so that it removes what it started.
+ * @param {Error} reason
+ * @param {string} line that says why
+ */
 function stop(reason, line) {
   stoppedAt = performance.now()
   say(`${line}: stopping what runs; what was measured is kept`)

@@ -16,7 +16,10 @@ const SELDOM_MS = 200
 /** @typedef {{ startedMs: number, address: string }} Started startedMs: epoch milliseconds, to 10 ms; address: IPv4, of the pod */
 /** @typedef {{ uid: string, program: string, settle: (started: Started | null) => void }} Awaited */
 
-/** Creates the agent's procedures for a rollout. Those that need `openAsking` throw before it is called. @returns the procedures */
+/**
+ * Creates the agent's procedures for a rollout. Those that need `openAsking` throw before it is called.
+ * @returns the procedures
+ */
 export function createAsker() {
   /** @type {{ asking: ReturnType<typeof createAsking>, starts: ReturnType<typeof createStarts> } | null} */
   let open = null
@@ -52,7 +55,10 @@ export function createAsker() {
       return { address, times: convergence }
     },
 
-    /** Asks from now on until the expected answer comes, or asking ends (convergence.js). @param {Expected} expected */
+    /**
+     * Asks from now on until the expected answer comes, or asking ends (convergence.js).
+     * @param {Expected} expected
+     */
     expect: expected => assertOpened().asking.expect(expected),
 
     /** Ends all waits: those for a start with null, those for an answer with the times so far. */
@@ -61,7 +67,11 @@ export function createAsker() {
       return assertOpened().asking.giveUp()
     },
 
-    /** Performs the actions that bring a configuration. @param {{ actions: ReloadAction[] }} args @param {AbortSignal} signal */
+    /**
+     * Performs the actions that bring a configuration.
+     * @param {{ actions: ReloadAction[] }} args
+     * @param {AbortSignal} signal
+     */
     bring: ({ actions }, signal) => assertOpened().asking.perform(actions, signal),
 
     readCosts,
@@ -72,7 +82,8 @@ export function createAsker() {
 /**
  * Sees processes of pods start, under the node's own /proc. The API server gives the start of a container to the second only,
  * and the address of its pod up to seconds later: too late for configurations that take less. Looks every 20 ms while a process is
- * awaited, until it is closed. @param {{ proc?: string, startOf?: typeof readStartMs }} [options] proc: path of the node's /proc
+ * awaited, until it is closed.
+ * @param {{ proc?: string, startOf?: typeof readStartMs }} [options] proc: path of the node's /proc
  */
 export function createStarts({ proc = '/proc', startOf = readStartMs } = {}) {
   /** @type {Set<Awaited>} */
@@ -93,7 +104,10 @@ export function createStarts({ proc = '/proc', startOf = readStartMs } = {}) {
     }
   }, TICK_MS)
 
-  /** Settles the wait for a process, if it is awaited and its pod has an address. Returns whether it did. @param {string} pid */
+  /**
+   * Settles the wait for a process, if it is awaited and its pod has an address. Returns whether it did.
+   * @param {string} pid
+   */
   function look(pid) {
     const [program] = readProcFile(`${proc}/${pid}/cmdline`).split('\0')
     const candidates = [...awaited].filter(one => one.program === program)
@@ -112,7 +126,8 @@ export function createStarts({ proc = '/proc', startOf = readStartMs } = {}) {
   return {
     /**
      * Awaits the start of a process; null: given up. program: the first word of its command line; uid: of its pod
-     * @param {{ uid: string, program: string }} process of a pod @returns {Promise<Started | null>}
+     * @param {{ uid: string, program: string }} process of a pod
+     * @returns {Promise<Started | null>}
      */
     find: ({ uid, program }) => new Promise(settle => awaited.add({ uid, program, settle })),
     giveUp() {
@@ -126,13 +141,19 @@ export function createStarts({ proc = '/proc', startOf = readStartMs } = {}) {
   }
 }
 
-/** Finds the first IPv4 address of a network namespace that is not of its loopback; null: it has none yet. @param {string} trie of /proc/PID/net/fib_trie */
+/**
+ * Finds the first IPv4 address of a network namespace that is not of its loopback; null: it has none yet.
+ * @param {string} trie of /proc/PID/net/fib_trie
+ */
 export function findAddress(trie) {
   const local = [...trie.matchAll(/\|-- (\d+\.\d+\.\d+\.\d+)\n\s+\/32 host LOCAL/g)].map(([, address]) => address)
   return local.find(address => !address.startsWith('127.')) ?? null
 }
 
-/** Reads when a process started, in epoch milliseconds of readNowMs(): now, less the uptime since its start. null: it has ended. @param {number} pid */
+/**
+ * Reads when a process started, in epoch milliseconds of readNowMs(): now, less the uptime since its start. null: it has ended.
+ * @param {number} pid
+ */
 function readStartMs(pid) {
   const ticks = processStartTicks(pid)
   const [upSeconds] = readProcFile('/proc/uptime').split(' ').map(Number)

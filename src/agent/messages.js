@@ -10,7 +10,11 @@ export function encode(message) {
   return JSON.stringify(message, (_, value) => (Number.isNaN(value) ? MISSING : value))
 }
 
-/** Decodes a line. @param {string} line @returns {any} null: it is no JSON, or no object */
+/**
+ * Decodes a line.
+ * @param {string} line
+ * @returns {any} null: it is no JSON, or no object
+ */
 export function decode(line) {
   const message = callSafely(() => JSON.parse(line, (_, value) => (value === MISSING ? Number.NaN : value)), null)
   return typeof message === 'object' ? message : null

@@ -11,9 +11,15 @@ import { lookAtProbes, observeProbes } from '../node/observer.js'
 /** The path in the pod at which the node's /sys/fs/cgroup is mounted. */
 const ROOT = '/host/cgroup'
 
-/** A container to read, by its id in the runtime, and the endpoints at which it listens. @typedef {{ id: string, listens: Endpoint[] }} Watched */
+/**
+ * A container to read, by its id in the runtime, and the endpoints at which it listens.
+ * @typedef {{ id: string, listens: Endpoint[] }} Watched
+ */
 
-/** Creates the agent's procedures that read containers. The probe of a container is opened once, and kept. @returns the procedures */
+/**
+ * Creates the agent's procedures that read containers. The probe of a container is opened once, and kept.
+ * @returns the procedures
+ */
 export function createReader() {
   /** @type {Map<string, Probe>} */
   const probes = new Map()
@@ -24,12 +30,16 @@ export function createReader() {
       return probe
     })
   return {
-    /** Reads memory, identity and workers of each (observer.js). @param {{ watched: Watched[] }} args */
+    /**
+     * Reads memory, identity and workers of each (observer.js).
+     * @param {{ watched: Watched[] }} args
+     */
     look: ({ watched }) => lookAtProbes(findProbes(watched)),
 
     /**
      * Samples each until the window ends, or the signal aborts (observer.js).
-     * @param {{ watched: Watched[], window: Window }} args @param {AbortSignal} signal
+     * @param {{ watched: Watched[], window: Window }} args
+     * @param {AbortSignal} signal
      */
     observe: ({ watched, window }, signal) => observeProbes(findProbes(watched), { window, signal }),
   }
@@ -53,7 +63,11 @@ export function findContainer({ id, root = ROOT, mountinfo = readFileSync('/proc
   throw new Error(`no cgroup of the container ${id} is under ${root}: is this its node?`)
 }
 
-/** Finds the folder nearest to the root whose name contains a container's id; null: there is none. @param {string} root @param {string} id */
+/**
+ * Finds the folder nearest to the root whose name contains a container's id; null: there is none.
+ * @param {string} root
+ * @param {string} id
+ */
 export function findFolder(root, id) {
   let level = [root]
   while (level.length > 0) {
@@ -75,7 +89,8 @@ const GONE = /** @type {import('../model/types.ts').Reading} */ (/** @type {any}
 
 /**
  * Guards a probe against the end of its container, whose cgroup is then removed: `read` gives NaN, the others null, 0 or nothing.
- * @param {Probe} probe @returns {Probe}
+ * @param {Probe} probe
+ * @returns {Probe}
  */
 function guardProbe(probe) {
   /** @type {<T>(read: () => T, otherwise: T) => () => T} */

@@ -19,8 +19,14 @@ import { evaluateThreshold, parseRunThreshold } from './thresholds.js'
 
 /** Two runs, an old and a new one, arm by arm: by the statistics of two planes in one run. Pure. */
 /** @import { Arm, AxisName, Comparison, Summary, ThresholdResult } from '../model/types.ts' */
-/** @import { Match, Refusal } from './match-arms.js' @import { RecordedRun } from './match-runs.js' */
-/** @import { QuantityRow } from '../judge/record/quantity-row.js' @import { Threshold } from './thresholds.js' */
+/**
+ * @import { Match, Refusal } from './match-arms.js'
+ * @import { RecordedRun } from './match-runs.js'
+ */
+/**
+ * @import { QuantityRow } from '../judge/record/quantity-row.js'
+ * @import { Threshold } from './thresholds.js'
+ */
 /** @typedef {RecordedRun & { folder: string, summary: Summary }} ComparedRun */
 /**
  * A threshold at one arm, by its name and place. Without an arm, no arm with the quantity was compared: link, cap and load are
@@ -52,7 +58,8 @@ export const CONTROL = {
  * in `refused`.
  * @param {{ old: ComparedRun, new: ComparedRun }} runs
  * @param {{ thresholds?: string[] }} [options] such as `new/old cpuPerRequest <= 1.05`
- * @returns {RunComparison} @throws {UsageError} for a threshold that does not fit the runs (`parseRunThreshold`)
+ * @returns {RunComparison}
+ * @throws {UsageError} for a threshold that does not fit the runs (`parseRunThreshold`)
  */
 export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
   const runs = [old, next]
@@ -124,7 +131,8 @@ export function findCompareStatus({ comparisons, refused, thresholds }) {
 
 /**
  * Compares an arm in two runs. Its noise is the largest A/A difference of either run or, for CPU per request, change without
- * sidecars. @param {{ old: ComparedRun, next: ComparedRun, match: Match, controls: Comparison[] }} options
+ * sidecars.
+ * @param {{ old: ComparedRun, next: ComparedRun, match: Match, controls: Comparison[] }} options
  */
 function compareMatch({ old, next, match, controls }) {
   const pair = createRunPair({ old, next, match })
@@ -172,7 +180,10 @@ function holdThresholds({ thresholds, compared, varied }) {
   })
 }
 
-/** Compares the CPU per request of the applications without sidecars, new over old. @param {{ old: ComparedRun, next: ComparedRun }} runs */
+/**
+ * Compares the CPU per request of the applications without sidecars, new over old.
+ * @param {{ old: ComparedRun, next: ComparedRun }} runs
+ */
 function compareBaselines({ old, next }) {
   const [before, now] = [old, next].map(listBaselines)
   return matchArms({ old: before, next: now }).matches.map(match =>
@@ -186,7 +197,10 @@ function compareBaselines({ old, next }) {
   )
 }
 
-/** Makes the pair that is compared: new as a, old as b, over the rounds that both runs have. @param {{ old: ComparedRun, next: ComparedRun, match: Match }} options */
+/**
+ * Makes the pair that is compared: new as a, old as b, over the rounds that both runs have.
+ * @param {{ old: ComparedRun, next: ComparedRun, match: Match }} options
+ */
 function createRunPair({ old, next, match }) {
   return {
     a: createRunSide({ run: next, arm: match.next, age: 'new' }),
@@ -202,17 +216,27 @@ function createRunSide({ run: { records }, arm, age }) {
   return { arm, name: `${renderArmName(arm)} in ${age}`, records: records.filter(r => r.trial.arm.id === arm.id) }
 }
 
-/** Lists the arms that can be compared: those with sidecars, without the repeats of A/A pairs. @param {RecordedRun} run @returns {Arm[]} */
+/**
+ * Lists the arms that can be compared: those with sidecars, without the repeats of A/A pairs.
+ * @param {RecordedRun} run
+ * @returns {Arm[]}
+ */
 export function listComparedArms({ manifest }) {
   return manifest.arms.filter(arm => arm.repeatOf === null && arm.hasSidecars)
 }
 
-/** Lists the arms that show what the applications use without sidecars under a load; idle arms are excluded. @param {RecordedRun} run */
+/**
+ * Lists the arms that show what the applications use without sidecars under a load; idle arms are excluded.
+ * @param {RecordedRun} run
+ */
 export function listBaselines({ manifest }) {
   return manifest.arms.filter(arm => !arm.hasSidecars && arm.load.kind !== 'idle')
 }
 
-/** Lists the services of runs, each once: those of their links, and those whose sidecars were measured. @param {ComparedRun[]} runs */
+/**
+ * Lists the services of runs, each once: those of their links, and those whose sidecars were measured.
+ * @param {ComparedRun[]} runs
+ */
 function listServices(runs) {
   const names = runs.flatMap(({ manifest, records }) => [
     ...Object.values(manifest.topologies).flatMap(t => t.services.map(s => s.name)),

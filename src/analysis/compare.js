@@ -27,7 +27,9 @@ import { areSpoiled, findGapLeast, findRoundsLeast, GAP_LEAST_BESIDE, judgeRound
 
 /**
  * Compares planes, a plane with itself by contrasts, and A/A pairs, which come last and are the noise of the others. Pairs with an
- * arm of `leftOut` are skipped. @param {Compared} run @returns {Comparison[]}
+ * arm of `leftOut` are skipped.
+ * @param {Compared} run
+ * @returns {Comparison[]}
  */
 export function compareArms(run) {
   const controls = run.arms.filter(arm => arm.repeatOf !== null)
@@ -43,7 +45,8 @@ export function compareArms(run) {
 
 /**
  * Lists what is compared: planes under the same conditions, then a plane with itself by contrasts; no A/A pair.
- * @param {Pick<Compared, 'arms' | 'contrasts'>} run @returns {{ a: Arm, b: Arm, contrast: AxisName | null }[]}
+ * @param {Pick<Compared, 'arms' | 'contrasts'>} run
+ * @returns {{ a: Arm, b: Arm, contrast: AxisName | null }[]}
  */
 export function listPairs({ arms, contrasts = [] }) {
   const measured = arms.filter(arm => arm.repeatOf === null)
@@ -60,7 +63,11 @@ export function listPairs({ arms, contrasts = [] }) {
   return [...ofPlanes, ...ofAxes]
 }
 
-/** Pairs each arm with the first arm of its contender that differs from it in one axis alone. @param {Arm[]} arms @param {AxisName} axis */
+/**
+ * Pairs each arm with the first arm of its contender that differs from it in one axis alone.
+ * @param {Arm[]} arms
+ * @param {AxisName} axis
+ */
 function findContrasts(arms, axis) {
   const createArmKey = (/** @type {Arm} */ arm) => `${renderContenderName(arm)} ${createGroupKey(arm, axis)}`
   return arms.flatMap(a => {
@@ -98,7 +105,10 @@ function comparePair({ run, a, b, controls, contrast = null }) {
   })
 }
 
-/** Says whether a run ended early or has not ended (null); false: it finished, or is of an older kit, which records no end. @param {Pick<Manifest, 'ended'>} manifest */
+/**
+ * Says whether a run ended early or has not ended (null); false: it finished, or is of an older kit, which records no end.
+ * @param {Pick<Manifest, 'ended'>} manifest
+ */
 export function isCutShort({ ended }) {
   return ended !== undefined && ended !== 'finished'
 }
@@ -114,7 +124,12 @@ export function findLength({ planned, records, isCutShort }) {
   return isCutShort && last < planned ? { rounds: last, isSequence: true } : { rounds: planned, isSequence: false }
 }
 
-/** Says whether two arms were ever in one deployment. @param {TrialRecord[]} records @param {Arm} a @param {Arm} b */
+/**
+ * Says whether two arms were ever in one deployment.
+ * @param {TrialRecord[]} records
+ * @param {Arm} a
+ * @param {Arm} b
+ */
 function hasSharedDeployment(records, a, b) {
   if (!a.load.isInterleaved) return false
   const listInterleavings = (/** @type {Arm} */ arm) =>
@@ -173,7 +188,11 @@ export function compareSides({ findNoise, ...pair }) {
   )
 }
 
-/** Says so if arms simulate different numbers of sidecars: sums leave these out, and so cannot be compared. @param {Arm} a @param {Arm} b */
+/**
+ * Says so if arms simulate different numbers of sidecars: sums leave these out, and so cannot be compared.
+ * @param {Arm} a
+ * @param {Arm} b
+ */
 function findUnlikeSums(a, b) {
   const renderSimulatedShare = (/** @type {Arm} */ { conditions: { sidecars, simulated = 0 } }) =>
     `${simulated} of ${sidecars}`
@@ -238,7 +257,10 @@ export function compareQuantity({ a, b, row, service, contrast = null, aaSpread,
 
 /**
  * Pairs the trials of a round that stood in one deployment. If none did, it makes one pair, of all trials of a and all of b.
- * @template {{ trial: { interleaving?: string } }} T @param {T[]} ofA @param {T[]} ofB @returns {T[][][]} pairs of lists of trials
+ * @template {{ trial: { interleaving?: string } }} T
+ * @param {T[]} ofA
+ * @param {T[]} ofB
+ * @returns {T[][][]} pairs of lists of trials
  */
 export function pairUp(ofA, ofB) {
   const shared = ofA.flatMap(x => {
@@ -271,7 +293,11 @@ function findSpoiled(rounds, row) {
     .map(({ text }) => text)
 }
 
-/** Lists why trials have no value, each reason once. @param {TrialRecord[]} trials of one arm in one round, none of them good @param {QuantityRow} row */
+/**
+ * Lists why trials have no value, each reason once.
+ * @param {TrialRecord[]} trials of one arm in one round, none of them good
+ * @param {QuantityRow} row
+ */
 function listMissingReasons(trials, row) {
   const use = findRequiredUse(row, trials[0].trial.arm.load)
   const words = trials.flatMap(({ outcome, boundBy, gates }) => {

@@ -56,7 +56,10 @@ function isContradicted(measured) {
   return interleaved.some(a => windows.some(b => a.low > b.high || b.low > a.high))
 }
 
-/** Counts the workers of a sidecar: if the arm does not say, as many as its limit has CPUs; null without a limit. @param {Comparison} comparison */
+/**
+ * Counts the workers of a sidecar: if the arm does not say, as many as its limit has CPUs; null without a limit.
+ * @param {Comparison} comparison
+ */
 function countWorkers({ conditions: { workers }, cpuLimitCores }) {
   return workers ?? (cpuLimitCores === null ? null : Math.max(1, Math.ceil(cpuLimitCores)))
 }

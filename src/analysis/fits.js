@@ -15,7 +15,8 @@ const MS_PER_HOUR = 3600 * 1000
 /**
  * Fits a line of CPU over the rate for each plane and link: for each service, and for all sidecars together (service null). Copies
  * of services and A/A repeats have none.
- * @param {SummaryArm[]} arms @returns {CpuLine[]} []: no plane has five rates of the open loop
+ * @param {SummaryArm[]} arms
+ * @returns {CpuLine[]} []: no plane has five rates of the open loop
  */
 export function fitCpuLines(arms) {
   const open = arms.filter(a => a.load.kind === 'open' && a.sidecars.length > 0 && a.repeatOf === null)
@@ -27,7 +28,12 @@ export function fitCpuLines(arms) {
   })
 }
 
-/** Fits the line of a service, in millicores; [] below five rates. @param {SummaryArm[]} arms @param {string | null} service @returns {CpuLine[]} */
+/**
+ * Fits the line of a service, in millicores; [] below five rates.
+ * @param {SummaryArm[]} arms
+ * @param {string | null} service
+ * @returns {CpuLine[]}
+ */
 function fitCpuLine(arms, service) {
   const points = arms.flatMap(arm => {
     const cores = findQuantity(arm, 'cpuCores', service).median
@@ -52,7 +58,8 @@ function fitCpuLine(arms, service) {
 
 /**
  * Fits the change per hour of each followed quantity of arms with sidecars, in the unit of its header.
- * @param {{ arms: SummaryArm[], records: TrialRecord[] }} run @returns {Slope[]} without quantities of fewer than two rounds
+ * @param {{ arms: SummaryArm[], records: TrialRecord[] }} run
+ * @returns {Slope[]} without quantities of fewer than two rounds
  */
 export function fitSlopes({ arms, records }) {
   const followed = Object.values(QUANTITIES).filter(row => row.isFollowed)
@@ -65,7 +72,8 @@ export function fitSlopes({ arms, records }) {
 
 /**
  * Fits the slope of a quantity over the starts of the windows.
- * @param {{ arm: SummaryArm, row: QuantityRow, records: TrialRecord[] }} options @returns {Slope[]} []: fewer than two rounds have a value
+ * @param {{ arm: SummaryArm, row: QuantityRow, records: TrialRecord[] }} options
+ * @returns {Slope[]} []: fewer than two rounds have a value
  */
 function fitSlope({ arm, row, records: trials }) {
   const { values } = findQuantity(arm, row.name)
@@ -108,7 +116,8 @@ export const WITHIN = 1.1
 /**
  * Finds the plateaus of the quantities that an experiment names, over its axis. A/A repeats, and planes with fewer than three
  * values, are left out; [] if the experiment names no axis or no quantity.
- * @param {Pick<Summary, 'results' | 'shows' | 'run'>} summary @returns {Plateau[]}
+ * @param {Pick<Summary, 'results' | 'shows' | 'run'>} summary
+ * @returns {Plateau[]}
  */
 export function findPlateaus({ results, shows: { across, plateaus = [] }, run }) {
   if (across === null) return []
@@ -119,7 +128,8 @@ export function findPlateaus({ results, shows: { across, plateaus = [] }, run })
 
 /**
  * Finds the plateau of arms that are alike but for the axis; [] if fewer than three have the quantity.
- * @param {{ group: SummaryArm[], across: AxisName, quantity: string, seed: number }} options @returns {Plateau[]}
+ * @param {{ group: SummaryArm[], across: AxisName, quantity: string, seed: number }} options
+ * @returns {Plateau[]}
  */
 export function findPlateau({ group, across, quantity, seed }) {
   const all = group.map(arm => ({ arm, at: Number(AXES[across].of(arm)), ...findQuantity(arm, quantity) }))

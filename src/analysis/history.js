@@ -7,7 +7,10 @@ import { matchArms, refuseArms, renderMatchedArm } from './match-arms.js'
 import { findOtherMachine, listChangingFacts, listIncomparableReasons } from './match-runs.js'
 
 /** All runs that can be compared with one of them, in the order of time. Pure. */
-/** @import { Arm, Quantity } from '../model/types.ts' @import { QuantityRow } from '../judge/record/quantity-row.js' */
+/**
+ * @import { Arm, Quantity } from '../model/types.ts'
+ * @import { QuantityRow } from '../judge/record/quantity-row.js'
+ */
 /** @import { RecordedRun } from './match-runs.js' */
 
 const FOLLOWED = [PRIMARY, QUANTITIES.capacity, QUANTITIES.cpuCores, QUANTITIES.rss]
@@ -40,7 +43,9 @@ const FOLLOWED = [PRIMARY, QUANTITIES.capacity, QUANTITIES.cpuCores, QUANTITIES.
 /**
  * Makes the history of the runs that are comparable with a reference: the run of `folder`, by default the last that is comparable.
  * Without a reference it has no lines. Lines without any value are left out.
- * @param {ReadRun[]} runs in any order @param {string} [folder] @returns {History}
+ * @param {ReadRun[]} runs in any order
+ * @param {string} [folder]
+ * @returns {History}
  */
 export function createHistory(runs, folder) {
   const inOrder = runs.toSorted((a, b) => a.manifest.run.startedAt.localeCompare(b.manifest.run.startedAt))
@@ -65,7 +70,11 @@ function listObstacles({ manifest }) {
   return listIncomparableReasons({ old: manifest, next: manifest })
 }
 
-/** Lists why a run is not in the history of another; []: it is. @param {ReadRun} run @param {ReadRun} reference */
+/**
+ * Lists why a run is not in the history of another; []: it is.
+ * @param {ReadRun} run
+ * @param {ReadRun} reference
+ */
 function findReasons(run, reference) {
   const isLater = run.manifest.run.startedAt > reference.manifest.run.startedAt
   const [old, next] = isLater ? [reference, run] : [run, reference]
@@ -79,7 +88,11 @@ function findReasons(run, reference) {
   )
 }
 
-/** Lists runs, each with the facts that changed since the last run that had them. @param {ReadRun[]} runs @param {ReadRun} [reference] */
+/**
+ * Lists runs, each with the facts that changed since the last run that had them.
+ * @param {ReadRun[]} runs
+ * @param {ReadRun} [reference]
+ */
 function listRuns(runs, reference) {
   /** @type {Map<string, { value: string, text: string }>} */
   const known = new Map()
@@ -102,7 +115,9 @@ function listRuns(runs, reference) {
 
 /**
  * Makes a line for each followed quantity of each arm of the reference, and for the applications alone.
- * @param {ReadRun[]} runs @param {ReadRun} reference @returns {Line[]}
+ * @param {ReadRun[]} runs
+ * @param {ReadRun} reference
+ * @returns {Line[]}
  */
 function followLines(runs, reference) {
   const arms = listComparedArms(reference)
@@ -133,7 +148,9 @@ function followLines(runs, reference) {
 
 /**
  * Finds the arm of a run that matches one of the reference; undefined: none does.
- * @param {ReadRun} run @param {ReadRun} reference @param {{ arm: Arm, list: (run: ReadRun) => Arm[] }} options
+ * @param {ReadRun} run
+ * @param {ReadRun} reference
+ * @param {{ arm: Arm, list: (run: ReadRun) => Arm[] }} options
  */
 function findArm(run, reference, { arm, list }) {
   return matchArms({ old: list(run), next: list(reference) }).matches.find(match => match.next === arm)?.old
@@ -141,7 +158,8 @@ function findArm(run, reference, { arm, list }) {
 
 /**
  * Summarises an arm's quantity, without trials taken from other runs; the result counts the rounds that have a value.
- * @param {ReadRun} run @param {{ row: QuantityRow, arm?: Arm }} options arm: absent: the run has none, and no value
+ * @param {ReadRun} run
+ * @param {{ row: QuantityRow, arm?: Arm }} options arm: absent: the run has none, and no value
  */
 function measureRun({ manifest, records }, { row, arm }) {
   const counted = records.filter(r => r.trial.arm.id === arm?.id && r.takenFrom === undefined)
@@ -149,7 +167,11 @@ function measureRun({ manifest, records }, { row, arm }) {
   return { ...summariseValues(values), rounds: values.filter(value => value !== null).length }
 }
 
-/** Counts the runs of each arm that the reference does not have. @param {ReadRun[]} runs @param {ReadRun} reference */
+/**
+ * Counts the runs of each arm that the reference does not have.
+ * @param {ReadRun[]} runs
+ * @param {ReadRun} reference
+ */
 function countUnmatchedArms(runs, reference) {
   const labels = runs.flatMap(run => {
     const { left } = matchArms({ old: listComparedArms(run), next: listComparedArms(reference) })

@@ -12,7 +12,8 @@ import { renderRequest } from '../model/requests.js'
 
 /**
  * A fact of an arm, or of a run. of: the value that is compared; render: the value for readers, if it differs.
- * @template Side @typedef {{ label: string, of: (side: Side) => unknown, render?: (side: Side) => unknown }} Fact
+ * @template Side
+ * @typedef {{ label: string, of: (side: Side) => unknown, render?: (side: Side) => unknown }} Fact
  */
 
 /** Facts that two arms must share to be compared: their place. @type {Fact<Arm>[]} */
@@ -56,7 +57,10 @@ export function matchArms({ old, next }) {
   return { matches, left: dropMatches(left, byPlane) }
 }
 
-/** @param {{ old: Arm[], next: Arm[] }} arms @param {Match[]} matches */
+/**
+ * @param {{ old: Arm[], next: Arm[] }} arms
+ * @param {Match[]} matches
+ */
 function dropMatches({ old, next }, matches) {
   return {
     old: old.filter(arm => !matches.some(m => m.old === arm)),
@@ -67,7 +71,9 @@ function dropMatches({ old, next }, matches) {
 /**
  * Lists how each arm without a partner differs from the nearest of its plane in the other run. An old arm that is the nearest of a
  * new one has no refusal of its own.
- * @param {{ old: Arm[], next: Arm[] }} left @param {AxisName[]} varied for the names of arms @returns {Refusal[]}
+ * @param {{ old: Arm[], next: Arm[] }} left
+ * @param {AxisName[]} varied for the names of arms
+ * @returns {Refusal[]}
  */
 export function refuseArms({ old, next }, varied) {
   const ofNew = next.map(arm => ({ arm, old: findNearestArm(arm, old), next: arm }))
@@ -81,7 +87,11 @@ export function refuseArms({ old, next }, varied) {
   }))
 }
 
-/** Finds the arm of the same plane with the fewest other facts, a name being half a one; undefined: none. @param {Arm} arm @param {Arm[]} others */
+/**
+ * Finds the arm of the same plane with the fewest other facts, a name being half a one; undefined: none.
+ * @param {Arm} arm
+ * @param {Arm[]} others
+ */
 function findNearestArm(arm, others) {
   const countDifferences = (/** @type {Arm} */ other) =>
     PLACE.filter(({ of: findFact }) => findFact(other) !== findFact(arm)).length +
@@ -89,7 +99,10 @@ function findNearestArm(arm, others) {
   return others.filter(other => other.plane === arm.plane).sort((x, y) => countDifferences(x) - countDifferences(y))[0]
 }
 
-/** Lists the facts in which two arms differ, else their names; without one side it says in which run the arm is missing. @param {{ old?: Arm, next?: Arm }} sides */
+/**
+ * Lists the facts in which two arms differ, else their names; without one side it says in which run the arm is missing.
+ * @param {{ old?: Arm, next?: Arm }} sides
+ */
 function renderDifferences({ old, next }) {
   if (!old || !next) return [`not in the ${old ? 'new' : 'old'} run`]
   const differing = PLACE.flatMap(fact => renderFact(fact, { old, next }))
@@ -109,7 +122,11 @@ export function renderMatchedArm({ arm, varied, partner = arm }) {
   ].join(', ')
 }
 
-/** Renders a value of an axis without the axis' label, which stands before it. @param {AxisName} name @param {any} value */
+/**
+ * Renders a value of an axis without the axis' label, which stands before it.
+ * @param {AxisName} name
+ * @param {any} value
+ */
 function renderAxisValue(name, value) {
   const { label, render } = AXES[name]
   if (value === null && name === 'ratePerSecond') return 'none'
@@ -119,14 +136,19 @@ function renderAxisValue(name, value) {
 
 /**
  * Renders a fact in which two sides differ, as a list of one; []: they share it, or neither has it.
- * @template Side @param {Fact<Side>} fact @param {{ old: Side, next: Side }} sides
+ * @template Side
+ * @param {Fact<Side>} fact
+ * @param {{ old: Side, next: Side }} sides
  */
 export function renderFact({ label, of: findFact, render = findFact }, { old, next }) {
   const isSame = (findFact(old) ?? 'unknown') === (findFact(next) ?? 'unknown')
   return isSame ? [] : [renderBothValues({ label, old: render(old) ?? 'unknown', next: render(next) ?? 'unknown' })]
 }
 
-/** Renders a fact of two runs: `label: x in old, y in new`. @param {{ label: string, old: unknown, next: unknown }} fact */
+/**
+ * Renders a fact of two runs: `label: x in old, y in new`.
+ * @param {{ label: string, old: unknown, next: unknown }} fact
+ */
 export function renderBothValues({ label, old, next }) {
   return `${label}: ${old} in old, ${next} in new`
 }

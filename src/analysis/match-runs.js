@@ -3,7 +3,10 @@ import { renderArmName } from '../model/arms.js'
 import { findGenerator, findRecordedScripts } from '../model/tools.js'
 import { renderBothValues, renderFact } from './match-arms.js'
 
-/** Facts that two runs must share to be compared, and others. Pure. @import { Fact, Match } from './match-arms.js' */
+/**
+ * Facts that two runs must share to be compared, and others. Pure.
+ * @import { Fact, Match } from './match-arms.js'
+ */
 /** @import { Arm, Manifest, Tool, TrialRecord } from '../model/types.ts' */
 
 /** @typedef {{ manifest: Manifest, records: TrialRecord[] }} RecordedRun */
@@ -77,7 +80,10 @@ const SAID = [
   ...CHANGING,
 ]
 
-/** Lists why nothing of two runs can be compared; []: something may. @param {{ old: Manifest, next: Manifest }} manifests */
+/**
+ * Lists why nothing of two runs can be compared; []: something may.
+ * @param {{ old: Manifest, next: Manifest }} manifests
+ */
 export function listIncomparableReasons({ old, next }) {
   const alone = ALONE.flatMap(({ label, of: findFact, isAlone, why }) => {
     const sides = { old: findFact(old), next: findFact(next) }
@@ -86,14 +92,18 @@ export function listIncomparableReasons({ old, next }) {
   return [...SHARED.flatMap(fact => renderFact(fact, { old, next })), ...alone]
 }
 
-/** Lists differences between the machines of two runs; []: none. @param {{ old: Manifest, next: Manifest }} manifests */
+/**
+ * Lists differences between the machines of two runs; []: none.
+ * @param {{ old: Manifest, next: Manifest }} manifests
+ */
 export function findOtherMachine(manifests) {
   return MACHINE.flatMap(fact => renderFact(fact, manifests))
 }
 
 /**
  * Lists the facts of a run that may change over time, with its tools and the scripts of arms that have some.
- * @param {Manifest} manifest @param {{ name: string, arm: Arm }[]} arms
+ * @param {Manifest} manifest
+ * @param {{ name: string, arm: Arm }[]} arms
  * @returns {{ label: string, value: string, text: string }[]} value: is compared; text: for readers
  */
 export function listChangingFacts(manifest, arms) {
@@ -136,7 +146,8 @@ export function findWarnings({ old, next }) {
 
 /**
  * Lists changed scripts of matched arms, and variants of other names with the same scripts.
- * @param {{ old: Manifest, next: Manifest, matches: Match[] }} options @returns {string[]} []: none, or a run recorded no scripts
+ * @param {{ old: Manifest, next: Manifest, matches: Match[] }} options
+ * @returns {string[]} []: none, or a run recorded no scripts
  */
 export function renderScriptChanges({ old, next, matches }) {
   const lines = matches.flatMap(match => {
@@ -154,7 +165,8 @@ export function renderScriptChanges({ old, next, matches }) {
 /**
  * Lists matched arms whose answers to the request of a pipeline changed their size, which changes the work; []: none, or a run
  * recorded no sizes.
- * @param {Match[]} matches @param {{ old: RecordedRun, next: RecordedRun }} runs
+ * @param {Match[]} matches
+ * @param {{ old: RecordedRun, next: RecordedRun }} runs
  */
 export function renderAnswerChanges(matches, runs) {
   const lines = matches.flatMap(match => {
@@ -168,11 +180,18 @@ export function renderAnswerChanges(matches, runs) {
   return [...new Set(lines)]
 }
 
-/** @param {RecordedRun} run @param {Arm} arm */
+/**
+ * @param {RecordedRun} run
+ * @param {Arm} arm
+ */
 const renderAnswerBytes = ({ records }, { id }) =>
   listAnswerBytes(records.filter(({ trial }) => trial.arm.id === id)).join(' or ')
 
-/** Renders the checksum of a role's scripts; undefined: none was recorded. @param {Manifest} manifest @param {'generator' | 'application'} role */
+/**
+ * Renders the checksum of a role's scripts; undefined: none was recorded.
+ * @param {Manifest} manifest
+ * @param {'generator' | 'application'} role
+ */
 function renderChecksum(manifest, role) {
   const scripts = findRecordedScripts(manifest, { role, plane: null, variant: null })
   return scripts && shorten(scripts.sha256)
@@ -183,7 +202,10 @@ function shorten(sha256) {
   return `sha256 ${sha256.slice(0, 12)}`
 }
 
-/** Finds the last round of which a run has records: fewer than planned if it was cut short; 0: it has none. @param {RecordedRun} run */
+/**
+ * Finds the last round of which a run has records: fewer than planned if it was cut short; 0: it has none.
+ * @param {RecordedRun} run
+ */
 export function countRounds({ records }) {
   return Math.max(0, ...records.map(r => r.trial.round))
 }

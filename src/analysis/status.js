@@ -8,7 +8,8 @@ const CONCLUDED = ['lower', 'higher', 'no-difference-shown']
 
 /**
  * Finds the exit status of a run, with its reasons. A run that shows nothing goes before a crossed threshold.
- * @param {Summary} summary @param {{ isVerdictRequired: boolean }} options isVerdictRequired: a run without a verdict shows nothing
+ * @param {Summary} summary
+ * @param {{ isVerdictRequired: boolean }} options isVerdictRequired: a run without a verdict shows nothing
  * @returns {{ status: number, reasons: string[] }} reasons: [] if the status is 0
  */
 export function findStatus(summary, { isVerdictRequired }) {
@@ -34,7 +35,8 @@ export function findStatus(summary, { isVerdictRequired }) {
 
 /**
  * Chooses the exit status: reasons that nothing was shown go before crossed thresholds, and are then the only reasons.
- * @param {{ nothing: string[], crossed: string[] }} reasons @returns {{ status: number, reasons: string[] }}
+ * @param {{ nothing: string[], crossed: string[] }} reasons
+ * @returns {{ status: number, reasons: string[] }}
  */
 export function chooseStatus({ nothing, crossed }) {
   if (nothing.length > 0) return { status: EXIT.noResult, reasons: nothing }

@@ -23,7 +23,10 @@ import { holdThreshold } from './thresholds.js'
 import { measurePrecision } from './verdict.js'
 
 /** @import { Arm, Comparison, Manifest, Quantity, Result, Summary, SummaryArm, TrialRecord } from '../model/types.ts' */
-/** @import { QuantityRow } from '../judge/record/quantity-row.js' @import { Sections } from '../kinds/sections.js' */
+/**
+ * @import { QuantityRow } from '../judge/record/quantity-row.js'
+ * @import { Sections } from '../kinds/sections.js'
+ */
 
 const AGAINST = /** @type {const} */ (['baseline', 'unchanged', 'unconfigured', 'kept'])
 // A sidecar keeps memory of requests if that grows by a byte a request in two windows, and in half of them.
@@ -34,7 +37,9 @@ const GROWING_SHARE = 1 / 2
 
 /**
  * Computes every number of a report from the records of a run. Kinds of trials without rounds are summarised over the arms that
- * were tried, and are not compared. @param {{ manifest: Manifest, records: TrialRecord[] }} run @returns {Summary}
+ * were tried, and are not compared.
+ * @param {{ manifest: Manifest, records: TrialRecord[] }} run
+ * @returns {Summary}
  */
 export function summarise({ manifest, records }) {
   const { rounds, run, settings, parity, precision } = manifest
@@ -184,7 +189,9 @@ function summariseArm({ arm, arms, byArm, manifest }) {
 
 /**
  * Finds the sidecars of an arm that keep memory of requests: it grew in each quarter of many windows. One window may just fill
- * a heap, and those with dropped requests do not count: requests queue up in memory, too. @param {TrialRecord[]} records of the arm @returns {Pick<SummaryArm, 'growing'>}
+ * a heap, and those with dropped requests do not count: requests queue up in memory, too.
+ * @param {TrialRecord[]} records of the arm
+ * @returns {Pick<SummaryArm, 'growing'>}
  */
 function findGrowingSidecars(records) {
   const windows = records.flatMap(record => {
@@ -203,7 +210,8 @@ function findGrowingSidecars(records) {
 }
 
 /**
- * Adds the sizes of answers, which are known once trials have run. @param {NonNullable<Arm['load']['ownRequest']>} request
+ * Adds the sizes of answers, which are known once trials have run.
+ * @param {NonNullable<Arm['load']['ownRequest']>} request
  * @param {TrialRecord[]} records of the arm
  */
 function addAnswerBytes(request, records) {
@@ -216,7 +224,9 @@ const WITHOUT = { changesPerMinute: 0, configuredServices: 0, connections: 'kept
 
 /**
  * Says whether `other` is `arm` but for an axis, on which it has the value of `WITHOUT`.
- * @param {keyof typeof WITHOUT} axis @param {Arm} other @param {Arm} arm
+ * @param {keyof typeof WITHOUT} axis
+ * @param {Arm} other
+ * @param {Arm} arm
  */
 function isWithout(axis, other, arm) {
   const isOfBase = AXES[axis].of(other) === WITHOUT[axis]
@@ -231,7 +241,8 @@ function isWithout(axis, other, arm) {
  */
 /**
  * Summarises every quantity over the rounds, by header. A percentile is null if all rounds together have too few requests beyond it.
- * @param {{ rounds: Rounds, service: string | null }} options @returns {Record<string, Quantity>}
+ * @param {{ rounds: Rounds, service: string | null }} options
+ * @returns {Record<string, Quantity>}
  */
 function summariseQuantities({ rounds, service }) {
   const requests = rounds.arm
@@ -261,7 +272,10 @@ function pickLargestQuantities(sidecars) {
   )
 }
 
-/** Counts trials by gate, and those that failed, with the first reason. @param {TrialRecord[]} records of one arm */
+/**
+ * Counts trials by gate, and those that failed, with the first reason.
+ * @param {TrialRecord[]} records of one arm
+ */
 function countSpoiledTrials(records) {
   /** @type {{ id: string, gate: string, part?: string, reason: string }[]} */
   const findings = records.flatMap(r =>
@@ -275,7 +289,11 @@ function countSpoiledTrials(records) {
   })
 }
 
-/** Finds the most frequent item, of equals the first; null: there is none. @template T @param {T[]} items */
+/**
+ * Finds the most frequent item, of equals the first; null: there is none.
+ * @template T
+ * @param {T[]} items
+ */
 function findMostFrequent(items) {
   const counts = new Map()
   for (const item of items) counts.set(item, (counts.get(item) ?? 0) + 1)

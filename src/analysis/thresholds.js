@@ -69,9 +69,11 @@ export function parseThreshold(expression, arms, services) {
 
 /**
  * Parses `new/old quantity[@service] <= number`, or `old/new`, for the same arm of two runs.
- * @param {string} expression @param {Pick<Arm, 'load'>[]} arms of both runs
+ * @param {string} expression
+ * @param {Pick<Arm, 'load'>[]} arms of both runs
  * @param {string[]} [services] absent: the service is not checked
- * @returns {Threshold} @throws {UsageError} likewise
+ * @returns {Threshold}
+ * @throws {UsageError} likewise
  */
 export function parseRunThreshold(expression, arms, services) {
   return parseExpression(expression, { sides: RUNS, arms, services })
@@ -111,8 +113,10 @@ export function holdThreshold(expression, { arms, tried, notMeasured, comparison
 }
 
 /**
- * @param {string} expression @param {{ sides: Sides, arms: Pick<Arm, 'load'>[], services?: string[] }} options
- * @returns {Threshold} @throws {UsageError} that says what is wrong with the expression
+ * @param {string} expression
+ * @param {{ sides: Sides, arms: Pick<Arm, 'load'>[], services?: string[] }} options
+ * @returns {Threshold}
+ * @throws {UsageError} that says what is wrong with the expression
  */
 function parseExpression(expression, { sides, arms, services }) {
   const { names, one, many, wantsOpen, wantsClosed } = sides
@@ -148,7 +152,8 @@ function parseExpression(expression, { sides, arms, services }) {
 
 /**
  * Tests a threshold on each comparison of its two sides; of CPU per request, only on those of interleaved arms if there are any.
- * @param {Threshold} threshold @param {Comparison[]} comparisons
+ * @param {Threshold} threshold
+ * @param {Comparison[]} comparisons
  * @returns {ThresholdResult[]} value: the ratio a/b; value and held are null if the quantity was spoiled or not measured; []:
  *   the sides are in no comparison of the quantity
  */
@@ -177,7 +182,11 @@ export function evaluateThreshold({ expression, a, b, quantity, service, operato
   })
 }
 
-/** Splits at the '/' between two planes, not in a variant's path; []: no split gives two known names. @param {string} pair @param {string[]} names */
+/**
+ * Splits at the '/' between two planes, not in a variant's path; []: no split gives two known names.
+ * @param {string} pair
+ * @param {string[]} names
+ */
 function splitPair(pair, names) {
   const parts = pair.split('/')
   for (let i = 1; i < parts.length; i++) {

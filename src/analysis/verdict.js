@@ -22,19 +22,27 @@ export function findGapLeast(width) {
   return width === undefined ? GAP_LEAST : Math.min(GAP_LEAST, width / 2)
 }
 
-/** Finds the fewest rounds that have an interval. @param {boolean} isSequence the results decided how many rounds there are */
+/**
+ * Finds the fewest rounds that have an interval.
+ * @param {boolean} isSequence the results decided how many rounds there are
+ */
 export function findRoundsLeast(isSequence) {
   return isSequence ? SEQUENCE_LEAST : ROUNDS_LEAST
 }
 
-/** Says whether too many rounds have no ratio; false as long as there are too few for an interval. @param {(number | null)[]} values @param {boolean} isSequence */
+/**
+ * Says whether too many rounds have no ratio; false as long as there are too few for an interval.
+ * @param {(number | null)[]} values
+ * @param {boolean} isSequence
+ */
 export function areSpoiled(values, isSequence) {
   return values.length >= findRoundsLeast(isSequence) && countCuringRounds(values, isSequence) > 0
 }
 
 /**
  * Counts the further good rounds that make spoiled ones few enough.
- * @param {(number | null)[]} values null: a spoiled round @param {boolean} isSequence
+ * @param {(number | null)[]} values null: a spoiled round
+ * @param {boolean} isSequence
  * @returns {number} 0: they are; Infinity: the number of rounds is fixed, so none can
  */
 export function countCuringRounds(values, isSequence) {
@@ -98,7 +106,11 @@ export function measurePrecision({ target, rounds, comparisons }) {
   return { ...target, rounds, isReached: pairs.length > 0 && pairs.every(pair => pair.isNarrow), pairs }
 }
 
-/** Says whether an interval is narrow enough, with few spoiled rounds. @param {Quantity} ratio @param {number} widthMost */
+/**
+ * Says whether an interval is narrow enough, with few spoiled rounds.
+ * @param {Quantity} ratio
+ * @param {number} widthMost
+ */
 function isPrecise(ratio, widthMost) {
   const width = computeIntervalWidth(ratio)
   return width !== null && width <= widthMost && !areSpoiled(ratio.values, true)
@@ -109,7 +121,11 @@ function computeIntervalWidth({ low, high }) {
   return low === null || high === null ? null : high / low - 1
 }
 
-/** Counts rounds still needed; null: not known, or too many. @param {Quantity} ratio @param {number} widthMost */
+/**
+ * Counts rounds still needed; null: not known, or too many.
+ * @param {Quantity} ratio
+ * @param {number} widthMost
+ */
 function countNeededRounds({ values, ...ratio }, widthMost) {
   const logs = values.flatMap(value => (value === null ? [] : [Math.log(value)]))
   // The spread of two ratios says too little to extrapolate from.

@@ -80,7 +80,11 @@ export function verifyRun({ folder, findLoad, kitSha256 }) {
   }
 }
 
-/** Reads summary.json; written: null if it cannot be read. @param {string} folder @param {boolean} isOfOtherKit its form is not checked */
+/**
+ * Reads summary.json; written: null if it cannot be read.
+ * @param {string} folder
+ * @param {boolean} isOfOtherKit its form is not checked
+ */
 function readWrittenSummary(folder, isOfOtherKit) {
   try {
     const written = readSummary(folder)
@@ -103,7 +107,8 @@ function concludeVerification({ differences, without, lost, leftOut }) {
 
 /**
  * Lists calibrations whose rate or bound is not that of their record. Those without a record or a rate are skipped.
- * @param {Manifest} manifest @param {TrialRecord[]} records
+ * @param {Manifest} manifest
+ * @param {TrialRecord[]} records
  */
 function compareCalibrations({ calibrations }, records) {
   return calibrations.flatMap(({ trialId, ratePerSecond: rate, boundBy }) => {
@@ -162,7 +167,12 @@ function readResult({ folder, raw, place, load }) {
   }
 }
 
-/** Picks the parts of a value that a shape has. @param {any} value @param {any} shape @returns {any} */
+/**
+ * Picks the parts of a value that a shape has.
+ * @param {any} value
+ * @param {any} shape
+ * @returns {any}
+ */
 function pickShape(value, shape) {
   if (Array.isArray(shape)) {
     const isAlike = Array.isArray(value) && value.length === shape.length
@@ -176,7 +186,10 @@ function pickShape(value, shape) {
 
 /**
  * Lists the paths that differ by more than rounding. JSON writes NaN and Infinity as null, so these are equal to null.
- * @param {unknown} computed @param {unknown} written @param {string} at the path of both @returns {string[]} []: none differs
+ * @param {unknown} computed
+ * @param {unknown} written
+ * @param {string} at the path of both
+ * @returns {string[]} []: none differs
  */
 function listDifferingPaths(computed, written, at) {
   const [a, b] = /** @type {any[]} */ ([computed, written].map(v => (v === undefined ? null : v)))
@@ -197,7 +210,11 @@ function listDifferingPaths(computed, written, at) {
   return [`${at} is ${renderShortJson(b)}, and the records say ${renderShortJson(a)}`]
 }
 
-/** Reads an object's own member, and no inherited one such as `constructor`. @param {any} value @param {string} name */
+/**
+ * Reads an object's own member, and no inherited one such as `constructor`.
+ * @param {any} value
+ * @param {string} name
+ */
 function readMember(value, name) {
   return Object.hasOwn(value, name) ? value[name] : undefined
 }

@@ -2,7 +2,10 @@ import { PRIMARY } from '../judge/quantities.js'
 import { groupBy } from '../lib/group-by.js'
 import { renderChange, renderPair, renderQuantityLabel } from './pair.js'
 
-/** How an axis changes a proxy, as sentences. Pure. @import { Comparison } from '../model/types.ts' */
+/**
+ * How an axis changes a proxy, as sentences. Pure.
+ * @import { Comparison } from '../model/types.ts'
+ */
 
 /** A proxy with more contrasts has one sentence, with the least and the most change. */
 const CONTRASTS_MOST = 2
@@ -10,7 +13,8 @@ const CONTRASTS_MOST = 2
 /**
  * Renders how an axis changes the primary quantity of each proxy: up to two values have a sentence each, more have one together, with
  * the least and the most change.
- * @param {{ comparisons: Comparison[], primary?: string }} options @returns {string[]} []: no contrast has a ratio
+ * @param {{ comparisons: Comparison[], primary?: string }} options
+ * @returns {string[]} []: no contrast has a ratio
  */
 export function renderContrasts({ comparisons, primary = PRIMARY.name }) {
   const contrasts = comparisons.filter(

@@ -3,7 +3,10 @@ import { capitalise, joinWords } from '../lib/letters.js'
 import { renderNounCount } from '../lib/units.js'
 import { countValues, findNoise, isOpenAndSmall, MULTIPLE_LEAST, renderQuantityLabel } from './pair.js'
 
-/** The verdicts on more than two proxies, in one sentence. Pure. @import { Comparison } from '../model/types.ts' */
+/**
+ * The verdicts on more than two proxies, in one sentence. Pure.
+ * @import { Comparison } from '../model/types.ts'
+ */
 
 /** From this many proxies beside the baseline on, the sentence names only both ends: the picture has the ratio of each. */
 const EXTREMES_LEAST = 3
@@ -124,7 +127,8 @@ function renderAlike({ names, pairs }) {
 
 /**
  * Renders the groups at both ends: as the least and the most, if each differs from all other proxies, else by their gap.
- * @param {Parameters<typeof findEnds>[0] & { baseline: string }} options @returns {string[]} clauses
+ * @param {Parameters<typeof findEnds>[0] & { baseline: string }} options
+ * @returns {string[]} clauses
  */
 function renderEnds({ baseline, ...options }) {
   const { ranked, pairs } = options
@@ -202,13 +206,22 @@ function findEnds({ names, ranked, pairs, apart }) {
   }
 }
 
-/** Finds the comparison of two proxies, in either order. @param {Comparison[]} pairs @param {string} x @param {string} y */
+/**
+ * Finds the comparison of two proxies, in either order.
+ * @param {Comparison[]} pairs
+ * @param {string} x
+ * @param {string} y
+ */
 const findPair = (pairs, x, y) => pairs.find(({ a, b }) => (a === x && b === y) || (a === y && b === x))
 
 /** Orders the proxies of a pair: the one that uses less comes first. @param {Comparison} pair */
 const orderPair = ({ a, b, ratio }) => (Number(ratio.median) < 1 ? [a, b] : [b, a])
 
-/** Renders `2.8 × pipy` and `95 % CI 2.6 to 3.0` of one proxy of a pair. @param {Comparison} pair @param {string} name of the proxy */
+/**
+ * Renders `2.8 × pipy` and `95 % CI 2.6 to 3.0` of one proxy of a pair.
+ * @param {Comparison} pair
+ * @param {string} name of the proxy
+ */
 function renderTimes(pair, name) {
   const { a, b, ratio } = pair
   const invert = (/** @type {number | null} */ value) => (value === null ? null : 1 / value)
@@ -231,5 +244,8 @@ const isMeasured = ({ verdict, ratio }) => ratio.median !== null && verdict !== 
 /** @param {Comparison} comparison */
 const isOpen = ({ verdict }) => verdict === 'indicative'
 
-/** Says whether no difference was shown, or the gap is small and has no interval. @param {Comparison} comparison that was measured */
+/**
+ * Says whether no difference was shown, or the gap is small and has no interval.
+ * @param {Comparison} comparison that was measured
+ */
 const isAlike = comparison => comparison.verdict === 'no-difference-shown' || isOpenAndSmall(comparison)

@@ -3,7 +3,10 @@ import { renderNounCount } from '../lib/units.js'
 import { createGroupKey, renderArmName } from '../model/arms.js'
 import { countValues } from './pair.js'
 
-/** Sentences that say how sure the verdicts of a kind are. Pure. @import { Comparison, Result, SummaryArm } from '../model/types.ts' */
+/**
+ * Sentences that say how sure the verdicts of a kind are. Pure.
+ * @import { Comparison, Result, SummaryArm } from '../model/types.ts'
+ */
 
 /** Ratios of a picture and its verdict that differ by less than this differ by rounding alone. */
 const APART_LEAST = 0.01
@@ -35,7 +38,10 @@ export function renderSureness({ comparisons, arms }, { primary = PRIMARY.name, 
   }
 }
 
-/** Renders the noise floor: the largest distance of an A/A ratio from 1, in percent. @param {Comparison[]} controls */
+/**
+ * Renders the noise floor: the largest distance of an A/A ratio from 1, in percent.
+ * @param {Comparison[]} controls
+ */
 function renderFloor(controls) {
   const floor = Math.max(...controls.map(({ ratio }) => Math.abs(Number(ratio.median) - 1)))
   const isFromOne = controls.every(control => countValues(control) === 1)
@@ -44,7 +50,9 @@ function renderFloor(controls) {
 
 /**
  * Says whether the ratio of a pair's two medians, as drawn, differs from that of the verdict, the median of the repeats'
- * ratios. False if either is not known, and for contrasts. @param {Comparison} pair @param {SummaryArm[]} arms
+ * ratios. False if either is not known, and for contrasts.
+ * @param {Comparison} pair
+ * @param {SummaryArm[]} arms
  */
 function isApart(pair, arms) {
   const { a, b, contrast, quantity, ratio, verdict } = pair

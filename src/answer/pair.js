@@ -2,7 +2,10 @@ import { QUANTITIES } from '../judge/quantities.js'
 import { renderNounCount } from '../lib/units.js'
 import { GAP_LEAST } from '../model/bounds.js'
 
-/** The verdict on one pair of proxies: as a sentence, and as what stands in the cells of tables. Pure. @import { Comparison } from '../model/types.ts' */
+/**
+ * The verdict on one pair of proxies: as a sentence, and as what stands in the cells of tables. Pure.
+ * @import { Comparison } from '../model/types.ts'
+ */
 
 /** The quantity that a sentence names beside the primary one. */
 export const MEMORY = 'rss'
@@ -13,7 +16,8 @@ const CONCLUDED = ['lower', 'higher']
 /**
  * Renders `pipy uses 57.4 % less CPU per request than envoy (95 % CI 56.8 to 57.9) and 75 % less memory.`, that no difference was
  * found and within how much, or why there is no verdict.
- * @param {Comparison} comparison @param {Comparison[]} others of the same pair in further quantities; those without a verdict are
+ * @param {Comparison} comparison
+ * @param {Comparison[]} others of the same pair in further quantities; those without a verdict are
  *   left out
  */
 export function renderPair(comparison, others = []) {
@@ -44,7 +48,8 @@ export function renderPair(comparison, others = []) {
 /**
  * Makes the cell `1.24 × [1.20, 1.29]`: how many times as much as the first a proxy uses, with its 95 % interval (of the inverse
  * ratio, so the ends swap), or that there is none yet.
- * @param {Comparison} comparison of the first (`a`) and the proxy @returns {import('./picture.js').Cell | null} null: no verdict
+ * @param {Comparison} comparison of the first (`a`) and the proxy
+ * @returns {import('./picture.js').Cell | null} null: no verdict
  */
 export function renderRatio({ ratio, verdict }) {
   const { median, low, high } = ratio
@@ -56,7 +61,8 @@ export function renderRatio({ ratio, verdict }) {
 
 /**
  * Renders a change: `+35 %`, `~+35 %` without an interval, `±0` without a shown difference, from 1000 % on `12 ×`.
- * @param {Comparison} comparison @returns {string} empty: no verdict
+ * @param {Comparison} comparison
+ * @returns {string} empty: no verdict
  */
 export function renderChange({ ratio, verdict }) {
   if (ratio.median === null || verdict === 'invalid') return ''
@@ -71,14 +77,18 @@ export function renderChange({ ratio, verdict }) {
 
 /**
  * Finds the largest gap, in percent, that a comparison without a shown difference cannot exclude: the largest of the smallest
- * gap that counts, the distance of the A/A pair, and the farther end of an interval around 1. @param {Comparison} comparison
+ * gap that counts, the distance of the A/A pair, and the farther end of an interval around 1.
+ * @param {Comparison} comparison
  */
 export function findNoise({ ratio: { low, high }, aaSpread, gapLeast }) {
   const width = low !== null && high !== null && low <= 1 && high >= 1 ? Math.max(1 - low, high - 1) : 0
   return 100 * Math.max(gapLeast ?? GAP_LEAST, aaSpread ?? 0, width)
 }
 
-/** Says whether a ratio without an interval is within the smallest gap that counts as a difference. @param {Comparison} comparison */
+/**
+ * Says whether a ratio without an interval is within the smallest gap that counts as a difference.
+ * @param {Comparison} comparison
+ */
 export function isOpenAndSmall({ verdict, ratio, gapLeast }) {
   return verdict === 'indicative' && Math.abs(Number(ratio.median) - 1) < (gapLeast ?? GAP_LEAST)
 }
@@ -100,7 +110,10 @@ export function renderReason(reason) {
   return REASONS.reduce((text, [pattern, words]) => text.replace(pattern, words), reason)
 }
 
-/** Renders `uses 57.4 % less CPU per request than`; from twice as much on, `has 2.4 × the CPU per request of`. @param {Comparison} comparison */
+/**
+ * Renders `uses 57.4 % less CPU per request than`; from twice as much on, `has 2.4 × the CPU per request of`.
+ * @param {Comparison} comparison
+ */
 function renderPredicate({ quantity, verdict, ratio, gapLeast }) {
   const about = verdict === 'indicative' ? 'about ' : ''
   const median = Number(ratio.median)
@@ -111,7 +124,11 @@ function renderPredicate({ quantity, verdict, ratio, gapLeast }) {
   return `${`${median < 1 ? less : more}`.replace('%', gap)} than`
 }
 
-/** Renders `75 % less`; from twice as much on, `2.4 × the`. @param {Comparison} comparison @param {number} digits */
+/**
+ * Renders `75 % less`; from twice as much on, `2.4 × the`.
+ * @param {Comparison} comparison
+ * @param {number} digits
+ */
 function renderGap({ ratio }, digits) {
   const median = Number(ratio.median)
   if (median >= MULTIPLE_LEAST) return `${median.toFixed(1)} × the`
@@ -133,7 +150,10 @@ function renderSureness(comparison) {
   return ` (95 % CI ${ends.map(end => end.toFixed(digits)).join(' to ')})`
 }
 
-/** Renders the label of a quantity in comparisons, such as `CPU per request`; its name if it has none. @param {string} quantity */
+/**
+ * Renders the label of a quantity in comparisons, such as `CPU per request`; its name if it has none.
+ * @param {string} quantity
+ */
 export const renderQuantityLabel = quantity => QUANTITIES[quantity]?.compared?.label ?? quantity
 
 /** @param {Comparison} comparison */

@@ -6,7 +6,10 @@ import { createGroupKey } from '../model/arms.js'
 import { renderManyProxies } from './many-proxies.js'
 import { MEMORY, renderPair } from './pair.js'
 
-/** The verdicts of a run as sentences: one for each pair, for all proxies together, or for the points of an axis. Pure. @import { Comparison } from '../model/types.ts' */
+/**
+ * The verdicts of a run as sentences: one for each pair, for all proxies together, or for the points of an axis. Pure.
+ * @import { Comparison } from '../model/types.ts'
+ */
 
 /**
  * Renders the verdicts on a quantity. One pair has a sentence with the gap, its interval and other quantities; several proxies
@@ -33,7 +36,8 @@ export function renderPairs({ comparisons, primary = PRIMARY.name, others = [MEM
 
 /**
  * Renders at how many points of the axes one proxy has less of a quantity than another, and by how much; the points without a
- * difference, an interval or a verdict are counted, too. @param {Comparison[]} comparisons of one pair, one for each point
+ * difference, an interval or a verdict are counted, too.
+ * @param {Comparison[]} comparisons of one pair, one for each point
  */
 function renderPoints(comparisons) {
   const [{ a, b, quantity }] = comparisons

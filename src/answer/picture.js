@@ -43,7 +43,8 @@
 
 /**
  * Joins the pictures whose rows are proxies into one, by the labels of the rows, with baselines last; a cell is null if its
- * picture lacks the proxy. The other pictures follow as they are. @param {Picture[]} pictures
+ * picture lacks the proxy. The other pictures follow as they are.
+ * @param {Picture[]} pictures
  */
 export function joinPictures(pictures) {
   const [joined, others] = [true, false].map(is => pictures.filter(picture => (picture.isOfProxies ?? false) === is))
@@ -63,7 +64,11 @@ export function joinPictures(pictures) {
   return [whole, ...others]
 }
 
-/** Leaves out columns and rows whose cells are all null. @param {Picture} picture @returns {Picture} */
+/**
+ * Leaves out columns and rows whose cells are all null.
+ * @param {Picture} picture
+ * @returns {Picture}
+ */
 export function dropEmptyCells({ columns, rows, ...picture }) {
   const isFilled = (/** @type {unknown} */ _, /** @type {number} */ i) => rows.some(({ cells }) => cells[i] !== null)
   return {
@@ -77,7 +82,8 @@ export function dropEmptyCells({ columns, rows, ...picture }) {
 
 /**
  * Lists the columns that share a group's heading, or have none: from the first to before `to`.
- * @param {Picture['columns']} columns @returns {{ group: string, from: number, to: number }[]}
+ * @param {Picture['columns']} columns
+ * @returns {{ group: string, from: number, to: number }[]}
  */
 export function listSpans(columns) {
   const groups = columns.map(({ group = '' }) => group)

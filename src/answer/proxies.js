@@ -31,7 +31,8 @@ const TIMES = ['p50', 'p90', 'p95', 'p99', 'p999']
 
 /**
  * Draws the quantities of proxies, without A/A arms, arms without a completed trial, and quantities that mean nothing under the load.
- * @param {ProxyOptions} options @returns {Picture[]} one; []: no arm has a value
+ * @param {ProxyOptions} options
+ * @returns {Picture[]} one; []: no arm has a value
  */
 export function drawProxies({ arms: all, comparisons, quantities, primary = PRIMARY.name, columns = [] }) {
   const arms = all.filter(arm => arm.repeatOf === null && arm.trials.completed > 0)
@@ -52,7 +53,11 @@ export function hasPoints(arms) {
   return listVariedAxes(arms).length > 0 && new Set(arms.map(renderArmName)).size < arms.length
 }
 
-/** Says whether an arm has a value of a quantity that means something under its load. @param {SummaryArm} arm @param {string} name */
+/**
+ * Says whether an arm has a value of a quantity that means something under its load.
+ * @param {SummaryArm} arm
+ * @param {string} name
+ */
 function isInformative(arm, name) {
   if (arm.load.kind === 'closed' && TIMES.includes(name)) return false
   // The rate of a proxy in its own turns says nothing of what it delivers.
@@ -62,9 +67,11 @@ function isInformative(arm, name) {
 
 /**
  * Draws a row for each proxy. With three proxies or more, a column of ratios to the first follows that of the primary quantity.
- * @param {SummaryArm[]} arms @param {Comparison[]} pairs of the primary quantity
+ * @param {SummaryArm[]} arms
+ * @param {Comparison[]} pairs of the primary quantity
  * @param {{ names: string[], primary: string, further: NonNullable<ProxyOptions['columns']> }} options names: of
- *   quantities @returns {Picture}
+ * quantities
+ * @returns {Picture}
  */
 function drawRows(arms, pairs, { names, primary, further }) {
   const first = arms.find(arm => arm.hasSidecars)
@@ -98,7 +105,10 @@ function drawRows(arms, pairs, { names, primary, further }) {
 /**
  * Draws a row for each point of the axes that vary, with a column for each quantity and proxy; two proxies have their ratio, too.
  * Quantities for which six columns have no room are left out.
- * @param {SummaryArm[]} arms @param {Comparison[]} pairs @param {string[]} names @param {AxisName[]} varied
+ * @param {SummaryArm[]} arms
+ * @param {Comparison[]} pairs
+ * @param {string[]} names
+ * @param {AxisName[]} varied
  * @returns {Picture}
  */
 function drawPoints(arms, pairs, names, varied) {
@@ -155,7 +165,8 @@ function drawPoints(arms, pairs, names, varied) {
 
 /**
  * Renders the change of an arm against the first value of a contrast, such as `+35 %`; empty: it is in none.
- * @param {SummaryArm} arm @param {Comparison[]} pairs
+ * @param {SummaryArm} arm
+ * @param {Comparison[]} pairs
  */
 function findChange(arm, pairs) {
   const comparison = pairs.find(
@@ -167,7 +178,10 @@ function findChange(arm, pairs) {
   return comparison ? renderChange(comparison) : ''
 }
 
-/** Names a quantity as the heading of a column, without a unit that stands behind each value. @param {string} name of a quantity */
+/**
+ * Names a quantity as the heading of a column, without a unit that stands behind each value.
+ * @param {string} name of a quantity
+ */
 export function renderHeading(name) {
   const { label, unit } = QUANTITIES[name]
   if (HEADINGS[name]) return HEADINGS[name]
@@ -176,7 +190,9 @@ export function renderHeading(name) {
 
 /**
  * Renders the median of a quantity with its unit; value, low and high are in that unit.
- * @param {SummaryArm} arm @param {string} name of a quantity @returns {Cell | null} null: no value, or none that means something under the load
+ * @param {SummaryArm} arm
+ * @param {string} name of a quantity
+ * @returns {Cell | null} null: no value, or none that means something under the load
  */
 export function renderQuantity(arm, name) {
   if (!isInformative(arm, name)) return null
@@ -194,14 +210,18 @@ export function renderQuantity(arm, name) {
   }
 }
 
-/** Says whether an experiment names other quantities than the default ones, or the same in another order. @param {Pick<Summary, 'shows'>} summary */
+/**
+ * Says whether an experiment names other quantities than the default ones, or the same in another order.
+ * @param {Pick<Summary, 'shows'>} summary
+ */
 export function hasChosenQuantities({ shows: { quantities } }) {
   return quantities.length > 0 && quantities.join() !== SHOWN_BY_DEFAULT.join()
 }
 
 /**
  * Picks the quantities that an experiment names, or else the usual ones.
- * @param {Pick<Summary, 'shows'>} summary @param {string[]} usual those of the kind; the first leads in any case, if it is shown
+ * @param {Pick<Summary, 'shows'>} summary
+ * @param {string[]} usual those of the kind; the first leads in any case, if it is shown
  */
 export function chooseQuantities(summary, usual) {
   if (!hasChosenQuantities(summary)) return usual

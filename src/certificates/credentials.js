@@ -33,7 +33,9 @@ export const FLAWED = {
 
 /**
  * Reads the certificates and keys of the rig's peers, by name, and the certificate of their authority, all as PEM.
- * @param {string} folder @throws {Error} if a file cannot be read @returns {{ ca: string, credentials: Record<string, Credentials> }}
+ * @param {string} folder
+ * @throws {Error} if a file cannot be read
+ * @returns {{ ca: string, credentials: Record<string, Credentials> }}
  */
 export function readCredentials(folder) {
   const read = (/** @type {string} */ name) => readFileSync(path.join(folder, `${name}.pem`), 'utf8')

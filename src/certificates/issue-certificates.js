@@ -21,7 +21,8 @@ const DEADLINE_MS = 600_000
 
 /**
  * Writes the certificates of services, and the flawed ones, in a process of its own: the code for it takes 20 MiB of memory.
- * @param {Issue} issue @throws {BenchError} if that process fails, or takes more than 10 minutes
+ * @param {Issue} issue
+ * @throws {BenchError} if that process fails, or takes more than 10 minutes
  */
 export async function issueCertificates(issue) {
   const input = JSON.stringify(issue)
@@ -35,7 +36,10 @@ export async function issueCertificates(issue) {
   throw new BenchError(`cannot make certificates in ${issue.certificates}: ${why}`)
 }
 
-/** Finds the first line of stderr with the name and message of an error, without its stack; undefined: there is none. @param {string} stderr */
+/**
+ * Finds the first line of stderr with the name and message of an error, without its stack; undefined: there is none.
+ * @param {string} stderr
+ */
 export function findReason(stderr) {
   return /^(?:\w*Error|DOMException)(?: \[\w+\])?: .*/m.exec(stderr)?.[0]
 }

@@ -20,7 +20,8 @@ export const PLANE_NAMES = Object.keys(PLANES)
 export const MESHES = { istio: 'envoy:istio', ambient: 'ztunnel:istio', osm: 'envoy:osm-1.1', fsm: 'pipy:fsm' }
 
 /**
- * Loads planes, each once. @param {Iterable<string>} [names] absent: all; names that the kit does not have are left out
+ * Loads planes, each once.
+ * @param {Iterable<string>} [names] absent: all; names that the kit does not have are left out
  * @returns {Promise<Record<string, DataPlane>>} by name, in the order of the registry
  * @throws {Error} if a line of the registry loads no plane of its name, as after copying a folder
  */
@@ -34,7 +35,9 @@ export async function loadPlanes(names = PLANE_NAMES) {
 
 /**
  * Asserts that a line of the registry loads a plane of its name, and returns it.
- * @param {string} name @param {DataPlane | undefined} plane @throws {Error} if there is none, or its name is not that of the line
+ * @param {string} name
+ * @param {DataPlane | undefined} plane
+ * @throws {Error} if there is none, or its name is not that of the line
  */
 export function assertPlaneName(name, plane) {
   if (plane?.name === name) return plane

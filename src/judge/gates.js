@@ -23,7 +23,8 @@ export const GATES = new Map(
 /**
  * Judges a trial from its record alone. It is invalid if the gates spoil all its uses; boundBy is null for idle and interleaved
  * arms, isSteady for idle ones and those in turns.
- * @param {Measured} record @param {string[]} relaxed gates that the experiment sets aside
+ * @param {Measured} record
+ * @param {string[]} relaxed gates that the experiment sets aside
  * @returns {Pick<TrialRecord, 'boundBy' | 'isSteady' | 'gates' | 'outcome' | 'reasons'>}
  */
 export function judgeTrial(record, relaxed) {
@@ -58,7 +59,10 @@ export function judgeTrial(record, relaxed) {
   }
 }
 
-/** Scales the CPU of an open loop in turns to the arm's own turns: over the whole window none but the generator looks busy. @param {Measured} record */
+/**
+ * Scales the CPU of an open loop in turns to the arm's own turns: over the whole window none but the generator looks busy.
+ * @param {Measured} record
+ */
 function scaleCpuToTurns({ processes, load, window, trial }) {
   if (!load?.interleaved || !window || trial.arm.load.kind !== 'open') return processes
   const times = window.seconds / load.interleaved.seconds
@@ -70,7 +74,9 @@ function scaleCpuToTurns({ processes, load, window, trial }) {
 
 /**
  * Lists the failures of all gates that are not relaxed. Idle trials meet no gate of the load.
- * @param {Measured} record @param {string[]} [relaxed] the names of those that are; none by default @returns {GateFinding[]} []: none failed
+ * @param {Measured} record
+ * @param {string[]} [relaxed] the names of those that are; none by default
+ * @returns {GateFinding[]} []: none failed
  */
 export function findGates(record, relaxed = []) {
   const isIdle = record.trial.arm.load.kind === 'idle'
@@ -82,7 +88,10 @@ export function findGates(record, relaxed = []) {
   )
 }
 
-/** Says whether the verified requests of the two halves of the window differ by at most 20 % of their mean. @param {LoadResult} load */
+/**
+ * Says whether the verified requests of the two halves of the window differ by at most 20 % of their mean.
+ * @param {LoadResult} load
+ */
 export function isSteady({ verified, verifiedInSecondHalf }) {
   const first = verified - verifiedInSecondHalf
   return Math.abs(verifiedInSecondHalf - first) <= STEADY_DIFFERENCE_MOST * (verified / 2)

@@ -8,7 +8,11 @@ const POINTS_LEAST = 3
 
 /** Numbers of sidecars, each with a value. @typedef {[number, number][]} Points */
 
-/** Fits a line of bytes over the number of sidecars. @param {Points} pairs @returns {GrowthFit['memory']} null: fewer than three numbers of sidecars */
+/**
+ * Fits a line of bytes over the number of sidecars.
+ * @param {Points} pairs
+ * @returns {GrowthFit['memory']} null: fewer than three numbers of sidecars
+ */
 export function fitMemory(pairs) {
   const fit = fitOverSidecars(pairs)
   if (fit === null) return null
@@ -17,7 +21,11 @@ export function fitMemory(pairs) {
   return { baseBytes, bytesPerSidecar, low, high, points }
 }
 
-/** Fits a line of CPU seconds over the number of sidecars. @param {Points} pairs @returns {ControlNeed['rolloutCpu']} null: fewer than three numbers of sidecars */
+/**
+ * Fits a line of CPU seconds over the number of sidecars.
+ * @param {Points} pairs
+ * @returns {ControlNeed['rolloutCpu']} null: fewer than three numbers of sidecars
+ */
 export function fitCpu(pairs) {
   const fit = fitOverSidecars(pairs)
   if (fit === null) return null
@@ -26,7 +34,10 @@ export function fitCpu(pairs) {
   return { baseSeconds, secondsPerSidecar, low, high, points }
 }
 
-/** Fits a line through the median at each number of sidecars; null: there are fewer than three numbers. @param {Points} pairs */
+/**
+ * Fits a line through the median at each number of sidecars; null: there are fewer than three numbers.
+ * @param {Points} pairs
+ */
 function fitOverSidecars(pairs) {
   const points = [...groupBy(pairs, ([sidecars]) => sidecars)]
     .map(([sidecars, group]) => {
@@ -46,7 +57,9 @@ function fitOverSidecars(pairs) {
 
 /**
  * Renders the value of a point, with its distance from the line in brackets: `12.3 (+0.4)`.
- * @param {number} value @param {number} residual @param {{ digits?: number, digitsOff?: number }} [options]
+ * @param {number} value
+ * @param {number} residual
+ * @param {{ digits?: number, digitsOff?: number }} [options]
  */
 export function renderOff(value, residual, { digits = 1, digitsOff = digits } = {}) {
   return `${value.toFixed(digits)} (${residual >= 0 ? '+' : ''}${residual.toFixed(digitsOff)})`

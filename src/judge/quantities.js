@@ -29,7 +29,10 @@ const WHERE_GIVEN = 'Given where the rounds together hold ten requests beyond it
 const PERCENTILES = { p50: '50', p90: '90', p95: '95', p99: '99', p999: '99.9' }
 const PERCENTILE_NAMES = /** @type {(keyof typeof PERCENTILES)[]} */ (Object.keys(PERCENTILES))
 
-/** Says whether no sidecar of an arm ends in the window: one that does is in no sum. @param {Pick<Arm, 'conditions'>} arm */
+/**
+ * Says whether no sidecar of an arm ends in the window: one that does is in no sum.
+ * @param {Pick<Arm, 'conditions'>} arm
+ */
 const hasNoEnding = arm => !arm.conditions.ending
 
 /** The first is the primary quantity. @type {QuantityRow[]} */
@@ -277,7 +280,8 @@ export const [PRIMARY] = ROWS
 
 /**
  * Makes a measure of what a new connection adds to a request over a kept one, in the same round; null with kept connections.
- * @param {(record: TrialRecord) => number | null} costOf a request @returns {QuantityRow['measure']}
+ * @param {(record: TrialRecord) => number | null} costOf a request
+ * @returns {QuantityRow['measure']}
  */
 function createConnectionMeasure(costOf) {
   return ({ record, kept }) => {
@@ -287,14 +291,18 @@ function createConnectionMeasure(costOf) {
   }
 }
 
-/** Says whether services have network namespaces, as redirected arms and those beside them do. @param {Pick<Arm, 'conditions'>} arm */
+/**
+ * Says whether services have network namespaces, as redirected arms and those beside them do.
+ * @param {Pick<Arm, 'conditions'>} arm
+ */
 function hasNamespaces({ conditions }) {
   return conditions.interception !== undefined
 }
 
 /**
  * Makes the row of a percentile of response times.
- * @param {keyof typeof PERCENTILES} name @param {{ isCompared?: boolean, isMain?: boolean }} [roles] isMain: of latency
+ * @param {keyof typeof PERCENTILES} name
+ * @param {{ isCompared?: boolean, isMain?: boolean }} [roles] isMain: of latency
  * @returns {QuantityRow}
  */
 function createPercentileRow(name, { isCompared = false, isMain = false } = {}) {
@@ -337,7 +345,11 @@ function defineTime(share) {
   return `The time that ${share} of the requests of the window took at most, from sending to the last byte. In the open loop it is latency at an equal rate; in the closed loop it is the response time at saturation, which follows from the rate and the number of users (Little's law), and is no latency.`
 }
 
-/** Makes the row of what sidecars add to a percentile. @param {keyof typeof PERCENTILES} percentile @returns {QuantityRow} */
+/**
+ * Makes the row of what sidecars add to a percentile.
+ * @param {keyof typeof PERCENTILES} percentile
+ * @returns {QuantityRow}
+ */
 function createAddedPercentileRow(percentile) {
   const name = `addedP${percentile.slice(1)}`
   return {
@@ -364,7 +376,9 @@ function createAddedPercentileRow(percentile) {
 
 /**
  * Makes the row of a time of answers in chunks: the median of those that the kit itself read.
- * @param {'firstByteMs' | 'longestGapMs'} header @param {string} name @param {Pick<QuantityRow, 'label' | 'definition'>} words
+ * @param {'firstByteMs' | 'longestGapMs'} header
+ * @param {string} name
+ * @param {Pick<QuantityRow, 'label' | 'definition'>} words
  * @returns {QuantityRow}
  */
 function createStreamRow(header, name, words) {
@@ -415,14 +429,21 @@ function createMemoryRow(name, { words, isHeadline, ...row }) {
   }
 }
 
-/** Lists the rows of quantities in which arms are compared. @param {Load['kind'][]} [kinds] absent: under any load */
+/**
+ * Lists the rows of quantities in which arms are compared.
+ * @param {Load['kind'][]} [kinds] absent: under any load
+ */
 export function listComparedQuantities(kinds) {
   return Object.values(QUANTITIES).flatMap(({ compared, ...row }) =>
     compared?.kinds.some(kind => kinds?.includes(kind) ?? true) ? [{ ...row, compared }] : [],
   )
 }
 
-/** Finds the use that a trial must be good for to have a quantity. @param {Pick<QuantityRow, 'use' | 'useOfClosed'>} row @param {Pick<Load, 'kind'>} load */
+/**
+ * Finds the use that a trial must be good for to have a quantity.
+ * @param {Pick<QuantityRow, 'use' | 'useOfClosed'>} row
+ * @param {Pick<Load, 'kind'>} load
+ */
 export function findRequiredUse({ use, useOfClosed = use }, { kind }) {
   return kind === 'closed' ? useOfClosed : use
 }
@@ -430,7 +451,9 @@ export function findRequiredUse({ use, useOfClosed = use }, { kind }) {
 /**
  * Measures a quantity of an arm in a round, by the first trial that counts, is good for its use and has it (`findRoundValue`);
  * null: there is none.
- * @param {QuantityRow} row @param {TrialRecord[]} trials @param {Omit<RoundRecords, 'record'>} [beside]
+ * @param {QuantityRow} row
+ * @param {TrialRecord[]} trials
+ * @param {Omit<RoundRecords, 'record'>} [beside]
  */
 export function measureRound(row, trials, beside = {}) {
   if (trials.length === 0) return null
@@ -440,7 +463,10 @@ export function measureRound(row, trials, beside = {}) {
 
 /**
  * Reads a quantity of an arm, or of one service's sidecar, in a summary; median null and values [] if the summary lacks it.
- * @param {SummaryArm} arm @param {string} name @param {string | null} [service] @returns {Quantity}
+ * @param {SummaryArm} arm
+ * @param {string} name
+ * @param {string | null} [service]
+ * @returns {Quantity}
  */
 export function findQuantity(arm, name, service = null) {
   const row = QUANTITIES[name]
@@ -453,7 +479,8 @@ export function findQuantity(arm, name, service = null) {
 
 /**
  * Nests quantities by header as in summary.json, without those that the load does not have, and sparse ones without a value.
- * @param {Record<string, Quantity>} quantities @param {Pick<Load, 'kind'>} load
+ * @param {Record<string, Quantity>} quantities
+ * @param {Pick<Load, 'kind'>} load
  */
 export function nestQuantities(quantities, load) {
   /** @type {Record<string, any>} */
@@ -469,7 +496,11 @@ export function nestQuantities(quantities, load) {
   return nested
 }
 
-/** Finds the object that holds a quantity in a summary; null: not under such a load; undefined: at the top. @param {QuantityRow} row @param {Pick<Load, 'kind'>} load */
+/**
+ * Finds the object that holds a quantity in a summary; null: not under such a load; undefined: at the top.
+ * @param {QuantityRow} row
+ * @param {Pick<Load, 'kind'>} load
+ */
 function findQuantityGroup({ group }, { kind }) {
   return typeof group === 'object' ? (group[kind] ?? null) : group
 }
@@ -477,7 +508,8 @@ function findQuantityGroup({ group }, { kind }) {
 /**
  * Formats a value with the digits of its row, and with no unit but `%`. Cores that would round to 0, as those of idle sidecars do,
  * get one significant digit.
- * @param {Pick<QuantityRow, 'unit' | 'scale' | 'digits'>} row @param {number} value in the unit of the header
+ * @param {Pick<QuantityRow, 'unit' | 'scale' | 'digits'>} row
+ * @param {number} value in the unit of the header
  */
 export function formatValue({ unit, scale = 1, digits }, value) {
   const text = (value / scale).toFixed(digits)

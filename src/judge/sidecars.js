@@ -67,7 +67,10 @@ export function createSidecars({ most = POINTS_MOST } = {}) {
   }
 }
 
-/** @param {Pick<ProcessSpec, 'service' | 'cpuLimitCores'>} spec @param {number} place */
+/**
+ * @param {Pick<ProcessSpec, 'service' | 'cpuLimitCores'>} spec
+ * @param {number} place
+ */
 function trackSidecar({ service, cpuLimitCores }, place) {
   const unknown = { cores: null, ofCap: null, isThrottled: null, throttledFraction: null }
   return {
@@ -113,7 +116,11 @@ function addReading({ sidecar, reading, seconds, most }) {
   sidecar.last = { reading, seconds }
 }
 
-/** Finds the share of throttled periods between two readings; null: not known. @param {Reading | null} first @param {Reading} reading */
+/**
+ * Finds the share of throttled periods between two readings; null: not known.
+ * @param {Reading | null} first
+ * @param {Reading} reading
+ */
 function computeThrottledFraction(first, reading) {
   const periods = subtract(reading.periods, first?.periods)
   const throttled = subtract(reading.throttledPeriods, first?.throttledPeriods)

@@ -23,7 +23,10 @@ export const COMPUTED = {
   },
 }
 
-/** Finds the kind of a computed run; undefined: the folder holds another run, none, or a manifest that cannot be read. @param {string} folder */
+/**
+ * Finds the kind of a computed run; undefined: the folder holds another run, none, or a manifest that cannot be read.
+ * @param {string} folder
+ */
 export function findComputedKind(folder) {
   const file = path.join(folder, 'manifest.json')
   if (!existsSync(file)) return undefined

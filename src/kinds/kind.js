@@ -1,4 +1,7 @@
-/** The part of a kind of trials in requests and plans. Pure. @import { Arm, AxisName, Plan, PlaneChoice } from '../model/types.ts' */
+/**
+ * The part of a kind of trials in requests and plans. Pure.
+ * @import { Arm, AxisName, Plan, PlaneChoice } from '../model/types.ts'
+ */
 
 /**
  * The fields of an experiment by which its kind is chosen.

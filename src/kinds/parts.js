@@ -2,7 +2,10 @@ import { growthSchema, rolloutSchema } from '../model/schemas/rollout.js'
 import { growthPart } from './growth/numbers.js'
 import { rolloutPart } from './rollout/numbers.js'
 
-/** The parts of a record that one kind of trial alone has. Pure. @import { TrialRecord } from '../model/types.ts' */
+/**
+ * The parts of a record that one kind of trial alone has. Pure.
+ * @import { TrialRecord } from '../model/types.ts'
+ */
 
 /**
  * A part of a record, computed from the file of its name in raw/, whose schema `verify` alone reads.

@@ -6,7 +6,9 @@ import { search } from './search/index.js'
 
 /**
  * The kinds of trials by their names. A new kind is a folder, its name in model/types/plan.ts, and a line here. Pure.
- * @import { TrialKind } from '../model/types.ts' @import { Kind } from '../run/kind.js' @import { Sections } from './sections.js'
+ * @import { TrialKind } from '../model/types.ts'
+ * @import { Kind } from '../run/kind.js'
+ * @import { Sections } from './sections.js'
  * @import { Asking, KindPlan } from './kind.js'
  */
 
@@ -27,7 +29,8 @@ export const KIND_FIELDS = { ...search.fields, ...growth.fields, ...rollout.fiel
 /**
  * Lists the kinds of an experiment's trials, in the order in which they run: one special kind alone, else those of `measure`, else
  * `capacity`.
- * @param {Asking & { measure: ('cost' | 'capacity')[] | null }} experiment @returns {TrialKind[]}
+ * @param {Asking & { measure: ('cost' | 'capacity')[] | null }} experiment
+ * @returns {TrialKind[]}
  */
 export function listKinds(experiment) {
   const special = KIND_NAMES.findLast(kind => KINDS[kind].isRequested?.(experiment))

@@ -74,7 +74,8 @@ const SECTIONS = new Map(
 
 /**
  * Finds the sections of a kind.
- * @param {{ kind: string }} of an arm, a comparison or a result @throws {BenchError} if this version of the kit has no such kind
+ * @param {{ kind: string }} of an arm, a comparison or a result
+ * @throws {BenchError} if this version of the kit has no such kind
  */
 export function findSections({ kind }) {
   const sections = SECTIONS.get(kind)
@@ -94,7 +95,9 @@ export function findSections({ kind }) {
 
 /**
  * Lists each result with the sections of its kind.
- * @param {Pick<Summary, 'results'>} summary @returns {RenderedResult[]} @throws {BenchError} as `findSections` does
+ * @param {Pick<Summary, 'results'>} summary
+ * @returns {RenderedResult[]}
+ * @throws {BenchError} as `findSections` does
  */
 export function listResults({ results }) {
   return results.map(result => {
@@ -103,7 +106,11 @@ export function listResults({ results }) {
   })
 }
 
-/** Says whether any kind of a summary has rounds, or windows. @param {Summary} summary @param {'hasRounds' | 'hasWindows'} name */
+/**
+ * Says whether any kind of a summary has rounds, or windows.
+ * @param {Summary} summary
+ * @param {'hasRounds' | 'hasWindows'} name
+ */
 export function hasAny(summary, name) {
   return listResults(summary).some(({ sections }) => sections[name] !== false)
 }

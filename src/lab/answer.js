@@ -2,7 +2,10 @@ import { DEFINITIONS } from './comparison.js'
 import { formatChange, formatCount, formatDifference } from './text.js'
 
 /** The answer of a count: what a request costs on either side, and where the difference is. Pure. */
-/** @import { Breakdown, Row } from './comparison.js' @import { LabResults } from './text.js' */
+/**
+ * @import { Breakdown, Row } from './comparison.js'
+ * @import { LabResults } from './text.js'
+ */
 /** @import { Answer } from '../report/answer/answer.js' */
 
 const FUNCTIONS_MOST = 3
@@ -12,7 +15,8 @@ const NOUNS = { instructions: 'instructions', cpu: 'ns of CPU' }
 /**
  * Makes the answer: both sides by sidecar and where they differ, or, of one side alone (isAlone), where its cost is. CPU time is
  * shown if it was sampled, else instructions.
- * @param {LabResults & { conditions?: string[] }} options conditions: of the requests that were counted @returns {Answer}
+ * @param {LabResults & { conditions?: string[] }} options conditions: of the requests that were counted
+ * @returns {Answer}
  */
 export function createLabAnswer({ rows: all, breakdowns, labels, conditions = [], isAlone = false }) {
   const quantity = all.some(row => row.quantity === 'cpu') ? 'cpu' : 'instructions'
@@ -61,7 +65,11 @@ export function createLabAnswer({ rows: all, breakdowns, labels, conditions = []
   }
 }
 
-/** Renders the range of the sidecars' changes; `No difference` only if none is above its noise. @param {Row[]} rows @param {keyof typeof NOUNS} quantity */
+/**
+ * Renders the range of the sidecars' changes; `No difference` only if none is above its noise.
+ * @param {Row[]} rows
+ * @param {keyof typeof NOUNS} quantity
+ */
 function renderVerdict(rows, quantity) {
   if (rows.length === 0) return `Nothing was counted: no sidecar is on both sides (${DEFINITIONS[quantity]}).`
   const changes = rows.map(({ ratio }) => ratio - 1)
@@ -80,7 +88,8 @@ const isWithinNoise = ({ ratio, spread }) => Math.abs(ratio - 1) <= spread
 
 /**
  * Says whether the cost of a sidecar changed. If it did not, changes of its functions are chance.
- * @param {Breakdown} breakdown @param {Row[]} rows
+ * @param {Breakdown} breakdown
+ * @param {Row[]} rows
  */
 function hasChanged({ link, service }, rows) {
   return rows.some(row => row.link === link && row.service === service && !isWithinNoise(row))
@@ -88,7 +97,8 @@ function hasChanged({ link, service }, rows) {
 
 /**
  * Renders the dearest purposes and filters of a request in one sidecar, as shares, DEAREST_MOST of each; []: nothing was counted.
- * @param {Breakdown} breakdown @param {string} name
+ * @param {Breakdown} breakdown
+ * @param {string} name
  */
 function renderDearestParts({ groups, filters }, name) {
   const all = groups.reduce((sum, part) => sum + part.new, 0)
@@ -99,7 +109,8 @@ function renderDearestParts({ groups, filters }, name) {
 
 /**
  * Renders the functions that changed most in a sidecar, by half a unit at least, FUNCTIONS_MOST at most; []: none did.
- * @param {Breakdown} breakdown @param {string} name
+ * @param {Breakdown} breakdown
+ * @param {string} name
  */
 function renderMostChanged({ functions }, name) {
   const changed = functions

@@ -74,7 +74,8 @@ export function createCounter({ folder, valgrind, enter, signal }) {
     forget: () => ask(['zero']),
     /**
      * Takes the counts since the last time.
-     * @returns {Promise<ReturnType<typeof parseProfile>>} @throws {BenchError} if callgrind wrote none
+     * @returns {Promise<ReturnType<typeof parseProfile>>}
+     * @throws {BenchError} if callgrind wrote none
      */
     async take() {
       await ask(['dump'])

@@ -36,7 +36,11 @@ const GONE_SHARE = { counted: 0.001, sampled: 0.01 }
  *   functions: (Part & { inclusive: number })[] }} Breakdown
  */
 
-/** Compares each quantity that both sides have. A quantity of one side alone, or that is 0, is left out. @param {Sides} counts of the same links @returns {Row[]} */
+/**
+ * Compares each quantity that both sides have. A quantity of one side alone, or that is 0, is left out.
+ * @param {Sides} counts of the same links
+ * @returns {Row[]}
+ */
 export function compareCounts(counts) {
   const quantities = /** @type {Row['quantity'][]} */ (Object.keys(DEFINITIONS))
   return pairSidecars(counts).flatMap(([{ link, service, ...old }, next]) =>
@@ -50,7 +54,8 @@ export function compareCounts(counts) {
 }
 
 /**
- * Breaks the cost of each sidecar of both sides down by group, filter and function. @param {Sides} counts
+ * Breaks the cost of each sidecar of both sides down by group, filter and function.
+ * @param {Sides} counts
  * @param {{ functions: number }} options how many functions that changed most it has, beside those that are gone
  */
 export function breakDown(counts, { functions }) {
@@ -82,13 +87,22 @@ function indexCalls({ kinds = [] }) {
   return new Map(kinds.map(({ name, calls }) => [name, calls]))
 }
 
-/** Joins costs by name; a name that one side lacks costs 0 there. @param {Map<string, number>} old @param {Map<string, number>} next @returns {Part[]} */
+/**
+ * Joins costs by name; a name that one side lacks costs 0 there.
+ * @param {Map<string, number>} old
+ * @param {Map<string, number>} next
+ * @returns {Part[]}
+ */
 function joinCosts(old, next) {
   const names = [...new Set([...next.keys(), ...old.keys()])]
   return names.map(name => ({ name, old: old.get(name) ?? 0, new: next.get(name) ?? 0 }))
 }
 
-/** Pairs the sidecars that both sides have, old first. @param {Sides} counts @returns {[Costs, Costs][]} */
+/**
+ * Pairs the sidecars that both sides have, old first.
+ * @param {Sides} counts
+ * @returns {[Costs, Costs][]}
+ */
 function pairSidecars(counts) {
   return counts.new.flatMap(next => {
     const old = counts.old.find(({ link, service }) => link === next.link && service === next.service)

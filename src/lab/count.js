@@ -15,9 +15,11 @@ import { createCallCounter, PURPOSES, runUnderStrace, sumCalls } from './strace.
 /**
  * Counts the instructions that the sidecars of a link execute for a request, and their system calls. Requests come one at a
  * time, so that neither waiting nor other work changes the count.
- * @import { Arm, DataPlane, Handle, ProcessSpec, Target, Tool } from '../model/types.ts' @import { Testbed } from '../run/kind.js'
+ * @import { Arm, DataPlane, Handle, ProcessSpec, Target, Tool } from '../model/types.ts'
+ * @import { Testbed } from '../run/kind.js'
  * @import { Started } from '../run/start-services.js'
- * @import { Stack } from './profile.js' @import { Kinds } from './strace.js'
+ * @import { Stack } from './profile.js'
+ * @import { Kinds } from './strace.js'
  */
 
 // Pools and caches fill in this share of the requests.
@@ -52,13 +54,17 @@ const BURSTS = [3, 6]
  * @property {number} requests an even number
  * @property {AbortSignal} signal
  */
-/** @template Taken @typedef {{ start: () => Promise<unknown>, forget: () => Promise<unknown>, take: () => Promise<Taken> }} Counter */
+/**
+ * @template Taken
+ * @typedef {{ start: () => Promise<unknown>, forget: () => Promise<unknown>, take: () => Promise<Taken> }} Counter
+ */
 
 /**
  * Counts the instructions of the sidecars of an arm under callgrind.
  * @param {Counted & { valgrind: Tool, callers: number, hasHandshakes: boolean }} options callers: how many callers tell calls of a
  *   function apart; hasHandshakes: new mTLS connections are counted, too
- * @returns {Promise<SidecarCount[]>} @throws {BenchError} if the application does not answer a request, or callgrind fails
+ * @returns {Promise<SidecarCount[]>}
+ * @throws {BenchError} if the application does not answer a request, or callgrind fails
  */
 export async function countInstructions({ valgrind, callers, hasHandshakes, ...options }) {
   const { arm, requests } = options
@@ -80,7 +86,8 @@ export async function countInstructions({ valgrind, callers, hasHandshakes, ...o
 
 /**
  * Counts the system calls of the sidecars of an arm under strace. `kinds` of a sidecar has the calls of a request by name.
- * @param {Counted & { strace: Tool }} options @throws {BenchError} if a request is not answered by the application
+ * @param {Counted & { strace: Tool }} options
+ * @throws {BenchError} if a request is not answered by the application
  */
 export async function countCalls({ strace, ...options }) {
   const { arm, requests } = options
@@ -168,19 +175,28 @@ export function findHandshake(bursts, perRequest) {
   return toCount(made.map(({ requests, connections, total }) => (total - requests * perRequest) / connections))
 }
 
-/** Makes a count, whose value is the mean. @param {number[]} counts @returns {Count} */
+/**
+ * Makes a count, whose value is the mean.
+ * @param {number[]} counts
+ * @returns {Count}
+ */
 export function toCount(counts) {
   return { value: counts.reduce((sum, count) => sum + count, 0) / counts.length, counts }
 }
 
-/** Computes the distance of the lowest and the highest count, as a share of the mean. @param {Count} count */
+/**
+ * Computes the distance of the lowest and the highest count, as a share of the mean.
+ * @param {Count} count
+ */
 export function computeSpread({ value, counts }) {
   return (Math.max(...counts) - Math.min(...counts)) / value
 }
 
 /**
  * Copies a testbed, in which planes make changed sidecars.
- * @param {Testbed} testbed @param {(spec: ProcessSpec) => ProcessSpec} change of a sidecar @returns {Testbed}
+ * @param {Testbed} testbed
+ * @param {(spec: ProcessSpec) => ProcessSpec} change of a sidecar
+ * @returns {Testbed}
  */
 export function withSidecars(testbed, change) {
   /** @type {Record<string, DataPlane>} */
@@ -194,7 +210,8 @@ export function withSidecars(testbed, change) {
 
 /**
  * Makes the options of `countSidecars` for callgrind.
- * @param {Pick<Counted, 'arm' | 'signal'> & { valgrind: Tool }} options @param {{ callers: number }} how
+ * @param {Pick<Counted, 'arm' | 'signal'> & { valgrind: Tool }} options
+ * @param {{ callers: number }} how
  */
 function createCallgrindOptions({ valgrind, arm, signal }, how) {
   // callgrind answers the user that runs the sidecars, and nobody else.
@@ -248,7 +265,8 @@ export function createAsk({ testbed, arm, entry, deployment, timeoutSeconds, sig
 /**
  * Adds to the error of a request without an answer which sidecars hang: those that still use CPU, though no request is under way.
  * Other errors are returned as they are.
- * @template {Error} E @param {E} error
+ * @template {Error} E
+ * @param {E} error
  * @param {{ target: Pick<Target, 'look'>, processes: Pick<Handle, 'spec'>[] }} services
  * @returns {Promise<E | BenchError>}
  */

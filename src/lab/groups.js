@@ -2,7 +2,10 @@ import { groupBy } from '../lib/group-by.js'
 import { lowerFirstLetter } from '../lib/letters.js'
 import { sumSelf } from './profile.js'
 
-/** Names Pipy's functions in the words of a script's author. Pure. @import { Stack } from './profile.js' */
+/**
+ * Names Pipy's functions in the words of a script's author. Pure.
+ * @import { Stack } from './profile.js'
+ */
 
 /** Purposes by the names of functions. A function that no pattern knows works for its caller. @type {[group: string, pattern: RegExp][]} */
 const GROUPS = [
@@ -28,7 +31,10 @@ const GROUPS = [
 ]
 const OTHER = 'other'
 
-/** Names the purpose of a stack, by its innermost known function; `other` if it has none. @param {Pick<Stack, 'frames'>} stack */
+/**
+ * Names the purpose of a stack, by its innermost known function; `other` if it has none.
+ * @param {Pick<Stack, 'frames'>} stack
+ */
 export function findStackGroup({ frames }) {
   for (const frame of frames) {
     const group = GROUPS.find(([, pattern]) => pattern.test(frame))?.[0]
@@ -64,7 +70,10 @@ const FILTERS = new Map([
 ])
 const FILTER = /^pipy::((?:http2?::|tls::)?\w+)::/
 
-/** Names the innermost filter of a stack; `other` if it has none. @param {Pick<Stack, 'frames'>} stack */
+/**
+ * Names the innermost filter of a stack; `other` if it has none.
+ * @param {Pick<Stack, 'frames'>} stack
+ */
 export function findStackFilter(stack) {
   return cutAtFilter(stack).filter
 }
@@ -79,13 +88,20 @@ export function cutAtFilter({ frames }) {
   return { filter: names[at] ?? OTHER, frames: at === -1 ? frames : frames.slice(0, at + 1) }
 }
 
-/** Sums costs by a name, dearest first. @param {Stack[]} stacks @param {(stack: Stack) => string} chooseGroup */
+/**
+ * Sums costs by a name, dearest first.
+ * @param {Stack[]} stacks
+ * @param {(stack: Stack) => string} chooseGroup
+ */
 export function sumCostsBy(stacks, chooseGroup) {
   const sums = [...groupBy(stacks, chooseGroup)].map(([name, group]) => /** @type {const} */ ([name, sumSelf(group)]))
   return new Map(sums.sort(([, a], [, b]) => b - a))
 }
 
-/** Sums the cost of each function with its callees. A recursive function counts once a stack. @param {Stack[]} stacks */
+/**
+ * Sums the cost of each function with its callees. A recursive function counts once a stack.
+ * @param {Stack[]} stacks
+ */
 export function sumInclusive(stacks) {
   /** @type {Map<string, number>} */
   const sums = new Map()

@@ -13,14 +13,20 @@ const TEST_FILE = /\.test\.mjs$/
 // The folder above may belong to a package of CommonJS.
 const PACKAGE = `${JSON.stringify({ private: true, type: 'module' }, null, 2)}\n`
 
-/** Copies the shortest script into a new folder. @param {string} folder @throws {UsageError | BenchError} as fillFolder() */
+/**
+ * Copies the shortest script into a new folder.
+ * @param {string} folder
+ * @throws {UsageError | BenchError} as fillFolder()
+ */
 export function copyShortest(folder) {
   fillFolder(folder, () => cpSync(SHORTEST, folder, { recursive: true }))
 }
 
 /**
  * Copies the kit's scripts, with the tests of their pure parts, into a new folder.
- * @param {string} folder @returns {string[]} names of the tests @throws {UsageError | BenchError} as fillFolder()
+ * @param {string} folder
+ * @returns {string[]} names of the tests
+ * @throws {UsageError | BenchError} as fillFolder()
  */
 export function copyScripts(folder) {
   return fillFolder(folder, () => {
@@ -37,7 +43,9 @@ export function copyScripts(folder) {
 
 /**
  * Makes a folder and fills it. If that fails, the folder is removed.
- * @template T @param {string} folder @param {() => T} fill
+ * @template T
+ * @param {string} folder
+ * @param {() => T} fill
  * @throws {UsageError} if the folder exists, its parent does not, or its name has a comma; {BenchError} if it cannot be filled
  */
 function fillFolder(folder, fill) {
@@ -53,7 +61,11 @@ function fillFolder(folder, fill) {
   }
 }
 
-/** Makes a folder. @param {string} folder @throws {UsageError} if it exists, or its parent does not */
+/**
+ * Makes a folder.
+ * @param {string} folder
+ * @throws {UsageError} if it exists, or its parent does not
+ */
 function makeFolder(folder) {
   try {
     mkdirSync(folder)

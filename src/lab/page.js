@@ -6,7 +6,8 @@ import { listDefinitions, tabulateBreakdown, tabulateRows } from './text.js'
 
 /**
  * Renders the results of the lab as one page that needs nothing else. Pure.
- * @import { Costs, Sides } from './comparison.js' @import { Stack } from './profile.js'
+ * @import { Costs, Sides } from './comparison.js'
+ * @import { Stack } from './profile.js'
  * @typedef {{ name: string, old: number, new: number, children: Map<string, Node> }} Node instructions a request
  * @typedef {{ start: number, depth: number, node: Node }} Box
  */
@@ -49,12 +50,18 @@ ${tabulateBreakdown(breakdown).map(table => renderTable(table))}</section>`
   return renderPage({ title: `Pipeline lab: ${labels.new}`, body, charts: [], assets })
 }
 
-/** Finds the cost of one sample; 0: all was counted. @param {Pick<Costs, 'stacks' | 'samples'>} costs */
+/**
+ * Finds the cost of one sample; 0: all was counted.
+ * @param {Pick<Costs, 'stacks' | 'samples'>} costs
+ */
 function computeSampleCost({ stacks, samples }) {
   return samples ? sumSelf(stacks) / samples : 0
 }
 
-/** Makes one tree of the stacks of both sides: filter, then functions from the outermost to the innermost. @param {{ old: Stack[], new: Stack[] }} stacks */
+/**
+ * Makes one tree of the stacks of both sides: filter, then functions from the outermost to the innermost.
+ * @param {{ old: Stack[], new: Stack[] }} stacks
+ */
 export function growTree(stacks) {
   /** @type {Node} */
   const root = { name: 'all', old: 0, new: 0, children: new Map() }
@@ -93,7 +100,11 @@ export function drawFlames({ title, root, grain = 0 }) {
   return html`<div class="flames" role="img" aria-label="${about}" style="height: ${ROW_PIXELS * rows}px">${drawn}</div>`
 }
 
-/** Finds the colour class of a box by the change of its cost. @param {Node} node @param {{ root: Node, grain: number }} area */
+/**
+ * Finds the colour class of a box by the change of its cost.
+ * @param {Node} node
+ * @param {{ root: Node, grain: number }} area
+ */
 function changeOf(node, { root, grain }) {
   const change = node.new - node.old
   const chance = SHOWN_DEVIATIONS * Math.sqrt((node.old + node.new) * grain)
@@ -101,7 +112,11 @@ function changeOf(node, { root, grain }) {
   return change > 0 ? 'costlier' : 'cheaper'
 }
 
-/** Lists the boxes that can be seen, siblings by name. start: cost to the left; depth: 0 at the bottom. @param {Node} root @returns {Box[]} */
+/**
+ * Lists the boxes that can be seen, siblings by name. start: cost to the left; depth: 0 at the bottom.
+ * @param {Node} root
+ * @returns {Box[]}
+ */
 function listBoxes(root) {
   /** @type {Box[]} */
   const boxes = []

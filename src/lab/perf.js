@@ -9,7 +9,8 @@ import { joinStacks, shortenName } from './profile.js'
 /**
  * Samples running processes with perf: https://man7.org/linux/man-pages/man1/perf-record.1.html. perf script prints
  * for each sample a line with the process and the event, then its stack, the innermost function first.
- * @import { ProcessSpec, Tool } from '../model/types.ts' @import { Profile, Stack } from './profile.js'
+ * @import { ProcessSpec, Tool } from '../model/types.ts'
+ * @import { Profile, Stack } from './profile.js'
  */
 
 // A timer of the kernel: virtual machines often lack the hardware counters of a CPU.
@@ -29,10 +30,17 @@ const CUT_OFF = /^f{16}$/
 // Functions on every way into the kernel.
 const ENTRY = /^(entry_|do_syscall_|x64_sys_call$|el0|invoke_syscall|do_el0)/
 
-/** Names the file with a process' id. @param {string} folder of the process that writes its id there */
+/**
+ * Names the file with a process' id.
+ * @param {string} folder of the process that writes its id there
+ */
 const locatePidFile = folder => path.join(folder, 'pid')
 
-/** Changes the command of a process to write its process id first (`exec` keeps the id). @param {ProcessSpec} spec @returns {ProcessSpec} */
+/**
+ * Changes the command of a process to write its process id first (`exec` keeps the id).
+ * @param {ProcessSpec} spec
+ * @returns {ProcessSpec}
+ */
 export function withPidFile(spec) {
   const script = 'echo $$ >"$1" && shift && exec "$@"'
   return {
@@ -77,7 +85,9 @@ export async function samplePids({ file, ...options }) {
 
 /**
  * Records processes into the file, and reads that.
- * @param {Parameters<typeof samplePids>[0]} options @returns {Promise<string>} what perf script prints @throws as samplePids()
+ * @param {Parameters<typeof samplePids>[0]} options
+ * @returns {Promise<string>} what perf script prints
+ * @throws as samplePids()
  */
 async function recordPids({ perf, pids, seconds, file, signal }) {
   const run = (/** @type {string[]} */ argv, timeout = READ_MS) =>
@@ -100,7 +110,9 @@ async function recordPids({ perf, pids, seconds, file, signal }) {
 }
 
 /**
- * Renders why perf took no samples, with advice. @param {string} stderr @param {string | null} paranoid value of the setting; null: no such file
+ * Renders why perf took no samples, with advice.
+ * @param {string} stderr
+ * @param {string | null} paranoid value of the setting; null: no such file
  * @param {{ isRoot?: boolean, file?: string }} [options] file: that perf was to write
  */
 export function renderPerfRefusal(stderr, paranoid, { isRoot = false, file } = {}) {
@@ -115,7 +127,10 @@ export function renderPerfRefusal(stderr, paranoid, { isRoot = false, file } = {
   return `perf cannot sample the sidecars: ${findErrorLine(stderr)} (${setting}); ${advice}`
 }
 
-/** Finds the first line of perf's stderr that is neither empty nor progress. @param {string} text */
+/**
+ * Finds the first line of perf's stderr that is neither empty nor progress.
+ * @param {string} text
+ */
 function findErrorLine(text) {
   const line = text
     .split('\n')
@@ -143,7 +158,11 @@ export function parsePerfScript(text) {
   return { events: [...new Set(samples.map(({ event }) => event))], profiles }
 }
 
-/** Parses a stack; the frames of the kernel become one, as the innermost. @param {string[]} lines of one sample @returns {Stack} */
+/**
+ * Parses a stack; the frames of the kernel become one, as the innermost.
+ * @param {string[]} lines of one sample
+ * @returns {Stack}
+ */
 function readStack(lines) {
   const frames = lines.flatMap(line => {
     const [, ip, name, object] = FRAME.exec(line) ?? []
@@ -157,7 +176,10 @@ function readStack(lines) {
   return { frames: user, object: frames[0]?.object ?? '', self: 1 }
 }
 
-/** Renders the system call or another entry into the kernel, with the mark `_[k]` of flame graphs. @param {string[]} names */
+/**
+ * Renders the system call or another entry into the kernel, with the mark `_[k]` of flame graphs.
+ * @param {string[]} names
+ */
 function formatKernelEntry(names) {
   const call = names.map(name => SYSTEM_CALL.exec(name)?.[1]).findLast(Boolean)
   return `${call ?? names.findLast(name => !ENTRY.test(name)) ?? names[0]}_[k]`

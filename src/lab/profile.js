@@ -13,7 +13,11 @@ export const CALLERS = 16
 // Operators whose names contain brackets, which would look like parameters.
 const SYMBOLS = /operator(<<=?|>>=?|<=>?|>=?|->\*?|<|\(\)|\[\])/g
 
-/** Parses a profile; stacks without a cost of their own are left out. @param {string} text @returns {Profile} */
+/**
+ * Parses a profile; stacks without a cost of their own are left out.
+ * @param {string} text
+ * @returns {Profile}
+ */
 export function parseProfile(text) {
   /** @type {Map<string, Stack>} */
   const stacks = new Map()
@@ -53,7 +57,9 @@ export function joinStacks(stacks) {
 
 /**
  * Reads a name: callgrind writes it with its number the first time, and the number alone afterwards.
- * @param {Map<string, string>} known is changed @param {string} value such as `(12) memcpy` @returns {string} `???`: it is not known
+ * @param {Map<string, string>} known is changed
+ * @param {string} value such as `(12) memcpy`
+ * @returns {string} `???`: it is not known
  */
 function resolveName(known, value) {
   const [, id, name] = /^\((\d+)\)(?: (.*))?$/.exec(value) ?? [null, value, value]
@@ -63,7 +69,8 @@ function resolveName(known, value) {
 
 /**
  * Finds the stack of a name such as `memcpy'caller'main`, or adds it.
- * @param {Map<string, Stack>} stacks is changed @param {{ name: string, object: string }} of
+ * @param {Map<string, Stack>} stacks is changed
+ * @param {{ name: string, object: string }} of
  */
 function findOrAddStack(stacks, { name, object }) {
   const key = `${object} ${name}`
@@ -74,7 +81,10 @@ function findOrAddStack(stacks, { name, object }) {
   return stack
 }
 
-/** Shortens a C++ name: no parameters, no template arguments, such as `pipy::Filter::output`. @param {string} name */
+/**
+ * Shortens a C++ name: no parameters, no template arguments, such as `pipy::Filter::output`.
+ * @param {string} name
+ */
 export function shortenName(name) {
   let depth = 0
   let short = ''

@@ -8,7 +8,8 @@ import { joinStacks } from './profile.js'
 
 /**
  * Samples the CPU time of sidecars under load, by stack, in the window of a trial as `bench` makes it.
- * @import { Tool, Trial, TrialRecord } from '../model/types.ts' @import { Testbed } from '../run/kind.js'
+ * @import { Tool, Trial, TrialRecord } from '../model/types.ts'
+ * @import { Testbed } from '../run/kind.js'
  * @import { Profile } from './profile.js'
  */
 

@@ -2,7 +2,11 @@ import { computeSteadyGrowth, renderGrowth } from '../model/memory-growth.js'
 import { startServices } from '../run/start-services.js'
 import { createAsk } from './count.js'
 
-/** @import { Arm } from '../model/types.ts' @import { Testbed } from '../run/kind.js' @import { Started } from '../run/start-services.js' */
+/**
+ * @import { Arm } from '../model/types.ts'
+ * @import { Testbed } from '../run/kind.js'
+ * @import { Started } from '../run/start-services.js'
+ */
 
 // A sidecar without a counter is ready within tenths of a second, and answers within milliseconds.
 const READY_SECONDS = 2

@@ -32,13 +32,19 @@ export function isKit(scripts) {
 
 /**
  * Chooses the old side: if the user names none, the kit's scripts, and for these their last commit.
- * @param {string | null} against @param {string} scripts
+ * @param {string | null} against
+ * @param {string} scripts
  */
 export function chooseOldSide(against, scripts) {
   return against ?? (isKit(scripts) ? `${GIT}HEAD` : KIT)
 }
 
-/** Finds how a folder of scripts is run. @param {string} scripts @returns {Side} @throws {UsageError} if it has none */
+/**
+ * Finds how a folder of scripts is run.
+ * @param {string} scripts
+ * @returns {Side}
+ * @throws {UsageError} if it has none
+ */
 export function findSide(scripts) {
   const folder = path.resolve(scripts)
   const label = path.relative('', folder) || folder
@@ -65,7 +71,8 @@ function listScripts(folder) {
 
 /**
  * Unpacks the scripts of a commit into a folder.
- * @param {{ ref: string, scripts: string, into: string }} from @returns {Promise<Side>}
+ * @param {{ ref: string, scripts: string, into: string }} from
+ * @returns {Promise<Side>}
  * @throws {UsageError} if the commit has none, or git is missing; {BenchError} if they cannot be unpacked
  */
 async function takeFromGit({ ref, scripts, into }) {
@@ -87,7 +94,10 @@ async function takeFromGit({ ref, scripts, into }) {
   return { ...findSide(into), label: `${scripts} in ${ref}` }
 }
 
-/** Finds the folder of the old side's scripts, once `findOldSide` has run. @param {{ against: string, into: string }} options */
+/**
+ * Finds the folder of the old side's scripts, once `findOldSide` has run.
+ * @param {{ against: string, into: string }} options
+ */
 export function locateOldSide({ against, into }) {
   return against.startsWith(GIT) ? into : path.resolve(against)
 }

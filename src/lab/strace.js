@@ -7,7 +7,8 @@ import path from 'node:path'
  */
 
 /**
- * System calls of one name. bytes: that they sent or received. @typedef {{ calls: number, bytes: number }} Kind
+ * System calls of one name. bytes: that they sent or received.
+ * @typedef {{ calls: number, bytes: number }} Kind
  * @typedef {Map<string, Kind>} Kinds by name
  */
 
@@ -28,7 +29,9 @@ const locateTrace = folder => path.join(folder, 'strace.out')
 
 /**
  * Changes the command of a process to run it under strace, with all its threads.
- * @param {ProcessSpec} spec @param {Tool} strace @returns {ProcessSpec}
+ * @param {ProcessSpec} spec
+ * @param {Tool} strace
+ * @returns {ProcessSpec}
  */
 export function runUnderStrace(spec, strace) {
   const options = ['-f', '-qq', '-s', '0', '-e', 'signal=none', '-o', locateTrace(spec.folder)]
@@ -51,7 +54,11 @@ export function createCallCounter({ folder }) {
   return { start: async () => {}, forget: read, take: read }
 }
 
-/** Parses finished calls. A failed one (its result is below 0) counts as a call, and has no bytes. @param {string} text of strace @returns {Kinds} */
+/**
+ * Parses finished calls. A failed one (its result is below 0) counts as a call, and has no bytes.
+ * @param {string} text of strace
+ * @returns {Kinds}
+ */
 export function parseCalls(text) {
   /** @type {Kinds} */
   const kinds = new Map()
@@ -66,7 +73,11 @@ export function parseCalls(text) {
   return kinds
 }
 
-/** Sums calls of a purpose. @param {Kinds} kinds @param {RegExp} [purpose] absent: of all */
+/**
+ * Sums calls of a purpose.
+ * @param {Kinds} kinds
+ * @param {RegExp} [purpose] absent: of all
+ */
 export function sumCalls(kinds, purpose = /./) {
   return [...kinds].reduce((sum, [name, { calls }]) => sum + (purpose.test(name) ? calls : 0), 0)
 }

@@ -4,7 +4,8 @@ import { DEFINITIONS } from './comparison.js'
 
 /**
  * Renders the results of the lab as text. Pure.
- * @import { Breakdown, Part, Row } from './comparison.js' @import { Table } from '../lib/text-table.js'
+ * @import { Breakdown, Part, Row } from './comparison.js'
+ * @import { Table } from '../lib/text-table.js'
  */
 
 /** Quantities of which a request has few: they have decimals. @type {Row['quantity'][]} */
@@ -12,12 +13,20 @@ const CALLS = ['calls', 'wakeUps']
 // Counts that are this far apart (a share) leave one significant digit.
 const NOISY = 0.05
 const COLUMNS = alignRight('old', 'new', 'difference', 'of the old')
-/** Formats a number with blanks between thousands, never as -0. @param {number} value @param {number} [digits] after the point */
+/**
+ * Formats a number with blanks between thousands, never as -0.
+ * @param {number} value
+ * @param {number} [digits] after the point
+ */
 export const formatCount = (value, digits = 0) => {
   const options = { minimumFractionDigits: digits, maximumFractionDigits: digits }
   return (Number(value.toFixed(digits)) || 0).toLocaleString('en-US', options).replaceAll(',', ' ')
 }
-/** Formats a difference with its sign. @param {number} value @param {number} [digits] */
+/**
+ * Formats a difference with its sign.
+ * @param {number} value
+ * @param {number} [digits]
+ */
 export const formatDifference = (value, digits) =>
   `${Number(value.toFixed(digits)) > 0 ? '+' : ''}${formatCount(value, digits)}`
 /** Formats a change as `+1.23 %`. @param {number} share */
@@ -48,7 +57,11 @@ export function renderLabDetails({ rows, breakdowns, labels, notes, isAlone = fa
 // Columns that compare two sides.
 const OF_TWO = ['old', 'difference', 'of the old', 'new/old']
 
-/** Leaves out the columns that compare two sides. @param {Table} table @returns {Table} */
+/**
+ * Leaves out the columns that compare two sides.
+ * @param {Table} table
+ * @returns {Table}
+ */
 function dropOldColumns({ caption, columns, rows }) {
   const kept = columns.map(([name]) => !OF_TWO.includes(name))
   const keep = (/** @type {any[]} */ cells) => cells.filter((_, i) => kept[i])
@@ -56,11 +69,16 @@ function dropOldColumns({ caption, columns, rows }) {
 }
 
 const SAVES_SHOWN = 5
-/** The rows that were counted after a save of the scripts. @typedef {{ at: Date, rows: Row[] }} Save */
+/**
+ * The rows that were counted after a save of the scripts.
+ * @typedef {{ at: Date, rows: Row[] }} Save
+ */
 
 /**
  * Renders the rows that a save of the scripts has changed by more than their noise, and those that are new, or says that there are
- * none. @param {Row[]} rows @param {Row[]} before rows of the save before
+ * none.
+ * @param {Row[]} rows
+ * @param {Row[]} before rows of the save before
  */
 export function renderChangedRows(rows, before) {
   const changed = rows.filter(row => {
@@ -100,7 +118,10 @@ export function renderSaves(saves) {
   return renderTextTable({ caption: '', columns, rows }).join('\n')
 }
 
-/** Renders the noise of each quantity: how far two counts of one side are apart at most. @param {Row[]} rows */
+/**
+ * Renders the noise of each quantity: how far two counts of one side are apart at most.
+ * @param {Row[]} rows
+ */
 function renderNoiseFloor(rows) {
   const parts = [...groupBy(rows, ({ quantity }) => quantity)].map(
     ([name, same]) => `${name} ${renderNoise(Math.max(...same.map(({ spread }) => spread)))}`,
@@ -119,7 +140,11 @@ export function listDefinitions(rows) {
   return defined.map(([name, what]) => `${name}: ${what}`)
 }
 
-/** Tabulates the quantities of each sidecar, with fewer digits if they are noisy. @param {Row[]} rows @returns {Table} */
+/**
+ * Tabulates the quantities of each sidecar, with fewer digits if they are noisy.
+ * @param {Row[]} rows
+ * @returns {Table}
+ */
 export function tabulateRows(rows) {
   return {
     caption: '',
@@ -140,7 +165,11 @@ export function tabulateRows(rows) {
   }
 }
 
-/** Tabulates where the cost of a sidecar is: by purpose, filter, system call and function. @param {Breakdown} breakdown @returns {Table[]} */
+/**
+ * Tabulates where the cost of a sidecar is: by purpose, filter, system call and function.
+ * @param {Breakdown} breakdown
+ * @returns {Table[]}
+ */
 export function tabulateBreakdown({ link, service, unit, groups, filters, calls, functions }) {
   const subject = `${service} of ${link}, ${unit}`
   return [
@@ -155,7 +184,12 @@ export function tabulateBreakdown({ link, service, unit, groups, filters, calls,
   ]
 }
 
-/** @param {string} caption @param {Part[]} parts @param {number} [digits] @returns {Table} */
+/**
+ * @param {string} caption
+ * @param {Part[]} parts
+ * @param {number} [digits]
+ * @returns {Table}
+ */
 function tabulateParts(caption, parts, digits) {
   return {
     caption,
@@ -164,7 +198,11 @@ function tabulateParts(caption, parts, digits) {
   }
 }
 
-/** Renders old, new, their difference and its share of the old; `new` if there is no old. @param {Part} part @param {number} [digits] */
+/**
+ * Renders old, new, their difference and its share of the old; `new` if there is no old.
+ * @param {Part} part
+ * @param {number} [digits]
+ */
 function renderPartCells(part, digits = 0) {
   const change = Number(part.new.toFixed(digits)) - Number(part.old.toFixed(digits))
   return [

@@ -10,7 +10,9 @@ import { QUANTITIES } from './comparison.js'
 
 /**
  * Parses `new/old handshake@client <= 1`.
- * @param {string} expression @param {string[]} services @returns {Threshold} service: null: each sidecar
+ * @param {string} expression
+ * @param {string[]} services
+ * @returns {Threshold} service: null: each sidecar
  * @throws {UsageError} for another form, quantity or sidecar, and for a ratio that is not above 0
  */
 export function parseLabThreshold(expression, services) {
@@ -33,7 +35,11 @@ export function parseLabThreshold(expression, services) {
 
 /** @typedef {'held' | 'crossed' | 'undecided'} Verdict */
 
-/** Judges thresholds, and sorts a sentence about each sidecar by its verdict. @param {Threshold[]} thresholds @param {Judged} judged */
+/**
+ * Judges thresholds, and sorts a sentence about each sidecar by its verdict.
+ * @param {Threshold[]} thresholds
+ * @param {Judged} judged
+ */
 export function judgeThresholds(thresholds, judged) {
   const all = thresholds.flatMap(threshold => judgeThreshold(threshold, judged))
   const tell = (/** @type {Verdict} */ verdict) => all.flatMap(one => (one.verdict === verdict ? [one.sentence] : []))
@@ -43,7 +49,8 @@ export function judgeThresholds(thresholds, judged) {
 /**
  * Judges a threshold for each sidecar that it names. It is undecided if the ratio was not measured, or is nearer to the limit than
  * two counts of one side are to each other.
- * @param {Threshold} threshold @param {Judged} options
+ * @param {Threshold} threshold
+ * @param {Judged} options
  */
 function judgeThreshold({ expression, quantity, a, service, operator, limit }, { rows, breakdowns }) {
   const createVerdict = (/** @type {Verdict} */ verdict, /** @type {string} */ why) => ({

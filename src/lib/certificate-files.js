@@ -1,13 +1,27 @@
-/** Names the folder of a key type's certificates: RSA has its own. @param {string} folder of the ECDSA certificates @param {string} tls */
+/**
+ * Names the folder of a key type's certificates: RSA has its own.
+ * @param {string} folder of the ECDSA certificates
+ * @param {string} tls
+ */
 export const locateCertificates = (folder, tls) => (tls === 'rsa-2048' ? `${folder}-rsa` : folder)
 
-/** Names the file of the authority's private key. @param {string} folder of the certificates of a key type */
+/**
+ * Names the file of the authority's private key.
+ * @param {string} folder of the certificates of a key type
+ */
 export const locateAuthorityKey = folder => `${folder}/ca-key.pem`
 
-/** Names a service's second certificate, of the same identity: a rotation changes to it, or back. @param {string} name */
+/**
+ * Names a service's second certificate, of the same identity: a rotation changes to it, or back.
+ * @param {string} name
+ */
 export const renderNextCertificateName = name => `${name}-next`
 
-/** Names the PEM files of a certificate and its private key. @param {string} name of a service, or of the load @param {string} folder */
+/**
+ * Names the PEM files of a certificate and its private key.
+ * @param {string} name of a service, or of the load
+ * @param {string} folder
+ */
 export function locateCredentials(name, folder) {
   return { certificatePath: `${folder}/${name}.pem`, keyPath: `${folder}/${name}-key.pem` }
 }

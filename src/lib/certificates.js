@@ -29,7 +29,9 @@ const CLOCK_SKEW_MS = 300 * 1000
 
 /**
  * Creates a self-signed certificate authority, CN=`name`. It and its leaves are valid for `lifeMs`, by default a day.
- * @param {string} name @param {{ keyType?: KeyType, lifeMs?: number }} [options] @returns {Promise<Authority>}
+ * @param {string} name
+ * @param {{ keyType?: KeyType, lifeMs?: number }} [options]
+ * @returns {Promise<Authority>}
  */
 export async function createAuthority(name, { keyType = 'ecdsa-p256', lifeMs = LIFETIME_MS } = {}) {
   const keys = await createKeys(keyType)
@@ -54,7 +56,8 @@ export async function createAuthority(name, { keyType = 'ecdsa-p256', lifeMs = L
  * @param {string} written.keyPem PKCS #8
  * @param {KeyType} [written.keyType] that of the key; ecdsa-p256 by default
  * @param {number} [written.lifeMs] that of its new leaves; a day by default
- * @returns {Promise<Authority>} @throws if either cannot be read, or the key is of another type
+ * @returns {Promise<Authority>}
+ * @throws if either cannot be read, or the key is of another type
  */
 export async function readAuthority({ certificatePem, keyPem, keyType = 'ecdsa-p256', lifeMs = LIFETIME_MS }) {
   const certificate = new x509.X509Certificate(certificatePem)
@@ -67,7 +70,9 @@ export async function readAuthority({ certificatePem, keyPem, keyType = 'ecdsa-p
 
 /**
  * Reads a certificate signing request: the key to certify, and the identities it requests, the URIs of its subject alternative
- * name (empty: none). @param {string} pem @throws if it is no such request, or was not signed with its own key
+ * name (empty: none).
+ * @param {string} pem
+ * @throws if it is no such request, or was not signed with its own key
  */
 export async function readSigningRequest(pem) {
   const request = new x509.Pkcs10CertificateRequest(pem)
@@ -102,7 +107,8 @@ export async function issueCertificate({ authority, keys, isSelfSigned, ...reque
 }
 
 /**
- * Signs a leaf certificate of a public key. @returns PEM
+ * Signs a leaf certificate of a public key.
+ * @returns PEM
  * @param {{ authority: Authority, identity: string, dnsName: string, publicKey: CryptoKey, signer?: CryptoKeyPair } & CertificateFlaws} request
  *   signer: by default the authority; isSelfSigned only names the subject as issuer, so `signer` must be the subject's keys
  */
@@ -161,7 +167,10 @@ export async function writeCertificates({ folder, services, hasAuthorityKey = fa
   return authority
 }
 
-/** Generates a key pair for signatures, whose private key can be exported. @param {KeyType} keyType */
+/**
+ * Generates a key pair for signatures, whose private key can be exported.
+ * @param {KeyType} keyType
+ */
 export function createKeys(keyType) {
   return /** @type {Promise<CryptoKeyPair>} */ (
     webcrypto.subtle.generateKey(ALGORITHMS[keyType].key, true, ['sign', 'verify'])
@@ -170,7 +179,8 @@ export function createKeys(keyType) {
 
 /**
  * Computes a validity, which begins CLOCK_SKEW_MS earlier than the lifetime: one in the past ended one lifetime ago, and one in the
- * future begins in two. @param {{ validIn?: CertificateFlaws['validIn'] | 'now', lifeMs: number }} options
+ * future begins in two.
+ * @param {{ validIn?: CertificateFlaws['validIn'] | 'now', lifeMs: number }} options
  */
 function computeValidity({ validIn = 'now', lifeMs }) {
   const now = Date.now() + { now: 0, past: -2, future: 2 }[validIn] * lifeMs

@@ -24,7 +24,9 @@ export function startClock() {
     },
     /**
      * Waits until a moment of this clock, if it has not passed.
-     * @param {number} epochMs @param {AbortSignal} [signal] @throws the signal's reason when it aborts
+     * @param {number} epochMs
+     * @param {AbortSignal} [signal]
+     * @throws the signal's reason when it aborts
      */
     async waitUntil(epochMs, signal) {
       // A timer may fire a little before its time.

@@ -16,7 +16,10 @@ const DEVIATION_OF_MAD = 1.4826
 /** The fewest values that have an interval. */
 export const SEQUENCE_LEAST = 8
 
-/** Computes how much of ERROR the intervals of the first n values may use up together. @param {number} n */
+/**
+ * Computes how much of ERROR the intervals of the first n values may use up together.
+ * @param {number} n
+ */
 const spendUntil = n => (n <= BEFORE_FIRST ? 0 : ERROR * (1 - Math.sqrt(BEFORE_FIRST / n)))
 
 /** The results of `findSequenceDepth` so far, by n. */
@@ -27,7 +30,8 @@ let spent = 0
 
 /**
  * Finds the depth k of the interval of n values, which goes from the k-th smallest to the k-th largest; 0: there is none yet. With
- * a chance of at least 95 %, the intervals of all n contain the median. Exact for any distribution. @param {number} n
+ * a chance of at least 95 %, the intervals of all n contain the median. Exact for any distribution.
+ * @param {number} n
  */
 export function findSequenceDepth(n) {
   while (depths.length <= n) addDepth()
@@ -69,5 +73,8 @@ export function extrapolateCount({ values, width, most }) {
   return null
 }
 
-/** Computes the expected interval width of n normal values, in standard deviations (Blom, Statistical Estimates, 1958). @param {number} n from 8 on */
+/**
+ * Computes the expected interval width of n normal values, in standard deviations (Blom, Statistical Estimates, 1958).
+ * @param {number} n from 8 on
+ */
 const computeExpectedWidth = n => -2 * probit((findSequenceDepth(n) - 0.375) / (n + 0.25))

@@ -51,7 +51,10 @@ export class BrokenToolError extends BenchError {}
 
 /** Processes that exited early, each with cause and OOM flag. @template E */
 export class EndedError extends BenchError {
-  /** @param {string} message @param {{ cause?: unknown, ended: E[] }} options */
+  /**
+   * @param {string} message
+   * @param {{ cause?: unknown, ended: E[] }} options
+   */
   constructor(message, { cause, ended }) {
     super(message, { cause })
     this.ended = ended

@@ -3,7 +3,8 @@ import path from 'node:path'
 
 /**
  * Makes a folder and those above it, one by one: below /proc, Node 20 hangs on `recursive`.
- * @param {string} folder @throws the system's error if it cannot
+ * @param {string} folder
+ * @throws the system's error if it cannot
  */
 export function makeFolder(folder) {
   for (const at of listMissingFolders(folder)) {
@@ -16,7 +17,10 @@ export function makeFolder(folder) {
   }
 }
 
-/** Lists the folders that must be made for a folder to exist, the uppermost first; []: it exists. @param {string} folder */
+/**
+ * Lists the folders that must be made for a folder to exist, the uppermost first; []: it exists.
+ * @param {string} folder
+ */
 export function listMissingFolders(folder) {
   const missing = []
   for (let at = path.resolve(folder); !fs.existsSync(at); at = path.dirname(at)) missing.unshift(at)

@@ -1,6 +1,8 @@
 /**
  * Groups items by key, in their order, as Map.groupBy does from Node 21 on.
- * @template Item, Key @param {Item[]} items @param {(item: Item) => Key} keyOf
+ * @template Item, Key
+ * @param {Item[]} items
+ * @param {(item: Item) => Key} keyOf
  */
 export function groupBy(items, keyOf) {
   /** @type {Map<Key, Item[]>} */
@@ -13,7 +15,12 @@ export function groupBy(items, keyOf) {
   return groups
 }
 
-/** Keeps the last item of each key, at the place of the first. @template Item @param {Item[]} items @param {(item: Item) => unknown} keyOf */
+/**
+ * Keeps the last item of each key, at the place of the first.
+ * @template Item
+ * @param {Item[]} items
+ * @param {(item: Item) => unknown} keyOf
+ */
 export function uniqueBy(items, keyOf) {
   return [...new Map(items.map(item => [keyOf(item), item])).values()]
 }

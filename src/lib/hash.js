@@ -26,14 +26,18 @@ export function hashText(text) {
   return createHash('sha256').update(text).digest('hex')
 }
 
-/** Computes the first 64 bits of the BLAKE2b-512 of a text, as a little-endian number. @param {string} text */
+/**
+ * Computes the first 64 bits of the BLAKE2b-512 of a text, as a little-endian number.
+ * @param {string} text
+ */
 export function hashTo64Bits(text) {
   return createHash('blake2b512').update(text).digest().readBigUInt64LE()
 }
 
 /**
  * Computes the SHA-256 of the paths and contents below a folder.
- * @param {string} folder @param {(path: string) => boolean} [isIncluded] of a file or folder; by default all are
+ * @param {string} folder
+ * @param {(path: string) => boolean} [isIncluded] of a file or folder; by default all are
  */
 export function hashFolder(folder, isIncluded = () => true) {
   const files = listFiles(folder, isIncluded)
@@ -42,7 +46,9 @@ export function hashFolder(folder, isIncluded = () => true) {
 
 /**
  * Lists the files of a folder and those below it. Links are followed.
- * @param {string} folder @param {(path: string) => boolean} isIncluded @returns {string[]} paths below it, sorted
+ * @param {string} folder
+ * @param {(path: string) => boolean} isIncluded
+ * @returns {string[]} paths below it, sorted
  */
 function listFiles(folder, isIncluded) {
   return readdirSync(folder)

@@ -7,7 +7,9 @@ const TAIL_BYTES = 64 * 1024
 
 /**
  * Renders the last LOG_LINES lines of a log, or that it is empty, as the end of an error's message. Lines are cut to LINE_LENGTH
- * characters. @param {string} text @param {string} [file] of the log, to name
+ * characters.
+ * @param {string} text
+ * @param {string} [file] of the log, to name
  */
 export function renderTail(text, file) {
   const at = file ? ` (${file})` : ''
@@ -15,7 +17,10 @@ export function renderTail(text, file) {
   return lines.length > 0 ? `; the end of its log${at}:\n  ${lines.join('\n  ')}` : `; its log is empty${at}`
 }
 
-/** Shortens what `renderTail` added to a message to the last two lines, without the file. Other messages stay. @param {string} message */
+/**
+ * Shortens what `renderTail` added to a message to the last two lines, without the file. Other messages stay.
+ * @param {string} message
+ */
 export function foldTail(message) {
   const [, head, tail] = /^(.*?); the end of its log(?: \([^\n]*\))?:\n(.*)$/s.exec(message) ?? []
   return head === undefined
@@ -25,12 +30,20 @@ export function foldTail(message) {
         .join(' / ')}`
 }
 
-/** Lists the last lines of a text that are not empty; []: there are none. @param {string} text @param {number} most */
+/**
+ * Lists the last lines of a text that are not empty; []: there are none.
+ * @param {string} text
+ * @param {number} most
+ */
 export function listLastLines(text, most) {
   return text.trim().split('\n').filter(Boolean).slice(-most)
 }
 
-/** Reads the last `bytes` of a file of any size, by default 64 KiB. @param {string} file @throws the system's error if it cannot be read */
+/**
+ * Reads the last `bytes` of a file of any size, by default 64 KiB.
+ * @param {string} file
+ * @throws the system's error if it cannot be read
+ */
 export async function readTail(file, bytes = TAIL_BYTES) {
   const handle = await open(file)
   try {

@@ -4,7 +4,9 @@ import { callSafely } from './call-safely.js'
 
 /**
  * Finds the mount point that is mounted noexec, so that a file, or programs in a folder, cannot run. The file or folder need not
- * exist. @param {string} file @param {string} [mountinfo] text as in proc(5), by default that of this process
+ * exist.
+ * @param {string} file
+ * @param {string} [mountinfo] text as in proc(5), by default that of this process
  * @returns {string | null} null: they can, or mounts cannot be read
  */
 export function findNoexec(file, mountinfo = callSafely(() => readFileSync('/proc/self/mountinfo', 'utf8'), '')) {
@@ -23,7 +25,11 @@ export function findNoexec(file, mountinfo = callSafely(() => readFileSync('/pro
   return nearest?.isNoexec ? nearest.mountPoint : null
 }
 
-/** Resolves the links in the part of a path that exists. @param {string} file @returns {string} */
+/**
+ * Resolves the links in the part of a path that exists.
+ * @param {string} file
+ * @returns {string}
+ */
 function resolveRealPath(file) {
   return (
     callSafely(() => realpathSync(file), null) ??
@@ -31,7 +37,10 @@ function resolveRealPath(file) {
   )
 }
 
-/** @param {string} file @param {string} folder */
+/**
+ * @param {string} file
+ * @param {string} folder
+ */
 function isBelow(file, folder) {
   return file === folder || file.startsWith(folder === '/' ? '/' : `${folder}/`)
 }

@@ -3,7 +3,10 @@
 // Line ends and tabs stay. Format characters can reverse the direction of a line, or are invisible in it.
 const CONTROLS = /(?!\r?\n|\t)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
-/** Escapes the control characters of a text, except line ends and tabs: `\u001b` for an escape, as in JSON. @param {string} text */
+/**
+ * Escapes the control characters of a text, except line ends and tabs: `\u001b` for an escape, as in JSON.
+ * @param {string} text
+ */
 export function escapeControls(text) {
   return text.replace(CONTROLS, character =>
     [...Array(character.length).keys()]

@@ -1,7 +1,10 @@
 import { readFileSync, readlinkSync } from 'node:fs'
 import { callSafely } from './call-safely.js'
 
-/** Reads when a process started, in clock ticks since boot (proc(5), stat, field 22); null: it has ended, or is a zombie. @param {number} pid */
+/**
+ * Reads when a process started, in clock ticks since boot (proc(5), stat, field 22); null: it has ended, or is a zombie.
+ * @param {number} pid
+ */
 export function processStartTicks(pid) {
   const stat = callSafely(() => readFileSync(`/proc/${pid}/stat`, 'utf8'), '')
   const [state, ...fields] = stat.replace(/^.*\) /s, '').split(' ')

@@ -1,4 +1,7 @@
-/** Quotes a word for a shell: bash, zsh or fish; a plain one stays as it is. @param {string} word */
+/**
+ * Quotes a word for a shell: bash, zsh or fish; a plain one stays as it is.
+ * @param {string} word
+ */
 export function quoteWord(word) {
   return /^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }

@@ -13,7 +13,12 @@ export function createRandom(seed) {
   }
 }
 
-/** Makes a shuffled copy (Fisher and Yates). @template T @param {T[]} items @param {() => number} random */
+/**
+ * Makes a shuffled copy (Fisher and Yates).
+ * @template T
+ * @param {T[]} items
+ * @param {() => number} random
+ */
 export function shuffleItems(items, random) {
   const result = [...items]
   for (let i = result.length - 1; i > 0; i--) {

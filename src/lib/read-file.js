@@ -25,7 +25,9 @@ const [LINE_END, QUOTE, BACKSLASH, SQUARE, SQUARE_END, CURLY, CURLY_END] = ['\n'
 )
 
 /**
- * Reads a regular file as UTF-8. @param {string} file @param {number} [bytesMost] by default 4 MiB
+ * Reads a regular file as UTF-8.
+ * @param {string} file
+ * @param {number} [bytesMost] by default 4 MiB
  * @throws {BenchError} if it is no regular file, or holds more; the system's error if it cannot be opened
  */
 export function readBounded(file, bytesMost = SETTINGS_BYTES_MOST) {
@@ -36,7 +38,9 @@ export function readBounded(file, bytesMost = SETTINGS_BYTES_MOST) {
 
 /**
  * Reads a regular file line by line. A file that ends in a line end has an empty last line, as with `split`.
- * @param {string} file @param {LineLimits} [limits] @returns {Generator<string>}
+ * @param {string} file
+ * @param {LineLimits} [limits]
+ * @returns {Generator<string>}
  * @throws {BenchError} if it is no regular file, or beyond a limit; the system's error if it cannot be opened
  */
 export function* readLines(file, { bytes, lineBytes, lines } = LINE_LIMITS) {
@@ -74,7 +78,10 @@ export function* readLines(file, { bytes, lineBytes, lines } = LINE_LIMITS) {
   yield rest + decoder.end()
 }
 
-/** Says whether a text of JSON is nested deeper than any document of the kit: reading it would use up the stack. @param {string} text */
+/**
+ * Says whether a text of JSON is nested deeper than any document of the kit: reading it would use up the stack.
+ * @param {string} text
+ */
 export function isTooDeep(text) {
   let depth = 0
   let isQuoted = false
@@ -96,7 +103,9 @@ export const TOO_DEEP = `nested more than ${DEPTH_MOST} levels deep`
 
 /**
  * Reads a regular file in chunks, all in one buffer.
- * @param {string} file @param {number} bytesMost @returns {Generator<Buffer>} none is empty; each is valid until the next
+ * @param {string} file
+ * @param {number} bytesMost
+ * @returns {Generator<Buffer>} none is empty; each is valid until the next
  * @throws {BenchError} if it is no regular file, or holds more than `bytesMost`; the system's error if it cannot be opened
  */
 function* readChunks(file, bytesMost) {

@@ -3,7 +3,8 @@ const actions = new Set()
 
 /**
  * Calls `act` when this process exits. All calls share one listener: Node warns of more than ten.
- * @param {() => void} act @returns a function that takes it back
+ * @param {() => void} act
+ * @returns a function that takes it back
  */
 export function runAtExit(act) {
   if (actions.size === 0) process.on('exit', runAllActions)

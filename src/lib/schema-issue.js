@@ -7,7 +7,11 @@ export function renderIssue({ message, issues: [ofKey] = [] }) {
   return message.replace(/^Invalid input: expected (.*), received undefined$/, 'it is missing: expected $1')
 }
 
-/** Finds the first fault of a value by a schema, as `path: words`; null: it has none. @param {import('zod').ZodType} schema @param {unknown} value */
+/**
+ * Finds the first fault of a value by a schema, as `path: words`; null: it has none.
+ * @param {import('zod').ZodType} schema
+ * @param {unknown} value
+ */
 export function findFault(schema, value) {
   const result = schema.safeParse(value)
   if (result.success) return null

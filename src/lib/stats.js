@@ -38,7 +38,8 @@ export function summariseSequence(values) {
 
 /**
  * Summarises values. The interval goes from the depth-th smallest to the depth-th largest.
- * @param {(number | null)[]} values @param {(n: number) => number} findDepthOf the depth for n values; 0: they have no interval
+ * @param {(number | null)[]} values
+ * @param {(n: number) => number} findDepthOf the depth for n values; 0: they have no interval
  * @returns {Quantity}
  */
 function summariseAtDepth(values, findDepthOf) {
@@ -56,7 +57,9 @@ function summariseAtDepth(values, findDepthOf) {
 /**
  * Summarises a ratio per round: below ten as `summariseValues` does; from ten on, the interval is the percentile bootstrap of
  * the median of the logarithms (Efron and Tibshirani, An Introduction to the Bootstrap, 13.3).
- * @param {(number | null)[]} ratios above 0 @param {number} seed of the resampling: the same gives the same interval @returns {Quantity}
+ * @param {(number | null)[]} ratios above 0
+ * @param {number} seed of the resampling: the same gives the same interval
+ * @returns {Quantity}
  */
 export function summariseRatios(ratios, seed) {
   const logs = sortPresentValues(ratios).map(Math.log)
@@ -77,7 +80,10 @@ export function summariseRatios(ratios, seed) {
   }
 }
 
-/** Computes the median of `summariseRatios`: from ten ratios on, by their logarithms. @param {number[]} ratios at least one, above 0 */
+/**
+ * Computes the median of `summariseRatios`: from ten ratios on, by their logarithms.
+ * @param {number[]} ratios at least one, above 0
+ */
 export function computeMedianRatio(ratios) {
   const sorted = sortPresentValues(ratios)
   return sorted.length < BOOTSTRAP_LEAST ? medianSorted(sorted) : Math.exp(medianSorted(sorted.map(Math.log)))
@@ -85,7 +91,8 @@ export function computeMedianRatio(ratios) {
 
 /**
  * Finds the largest k for which the interval from the k-th smallest to the k-th largest of n values covers the median
- * with at least 95 %; 0: none does. Exact (David and Nagaraja, Order Statistics, 7.1). @param {number} n
+ * with at least 95 %; 0: none does. Exact (David and Nagaraja, Order Statistics, 7.1).
+ * @param {number} n
  */
 export function findDepth(n) {
   let tail = 0
@@ -100,7 +107,8 @@ export function findDepth(n) {
 
 /**
  * Says whether values rise or fall: Mann's test of trend at 1 %, two-sided, with continuity correction (Kendall, Rank Correlation
- * Methods, 4). Fewer than ROUNDS_LEAST values have no trend. @param {number[]} values in order of time
+ * Methods, 4). Fewer than ROUNDS_LEAST values have no trend.
+ * @param {number[]} values in order of time
  */
 export function hasTrend(values) {
   const n = values.length
@@ -113,7 +121,8 @@ export function hasTrend(values) {
 /**
  * Fits a line: the slope is the median of the slopes of all pairs, the base the median of what it leaves (Theil 1950; Sen,
  * Journal of the American Statistical Association 63, 1968). A quarter of the points may be outliers.
- * @param {[number, number][]} points at least two, of different x @returns {{ slope: number, base: number }} base: the value at x = 0
+ * @param {[number, number][]} points at least two, of different x
+ * @returns {{ slope: number, base: number }} base: the value at x = 0
  */
 export function fitLine(points) {
   const slope = medianSorted(listSlopes(points))
@@ -123,7 +132,8 @@ export function fitLine(points) {
 /**
  * Finds the 95 % interval of the slope of `fitLine`, by the normal approximation to Kendall's score (Sen 1968; Gilbert,
  * Statistical Methods for Environmental Pollution Monitoring, 16.5).
- * @param {[number, number][]} points @returns {{ low: number | null, high: number | null }} null: below six points, or all of one x
+ * @param {[number, number][]} points
+ * @returns {{ low: number | null, high: number | null }} null: below six points, or all of one x
  */
 export function findSlopeInterval(points) {
   const n = points.length

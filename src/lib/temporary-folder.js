@@ -11,7 +11,10 @@ import { runAtExit } from './run-at-exit.js'
 const OWNED = /^sidecar-bench-[a-z]+-(\d+)-(\d+)-(\w+)-\w{6}$/
 
 /**
- * Makes a new folder of this process in `parent`. @param {string} parent @param {string} name that its name begins with @returns {string} its path
+ * Makes a new folder of this process in `parent`.
+ * @param {string} parent
+ * @param {string} name that its name begins with
+ * @returns {string} its path
  */
 export function makeOwnedFolder(parent, name) {
   const { pid } = process
@@ -28,7 +31,9 @@ export function hasOwnerEnded({ pid, ticks, place }) {
 
 /**
  * Calls a function with a new folder and returns its result. The folder is removed when it ends or throws, or this process exits.
- * @template T @param {string} name of the folder: sidecar-bench- and a word @param {(folder: string) => T | Promise<T>} use
+ * @template T
+ * @param {string} name of the folder: sidecar-bench- and a word
+ * @param {(folder: string) => T | Promise<T>} use
  * @throws {BenchError} if no folder can be made
  */
 export async function withTemporaryFolder(name, use) {
@@ -45,7 +50,8 @@ export async function withTemporaryFolder(name, use) {
 
 /**
  * Makes a folder. `cleanup` removes it if this process is killed.
- * @param {string} name sidecar-bench- and a word @throws {BenchError} if none can be made
+ * @param {string} name sidecar-bench- and a word
+ * @throws {BenchError} if none can be made
  */
 export function makeTemporaryFolder(name) {
   const parent = os.tmpdir()
@@ -62,7 +68,8 @@ export function makeTemporaryFolder(name) {
 
 /**
  * Removes the folders that this user's killed processes left. Those whose owner cannot be looked up here stay.
- * @param {string} [parent] that of temporary folders by default @returns {string[]} a line for each
+ * @param {string} [parent] that of temporary folders by default
+ * @returns {string[]} a line for each
  */
 export function removeStaleFolders(parent = os.tmpdir()) {
   const names = callSafely(() => readdirSync(parent), /** @type {string[]} */ ([]))

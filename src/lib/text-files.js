@@ -1,7 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 
-/** Reads all files below a folder as UTF-8, without links. @param {string} folder @returns {Record<string, string>} text by path below it, sorted */
+/**
+ * Reads all files below a folder as UTF-8, without links.
+ * @param {string} folder
+ * @returns {Record<string, string>} text by path below it, sorted
+ */
 export function readTextFiles(folder) {
   return Object.fromEntries(
     readdirSync(folder, { recursive: true, withFileTypes: true })

@@ -14,13 +14,24 @@ const NO_LINES = Object.fromEntries(
  * @typedef {{ caption: string, columns: [string, 'left' | 'right'][], rows: Cell[][] }} Table
  */
 
-/** Makes columns on the left. @param {string[]} names @returns {[string, 'left'][]} */
+/**
+ * Makes columns on the left.
+ * @param {string[]} names
+ * @returns {[string, 'left'][]}
+ */
 export const alignLeft = (...names) => names.map(name => [name, 'left'])
 
-/** Makes columns on the right. @param {string[]} names @returns {[string, 'right'][]} */
+/**
+ * Makes columns on the right.
+ * @param {string[]} names
+ * @returns {[string, 'right'][]}
+ */
 export const alignRight = (...names) => names.map(name => [name, 'right'])
 
-/** Joins parts with an empty line between them, without those that have no lines. @param {string[][]} parts */
+/**
+ * Joins parts with an empty line between them, without those that have no lines.
+ * @param {string[][]} parts
+ */
 export function joinParts(parts) {
   return parts
     .filter(lines => lines.length > 0)
@@ -45,7 +56,9 @@ export function renderTextTable({ columns, rows }) {
 
 /**
  * Wraps a line at 100 columns, never before a %. A longer word stays whole.
- * @param {string} text @param {string} [indent] of the first line @param {string} [hanging] of the others; `indent` by default
+ * @param {string} text
+ * @param {string} [indent] of the first line
+ * @param {string} [hanging] of the others; `indent` by default
  */
 export function wrapText(text, indent = '', hanging = indent) {
   /** @type {string[]} */
@@ -60,7 +73,9 @@ export function wrapText(text, indent = '', hanging = indent) {
 
 /**
  * Keeps some columns of a table. In a row with fewer cells than columns, each cell that spans columns then spans them all.
- * @template {Omit<Table, 'caption'>} T @param {T} table @param {(i: number) => boolean} isKept
+ * @template {Omit<Table, 'caption'>} T
+ * @param {T} table
+ * @param {(i: number) => boolean} isKept
  */
 export function keepColumns(table, isKept) {
   const columns = table.columns.filter((_, i) => isKept(i))

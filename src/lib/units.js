@@ -6,13 +6,26 @@ export const GIB = 2 ** 30
 /** Renders bytes in MiB, with one decimal and without the unit. @param {number} bytes */
 export const renderMebibytes = bytes => (bytes / MIB).toFixed(1)
 
-/** Renders a fraction in percent: 0.5 as `50 %`. @param {number} share a fraction @param {number} [digits] decimals */
+/**
+ * Renders a fraction in percent: 0.5 as `50 %`.
+ * @param {number} share a fraction
+ * @param {number} [digits] decimals
+ */
 export const renderPercent = (share, digits = 0) => `${(100 * share).toFixed(digits)} %`
 
-/** Renders a number and its noun, such as `1 arm` or `2 arms`. @param {number} many @param {string} noun */
+/**
+ * Renders a number and its noun, such as `1 arm` or `2 arms`.
+ * @param {number} many
+ * @param {string} noun
+ */
 export const renderNounCount = (many, noun) => `${many} ${noun}${many === 1 ? '' : 's'}`
 
-/** Renders an interval behind its value, such as ` [1.2, 1.5]`. @param {{ low: number | null, high: number | null }} ends @param {(end: number) => string} show @param {string} [absent] for a value without an interval */
+/**
+ * Renders an interval behind its value, such as ` [1.2, 1.5]`.
+ * @param {{ low: number | null, high: number | null }} ends
+ * @param {(end: number) => string} show
+ * @param {string} [absent] for a value without an interval
+ */
 export const renderInterval = ({ low, high }, show, absent = '') =>
   low === null || high === null ? absent : ` [${show(low)}, ${show(high)}]`
 
@@ -20,14 +33,22 @@ export const renderInterval = ({ low, high }, show, absent = '') =>
 export const renderSecondsLeft = seconds =>
   seconds >= 90 ? `${Math.round(seconds / 60)} min left` : `${Math.round(seconds)} s left`
 
-/** Renders an estimate in minutes, rounded up. @param {number} seconds @param {number | null} mostSeconds on a busy machine; null: not known */
+/**
+ * Renders an estimate in minutes, rounded up.
+ * @param {number} seconds
+ * @param {number | null} mostSeconds on a busy machine; null: not known
+ */
 export const renderMinutes = (seconds, mostSeconds) =>
   `about ${Math.ceil(seconds / 60)} min${mostSeconds === null ? '' : `, up to ${Math.ceil(mostSeconds / 60)} min on a busy machine`}`
 
 /** Renders the minute of a moment, `2026-01-31 12:30`. @param {string} moment ISO 8601 */
 export const renderMinute = moment => moment.slice(0, 16).replace('T', ' ')
 
-/** Parses a time. @param {string} text such as 20ms or 1.5s @returns {number | null} null: it is no time above 0 */
+/**
+ * Parses a time.
+ * @param {string} text such as 20ms or 1.5s
+ * @returns {number | null} null: it is no time above 0
+ */
 export function readMilliseconds(text) {
   const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s)$/.exec(text) ?? []
   return Number(number) > 0 ? Number(number) * (unit === 's' ? 1000 : 1) : null
@@ -35,7 +56,8 @@ export function readMilliseconds(text) {
 
 /**
  * Parses a size: K is 1000, Ki is 1024.
- * @param {string} text such as 64MiB or 1000 @returns {number | null} bytes, rounded; null: it is no size of a byte or more
+ * @param {string} text such as 64MiB or 1000
+ * @returns {number | null} bytes, rounded; null: it is no size of a byte or more
  */
 export function readBytes(text) {
   const [, number, unit = ''] = /^(\d+(?:\.\d+)?)\s*((?:[KMG]i?)?B?)$/.exec(text) ?? []

@@ -1,6 +1,7 @@
 /**
  * Says whether a version is at least another, by the parts of `least`: 1.40.0 is at least 1.36. A part that is missing counts as 0.
- * @param {string} version numbers and dots @param {string} least
+ * @param {string} version numbers and dots
+ * @param {string} least
  */
 export function isAtLeast(version, least) {
   const [a, b] = [version, least].map(text => text.split('.').map(Number))
@@ -10,7 +11,10 @@ export function isAtLeast(version, least) {
   return true
 }
 
-/** Makes the fields of a tool's spec for the versions from one on: the words, and the predicate. @param {string} least numbers and dots */
+/**
+ * Makes the fields of a tool's spec for the versions from one on: the words, and the predicate.
+ * @param {string} least numbers and dots
+ */
 export const atLeast = least => ({
   wanted: `>= ${least}`,
   isAccepted: (/** @type {string} */ version) => isAtLeast(version, least),

@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { TimeoutError } from './errors.js'
 
 /**
- * Polls until the condition holds. @param {() => boolean | Promise<boolean>} isDone
+ * Polls until the condition holds.
+ * @param {() => boolean | Promise<boolean>} isDone
  * @param {Parameters<typeof isInTime>[1] & { what: string }} options what: the condition in words, for the error
  * @throws {TimeoutError} when the deadline passes; the signal's reason when it aborts
  */
@@ -29,7 +30,9 @@ export async function isInTime(isDone, { deadlineSeconds, intervalMs = 20, signa
 
 /**
  * Sleeps. Node's own timer rejects with "The operation was aborted" and hides the signal's reason in `cause`.
- * @param {number} ms @param {AbortSignal} [signal] @throws the signal's reason when it aborts
+ * @param {number} ms
+ * @param {AbortSignal} [signal]
+ * @throws the signal's reason when it aborts
  */
 export async function sleep(ms, signal) {
   try {
@@ -42,7 +45,9 @@ export async function sleep(ms, signal) {
 
 /**
  * Settles as a promise does, or rejects with the signal's reason if the signal aborts first. The work of the promise goes on.
- * @template T @param {Promise<T>} promise @param {AbortSignal} signal
+ * @template T
+ * @param {Promise<T>} promise
+ * @param {AbortSignal} signal
  */
 export function withAbort(promise, signal) {
   return new Promise((/** @type {(value: T) => void} */ resolve, reject) => {
@@ -54,9 +59,12 @@ export function withAbort(promise, signal) {
 }
 
 /**
- * Settles as a promise does; after `seconds`, calls `late` and settles as that does. @template T, L
- * @param {Promise<T>} promise @param {{ seconds: number, late: () => L | Promise<L>, signal?: AbortSignal }} options
- * @returns {Promise<T | L>} @throws the signal's reason if it aborts before either
+ * Settles as a promise does; after `seconds`, calls `late` and settles as that does.
+ * @template T, L
+ * @param {Promise<T>} promise
+ * @param {{ seconds: number, late: () => L | Promise<L>, signal?: AbortSignal }} options
+ * @returns {Promise<T | L>}
+ * @throws the signal's reason if it aborts before either
  */
 export async function withTimeout(promise, { seconds, late, signal }) {
   const settled = new AbortController()
@@ -72,7 +80,9 @@ export async function withTimeout(promise, { seconds, late, signal }) {
 
 /**
  * Waits until a moment of the wall clock, if it has not passed.
- * @param {number} epochMs @param {AbortSignal} [signal] @throws the signal's reason when it aborts during the wait
+ * @param {number} epochMs
+ * @param {AbortSignal} [signal]
+ * @throws the signal's reason when it aborts during the wait
  */
 export async function waitUntilEpoch(epochMs, signal) {
   const left = epochMs - Date.now()

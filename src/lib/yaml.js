@@ -36,7 +36,10 @@ export function parseYaml({ text, file, schema, modernise = written => written }
 
 /**
  * Calls `read`.
- * @template T @param {string} file @param {() => T} read @throws {UsageError} if it throws, as on a text that is nested too deep
+ * @template T
+ * @param {string} file
+ * @param {() => T} read
+ * @throws {UsageError} if it throws, as on a text that is nested too deep
  */
 function readOrThrow(file, read) {
   try {
@@ -46,7 +49,10 @@ function readOrThrow(file, read) {
   }
 }
 
-/** Renders an error in the text of a document. @param {string} message of the YAML library, whose next lines quote the text */
+/**
+ * Renders an error in the text of a document.
+ * @param {string} message of the YAML library, whose next lines quote the text
+ */
 function renderSyntaxError(message) {
   if (/call stack/.test(message)) return 'it is nested too deep'
   if (/multiple documents/.test(message)) return 'it holds several documents, divided by ---: leave one'
@@ -55,7 +61,8 @@ function renderSyntaxError(message) {
 
 /**
  * Locates an issue: its path, and in words what is wrong there.
- * @param {import('zod').core.$ZodIssue} issue @param {import('zod').ZodType} schema
+ * @param {import('zod').core.$ZodIssue} issue
+ * @param {import('zod').ZodType} schema
  * @param {(at: any[]) => unknown} read the value at a path; undefined: there is none
  */
 function locateIssue(issue, schema, read) {
@@ -76,13 +83,20 @@ function locateIssue(issue, schema, read) {
   return { path, words: renderIssue(issue) }
 }
 
-/** Quotes a name or value on one line: keys of YAML can be whole documents. @param {unknown} written */
+/**
+ * Quotes a name or value on one line: keys of YAML can be whole documents.
+ * @param {unknown} written
+ */
 function quoteInline(written) {
   const line = `${written}`.replace(/\s+/g, ' ').trim()
   return line.length > QUOTED_MOST ? `${line.slice(0, QUOTED_MOST)}…` : line
 }
 
-/** Lists the names that the schema allows at a path. @param {any} schema @param {(string | number)[]} path */
+/**
+ * Lists the names that the schema allows at a path.
+ * @param {any} schema
+ * @param {(string | number)[]} path
+ */
 function listSchemaKeys(schema, path) {
   /** @type {(at: any) => any} */
   const unwrap = at => (at?.unwrap && !at.shape && !at.element ? unwrap(at.unwrap()) : at)
@@ -93,7 +107,9 @@ function listSchemaKeys(schema, path) {
 
 /**
  * Finds the line of a path, or of the nearest part above it that is there, which may be the first line of the file.
- * @param {import('yaml').Document} document @param {LineCounter} lines @param {(string | number)[]} path
+ * @param {import('yaml').Document} document
+ * @param {LineCounter} lines
+ * @param {(string | number)[]} path
  */
 function findPathLine(document, lines, path) {
   for (let length = path.length; length > 0; length--) {

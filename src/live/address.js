@@ -11,7 +11,9 @@ import { UsageError } from '../lib/errors.js'
 
 /**
  * Parses the address of a server: `8080` and `:8080` are of 127.0.0.1; others have an IP address, as `0.0.0.0:8080` and `[::1]:8080`.
- * @param {string} text @param {string} option such as `--live` @returns {LiveAddress}
+ * @param {string} text
+ * @param {string} option such as `--live`
+ * @returns {LiveAddress}
  * @throws {UsageError} without a port up to 65535, or if the host is no IP address, such as a name
  */
 export function parseAddress(text, option) {
@@ -27,7 +29,10 @@ export function parseAddress(text, option) {
   return { option, text, host, port }
 }
 
-/** Writes an address with its port as in a URL: IPv6 in brackets. @param {{ host: string, port: number }} address */
+/**
+ * Writes an address with its port as in a URL: IPv6 in brackets.
+ * @param {{ host: string, port: number }} address
+ */
 export function joinAddress({ host, port }) {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`
 }

@@ -4,7 +4,8 @@ import { renderPlace, renderTimeLeft, renderValues } from './words.js'
 
 /**
  * Renders a run as lines that stay: one for each repeat, and one for each trial that failed or stands alone.
- * @import { TrialRecord } from '../model/types.ts' @import { RunEvent } from '../run/events.js'
+ * @import { TrialRecord } from '../model/types.ts'
+ * @import { RunEvent } from '../run/events.js'
  * @import { RunState } from './state.js'
  */
 
@@ -65,7 +66,8 @@ export function renderTrial(record) {
 
 /**
  * Renders a quantity with its unit, as the report does; `–`: it has no value, or a gate spoiled it.
- * @param {import('../judge/record/quantity-row.js').QuantityRow} row @param {TrialRecord} record
+ * @param {import('../judge/record/quantity-row.js').QuantityRow} row
+ * @param {TrialRecord} record
  */
 function renderValue(row, record) {
   const value = measureRound(row, [record])

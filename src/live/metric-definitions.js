@@ -52,7 +52,10 @@ const COUNTERS = {
   requests_failed_total: [ARM, 'Requests of the load that failed, counted as all requests are.'],
 }
 
-/** Declares the metrics in a registry. They are set by name. @param {import('prom-client').Registry} registry */
+/**
+ * Declares the metrics in a registry. They are set by name.
+ * @param {import('prom-client').Registry} registry
+ */
 export function declareMetrics(registry) {
   /** @type {<Name extends string, Metric>(Kind: new (options: any) => Metric, of: Record<Name, Definitions[string]>) => Record<Name, Metric>} */
   const make = (Kind, definitions) => {
@@ -97,5 +100,8 @@ export function declareMetrics(registry) {
   }
 }
 
-/** @param {number | null} value @returns {value is number} */
+/**
+ * @param {number | null} value
+ * @returns {value is number}
+ */
 const isNumber = value => Number.isFinite(value)

@@ -7,7 +7,8 @@ import { serveRequests } from './serve.js'
 /**
  * Turns the events of a run into metrics for Prometheus.
  * @import { Arm, ProcessSpec, Reading, Sample, Trial, TrialRecord } from '../model/types.ts'
- * @import { Labels, Metrics } from './metric-definitions.js' @import { Phase, RunEvent } from '../run/events.js'
+ * @import { Labels, Metrics } from './metric-definitions.js'
+ * @import { Phase, RunEvent } from '../run/events.js'
  */
 
 const SIDECAR_GAUGES = ['sidecar_cap_cores', 'sidecar_memory_anonymous_bytes', 'sidecar_memory_working_set_bytes']
@@ -98,14 +99,18 @@ export function createMetrics() {
   }
 }
 
-/** @param {Metrics} metrics @param {Phase | null} phase null: between trials, or at the end */
+/**
+ * @param {Metrics} metrics
+ * @param {Phase | null} phase null: between trials, or at the end
+ */
 function setPhase(metrics, phase) {
   for (const each of PHASES) metrics.set('phase', { phase: each }, each === phase ? 1 : 0)
 }
 
 /**
  * Makes the functions that put the samples, counts and record of a trial into the metrics.
- * @param {Metrics} metrics @param {Trial} trial
+ * @param {Metrics} metrics
+ * @param {Trial} trial
  */
 function followTrial(metrics, { arm }) {
   const labels = createLabels(arm)
@@ -132,7 +137,10 @@ function followTrial(metrics, { arm }) {
         sidecars.get(service)?.(readings[i])
       }
     },
-    /** Adds the requests of the window if none were counted live, as on a cluster. @param {TrialRecord} record */
+    /**
+     * Adds the requests of the window if none were counted live, as on a cluster.
+     * @param {TrialRecord} record
+     */
     end({ load }) {
       if (load && !isCounted) count({ requests: load.verified + load.failed, failed: load.failed })
     },
@@ -141,7 +149,9 @@ function followTrial(metrics, { arm }) {
 
 /**
  * Makes the function that puts readings of a sidecar into the metrics. Its counters add what is used after the first reading.
- * @param {Metrics} metrics @param {Labels} labels @param {ProcessSpec} spec
+ * @param {Metrics} metrics
+ * @param {Labels} labels
+ * @param {ProcessSpec} spec
  */
 function followSidecar(metrics, labels, { cpuLimitCores }) {
   metrics.set('sidecar_cap_cores', labels, cpuLimitCores)
@@ -160,7 +170,8 @@ function followSidecar(metrics, labels, { cpuLimitCores }) {
 
 /**
  * Sets the gauges of an arm to the quantities of its last trial. A gauge without a value is removed, and an idle trial sets none.
- * @param {Metrics} metrics @param {TrialRecord} record
+ * @param {Metrics} metrics
+ * @param {TrialRecord} record
  */
 function setQuantities(metrics, record) {
   const { arm } = record.trial
@@ -175,7 +186,11 @@ function setQuantities(metrics, record) {
   }
 }
 
-/** Makes the labels of an arm, without `rate` if its load has none. @param {Arm} arm @returns {Labels} */
+/**
+ * Makes the labels of an arm, without `rate` if its load has none.
+ * @param {Arm} arm
+ * @returns {Labels}
+ */
 function createLabels(arm) {
   const rate = arm.load.ratePerSecond
   const shared = { plane: renderArmName(arm), link: arm.link, cap_cores: String(arm.cpuLimitCores ?? 'none') }

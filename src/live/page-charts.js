@@ -20,7 +20,8 @@ export function createCharts() {
   return {
     /**
      * Draws the series of the first sidecars of a trial, SIDECARS_SHOWN at most. Without any point yet, the chart before stays.
-     * @param {SidecarSeries[]} series @param {string} trial
+     * @param {SidecarSeries[]} series
+     * @param {string} trial
      */
     drawSeries(series, trial) {
       if (!series.some(({ cores, anonBytes }) => cores.length + anonBytes.length > 0)) return
@@ -47,7 +48,10 @@ export function createCharts() {
   }
 }
 
-/** Makes a figure, and returns the function that sets its chart. @param {string} id of the element in page.html */
+/**
+ * Makes a figure, and returns the function that sets its chart.
+ * @param {string} id of the element in page.html
+ */
 function createPanel(id) {
   const dark = matchMedia('(prefers-color-scheme: dark)')
   const figure = findElement(id)

@@ -1,6 +1,10 @@
 /** The page's elements. They take text, never markup: names and error messages may say anything. Runs in browsers. */
 
-/** Finds an element. @param {string} id @throws {Error} when page.html lacks it */
+/**
+ * Finds an element.
+ * @param {string} id
+ * @throws {Error} when page.html lacks it
+ */
 export function findElement(id) {
   const element = document.getElementById(id)
   if (element === null) throw new Error(`looking for #${id}: page.html has no such element`)
@@ -8,7 +12,8 @@ export function findElement(id) {
 }
 
 /**
- * Makes an element. @param {string} tag
+ * Makes an element.
+ * @param {string} tag
  * @param {{ text?: string, attributes?: Record<string, string>, children?: Element[] }} [options] children: follow the text
  */
 export function createElement(tag, { text, attributes = {}, children = [] } = {}) {
@@ -19,7 +24,11 @@ export function createElement(tag, { text, attributes = {}, children = [] } = {}
   return element
 }
 
-/** Sets a text. An equal text is not set: a screen reader would read it again. @param {Element} element @param {string | null} text null: empty */
+/**
+ * Sets a text. An equal text is not set: a screen reader would read it again.
+ * @param {Element} element
+ * @param {string | null} text null: empty
+ */
 export function setText(element, text) {
   if (element.textContent !== (text ?? '')) element.textContent = text ?? ''
 }

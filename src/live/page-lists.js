@@ -3,7 +3,8 @@ import { renderCpuUse, renderMemoryUse, renderNumber, renderThrottling } from '.
 
 /**
  * The lists of the page: sidecars, each with a bar and a line of numbers, and ended trials. Runs in browsers.
- * @import { SidecarNow } from '../judge/sidecars.js' @import { LiveResult, LiveRow } from './results.js'
+ * @import { SidecarNow } from '../judge/sidecars.js'
+ * @import { LiveResult, LiveRow } from './results.js'
  */
 
 /** The headings, with the text of a trial and the label of its arm below each. @type {[string, (result: LiveResult, label: string) => string][]} */
@@ -50,7 +51,10 @@ function createItem({ service, cpuLimitCores }) {
   return createElement('li', { children: [name, meter, words] })
 }
 
-/** @param {Element} item @param {SidecarNow} sidecar */
+/**
+ * @param {Element} item
+ * @param {SidecarNow} sidecar
+ */
 function updateItem(item, sidecar) {
   const words = [renderCpuUse(sidecar), renderThrottling(sidecar), renderMemoryUse(sidecar)].filter(Boolean).join(', ')
   setText(/** @type {Element} */ (item.querySelector('.words')), words)
@@ -72,7 +76,8 @@ export function createTrialTable() {
   return {
     /**
      * Updates the table, the newest trial first. All rows are made anew, because a new arm can change the labels of all.
-     * @param {LiveResult[]} results none: the section is hidden @param {LiveRow[]} rows that have the labels of the arms
+     * @param {LiveResult[]} results none: the section is hidden
+     * @param {LiveRow[]} rows that have the labels of the arms
      */
     update(results, rows) {
       section.hidden = results.length === 0
@@ -89,7 +94,8 @@ export function createTrialTable() {
 
 /**
  * Makes a cell. The column's name is an attribute that the style shows on narrow screens.
- * @param {'td' | 'th'} tag @param {{ name: string, text: string }} cell
+ * @param {'td' | 'th'} tag
+ * @param {{ name: string, text: string }} cell
  */
 function createCell(tag, { name, text }) {
   const role = tag === 'th' ? 'columnheader' : 'cell'

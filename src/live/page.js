@@ -14,7 +14,8 @@ import {
 
 /**
  * The page of a run: keeps the events of the server, which stream.js defines, and shows them. Runs in browsers.
- * @import { LiveResult, LiveRow } from './results.js' @import { SidecarSeries } from '../judge/sidecars.js'
+ * @import { LiveResult, LiveRow } from './results.js'
+ * @import { SidecarSeries } from '../judge/sidecars.js'
  */
 
 const charts = createCharts()
@@ -68,7 +69,10 @@ function followEvents() {
   })
 }
 
-/** Adds to the kept series, which are thinned as the server thins its own. @param {SidecarSeries[]} points that are new */
+/**
+ * Adds to the kept series, which are thinned as the server thins its own.
+ * @param {SidecarSeries[]} points that are new
+ */
 function addPoints(points) {
   for (const added of points) {
     let sidecar = series.find(({ service }) => service === added.service)
@@ -82,7 +86,10 @@ function addPoints(points) {
   }
 }
 
-/** Updates the texts, progress and sidecars of a run, and the series of the trial. @param {import('./state.js').RunSnapshot} snapshot */
+/**
+ * Updates the texts, progress and sidecars of a run, and the series of the trial.
+ * @param {import('./state.js').RunSnapshot} snapshot
+ */
 function updateFromSnapshot(snapshot) {
   const { runId, experiment, question, phase, progress, done, trials, arm, outcomes, ending } = snapshot
   const trial = renderTrialPlace(snapshot)
@@ -123,7 +130,10 @@ function updateTimeLeft() {
   setTextById('left', renderTimeLeft(seconds) ?? '–')
 }
 
-/** @param {string} id @param {string | null} text null: empty */
+/**
+ * @param {string} id
+ * @param {string | null} text null: empty
+ */
 function setTextById(id, text) {
   setText(findElement(id), text)
 }

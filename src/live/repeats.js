@@ -21,7 +21,10 @@ import { listVariedAxes, renderArmLabel, renderArmName, renderAxes } from '../mo
  * @property {number | null} ratePerSecond null: no closed loop, or as `cost`
  */
 
-/** Trials by the arm's id, then by round: the first round is at 0. @typedef {Map<string, KeptTrial[][]>} Kept */
+/**
+ * Trials by the arm's id, then by round: the first round is at 0.
+ * @typedef {Map<string, KeptTrial[][]>} Kept
+ */
 
 /**
  * @typedef {object} ValueRow
@@ -113,12 +116,19 @@ export function createRepeats() {
   }
 }
 
-/** Finds the first quantity that compares arms under a load. @param {Arm} arm @returns {QuantityRow | undefined} undefined: none does */
+/**
+ * Finds the first quantity that compares arms under a load.
+ * @param {Arm} arm
+ * @returns {QuantityRow | undefined} undefined: none does
+ */
 function findComparedQuantity(arm) {
   return listComparedQuantities([arm.load.kind])[0]
 }
 
-/** Renders the CPU limit that all arms with a limit share; empty: they have several, or none. @param {Arm[]} arms of one part */
+/**
+ * Renders the CPU limit that all arms with a limit share; empty: they have several, or none.
+ * @param {Arm[]} arms of one part
+ */
 function renderSharedCap(arms) {
   const caps = new Set(arms.flatMap(({ cpuLimitCores }) => cpuLimitCores ?? []))
   return caps.size === 1 ? `at ${[...caps][0]} CPU each` : ''
@@ -126,7 +136,9 @@ function renderSharedCap(arms) {
 
 /**
  * Computes the medians of each arm over the rounds so far.
- * @param {Arm[]} arms @param {{ kept: Kept, rounds: number }} options @returns {ValueRow[]} in the order of the arms
+ * @param {Arm[]} arms
+ * @param {{ kept: Kept, rounds: number }} options
+ * @returns {ValueRow[]} in the order of the arms
  */
 function summariseArms(arms, { kept, rounds }) {
   const varied = listVariedAxes(arms)
@@ -186,14 +198,19 @@ function summarisePairs(arms, { kept, rounds, contrasts, before }) {
     })
 }
 
-/** Infinite without an interval, so that the first interval counts as narrower. @param {Pick<RatioSoFar, 'low' | 'high'>} interval */
+/**
+ * Infinite without an interval, so that the first interval counts as narrower.
+ * @param {Pick<RatioSoFar, 'low' | 'high'>} interval
+ */
 function computeWidth({ low, high }) {
   return low === null || high === null ? Number.POSITIVE_INFINITY : high - low
 }
 
 /**
  * Lists the trials of an arm for each round, also for rounds without any.
- * @param {Kept} kept @param {{ armId: string, rounds: number }} options @returns {KeptTrial[][]}
+ * @param {Kept} kept
+ * @param {{ armId: string, rounds: number }} options
+ * @returns {KeptTrial[][]}
  */
 function splitByRound(kept, { armId, rounds }) {
   const trials = kept.get(armId) ?? []
@@ -202,7 +219,9 @@ function splitByRound(kept, { armId, rounds }) {
 
 /**
  * Finds the value of a round as a report does: that of the first counted trial with one; null: none has.
- * @template {Pick<KeptTrial, 'trial' | 'goodUses'>} T @param {T[]} trials @param {(trial: T) => number | null} read
+ * @template {Pick<KeptTrial, 'trial' | 'goodUses'>} T
+ * @param {T[]} trials
+ * @param {(trial: T) => number | null} read
  */
 export function findCountedValue(trials, read) {
   const counted = listCountedTrials(trials, ({ goodUses }) => goodUses)
@@ -212,7 +231,11 @@ export function findCountedValue(trials, read) {
 /** @param {KeptTrial} trial */
 const costOf = ({ cost }) => cost
 
-/** Divides; null: one is null or 0. @param {number | null} a @param {number | null} b */
+/**
+ * Divides; null: one is null or 0.
+ * @param {number | null} a
+ * @param {number | null} b
+ */
 function divideOrNull(a, b) {
   return a && b ? a / b : null
 }

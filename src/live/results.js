@@ -78,7 +78,10 @@ export function createResults() {
       varied = listVariedAxes([...arms, ...groups.values()])
       for (const arm of arms) colourFor(arm)
     },
-    /** Adds an arm that a search tries; other runs have all arms in their plan, so nothing is added. @param {Arm} arm */
+    /**
+     * Adds an arm that a search tries; other runs have all arms in their plan, so nothing is added.
+     * @param {Arm} arm
+     */
     meet(arm) {
       if (!plan.isSearch || groups.has(arm.id)) return
       groups.set(arm.id, arm)
@@ -143,7 +146,10 @@ export function createResults() {
   }
 }
 
-/** @template T @param {(name: typeof DRAWN[number]) => T} createValue */
+/**
+ * @template T
+ * @param {(name: typeof DRAWN[number]) => T} createValue
+ */
 function mapDrawnQuantities(createValue) {
   return /** @type {Record<typeof DRAWN[number], T>} */ (
     Object.fromEntries(DRAWN.map(name => [name, createValue(name)]))

@@ -15,7 +15,9 @@ const HEAD_MS = 5000
 
 /**
  * Serves requests whose Host names this machine, and refuses others with status 421: another site can make its own name lead
- * here (DNS rebinding). @param {LiveAddress} address @param {http.RequestListener} answer
+ * here (DNS rebinding).
+ * @param {LiveAddress} address
+ * @param {http.RequestListener} answer
  * @param {(closed: Promise<unknown>) => Promise<unknown> | void} [finish] `close` waits for it before it cuts open connections
  * @throws {BenchError} when nothing can be served there
  */
@@ -52,7 +54,8 @@ export async function serveRequests(address, answer, finish = () => {}) {
 
 /**
  * Limits the connections of each client address, so that no client takes those of others. If an address has too many, its
- * oldest connection without a request is cut; if all have sent one, the newest is. @param {number} most of an address
+ * oldest connection without a request is cut; if all have sent one, the newest is.
+ * @param {number} most of an address
  */
 function limitByAddress(most) {
   /** @type {Map<string, Set<import('node:net').Socket>>} */
@@ -80,7 +83,8 @@ function limitByAddress(most) {
 
 /**
  * Says whether Host names this machine. Its port is not checked, as it may be that of a tunnel.
- * @param {string | undefined} header undefined: false @param {LiveAddress} address
+ * @param {string | undefined} header undefined: false
+ * @param {LiveAddress} address
  */
 function isHostOfPage(header, address) {
   if (!header || !URL.canParse(`http://${header}`)) return false
@@ -96,7 +100,8 @@ const isEverywhere = ({ host }) => host === '0.0.0.0' || host === '::'
 
 /**
  * Makes the error that says why the server cannot listen, and what to write instead.
- * @param {LiveAddress} address @param {NodeJS.ErrnoException} error
+ * @param {LiveAddress} address
+ * @param {NodeJS.ErrnoException} error
  */
 function createListenError({ option, text, host, port }, error) {
   const what = {

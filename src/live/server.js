@@ -4,7 +4,10 @@ import { serveRequests } from './serve.js'
 import { createStream } from './stream.js'
 
 /** Serves the page that shows a run. @import { ServerResponse } from 'node:http' */
-/** @import { RunState } from './state.js' @import { LiveAddress } from './address.js' */
+/**
+ * @import { RunState } from './state.js'
+ * @import { LiveAddress } from './address.js'
+ */
 
 // The last events have this long to arrive at a browser.
 const FLUSH_MS = 200
@@ -64,7 +67,10 @@ export async function startLiveServer({ address, state, assets, intervalMs }) {
   return { url, publish: stream.publish, close }
 }
 
-/** @param {ServerResponse} response @param {{ status: number, type?: string, text: string }} content */
+/**
+ * @param {ServerResponse} response
+ * @param {{ status: number, type?: string, text: string }} content
+ */
 function answer(response, { status, type = 'text/plain; charset=utf-8', text }) {
   response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(text) }).end(text)
 }

@@ -8,7 +8,8 @@ import { createResults } from './results.js'
  * RunSnapshot: a run at its last event; null: not known, or not at this moment. Kept: the fields that events set. done: trials
  * of the plan that ended; nth: the number of this trial in the plan; trials: planned, null in a search; ratePerSecond: requests
  * between the last two counts; failed: requests of this trial; failedInAll: of the run; outcomes: numbers of trials.
- * @import { TrialRecord } from '../model/types.ts' @import { Phase, RunEvent } from '../run/events.js'
+ * @import { TrialRecord } from '../model/types.ts'
+ * @import { Phase, RunEvent } from '../run/events.js'
  * @import { SidecarNow, SidecarSeries } from '../judge/sidecars.js'
  * @typedef {{ runId: string | null, experiment: string | null, question: string | null,
  *   phase: Phase | null, progress: string | null, done: number, nth: number | null, trials: number | null,
@@ -90,7 +91,10 @@ export function createRunState() {
       nowMs = Math.max(nowMs, event.kind === 'sampled' ? event.sample.epochMs : event.atMs)
       appliers[event.kind](/** @type {any} */ (event))
     },
-    /** Says whether the line of its repeat covers a trial: false in a search, and of kinds with a part of their own in the record. @param {TrialRecord} record */
+    /**
+     * Says whether the line of its repeat covers a trial: false in a search, and of kinds with a part of their own in the record.
+     * @param {TrialRecord} record
+     */
     isOfRepeat: record =>
       run.trials !== null && results.isOfPlan(record.trial.arm) && findRecordPart(record) === undefined,
     /** The number of events so far; the state changes only with it. */

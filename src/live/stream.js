@@ -1,7 +1,9 @@
 /**
  * Sends the course of a run to browsers, as server-sent events.
- * @import { ServerResponse } from 'node:http' @import { RunState } from './state.js'
- * @import { RunEvent } from '../run/events.js' @import { LiveResult } from './results.js'
+ * @import { ServerResponse } from 'node:http'
+ * @import { RunState } from './state.js'
+ * @import { RunEvent } from '../run/events.js'
+ * @import { LiveResult } from './results.js'
  */
 
 const RETRY_MS = 2000
@@ -40,7 +42,10 @@ export function createStream({ state, intervalMs = 500 }) {
   }
 
   return {
-    /** Sends a browser all so far, and from then on each change until the run ends. @param {ServerResponse} response */
+    /**
+     * Sends a browser all so far, and from then on each change until the run ends.
+     * @param {ServerResponse} response
+     */
     join(response) {
       // The others get their changes first, because the new one gets everything.
       tell(clients, changes.take())
@@ -58,7 +63,10 @@ export function createStream({ state, intervalMs = 500 }) {
       clients.set(response, UNREAD_MOST_BYTES + Buffer.byteLength(all))
       timer ??= setInterval(tick, intervalMs).unref()
     },
-    /** Notes an event that the state has applied; the end of the run is sent at once. @param {RunEvent} event */
+    /**
+     * Notes an event that the state has applied; the end of the run is sent at once.
+     * @param {RunEvent} event
+     */
     publish(event) {
       if (clients.size === 0) return
       changes.note(event)
@@ -74,7 +82,10 @@ export function createStream({ state, intervalMs = 500 }) {
   }
 }
 
-/** Collects the changes since the last events were sent. @param {Parameters<typeof createStream>[0]['state']} state */
+/**
+ * Collects the changes since the last events were sent.
+ * @param {Parameters<typeof createStream>[0]['state']} state
+ */
 function createChanges(state) {
   let isChanged = false
   let isReset = false
@@ -126,7 +137,11 @@ function createChanges(state) {
   }
 }
 
-/** Writes to browsers; one that reads too slowly is cut off. @param {Map<ServerResponse, number>} clients @param {string} text */
+/**
+ * Writes to browsers; one that reads too slowly is cut off.
+ * @param {Map<ServerResponse, number>} clients
+ * @param {string} text
+ */
 function tell(clients, text) {
   if (text === '') return
   for (const [response, mostBytes] of clients) {
@@ -135,7 +150,10 @@ function tell(clients, text) {
   }
 }
 
-/** Renders the event that replaces all that a page has. @param {Parameters<typeof createStream>[0]['state']} state */
+/**
+ * Renders the event that replaces all that a page has.
+ * @param {Parameters<typeof createStream>[0]['state']} state
+ */
 function renderReset(state) {
   const [series, results] = [state.series(), state.results()]
   return renderEvent('reset', { snapshot: state.snapshot(), series, results, rows: state.rows() })
@@ -144,10 +162,18 @@ function renderReset(state) {
 /** @param {Pick<RunState, 'snapshot'>} state */
 const renderEnd = state => renderEvent('end', { snapshot: state.snapshot() })
 
-/** @param {string} name @param {unknown} value */
+/**
+ * @param {string} name
+ * @param {unknown} value
+ */
 const renderEvent = (name, value) => `event: ${name}\ndata: ${JSON.stringify(value)}\n\n`
 
-/** Takes the items at the end of a list for which `isTaken` holds. @template T @param {T[]} items @param {(item: T) => boolean} isTaken */
+/**
+ * Takes the items at the end of a list for which `isTaken` holds.
+ * @template T
+ * @param {T[]} items
+ * @param {(item: T) => boolean} isTaken
+ */
 function takeLastItems(items, isTaken) {
   let from = items.length
   while (from > 0 && isTaken(items[from - 1])) from--

@@ -16,7 +16,8 @@ import {
 
 /**
  * Draws a run as a few lines of a terminal, again and again.
- * @import { ValueRow } from './repeats.js' @import { RunSnapshot, RunState } from './state.js'
+ * @import { ValueRow } from './repeats.js'
+ * @import { RunSnapshot, RunState } from './state.js'
  */
 
 // Assumed if the terminal does not say its width.
@@ -32,7 +33,9 @@ const CONTROLS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
 /**
  * Renders a line of progress, then the values so far or, until there is one, the sidecars of the trial. Lines are cut to the
- * columns, and have no control characters. @param {RunSnapshot} snapshot @param {number} columns of the terminal
+ * columns, and have no control characters.
+ * @param {RunSnapshot} snapshot
+ * @param {number} columns of the terminal
  */
 export function renderLiveLines(snapshot, columns) {
   const { experiment, progress, phase, secondsLeft, ending } = snapshot
@@ -47,7 +50,8 @@ export function renderLiveLines(snapshot, columns) {
 
 /**
  * Renders the first part as bars with its first ratios, and each later part as a line; null: the first part has no value yet.
- * @param {RunSnapshot} snapshot @param {number} columns
+ * @param {RunSnapshot} snapshot
+ * @param {number} columns
  */
 function renderSoFar({ parts, failed, ending }, columns) {
   const [first, ...others] = parts
@@ -63,7 +67,8 @@ function renderSoFar({ parts, failed, ending }, columns) {
 
 /**
  * Draws a bar for each of the first rows with a cost, ROWS_SHOWN at most. Two rows alone share a line if they fit.
- * @param {ValueRow[]} rows @param {number} columns
+ * @param {ValueRow[]} rows
+ * @param {number} columns
  */
 function renderBars(rows, columns) {
   const drawn = rows.filter(({ cost }) => cost !== null).slice(0, ROWS_SHOWN)
@@ -88,7 +93,10 @@ function renderBars(rows, columns) {
   )
 }
 
-/** Renders the arm, what each of its first sidecars uses, and the requests of the trial. @param {RunSnapshot} snapshot */
+/**
+ * Renders the arm, what each of its first sidecars uses, and the requests of the trial.
+ * @param {RunSnapshot} snapshot
+ */
 function renderSidecars({ arm, sidecars, ratePerSecond, failed }) {
   const visible = sidecars.slice(0, SIDECARS_SHOWN)
   const width = Math.max(0, ...visible.map(({ service }) => clean(service).length))

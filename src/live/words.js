@@ -2,7 +2,8 @@ import { renderMebibytes, renderNounCount, renderPercent, renderSecondsLeft } fr
 
 /**
  * The words that the terminal and the page share. Runs in browsers, too. Pure.
- * @import { RunSnapshot } from './state.js' @import { SidecarNow } from '../judge/sidecars.js'
+ * @import { RunSnapshot } from './state.js'
+ * @import { SidecarNow } from '../judge/sidecars.js'
  * @import { PartSoFar, RatioSoFar } from './repeats.js'
  */
 
@@ -16,7 +17,8 @@ const RATIOS_MOST = 2
 
 /**
  * Renders `pipy uses 56.9 % less CPU per request than envoy [52.1, 61.0] so far`. Without an interval, the number of repeats stands
- * for it. @param {RatioSoFar} ratio
+ * for it.
+ * @param {RatioSoFar} ratio
  */
 export function renderRatio({ a, b, words, median, low, high, repeats }) {
   const isLess = median < 1
@@ -28,7 +30,10 @@ export function renderRatio({ a, b, words, median, low, high, repeats }) {
   return `${a} ${gap} than ${b} [${ends.join(', ')}] so far`
 }
 
-/** Renders `at 1 CPU each, repeat 2 of 6`. @param {Pick<PartSoFar, 'conditions' | 'repeat' | 'repeats' | 'isMost'>} part */
+/**
+ * Renders `at 1 CPU each, repeat 2 of 6`.
+ * @param {Pick<PartSoFar, 'conditions' | 'repeat' | 'repeats' | 'isMost'>} part
+ */
 export function renderPlace({ conditions, repeat, repeats, isMost }) {
   return [conditions, `repeat ${repeat} of ${isMost ? 'at most ' : ''}${repeats}`].filter(Boolean).join(', ')
 }
@@ -48,14 +53,18 @@ export function renderValues({ rows, ratios }) {
 
 /**
  * Renders `trial 3 of 12`, and in a search `trial 3`.
- * @param {Pick<RunSnapshot, 'nth' | 'trials'>} snapshot @returns {string | null} null: no trial of the plan has begun
+ * @param {Pick<RunSnapshot, 'nth' | 'trials'>} snapshot
+ * @returns {string | null} null: no trial of the plan has begun
  */
 export function renderTrialPlace({ nth, trials }) {
   if (nth === null) return null
   return trials === null ? `trial ${nth}` : `trial ${nth} of ${trials}`
 }
 
-/** Renders `3 of 12 trials ended`, in a search without the total. @param {Pick<RunSnapshot, 'done' | 'trials'>} snapshot */
+/**
+ * Renders `3 of 12 trials ended`, in a search without the total.
+ * @param {Pick<RunSnapshot, 'done' | 'trials'>} snapshot
+ */
 export function renderEnded({ done, trials }) {
   return trials === null
     ? `${renderNounCount(done, 'trial')} ended`
@@ -75,7 +84,10 @@ export function renderArm({ link, what }) {
   return [what.split(', ').includes(`link ${link}`) ? null : `link ${link}`, what].filter(Boolean).join(', ')
 }
 
-/** Renders `0.412 of 1 cores`; `–` for a use that is not known. @param {Pick<SidecarNow, 'cores' | 'cpuLimitCores'>} sidecar */
+/**
+ * Renders `0.412 of 1 cores`; `–` for a use that is not known.
+ * @param {Pick<SidecarNow, 'cores' | 'cpuLimitCores'>} sidecar
+ */
 export function renderCpuUse({ cores, cpuLimitCores }) {
   const used = cores === null ? UNKNOWN : cores.toFixed(3)
   return cpuLimitCores === null ? `${used} cores` : `${used} of ${cpuLimitCores} cores`
@@ -89,13 +101,20 @@ export function renderThrottling({ throttledFraction }) {
   return throttledFraction === null ? null : `throttled ${renderPercent(throttledFraction)}`
 }
 
-/** Renders anonymous memory, or the working set if only that is known; null: neither is. @param {SidecarNow} sidecar */
+/**
+ * Renders anonymous memory, or the working set if only that is known; null: neither is.
+ * @param {SidecarNow} sidecar
+ */
 export function renderMemoryUse({ anonBytes, workingSetBytes }) {
   if (anonBytes !== null) return `${renderMebibytes(anonBytes)} MiB`
   return workingSetBytes === null ? null : `${renderMebibytes(workingSetBytes)} MiB working set`
 }
 
-/** Renders a number; null: `–`. @param {number | null} value @param {number} [digits] */
+/**
+ * Renders a number; null: `–`.
+ * @param {number | null} value
+ * @param {number} [digits]
+ */
 export function renderNumber(value, digits = 0) {
   return value === null ? UNKNOWN : value.toFixed(digits)
 }

@@ -15,7 +15,10 @@ export async function loadGenerators() {
   return Object.fromEntries(await Promise.all(entries))
 }
 
-/** Loads the code of a generator, or that of the default for null, undefined or an unknown name. @param {string | null} [name] */
+/**
+ * Loads the code of a generator, or that of the default for null, undefined or an unknown name.
+ * @param {string | null} [name]
+ */
 export function loadGenerator(name = DEFAULT_GENERATOR) {
   return (LOADS[`${name}`] ?? LOADS[DEFAULT_GENERATOR])()
 }

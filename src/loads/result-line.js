@@ -3,7 +3,9 @@ import { findFault } from '../lib/schema-issue.js'
 
 /**
  * Calls `read` for a line of a generator's log, and returns its value.
- * @template T @param {number} number of the line, from 1 @param {() => T} read
+ * @template T
+ * @param {number} number of the line, from 1
+ * @param {() => T} read
  * @throws {BenchError} with that number if `read` throws, as for a truncated line
  */
 export function readResultLine(number, read) {
@@ -17,7 +19,9 @@ export function readResultLine(number, read) {
 
 /**
  * Asserts that a value has the shape of a schema, without parsing it.
- * @template T @param {import('zod').ZodType<T>} schema @param {unknown} value
+ * @template T
+ * @param {import('zod').ZodType<T>} schema
+ * @param {unknown} value
  * @returns {T} the same value
  * @throws {Error} with its first fault
  */

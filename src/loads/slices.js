@@ -7,7 +7,8 @@ const DRAWS = 8
 
 /**
  * Counts the slices that cover a load and its tail, and adds one.
- * @param {{ warmupSeconds: number, windowSeconds: number }} load @param {{ sliceMs: number, tailMs: number }} options
+ * @param {{ warmupSeconds: number, windowSeconds: number }} load
+ * @param {{ sliceMs: number, tailMs: number }} options
  */
 export function countSlices({ warmupSeconds, windowSeconds }, { sliceMs, tailMs }) {
   return Math.ceil((1000 * (warmupSeconds + windowSeconds) + tailMs) / sliceMs) + 1
@@ -40,7 +41,8 @@ export function orderSlices({ arms, slices, seed }) {
 
 /**
  * Cuts a round into pieces at random, and puts the last arm of each first: no other arm then comes more than one place later.
- * @param {number[]} round @param {() => number} random
+ * @param {number[]} round
+ * @param {() => number} random
  */
 function reorderRound(round, random) {
   /** @type {number[]} */

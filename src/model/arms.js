@@ -3,7 +3,10 @@ import { LOAD_AXES } from './axes/load.js'
 import { CPU_LIMIT_AXIS, SIDECAR_AXES } from './axes/sidecar.js'
 
 /** All axes (axes/ defines each), the names of arms, and facts about arms that follow from their axes. Pure. */
-/** @import { Arm, AxisName, Conditions, PlaneChoice } from './types.ts' @import { Axis } from './axes/axis.js' */
+/**
+ * @import { Arm, AxisName, Conditions, PlaneChoice } from './types.ts'
+ * @import { Axis } from './axes/axis.js'
+ */
 
 /** The axes, in the order in which arms are made of them. @type {Record<AxisName, Axis>} */
 export const AXES = { ...LOAD_AXES, ...SIDECAR_AXES, ...CONTROL_PLANE_AXES, cpuLimitCores: CPU_LIMIT_AXIS }
@@ -21,7 +24,10 @@ export const CONDITION_AXES = {
   sparse: RECORDED.filter(isSparse),
 }
 
-/** Says whether arms may lack the condition of an axis: null is its default, and records may be without it. @param {AxisName} name */
+/**
+ * Says whether arms may lack the condition of an axis: null is its default, and records may be without it.
+ * @param {AxisName} name
+ */
 function isSparse(name) {
   const { recorded, values } = AXES[name]
   return values[0] === null && recorded?.safeParse(undefined).success === true
@@ -33,21 +39,29 @@ export const BASELINE_AXES = AXIS_NAMES.filter(name => !AXES[name].isOfSidecars)
 /** Axes of how processes share the CPUs of a full node; their arms are not interleaved with others. @type {AxisName[]} */
 export const NODE_CPU_AXES = ['cpuRequestCores', 'neighbourCores', 'podCpuCores']
 
-/** Lists the axes in which arms with a CPU limit differ, or all arms if none has one. @param {Parameters<Axis['of']>[0][]} arms */
+/**
+ * Lists the axes in which arms with a CPU limit differ, or all arms if none has one.
+ * @param {Parameters<Axis['of']>[0][]} arms
+ */
 export function listVariedAxes(arms) {
   const capped = arms.filter(arm => arm.cpuLimitCores !== null)
   const compared = capped.length > 0 ? capped : arms
   return AXIS_NAMES.filter(name => new Set(compared.map(AXES[name].of)).size > 1)
 }
 
-/** Renders the values of an arm on some axes, joined by commas. @param {Parameters<Axis['of']>[0]} arm @param {AxisName[]} names */
+/**
+ * Renders the values of an arm on some axes, joined by commas.
+ * @param {Parameters<Axis['of']>[0]} arm
+ * @param {AxisName[]} names
+ */
 export function renderAxes(arm, names) {
   return names.map(name => AXES[name].render(AXES[name].of(arm))).join(', ')
 }
 
 /**
  * Says whether the first arm is the baseline of the second: it has no sidecars, and is equal in every axis that is not of sidecars.
- * @param {Parameters<Axis['of']>[0] & { hasSidecars: boolean }} none @param {Parameters<Axis['of']>[0]} arm
+ * @param {Parameters<Axis['of']>[0] & { hasSidecars: boolean }} none
+ * @param {Parameters<Axis['of']>[0]} arm
  */
 export function isBaselineOf(none, arm) {
   return none !== arm && !none.hasSidecars && isAlike(none, arm, BASELINE_AXES)
@@ -55,7 +69,9 @@ export function isBaselineOf(none, arm) {
 
 /**
  * Says whether two arms have the same kind of load and the same values on some axes.
- * @param {Parameters<Axis['of']>[0]} a @param {Parameters<Axis['of']>[0]} b @param {AxisName[]} names
+ * @param {Parameters<Axis['of']>[0]} a
+ * @param {Parameters<Axis['of']>[0]} b
+ * @param {AxisName[]} names
  */
 export function isAlike(a, b, names) {
   return renderLoadKind(a.load) === renderLoadKind(b.load) && renderAxes(a, names) === renderAxes(b, names)
@@ -63,14 +79,18 @@ export function isAlike(a, b, names) {
 
 /**
  * Creates a key that arms share if they differ only in the plane.
- * @param {Parameters<Axis['of']>[0]} arm @param {AxisName | null} [except] an axis in which they may differ, too
+ * @param {Parameters<Axis['of']>[0]} arm
+ * @param {AxisName | null} [except] an axis in which they may differ, too
  */
 export function createGroupKey(arm, except = null) {
   const names = AXIS_NAMES.filter(name => name !== except)
   return JSON.stringify([renderLoadKind(arm.load), ...names.map(name => AXES[name].of(arm))])
 }
 
-/** Renders the part of a load that arms must share to be compared. @param {{ kind: string, isInterleaved?: true }} load */
+/**
+ * Renders the part of a load that arms must share to be compared.
+ * @param {{ kind: string, isInterleaved?: true }} load
+ */
 function renderLoadKind({ kind, isInterleaved }) {
   return isInterleaved ? `${kind} beside others` : kind
 }
@@ -87,7 +107,10 @@ export function renderArmName({ plane, profile, control, variant, repeatOf, cond
   return repeatOf ? `${name}${simulated} (A/A)` : `${name}${simulated}`
 }
 
-/** Renders the name of an arm without the number of simulated sidecars, so that its name is the same at every size. @param {Parameters<typeof renderArmName>[0]} arm */
+/**
+ * Renders the name of an arm without the number of simulated sidecars, so that its name is the same at every size.
+ * @param {Parameters<typeof renderArmName>[0]} arm
+ */
 export function renderContenderName(arm) {
   return renderArmName({ ...arm, conditions: undefined })
 }
@@ -95,7 +118,8 @@ export function renderContenderName(arm) {
 /**
  * Renders the values of an arm on the axes that vary, joined by commas, without those that it cannot have, such as a CPU limit without
  * sidecars. Empty: it has none.
- * @param {Pick<Arm, 'hasSidecars' | 'link' | 'cpuLimitCores' | 'load' | 'conditions'>} arm @param {AxisName[]} varied
+ * @param {Pick<Arm, 'hasSidecars' | 'link' | 'cpuLimitCores' | 'load' | 'conditions'>} arm
+ * @param {AxisName[]} varied
  */
 export function renderVaried(arm, varied) {
   const canHave = (/** @type {AxisName} */ name) => {
@@ -116,7 +140,9 @@ export function renderArmLabel(arm, varied) {
 
 /**
  * Parses `name:profile@control=variant`, without checking that they exist. A missing profile or variant is null; a missing control is
- * absent. @param {string} text @returns {PlaneChoice}
+ * absent.
+ * @param {string} text
+ * @returns {PlaneChoice}
  */
 export function parseChoice(text) {
   // A path follows the first "=", and may contain others.
@@ -126,20 +152,28 @@ export function parseChoice(text) {
   return { plane, variant, profile, ...(control !== undefined && { control }) }
 }
 
-/** Says whether rules redirect the connections of an arm's services. @param {Pick<Conditions, 'interception'>} conditions */
+/**
+ * Says whether rules redirect the connections of an arm's services.
+ * @param {Pick<Conditions, 'interception'>} conditions
+ */
 export function isRedirected({ interception }) {
   return interception === 'redirect'
 }
 
 /**
- * Says whether a process of an arm shares the quota of a pod. @param {Pick<Arm, 'conditions'>} arm
+ * Says whether a process of an arm shares the quota of a pod.
+ * @param {Pick<Arm, 'conditions'>} arm
  * @param {import('./types.ts').ProcessSpec['role']} role
  */
 export function isInPod({ conditions }, role) {
   return conditions.podCpuCores !== undefined && (role === 'sidecar' || role === 'application')
 }
 
-/** Picks the fields of a choice from an object that has more. @param {PlaneChoice} choice @returns {PlaneChoice} */
+/**
+ * Picks the fields of a choice from an object that has more.
+ * @param {PlaneChoice} choice
+ * @returns {PlaneChoice}
+ */
 export function pickChoice({ plane, variant, profile, control }) {
   return { plane, variant, profile, ...(control !== undefined && { control }) }
 }

@@ -34,7 +34,8 @@ export const p99Ms = z
 
 /**
  * Makes the schema of a number of things, at least one.
- * @param {number} most @param {string} why the reason for this maximum, which the message gives
+ * @param {number} most
+ * @param {string} why the reason for this maximum, which the message gives
  */
 export const createCountSchema = (most, why) => z.int().positive().max(most, `at most ${most}: ${why}`)
 

@@ -1,4 +1,7 @@
-/** The listeners of a sidecar that carries bytes. Pure. @import { Cluster, SidecarModel } from './types.ts' */
+/**
+ * The listeners of a sidecar that carries bytes. Pure.
+ * @import { Cluster, SidecarModel } from './types.ts'
+ */
 
 /**
  * Lists a listener for each route: its only cluster takes every connection. The first of a direction is named after it

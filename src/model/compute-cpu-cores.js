@@ -2,7 +2,9 @@
 
 /**
  * Computes the mean CPU cores that a process used between two looks, at least 0.
- * @param {Look['cpu']} before @param {Look['cpu']} after @returns {number | null} null: a look has no CPU time, or no time passed
+ * @param {Look['cpu']} before
+ * @param {Look['cpu']} after
+ * @returns {number | null} null: a look has no CPU time, or no time passed
  */
 export function computeCpuCores(before, after) {
   if (before === undefined || after === undefined) return null

@@ -10,17 +10,27 @@ import { MIB } from '../lib/units.js'
  * @property {true} [isRequest] `millicores` is a request only, and there is no CPU limit
  */
 
-/** Rounds limits up to millicores and MiB. @param {{ cores: number, bytes: number }} limits @returns {Limits} */
+/**
+ * Rounds limits up to millicores and MiB.
+ * @param {{ cores: number, bytes: number }} limits
+ * @returns {Limits}
+ */
 export function toLimits({ cores, bytes }) {
   return { millicores: toMillicores(cores), mebibytes: Math.ceil(bytes / MIB) }
 }
 
-/** Rounds cores up to millicores, after cutting off the error of floating point: 1.5 × 0.1 cores are 150m, not 151m. @param {number} cores */
+/**
+ * Rounds cores up to millicores, after cutting off the error of floating point: 1.5 × 0.1 cores are 150m, not 151m.
+ * @param {number} cores
+ */
 export function toMillicores(cores) {
   return Math.ceil(Number((1000 * cores).toFixed(6)))
 }
 
-/** Renders limits as lines of YAML, indented below a container's `resources:`. @param {Limits} limits */
+/**
+ * Renders limits as lines of YAML, indented below a container's `resources:`.
+ * @param {Limits} limits
+ */
 export function renderResources(limits) {
   const rows = Object.entries(toResources(limits))
   return [
@@ -32,7 +42,10 @@ export function renderResources(limits) {
   ]
 }
 
-/** Creates the `resources` of a Kubernetes container, whose memory request is its memory limit. @param {Limits} limits */
+/**
+ * Creates the `resources` of a Kubernetes container, whose memory request is its memory limit.
+ * @param {Limits} limits
+ */
 export function toResources({ millicores, mebibytes, requestMillicores = millicores, isRequest }) {
   const memory = `${mebibytes}Mi`
   const cpu = `${millicores}m`

@@ -8,7 +8,9 @@ const CPUS_PER_CAPPED_CORE_ALONE = 2
 
 /**
  * Says whether sidecars with a CPU limit can bound the throughput.
- * @param {number} cpuLimit in cores @param {number} cpus of the machine @param {boolean} [isLoadElsewhere] the generator takes none of them
+ * @param {number} cpuLimit in cores
+ * @param {number} cpus of the machine
+ * @param {boolean} [isLoadElsewhere] the generator takes none of them
  */
 export function canBind(cpuLimit, cpus, isLoadElsewhere = false) {
   return cpuLimit * (isLoadElsewhere ? CPUS_PER_CAPPED_CORE_ALONE : CPUS_PER_CAPPED_CORE) <= cpus
@@ -28,7 +30,8 @@ export function canBindOnlyBesideWrk({ cpuLimit, cpus, sidecars }) {
 
 /**
  * Finds the largest of seven CPU limits, in cores, at which sidecars can bound the throughput; 0.1 if none can.
- * @param {number} cpus @param {boolean} [isLoadElsewhere]
+ * @param {number} cpus
+ * @param {boolean} [isLoadElsewhere]
  */
 export function findLargestBindingCpuLimit(cpus, isLoadElsewhere = false) {
   return [4, 3, 2, 1, 0.5, 0.25, 0.1].find(cpuLimit => canBind(cpuLimit, cpus, isLoadElsewhere)) ?? 0.1

@@ -53,7 +53,10 @@ export const FEATURE_DEFINITIONS = {
 
 export const FEATURE_NAMES = /** @type {FeatureName[]} */ (Object.keys(FEATURES))
 
-/** Parses a value of the axis: its names, and the first that this kit does not know (undefined: it knows all). @param {string} text */
+/**
+ * Parses a value of the axis: its names, and the first that this kit does not know (undefined: it knows all).
+ * @param {string} text
+ */
 function parseNames(text) {
   const sets = new Map([
     [LEAN, []],
@@ -82,14 +85,18 @@ export const featureSet = z.string().transform((text, context) => {
   return names.length === FEATURE_NAMES.length ? ALL : FEATURE_NAMES.filter(name => names.includes(name)).join('+')
 })
 
-/** Puts a value of the axis in this kit's order, as records of older kits have another; one that it does not know stays as it is. @param {string} text */
+/**
+ * Puts a value of the axis in this kit's order, as records of older kits have another; one that it does not know stays as it is.
+ * @param {string} text
+ */
 export function orderFeatures(text) {
   return featureSet.safeParse(text).data ?? text
 }
 
 /**
  * Lists the features in a value of the axis. An unknown name throws, since its arm would be lean under a wrong label.
- * @param {string} [features] absent: lean, and so none @throws {BenchError} for a name that this kit does not know
+ * @param {string} [features] absent: lean, and so none
+ * @throws {BenchError} for a name that this kit does not know
  */
 export function listFeatures(features = LEAN) {
   const { names, unknown } = parseNames(features)
@@ -105,7 +112,9 @@ export const recordedFeatures = z.string().refine(text => parseNames(text).unkno
 
 /**
  * Makes the features of a model from a value of the axis.
- * @param {string} [features] absent: lean @returns {Features} @throws {BenchError} for an unknown name
+ * @param {string} [features] absent: lean
+ * @returns {Features}
+ * @throws {BenchError} for an unknown name
  */
 export function createFeatures(features) {
   const entries = listFeatures(features).map(name => [name, FEATURES[name]])
@@ -114,7 +123,8 @@ export function createFeatures(features) {
 
 /**
  * Finds why a plane cannot have the features of an arm, as a sentence; null: it can.
- * @param {Pick<DataPlane, 'features'>} plane @param {Pick<Conditions, 'features' | 'tls'>} conditions
+ * @param {Pick<DataPlane, 'features'>} plane
+ * @param {Pick<Conditions, 'features' | 'tls'>} conditions
  * @throws {BenchError} for a feature that this kit does not know
  */
 export function findUnsupportedFeatures({ features = [] }, conditions) {

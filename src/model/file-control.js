@@ -3,7 +3,8 @@
 /**
  * Creates a control plane of files: nothing runs beside the sidecars, and each reads the files of its own folder. Its steps
  * before the commit do nothing unless they are overridden.
- * @param {Pick<Control, 'createSidecar' | 'commit'> & Partial<Control>} overrides @returns {Control}
+ * @param {Pick<Control, 'createSidecar' | 'commit'> & Partial<Control>} overrides
+ * @returns {Control}
  */
 export function createFileControl(overrides) {
   return { name: 'file', createProcess: null, setUp: () => [], enrol: () => [], stage: () => [], ...overrides }

@@ -5,11 +5,15 @@ import { OLD_SCHEMA_VERSIONS, SCHEMA_VERSION } from './versions.js'
 /**
  * Converts documents of older versions to the words of today; no other module knows the old ones. Version 3 of the schema called
  * the kinds `turns` and `load`, interleaved arms `isBesideOthers` with a `deployment`, and a CPU limit a cap; version 4 had a
- * flat summary. Pure. @import { Comparison, CpuLine, Slope, SummaryArm } from './types.ts'
+ * flat summary. Pure.
+ * @import { Comparison, CpuLine, Slope, SummaryArm } from './types.ts'
  */
 
 // A name of a file may be `constructor` or `__proto__`, which an ordinary object has, too.
-/** @param {Record<string, string>} words @returns {Record<string, string>} */
+/**
+ * @param {Record<string, string>} words
+ * @returns {Record<string, string>}
+ */
 const createWords = words => Object.assign(Object.create(null), words)
 
 const KEYS = createWords({
@@ -34,7 +38,8 @@ const AXIS_NAMES = ['across', 'contrasts', 'contrast', 'axis', 'over']
 
 /**
  * Converts a document of a run, such as a manifest, a record or a summary, from schema version 3 or 4 to today's. Returns any
- * other as it is. It does not validate, and may change the comparisons of the input. @param {any} document
+ * other as it is. It does not validate, and may change the comparisons of the input.
+ * @param {any} document
  */
 export function moderniseDocument(document) {
   if (!OLD_SCHEMA_VERSIONS.includes(document?.schemaVersion)) return document
@@ -47,7 +52,10 @@ export function moderniseDocument(document) {
   return splitFlatSummary(renamed)
 }
 
-/** Renames the words of version 3, and adds the kinds that it left out. @param {any} document of version 3 */
+/**
+ * Renames the words of version 3, and adds the kinds that it left out.
+ * @param {any} document of version 3
+ */
 function moderniseWords(document) {
   const renamed = renameKeys(document)
   if (renamed.trial?.arm) {
@@ -61,14 +69,20 @@ function moderniseWords(document) {
   return renamed
 }
 
-/** Replaces `1 cores`, which kits of version 4 wrote, in the names of both sides, in place. @param {any[]} comparisons of a summary */
+/**
+ * Replaces `1 cores`, which kits of version 4 wrote, in the names of both sides, in place.
+ * @param {any[]} comparisons of a summary
+ */
 function renameOneCore(comparisons) {
   for (const comparison of comparisons)
     for (const side of ['a', 'b'])
       if (typeof comparison?.[side] === 'string') comparison[side] = comparison[side].replace(/ 1 cores$/, ' 1 core')
 }
 
-/** Converts an experiment file or published claims, which have no schema version, to today's words. @param {any} document */
+/**
+ * Converts an experiment file or published claims, which have no schema version, to today's words.
+ * @param {any} document
+ */
 export function moderniseQuestion(document) {
   const renamed = renameKeys(document)
   if (Array.isArray(renamed?.measure))
@@ -76,7 +90,12 @@ export function moderniseQuestion(document) {
   return renamed
 }
 
-/** Renames old keys, and old names of axes and kinds of loads, at any depth. @param {any} value @param {string} [key] of the value @returns {any} */
+/**
+ * Renames old keys, and old names of axes and kinds of loads, at any depth.
+ * @param {any} value
+ * @param {string} [key] of the value
+ * @returns {any}
+ */
 function renameKeys(value, key = '') {
   if (Array.isArray(value)) return value.map(part => renameKeys(part, key))
   if (typeof value === 'string') {
@@ -91,7 +110,11 @@ function renameKeys(value, key = '') {
   return Object.fromEntries(entries)
 }
 
-/** Finds the kind of a trial; records of the oldest runs lack it. @param {any} record @returns {string} */
+/**
+ * Finds the kind of a trial; records of the oldest runs lack it.
+ * @param {any} record
+ * @returns {string}
+ */
 function findTrialKind({ trial, rollout, growth }) {
   if (trial.kind !== undefined) return OLD_KINDS[trial.kind] ?? trial.kind
   if (growth) return 'growth'
@@ -100,7 +123,11 @@ function findTrialKind({ trial, rollout, growth }) {
   return trial.arm.load.isInterleaved ? 'cost' : 'capacity'
 }
 
-/** Finds the kind of an arm or a comparison, which version 3 lacks. @param {any} arm @param {{ isSearch: boolean, grows: unknown }} run */
+/**
+ * Finds the kind of an arm or a comparison, which version 3 lacks.
+ * @param {any} arm
+ * @param {{ isSearch: boolean, grows: unknown }} run
+ */
 function findArmKind({ conditions, load }, { isSearch, grows }) {
   if (isSearch) return 'search'
   if (conditions?.sidecars !== undefined) return grows ? 'growth' : 'rollout'
@@ -125,7 +152,10 @@ function isFlatSummary(document) {
   return Array.isArray(document?.arms) && Array.isArray(document.comparisons) && document.results === undefined
 }
 
-/** Splits a summary by the kinds of its arms, into one result each. @param {any} flat a summary of version 4, in the words of today */
+/**
+ * Splits a summary by the kinds of its arms, into one result each.
+ * @param {any} flat a summary of version 4, in the words of today
+ */
 function splitFlatSummary({ arms, comparisons, lines, slopes, ...flat }) {
   const { interleaved, searches, sizes, controlNeeds, growths, ...common } = flat
   const kindOfLine = new Map((lines ?? []).map((/** @type {CpuLine} */ line) => [line, findKindOfLine(line, arms)]))
@@ -144,7 +174,9 @@ function splitFlatSummary({ arms, comparisons, lines, slopes, ...flat }) {
 
 /**
  * Finds the kind whose arms have most of the points of a line, which has no kind: arms of several kinds may have the same rates.
- * Returns undefined if no arm has its plane and link. @param {CpuLine} line @param {SummaryArm[]} arms
+ * Returns undefined if no arm has its plane and link.
+ * @param {CpuLine} line
+ * @param {SummaryArm[]} arms
  */
 function findKindOfLine(line, arms) {
   const ofLine = arms.filter(arm => renderArmName(arm) === renderArmName(line) && arm.link === line.link)
@@ -156,7 +188,9 @@ function findKindOfLine(line, arms) {
 
 /**
  * Says whether an arm has the rate and the median CPU of a point.
- * @param {CpuLine['points'][0]} point @param {SummaryArm} arm @param {string | null} service null: all sidecars
+ * @param {CpuLine['points'][0]} point
+ * @param {SummaryArm} arm
+ * @param {string | null} service null: all sidecars
  */
 function isPointOf({ ratePerSecond, millicores }, arm, service) {
   /** @type {any} */

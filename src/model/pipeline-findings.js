@@ -2,7 +2,10 @@ import { BenchError } from '../lib/errors.js'
 import { VARIABLE } from './pipeline.js'
 import { hasServerTls, hasUpstreamTls, listTexts } from './pipeline-traffic.js'
 
-/** Findings about scripts that the kit did not write. Pure. @import { Pipeline } from './pipeline.js' */
+/**
+ * Findings about scripts that the kit did not write. Pure.
+ * @import { Pipeline } from './pipeline.js'
+ */
 
 // Pipy calls a function of `certificate` for each connection, and this one parses the key each time.
 const KEY_BY_CONNECTION = /certificate\s*:\s*(?:\(\)|\w+)\s*=>[\s\S]{0,200}?new crypto\.PrivateKey/
@@ -30,7 +33,11 @@ export function listTlsNotes({ pipeline, keyType }) {
   ]
 }
 
-/** Says whether a text of the pipeline names a variable. @param {Pick<Pipeline, 'document' | 'scriptFiles'>} pipeline @param {string} name */
+/**
+ * Says whether a text of the pipeline names a variable.
+ * @param {Pick<Pipeline, 'document' | 'scriptFiles'>} pipeline
+ * @param {string} name
+ */
 function hasVariable(pipeline, name) {
   return listTexts(pipeline).some(text => [...text.matchAll(VARIABLE)].some(([, variable]) => variable === name))
 }
@@ -54,7 +61,9 @@ export function findForeignCodec({ scriptFiles, document }) {
 
 /**
  * Adds to a BenchError that the scripts have a codec of another protocol. Returns any other error, and one of scripts without
- * such a codec, as it is. @param {unknown} error @param {Pipeline} pipeline
+ * such a codec, as it is.
+ * @param {unknown} error
+ * @param {Pipeline} pipeline
  */
 export function addForeignCodec(error, pipeline) {
   const codec = findForeignCodec(pipeline)

@@ -2,7 +2,10 @@ import { renderPipeline } from './pipeline.js'
 import { findPipelinePort } from './pipeline-traffic.js'
 import { createSidecarProcess } from './processes.js'
 
-/** @import { Pipeline } from './pipeline.js' @import { ProcessSpec, SidecarOptions } from './types.ts' */
+/**
+ * @import { Pipeline } from './pipeline.js'
+ * @import { ProcessSpec, SidecarOptions } from './types.ts'
+ */
 
 /**
  * Creates the process of a sidecar from its `pipeline.yaml`.

@@ -1,41 +1,65 @@
 import { PORTS } from './sidecar-contract.js'
 
-/** Facts about the requests that a pipeline takes and sends on. Pure. @import { Pipeline } from './pipeline.js' */
+/**
+ * Facts about the requests that a pipeline takes and sends on. Pure.
+ * @import { Pipeline } from './pipeline.js'
+ */
 
 const UPSTREAM = /\{\{\s*upstream\.(port|address|url)\s*\}\}/
 
-/** Says whether the scripts of a pipeline fix a port, and so need a network namespace of their own. @param {Pick<Pipeline, 'document'>} pipeline */
+/**
+ * Says whether the scripts of a pipeline fix a port, and so need a network namespace of their own.
+ * @param {Pick<Pipeline, 'document'>} pipeline
+ */
 export function hasFixedPorts({ document: { listen, upstream } }) {
   return listen.port !== undefined || upstream?.ports !== undefined
 }
 
-/** Says whether requests go on to the application. @param {Pick<Pipeline, 'document' | 'scriptFiles'>} pipeline */
+/**
+ * Says whether requests go on to the application.
+ * @param {Pick<Pipeline, 'document' | 'scriptFiles'>} pipeline
+ */
 export function hasUpstreamCalls(pipeline) {
   return pipeline.document.upstream?.ports !== undefined || listTexts(pipeline).some(text => UPSTREAM.test(text))
 }
 
-/** Says whether the load speaks TLS to the pipeline. @param {Pick<Pipeline, 'document'>} pipeline */
+/**
+ * Says whether the load speaks TLS to the pipeline.
+ * @param {Pick<Pipeline, 'document'>} pipeline
+ */
 export function hasServerTls({ document: { listen } }) {
   return listen.scheme === 'https'
 }
 
-/** Says whether the pipeline speaks TLS to the application. @param {Pick<Pipeline, 'document'>} pipeline */
+/**
+ * Says whether the pipeline speaks TLS to the application.
+ * @param {Pick<Pipeline, 'document'>} pipeline
+ */
 export function hasUpstreamTls({ document: { upstream } }) {
   return upstream?.scheme === 'https'
 }
 
-/** Says whether the payload is posted without headers and echoed by the application. @param {Pick<Pipeline, 'document' | 'scriptFiles'>} pipeline */
+/**
+ * Says whether the payload is posted without headers and echoed by the application.
+ * @param {Pick<Pipeline, 'document' | 'scriptFiles'>} pipeline
+ */
 export function isEchoed(pipeline) {
   const isUsual = isPayloadPosted(pipeline) && Object.keys(pipeline.document.request.headers).length === 0
   return isUsual && pipeline.document.answer.status === 200 && hasUpstreamCalls(pipeline)
 }
 
-/** Says whether requests post the payload (--payload), and no body of the pipeline.yaml. @param {Pick<Pipeline, 'document'>} pipeline */
+/**
+ * Says whether requests post the payload (--payload), and no body of the pipeline.yaml.
+ * @param {Pick<Pipeline, 'document'>} pipeline
+ */
 export function isPayloadPosted({ document: { request } }) {
   return request.method === 'POST' && request.body === undefined
 }
 
-/** Finds the port at which the pipeline listens: the one that its scripts fix, or the kit's. @param {Pick<Pipeline, 'document'>} pipeline */
+/**
+ * Finds the port at which the pipeline listens: the one that its scripts fix, or the kit's.
+ * @param {Pick<Pipeline, 'document'>} pipeline
+ */
 export function findPipelinePort({ document: { listen } }) {
   return listen.port ?? PORTS.inbound
 }

@@ -96,7 +96,10 @@ const LISTEN = /\{\{\s*listen\.(port|address|url)\s*\}\}/
 
 /**
  * Parses a pipeline.yaml.
- * @param {string} text YAML @param {string} file its name, for errors @returns {PipelineDocument} @throws {UsageError} if it does not match the schema
+ * @param {string} text YAML
+ * @param {string} file its name, for errors
+ * @returns {PipelineDocument}
+ * @throws {UsageError} if it does not match the schema
  */
 export function parsePipeline(text, file) {
   return parseYaml({ text, file, schema })
@@ -104,7 +107,9 @@ export function parsePipeline(text, file) {
 
 /**
  * Fills in the defaults of a document that the kit makes.
- * @param {z.input<typeof schema>} document @returns {PipelineDocument} @throws {z.ZodError} if it is invalid
+ * @param {z.input<typeof schema>} document
+ * @returns {PipelineDocument}
+ * @throws {z.ZodError} if it is invalid
  */
 export function createPipelineDocument(document) {
   return schema.parse(document)
@@ -112,7 +117,8 @@ export function createPipelineDocument(document) {
 
 /**
  * Asserts that a program has the version that the document requires, which may be only its first parts. Without one, any version passes.
- * @param {Pick<Pipeline, 'document' | 'file'>} pipeline @param {{ name: string, version: string, path: string }} tool
+ * @param {Pick<Pipeline, 'document' | 'file'>} pipeline
+ * @param {{ name: string, version: string, path: string }} tool
  * @throws {UsageError} if it has another
  */
 export function assertVersion({ document: { version }, file }, tool) {
@@ -125,7 +131,8 @@ export function assertVersion({ document: { version }, file }, tool) {
 /**
  * Summarises the request of a pipeline for records: method, path, bytes of the body and the expected status. Headers and the body may
  * be secret, and are left out.
- * @param {Pick<Pipeline, 'document'>} pipeline @param {number} payloadBytes the body of a POST without one of its own
+ * @param {Pick<Pipeline, 'document'>} pipeline
+ * @param {number} payloadBytes the body of a POST without one of its own
  */
 export function summariseRequest(pipeline, payloadBytes) {
   const { request, answer } = pipeline.document
@@ -137,7 +144,8 @@ export function summariseRequest(pipeline, payloadBytes) {
 /**
  * Asserts that a pipeline can be rendered: files and texts that it replaces are there, its variables are known, and the program
  * gets its port.
- * @param {Pick<Pipeline, 'document' | 'scriptFiles' | 'file'>} pipeline @throws {UsageError} that names the first missing part
+ * @param {Pick<Pipeline, 'document' | 'scriptFiles' | 'file'>} pipeline
+ * @throws {UsageError} that names the first missing part
  */
 export function assertPipelineRenderable(pipeline) {
   const { document, file, scriptFiles } = pipeline
@@ -161,7 +169,8 @@ export function assertPipelineRenderable(pipeline) {
 
 /**
  * Renders the arguments, the environment and the files of a program.
- * @param {Pipeline} pipeline @param {{ model: SidecarModel, folder: string }} options folder: of its files
+ * @param {Pipeline} pipeline
+ * @param {{ model: SidecarModel, folder: string }} options folder: of its files
  * @returns {{ argv: string[], env: Record<string, string>, files: import('./types.ts').ProcessSpec['files'] }}
  */
 export function renderPipeline({ document, file, scriptFiles, binaryFiles = {} }, { model, folder }) {
@@ -191,7 +200,10 @@ export function renderPipeline({ document, file, scriptFiles, binaryFiles = {} }
   }
 }
 
-/** Lists binary files as files of a process. @param {Record<string, string>} [binaryFiles] contents as latin1, by path */
+/**
+ * Lists binary files as files of a process.
+ * @param {Record<string, string>} [binaryFiles] contents as latin1, by path
+ */
 export function listBinaryFiles(binaryFiles = {}) {
   return Object.entries(binaryFiles).map(([name, content]) => ({
     name,
@@ -202,7 +214,8 @@ export function listBinaryFiles(binaryFiles = {}) {
 
 /**
  * Creates the values of VARIABLES by name; a model without a cluster has none of `upstream`.
- * @param {{ model: SidecarModel, folder: string, document: PipelineDocument }} options @returns {Record<string, string>}
+ * @param {{ model: SidecarModel, folder: string, document: PipelineDocument }} options
+ * @returns {Record<string, string>}
  */
 function createVariables({ model, folder, document }) {
   const { trust, inbound, workers, clusters } = model
@@ -234,7 +247,9 @@ const EXAMPLE = Object.fromEntries(VARIABLES.map(name => [name, '1']))
 
 /**
  * Replaces the variables of a text by their values.
- * @param {string} text @param {{ file: string, variables: Record<string, string> }} options @throws {UsageError} for an unknown variable
+ * @param {string} text
+ * @param {{ file: string, variables: Record<string, string> }} options
+ * @throws {UsageError} for an unknown variable
  */
 function renderTemplate(text, { file, variables }) {
   return text.replaceAll(VARIABLE, (_, name) => {

@@ -3,7 +3,10 @@ import { BenchError } from '../lib/errors.js'
 import { listByteListeners } from './byte-listeners.js'
 import { renderRouteName } from './routes.js'
 
-/** Processes as plain data. Pure. @import { ControlOptions, ProcessSpec, Route, SidecarModel, SidecarOptions } from './types.ts' */
+/**
+ * Processes as plain data. Pure.
+ * @import { ControlOptions, ProcessSpec, Route, SidecarModel, SidecarOptions } from './types.ts'
+ */
 
 /**
  * Creates a process with defaults: one worker, no limits, and no environment, files, scripts, credentials, administration port or image.
@@ -27,7 +30,8 @@ export function createProcess(overrides) {
 
 /**
  * Creates the process of a sidecar from its model; the overrides of its plane win.
- * @param {SidecarOptions} options @param {Pick<ProcessSpec, 'argv' | 'files' | 'admin'> & Partial<ProcessSpec>} overrides
+ * @param {SidecarOptions} options
+ * @param {Pick<ProcessSpec, 'argv' | 'files' | 'admin'> & Partial<ProcessSpec>} overrides
  * @throws {BenchError} for a limit of the model that some plane cannot have
  */
 export function createSidecarProcess({ model, folder, tool, cpuLimitCores }, overrides) {
@@ -53,7 +57,8 @@ export function createSidecarProcess({ model, folder, tool, cpuLimitCores }, ove
 
 /**
  * Creates the process of a control plane; the overrides of its plane win.
- * @param {ControlOptions} options @param {Pick<ProcessSpec, 'argv'> & Partial<ProcessSpec>} overrides
+ * @param {ControlOptions} options
+ * @param {Pick<ProcessSpec, 'argv'> & Partial<ProcessSpec>} overrides
  */
 export function createControlProcess({ control, controlTool, folder }, overrides) {
   return createProcess({
@@ -92,7 +97,8 @@ const limits = z.object({
 
 /**
  * Asserts that every plane can have the limits of a model.
- * @param {SidecarModel} model @throws {BenchError} that names the first invalid limit or route
+ * @param {SidecarModel} model
+ * @throws {BenchError} that names the first invalid limit or route
  */
 function assertLimits(model) {
   // A lean sidecar may know thousands of clusters, and reads no limit of theirs.
@@ -107,7 +113,9 @@ function assertLimits(model) {
 
 /**
  * Finds why some plane cannot count or limit by these routes, as a sentence; null: all can.
- * @param {'inbound' | 'outbound'} direction @param {Route[]} routes @param {SidecarModel['features']} features
+ * @param {'inbound' | 'outbound'} direction
+ * @param {Route[]} routes
+ * @param {SidecarModel['features']} features
  */
 function findRouteFault(direction, routes, { metrics, 'rate-limit': limit }) {
   /** @type {Set<string>} */

@@ -1,6 +1,7 @@
 /**
  * The requests of a load and the answers of the application: a POST that is echoed, or requests with a method, sizes and a
- * service time. Pure. @import { Load, Protocol, RequestKind } from './types.ts'
+ * service time. Pure.
+ * @import { Load, Protocol, RequestKind } from './types.ts'
  */
 
 export const METHODS = /** @type {const} */ (['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
@@ -29,7 +30,9 @@ export const REQUEST_AXES = /** @type {const} */ ([
 /**
  * Creates the one kind of request of a load. The default method is GET for a response size alone, and POST otherwise and for gRPC.
  * A size that is not set is that of the payload, or 0 where the method has no body.
- * @param {RequestOptions} options @param {number} payloadBytes @returns {RequestKind}
+ * @param {RequestOptions} options
+ * @param {number} payloadBytes
+ * @returns {RequestKind}
  */
 export function createRequestKind(options, payloadBytes) {
   const { method, requestBytes, requestHeaderBytes, responseBytes, serviceTime, chunks, protocol } = options
@@ -50,7 +53,11 @@ export function createRequestKind(options, payloadBytes) {
 
 /** @typedef {{ meanMs: number, isExponential: boolean }} ServiceTime */
 
-/** Parses a service time. @param {string} text such as 30ms, 1.5s or exp:30ms @returns {ServiceTime | null} null: another form */
+/**
+ * Parses a service time.
+ * @param {string} text such as 30ms, 1.5s or exp:30ms
+ * @returns {ServiceTime | null} null: another form
+ */
 export function parseServiceTime(text) {
   const [, exponential, number, unit] = /^(exp:)?(\d+(?:\.\d+)?)(ms|s)$/.exec(text) ?? []
   if (number === undefined) return null
@@ -62,14 +69,19 @@ export function renderServiceTime({ meanMs, isExponential }) {
   return `${isExponential ? 'exp:' : ''}${meanMs}ms`
 }
 
-/** Reads the service time of a kind of request; 0 ms without one. @param {Pick<RequestKind, 'serviceTime'>} kind @returns {ServiceTime} */
+/**
+ * Reads the service time of a kind of request; 0 ms without one.
+ * @param {Pick<RequestKind, 'serviceTime'>} kind
+ * @returns {ServiceTime}
+ */
 export function readServiceTime({ serviceTime }) {
   return (serviceTime && parseServiceTime(serviceTime)) || { meanMs: 0, isExponential: false }
 }
 
 /**
  * Parses chunks: how many, at most 9999, and the time from one to the next.
- * @param {string} text such as 10/5ms @returns {{ count: number, gapMs: number } | null} null: another form
+ * @param {string} text such as 10/5ms
+ * @returns {{ count: number, gapMs: number } | null} null: another form
  */
 export function parseChunks(text) {
   const [, count, gap] = /^([1-9]\d{0,3})\/(\d+(?:\.\d+)?(?:ms|s))$/.exec(text) ?? []
@@ -77,18 +89,27 @@ export function parseChunks(text) {
   return time === null ? null : { count: Number(count), gapMs: time.meanMs }
 }
 
-/** Computes the milliseconds from the first chunk of an answer to the last; 0 without chunks. @param {Pick<RequestKind, 'chunks'>} kind */
+/**
+ * Computes the milliseconds from the first chunk of an answer to the last; 0 without chunks.
+ * @param {Pick<RequestKind, 'chunks'>} kind
+ */
 export function computeChunksMs({ chunks }) {
   const parsed = chunks === undefined ? null : parseChunks(chunks)
   return parsed === null ? 0 : (parsed.count - 1) * parsed.gapMs
 }
 
-/** Says whether the application writes some answers in chunks. @param {Pick<Load, 'requests'>} load */
+/**
+ * Says whether the application writes some answers in chunks.
+ * @param {Pick<Load, 'requests'>} load
+ */
 export function hasChunks({ requests = [] }) {
   return requests.some(({ chunks }) => chunks !== undefined)
 }
 
-/** Finds the one kind of request of a load; null: an echo, or a mix. @param {Pick<Load, 'requests' | 'traffic'>} load */
+/**
+ * Finds the one kind of request of a load; null: an echo, or a mix.
+ * @param {Pick<Load, 'requests' | 'traffic'>} load
+ */
 export function findOnlyKind({ requests, traffic }) {
   return requests?.length === 1 && traffic === undefined ? requests[0] : null
 }
@@ -107,7 +128,10 @@ export function computeBodyBytes({ requests, payloadBytes = 0, ownRequest }) {
   }
 }
 
-/** Computes the mean time of the application in milliseconds, with that between chunks; 0 for an echo. @param {Pick<Load, 'requests'>} load */
+/**
+ * Computes the mean time of the application in milliseconds, with that between chunks; 0 for an echo.
+ * @param {Pick<Load, 'requests'>} load
+ */
 export function computeServiceMs({ requests = [] }) {
   return requests.length === 0 ? 0 : computeMean(requests, kind => readServiceTime(kind).meanMs + computeChunksMs(kind))
 }
@@ -115,7 +139,10 @@ export function computeServiceMs({ requests = [] }) {
 // One in twenty service times of an exponential distribution is longer than three times the mean: exp(-3) is 0.05.
 const SLOW_TIMES = 3
 
-/** Computes the seconds that a slow answer of the slowest kind takes; 0 for an echo. @param {Pick<Load, 'requests'>} load */
+/**
+ * Computes the seconds that a slow answer of the slowest kind takes; 0 for an echo.
+ * @param {Pick<Load, 'requests'>} load
+ */
 export function computeSlowSeconds({ requests = [] }) {
   const slowMs = requests.map(kind => SLOW_TIMES * readServiceTime(kind).meanMs + computeChunksMs(kind))
   return Math.max(0, ...slowMs) / 1000
@@ -123,7 +150,8 @@ export function computeSlowSeconds({ requests = [] }) {
 
 /**
  * Computes the users that a rate needs: twice the requests under way if all answers are slow (Little's law); 0 for an echo.
- * @param {Pick<Load, 'requests'>} load @param {number} ratePerSecond
+ * @param {Pick<Load, 'requests'>} load
+ * @param {number} ratePerSecond
  */
 export function computeUsersLeast(load, ratePerSecond) {
   return Math.ceil(2 * ratePerSecond * computeSlowSeconds(load))
@@ -133,7 +161,8 @@ const P99_SHARE = 0.01
 
 /**
  * Computes the p99 of the application itself over a mix, in milliseconds, to 0.1 ms: the time that 1 % of the requests exceed,
- * found by bisection, since a mix of exponential and fixed times has no formula. @param {RequestKind[]} requests
+ * found by bisection, since a mix of exponential and fixed times has no formula.
+ * @param {RequestKind[]} requests
  */
 export function computeServiceP99Ms(requests) {
   const weights = requests.reduce((sum, { weight }) => sum + weight, 0)
@@ -149,7 +178,11 @@ export function computeServiceP99Ms(requests) {
   return Number(high.toFixed(1))
 }
 
-/** Computes the share of requests of one kind that take longer than a time. @param {RequestKind} kind @param {number} ms */
+/**
+ * Computes the share of requests of one kind that take longer than a time.
+ * @param {RequestKind} kind
+ * @param {number} ms
+ */
 function computeKindShareAbove(kind, ms) {
   const { meanMs, isExponential } = readServiceTime(kind)
   const beyondChunksMs = ms - computeChunksMs(kind)
@@ -158,7 +191,11 @@ function computeKindShareAbove(kind, ms) {
   return beyondChunksMs < meanMs ? 1 : 0
 }
 
-/** Computes the mean over kinds of requests by their weights. @param {RequestKind[]} requests @param {(kind: RequestKind) => number} measure */
+/**
+ * Computes the mean over kinds of requests by their weights.
+ * @param {RequestKind[]} requests
+ * @param {(kind: RequestKind) => number} measure
+ */
 function computeMean(requests, measure) {
   const weights = requests.reduce((sum, { weight }) => sum + weight, 0)
   return requests.reduce((sum, kind) => sum + kind.weight * measure(kind), 0) / weights
@@ -166,7 +203,8 @@ function computeMean(requests, measure) {
 
 /**
  * Renders headers that make up so many bytes, names and line ends included: one for every 64 bytes, but at least one and at most 16.
- * @param {number} bytes 0, or at least HEADER_BYTES_LEAST @returns {Record<string, string>}
+ * @param {number} bytes 0, or at least HEADER_BYTES_LEAST
+ * @returns {Record<string, string>}
  */
 export function renderHeaders(bytes) {
   const many = Math.min(HEADERS_MOST, Math.floor(bytes / HEADER_BYTES) || (bytes > 0 ? 1 : 0))
@@ -180,14 +218,20 @@ export function renderHeaders(bytes) {
   )
 }
 
-/** Renders an answer of so many bytes that begins with the nonce of its request, cut off if too long. @param {number} bytes @param {string} nonce */
+/**
+ * Renders an answer of so many bytes that begins with the nonce of its request, cut off if too long.
+ * @param {number} bytes
+ * @param {string} nonce
+ */
 export function renderAnswer(bytes, nonce) {
   return (nonce + 'x'.repeat(bytes)).slice(0, bytes)
 }
 
 /**
  * Creates a request of the first kind of a load, with a nonce, and the body of its correct answer. The body of an echo is the nonce.
- * @param {Pick<Load, 'requests'>} load @param {string} nonce @param {Protocol} [protocol] of gRPC, bodies are messages as latin1
+ * @param {Pick<Load, 'requests'>} load
+ * @param {string} nonce
+ * @param {Protocol} [protocol] of gRPC, bodies are messages as latin1
  */
 export function createCheck({ requests }, nonce, protocol = 'http/1.1') {
   const headers = { 'x-nonce': nonce }
@@ -202,7 +246,8 @@ export function createCheck({ requests }, nonce, protocol = 'http/1.1') {
 
 /**
  * Encodes a message of bench/k6/echo.proto, whose field 1 is a string, as latin1: a character a byte. The tag of that field is
- * byte 10, a line feed, and the length follows as a varint (protobuf.dev/programming-guides/encoding). @param {string} body
+ * byte 10, a line feed, and the length follows as a varint (protobuf.dev/programming-guides/encoding).
+ * @param {string} body
  */
 function encodeMessage(body) {
   if (body === '') return ''
@@ -211,13 +256,19 @@ function encodeMessage(body) {
   return `\n${String.fromCharCode(...varint)}${body}`
 }
 
-/** Renders a size to a tenth of its unit: `14 KiB`, `1.5 MiB`, `400 bytes`. @param {number} bytes */
+/**
+ * Renders a size to a tenth of its unit: `14 KiB`, `1.5 MiB`, `400 bytes`.
+ * @param {number} bytes
+ */
 export function renderSize(bytes) {
   if (bytes >= 2 ** 20) return `${Number((bytes / 2 ** 20).toFixed(1))} MiB`
   return bytes >= 1024 ? `${Number((bytes / 1024).toFixed(1))} KiB` : `${bytes} bytes`
 }
 
-/** Renders a load in the words of a heading: `GET, 14 KiB after 30 ms`. @param {Pick<Load, 'requests' | 'payloadBytes' | 'traffic' | 'ownRequest'>} load */
+/**
+ * Renders a load in the words of a heading: `GET, 14 KiB after 30 ms`.
+ * @param {Pick<Load, 'requests' | 'payloadBytes' | 'traffic' | 'ownRequest'>} load
+ */
 export function renderRequest({ requests, payloadBytes, traffic, ownRequest }) {
   if (ownRequest !== undefined) return renderPipelineRequest(ownRequest)
   if (requests === undefined) return `POST ${renderSize(payloadBytes ?? 0)}, echoed`
@@ -230,14 +281,20 @@ export function renderRequest({ requests, payloadBytes, traffic, ownRequest }) {
   return `${method}${sent}${headers}, ${requestBytes > 0 ? 'answered by ' : ''}${renderSize(responseBytes)}${renderWait(kind)}`
 }
 
-/** Renders the request of a pipeline.yaml: `GET /health, answered 200 with 14 KiB`. @param {NonNullable<Load['ownRequest']>} request */
+/**
+ * Renders the request of a pipeline.yaml: `GET /health, answered 200 with 14 KiB`.
+ * @param {NonNullable<Load['ownRequest']>} request
+ */
 function renderPipelineRequest({ method, path, requestBytes, status, answerBytes = [] }) {
   const sent = requestBytes > 0 ? ` with ${renderSize(requestBytes)}` : ''
   const answer = answerBytes.length > 0 ? ` with ${answerBytes.map(renderSize).join(' or ')}` : ''
   return `${method} ${path}${sent}, answered ${status}${answer}`
 }
 
-/** Renders how an answer comes: ` after 30 ms in 10 chunks 5 ms apart`; empty: at once. @param {RequestKind} kind */
+/**
+ * Renders how an answer comes: ` after 30 ms in 10 chunks 5 ms apart`; empty: at once.
+ * @param {RequestKind} kind
+ */
 function renderWait(kind) {
   const { meanMs, isExponential } = readServiceTime(kind)
   const parsed = kind.chunks === undefined ? null : parseChunks(kind.chunks)

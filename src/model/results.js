@@ -1,4 +1,7 @@
-/** Readers of a summary across its results, of which it has one for each kind of trials. Pure. @import { Result, ResultOf, Summary } from './types.ts' */
+/**
+ * Readers of a summary across its results, of which it has one for each kind of trials. Pure.
+ * @import { Result, ResultOf, Summary } from './types.ts'
+ */
 
 /** Lists the arms of all results. @param {Pick<Summary, 'results'>} summary */
 export const listArms = ({ results }) => results.flatMap(({ arms }) => arms)
@@ -8,10 +11,15 @@ export const listComparisons = ({ results }) => results.flatMap(({ comparisons }
 
 /**
  * Finds the result of one kind of trials; undefined if the run had no trials of it.
- * @template {Result['kind']} Kind @param {Pick<Summary, 'results'>} summary @param {Kind} kind
+ * @template {Result['kind']} Kind
+ * @param {Pick<Summary, 'results'>} summary
+ * @param {Kind} kind
  */
 export const findResult = ({ results }, kind) =>
   /** @type {ResultOf<Kind> | undefined} */ (results.find(result => result.kind === kind))
 
-/** Lists the answers of `size`; empty for a run without a search. @param {Pick<Summary, 'results'>} summary */
+/**
+ * Lists the answers of `size`; empty for a run without a search.
+ * @param {Pick<Summary, 'results'>} summary
+ */
 export const listSizes = summary => findResult(summary, 'search')?.sizes ?? []

@@ -3,14 +3,18 @@
 /**
  * Renders the name of a route for metrics and limits, in letters, digits and underscores only, as statistics of Envoy need. Two routes
  * may get one name: a model that counts or limits by route is then refused (processes.js).
- * @param {'inbound' | 'outbound'} direction @param {Pick<Route, 'host' | 'pathPrefix' | 'headers'>} route
+ * @param {'inbound' | 'outbound'} direction
+ * @param {Pick<Route, 'host' | 'pathPrefix' | 'headers'>} route
  */
 export function renderRouteName(direction, { host, pathPrefix, headers }) {
   const matched = Object.entries(headers).map(([name, value]) => `/${name}/${value}`)
   return [direction, '/', host ?? 'any', pathPrefix, ...matched].join('').replaceAll(/[^A-Za-z0-9]+/g, '_')
 }
 
-/** Lists each host, and null for any other, with the routes that requests to it can take, in the order of the model. @param {Route[]} routes */
+/**
+ * Lists each host, and null for any other, with the routes that requests to it can take, in the order of the model.
+ * @param {Route[]} routes
+ */
 export function groupByHost(routes) {
   const hosts = [...new Set([...routes.map(route => route.host), null])]
   return hosts.map(host => ({ host, routes: routes.filter(route => route.host === null || route.host === host) }))

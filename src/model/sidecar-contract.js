@@ -32,12 +32,18 @@ export const TLS = { suite: 'TLS_AES_128_GCM_SHA256', group: 'X25519' }
 
 const POST_QUANTUM = 'X25519MLKEM768'
 
-/** Says whether a kind of TLS puts a post-quantum group first. @param {string} tls as `--tls` has it */
+/**
+ * Says whether a kind of TLS puts a post-quantum group first.
+ * @param {string} tls as `--tls` has it
+ */
 export function isPostQuantum(tls) {
   return tls.endsWith(`+${POST_QUANTUM.toLowerCase()}`)
 }
 
-/** Lists the groups of a key exchange in order. X25519 is the last, for peers without the post-quantum group. @param {string} tls as `--tls` has it */
+/**
+ * Lists the groups of a key exchange in order. X25519 is the last, for peers without the post-quantum group.
+ * @param {string} tls as `--tls` has it
+ */
 export function listKeyExchangeGroups(tls) {
   return isPostQuantum(tls) ? [POST_QUANTUM, TLS.group] : [TLS.group]
 }
@@ -66,7 +72,8 @@ export function renderSpiffeId(service) {
 
 /**
  * Parses a SPIFFE ID of the form of Kubernetes. The service account is the name of the service.
- * @param {string} identity @throws {TypeError} for another form
+ * @param {string} identity
+ * @throws {TypeError} for another form
  */
 export function parseSpiffeId(identity) {
   const [, trustDomain, namespace, serviceAccount] = /** @type {RegExpExecArray} */ (
@@ -80,7 +87,11 @@ export function renderEndpoint({ address, port }) {
   return `${address}:${port}`
 }
 
-/** Creates a place with one address for everything, as services on one machine have. @param {string} address @returns {Place} */
+/**
+ * Creates a place with one address for everything, as services on one machine have.
+ * @param {string} address
+ * @returns {Place}
+ */
 export function createPlace(address) {
   return { reach: address, listen: address, inside: address }
 }

@@ -5,12 +5,19 @@ import { renderArmName } from './arms.js'
 
 /** @typedef {{ tool: Pick<ToolSpec, 'name'>, variant: PlaneChoice['variant'] }} Variant tool: of its plane */
 
-/** Creates the key of a variant in the tools of a run, such as `pipy=/usr/local/bin/pipy-2.0`. @param {Variant} variant */
+/**
+ * Creates the key of a variant in the tools of a run, such as `pipy=/usr/local/bin/pipy-2.0`.
+ * @param {Variant} variant
+ */
 export function createVariantKey({ tool, variant }) {
   return `${tool.name}=${variant}`
 }
 
-/** Finds the program of an arm's sidecars: its variant's own, or the plane's. @param {Record<string, Tool>} tools @param {Variant} variant */
+/**
+ * Finds the program of an arm's sidecars: its variant's own, or the plane's.
+ * @param {Record<string, Tool>} tools
+ * @param {Variant} variant
+ */
 export function findSidecarTool(tools, variant) {
   return tools[createVariantKey(variant)] ?? tools[variant.tool.name]
 }
@@ -19,7 +26,10 @@ export function findSidecarTool(tools, variant) {
 export const GENERATORS = ['k6', 'wrk']
 export const [DEFAULT_GENERATOR] = GENERATORS
 
-/** Finds the generator that made a run's load, by its tools; null: the run had none. @param {{ tools: Record<string, unknown> }} run */
+/**
+ * Finds the generator that made a run's load, by its tools; null: the run had none.
+ * @param {{ tools: Record<string, unknown> }} run
+ */
 export function findGenerator({ tools }) {
   return GENERATORS.find(name => name in tools) ?? null
 }
@@ -36,7 +46,10 @@ export function findRecordedScripts({ scripts }, { role, plane, variant, profile
   )
 }
 
-/** Renders the owner of scripts: `the load`, `the applications`, or a plane with its variant. @param {ScriptFolder} scripts */
+/**
+ * Renders the owner of scripts: `the load`, `the applications`, or a plane with its variant.
+ * @param {ScriptFolder} scripts
+ */
 export function renderScriptsOwner({ role, plane, variant, profile = '' }) {
   if (role === 'sidecar') return renderArmName(/** @type {PlaneChoice} */ ({ plane, variant, profile }))
   return role === 'generator' ? 'the load' : 'the applications'

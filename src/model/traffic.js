@@ -9,7 +9,10 @@ import {
   parseServiceTime,
 } from './requests.js'
 
-/** A mix of requests, as read from a file of traffic. Pure. @import { RequestKind } from './types.ts' */
+/**
+ * A mix of requests, as read from a file of traffic. Pure.
+ * @import { RequestKind } from './types.ts'
+ */
 
 export const KINDS_MOST = 50
 const BODY_BYTES_MOST = 16 * 2 ** 20
@@ -34,7 +37,11 @@ export const chunks = z
     'at most 10 s in all: sidecars give a request up after 15 s',
   )
 
-/** Creates the schema of a size in bytes, 0 included. @param {number} most @param {string} why the reason for this maximum */
+/**
+ * Creates the schema of a size in bytes, 0 included.
+ * @param {number} most
+ * @param {string} why the reason for this maximum
+ */
 const createSizeSchema = (most, why) => z.int().min(0).max(most, `at most ${most} bytes: ${why}`)
 
 export const bodyBytes = createSizeSchema(BODY_BYTES_MOST, 'k6 holds a body of every user in memory')
@@ -43,7 +50,10 @@ export const headerBytes = createSizeSchema(HEADER_BYTES_MOST, 'nginx and HAProx
   `at least ${HEADER_BYTES_LEAST} bytes, or 0: a header has a name and a line end`,
 )
 
-/** Creates the schema of a size that is written as 14KiB or as a number of bytes. @param {z.ZodType<number>} bytes the schema of its value */
+/**
+ * Creates the schema of a size that is written as 14KiB or as a number of bytes.
+ * @param {z.ZodType<number>} bytes the schema of its value
+ */
 const createWrittenSizeSchema = bytes =>
   z
     .union([z.number(), z.string()], 'a size such as 14KiB is needed')
@@ -95,7 +105,9 @@ const renderKind = ({ method, path }) => `${method} ${path}`
 
 /**
  * Lists the kinds of requests of a mix. A body whose size the mix leaves out has the payload's.
- * @param {Traffic} traffic @param {number} payloadBytes @returns {RequestKind[]}
+ * @param {Traffic} traffic
+ * @param {number} payloadBytes
+ * @returns {RequestKind[]}
  */
 export function listRequestKinds({ kinds }, payloadBytes) {
   return kinds.map(({ weight, method, path, request, requestHeaders, response, serviceTime: time }) => ({
@@ -114,12 +126,19 @@ export function listRequestKinds({ kinds }, payloadBytes) {
   }))
 }
 
-/** Lists the distinct paths of kinds, the longest first: the first that is a prefix of a request's path is its own. @param {RequestKind[]} kinds */
+/**
+ * Lists the distinct paths of kinds, the longest first: the first that is a prefix of a request's path is its own.
+ * @param {RequestKind[]} kinds
+ */
 export function listPaths(kinds) {
   return [...new Set(kinds.map(({ path }) => path))].sort((a, b) => b.length - a.length || (a < b ? -1 : 1))
 }
 
-/** Reads a size. @param {number | string} value such as 14KiB or 0 @returns {number} bytes; NaN: it is no size */
+/**
+ * Reads a size.
+ * @param {number | string} value such as 14KiB or 0
+ * @returns {number} bytes; NaN: it is no size
+ */
 function readSize(value) {
   if (typeof value === 'number') return value
   return /^0B?$/.test(value) ? 0 : (readBytes(value) ?? Number.NaN)

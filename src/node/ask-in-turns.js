@@ -10,7 +10,10 @@ const EVERY_MS = 20
 // A late answer counts, too.
 const ANSWER_SECONDS = 10
 
-/** Requests to a sidecar, and those that it answered by its configuration. @typedef {{ asked: number, answered: number }} SidecarAnswers */
+/**
+ * Requests to a sidecar, and those that it answered by its configuration.
+ * @typedef {{ asked: number, answered: number }} SidecarAnswers
+ */
 
 /**
  * Sends requests to sidecars in turns, each over a new connection, until `end` is called and every sidecar had one. A request
@@ -30,7 +33,8 @@ export function askInTurns(sidecars, { signal, ask = sendRequest }) {
   return {
     /**
      * Waits for the last answers.
-     * @returns {Promise<typeof turns>} by the name of the sidecar @throws the signal's reason when it aborted before
+     * @returns {Promise<typeof turns>} by the name of the sidecar
+     * @throws the signal's reason when it aborted before
      */
     async end() {
       isEnding = true

@@ -10,7 +10,8 @@ import { performActions } from './perform.js'
 
 /**
  * Makes the asking of this process. `expectFirst` takes the start from the handle, else the present time. Configurations are sent
- * over kept connections, which `close` destroys. @returns {Asking}
+ * over kept connections, which `close` destroys.
+ * @returns {Asking}
  */
 export function createAsking() {
   const convergence = createConvergence()

@@ -2,7 +2,10 @@ import http2 from 'node:http2'
 import { callSafely } from '../lib/call-safely.js'
 
 /** Unary calls of gRPC over HTTP/2, by the protocol's own specification (grpc/grpc, doc/PROTOCOL-HTTP2.md). */
-/** @import { Endpoint } from '../model/types.ts' @import { Answer, Ask } from './send.js' */
+/**
+ * @import { Endpoint } from '../model/types.ts'
+ * @import { Answer, Ask } from './send.js'
+ */
 
 /** Status codes of gRPC (doc/statuscodes.md). */
 export const CODES = { ok: 0, unknown: 2, permissionDenied: 7, unimplemented: 12, internal: 13, unavailable: 14 }
@@ -30,7 +33,9 @@ export const SESSION_MEGABYTES = 256
 
 /**
  * Opens a connection for many calls, which the caller destroys. It swallows its errors, since each call reports them itself. The
- * peer's certificate is not checked. @param {Endpoint} endpoint @param {import('node:tls').ConnectionOptions} [tls] absent: plaintext
+ * peer's certificate is not checked.
+ * @param {Endpoint} endpoint
+ * @param {import('node:tls').ConnectionOptions} [tls] absent: plaintext
  */
 export function openChannel({ address, port }, tls) {
   const channel = http2.connect(`${tls ? 'https' : 'http'}://${address}:${port}`, {
@@ -43,14 +48,20 @@ export function openChannel({ address, port }, tls) {
   return channel.on('error', () => {})
 }
 
-/** Frames a message (Length-Prefixed-Message): a byte 0 for no compression, its length, and the message. @param {Buffer} message */
+/**
+ * Frames a message (Length-Prefixed-Message): a byte 0 for no compression, its length, and the message.
+ * @param {Buffer} message
+ */
 export function frameMessage(message) {
   const prefix = Buffer.alloc(PREFIX_BYTES)
   prefix.writeUInt32BE(message.length, 1)
   return Buffer.concat([prefix, message])
 }
 
-/** @param {Buffer} bytes @returns {Buffer | null} null: they are not one whole, uncompressed message */
+/**
+ * @param {Buffer} bytes
+ * @returns {Buffer | null} null: they are not one whole, uncompressed message
+ */
 function readMessage(bytes) {
   const isWhole =
     bytes.length >= PREFIX_BYTES && bytes[0] === 0 && bytes.readUInt32BE(1) === bytes.length - PREFIX_BYTES
@@ -67,7 +78,10 @@ function readMessage(bytes) {
 /**
  * Makes one call. An answer that was cut, by the timeout or a broken connection, resolves with the code internal; a stream that
  * the peer refused before an answer resolves with the code unavailable.
- * @param {Endpoint} endpoint @param {Ask} ask @param {CallOptions} [options] @returns {Promise<Called>}
+ * @param {Endpoint} endpoint
+ * @param {Ask} ask
+ * @param {CallOptions} [options]
+ * @returns {Promise<Called>}
  * @throws if no answer begins within `timeoutSeconds`, the connection breaks before, or the channel is closed
  */
 export async function callEndpoint(endpoint, { host, path = '/', headers = {}, body = '' }, options = {}) {

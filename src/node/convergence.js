@@ -6,7 +6,10 @@ import { BenchError, OWN_CODES } from '../lib/errors.js'
  * that only this configuration routes. A kept connection misleads (Envoy serves it by the old filter chain), and an
  * administration page may.
  */
-/** @import { ConfigurationTimes, Endpoint, Expected } from '../model/types.ts' @import { Answer, Ask } from './send.js' */
+/**
+ * @import { ConfigurationTimes, Endpoint, Expected } from '../model/types.ts'
+ * @import { Answer, Ask } from './send.js'
+ */
 
 /** Requests per second to all sidecars together: more would slow down what is measured. */
 export const ASKED_PER_SECOND = 400
@@ -65,7 +68,10 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce
     }
   }, TICK_MS)
 
-  /** Sends one request, and settles the wait if the answer is by the configuration. @param {Waiting} one */
+  /**
+   * Sends one request, and settles the wait if the answer is by the configuration.
+   * @param {Waiting} one
+   */
   async function askWaitingSidecar(one) {
     const { endpoint, host, name, result, backendNames, backends = 1 } = one
     waiting.delete(one)
@@ -105,7 +111,8 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce
     /**
      * Polls a sidecar from now on until `backends` distinct names (1 by default) have answered, or polling ends. Any other answer
      * and any failure is polled again; only a 404, or a refused connection of a sidecar that starts, sets `lastNoMs`.
-     * @param {Expected} expected @returns {Promise<ConfigurationTimes>} yesMs null: polling ended first
+     * @param {Expected} expected
+     * @returns {Promise<ConfigurationTimes>} yesMs null: polling ended first
      * @throws {BenchError} when a request went over a kept connection, or the answer came before `sinceMs`
      */
     expect: expected =>
@@ -132,7 +139,8 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce
 
 /**
  * Says whether the application answered: with status 200, and the nonce in body and header.
- * @param {Omit<Answer, 'localPort' | 'isReused'>} answer @param {string} nonce
+ * @param {Omit<Answer, 'localPort' | 'isReused'>} answer
+ * @param {string} nonce
  */
 export function isEchoOf({ status, body, headers }, nonce) {
   return status === 200 && body === nonce && headers['x-nonce'] === nonce
@@ -146,8 +154,10 @@ export function readNowMs() {
 /**
  * Sends one request over a connection of its own, with half of the CPU that Node's client takes: the sender shares the
  * machine with hundreds of sidecars that it polls. A character of a body is a byte (latin1); the last of repeated headers wins.
- * @param {Endpoint} endpoint @param {Pick<Ask, 'host' | 'method' | 'headers' | 'body'>} ask
- * @param {{ timeoutSeconds?: number }} [options] @returns {Promise<Omit<Answer, 'localPort'>>}
+ * @param {Endpoint} endpoint
+ * @param {Pick<Ask, 'host' | 'method' | 'headers' | 'body'>} ask
+ * @param {{ timeoutSeconds?: number }} [options]
+ * @returns {Promise<Omit<Answer, 'localPort'>>}
  * @throws when nothing comes for timeoutSeconds (10 by default), or the connection breaks before the whole answer
  */
 export function sendOnce({ address, port }, { host, method = 'GET', headers = {}, body = '' }, options = {}) {
@@ -178,7 +188,8 @@ export function sendOnce({ address, port }, { host, method = 'GET', headers = {}
 
 /**
  * Reads an answer up to the end of its body (RFC 9112, 6.3).
- * @param {string} text received so far @param {boolean} isEnded the peer has closed, which ends a body without a length
+ * @param {string} text received so far
+ * @param {boolean} isEnded the peer has closed, which ends a body without a length
  * @returns {Pick<Answer, 'status' | 'headers' | 'body'> | null} null: it is not whole yet
  */
 function readAnswer(text, isEnded) {
@@ -198,7 +209,11 @@ function readAnswer(text, isEnded) {
   return typeof body === 'string' ? { status: Number(first.split(' ')[1]), headers, body } : null
 }
 
-/** Joins a chunked body (RFC 9112, 7.1). @param {string} text @returns {string | null} null: the last, empty chunk has not come */
+/**
+ * Joins a chunked body (RFC 9112, 7.1).
+ * @param {string} text
+ * @returns {string | null} null: the last, empty chunk has not come
+ */
 function joinChunks(text) {
   let body = ''
   for (let at = 0; ; ) {

@@ -36,7 +36,8 @@ function locateLedgers() {
 
 /**
  * Makes the ledger of a run that this process owns, and the folder of ledgers if there is none.
- * @param {{ runId: string, root?: string }} options root: the folder of ledgers @returns {Ledger}
+ * @param {{ runId: string, root?: string }} options root: the folder of ledgers
+ * @returns {Ledger}
  * @throws {BenchError} when it cannot be written, or the folder is of another user or open to others
  */
 export function openLedger({ runId, root = locateLedgers() }) {
@@ -66,12 +67,21 @@ export function openLedger({ runId, root = locateLedgers() }) {
   return {
     runId,
     folder,
-    /** Writes an entry; call it before the thing is made. @param {Kind} kind @param {string} name @throws when it cannot be written */
+    /**
+     * Writes an entry; call it before the thing is made.
+     * @param {Kind} kind
+     * @param {string} name
+     * @throws when it cannot be written
+     */
     hold(kind, name) {
       write('+', kind, name)
       held.add(`${kind} ${name}`)
     },
-    /** Strikes an entry; call it when the thing is gone. A failure to write is ignored. @param {Kind} kind @param {string} name */
+    /**
+     * Strikes an entry; call it when the thing is gone. A failure to write is ignored.
+     * @param {Kind} kind
+     * @param {string} name
+     */
     release(kind, name) {
       held.delete(`${kind} ${name}`)
       // An entry of a thing that is gone does no harm, and a teardown must go on, even on a full disk.
@@ -82,7 +92,9 @@ export function openLedger({ runId, root = locateLedgers() }) {
     /**
      * Holds a thing that one run at a time may hold. If two runs claim it at once, both may be refused. A run of which it is not
      * known whether it lives still holds its things.
-     * @param {Kind} kind @param {string} name @returns {string | null} the run that may still use it; null: it is held now
+     * @param {Kind} kind
+     * @param {string} name
+     * @returns {string | null} the run that may still use it; null: it is held now
      */
     claim(kind, name) {
       this.hold(kind, name)
@@ -93,7 +105,10 @@ export function openLedger({ runId, root = locateLedgers() }) {
       this.release(kind, name)
       return `the run ${holder.runId}${holder.owner ? ` (process ${holder.owner.pid})` : ''}`
     },
-    /** Removes the ledger, unless it has entries. @param {{ retain?: boolean }} [options] retain: keeps all for `cleanup --retained` */
+    /**
+     * Removes the ledger, unless it has entries.
+     * @param {{ retain?: boolean }} [options] retain: keeps all for `cleanup --retained`
+     */
     close({ retain = false } = {}) {
       if (retain) writeFileSync(path.join(folder, 'retained'), '')
       else if (held.size === 0) removeLedger(folder)
@@ -120,7 +135,10 @@ export function readLedgers(root = locateLedgers()) {
     })
 }
 
-/** Removes a ledger with the keys in it, and the folder of ledgers after the last. @param {string} folder */
+/**
+ * Removes a ledger with the keys in it, and the folder of ledgers after the last.
+ * @param {string} folder
+ */
 export function removeLedger(folder) {
   rmSync(folder, { recursive: true, force: true })
   // This fails while another run has its ledger there.
@@ -129,7 +147,8 @@ export function removeLedger(folder) {
 
 /**
  * Removes the ledgers that were begun more than a minute ago and not completed: their process was killed, and they hold nothing
- * yet. @param {string} [root] the folder of ledgers
+ * yet.
+ * @param {string} [root] the folder of ledgers
  */
 export function removeHalfMadeLedgers(root = locateLedgers()) {
   for (const name of listTrustedEntries(root).filter(name => name.startsWith('.'))) {
@@ -141,7 +160,9 @@ export function removeHalfMadeLedgers(root = locateLedgers()) {
 
 /**
  * Finds whether an owner lives. A pid of another pid namespace cannot be looked up. After a reboot, or when its pid was reused, the
- * owner is gone. @param {Owner | null} owner @returns {LedgerEntry['state']}
+ * owner is gone.
+ * @param {Owner | null} owner
+ * @returns {LedgerEntry['state']}
  */
 function findOwnerState(owner) {
   if (owner === null) return 'unknown'
@@ -168,7 +189,8 @@ function readHoldings(folder) {
 
 /**
  * Asserts that only this user may write in a folder: every user may write in /tmp, so one of this name may be somebody else's.
- * @param {string} root @throws {BenchError} if it is of another user, open to others, or no folder
+ * @param {string} root
+ * @throws {BenchError} if it is of another user, open to others, or no folder
  */
 function assertTrustedFolder(root) {
   const distrust = findDistrust(root)

@@ -22,14 +22,18 @@ export function readMachine() {
 
 /**
  * Chooses the name of the CPU. ARM kernels show no model, so the board's name in the device tree stands in; `unknown`: there is neither.
- * @param {string} model @param {string | null} [board]
+ * @param {string} model
+ * @param {string | null} [board]
  */
 export function chooseCpuName(model, board = readText('/proc/device-tree/model')) {
   const name = model.trim()
   return (name === '' || name === 'unknown' ? board?.replaceAll('\0', '') : name) || 'unknown'
 }
 
-/** Finds the choice in brackets, as in `always [madvise] never`; null: there is none. @param {string | null} text */
+/**
+ * Finds the choice in brackets, as in `always [madvise] never`; null: there is none.
+ * @param {string | null} text
+ */
 export function parseBracketed(text) {
   return /\[(\w+)\]/.exec(text ?? '')?.[1] ?? null
 }
@@ -56,7 +60,8 @@ export function readRoomFraction() {
 
 /**
  * Reads what this machine still has for a run. Of the limits of threads, that of the machine, the user or a container which leaves
- * fewest counts. @returns {import('../model/types.ts').Limits} MAX_SAFE_INTEGER: no limit can be read
+ * fewest counts.
+ * @returns {import('../model/types.ts').Limits} MAX_SAFE_INTEGER: no limit can be read
  */
 export function readLimits() {
   const parseIntegers = (/** @type {string | null} */ text) => (text ?? '').match(/\d+/g)?.map(Number) ?? []
@@ -93,7 +98,8 @@ export function readLimits() {
 
 /**
  * Lists the CPUs that this process may use, those of one physical core together. A CPU whose siblings the kernel does not show is
- * a core of its own; if the allowed CPUs cannot be read, only CPU 0 is listed. @returns {number[][]}
+ * a core of its own; if the allowed CPUs cannot be read, only CPU 0 is listed.
+ * @returns {number[][]}
  */
 export function readCores() {
   const cores = new Map()

@@ -25,7 +25,10 @@ function burnCpu(cores) {
   }, LOOK_MS)
 }
 
-/** Spins for a share of each period by the wall clock: a wait for a CPU counts, and is not made up. @param {number} share up to 1 */
+/**
+ * Spins for a share of each period by the wall clock: a wait for a CPU counts, and is not made up.
+ * @param {number} share up to 1
+ */
 function burnShare(share) {
   const asleep = new Int32Array(new SharedArrayBuffer(4))
   const startMs = performance.now()

@@ -69,7 +69,8 @@ export async function observeProbes(probes, { window, signal, onSample = () => {
 
 /**
  * Reads what costs too much inside a window.
- * @param {Probe[]} probes @returns {Look[]} in the order of the probes; cpu undefined: the process has gone
+ * @param {Probe[]} probes
+ * @returns {Look[]} in the order of the probes; cpu undefined: the process has gone
  */
 export function lookAtProbes(probes) {
   // Connections are counted first: the load ends soon after the window, and takes them along.
@@ -90,12 +91,20 @@ function readCpu(probe) {
   return Number.isFinite(atSeconds) && Number.isFinite(cpuSeconds) ? { atSeconds, cpuSeconds } : undefined
 }
 
-/** @param {Probe[]} probes @returns {Sample} */
+/**
+ * @param {Probe[]} probes
+ * @returns {Sample}
+ */
 function takeSample(probes) {
   return { epochMs: Date.now(), readings: probes.map(p => p.read()) }
 }
 
-/** Reads everything at an edge of the window. @param {Probe[]} probes @param {'start' | 'end'} edge @returns {Edge} */
+/**
+ * Reads everything at an edge of the window.
+ * @param {Probe[]} probes
+ * @param {'start' | 'end'} edge
+ * @returns {Edge}
+ */
 function takeEdge(probes, edge) {
   const sample = { ...takeSample(probes), edge }
   const usage = process.cpuUsage()

@@ -9,7 +9,8 @@ import { sendRequest } from './send.js'
 
 /**
  * Performs actions one after the other, each request over a connection of its own unless an agent keeps them.
- * @param {ReloadAction[]} actions @param {http.Agent} [agent]
+ * @param {ReloadAction[]} actions
+ * @param {http.Agent} [agent]
  * @throws {BenchError} when a request is answered 300 or above, or the process to signal is not there
  */
 export async function performActions(actions, agent) {
@@ -32,7 +33,8 @@ export async function performActions(actions, agent) {
 }
 
 /**
- * Sends a signal to the sidecar of a pid file. @param {Extract<ReloadAction, { kind: 'signal' }>} action
+ * Sends a signal to the sidecar of a pid file.
+ * @param {Extract<ReloadAction, { kind: 'signal' }>} action
  * @throws {BenchError} if the file cannot be read, or its process does not run in the folder of the file
  */
 async function signalOwner({ pidFile, signal }) {

@@ -55,13 +55,15 @@ export function createProber() {
 
     /**
      * Times the parts of an answer as they come, as measureStream() does.
-     * @param {{ endpoint: Endpoint, ask: import('./send.js').Ask }} args @param {AbortSignal} [signal] ends the request
+     * @param {{ endpoint: Endpoint, ask: import('./send.js').Ask }} args
+     * @param {AbortSignal} [signal] ends the request
      */
     stream: ({ endpoint, ask }, signal) => measureStream(endpoint, ask, { signal }),
 
     /**
      * Waits until every endpoint accepts connections, which on a cluster is later than it listens.
-     * @param {{ endpoints: Endpoint[] }} args @throws {BenchError} when one does not within REACH_SECONDS
+     * @param {{ endpoints: Endpoint[] }} args
+     * @throws {BenchError} when one does not within REACH_SECONDS
      */
     reach: ({ endpoints }) =>
       waitForCondition(async () => (await Promise.all(endpoints.map(canConnect))).every(Boolean), {
@@ -105,7 +107,10 @@ export function createProber() {
   }
 }
 
-/** Reads a client's certificate and key for send(). @param {Credentials | null} [credentials] absent, or null: plaintext */
+/**
+ * Reads a client's certificate and key for send().
+ * @param {Credentials | null} [credentials] absent, or null: plaintext
+ */
 function readTls(credentials) {
   if (!credentials) return {}
   return { tls: { cert: readFileSync(credentials.certificatePath), key: readFileSync(credentials.keyPath) } }

@@ -19,7 +19,8 @@ import { callEndpoint } from './call.js'
 
 /**
  * Sends one request, over a connection of its own unless an agent keeps them.
- * @param {Endpoint} endpoint @param {Ask} ask
+ * @param {Endpoint} endpoint
+ * @param {Ask} ask
  * @param {{ agent?: http.Agent, tls?: tls.ConnectionOptions, timeoutSeconds?: number, signal?:
  * AbortSignal, channel?: http2.ClientHttp2Session, tunnelPort?: number }} [options] channel: for gRPC;
  *   tunnelPort: with tls, the port of an HBONE tunnel to the endpoint
@@ -87,7 +88,11 @@ export async function sendRequest(
   })
 }
 
-/** Describes the peer's certificate, such as keyType RSA 2048. @param {tls.TLSSocket} socket @returns {Pick<Answer, 'fingerprint' | 'keyType'>} */
+/**
+ * Describes the peer's certificate, such as keyType RSA 2048.
+ * @param {tls.TLSSocket} socket
+ * @returns {Pick<Answer, 'fingerprint' | 'keyType'>}
+ */
 function readPeerCertificate(socket) {
   const certificate = socket.getPeerX509Certificate()
   const { asymmetricKeyType: type, asymmetricKeyDetails: details } = certificate?.publicKey ?? {}
@@ -100,7 +105,8 @@ function readPeerCertificate(socket) {
 
 /**
  * Sends a request `requests` times, `atOnce` at a time, over as many kept connections.
- * @param {Endpoint} endpoint @param {Ask & { body: string }} ask
+ * @param {Endpoint} endpoint
+ * @param {Ask & { body: string }} ask
  * @param {{ requests: number, atOnce: number, timeoutSeconds: number, answer: string, expected?: { status: number, bytes: number },
  *   before?: number, total?: number, tls?: tls.ConnectionOptions, agent?: http.Agent }} options agent: keeps its
  *   connections afterwards; before, total: requests sent earlier and in all, for errors; answer: the body of each answer; expected: its status and length instead, if a proxy answers with a body of its own
@@ -137,7 +143,8 @@ export async function repeatRequest(
 
 /**
  * Opens a tunnel of HBONE: HTTP/2 CONNECT for the endpoint, over mTLS to `tunnelPort` of the same address.
- * @param {Endpoint} endpoint behind the tunnel @param {{ tunnelPort: number, tls: tls.ConnectionOptions, timeoutSeconds: number }} options
+ * @param {Endpoint} endpoint behind the tunnel
+ * @param {{ tunnelPort: number, tls: tls.ConnectionOptions, timeoutSeconds: number }} options
  * @returns {Promise<{ stream: Duplex, socket: tls.TLSSocket }>} stream: the bytes to and from the endpoint; socket: the
  *   connection below it, which the caller destroys
  * @throws when the handshake fails, nothing comes for timeoutSeconds, or CONNECT is not answered 200

@@ -1,6 +1,9 @@
 import http from 'node:http'
 
-/** @import { Endpoint } from '../model/types.ts' @import { Ask } from './send.js' */
+/**
+ * @import { Endpoint } from '../model/types.ts'
+ * @import { Ask } from './send.js'
+ */
 
 /**
  * How the body of an answer came.
@@ -22,7 +25,10 @@ import http from 'node:http'
 
 /**
  * Sends a request over a connection of its own and times its answer's body as it comes, which load generators do not report.
- * @param {Endpoint} endpoint @param {Ask} ask @param {StreamOptions} [options] @returns {Promise<Stream>}
+ * @param {Endpoint} endpoint
+ * @param {Ask} ask
+ * @param {StreamOptions} [options]
+ * @returns {Promise<Stream>}
  * @throws if no byte comes for `timeoutSeconds`, the answer is incomplete after `deadlineSeconds`, or the connection breaks; the
  *   signal's reason when it aborts
  */

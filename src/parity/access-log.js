@@ -12,7 +12,9 @@ const USER_AGENT = 'parity "\\\t"'
 
 /**
  * Checks that a request has one line at each sidecar on its way, with all the fields and their values, and so have one that is
- * retried and one that is refused. @param {Rig} rig @returns {Promise<string[]>} the differences; []: none
+ * retried and one that is refused.
+ * @param {Rig} rig
+ * @returns {Promise<string[]>} the differences; []: none
  */
 export async function checkAccessLog(rig) {
   const path = '/logged?x=1'
@@ -63,7 +65,10 @@ async function checkRetriedRequest(rig) {
     : [`${codes || 'no line'} of two requests, one of them tried again, expected 200, 200`]
 }
 
-/** Checks that a request which the feature `authorization` refuses has a line, too, without an upstream. @param {Rig} rig */
+/**
+ * Checks that a request which the feature `authorization` refuses has a line, too, without an upstream.
+ * @param {Rig} rig
+ */
 async function checkRefusedRequest(rig) {
   if (!listFeatures(rig.measured.features).includes('authorization')) return []
   const path = '/refused'
@@ -75,7 +80,8 @@ async function checkRefusedRequest(rig) {
 
 /**
  * Reads the lines of a sidecar's log about a path, as soon as there are at least so many, or after 20 s those that are there.
- * @param {Rig} rig @param {{ service: string, path: string, least?: number }} wanted
+ * @param {Rig} rig
+ * @param {{ service: string, path: string, least?: number }} wanted
  * @returns {Promise<Record<string, unknown>[]>}
  */
 async function readLines({ sidecars, signal }, { service, path, least = 1 }) {

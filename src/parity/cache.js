@@ -49,7 +49,8 @@ const entry = z.strictObject({ key: z.string(), triedAt: z.iso.datetime(), rows:
 
 /**
  * Says whether a check passed: in the rows of PARITY_NAMES nothing differs, not even what the plane declares to lack. Other
- * rows do not count. @param {CheckRow[]} rows
+ * rows do not count.
+ * @param {CheckRow[]} rows
  */
 function hasPassed(rows) {
   // A check without rows has tried nothing.
@@ -68,7 +69,8 @@ export function openParityCache({ folder, isRechecked = false }) {
   const locateEntry = (/** @type {string} */ key) => path.join(folder, `${key}.json`)
   return {
     /**
-     * Finds a check that passed. @param {object} dependencies all that it depends on
+     * Finds a check that passed.
+     * @param {object} dependencies all that it depends on
      * @returns {Passed | null} null: none is known, it cannot be trusted, or all are made again (`isRechecked`)
      */
     find(dependencies) {
@@ -78,7 +80,9 @@ export function openParityCache({ folder, isRechecked = false }) {
     },
     /**
      * Keeps a check, if it passed and only this user may write in the folder, and removes the oldest beyond KEPT_MOST. It does not
-     * throw: a run needs no cache. @param {object} dependencies @param {CheckRow[]} rows
+     * throw: a run needs no cache.
+     * @param {object} dependencies
+     * @param {CheckRow[]} rows
      */
     keep(dependencies, rows) {
       if (!hasPassed(rows)) return
@@ -103,7 +107,9 @@ function hashDependencies(dependencies) {
 }
 
 /**
- * Reads an entry. @param {string} file @param {string} key
+ * Reads an entry.
+ * @param {string} file
+ * @param {string} key
  * @returns {Passed | null} null: another user could have written it, it is over BYTES_MOST, its hash or key is another, or it did not
  *   pass
  * @throws if there is no such file, it is a link, or its JSON does not fit the schema
@@ -124,7 +130,10 @@ function readEntry(file, key) {
   }
 }
 
-/** Says whether a path is a folder (no link) that belongs to this user, and that nobody else can write to. @param {string} folder */
+/**
+ * Says whether a path is a folder (no link) that belongs to this user, and that nobody else can write to.
+ * @param {string} folder
+ */
 function isPrivateFolder(folder) {
   const stat = callSafely(() => lstatSync(folder), null)
   return stat?.isDirectory() === true && isOfUser(stat)

@@ -4,8 +4,10 @@ import { computeChunksMs, createCheck } from '../model/requests.js'
 
 /**
  * The row `parity-chunks`: whether a plane passes an answer's first chunk on before the application has written the last.
- * @import { Arm } from '../model/types.ts' @import { Testbed } from '../run/kind.js'
- * @import { Started } from '../run/start-services.js' @import { Row } from './beside/probe.js'
+ * @import { Arm } from '../model/types.ts'
+ * @import { Testbed } from '../run/kind.js'
+ * @import { Started } from '../run/start-services.js'
+ * @import { Row } from './beside/probe.js'
  */
 
 const NAME = 'parity-chunks'
@@ -19,7 +21,8 @@ const SPAN_LEAST = 0.5
 /**
  * Sends a request of each kind of the load that has chunks to started services, and times the parts of its answer. An answer whose
  * parts come too close together is requested up to TRIES times, of which the longest counts.
- * @param {{ testbed: Testbed, arm: Arm, services: Pick<Started, 'entry'>, signal: AbortSignal }} options @returns {Promise<Row>}
+ * @param {{ testbed: Testbed, arm: Arm, services: Pick<Started, 'entry'>, signal: AbortSignal }} options
+ * @returns {Promise<Row>}
  * @throws {BenchError} if a request fails, or its answer is not 200 with all bytes; the signal's reason when it aborts
  */
 export async function probeChunks({ testbed, arm, services: { entry }, signal }) {

@@ -15,14 +15,18 @@ import { pickConfiguration, pickWorkerSize } from './verdict/checks.js'
 /**
  * Lists all that an equal-work check depends on: programs, scripts and rendered configurations by their hashes, the kit's
  * own code, and the machine. A check that passed is not made again while none of it changes.
- * @import { Arm, Tool } from '../model/types.ts' @import { Testbed } from '../run/kind.js'
+ * @import { Arm, Tool } from '../model/types.ts'
+ * @import { Testbed } from '../run/kind.js'
  */
 
 const ELF = Buffer.from('\x7fELF')
 // The packages that the kit imports are as much a part of the check as its own code.
 const PACKAGES = ['package.json', 'package-lock.json']
 
-/** Creates what lists the dependencies of a run's checks; each folder is hashed once. @param {Testbed} testbed */
+/**
+ * Creates what lists the dependencies of a run's checks; each folder is hashed once.
+ * @param {Testbed} testbed
+ */
 export function createDependencies(testbed) {
   const { programs, layout, settings, folders, site } = testbed
   const common = {
@@ -64,7 +68,8 @@ export function createDependencies(testbed) {
   return {
     /**
      * Lists what the start of an arm and its workers depend on.
-     * @param {Arm} arm @returns {object | undefined} undefined: not all is known, so the check is not cached
+     * @param {Arm} arm
+     * @returns {object | undefined} undefined: not all is known, so the check is not cached
      */
     ofStart(arm) {
       if (!isTellable(arm) || !isBinary(programs.appRuntime)) return undefined
@@ -85,7 +90,8 @@ export function createDependencies(testbed) {
     },
     /**
      * Lists what the corpus depends on in a configuration.
-     * @param {Arm[]} alike arms of the configuration @returns {object | undefined} undefined: not all is known
+     * @param {Arm[]} alike arms of the configuration
+     * @returns {object | undefined} undefined: not all is known
      */
     ofConfiguration(alike) {
       const [arm] = alike
@@ -125,7 +131,8 @@ function readOptionalFile(file) {
 
 /**
  * Says whether a program is an ELF file; not if it cannot be read. The hash of a script would say nothing of the programs that it
- * starts. @param {Pick<Tool, 'path'>} tool
+ * starts.
+ * @param {Pick<Tool, 'path'>} tool
  */
 function isBinary({ path: file }) {
   return callSafely(() => {

@@ -25,7 +25,9 @@ const CHECKS = {
 
 /**
  * Runs the checks of all features of a rig at the same time, and makes their row.
- * @param {Rig} rig @returns {Promise<Row[]>} []: the sidecars have no features @throws the error of the first check that fails
+ * @param {Rig} rig
+ * @returns {Promise<Row[]>} []: the sidecars have no features
+ * @throws the error of the first check that fails
  */
 export async function probeFeatures(rig) {
   const names = listFeatures(rig.measured.features)

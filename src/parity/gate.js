@@ -27,7 +27,10 @@ import { isWrong, splitByLacks } from './verdict/rows.js'
 /** @import { Arm, ParityRow, ToolSpec } from '../model/types.ts' */
 /** @import { GateParity, Testbed } from '../run/kind.js' */
 /** @import { Row } from './beside/probe.js' */
-/** @import { Rig } from './rig.js' @import { Slot } from './slots.js' */
+/**
+ * @import { Rig } from './rig.js'
+ * @import { Slot } from './slots.js'
+ */
 
 // Longer than a start takes on one machine: pods take their time, and so do three sidecars on one slow CPU.
 const RIG_START_SECONDS = 120
@@ -43,8 +46,14 @@ const NOT_CONFIGURED = {
   differences: [],
 }
 
-/** A row, with the links that do its work, and the declared reasons why it falls short. @typedef {Row & Pick<ParityRow, 'links' | 'lacks'>} CheckRow */
-/** Arms whose services did not start, or did not answer, and why. @typedef {{ arms: Arm[], error: BenchError }} Failure */
+/**
+ * A row, with the links that do its work, and the declared reasons why it falls short.
+ * @typedef {Row & Pick<ParityRow, 'links' | 'lacks'>} CheckRow
+ */
+/**
+ * Arms whose services did not start, or did not answer, and why.
+ * @typedef {{ arms: Arm[], error: BenchError }} Failure
+ */
 
 /**
  * Starts each arm once, before any load, counts its workers, and tries each plane with the corpus in every
@@ -141,7 +150,8 @@ export async function gateParity({ testbed, arms, nextIndex, signal, say, cache,
 
 /**
  * Asserts that this machine has local ports left, without which every plane fails.
- * @param {() => string | null} findShortage @throws {BenchError} when they are used up
+ * @param {() => string | null} findShortage
+ * @throws {BenchError} when they are used up
  */
 function assertPorts(findShortage) {
   const shortage = findShortage()
@@ -159,7 +169,8 @@ function assertPorts(findShortage) {
 
 /**
  * Renders the line about checks that are not made again.
- * @param {string[]} moments when they were made (ISO 8601) @param {number} count of all checks
+ * @param {string[]} moments when they were made (ISO 8601)
+ * @param {number} count of all checks
  */
 function renderKnown(moments, count) {
   const which = moments.length === count ? 'passed before' : `passed before in ${moments.length} of ${count} checks`
@@ -168,8 +179,10 @@ function renderKnown(moments, count) {
 
 /**
  * Makes checks, as many at the same time as the target has room for rigs. A check that throws aborts all others.
- * @param {Check[]} checks @param {{ testbed: Testbed, nextIndex: () => number, signal: AbortSignal }} options
- * @returns {Promise<Map<Check, CheckRow[]>>} @throws the error of the first check that failed, once all have ended; the signal's reason
+ * @param {Check[]} checks
+ * @param {{ testbed: Testbed, nextIndex: () => number, signal: AbortSignal }} options
+ * @returns {Promise<Map<Check, CheckRow[]>>}
+ * @throws the error of the first check that failed, once all have ended; the signal's reason
  */
 async function makeChecks(checks, { testbed, nextIndex, signal }) {
   // There is one way into the network namespaces of redirected connections, so that only one rig fits.
@@ -214,13 +227,18 @@ async function makeChecks(checks, { testbed, nextIndex, signal }) {
 
 /**
  * Says whether an arm's plane carries bytes alone although its applications speak a protocol of requests.
- * @param {Testbed} testbed @param {Arm} arm
+ * @param {Testbed} testbed
+ * @param {Arm} arm
  */
 function isOfRequests({ programs: { planes } }, { plane, conditions: { protocol } }) {
   return planes[plane].carriesBytesOnly === true && protocol !== 'tcp'
 }
 
-/** Lists the modes of the inbound listeners on an arm's link. @param {Arm} arm @param {Testbed} testbed */
+/**
+ * Lists the modes of the inbound listeners on an arm's link.
+ * @param {Arm} arm
+ * @param {Testbed} testbed
+ */
 function listArmModes(arm, { layout }) {
   return listModes(createArmTopology(arm, layout.topologies), arm.conditions.tls)
 }
@@ -283,7 +301,8 @@ async function tryStart({ testbed, arm, index, slot, signal, fail, say }) {
 
 /**
  * Tries a plane with the corpus. A plane that does not serve it gets every row of the corpus, each with that reason.
- * @param {Parameters<typeof tryConfiguration>[0]} options @returns {Promise<CheckRow[]>}
+ * @param {Parameters<typeof tryConfiguration>[0]} options
+ * @returns {Promise<CheckRow[]>}
  */
 async function probePlane(options) {
   try {
@@ -304,7 +323,8 @@ async function probePlane(options) {
 /**
  * Says whether a row's plane is as a mesh deploys it, so that a difference is a finding and no fault. In a profile that declares
  * all that it lacks, a difference beyond is a fault. Plaintext in place of mTLS always is: no mesh deploys that, so another
- * program runs, or another configuration. @param {{ arm: Arm, row: CheckRow, planes: Testbed['programs']['planes'] }} options
+ * program runs, or another configuration.
+ * @param {{ arm: Arm, row: CheckRow, planes: Testbed['programs']['planes'] }} options
  */
 function isExempt({ arm, row, planes }) {
   const deployed = findDeployedProfile(planes, arm)
@@ -316,7 +336,8 @@ const PLANE_ROLES = ['sidecar', 'control']
 
 /**
  * Says whether an error may be a plane's fault: not that of the machine or the agent, nor of applications alone that exited.
- * @param {unknown} error @returns {error is BenchError}
+ * @param {unknown} error
+ * @returns {error is BenchError}
  */
 function isOfPlane(error) {
   if (!(error instanceof BenchError) || error instanceof SiteLostError || error instanceof AgentError) return false
@@ -343,7 +364,8 @@ export async function tryConfiguration({ testbed, alike, ...options }) {
 
 /**
  * Probes a plane in a rig of its own.
- * @param {{ testbed: Testbed, arm: Arm, index: number, slot?: Slot, signal: AbortSignal }} options @returns {Promise<Row[]>}
+ * @param {{ testbed: Testbed, arm: Arm, index: number, slot?: Slot, signal: AbortSignal }} options
+ * @returns {Promise<Row[]>}
  */
 async function probeInRig({ testbed, arm, index, slot = createSlots(1)[0], signal }) {
   const plane = testbed.programs.planes[arm.plane]
@@ -398,7 +420,9 @@ async function probeInRig({ testbed, arm, index, slot = createSlots(1)[0], signa
 /**
  * Probes the rows of the corpus: all that is held equal and does not depend on a link. Sidecars with an access log have no row of
  * logging.
- * @param {Rig} rig @param {Slot} [slot] of this check, if others go on at the same time @returns {Promise<Row[]>}
+ * @param {Rig} rig
+ * @param {Slot} [slot] of this check, if others go on at the same time
+ * @returns {Promise<Row[]>}
  * @throws {BenchError} if a sidecar exits
  */
 export async function probeRig(rig, slot = createSlots(1)[0]) {
@@ -423,7 +447,11 @@ export async function probeRig(rig, slot = createSlots(1)[0]) {
   return [...common, { name: 'parity-logging', found: written, expected: nothing, differences: [] }, ...features]
 }
 
-/** Groups arms whose identity has the same JSON. @param {Arm[]} arms @param {(arm: Arm) => object} identityOf */
+/**
+ * Groups arms whose identity has the same JSON.
+ * @param {Arm[]} arms
+ * @param {(arm: Arm) => object} identityOf
+ */
 function groupByIdentity(arms, identityOf) {
   return [...groupBy(arms, arm => JSON.stringify(identityOf(arm))).values()]
 }

@@ -1,6 +1,9 @@
 import { listFeatures } from '../model/features.js'
 
-/** Checks whether sidecars begin and pass on traces, and rewrite headers. @import { Rig } from './rig.js' */
+/**
+ * Checks whether sidecars begin and pass on traces, and rewrite headers.
+ * @import { Rig } from './rig.js'
+ */
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const SPAN = '00f067aa0ba902b7'
@@ -11,7 +14,8 @@ const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-0[01]$/
 
 /**
  * Checks that a request without a trace gets one of its own, and that a request's trace goes on with a new span.
- * @param {Rig} rig @returns {Promise<string[]>} the differences; []: none
+ * @param {Rig} rig
+ * @returns {Promise<string[]>} the differences; []: none
  */
 export async function checkTrace(rig) {
   const made = []
@@ -67,7 +71,8 @@ export async function checkRewrite(rig) {
 
 /**
  * Sends a request with headers through both sidecars to the upstream's `/headers`, which answers with those that it got.
- * @param {Rig} rig @param {Record<string, string>} headers
+ * @param {Rig} rig
+ * @param {Record<string, string>} headers
  * @returns {Promise<{ got: Record<string, string | undefined>, answered: Record<string, unknown> }>} got: the headers that
  *   came to the upstream; answered: those that came back
  */

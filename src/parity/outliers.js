@@ -2,7 +2,10 @@ import { sleep } from '../lib/wait.js'
 import { FAILS_PATH } from './beside/corpus.js'
 import { EJECTION } from './rig.js'
 
-/** Checks whether sidecars eject an endpoint that keeps failing, and send nothing to it for a time. @import { Rig } from './rig.js' */
+/**
+ * Checks whether sidecars eject an endpoint that keeps failing, and send nothing to it for a time.
+ * @import { Rig } from './rig.js'
+ */
 
 const { consecutiveFailures: FAILURES, baseSeconds: BASE_SECONDS } = EJECTION
 // Envoy's threads need a moment to tell each other that an endpoint is ejected.
@@ -76,7 +79,10 @@ export function listEjectionDifferences({ answers, backSeconds }) {
   ]
 }
 
-/** Checks that an endpoint which breaks connections is ejected like one that answers 5xx. @param {Rig} rig */
+/**
+ * Checks that an endpoint which breaks connections is ejected like one that answers 5xx.
+ * @param {Rig} rig
+ */
 async function checkBrokenEndpoint(rig) {
   let broken = 0
   let ejectedMs = 0
@@ -90,7 +96,8 @@ async function checkBrokenEndpoint(rig) {
 
 /**
  * Lists the difference from a connection that was broken FAILURES times, after which b serves all requests; []: there is none.
- * @param {number} broken connections @param {Answer[]} answers after them
+ * @param {number} broken connections
+ * @param {Answer[]} answers after them
  */
 export function listBrokenDifferences(broken, answers) {
   if (answers.length === 0) return [NONE_IN_TIME]
@@ -103,7 +110,8 @@ export function listBrokenDifferences(broken, answers) {
 /**
  * Collects answers until the endpoint may be back, which on a busy machine is before the last request. The answer that comes then is
  * left out.
- * @param {(i: number) => Promise<Answer>} ask @param {number} ejectedMs the earliest moment of the ejection, of performance.now()
+ * @param {(i: number) => Promise<Answer>} ask
+ * @param {number} ejectedMs the earliest moment of the ejection, of performance.now()
  */
 export async function askWhileEjected(ask, ejectedMs) {
   const answers = []
@@ -123,7 +131,11 @@ async function checkLoneEndpoint(rig) {
   return status === 200 && upstream === 'b' ? [] : [`${status} of a lone endpoint that has failed`]
 }
 
-/** @param {Rig} rig @param {string} host @param {string} path */
+/**
+ * @param {Rig} rig
+ * @param {string} host
+ * @param {string} path
+ */
 async function askHost({ send }, host, path) {
   const { status, headers } = await send({ host, path })
   return { status, upstream: /** @type {string | undefined} */ (headers['x-upstream']) }

@@ -6,21 +6,29 @@ import { findScriptFolder } from '../run/scripts.js'
 /**
  * The row `parity-load`: the answers of a user's own scripts to the requests of their load. Two such folders are compared with
  * each other by these answers alone, not by the kit's contract.
- * @import { Ask } from '../node/send.js' @import { Arm } from '../model/types.ts' @import { Testbed } from '../run/kind.js'
- * @import { Started } from '../run/start-services.js' @import { Row } from './beside/probe.js'
+ * @import { Ask } from '../node/send.js'
+ * @import { Arm } from '../model/types.ts'
+ * @import { Testbed } from '../run/kind.js'
+ * @import { Started } from '../run/start-services.js'
+ * @import { Row } from './beside/probe.js'
  */
 
 // Headers of the program, the moment or the connection, in which two programs that do the same work differ.
 const OF_PROGRAM = /^(date|server|via|connection|keep-alive|transfer-encoding|content-length|x-envoy-.*|x-request-id)$/
 
-/** Says whether an arm's sidecars run a folder of scripts that the user named as a variant. @param {Testbed} testbed @param {Arm} arm */
+/**
+ * Says whether an arm's sidecars run a folder of scripts that the user named as a variant.
+ * @param {Testbed} testbed
+ * @param {Arm} arm
+ */
 export function hasUserScripts(testbed, arm) {
   return arm.variant !== null && findScriptFolder(testbed, arm) !== testbed.folders.pipyScripts
 }
 
 /**
  * Sends started services requests such as their load will, and makes the row of the distinct answers.
- * @param {{ testbed: Testbed, arm: Arm, services: Pick<Started, 'entry'> }} options @returns {Promise<Row>} expected: null
+ * @param {{ testbed: Testbed, arm: Arm, services: Pick<Started, 'entry'> }} options
+ * @returns {Promise<Row>} expected: null
  * @throws {BenchError} if one is not answered
  */
 export async function probeLoadAnswers({ testbed, arm, services: { entry } }) {
@@ -42,7 +50,8 @@ export async function probeLoadAnswers({ testbed, arm, services: { entry } }) {
 
 /**
  * Lists requests as the load of an arm has them: the pipeline's own, twice; else one of each kind; else posts of three sizes.
- * @param {{ arm: Arm, entry: Pick<Started['entry'], 'host' | 'request'>, path: string }} options @returns {Ask[]}
+ * @param {{ arm: Arm, entry: Pick<Started['entry'], 'host' | 'request'>, path: string }} options
+ * @returns {Ask[]}
  */
 function listAsks({ arm, entry: { host, request }, path }) {
   const { load, conditions } = arm
@@ -65,7 +74,8 @@ function listAsks({ arm, entry: { host, request }, path }) {
 
 /**
  * Renders the status, the headers without those that name the program, and the length and hash of the body (bytes as latin1, see
- * send.js). @param {import('../node/send.js').Answer} answer
+ * send.js).
+ * @param {import('../node/send.js').Answer} answer
  */
 function renderAnswer({ status, headers, body }) {
   const named = Object.entries(headers).filter(([name]) => !OF_PROGRAM.test(name))

@@ -1,7 +1,11 @@
 import { listTlsNotes } from '../model/pipeline-findings.js'
 import { findArmPipeline } from '../run/scripts.js'
 
-/** The TLS of a user's own scripts. @import { Arm } from '../model/types.ts' @import { Testbed } from '../run/kind.js' */
+/**
+ * The TLS of a user's own scripts.
+ * @import { Arm } from '../model/types.ts'
+ * @import { Testbed } from '../run/kind.js'
+ */
 /** @import { Started } from '../run/start-services.js' */
 
 /**

@@ -3,7 +3,10 @@ import { ANSWER_SECONDS } from './beside/answers.js'
 import { LIMIT_PER_SECOND } from './beside/corpus.js'
 import { NARROW, RETRIES } from './rig.js'
 
-/** Checks whether sidecars refuse what a route or a cluster does not take. @import { Rig } from './rig.js' */
+/**
+ * Checks whether sidecars refuse what a route or a cluster does not take.
+ * @import { Rig } from './rig.js'
+ */
 
 // The check sends this many times the limit: some requests are refused, however long sending them takes.
 const TIMES = 4
@@ -25,7 +28,8 @@ export async function checkRateLimit({ send, signal }) {
 
 /**
  * Lists how statuses differ from those of a rate limit; []: they do not.
- * @param {number[]} statuses of requests at the same time @param {number} later that of a request after a pause
+ * @param {number[]} statuses of requests at the same time
+ * @param {number} later that of a request after a pause
  */
 export function findLimitDifferences(statuses, later) {
   const passed = statuses.filter(status => status === 200).length
@@ -80,7 +84,8 @@ const TRIES = 3
  * Checks the retry budget of a cluster with two endpoints, of which one refuses connections and the other never answers. A
  * refused request is retried at the endpoint that never answers, and waits there, while the budget lasts; beyond it, it is
  * answered 503. When those requests have ended, the budget is whole again. A check that fails is repeated up to twice.
- * @param {Rig} rig @returns {Promise<string[]>} the differences of the last try; []: none
+ * @param {Rig} rig
+ * @returns {Promise<string[]>} the differences of the last try; []: none
  */
 export async function checkRetryBudget(rig) {
   /** @type {string[]} */
@@ -95,7 +100,10 @@ export async function checkRetryBudget(rig) {
 
 /**
  * Sends requests one after another, without waiting for their answers, and then waits for all.
- * @param {Rig} rig @param {number} times @returns {Promise<number[]>} statuses @throws if one is not answered
+ * @param {Rig} rig
+ * @param {number} times
+ * @returns {Promise<number[]>} statuses
+ * @throws if one is not answered
  */
 async function sendConcurrently({ send, signal }, times) {
   const requests = []

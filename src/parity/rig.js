@@ -97,7 +97,8 @@ const HOSTS = new Set([...AUTHORISED, ...ROUTES].flatMap(({ host }) => host ?? [
  * @param {string | null} options.profile
  * @param {Conditions['interception']} [options.interception] absent: connections come directly
  * @param {AbortSignal} options.signal ends the start, and calls of procedures
- * @returns {Promise<Rig>} @throws if a process does not start or cannot be reached; all is then removed
+ * @returns {Promise<Rig>}
+ * @throws if a process does not start or cannot be reached; all is then removed
  */
 export async function createRig({ target, index, plane, folder, measured, signal, ...options }) {
   const { tool, scripts, profile, interception } = options
@@ -287,7 +288,8 @@ function createModels({ places, certificates, measured, timeouts, isRedirected, 
 
 /**
  * Makes the route of bytes to a host, which its port selects.
- * @param {number} first port of the listener @param {{ host: string, cluster?: string }} to cluster: the host's name by default
+ * @param {number} first port of the listener
+ * @param {{ host: string, cluster?: string }} to cluster: the host's name by default
  * @returns {Route}
  */
 function routeBytes(first, { host, cluster = host }) {
@@ -296,7 +298,8 @@ function routeBytes(first, { host, cluster = host }) {
 
 /**
  * Gives a server's model the routes and clusters of the corpus of bytes.
- * @param {SidecarModel} model whose first cluster is that of its application @param {(name: string) => Endpoint} upstream
+ * @param {SidecarModel} model whose first cluster is that of its application
+ * @param {(name: string) => Endpoint} upstream
  * @returns {SidecarModel}
  */
 function carryCorpus({ inbound, clusters: [application], ...model }, upstream) {

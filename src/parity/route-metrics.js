@@ -18,7 +18,8 @@ const ROUTE = renderRouteName('inbound', { host: HOST, pathPrefix: '/', headers:
 
 /**
  * Checks that the counter and the histogram of a route grow by the requests that are sent to it, within 30 s.
- * @param {Rig} rig @returns {Promise<string[]>} the differences; []: none. A plane that names no metrics has one
+ * @param {Rig} rig
+ * @returns {Promise<string[]>} the differences; []: none. A plane that names no metrics has one
  * @throws if a request has no answer; the signal's reason when it aborts
  */
 export async function checkMetrics({ send, sidecars, plane: { metrics }, signal }) {
@@ -39,7 +40,8 @@ export async function checkMetrics({ send, sidecars, plane: { metrics }, signal 
 
 /**
  * Lists how counts differ from one of each request; [] if they do not. Durations are compared with all requests of the route.
- * @param {ReturnType<typeof readRoute>} before @param {ReturnType<typeof readRoute>} after
+ * @param {ReturnType<typeof readRoute>} before
+ * @param {ReturnType<typeof readRoute>} after
  */
 function listCountDifferences(before, after) {
   const counted = after.requests - before.requests
@@ -70,7 +72,10 @@ export function readRoute(text, { requests, durations }, route) {
   }
 }
 
-/** @param {string} text @param {string} name */
+/**
+ * @param {string} text
+ * @param {string} name
+ */
 function readSamples(text, name) {
   return text
     .split('\n')

@@ -8,7 +8,11 @@
  * @property {() => void} end says that the check has ended, so that no other waits for it
  */
 
-/** Creates slots that wait for each other. @param {number} count @returns {Slot[]} */
+/**
+ * Creates slots that wait for each other.
+ * @param {number} count
+ * @returns {Slot[]}
+ */
 export function createSlots(count) {
   const arrival = createBarrier(count)
   const departure = createBarrier(count)
@@ -43,7 +47,10 @@ export function createSlots(count) {
   })
 }
 
-/** Creates a barrier: its promise `opened` resolves when `pass` has been called `count` times. @param {number} count */
+/**
+ * Creates a barrier: its promise `opened` resolves when `pass` has been called `count` times.
+ * @param {number} count
+ */
 function createBarrier(count) {
   let missing = count
   let open = () => {}

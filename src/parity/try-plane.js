@@ -32,19 +32,29 @@ export const CONFIGURATIONS = {
 // The conditions that no configuration of the corpus varies.
 const USUAL = { services: 1, workers: null, configuredServices: 0, memoryLimitBytes: null, changesPerMinute: null }
 
-/** Lists what a plane declares to lack in a configuration; []: nothing. @param {DataPlane} plane @param {Measured} measured @returns {Lack[]} */
+/**
+ * Lists what a plane declares to lack in a configuration; []: nothing.
+ * @param {DataPlane} plane
+ * @param {Measured} measured
+ * @returns {Lack[]}
+ */
 export function listLacks(plane, measured) {
   return plane.findLacks?.({ ...measured, modes: listTriedModes(measured.tls) }) ?? []
 }
 
-/** Lists the modes of the listeners that the corpus tries. @param {Measured['tls']} tls @returns {MtlsMode[]} */
+/**
+ * Lists the modes of the listeners that the corpus tries.
+ * @param {Measured['tls']} tls
+ * @returns {MtlsMode[]}
+ */
 function listTriedModes(tls) {
   return tls === 'plaintext' ? ['disabled'] : ['strict', 'permissive']
 }
 
 /**
  * Issues the rig's certificates, of every key type.
- * @param {string} certificates a folder that only this user reads @param {Pick<DataPlane, 'isCertified'>} [plane]
+ * @param {string} certificates a folder that only this user reads
+ * @param {Pick<DataPlane, 'isCertified'>} [plane]
  */
 export function writeParityCertificates(certificates, { isCertified: hasAuthorityKey } = {}) {
   return issueCertificates({ certificates, names: SERVICES, keyTypes: ['ecdsa-p256', 'rsa-2048'], hasAuthorityKey })
@@ -70,7 +80,8 @@ export async function tryPlane({ site, measured, folder, ...options }) {
 
 /**
  * Chooses how connections reach a profile's sidecars: redirected if it takes no others; undefined: directly.
- * @param {DataPlane} plane @param {string | null} profile null: the plane's first
+ * @param {DataPlane} plane
+ * @param {string | null} profile null: the plane's first
  */
 export function chooseInterception({ deployed, profiles }, profile) {
   return deployed?.[profile ?? profiles[0]]?.isRedirected ? /** @type {const} */ ('redirect') : undefined

@@ -16,7 +16,8 @@ const PEER_PORT = 80
 
 /**
  * Adapts models to how a plane forwards: tunnelled bytes, or routes at the caller. All other planes get them unchanged.
- * @param {SidecarModel[]} models @param {Pick<DataPlane, 'tunnelPort' | 'routesAtCaller'>} plane
+ * @param {SidecarModel[]} models
+ * @param {Pick<DataPlane, 'tunnelPort' | 'routesAtCaller'>} plane
  * @returns {{ models: SidecarModel[], translations?: Record<string, Translations> }} translations: by service; absent: none are needed
  */
 export function adaptModels(models, { tunnelPort, routesAtCaller }) {
@@ -29,7 +30,8 @@ export function adaptModels(models, { tunnelPort, routesAtCaller }) {
 /**
  * Moves the routes and clusters of servers to their callers. There each endpoint has the server's address and its own port, which
  * rules translate at the server.
- * @param {SidecarModel[]} models of requests @returns {{ models: SidecarModel[], translations: Record<string, Translations> }}
+ * @param {SidecarModel[]} models of requests
+ * @returns {{ models: SidecarModel[], translations: Record<string, Translations> }}
  */
 function routeAtCaller(models) {
   const servers = models.filter(({ inbound }) => inbound)
@@ -89,7 +91,8 @@ function listEndpoints(clusters) {
 /**
  * Gives each cluster endpoints at which the plane can tunnel: a server's own address with the port of the application, and for the
  * peers and observers, which are no servers of the rig, an address of PEERS.
- * @param {SidecarModel[]} models of bytes @param {{ tunnelPort: number }} plane
+ * @param {SidecarModel[]} models of bytes
+ * @param {{ tunnelPort: number }} plane
  * @returns {{ models: SidecarModel[], translations: Record<string, Translations> }} translations: by service
  */
 export function tunnelBytes(models, { tunnelPort }) {

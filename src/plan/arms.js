@@ -68,7 +68,8 @@ export function listValues(question, { named, pinnableCpus, isAnyProgram }) {
 /**
  * Says whether interleaved arms share CPUs that the generator leaves alone. Versions of one plane with one worker do: a change to
  * scripts is then seen from 2 % on (docs/evidence/accuracy.md). All else is compared unpinned, as a node runs it.
- * @param {Question} question @param {{ lists: Lists, named: PlaneChoice[], isAnyProgram: (plane: string) => boolean }} options
+ * @param {Question} question
+ * @param {{ lists: Lists, named: PlaneChoice[], isAnyProgram: (plane: string) => boolean }} options
  */
 function isPlacedApart(question, { lists, named, isAnyProgram }) {
   const hasOneWorker = (lists.workers[0] ?? countInterleavedWorkers(question)) === 1
@@ -79,14 +80,19 @@ function isPlacedApart(question, { lists, named, isAnyProgram }) {
   return hasOneWorker && isAlike && areVersions && !isOpenLoop(question)
 }
 
-/** @template T @param {T[]} list @param {string} profile */
+/**
+ * @template T
+ * @param {T[]} list
+ * @param {string} profile
+ */
 function takeEndValues(list, profile) {
   return profile === 'smoke' && list.length > 2 ? [list[0], /** @type {T} */ (list.at(-1))] : list
 }
 
 /**
  * Makes an arm for every plane, CPU limit and combination of axis values, each id once. A plane without sidecars has no CPU limits.
- * @param {Question} question @param {{ lists: Lists, cpuLimits: (number | null)[], contenders: Contenders }} options
+ * @param {Question} question
+ * @param {{ lists: Lists, cpuLimits: (number | null)[], contenders: Contenders }} options
  * @throws {UsageError} for two variants of one name
  */
 export function createArms(question, { lists, cpuLimits, contenders }) {
@@ -130,7 +136,11 @@ export function createArms(question, { lists, cpuLimits, contenders }) {
   return deduplicateArms(arms)
 }
 
-/** Makes every combination of one value of each list. @param {Lists} lists @returns {Record<string, any>[]} */
+/**
+ * Makes every combination of one value of each list.
+ * @param {Lists} lists
+ * @returns {Record<string, any>[]}
+ */
 function listCombinations(lists) {
   return Object.entries(lists).reduce(
     (cells, [name, values]) => cells.flatMap(cell => values.map(value => ({ ...cell, [name]: value }))),
@@ -162,7 +172,11 @@ function chooseConditions(cell, { hasSidecars, isLimitable, simulated }) {
   )
 }
 
-/** Makes the name of an arm within its run, with the axes that the run varies. @param {Arm} arm @param {Lists} lists */
+/**
+ * Makes the name of an arm within its run, with the axes that the run varies.
+ * @param {Arm} arm
+ * @param {Lists} lists
+ */
 function renderArmId(arm, lists) {
   const others = AXIS_NAMES.filter(name => !['link', 'cpuLimitCores', 'ratePerSecond'].includes(name))
   // An arm's name has its interception even if the run does not vary it.
@@ -186,7 +200,8 @@ function renderArmId(arm, lists) {
 
 /**
  * Keeps each id once: arms without sidecars may differ only in axes of sidecars.
- * @param {Arm[]} arms @throws {UsageError} for two variants of one id
+ * @param {Arm[]} arms
+ * @throws {UsageError} for two variants of one id
  */
 function deduplicateArms(arms) {
   /** @type {Map<string, Arm>} */
@@ -202,8 +217,10 @@ function deduplicateArms(arms) {
 
 /**
  * Splits arms by whether they can be measured.
- * @param {Arm[]} arms @param {(arm: Arm) => string | null} findUnsupported null: no reason against it
- * @returns {{ possible: Arm[], refused: Missing[] }} refused: each reason of a plane once @throws {UsageError} if none can be measured
+ * @param {Arm[]} arms
+ * @param {(arm: Arm) => string | null} findUnsupported null: no reason against it
+ * @returns {{ possible: Arm[], refused: Missing[] }} refused: each reason of a plane once
+ * @throws {UsageError} if none can be measured
  */
 export function splitUnsupportedArms(arms, findUnsupported) {
   const judged = arms.map(arm => ({ arm, reason: findUnsupported(arm) }))
@@ -225,7 +242,8 @@ export function deduplicateReasons(missing) {
 
 /**
  * Adds the closed loops that find the capacity of open-loop arms, one for all rates of an arm. Arms without a rate have none.
- * @param {Arm[]} arms @param {Lists} lists
+ * @param {Arm[]} arms
+ * @param {Lists} lists
  */
 export function addCalibrations(arms, lists) {
   /** @type {Map<string, Arm>} */
@@ -271,7 +289,9 @@ export function leaveOutUnreachable({ plan, calibrations }) {
 
 /**
  * Repeats the first arm with sidecars of each group that is compared (A/A).
- * @param {Arm[]} arms @param {boolean} areTogether one is repeated for all that share a generator @returns {Arm[]} []: none is compared
+ * @param {Arm[]} arms
+ * @param {boolean} areTogether one is repeated for all that share a generator
+ * @returns {Arm[]} []: none is compared
  */
 export function repeatFirstArms(arms, areTogether) {
   const withSidecars = arms.filter(arm => arm.hasSidecars)

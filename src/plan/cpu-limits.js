@@ -10,7 +10,9 @@ const FALLBACK_CPU_LIMIT = 0.25
 /**
  * Chooses the CPU limits (cores) of the user, with a note if one can hardly bind, else those of the experiment that fit here: in a
  * closed loop at saturation, those that can bind.
- * @param {Question} question @param {number} cpus @returns {Chosen} cpuLimits: [null]: no limit; notMeasured: the limits that do not fit
+ * @param {Question} question
+ * @param {number} cpus
+ * @returns {Chosen} cpuLimits: [null]: no limit; notMeasured: the limits that do not fit
  */
 export function chooseCpuLimits(question, cpus) {
   const { cpuLimits, isLoadElsewhere } = question.overrides
@@ -27,7 +29,8 @@ export function chooseCpuLimits(question, cpus) {
 
 /**
  * Counts the workers of an interleaved sidecar: enough for the largest CPU limit, one at least.
- * @param {Question} question @returns {number | null} null: there is no limit, so that the CPUs decide
+ * @param {Question} question
+ * @returns {number | null} null: there is no limit, so that the CPUs decide
  */
 export function countInterleavedWorkers({ overrides, axes }) {
   const cpuLimits = overrides.cpuLimits ?? axes.cpuLimitCores
@@ -43,7 +46,9 @@ export function isOpenLoop({ overrides, axes }) {
 
 /**
  * Takes all limits of the user, with a note for each that can hardly bind.
- * @param {number[]} cpuLimits of the user @param {Room} room @returns {Chosen}
+ * @param {number[]} cpuLimits of the user
+ * @param {Room} room
+ * @returns {Chosen}
  */
 function takeRequestedLimits(cpuLimits, { cpus, isLoadElsewhere, mustBind }) {
   const tooLarge = mustBind ? cpuLimits.filter(cpuLimit => !canBind(cpuLimit, cpus, isLoadElsewhere)) : []
@@ -56,7 +61,9 @@ function takeRequestedLimits(cpuLimits, { cpus, isLoadElsewhere, mustBind }) {
 
 /**
  * Takes the limits that fit, else the fallback with a note.
- * @param {number[]} planned CPU limits of the experiment @param {Room} room @returns {Chosen}
+ * @param {number[]} planned CPU limits of the experiment
+ * @param {Room} room
+ * @returns {Chosen}
  */
 function takeFittingLimits(planned, { cpus, isLoadElsewhere, mustBind }) {
   const isPossible = (/** @type {number} */ cpuLimit) =>

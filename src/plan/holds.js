@@ -59,7 +59,11 @@ export function findShortage({ sidecars, needs, limits, simulated = { count: 0, 
   return `${sidecars} sidecars take ${render(sidecars * one + fixed)} of ${what} (${sidecars} × ${render(one)}${also}), and ${whose} has ${render(offered)}: at most ${most} fit${more ? `; ${more} allows more` : ''}`
 }
 
-/** Lists the resources of a machine. @param {{ needs: Needs, limits: Limits, simulated: Simulated }} options @returns {Row[]} */
+/**
+ * Lists the resources of a machine.
+ * @param {{ needs: Needs, limits: Limits, simulated: Simulated }} options
+ * @returns {Row[]}
+ */
 function countOfMachine({ needs: { sidecarBytes, controlBytes, threads, inotifyInstances }, limits, simulated }) {
   const { memoryBytes, files, ports } = limits
   return [
@@ -85,7 +89,8 @@ function countOfMachine({ needs: { sidecarBytes, controlBytes, threads, inotifyI
 
 /**
  * Lists the resources of a node, counted as the scheduler does, or by the need of a sidecar if that is more than its pod requests.
- * @param {{ needs: Needs, limits: NodeLimits, simulated: Simulated, conditions: Controlled }} options @returns {Row[]}
+ * @param {{ needs: Needs, limits: NodeLimits, simulated: Simulated, conditions: Controlled }} options
+ * @returns {Row[]}
  */
 function countOfNode({ needs: { sidecarBytes, controlBytes }, limits, simulated, conditions }) {
   const { podsUsed, memoryRequestedBytes, cpusRequested, ...offered } = limits

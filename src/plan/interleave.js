@@ -4,7 +4,10 @@ import { createRandom, shuffleItems } from '../lib/random.js'
 import { createGroupKey, renderArmName } from '../model/arms.js'
 import { computeSlowSeconds } from '../model/requests.js'
 
-/** Arms that stand at the same time and share one load. Pure. @import { Arm, Trial } from '../model/types.ts' */
+/**
+ * Arms that stand at the same time and share one load. Pure.
+ * @import { Arm, Trial } from '../model/types.ts'
+ */
 
 /** A small node has memory for no more arms in one deployment; planes under one condition stay together and may be more. */
 const TOGETHER_MOST = 6
@@ -23,7 +26,10 @@ const IDLE_SHARE_MOST = 0.8
 // Turns of 200 ms cost up to 8 % more µs than turns of a second, and shorter ones more (docs/evidence/accuracy.md).
 const SHORTENED_LEAST_MS = 200
 
-/** The idle timeout in seconds after which a sidecar of an arm closes connections. @typedef {(arm: Arm) => number} IdleSecondsOf */
+/**
+ * The idle timeout in seconds after which a sidecar of an arm closes connections.
+ * @typedef {(arm: Arm) => number} IdleSecondsOf
+ */
 
 /** @type {IdleSecondsOf} */
 const keepForever = () => Number.POSITIVE_INFINITY
@@ -64,7 +70,8 @@ export function shareLoads(arms, { cpus, idleSecondsOf = keepForever }) {
 /**
  * Renders a note, once, for turns that are shorter than usual, or so long that a plane closes its idle connections between two; []:
  * there is none.
- * @param {Arm[]} arms before they share loads @param {{ cpus: number, idleSecondsOf: IdleSecondsOf }} options
+ * @param {Arm[]} arms before they share loads
+ * @param {{ cpus: number, idleSecondsOf: IdleSecondsOf }} options
  */
 export function noteTurns(arms, options) {
   const notes = groupByGenerator(arms).flatMap(group => {
@@ -86,7 +93,8 @@ export function noteTurns(arms, options) {
  * Chooses the turns of arms that share a load. An arm is idle while the others have their turns (`orderSlices`). Turns are
  * shortened so that this stays clearly below the shortest idle timeout, else that arm would open its connections again in each
  * turn, which no steady load does; if turns would become too short, they keep their usual length.
- * @param {Arm[]} group @param {{ cpus: number, idleSecondsOf: IdleSecondsOf }} options
+ * @param {Arm[]} group
+ * @param {{ cpus: number, idleSecondsOf: IdleSecondsOf }} options
  * @returns {{ count: number, sliceMs?: number, usualMs?: number, closesFirst?: Arm }} count: the arms that take turns; sliceMs:
  *   undefined if all have their rate at the same time; usualMs: the usual length; closesFirst: the arm with the shortest idle timeout,
  *   absent if no arm can close connections or there are no turns
@@ -104,12 +112,17 @@ function planTurns(group, { cpus, idleSecondsOf }) {
   return { count, sliceMs: fittedMs < SHORTENED_LEAST_MS ? usualMs : fittedMs, usualMs, closesFirst }
 }
 
-/** Rounds seconds up to whole passes, in each of which every arm has a turn. @param {number} seconds @param {number} passMs */
+/**
+ * Rounds seconds up to whole passes, in each of which every arm has a turn.
+ * @param {number} seconds
+ * @param {number} passMs
+ */
 const roundToPasses = (seconds, passMs) => (Math.ceil((1000 * seconds) / passMs) * passMs) / 1000
 
 /**
  * Rounds the warm-up and the window up to whole passes, in each of which every arm has a turn.
- * @param {Arm['load']} load @param {number} count of arms
+ * @param {Arm['load']} load
+ * @param {number} count of arms
  */
 function fitTurns({ sliceMs = 0, warmupSeconds, windowSeconds }, count) {
   const passMs = Math.max(1, count * sliceMs)
@@ -156,7 +169,8 @@ export function groupByGenerator(arms) {
 /**
  * Splits arms of one link and load into parts of at most TOGETHER_MOST. Planes under the same conditions stay together, even if they
  * are more. Each part has those under the first conditions if there is room, and one part has the A/A repeats.
- * @param {Arm[]} arms @throws {UsageError} for more planes than PLANES_MOST
+ * @param {Arm[]} arms
+ * @throws {UsageError} for more planes than PLANES_MOST
  */
 function splitGroup(arms) {
   if (arms.length <= TOGETHER_MOST) return [arms]

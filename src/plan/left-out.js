@@ -5,7 +5,9 @@ import { renderArmName } from '../model/arms.js'
 
 /**
  * Leaves failed arms out of a plan, with their repeats, calibrations and trials, and adds the reasons to notMeasured.
- * @param {Plan} plan @param {{ arms: Arm[], reason: string }[]} failures @returns {Plan}
+ * @param {Plan} plan
+ * @param {{ arms: Arm[], reason: string }[]} failures
+ * @returns {Plan}
  */
 export function leaveOutFailed(plan, failures) {
   const failed = new Set(failures.flatMap(({ arms }) => arms.map(({ id }) => id)))

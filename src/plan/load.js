@@ -4,7 +4,10 @@ import { computeSlowSeconds, computeUsersLeast, createRequestKind, REQUEST_AXES 
 import { listRequestKinds } from '../model/traffic.js'
 
 /** The load of an arm: users, rate, and how long it is warmed up and measured. Pure. */
-/** @import { Arm, Conditions } from '../model/types.ts' @import { Question } from '../request/question.js' */
+/**
+ * @import { Arm, Conditions } from '../model/types.ts'
+ * @import { Question } from '../request/question.js'
+ */
 
 const SMALL_CAP = 0.25
 // The start of a turn costs each plane another amount. Versions of one script pay alike for it: apart from the generator they
@@ -27,7 +30,12 @@ const BURST = { beginsSeconds: 2, afterLeastSeconds: 8, afterTimes: 2 }
  * @property {string | null} [variant]
  */
 
-/** Chooses the load of an arm: idle, open (a rate), in turns or closed. @param {Question} question @param {Placed} placed @returns {Arm['load']} */
+/**
+ * Chooses the load of an arm: idle, open (a rate), in turns or closed.
+ * @param {Question} question
+ * @param {Placed} placed
+ * @returns {Arm['load']}
+ */
 export function chooseLoad(question, placed) {
   const { experiment, overrides, axes, profile } = question
   const { load } = experiment
@@ -88,7 +96,8 @@ export function chooseLoad(question, placed) {
 
 /**
  * Chooses the requests: a mix of traffic, a POST that is echoed, or, if an axis of requests is named, one kind by these axes.
- * @param {Question} question @param {Record<string, any>} cell
+ * @param {Question} question
+ * @param {Record<string, any>} cell
  */
 function chooseRequests({ overrides, axes }, cell) {
   if (cell.traffic) {
@@ -121,7 +130,11 @@ function findWarmupLeast({ users, cpuLimit, rate, conditions: { neighbourCores, 
   return Math.max(handshakeSeconds, rate === null ? 0 : (WARM_AFTER_REQUESTS * 1.5 * users) / rate)
 }
 
-/** Gives an arm of a search the warm-up that its cpuLimit and rate need. @param {Arm} arm @returns {Arm} */
+/**
+ * Gives an arm of a search the warm-up that its cpuLimit and rate need.
+ * @param {Arm} arm
+ * @returns {Arm}
+ */
 export function withSearchWarmup(arm) {
   const { users, ratePerSecond = null } = arm.load
   const { cpuLimitCores: cpuLimit, conditions } = arm

@@ -21,8 +21,14 @@ export { choosePlanes } from '../request/question.js'
 export { withSearchWarmup } from './load.js'
 export { estimateMostSeconds, estimatePlanSeconds, estimateSeconds } from './rounds.js'
 
-/** Makes a plan: from a question to all trials that answer it. Pure. @import { Arm, Plan, PlaneChoice, TrialKind } from '../model/types.ts' */
-/** @import { Experiment } from '../request/experiment.js' @import { Missing, Question, Overrides } from '../request/question.js' */
+/**
+ * Makes a plan: from a question to all trials that answer it. Pure.
+ * @import { Arm, Plan, PlaneChoice, TrialKind } from '../model/types.ts'
+ */
+/**
+ * @import { Experiment } from '../request/experiment.js'
+ * @import { Missing, Question, Overrides } from '../request/question.js'
+ */
 
 /**
  * Makes every trial of a run, in order: within each round, arms in random order. What cannot be measured is left out, with the reason
@@ -40,7 +46,8 @@ export { estimateMostSeconds, estimatePlanSeconds, estimateSeconds } from './rou
  * @param {number} [options.pinnableCpus] the CPUs that processes can have for themselves
  * @param {(plane: string) => boolean} [options.isAnyProgram] contenders of this plane may have nothing in common
  * @param {(arm: Arm) => number} [options.idleSecondsOf] after how long sidecars close unused connections; never by default
- * @returns {Plan & { notes: string[] }} @throws {UsageError} for a request that cannot be measured
+ * @returns {Plan & { notes: string[] }}
+ * @throws {UsageError} for a request that cannot be measured
  */
 export function createPlan({ experiment, overrides, cpus, missing, ...known }) {
   const planes = choosePlanes(experiment, overrides)
@@ -80,7 +87,8 @@ export function createPlan({ experiment, overrides, cpus, missing, ...known }) {
 
 /**
  * Plans the arms and trials of one kind.
- * @param {Question} question @param {Omit<Parameters<typeof createPlan>[0], 'experiment' | 'overrides'>} options
+ * @param {Question} question
+ * @param {Omit<Parameters<typeof createPlan>[0], 'experiment' | 'overrides'>} options
  */
 function planPart(question, { cpus, missing, hasSidecars, ...known }) {
   const { experiment, overrides, kind } = question
@@ -138,7 +146,9 @@ function planPart(question, { cpus, missing, hasSidecars, ...known }) {
  * Repeats each plane for each of its controls that the user names, else with its first. A control in its name stays. An arm of one
  * sidecar names its control only if the user does, so that its name is as in older runs.
  * @throws {UsageError} for a control of --control that no plane has
- * @param {Question} question @param {PlaneChoice[]} planes @param {(plane: string) => string[]} controlsOf
+ * @param {Question} question
+ * @param {PlaneChoice[]} planes
+ * @param {(plane: string) => string[]} controlsOf
  */
 function assignControls({ kind, overrides, axes }, planes, controlsOf) {
   const requested = overrides.controls ?? null
@@ -184,7 +194,11 @@ function createSimulatedCounter({ kind, experiment, overrides }, { lists, conten
   }
 }
 
-/** Collects the settings of a plan, with those of each kind. @param {Question[]} questions of one experiment @returns {Plan['settings']} */
+/**
+ * Collects the settings of a plan, with those of each kind.
+ * @param {Question[]} questions of one experiment
+ * @returns {Plan['settings']}
+ */
 function createSettings(questions) {
   const [{ experiment, overrides }] = questions
   const { trafficPolicy, relaxes, keepsServices, shows } = experiment

@@ -8,7 +8,10 @@ import { pickConfiguration } from '../parity/verdict/checks.js'
 import { PARTS } from '../request/constraints/plans.js'
 import { assertCombination } from '../request/constraints.js'
 
-/** The rounds of a plan, the order of their trials, and their time. Pure. @import { Arm, Plan, Trial } from '../model/types.ts' */
+/**
+ * The rounds of a plan, the order of their trials, and their time. Pure.
+ * @import { Arm, Plan, Trial } from '../model/types.ts'
+ */
 /** @import { Question } from '../request/question.js' */
 
 // All trials are in memory before the first runs.
@@ -16,7 +19,9 @@ const TRIALS_MOST = 100_000
 
 /**
  * Asserts that there are no more than TRIALS_MOST trials.
- * @param {number} trials @param {{ name: string }} experiment @throws {UsageError} if there are more
+ * @param {number} trials
+ * @param {{ name: string }} experiment
+ * @throws {UsageError} if there are more
  */
 export function assertTrialLimit(trials, { name }) {
   if (trials <= TRIALS_MOST) return
@@ -25,7 +30,8 @@ export function assertTrialLimit(trials, { name }) {
 
 /**
  * Chooses the rounds of the profile, or with a precision as many as fit its time.
- * @param {Question} question @param {{ arms: Arm[], calibrations: Arm[], order: typeof orderTrials }} measured
+ * @param {Question} question
+ * @param {{ arms: Arm[], calibrations: Arm[], order: typeof orderTrials }} measured
  * @throws {UsageError} if these are too few to show anything, or the experiment cannot have a precision
  */
 export function chooseRounds(question, { arms, calibrations, order }) {
@@ -37,7 +43,10 @@ export function chooseRounds(question, { arms, calibrations, order }) {
   return countRounds({ arms, calibrations, precision, roundSeconds })
 }
 
-/** Makes the trials: every arm once a round, in random order. @param {{ arms: Arm[], rounds: number, seed: number }} options */
+/**
+ * Makes the trials: every arm once a round, in random order.
+ * @param {{ arms: Arm[], rounds: number, seed: number }} options
+ */
 export function orderTrials({ arms, rounds, seed }) {
   const random = createRandom(seed)
   const trials = []
@@ -77,7 +86,10 @@ const ARM_CHECK_SECONDS = 0.4
 // The measured time of a sidecar of a rollout, with its change, or of a pair.
 const ROLLOUT_SECONDS_PER_SIDECAR = 0.03
 
-/** Estimates how long trials take, in seconds. @param {Pick<Trial, 'arm' | 'interleaving'>[]} trials */
+/**
+ * Estimates how long trials take, in seconds.
+ * @param {Pick<Trial, 'arm' | 'interleaving'>[]} trials
+ */
 export function estimateSeconds(trials) {
   // Arms that stand at the same time share a window.
   const apart = new Map(trials.map((trial, i) => [trial.interleaving ?? i, trial.arm]))
@@ -93,7 +105,8 @@ export function estimatePlanSeconds(plan) {
 
 /**
  * Estimates the most seconds of a search, whose trials depend on earlier ones.
- * @param {Timed} plan @returns {number | null} null: it has no search, or one without such a bound
+ * @param {Timed} plan
+ * @returns {number | null} null: it has no search, or one without such a bound
  */
 export function estimateMostSeconds(plan) {
   const most = plan.search && listMostTrials(plan.search, plan.arms)
@@ -102,7 +115,8 @@ export function estimateMostSeconds(plan) {
 
 /**
  * Adds up the seconds of checks, trials, calibrations and a search. A/A repeats have no check.
- * @param {Timed} plan @param {Arm[]} searched the arms that a search tries, one a trial
+ * @param {Timed} plan
+ * @param {Arm[]} searched the arms that a search tries, one a trial
  */
 function estimateTotalSeconds({ trials, calibrations, arms }, searched) {
   const measured = arms.filter(arm => arm.repeatOf === null)

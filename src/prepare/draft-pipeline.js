@@ -10,7 +10,8 @@ import { createPipeline } from '../tools/read-pipeline.js'
 /**
  * Finds out how a folder of Pipy scripts without a `pipeline.yaml` is run: starts it once, reads where it listens, and sends it
  * requests until one is answered.
- * @import { Endpoint, Handle, Site, Tool } from '../model/types.ts' @import { Pipeline } from '../model/pipeline.js'
+ * @import { Endpoint, Handle, Site, Tool } from '../model/types.ts'
+ * @import { Pipeline } from '../model/pipeline.js'
  * @import { Ask } from '../node/send.js'
  */
 
@@ -41,7 +42,8 @@ const NEEDS = 'write a pipeline.yaml (docs/your-pipeline.md)'
  * @param {Tool} options.pipy
  * @param {string} options.folder of the processes that are started
  * @param {AbortSignal} options.signal
- * @returns {Promise<Pipeline>} @throws {BenchError} if it does not start, listen or answer, or no network namespace can be made
+ * @returns {Promise<Pipeline>}
+ * @throws {BenchError} if it does not start, listen or answer, or no network namespace can be made
  */
 export async function draftPipeline({ site, scripts, pipy, folder, signal }) {
   const { target } = site
@@ -115,7 +117,10 @@ export async function draftPipeline({ site, scripts, pipy, folder, signal }) {
 const LOOK_START = 999_999
 const ECHO = path.resolve(import.meta.dirname, '../../echo')
 
-/** Renders the draft as the text of a pipeline.yaml. Members with their default are left out. @param {Pick<Pipeline, 'document'>} pipeline */
+/**
+ * Renders the draft as the text of a pipeline.yaml. Members with their default are left out.
+ * @param {Pick<Pipeline, 'document'>} pipeline
+ */
 export function renderDraft({ document: { listen, upstream, request } }) {
   const { method, path: requestPath } = request
   const words = [
@@ -139,7 +144,8 @@ const LISTENED = new RegExp(String.raw`\blisten\w*["']?\s*[:=(](?:[\s[{}(,-]*${A
 
 /**
  * Lists the ports of this host that scripts name as addresses, in their order. Those at which they say to listen are left out, and so
- * are numbers that are no port. @param {Record<string, string>} scriptFiles text by name
+ * are numbers that are no port.
+ * @param {Record<string, string>} scriptFiles text by name
  */
 export function listCalledPorts(scriptFiles) {
   const matches = Object.values(scriptFiles).flatMap(text => [
@@ -166,7 +172,8 @@ export function listPaths(scriptFiles) {
 /**
  * Orders the ports that may take requests as the scripts name them. Those that no script names come after them, and those that the
  * scripts call themselves are the last.
- * @param {number[]} ports @param {{ called: number[], scriptFiles: Record<string, string> }} options
+ * @param {number[]} ports
+ * @param {{ called: number[], scriptFiles: Record<string, string> }} options
  */
 export function orderEntries(ports, { called, scriptFiles }) {
   const text = Object.values(scriptFiles).join('\n')
@@ -178,8 +185,11 @@ export function orderEntries(ports, { called, scriptFiles }) {
 }
 
 /**
- * Waits until two looks find the same ports. @param {Handle} process @param {{ name: string, signal: AbortSignal }} options
- * @returns {Promise<number[]>} @throws {BenchError} if it ends, or listens nowhere
+ * Waits until two looks find the same ports.
+ * @param {Handle} process
+ * @param {{ name: string, signal: AbortSignal }} options
+ * @returns {Promise<number[]>}
+ * @throws {BenchError} if it ends, or listens nowhere
  */
 async function awaitListeningPorts(process, { name, signal }) {
   const { probe } = /** @type {Handle & { probe: { listListening(): Endpoint[] } }} */ (process)
@@ -243,7 +253,8 @@ const isEchoed = ({ method, status, body }) => status === 200 && method === 'POS
 
 /**
  * Picks the answer that echoes the posted body, else the first to GET with status 200 and a body.
- * @param {Answered[]} answers @returns {(Answered & { isEchoed: boolean }) | null} null: there is neither
+ * @param {Answered[]} answers
+ * @returns {(Answered & { isEchoed: boolean }) | null} null: there is neither
  */
 export function pickServedAnswer(answers) {
   const echoed = answers.find(isEchoed)

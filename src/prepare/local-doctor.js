@@ -7,7 +7,8 @@ import { findQuota, tryLargestCap } from '../targets/local/quota.js'
 import { checkPorts, checkRoom } from './room.js'
 
 /**
- * @import { Site, Tool, ToolSpec } from '../model/types.ts' @import { Finding } from '../targets/kubernetes/doctor.js'
+ * @import { Site, Tool, ToolSpec } from '../model/types.ts'
+ * @import { Finding } from '../targets/kubernetes/doctor.js'
  * @typedef {{ spec: ToolSpec, option: string, isLater?: boolean }} Other isLater: the first run that needs it builds it
  */
 
@@ -60,7 +61,8 @@ export async function examineMachine({ specs, others, findTool, findBuilt, findW
 
 /**
  * Warns of a CPU quota of this job or container, visible or not.
- * @param {import('../targets/local/cgroups.js').CapWay} way @returns {Finding[]} []: there is none
+ * @param {import('../targets/local/cgroups.js').CapWay} way
+ * @returns {Finding[]} []: there is none
  */
 function examineQuota(way) {
   const cpus = os.availableParallelism()

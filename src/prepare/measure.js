@@ -8,8 +8,10 @@ import { createResultsFolder } from '../records/write.js'
 import { stampNow } from './site.js'
 
 /**
- * @import { Precision, Site, Summary } from '../model/types.ts' @import { Watcher } from '../run/events.js'
- * @import { Execution, Preparation } from '../run/execute.js' @import { GateParity } from '../run/kind.js'
+ * @import { Precision, Site, Summary } from '../model/types.ts'
+ * @import { Watcher } from '../run/events.js'
+ * @import { Execution, Preparation } from '../run/execute.js'
+ * @import { GateParity } from '../run/kind.js'
  */
 
 /**
@@ -24,7 +26,8 @@ import { stampNow } from './site.js'
  * @param {AbortSignal} options.signal
  * @param {(folder: string, summary: Summary) => Promise<void>} [options.finish] is called with the summary
  * @param {GateParity} [options.gate] the equal-work check by default
- * @returns {Promise<{ folder: string, summary: Summary }>} @throws {UsageError} if another run writes into the folder
+ * @returns {Promise<{ folder: string, summary: Summary }>}
+ * @throws {UsageError} if another run writes into the folder
  */
 export async function measurePreparation({ preparation, site, out, execution, watcher, signal, ...options }) {
   const { finish = async () => {}, gate } = options
@@ -72,7 +75,11 @@ export async function measurePreparation({ preparation, site, out, execution, wa
   }
 }
 
-/** Writes summary.json, and calls `finish`. @param {string} folder @param {(folder: string, summary: Summary) => Promise<void>} finish */
+/**
+ * Writes summary.json, and calls `finish`.
+ * @param {string} folder
+ * @param {(folder: string, summary: Summary) => Promise<void>} finish
+ */
 async function finishRun(folder, finish) {
   // The code that summarises is loaded after the run, to leave the memory to what is measured.
   const { writeSummary } = await loadAfterRun(folder, () => import('./write-summary.js'))
@@ -83,7 +90,9 @@ async function finishRun(folder, finish) {
 
 /**
  * Loads code after a run.
- * @template T @param {string} folder of the run @param {() => Promise<T>} load
+ * @template T
+ * @param {string} folder of the run
+ * @param {() => Promise<T>} load
  * @throws {BenchError} if it fails: the code may have been changed meanwhile
  */
 export function loadAfterRun(folder, load) {
@@ -95,7 +104,10 @@ export function loadAfterRun(folder, load) {
   })
 }
 
-/** Loads what says whether a run is precise enough. @returns {Promise<import('../run/rounds.js').Assess>} */
+/**
+ * Loads what says whether a run is precise enough.
+ * @returns {Promise<import('../run/rounds.js').Assess>}
+ */
 async function loadAssess() {
   const { summarise } = await import('../analysis/summarise.js')
   const { summarisePrecision } = await import('../report/notes.js')

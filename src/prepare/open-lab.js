@@ -35,9 +35,12 @@ const PROBE_MS = 20_000
 
 /**
  * Turns the words of `lab` into two sides that can be tried and counted.
- * @import { Planes } from './programs.js' @import { Side } from '../lab/sides.js' @import { Sides } from '../lab/comparison.js'
+ * @import { Planes } from './programs.js'
+ * @import { Side } from '../lab/sides.js'
+ * @import { Sides } from '../lab/comparison.js'
  * @import { RequestOptions } from '../model/requests.js'
- * @import { Arm, LoadGenerator, Site, Tool, ToolSpec } from '../model/types.ts' @import { Testbed } from '../run/kind.js'
+ * @import { Arm, LoadGenerator, Site, Tool, ToolSpec } from '../model/types.ts'
+ * @import { Testbed } from '../run/kind.js'
  */
 /**
  * @typedef {object} Rig both sides, ready to start
@@ -57,7 +60,10 @@ const REFUSED = 'results/lab-refused.txt'
 // Sides alternate, so that a drift meets both alike; two windows of a side show how far apart such windows are.
 const TURNS = /** @type {const} */ (['old', 'new', 'new', 'old'])
 
-/** @typedef {'old' | 'new'} SideName @typedef {Awaited<ReturnType<typeof openLab>>} Lab */
+/**
+ * @typedef {'old' | 'new'} SideName
+ * @typedef {Awaited<ReturnType<typeof openLab>>} Lab
+ */
 
 /**
  * Opens both sides, ready to start.
@@ -148,7 +154,10 @@ export async function openLab({
   }
   const { certificates, close } = await openCertificates({ ledger, plan, topologies: layout.topologies })
   const capacity = await KINDS.capacity.loadCourse()
-  /** @param {SideName} name @returns {Testbed} */
+  /**
+   * @param {SideName} name
+   * @returns {Testbed}
+   */
   const createTestbed = name => {
     const tools = Object.fromEntries([pipys[name], ...loadTools].map(tool => [tool.name, tool]))
     const { pipeline } = sides[name]
@@ -187,13 +196,19 @@ export async function openLab({
     isAlone,
     pipeline: side.pipeline,
     labels: { old: renderSideLabel('old'), new: renderSideLabel('new') },
-    /** Tries perf before anything starts. @param {AbortSignal} signal @throws {BenchError} if the kernel does not let it sample */
+    /**
+     * Tries perf before anything starts.
+     * @param {AbortSignal} signal
+     * @throws {BenchError} if the kernel does not let it sample
+     */
     async checkProfiler(signal) {
       if (isSampled) await assertSamples({ perf: profiler, folder: ledger.folder, signal })
     },
     /**
      * Starts a side with the scripts that are saved now, and returns its answer on each link.
-     * @param {SideName} name @param {AbortSignal} signal @param {(line: string) => void} say
+     * @param {SideName} name
+     * @param {AbortSignal} signal
+     * @param {(line: string) => void} say
      */
     assertServes: (name, signal, say) => {
       rereadPipeline(sides[name].pipeline)
@@ -206,7 +221,10 @@ export async function openLab({
       if (features !== undefined) await checkParity(rig, { name: 'old', label: sides.old.label, signal })
       await checkParity(rig, { name: 'new', label: side.label, signal })
     },
-    /** @param {SideName} name @param {AbortSignal} signal */
+    /**
+     * @param {SideName} name
+     * @param {AbortSignal} signal
+     */
     count: (name, signal) => countSide(rig, { name, ...counting, signal }),
     sample: (/** @type {AbortSignal} */ signal) => sampleSides(rig, signal),
     close: () => close({ retain: false }),
@@ -259,7 +277,8 @@ async function findStrace() {
 }
 
 /**
- * Starts a side without a counter, on each of its links, and returns what it answered there. @param {Rig} rig
+ * Starts a side without a counter, on each of its links, and returns what it answered there.
+ * @param {Rig} rig
  * @param {{ name: SideName, requests: number, signal: AbortSignal, say: (line: string) => void }} options
  */
 async function assertSideServes({ arms, testbeds, folder: labFolder, nextStart }, { name, ...options }) {
@@ -280,7 +299,9 @@ async function assertSideServes({ arms, testbeds, folder: labFolder, nextStart }
 
 /**
  * Runs the equal-work check on a side, on its first arm. Work that it declares to lack is let pass.
- * @param {Rig} rig @param {{ name: SideName, label: string, signal: AbortSignal }} options @throws {BenchError} if it does other work
+ * @param {Rig} rig
+ * @param {{ name: SideName, label: string, signal: AbortSignal }} options
+ * @throws {BenchError} if it does other work
  */
 async function checkParity({ testbeds, arms, nextStart }, { name, label, signal }) {
   // One arm is enough: arms differ in their links, which the corpus does not use; each starts when it is counted.
@@ -316,7 +337,8 @@ export function rereadPipeline(pipeline) {
 
 /**
  * Counts the instructions of a side, and then its system calls, which another tool counts.
- * @param {Rig} rig @param {{ name: SideName, requests: number, hasHandshakes: boolean, signal: AbortSignal }} options
+ * @param {Rig} rig
+ * @param {{ name: SideName, requests: number, hasHandshakes: boolean, signal: AbortSignal }} options
  */
 async function countSide({ arms, testbeds, profiler, strace, folder: labFolder, nextStart }, { name, ...options }) {
   const counts = []
@@ -337,7 +359,11 @@ async function countSide({ arms, testbeds, profiler, strace, folder: labFolder, 
   return counts
 }
 
-/** Samples both sides under load. notes: the numbers of samples, and what these lack. @param {Rig} rig @param {AbortSignal} signal */
+/**
+ * Samples both sides under load. notes: the numbers of samples, and what these lack.
+ * @param {Rig} rig
+ * @param {AbortSignal} signal
+ */
 async function sampleSides({ arms, testbeds, profiler: perf, nextStart }, signal) {
   /** @type {Sides} */
   const sides = { old: [], new: [] }
@@ -430,7 +456,8 @@ function planLab({ loads, planes, link, payload, requestAxes = {}, features, sit
 
 /**
  * Finds the Pipy of each side: the named programs, else the kit's. One program is that of both.
- * @param {string[]} paths none, one or two @returns {Promise<Record<SideName, Tool>>}
+ * @param {string[]} paths none, one or two
+ * @returns {Promise<Record<SideName, Tool>>}
  * @throws {UsageError} for more than two; {MissingPlaneError} if one is missing
  */
 async function findPipys(paths) {
@@ -449,7 +476,9 @@ async function findPipys(paths) {
 
 /**
  * Finds a tool.
- * @param {ToolSpec} spec @param {string} lack what is not possible without it @param {Site['findTool']} [look]
+ * @param {ToolSpec} spec
+ * @param {string} lack what is not possible without it
+ * @param {Site['findTool']} [look]
  * @throws {BenchError} if it is missing
  */
 async function findLabTool(spec, lack, look = spec => findTool(spec)) {

@@ -20,7 +20,8 @@ import { readTraffic } from './read-traffic.js'
 
 /**
  * The options that several verbs share, and their parsers, in one table.
- * @import { Command } from 'commander' @import { LiveAddress } from '../live/address.js'
+ * @import { Command } from 'commander'
+ * @import { LiveAddress } from '../live/address.js'
  * @import { AxisName, PlaneChoice, SampleSource } from '../model/types.ts'
  * @import { RequestOptions } from '../model/requests.js'
  */
@@ -167,13 +168,20 @@ const SHARED = {
 /** Options of a cluster. @type {SharedName[]} */
 export const CLUSTER = ['context', 'node', 'loadNode', 'namespace', 'image', 'samples']
 
-/** Adds options that several verbs share. @param {Command} command @param {SharedName[]} names */
+/**
+ * Adds options that several verbs share.
+ * @param {Command} command
+ * @param {SharedName[]} names
+ */
 export function withOptions(command, ...names) {
   for (const name of names) command.addOption(SHARED[name])
   return command
 }
 
-/** Adds the options of all experiments. Help shows only those that the named experiment takes. @param {Command} command */
+/**
+ * Adds the options of all experiments. Help shows only those that the named experiment takes.
+ * @param {Command} command
+ */
 export function withExperiment(command) {
   withOptions(command, 'maxMinutes', 'yes')
     .argument('[experiment]', 'an experiment of bench/experiments, or a file', DEFAULT_EXPERIMENT)
@@ -221,7 +229,10 @@ export function withExperiment(command) {
     })
 }
 
-/** @param {string} text @returns {('cost' | 'capacity')[]} */
+/**
+ * @param {string} text
+ * @returns {('cost' | 'capacity')[]}
+ */
 function parseMeasuredKinds(text) {
   const kinds = parseList(text).map(name => OLD_KINDS[name] ?? name)
   if (kinds.some(name => name !== 'cost' && name !== 'capacity'))
@@ -229,13 +240,20 @@ function parseMeasuredKinds(text) {
   return MEASURED.filter(name => kinds.includes(name))
 }
 
-/** Lists the options that help shows: those that the experiment takes. @this {Help} @param {Command} command */
+/**
+ * Lists the options that help shows: those that the experiment takes. @this {Help}
+ * @param {Command} command
+ */
 function listVisibleOptions(command) {
   const experiment = readExperimentOfHelp(command)
   return Help.prototype.visibleOptions.call(this, command).filter(option => isTaken(option.attributeName(), experiment))
 }
 
-/** Says whether an experiment takes an option. @param {string} attribute of an option @param {ReturnType<typeof readAnyExperiment>} experiment */
+/**
+ * Says whether an experiment takes an option.
+ * @param {string} attribute of an option
+ * @param {ReturnType<typeof readAnyExperiment>} experiment
+ */
 function isTaken(attribute, experiment) {
   if ('kind' in experiment) return ['help', ...COMPUTED_OPTIONS].includes(attribute)
   const axis = AXIS_OPTIONS.find(axis => axis.attribute === attribute)
@@ -244,7 +262,11 @@ function isTaken(attribute, experiment) {
   return isAllowed(axis?.name ?? CONSTRAINED[attribute] ?? attribute, experiment)
 }
 
-/** Reads the experiment that a command with --help names. @param {Command} command @throws {UsageError} if it cannot be read */
+/**
+ * Reads the experiment that a command with --help names.
+ * @param {Command} command
+ * @throws {UsageError} if it cannot be read
+ */
 function readExperimentOfHelp(command) {
   try {
     return readAnyExperiment(findExperimentName(command))
@@ -259,7 +281,8 @@ function readExperimentOfHelp(command) {
 const findExperimentName = command => command.args.find(word => !word.startsWith('-')) ?? DEFAULT_EXPERIMENT
 
 /**
- * Reads the values of the axes that options set, except the CPU limit of sidecars, which is `cpu`. @param {object} options of commander
+ * Reads the values of the axes that options set, except the CPU limit of sidecars, which is `cpu`.
+ * @param {object} options of commander
  * @returns {Partial<Record<Exclude<AxisName, 'cpuLimitCores'>, unknown[]>>}
  */
 export function readAxes(options) {
@@ -269,7 +292,10 @@ export function readAxes(options) {
   return Object.fromEntries(axisOptions.map(({ name, attribute }) => [name, [values.get(attribute)].flat()]))
 }
 
-/** Creates the option --image, which may be repeated. `assertImages` checks its tools. @param {string} where words for its help */
+/**
+ * Creates the option --image, which may be repeated. `assertImages` checks its tools.
+ * @param {string} where words for its help
+ */
 export function createImageOption(where) {
   const option = new Option('--image <tool=image>', `${where}another image, such as pipy=registry/pipy:1.5`)
   return option.default({}).argParser((text, /** @type {Record<string, string>} */ before) => {
@@ -292,20 +318,31 @@ const REQUEST_OPTIONS = REQUEST_AXES.map(axis => {
   return { axis, option, attribute: option.attributeName() }
 })
 
-/** Adds the options of one request, except some. @param {Command} command @param {(typeof REQUEST_AXES)[number][]} [except] */
+/**
+ * Adds the options of one request, except some.
+ * @param {Command} command
+ * @param {(typeof REQUEST_AXES)[number][]} [except]
+ */
 export function withRequest(command, except = []) {
   for (const { axis, option } of REQUEST_OPTIONS) if (!except.includes(axis)) command.addOption(option)
   return command
 }
 
-/** Reads the axes of one request that options set. @param {object} options of commander @returns {RequestOptions} */
+/**
+ * Reads the axes of one request that options set.
+ * @param {object} options of commander
+ * @returns {RequestOptions}
+ */
 export function readRequest(options) {
   const values = /** @type {Record<string, unknown>} */ (options)
   const requestOptions = REQUEST_OPTIONS.filter(({ attribute }) => values[attribute] !== undefined)
   return Object.fromEntries(requestOptions.map(({ axis, attribute }) => [axis, values[attribute]]))
 }
 
-/** Renders the axes of one request as the words of a command; []: none is set. @param {RequestOptions} requests */
+/**
+ * Renders the axes of one request as the words of a command; []: none is set.
+ * @param {RequestOptions} requests
+ */
 export function renderRequestOptions(requests) {
   return REQUEST_OPTIONS.flatMap(({ axis, option }) => {
     const value = requests[axis]
@@ -314,7 +351,12 @@ export function renderRequestOptions(requests) {
   })
 }
 
-/** Leaves the options of one request out. @template {object} Options @param {Options} options @returns {Options} */
+/**
+ * Leaves the options of one request out.
+ * @template {object} Options
+ * @param {Options} options
+ * @returns {Options}
+ */
 export function withoutRequest(options) {
   const attributes = REQUEST_OPTIONS.map(({ attribute }) => attribute)
   return /** @type {Options} */ (
@@ -322,7 +364,12 @@ export function withoutRequest(options) {
   )
 }
 
-/** Creates an option. @param {string} flags @param {string} help @param {readonly string[] | ((text: string) => unknown)} [values] or a parser */
+/**
+ * Creates an option.
+ * @param {string} flags
+ * @param {string} help
+ * @param {readonly string[] | ((text: string) => unknown)} [values] or a parser
+ */
 function createOption(flags, help, values) {
   const option = new Option(flags, help)
   if (typeof values === 'function') return option.argParser(values)
@@ -331,7 +378,8 @@ function createOption(flags, help, values) {
 
 /**
  * Parses a list of data planes.
- * @param {string} text @returns {PlaneChoice[]} each with the absolute path of its variant
+ * @param {string} text
+ * @returns {PlaneChoice[]} each with the absolute path of its variant
  * @throws {InvalidArgumentError} if an entry is empty or repeated; the choices themselves are not checked
  */
 export function parsePlanes(text) {
@@ -341,7 +389,11 @@ export function parsePlanes(text) {
   })
 }
 
-/** Splits a list at its commas. @param {string} text @throws {InvalidArgumentError} if an entry is empty or repeated */
+/**
+ * Splits a list at its commas.
+ * @param {string} text
+ * @throws {InvalidArgumentError} if an entry is empty or repeated
+ */
 function parseList(text) {
   const items = text.split(',').map(item => item.trim())
   if (items.includes('')) throw new InvalidArgumentError('an entry of the list is empty')
@@ -357,7 +409,11 @@ export function parseOnAxis(name) {
   return createSchemaParser(schema, createArgumentParser(option?.read ?? (text => text)))
 }
 
-/** Makes a parser's UsageError one that commander prints with the option's name. @template T @param {(text: string) => T} read */
+/**
+ * Makes a parser's UsageError one that commander prints with the option's name.
+ * @template T
+ * @param {(text: string) => T} read
+ */
 function createArgumentParser(read) {
   return (/** @type {string} */ text) => {
     try {
@@ -370,7 +426,9 @@ function createArgumentParser(read) {
 
 /**
  * Creates a parser of a value that a schema checks. It throws InvalidArgumentError with the reason for others.
- * @template T @param {import('zod').ZodType<T>} schema @param {(text: string) => unknown} read
+ * @template T
+ * @param {import('zod').ZodType<T>} schema
+ * @param {(text: string) => unknown} read
  */
 function createSchemaParser(schema, read) {
   return (/** @type {string} */ text) => {
@@ -387,7 +445,10 @@ function createSchemaParser(schema, read) {
 
 /**
  * Asserts that a text was parsed.
- * @template T @param {T | null | undefined} value null or undefined: it was not @param {string} words of the error @returns {T}
+ * @template T
+ * @param {T | null | undefined} value null or undefined: it was not
+ * @param {string} words of the error
+ * @returns {T}
  * @throws {InvalidArgumentError} if it was not
  */
 function assertParsed(value, words) {
@@ -395,7 +456,11 @@ function assertParsed(value, words) {
   return value
 }
 
-/** Adds a value of an option that may be repeated. @param {string} value @param {string[]} before */
+/**
+ * Adds a value of an option that may be repeated.
+ * @param {string} value
+ * @param {string[]} before
+ */
 export function collectValues(value, before) {
   return [...before, value]
 }

@@ -9,13 +9,17 @@ import { findToolSpec } from './programs.js'
 
 /**
  * Axes, requests and network namespaces that a run of users' own pipelines (pipeline.yaml) needs beside their names.
- * @import { Arm, LoadGenerator, PlaneChoice, Tool } from '../model/types.ts' @import { Overrides } from '../request/question.js'
- * @import { Pipeline } from '../model/pipeline.js' @import { Pipelines, Planes } from './programs.js'
+ * @import { Arm, LoadGenerator, PlaneChoice, Tool } from '../model/types.ts'
+ * @import { Overrides } from '../request/question.js'
+ * @import { Pipeline } from '../model/pipeline.js'
+ * @import { Pipelines, Planes } from './programs.js'
  */
 
 /**
  * Reads the pipeline.yaml of each choice that has one.
- * @param {Planes} planes @param {PlaneChoice[]} chosen @returns {Pipelines} by variant
+ * @param {Planes} planes
+ * @param {PlaneChoice[]} chosen
+ * @returns {Pipelines} by variant
  * @throws {UsageError} if its plane takes none, or the pipeline of `proxy` names no program
  */
 export function findPipelines(planes, chosen) {
@@ -35,7 +39,8 @@ export function findPipelines(planes, chosen) {
 
 /**
  * Asserts that the program of each pipeline is of the version that its scripts need.
- * @param {Planes} planes @param {{ chosen: PlaneChoice[], pipelines: Pipelines, tools: Record<string, Tool> }} options tools: those
+ * @param {Planes} planes
+ * @param {{ chosen: PlaneChoice[], pipelines: Pipelines, tools: Record<string, Tool> }} options tools: those
  *   that were found; a program that is missing is let pass
  * @throws {UsageError} if one is of another version
  */
@@ -51,7 +56,8 @@ export function assertVersions(planes, { chosen, pipelines, tools }) {
  * Sets the link, the TLS and the namespaces that pipelines need; all else stays. Without pipelines, returns the same overrides.
  * @param {Overrides} overrides
  * @param {{ pipelines: Pipelines, load: LoadGenerator }} options
- * @returns {Overrides} @throws {import('../lib/errors.js').UsageError} for an option that a pipeline excludes
+ * @returns {Overrides}
+ * @throws {import('../lib/errors.js').UsageError} for an option that a pipeline excludes
  */
 export function askForPipelines(overrides, { pipelines, load }) {
   const documents = Object.values(pipelines)
@@ -85,13 +91,18 @@ export function askForPipelines(overrides, { pipelines, load }) {
 
 /**
  * Chooses the TLS axis: the key types, or plaintext if no pipeline speaks TLS.
- * @param {Pipeline[]} pipelines @param {string[]} [keyTypes] those of --tls; ecdsa-p256 by default
+ * @param {Pipeline[]} pipelines
+ * @param {string[]} [keyTypes] those of --tls; ecdsa-p256 by default
  */
 export function chooseTls(pipelines, keyTypes = ['ecdsa-p256']) {
   return pipelines.some(one => hasServerTls(one) || hasUpstreamTls(one)) ? keyTypes : ['plaintext']
 }
 
-/** Asserts that the pipelines of a run speak TLS on the same sides. @param {Pipeline[]} pipelines @throws {UsageError} if two differ */
+/**
+ * Asserts that the pipelines of a run speak TLS on the same sides.
+ * @param {Pipeline[]} pipelines
+ * @throws {UsageError} if two differ
+ */
 export function assertOneScheme([first, ...others]) {
   for (const hasTls of [hasServerTls, hasUpstreamTls]) {
     const other = others.find(one => hasTls(one) !== hasTls(first))
@@ -105,7 +116,8 @@ export function assertOneScheme([first, ...others]) {
 
 /**
  * Asserts that pipelines do what sets arms apart: one process under several names would be compared with itself.
- * @param {Arm[]} arms @param {{ pipelines: Pipelines, experiment: string }} options
+ * @param {Arm[]} arms
+ * @param {{ pipelines: Pipelines, experiment: string }} options
  * @throws {UsageError} for an arm that no pipeline can be, and if arms of one vary in the workers, or in a payload that it does not post
  */
 export function assertPipelineArms(arms, { pipelines, experiment }) {
@@ -128,7 +140,8 @@ export function assertPipelineArms(arms, { pipelines, experiment }) {
 
 /**
  * Makes the error for scripts with fixed ports, which need network namespaces; without such scripts, returns the error itself.
- * @param {Pipelines | undefined} pipelines @param {Error} error why there are no namespaces
+ * @param {Pipelines | undefined} pipelines
+ * @param {Error} error why there are no namespaces
  */
 export function createNamespacesError(pipelines, error) {
   const fixed = Object.values(pipelines ?? {}).find(hasFixedPorts)

@@ -12,9 +12,12 @@ import { findLacks } from './programs.js'
 
 /**
  * Turns the words of the command line into a plan, and announces it before it runs.
- * @import { Site } from '../model/types.ts' @import { Experiment } from '../request/experiment.js'
- * @import { Preparation } from '../run/execute.js' @import { Interrupted } from '../run/resume.js'
- * @import { Context } from '../verbs/program.js' @import { RunOptions } from './options.js'
+ * @import { Site } from '../model/types.ts'
+ * @import { Experiment } from '../request/experiment.js'
+ * @import { Preparation } from '../run/execute.js'
+ * @import { Interrupted } from '../run/resume.js'
+ * @import { Context } from '../verbs/program.js'
+ * @import { RunOptions } from './options.js'
  */
 
 // The kubelet renews its counters every 10 to 20 s: the edges of a window of two minutes would be too far from them.
@@ -27,8 +30,11 @@ export function chooseSeed() {
 }
 
 /**
- * Joins an experiment with the options of the command line. @param {Experiment} experiment @param {RunOptions} options
- * @returns {import('./prepare.js').PlanRequest} @throws {UsageError} for options that exclude each other
+ * Joins an experiment with the options of the command line.
+ * @param {Experiment} experiment
+ * @param {RunOptions} options
+ * @returns {import('./prepare.js').PlanRequest}
+ * @throws {UsageError} for options that exclude each other
  */
 export function createPlanRequest(experiment, options) {
   assertCombination(SITE_OPTIONS, options)
@@ -45,7 +51,8 @@ export function createPlanRequest(experiment, options) {
 
 /**
  * Reads what options replace in an experiment; null: they do not. Without --seed a seed is drawn, and without --app it is Pipy.
- * @param {RunOptions} options @returns {import('../request/question.js').Overrides}
+ * @param {RunOptions} options
+ * @returns {import('../request/question.js').Overrides}
  */
 function readOverrides(options) {
   const { precision: width, maxMinutes, generator } = options
@@ -80,7 +87,8 @@ function readOverrides(options) {
  * @param {Experiment} options.experiment
  * @param {RunOptions} options.options
  * @param {Pick<Site, 'cpus' | 'cores' | 'limits' | 'findTool' | 'loadHost' | 'assertCpuSettings' | 'assertInterception'>} options.site
- * @param {Pick<Context, 'say'>} context @throws {BenchError} if it cannot
+ * @param {Pick<Context, 'say'>} context
+ * @throws {BenchError} if it cannot
  */
 export async function prepareRun({ experiment, options, site }, { say }) {
   /** @type {string[]} */
@@ -108,7 +116,11 @@ export async function prepareRun({ experiment, options, site }, { say }) {
   return preparation
 }
 
-/** Announces which programs a run lacked, as its last line. @param {Preparation} preparation @param {Pick<Context, 'say'>} context */
+/**
+ * Announces which programs a run lacked, as its last line.
+ * @param {Preparation} preparation
+ * @param {Pick<Context, 'say'>} context
+ */
 export function announceLacks(preparation, { say }) {
   for (const { name, lack } of findLacks(preparation))
     say(`${name} was missing, so this run lacks ${lack}; the first line says what to do`)
@@ -117,7 +129,8 @@ export function announceLacks(preparation, { say }) {
 /**
  * Says what is about to run, and how long it takes.
  * @param {{ plan: Preparation['plan'], options: Pick<RunOptions, 'maxMinutes' | 'yes'>, interrupted?: Interrupted }} planned
- * @param {Pick<Context, 'say'>} context @throws {UsageError} if it takes longer than --max-minutes, without --yes
+ * @param {Pick<Context, 'say'>} context
+ * @throws {UsageError} if it takes longer than --max-minutes, without --yes
  */
 export function announceRun({ plan, options: { maxMinutes, yes }, interrupted }, { say }) {
   const { experiment, parts, notes, notMeasured, trials, settings, precision } = plan

@@ -16,8 +16,10 @@ import { assertKnownPlanes, assertPlanRunnable, findQuota, findUnsupported, list
 /**
  * Turns an experiment and its options into a plan, and finds the programs that it needs.
  * @import { Arm, LoadGenerator, PlaneChoice, Site, Topology, TrialKind } from '../model/types.ts'
- * @import { Experiment } from '../request/experiment.js' @import { Overrides } from '../request/question.js'
- * @import { Preparation } from '../run/execute.js' @import { Pipelines, ProgramSearch, Planes } from './programs.js'
+ * @import { Experiment } from '../request/experiment.js'
+ * @import { Overrides } from '../request/question.js'
+ * @import { Preparation } from '../run/execute.js'
+ * @import { Pipelines, ProgramSearch, Planes } from './programs.js'
  * @typedef {{ experiment: Experiment, overrides: Overrides, thresholds?: string[], load?: LoadGenerator }} PlanRequest load: absent: the
  *   generator of the overrides
  * @typedef {{ planes: Planes, loads: Record<string, LoadGenerator> }} Loaded planes: those of the request; loads: all
@@ -158,7 +160,8 @@ export async function prepare({ app, site, say, thresholds = [], ...named }) {
 
 /**
  * Refuses a wrong threshold before a run.
- * @param {string[]} thresholds @param {Pick<Preparation, 'plan' | 'layout'>} planned
+ * @param {string[]} thresholds
+ * @param {Pick<Preparation, 'plan' | 'layout'>} planned
  * @throws {import('../lib/errors.js').UsageError} for the first that is wrong
  */
 async function assertThresholds(thresholds, { plan, layout }) {
@@ -167,19 +170,30 @@ async function assertThresholds(thresholds, { plan, layout }) {
   for (const expression of thresholds) parseThreshold(expression, plan.arms, services)
 }
 
-/** @param {Loaded['loads']} loads @param {Overrides} overrides */
+/**
+ * @param {Loaded['loads']} loads
+ * @param {Overrides} overrides
+ */
 function chooseLoad(loads, { generator = DEFAULT_GENERATOR }) {
   return loads[generator]
 }
 
-/** Loads the planes of a request, and all generators. @param {Pick<PlanRequest, 'experiment' | 'overrides'>} options @returns {Promise<Loaded>} */
+/**
+ * Loads the planes of a request, and all generators.
+ * @param {Pick<PlanRequest, 'experiment' | 'overrides'>} options
+ * @returns {Promise<Loaded>}
+ */
 async function loadRegistries({ experiment, overrides }) {
   const names = choosePlanes(experiment, overrides).map(({ plane }) => plane)
   const [planes, loads] = await Promise.all([loadPlanes(names), loadGenerators()])
   return { planes, loads }
 }
 
-/** Notes a CPU quota of this job or container, if arms have CPU limits; []: there is nothing to note. @param {Arm[]} arms @param {Site['limits']} limits */
+/**
+ * Notes a CPU quota of this job or container, if arms have CPU limits; []: there is nothing to note.
+ * @param {Arm[]} arms
+ * @param {Site['limits']} limits
+ */
 function noteQuota(arms, limits) {
   const quota = findQuota(limits)
   if (quota === null || arms.every(({ cpuLimitCores }) => cpuLimitCores === null)) return []

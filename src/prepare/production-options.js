@@ -2,7 +2,10 @@ import { InvalidArgumentError, Option } from 'commander'
 import { readMilliseconds } from '../lib/units.js'
 
 /** The options of `size --from-prometheus`. The code behind them is imported only if they are used. */
-/** @import { Command } from 'commander' @import { ProductionOptions } from '../verbs/size-production.js' */
+/**
+ * @import { Command } from 'commander'
+ * @import { ProductionOptions } from '../verbs/size-production.js'
+ */
 
 /** @typedef {Partial<ProductionOptions>} ProductionWords as they were typed */
 
@@ -59,7 +62,8 @@ export function addProductionOptions(command) {
 
 /**
  * Reads the options, with their defaults.
- * @param {ProductionWords} options @returns {ProductionOptions | null} null: --from-prometheus is not among them
+ * @param {ProductionWords} options
+ * @returns {ProductionOptions | null} null: --from-prometheus is not among them
  */
 export function readProductionOptions(options) {
   const { fromPrometheus, namespace = '', container = CONTAINERS, queryTimeout = QUERY_TIMEOUT_MS } = options
@@ -87,7 +91,11 @@ function parseName(text) {
 /** @param {string} text */
 const parseNames = text => text.split(',').map(parseName)
 
-/** Parses a time, such as 7d, to its seconds. @param {string} text @throws {InvalidArgumentError} if it is not from 10 min to 90 days */
+/**
+ * Parses a time, such as 7d, to its seconds.
+ * @param {string} text
+ * @throws {InvalidArgumentError} if it is not from 10 min to 90 days
+ */
 function parseRange(text) {
   const [, number, unit] = /^(\d+)([mhdw])$/.exec(text) ?? []
   const seconds = Number(number) * SECONDS[unit]

@@ -14,7 +14,8 @@ import { nodeTool } from '../tools/node.js'
 /**
  * The programs of a run: which it needs, and where they are.
  * @import { Arm, DataPlane, LoadGenerator, Plan, PlaneChoice, Site, Tool, ToolSpec } from '../model/types.ts'
- * @import { Context } from '../verbs/program.js' @import { Pipeline } from '../model/pipeline.js'
+ * @import { Context } from '../verbs/program.js'
+ * @import { Pipeline } from '../model/pipeline.js'
  */
 
 /** @typedef {Record<string, DataPlane>} Planes by name */
@@ -28,7 +29,10 @@ import { nodeTool } from '../tools/node.js'
  * @property {Record<string, string>} lacks why a control plane's program, or what a profile needs, is missing, by name
  */
 
-/** Lists the programs of all planes and generators, and Node. Planes that only run pipelines are left out. @returns {Promise<ToolSpec[]>} */
+/**
+ * Lists the programs of all planes and generators, and Node. Planes that only run pipelines are left out.
+ * @returns {Promise<ToolSpec[]>}
+ */
 export async function loadToolSpecs() {
   const [planes, loads] = await Promise.all([loadPlanes(), loadGenerators()])
   return [
@@ -47,7 +51,11 @@ export async function loadControlToolSpecs() {
   ]
 }
 
-/** Checks the tools of --image. @param {Record<string, string>} images by the name of a tool @throws {UsageError} for a tool that has none */
+/**
+ * Checks the tools of --image.
+ * @param {Record<string, string>} images by the name of a tool
+ * @throws {UsageError} for a tool that has none
+ */
 export async function assertImages(images) {
   const names = [...(await loadToolSpecs()), ...(await loadControlToolSpecs()), iptablesTool].map(({ name }) => name)
   for (const [tool, image] of Object.entries(images))
@@ -134,7 +142,9 @@ export async function findPrograms({ load, planes, chosen, pipelines = {}, isPla
 
 /**
  * Finds the program of a plane.
- * @param {ToolSpec} tool @param {Site['findTool']} findTool @returns the program, why it is missing, or the error if it does not run
+ * @param {ToolSpec} tool
+ * @param {Site['findTool']} findTool
+ * @returns the program, why it is missing, or the error if it does not run
  */
 async function findRunnableProgram(tool, findTool) {
   try {
@@ -167,14 +177,20 @@ export async function findPlane({ planes, choice, folders, findTool }) {
 
 /** @typedef {Record<string, Pipeline>} Pipelines by variant */
 
-/** @param {Pipelines} pipelines @param {PlaneChoice} choice */
+/**
+ * @param {Pipelines} pipelines
+ * @param {PlaneChoice} choice
+ */
 function findVariantPipeline(pipelines, { variant }) {
   return variant === null ? undefined : pipelines[variant]
 }
 
 /**
- * Finds the program that a pipeline names; null: it names none. @param {Planes} planes @param {Pipeline | undefined} pipeline
- * @param {PlaneChoice} choice @returns {Promise<ToolSpec | null>}
+ * Finds the program that a pipeline names; null: it names none.
+ * @param {Planes} planes
+ * @param {Pipeline | undefined} pipeline
+ * @param {PlaneChoice} choice
+ * @returns {Promise<ToolSpec | null>}
  */
 async function findProgram(planes, pipeline, { plane }) {
   if (!pipeline?.program) return null
@@ -188,14 +204,19 @@ async function findProgram(planes, pipeline, { plane }) {
   return program.includes('/') ? { ...programSpec, path: program } : { ...programSpec, package: program }
 }
 
-/** Says whether a choice names a program, as in envoy=/usr/bin/envoy. @param {PlaneChoice} choice */
+/**
+ * Says whether a choice names a program, as in envoy=/usr/bin/envoy.
+ * @param {PlaneChoice} choice
+ */
 function hasProgram({ variant }) {
   return variant !== null && isProgram(variant)
 }
 
 /**
  * Returns the spec of a plane's program, with the path that the choice names if it names one.
- * @param {Planes} planes @param {PlaneChoice} choice @returns {ToolSpec}
+ * @param {Planes} planes
+ * @param {PlaneChoice} choice
+ * @returns {ToolSpec}
  */
 export function findToolSpec(planes, choice) {
   const spec = /** @type {ToolSpec} */ (planes[choice.plane].tool)
@@ -204,7 +225,8 @@ export function findToolSpec(planes, choice) {
 
 /**
  * Finds the scripts that profiles run, or why they are missing. Profiles without scripts are left out.
- * @param {Planes} planes @param {PlaneChoice[]} chosen
+ * @param {Planes} planes
+ * @param {PlaneChoice[]} chosen
  * @param {Pick<ProgramSearch, 'scripts' | 'lacks'>} [into] is changed and returned; a new one by default
  */
 function findVariantScripts(planes, chosen, into = { scripts: {}, lacks: {} }) {

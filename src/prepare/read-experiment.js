@@ -26,7 +26,8 @@ const VERBS_THAT_MEASURE = {
 
 /**
  * Reads an experiment that measures, by its name or the path of a file.
- * @param {string} name @throws {UsageError} if there is none, it is wrong, or it is computed
+ * @param {string} name
+ * @throws {UsageError} if there is none, it is wrong, or it is computed
  */
 export function readExperiment(name) {
   const experiment = readAnyExperiment(name)
@@ -36,7 +37,8 @@ export function readExperiment(name) {
 
 /**
  * Reads an experiment of any kind, by its name or the path of a file. A name that ends in .yaml or .yml is a path.
- * @param {string} name @throws {UsageError} if there is none, it is wrong, or the name is that of a verb
+ * @param {string} name
+ * @throws {UsageError} if there is none, it is wrong, or the name is that of a verb
  */
 export function readAnyExperiment(name) {
   const isFile = /\.ya?ml$/.test(name)
@@ -47,7 +49,11 @@ export function readAnyExperiment(name) {
   return /^kind:/m.test(text) ? parseBalance(text, file) : parseExperiment(text, file)
 }
 
-/** Reads the topology of a link. @param {string} link @throws {UsageError} if there is none, or it is wrong */
+/**
+ * Reads the topology of a link.
+ * @param {string} link
+ * @throws {UsageError} if there is none, or it is wrong
+ */
 export function readTopology(link) {
   const file = `${TOPOLOGIES}/${link}.yaml`
   return parseTopology(readOrSuggest(path.join(ROOT, file), { name: link, what: 'link', folder: TOPOLOGIES }), file)
@@ -55,7 +61,8 @@ export function readTopology(link) {
 
 /**
  * Reads a file of the kit or the user.
- * @param {string} file @param {{ name: string, what: string, folder: string }} options what: a word for it; folder: of the known ones
+ * @param {string} file
+ * @param {{ name: string, what: string, folder: string }} options what: a word for it; folder: of the known ones
  * @throws {UsageError} with the nearest name if there is none, or with the reason why it cannot be read
  */
 function readOrSuggest(file, { name, what, folder }) {

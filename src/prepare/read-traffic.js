@@ -8,7 +8,9 @@ import { trafficSchema } from '../model/traffic.js'
 
 /**
  * Reads a file of traffic. Without a name in it, the file's name is its name, with `-` for what a name cannot have.
- * @param {string} file @returns {Traffic} @throws {UsageError} if it cannot be read, or is wrong
+ * @param {string} file
+ * @returns {Traffic}
+ * @throws {UsageError} if it cannot be read, or is wrong
  */
 export function readTraffic(file) {
   const named = path
@@ -20,7 +22,13 @@ export function readTraffic(file) {
   return parseYaml({ text: readOptionFile('--traffic', file), file, schema: trafficSchema, modernise })
 }
 
-/** Reads a file that an option names. @param {string} option @param {string} file @returns {string} @throws {UsageError} if it cannot be read */
+/**
+ * Reads a file that an option names.
+ * @param {string} option
+ * @param {string} file
+ * @returns {string}
+ * @throws {UsageError} if it cannot be read
+ */
 export function readOptionFile(option, file) {
   try {
     return readBounded(file)

@@ -10,7 +10,10 @@ const PORTS_LEAST = 1000
 const PORTS_OF_CHURN = 10_000
 const NEEDED_MIB = Object.values(NEEDED).reduce((a, b) => a + b)
 
-/** Checks whether this machine has the memory that the smallest run needs. @param {number} [bytes] available; by default as read */
+/**
+ * Checks whether this machine has the memory that the smallest run needs.
+ * @param {number} [bytes] available; by default as read
+ */
 export function checkRoom(bytes = readRoomBytes()) {
   const parts = Object.entries(NEEDED).map(([name, mebibytes]) => `${name} ${mebibytes}`)
   const needed = `a run needs at least ${NEEDED_MIB} MiB (${parts.join(', ')})`
@@ -32,7 +35,8 @@ export function checkPorts(ports = countPorts()) {
 
 /**
  * Checks the memory and the local ports.
- * @param {number} [bytes] available; by default as read @param {number} [ports] their number; by default as read
+ * @param {number} [bytes] available; by default as read
+ * @param {number} [ports] their number; by default as read
  * @throws {BenchError} if either is too little for any run
  */
 export function assertRoom(bytes, ports) {

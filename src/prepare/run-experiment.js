@@ -9,7 +9,8 @@ import { withSite } from './site.js'
 import { assertKnownPlanes } from './supported.js'
 
 /**
- * @import { Site, Summary } from '../model/types.ts' @import { Execution, Preparation } from '../run/execute.js'
+ * @import { Site, Summary } from '../model/types.ts'
+ * @import { Execution, Preparation } from '../run/execute.js'
  * @import { Context } from '../verbs/program.js'
  */
 /**
@@ -27,7 +28,8 @@ import { assertKnownPlanes } from './supported.js'
 
 /**
  * Opens a site and the views, measures, reports, and closes both, also after an error, which it throws.
- * @param {ExperimentRun} options @param {Context} context
+ * @param {ExperimentRun} options
+ * @param {Context} context
  */
 export async function runExperiment({ experiment, options, interrupted, ...hooks }, context) {
   const { planes = [], threshold: thresholds, retain, out = null, recheck: isRechecked } = options

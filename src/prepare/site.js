@@ -13,7 +13,8 @@ import { assertRoom } from './room.js'
 
 /**
  * The place where services run, from the words of the command line.
- * @import { Site } from '../model/types.ts' @import { Context } from '../verbs/program.js'
+ * @import { Site } from '../model/types.ts'
+ * @import { Context } from '../verbs/program.js'
  * @import { SiteOptions } from './options.js'
  */
 
@@ -25,8 +26,10 @@ export function stampNow() {
 /**
  * Calls `task` with a site, closes the site, also after an error, and says what is left running. If this program must run in a
  * systemd scope, starts it again there instead, and does not call `task`.
- * @param {SiteOptions} options @param {Context} context
- * @param {(site: Site, keep: () => void) => Promise<void>} task keep: leaves the services running @throws {BenchError} if there is no such site
+ * @param {SiteOptions} options
+ * @param {Context} context
+ * @param {(site: Site, keep: () => void) => Promise<void>} task keep: leaves the services running
+ * @throws {BenchError} if there is no such site
  */
 export async function withSite(options, context, task) {
   const site = await openSite(options, context)
@@ -48,7 +51,9 @@ export async function withSite(options, context, task) {
 
 /**
  * Opens the site, after removing what killed runs left.
- * @param {SiteOptions} options @param {Context} context @returns {Promise<Site | null>} null: this program ran in a scope instead
+ * @param {SiteOptions} options
+ * @param {Context} context
+ * @returns {Promise<Site | null>} null: this program ran in a scope instead
  */
 async function openSite(options, context) {
   const { cpu, target, out, generator, loadHost: host, address = null } = options
@@ -90,7 +95,11 @@ async function openSite(options, context) {
   return openLoadHostSite({ site, host, requestedAddress: address, load: await loadGenerator(generator), say, signal })
 }
 
-/** Starts this program again in a scope, and takes its exit status. @param {Context} context @returns null, as no site is open */
+/**
+ * Starts this program again in a scope, and takes its exit status.
+ * @param {Context} context
+ * @returns null, as no site is open
+ */
 async function startInScope({ signal, end }) {
   const { wrapInSystemdScope } = await import('../targets/local/cgroups.js')
   const [command, ...argv] = wrapInSystemdScope([process.execPath, ...process.argv.slice(1)])
@@ -108,7 +117,8 @@ async function startInScope({ signal, end }) {
 
 /**
  * Removes what killed runs left, and says which other runs are in progress here.
- * @param {import('../targets/local/cgroups.js').CapWay} way @param {Pick<Context, 'say'>} context
+ * @param {import('../targets/local/cgroups.js').CapWay} way
+ * @param {Pick<Context, 'say'>} context
  */
 async function makeRoom(way, { say }) {
   const { cleanUpLocal } = await import('../targets/local/cleanup.js')

@@ -23,7 +23,8 @@ import { findPipelineFile } from '../tools/pipeline-file.js'
 
 /**
  * Checks choices of planes.
- * @param {Planes} planes @param {PlaneChoice[]} choices
+ * @param {Planes} planes
+ * @param {PlaneChoice[]} choices
  * @throws {UsageError} for a plane, profile, control or variant that the kit does not have, or that cannot be combined
  */
 export function assertKnownPlanes(planes, choices) {
@@ -39,7 +40,9 @@ export function assertKnownPlanes(planes, choices) {
 
 /**
  * Checks the plane, profile and control of a choice, and which may be combined.
- * @param {Planes} planes @param {PlaneChoice} choice @throws {UsageError} for one that the kit does not have or combine
+ * @param {Planes} planes
+ * @param {PlaneChoice} choice
+ * @throws {UsageError} for one that the kit does not have or combine
  */
 function assertChoice(planes, choice) {
   const { plane, profile, variant, control } = choice
@@ -67,14 +70,19 @@ function assertChoice(planes, choice) {
 
 /**
  * Says whether a variant is a program, or a folder with a pipeline or, unless the plane only runs pipelines, of scripts.
- * @param {DataPlane | undefined} plane @param {string} variant an absolute path
+ * @param {DataPlane | undefined} plane
+ * @param {string} variant an absolute path
  */
 function canRun(plane, variant) {
   const hasScripts = plane?.pipelines !== 'only' && existsSync(path.join(variant, 'main.js'))
   return hasScripts || isProgram(variant) || findPipelineFile(variant) !== null
 }
 
-/** Says why a variant cannot run, and what a plane takes. @param {DataPlane | undefined} plane @param {PlaneChoice} choice */
+/**
+ * Says why a variant cannot run, and what a plane takes.
+ * @param {DataPlane | undefined} plane
+ * @param {PlaneChoice} choice
+ */
 function refuseVariant(plane, { plane: name, variant }) {
   const exists = existsSync(`${variant}`)
   if (plane?.pipelines === 'only')

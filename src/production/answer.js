@@ -4,8 +4,15 @@ import { scaleSize } from './ratios.js'
 import { renderRule } from './workload-size.js'
 
 /** Makes the short answer of `size --from-prometheus`, as data that is rendered for a terminal. Pure. */
-/** @import { Answer } from '../report/answer/answer.js' @import { Cell } from '../answer/picture.js' */
-/** @import { Production, Resources } from './read-production.js' @import { WorkloadSize } from './workload-size.js' @import { PlaneRatios } from './ratios.js' */
+/**
+ * @import { Answer } from '../report/answer/answer.js'
+ * @import { Cell } from '../answer/picture.js'
+ */
+/**
+ * @import { Production, Resources } from './read-production.js'
+ * @import { WorkloadSize } from './workload-size.js'
+ * @import { PlaneRatios } from './ratios.js'
+ */
 
 /**
  * @typedef {object} ProductionSize
@@ -33,7 +40,8 @@ const NEEDS = {
 
 /**
  * Makes the answer: a row for each workload, the workloads that need a change, and totals.
- * @param {ProductionSize} size @returns {Answer}
+ * @param {ProductionSize} size
+ * @returns {Answer}
  */
 export function createProductionAnswer({
   namespace,
@@ -106,7 +114,8 @@ const clipLabel = label => (label.length <= LABEL_MOST ? label : `${label.slice(
 
 /**
  * Labels a workload by its name. If others have that name, the container is added, and the kind where theirs is another.
- * @param {WorkloadSize} size @param {WorkloadSize[]} sizes all of them
+ * @param {WorkloadSize} size
+ * @param {WorkloadSize[]} sizes all of them
  */
 export function renderWorkloadLabel({ workload: { name, kind }, container }, sizes) {
   const alike = sizes.filter(other => other.workload.name === name)
@@ -115,15 +124,22 @@ export function renderWorkloadLabel({ workload: { name, kind }, container }, siz
 }
 
 /**
- * Renders the value that is set and the computed one: `100m → 104m`. @param {number | null} set null: only the computed one is shown
- * @param {number | null} computed @param {(value: number) => string} render @returns {Cell | null} null: nothing was computed
+ * Renders the value that is set and the computed one: `100m → 104m`.
+ * @param {number | null} set null: only the computed one is shown
+ * @param {number | null} computed
+ * @param {(value: number) => string} render
+ * @returns {Cell | null} null: nothing was computed
  */
 function renderChange(set, computed, render) {
   if (computed === null) return null
   return { text: set === null ? render(computed) : `${render(set)} → ${render(computed)}` }
 }
 
-/** @param {WorkloadSize} size @param {Map<string, PlaneRatios>} ratios @returns {Cell | null} null: the container has no ratios */
+/**
+ * @param {WorkloadSize} size
+ * @param {Map<string, PlaneRatios>} ratios
+ * @returns {Cell | null} null: the container has no ratios
+ */
 function renderScaledCell(size, ratios) {
   const ratio = ratios.get(size.container)
   if (ratio === undefined) return null
@@ -144,7 +160,9 @@ function renderNeeds(sizes) {
 
 /**
  * Renders the sums over running pods, a sentence each: of requests today and computed, if known, and with the other plane, if it
- * has ratios. @param {WorkloadSize[]} sizes @param {Pick<ProductionSize, 'plane' | 'ratios'>} options
+ * has ratios.
+ * @param {WorkloadSize[]} sizes
+ * @param {Pick<ProductionSize, 'plane' | 'ratios'>} options
  */
 function renderTotals(sizes, { plane, ratios }) {
   const known = sizes.filter(({ set, pods }) => set.request.cores !== null && pods > 0)
@@ -173,7 +191,8 @@ const countPods = sizes =>
 
 /**
  * Renders the sum over pods. Memory is left out unless it is known of all; CPU that is not known counts as 0.
- * @param {WorkloadSize[]} sizes @param {(size: WorkloadSize) => Resources} pick the resources of each pod
+ * @param {WorkloadSize[]} sizes
+ * @param {(size: WorkloadSize) => Resources} pick the resources of each pod
  */
 function renderSum(sizes, pick) {
   const each = sizes.map(size => ({ pods: size.pods, ...pick(size) }))
@@ -185,7 +204,9 @@ function renderSum(sizes, pick) {
 
 /**
  * Renders the ratios of each container, and where they were measured.
- * @param {WorkloadSize[]} sizes @param {Pick<ProductionSize, 'plane' | 'ratios'>} options @returns {string[]} []: there are none
+ * @param {WorkloadSize[]} sizes
+ * @param {Pick<ProductionSize, 'plane' | 'ratios'>} options
+ * @returns {string[]} []: there are none
  */
 function renderRatios(sizes, { plane, ratios }) {
   return [...ratios].map(([container, { from, cpu, memory, node, folder }]) => {
@@ -201,7 +222,10 @@ function renderRatios(sizes, { plane, ratios }) {
   })
 }
 
-/** Renders a warning if less than 90 % of the range has samples; else empty. @param {Pick<ProductionSize, 'range' | 'seconds' | 'sizes'>} size */
+/**
+ * Renders a warning if less than 90 % of the range has samples; else empty.
+ * @param {Pick<ProductionSize, 'range' | 'seconds' | 'sizes'>} size
+ */
 function renderShortRange({ range, seconds, sizes }) {
   const most = Math.max(...sizes.map(size => size.seconds))
   return most >= SHARE_LEAST * seconds
@@ -209,7 +233,10 @@ function renderShortRange({ range, seconds, sizes }) {
     : [`Only ${renderSeconds(most)} of the ${range} are there: a weekly peak may be missing.`]
 }
 
-/** Renders a time in minutes if it is below two hours, in hours below two days, else in days. @param {number} seconds */
+/**
+ * Renders a time in minutes if it is below two hours, in hours below two days, else in days.
+ * @param {number} seconds
+ */
 export function renderSeconds(seconds) {
   if (seconds < 7200) return `${Math.round(seconds / 60)} min`
   return seconds < 2 * 86_400 ? `${Math.round(seconds / 3600)} h` : `${(seconds / 86_400).toFixed(1)} d`

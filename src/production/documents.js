@@ -8,7 +8,10 @@ import { REQUEST_COUNTERS } from './queries.js'
 import { scaleSize } from './ratios.js'
 import { renderRule } from './workload-size.js'
 
-/** Renders `size --from-prometheus` as details, JSON, CSV and YAML; answer.js has its short answer. Pure. @import { ProductionSize } from './answer.js' */
+/**
+ * Renders `size --from-prometheus` as details, JSON, CSV and YAML; answer.js has its short answer. Pure.
+ * @import { ProductionSize } from './answer.js'
+ */
 /** @import { WorkloadSize } from './workload-size.js' */
 
 /** The formats of --format, by name. @type {Record<string, (size: ProductionSize) => string>} */
@@ -18,14 +21,19 @@ const FORMATS = {
   yaml: renderYaml,
 }
 
-/** Renders all workloads. @param {ProductionSize} size @param {string} format json, csv or yaml */
+/**
+ * Renders all workloads.
+ * @param {ProductionSize} size
+ * @param {string} format json, csv or yaml
+ */
 export function renderProduction(size, format) {
   return FORMATS[format](size)
 }
 
 /**
  * Makes the document that is printed as JSON. `withPlane` of a workload is its size with the plane of --plane, and null without
- * ratios of its container. @param {ProductionSize} size
+ * ratios of its container.
+ * @param {ProductionSize} size
  */
 function createDocument({ namespace, range, address, production, sizes, plane, ratios, warnings }) {
   return {
@@ -71,7 +79,10 @@ const COLUMNS = [
   ['timesTooLarge', ({ timesTooLarge }) => timesTooLarge],
 ]
 
-/** Renders a row of CSV for each workload; what is not known is empty. @param {ProductionSize} size */
+/**
+ * Renders a row of CSV for each workload; what is not known is empty.
+ * @param {ProductionSize} size
+ */
 function renderWorkloadsCsv({ sizes, ratios }) {
   return renderCsv([
     [...COLUMNS.map(([header]) => header), 'planeCpuRequestCores', 'planeMemoryBytes'],
@@ -85,7 +96,8 @@ function renderWorkloadsCsv({ sizes, ratios }) {
 
 /**
  * Renders the `resources` of each workload's sidecars as YAML, below a comment with the rule. A workload whose memory is not known
- * has a comment instead. @param {ProductionSize} size
+ * has a comment instead.
+ * @param {ProductionSize} size
  */
 function renderYaml({ sizes, production }) {
   const documents = sizes.map(size => {
@@ -101,7 +113,8 @@ function renderYaml({ sizes, production }) {
 
 /**
  * Renders the table of --details, with all numbers of each workload, and notes on how they were read. A number that is not known is
- * `-`. @param {ProductionSize} size
+ * `-`.
+ * @param {ProductionSize} size
  */
 export function renderProductionDetails({ sizes, production, ratios, plane, warnings }) {
   const { scrapeSeconds, rateSeconds, stepSeconds } = production.steps
@@ -156,7 +169,8 @@ export function renderProductionDetails({ sizes, production, ratios, plane, warn
 
 /**
  * Renders CPU request and memory with the other plane; `-`: there are no ratios of the container.
- * @param {WorkloadSize} size @param {ProductionSize['ratios']} ratios
+ * @param {WorkloadSize} size
+ * @param {ProductionSize['ratios']} ratios
  */
 function renderScaledText(size, ratios) {
   const ratio = ratios.get(size.container)
@@ -165,5 +179,8 @@ function renderScaledText(size, ratios) {
   return `${renderCores(requestCores)}, ${renderOrDash(bytes, renderBytes)}`
 }
 
-/** @param {number | null} value @param {(value: number) => string} render */
+/**
+ * @param {number | null} value
+ * @param {(value: number) => string} render
+ */
 const renderOrDash = (value, render) => (value === null ? '-' : render(value))

@@ -5,7 +5,10 @@ import { MIB } from '../lib/units.js'
 
 /** Reads a Prometheus by instant queries over its HTTP API, each with a deadline. */
 
-/** @typedef {{ labels: Record<string, string>, value: number }} Sample @typedef {Awaited<ReturnType<typeof openPrometheus>>} Prometheus */
+/**
+ * @typedef {{ labels: Record<string, string>, value: number }} Sample
+ * @typedef {Awaited<ReturnType<typeof openPrometheus>>} Prometheus
+ */
 
 const BYTES_MOST = 64 * MIB
 /** An hour: a timer of Node.js beyond 24 days fires at once. */
@@ -54,7 +57,8 @@ export function openPrometheus({ url, deadlineSeconds, token, signal }) {
 
   /**
    * Sends an instant query. Samples whose value is NaN or infinite are left out.
-   * @param {string} expression PromQL @param {string} what it asks for, in words for errors
+   * @param {string} expression PromQL
+   * @param {string} what it asks for, in words for errors
    * @throws {BenchError} without an answer in time, for a refusal, an answer that is not of Prometheus, or a value that is no number
    *   of a kernel
    */
@@ -75,7 +79,11 @@ export function openPrometheus({ url, deadlineSeconds, token, signal }) {
     })
   }
 
-  /** @param {URL} url @param {string} what it asks for @throws {BenchError} without an answer in time, and the abort of the signal */
+  /**
+   * @param {URL} url
+   * @param {string} what it asks for
+   * @throws {BenchError} without an answer in time, and the abort of the signal
+   */
   async function send(url, what) {
     const deadline = AbortSignal.timeout(deadlineMs)
     try {
@@ -101,7 +109,8 @@ export function openPrometheus({ url, deadlineSeconds, token, signal }) {
 
 /**
  * Reads the value of a sample, in cores, bytes, seconds or requests per second. One below VALUE_LEAST becomes 0.
- * @param {string} text @param {{ address: string, what: string }} query
+ * @param {string} text
+ * @param {{ address: string, what: string }} query
  * @returns {number | null} null: it is NaN or infinite, as a share of nothing is, such as of no periods
  * @throws {BenchError} for a value that no counter or gauge of a kernel can have
  */
@@ -117,7 +126,9 @@ function parseValue(text, { address, what }) {
 
 /**
  * Makes the header of the token, else of the user in the URL.
- * @param {URL} url @param {string | undefined} token @returns {Record<string, string>} empty: there is neither
+ * @param {URL} url
+ * @param {string | undefined} token
+ * @returns {Record<string, string>} empty: there is neither
  */
 function createHeaders({ username, password }, token) {
   if (token) return { authorization: `Bearer ${token}` }
@@ -126,7 +137,12 @@ function createHeaders({ username, password }, token) {
   return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` }
 }
 
-/** Reads the text of an answer. @param {Response} response @param {string} address @throws {BenchError} if it is longer than 64 MiB */
+/**
+ * Reads the text of an answer.
+ * @param {Response} response
+ * @param {string} address
+ * @throws {BenchError} if it is longer than 64 MiB
+ */
 async function readBody({ body }, address) {
   const chunks = []
   let bytes = 0
@@ -143,7 +159,8 @@ async function readBody({ body }, address) {
 
 /**
  * Finds the reason of an error of `fetch`, which has it in its cause: a code such as ECONNREFUSED, else a message, else the message
- * of the first of its errors. @param {unknown} error
+ * of the first of its errors.
+ * @param {unknown} error
  */
 function findReason(error) {
   const { cause = error } = /** @type {Error} */ (error)
@@ -151,7 +168,10 @@ function findReason(error) {
   return code ?? (message || first?.message)
 }
 
-/** Renders that an answer is none of Prometheus' API, and what to do. @param {{ address: string, status: number, text: string }} answer */
+/**
+ * Renders that an answer is none of Prometheus' API, and what to do.
+ * @param {{ address: string, status: number, text: string }} answer
+ */
 function renderForeignAnswer({ address, status, text }) {
   if (status === 401 || status === 403)
     return `${address} answered ${status}: it wants a user and password (https://USER:PASSWORD@HOST) or a token (PROMETHEUS_TOKEN)`

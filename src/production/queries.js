@@ -54,7 +54,10 @@ const POD_LABELS = [
  * @property {number} seconds back from now
  */
 
-/** Renders the query for the samples of the container that has most of them in the last twenty minutes. @param {Scope} scope */
+/**
+ * Renders the query for the samples of the container that has most of them in the last twenty minutes.
+ * @param {Scope} scope
+ */
 export function renderScrapeQuery(scope) {
   return `max(count_over_time(${renderContainer('container_cpu_usage_seconds_total', scope)}[20m]))`
 }
@@ -81,7 +84,8 @@ export function computeSteps(samples) {
  * Renders the queries for the usage of containers, by the name of each result: CPU in cores over the time in which a container
  * ran (`meanCores`, `p95Cores`, `peakCores`), the number of these `points`, the `throttledFraction` of CFS periods, the highest
  * working set (`memoryBytes`), and a sample for each container that runs now (`running`). A rate allows for resets of its counter.
- * @param {Scope} scope @param {Steps} steps
+ * @param {Scope} scope
+ * @param {Steps} steps
  */
 export function renderUsageQueries(scope, { rateSeconds, stepSeconds }) {
   const range = `${scope.seconds}s`
@@ -121,7 +125,10 @@ export function renderStateQueries(scope) {
   }
 }
 
-/** Renders the queries that find the counters of requests of a namespace, one for each form of the labels of a pod. @param {Scope} scope */
+/**
+ * Renders the queries that find the counters of requests of a namespace, one for each form of the labels of a pod.
+ * @param {Scope} scope
+ */
 export function renderCounterSearches({ namespace }) {
   const metrics = REQUEST_COUNTERS.map(({ metric }) => metric).join('|')
   return POD_LABELS.map(labels => ({
@@ -133,8 +140,11 @@ export function renderCounterSearches({ namespace }) {
 /**
  * Renders the queries for the requests of each pod by one counter, and for the CPU of its sidecars at the same points. A counter
  * begins with the first request, and the CPU of an idle week before it must not count as that of those requests.
- * @param {object} counter @param {typeof REQUEST_COUNTERS[number]} counter.counter @param {typeof POD_LABELS[number]} counter.labels
- * @param {Scope} counter.scope whose containers count these requests @param {Steps} counter.steps
+ * @param {object} counter
+ * @param {typeof REQUEST_COUNTERS[number]} counter.counter
+ * @param {typeof POD_LABELS[number]} counter.labels
+ * @param {Scope} counter.scope whose containers count these requests
+ * @param {Steps} counter.steps
  */
 export function renderRequestQueries({ counter: { metric, matchers }, labels, scope, steps }) {
   const { rateSeconds, stepSeconds } = steps
@@ -160,8 +170,14 @@ export const CADVISOR_QUERY = 'count(container_cpu_usage_seconds_total)'
 /** Counts the targets that are scraped. */
 export const TARGETS_QUERY = 'count(up)'
 
-/** @param {string} metric @param {Scope} scope */
+/**
+ * @param {string} metric
+ * @param {Scope} scope
+ */
 const renderContainer = (metric, scope) => `${metric}{${matchContainers(scope)}}`
 
-/** Renders the label matchers of a scope, whose containers are alternatives of one pattern. @param {Scope} scope */
+/**
+ * Renders the label matchers of a scope, whose containers are alternatives of one pattern.
+ * @param {Scope} scope
+ */
 const matchContainers = ({ namespace, containers }) => `namespace="${namespace}", container=~"${containers.join('|')}"`

@@ -4,7 +4,10 @@ import { listArms, listComparisons } from '../model/results.js'
 import { renderPath, renderRequests, renderTlsMode } from '../report/answer/conditions.js'
 
 /** Estimates the CPU and memory that a load takes with another plane, by ratios that a run measured. Pure. */
-/** @import { Comparison, Summary, SummaryArm } from '../model/types.ts' @import { WorkloadSize } from './workload-size.js' */
+/**
+ * @import { Comparison, Summary, SummaryArm } from '../model/types.ts'
+ * @import { WorkloadSize } from './workload-size.js'
+ */
 
 /** The planes of the kit that stand for a mesh's sidecar, by the name of its container; the first that a run measured counts. */
 const PLANES_OF_CONTAINERS = /** @type {Record<string, string[]>} */ ({
@@ -74,7 +77,8 @@ export function findRatios({ results, machine }, { container, plane, folder }) {
  * Finds the ratio of the first quantity that the run compared between two planes, by the comparison that is most like production.
  * Controls, comparisons of single services, invalid ones and those without a median are left out.
  * @param {Pick<Summary, 'results'>} summary
- * @param {{ plane: string, from: string, quantities: string[] }} options @returns {Ratio | null} null: it compared none of them
+ * @param {{ plane: string, from: string, quantities: string[] }} options
+ * @returns {Ratio | null} null: it compared none of them
  */
 function findRatio(summary, { plane, from, quantities }) {
   const pairs = listComparisons(summary)
@@ -112,7 +116,8 @@ function findRatio(summary, { plane, from, quantities }) {
 
 /**
  * Creates the plane's arm under the conditions of a comparison, for their text.
- * @param {Comparison} comparison @param {{ arms: SummaryArm[], plane: string }} options
+ * @param {Comparison} comparison
+ * @param {{ arms: SummaryArm[], plane: string }} options
  */
 function createComparedArm({ link, cpuLimitCores, load, conditions }, { arms, plane }) {
   const named = arms.filter(arm => renderArmName(arm) === plane)
@@ -128,7 +133,8 @@ function renderRatioConditions(arm) {
 
 /**
  * Scales the computed request and limits by the medians of ratios; bytes null: memory is not known, or was not compared.
- * @param {WorkloadSize} size @param {PlaneRatios} ratios
+ * @param {WorkloadSize} size
+ * @param {PlaneRatios} ratios
  */
 export function scaleSize({ computed: { requestCores, limitCores, bytes } }, { cpu, memory }) {
   return {

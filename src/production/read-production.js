@@ -15,7 +15,8 @@ import {
 import { createWorkloadFinder } from './workloads.js'
 
 /**
- * Reads the CPU, memory and requests of the sidecars of a namespace. @import { Prometheus, Sample } from './prometheus.js'
+ * Reads the CPU, memory and requests of the sidecars of a namespace.
+ * @import { Prometheus, Sample } from './prometheus.js'
  * @import { Scope, Steps } from './queries.js'
  */
 
@@ -62,7 +63,9 @@ const NAMED_MOST = 8
 
 /**
  * Reads the usage, resources and requests of the sidecars of a scope.
- * @param {Prometheus} prometheus @param {Scope} scope @returns {Promise<Production>}
+ * @param {Prometheus} prometheus
+ * @param {Scope} scope
+ * @returns {Promise<Production>}
  * @throws {BenchError} if Prometheus has no CPU usage of such a sidecar, or a query fails
  */
 export async function readProduction(prometheus, scope) {
@@ -83,7 +86,10 @@ export async function readProduction(prometheus, scope) {
 }
 
 /**
- * Sends queries, four at a time. @template {string} Name @param {Prometheus} prometheus @param {Record<Name, string>} queries
+ * Sends queries, four at a time.
+ * @template {string} Name
+ * @param {Prometheus} prometheus
+ * @param {Record<Name, string>} queries
  * @returns {Promise<Record<Name, Sample[]>>}
  */
 async function sendQueries(prometheus, queries) {
@@ -101,7 +107,8 @@ async function sendQueries(prometheus, queries) {
 
 /**
  * Reads the requests of each container, by the first counter of REQUEST_COUNTERS that has some.
- * @param {Prometheus} prometheus @param {{ scope: Scope, steps: Steps }} options
+ * @param {Prometheus} prometheus
+ * @param {{ scope: Scope, steps: Steps }} options
  */
 async function readRequests(prometheus, { scope, steps }) {
   /** By pod and container. @type {Map<string, Requests>} */
@@ -135,7 +142,10 @@ async function readRequests(prometheus, { scope, steps }) {
   return { requests, counters: [...counters.values()] }
 }
 
-/** Makes the key of a container, or of one of its resources. @param {Record<string, string>} labels */
+/**
+ * Makes the key of a container, or of one of its resources.
+ * @param {Record<string, string>} labels
+ */
 const createContainerKey = ({ pod, container, resource = '' }) => `${pod}/${container}/${resource}`
 
 /**
@@ -143,7 +153,8 @@ const createContainerKey = ({ pod, container, resource = '' }) => `${pod}/${cont
  * @param {object} read
  * @param {Record<keyof ReturnType<typeof renderUsageQueries>, Sample[]>} read.usage
  * @param {Record<keyof ReturnType<typeof renderStateQueries>, Sample[]>} read.state
- * @param {Map<string, Requests>} read.requests by pod and container @param {Steps} read.steps
+ * @param {Map<string, Requests>} read.requests by pod and container
+ * @param {Steps} read.steps
  * @returns {ContainerUse[]}
  */
 function joinContainers({ usage, state, requests: counted, steps }) {
@@ -207,7 +218,11 @@ function listLacks({ usage, state, counters }) {
   ]
 }
 
-/** Makes the error for a scope without sidecars, whose cause further queries find. @param {Prometheus} prometheus @param {Scope} scope */
+/**
+ * Makes the error for a scope without sidecars, whose cause further queries find.
+ * @param {Prometheus} prometheus
+ * @param {Scope} scope
+ */
 async function createEmptyScopeError(prometheus, { namespace, containers }) {
   const createScopeError = (/** @type {string} */ message) => new BenchError(message, { exitStatus: EXIT.noResult })
   const { address } = prometheus

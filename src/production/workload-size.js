@@ -2,7 +2,10 @@ import { renderPercent } from '../lib/units.js'
 import { groupByWorkload } from './workloads.js'
 
 /** Computes requests and limits of a workload's sidecars from the CPU and memory that they used. Pure. */
-/** @import { ContainerUse, Production, Requests, Resources } from './read-production.js' @import { Workload } from './workloads.js' */
+/**
+ * @import { ContainerUse, Production, Requests, Resources } from './read-production.js'
+ * @import { Workload } from './workloads.js'
+ */
 
 /** Factor over the 95th percentile of CPU; `size` takes the same over the mean at a rate. */
 const CPU_REQUEST_ROOM = 1.15
@@ -21,7 +24,10 @@ const TOO_LARGE = 10
 /** Seconds of samples below which the answer says that they are few: KRR's 100 points of 75 s are about as long. */
 const SECONDS_LEAST = 7200
 
-/** Renders how requests and limits are computed, as one line. @param {{ rateSeconds: number }} steps */
+/**
+ * Renders how requests and limits are computed, as one line.
+ * @param {{ rateSeconds: number }} steps
+ */
 export function renderRule({ rateSeconds }) {
   const renderRoom = (/** @type {number} */ factor) => `+ ${renderPercent(factor - 1)}`
   return `CPU request: p95 of the busiest pod's ${rateSeconds / 60} min averages ${renderRoom(CPU_REQUEST_ROOM)}; limit: its peak ${renderRoom(CPU_LIMIT_ROOM)}, at least ${1000 * LIMIT_CORES_LEAST}m; memory: highest ${renderRoom(MEMORY_ROOM)}.`
@@ -61,7 +67,8 @@ const ORDER = ['throttled', 'near-memory-limit', 'too-large', 'few-data', 'fits'
 
 /**
  * Computes requests and limits of each workload, and sorts by the need of a change, the most urgent first.
- * @param {Production} production @returns {WorkloadSize[]} one for each container of a workload
+ * @param {Production} production
+ * @returns {WorkloadSize[]} one for each container of a workload
  */
 export function computeWorkloadSizes({ containers, findWorkload }) {
   const sizes = groupByWorkload(containers, findWorkload).map(computeWorkloadSize)
@@ -80,7 +87,8 @@ export function computeWorkloadSizes({ containers, findWorkload }) {
 /**
  * Computes the size of a workload from all its pods. Pods that no longer run count for use, but neither for the resources that are
  * set nor for throttling, unless none runs.
- * @param {{ workload: Workload, containers: ContainerUse[] }} group @returns {WorkloadSize}
+ * @param {{ workload: Workload, containers: ContainerUse[] }} group
+ * @returns {WorkloadSize}
  */
 function computeWorkloadSize({ workload, containers }) {
   const findMost = (/** @type {(use: ContainerUse) => number | null} */ measure, pods = containers) => {
@@ -122,7 +130,8 @@ function computeWorkloadSize({ workload, containers }) {
 /**
  * Computes the request and the limits that the use needs. Each has a minimum; the CPU limit is at least the request, and that of a
  * throttled sidecar more than today's.
- * @param {Pick<WorkloadSize, 'p95Cores' | 'peakCores' | 'throttledFraction' | 'memoryBytes'>} use @param {Resources} limit of today
+ * @param {Pick<WorkloadSize, 'p95Cores' | 'peakCores' | 'throttledFraction' | 'memoryBytes'>} use
+ * @param {Resources} limit of today
  */
 function computeLimits({ p95Cores, peakCores, throttledFraction, memoryBytes }, limit) {
   const requestCores = Math.max(REQUEST_CORES_LEAST, CPU_REQUEST_ROOM * p95Cores)
@@ -140,7 +149,8 @@ const isThrottled = fraction => fraction !== null && fraction >= THROTTLED_LEAST
 
 /**
  * Computes the larger ratio of a set request to the computed one; null: there is no pair of both.
- * @param {Resources} request @param {WorkloadSize['computed']} computed
+ * @param {Resources} request
+ * @param {WorkloadSize['computed']} computed
  */
 function computeTimes(request, { requestCores, bytes }) {
   const times = [
@@ -168,7 +178,9 @@ function chooseSizeState({ seconds, throttledFraction, memoryBytes, set: { limit
 
 /**
  * Finds the largest CPU and the largest memory of pods, which may be of two pods.
- * @param {ContainerUse[]} containers @param {'requests' | 'limits'} name @returns {Resources} a member is null if no pod has it
+ * @param {ContainerUse[]} containers
+ * @param {'requests' | 'limits'} name
+ * @returns {Resources} a member is null if no pod has it
  */
 function findMostResources(containers, name) {
   const findMost = (/** @type {keyof Resources} */ unit) => {
@@ -180,7 +192,9 @@ function findMostResources(containers, name) {
 
 /**
  * Computes the mean over pods, each weighted by its seconds; null: they have no seconds.
- * @template {{ seconds: number }} Use @param {Use[]} uses @param {(use: Use) => number} measure
+ * @template {{ seconds: number }} Use
+ * @param {Use[]} uses
+ * @param {(use: Use) => number} measure
  */
 function computeTimeMean(uses, measure) {
   const seconds = uses.reduce((sum, use) => sum + use.seconds, 0)
@@ -189,7 +203,8 @@ function computeTimeMean(uses, measure) {
 
 /**
  * Computes the CPU microseconds per request in the time in which requests were counted.
- * @param {Requests[]} requests @returns {number | null} null: there were no requests
+ * @param {Requests[]} requests
+ * @returns {number | null} null: there were no requests
  */
 function computePerRequest(requests) {
   const rate = computeTimeMean(requests, ({ perSecond }) => perSecond)

@@ -41,7 +41,11 @@ export function createWorkloadFinder({ podOwners, replicaSetOwners }) {
   }
 }
 
-/** Makes a workload of the name of a pod, without the suffix that a controller gave it, if it has one. @param {string} pod @returns {Workload} */
+/**
+ * Makes a workload of the name of a pod, without the suffix that a controller gave it, if it has one.
+ * @param {string} pod
+ * @returns {Workload}
+ */
 export function parsePodName(pod) {
   const name = [OF_DEPLOYMENT, OF_STATEFUL_SET, OF_DAEMON_SET].map(pattern => pattern.exec(pod)?.[1]).find(Boolean)
   return { name: name ?? pod, kind: 'pods', isByOwner: false }
@@ -49,7 +53,9 @@ export function parsePodName(pod) {
 
 /**
  * Groups containers by workload and name, in the order in which they first come.
- * @template {{ pod: string, container: string }} T @param {T[]} containers @param {(pod: string) => Workload} find
+ * @template {{ pod: string, container: string }} T
+ * @param {T[]} containers
+ * @param {(pod: string) => Workload} find
  */
 export function groupByWorkload(containers, find) {
   const ofWorkloads = containers.map(container => ({ container, workload: find(container.pod) }))

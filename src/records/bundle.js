@@ -27,7 +27,9 @@ const NO_TIME = new Date(0)
 
 /**
  * Reads the files of a run that a bundle carries.
- * @param {string} folder @returns {Record<string, string>} text by path within the folder @throws {BenchError} if one is unreadable,
+ * @param {string} folder
+ * @returns {Record<string, string>} text by path within the folder
+ * @throws {BenchError} if one is unreadable,
  *   gone since it was listed, or larger than any file of a run; the system's error if the folder cannot be listed
  */
 export function readFilesToBundle(folder) {
@@ -47,7 +49,9 @@ export function readFilesToBundle(folder) {
 
 /**
  * Writes a bundle.
- * @param {string} file @param {Record<string, string>} files text by name @returns {Promise<number>} its bytes
+ * @param {string} file
+ * @param {Record<string, string>} files text by name
+ * @returns {Promise<number>} its bytes
  * @throws {BenchError} if it cannot be written
  */
 export async function writeBundle(file, files) {
@@ -60,7 +64,9 @@ export async function writeBundle(file, files) {
 }
 
 /**
- * Unpacks a bundle, which may come from anybody. @param {string} file @param {string} folder that is empty
+ * Unpacks a bundle, which may come from anybody.
+ * @param {string} file
+ * @param {string} folder that is empty
  * @throws {BenchError} if it is cut off, too large or no bundle, or has an entry that no bundle has, such as a link or ../x
  */
 export async function unpackBundle(file, folder) {
@@ -98,7 +104,9 @@ export async function unpackBundle(file, folder) {
 
 /**
  * Writes an entry. Throws only after the file is closed: an archive that is cut off may end before the file is even open, which
- * would then appear after the caller has deleted the folder. @param {import('tar-stream').Entry} entry @param {string} at
+ * would then appear after the caller has deleted the folder.
+ * @param {import('tar-stream').Entry} entry
+ * @param {string} at
  * @throws {BenchError} if the file cannot be written; the archive's error
  */
 async function writeEntry(entry, at) {
@@ -114,7 +122,8 @@ async function writeEntry(entry, at) {
 
 /**
  * Makes a stream stage that passes an archive on up to a size, since a few hundred bytes can unpack to any number. It checks the
- * headers on the way, since tar-stream keeps long names in memory. @param {(why: string) => void} refuse throws
+ * headers on the way, since tar-stream keeps long names in memory.
+ * @param {(why: string) => void} refuse throws
  */
 function limitArchive(refuse) {
   return async function* bound(/** @type {AsyncIterable<Buffer>} */ chunks) {

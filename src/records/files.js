@@ -18,7 +18,9 @@ const REASONS = /** @type {Record<string, string | undefined>} */ ({
 })
 
 /**
- * Reads a file; null: there is none. @param {string} file @param {number} [bytesMost] by default 64 MiB
+ * Reads a file; null: there is none.
+ * @param {string} file
+ * @param {number} [bytesMost] by default 64 MiB
  * @throws {BenchError} when it is unreadable, too large, or no file
  */
 export function readText(file, bytesMost = DOCUMENT_BYTES_MOST) {
@@ -30,8 +32,10 @@ export function readText(file, bytesMost = DOCUMENT_BYTES_MOST) {
 }
 
 /**
- * Reads a file line by line; yields nothing if there is no file. @param {string} file
- * @param {Partial<import('../lib/read-file.js').LineLimits>} [limits] that replace those of LINE_LIMITS @returns {Generator<string>}
+ * Reads a file line by line; yields nothing if there is no file.
+ * @param {string} file
+ * @param {Partial<import('../lib/read-file.js').LineLimits>} [limits] that replace those of LINE_LIMITS
+ * @returns {Generator<string>}
  * @throws {BenchError} when it is unreadable, no file, or beyond a limit
  */
 export function* readTextLines(file, limits = {}) {
@@ -42,7 +46,12 @@ export function* readTextLines(file, limits = {}) {
   }
 }
 
-/** @param {string} file @param {unknown} error @returns {null} if the file is missing @throws {BenchError} otherwise */
+/**
+ * @param {string} file
+ * @param {unknown} error
+ * @returns {null} if the file is missing
+ * @throws {BenchError} otherwise
+ */
 function ignoreMissingFile(file, error) {
   if (error instanceof BenchError) throw error
   const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
@@ -50,15 +59,23 @@ function ignoreMissingFile(file, error) {
   throw new BenchError(`cannot read ${file}: ${message}`, { cause: error })
 }
 
-/** Writes a document as indented JSON, as `writeAtomically` does. @param {string} folder @param {string} name @param {unknown} document */
+/**
+ * Writes a document as indented JSON, as `writeAtomically` does.
+ * @param {string} folder
+ * @param {string} name
+ * @param {unknown} document
+ */
 export function writeDocument(folder, name, document) {
   return writeAtomically(folder, name, `${JSON.stringify(document, null, 2)}\n`)
 }
 
 /**
  * Writes a document to a temporary file beside it and renames that: a reader finds the document whole, or the one before.
- * @param {string} folder @param {string} name of the file below the folder @param {string | Uint8Array} text
- * @returns {string} the file @throws {BenchError} when it cannot be written, or would be written through a link
+ * @param {string} folder
+ * @param {string} name of the file below the folder
+ * @param {string | Uint8Array} text
+ * @returns {string} the file
+ * @throws {BenchError} when it cannot be written, or would be written through a link
  */
 export function writeAtomically(folder, name, text) {
   const file = path.join(folder, name)
@@ -83,7 +100,8 @@ const UNSAFE = /[\p{Cc}"'`\\$%{}(),;#<>|&*?]/u
 
 /**
  * Refuses a path that the configurations of data planes cannot carry: the files of sidecars lie below it.
- * @param {string} folder @throws {UsageError}
+ * @param {string} folder
+ * @throws {UsageError}
  */
 export function assertSafePath(folder) {
   const whole = path.resolve(folder)
@@ -94,7 +112,11 @@ export function assertSafePath(folder) {
     )
 }
 
-/** Checks that a results folder can be made and written to, and leaves nothing behind. @param {string} out @throws {UsageError} otherwise */
+/**
+ * Checks that a results folder can be made and written to, and leaves nothing behind.
+ * @param {string} out
+ * @throws {UsageError} otherwise
+ */
 export function assertWritableFolder(out) {
   assertSafePath(out)
   const folder = path.resolve(out)
@@ -113,7 +135,9 @@ export function assertWritableFolder(out) {
 
 /**
  * Appends a line to a file and flushes it. It begins on a line of its own, also after one that a full disk cut off.
- * @param {string} folder @param {string} name @param {string} line
+ * @param {string} folder
+ * @param {string} name
+ * @param {string} line
  * @throws {BenchError} when it cannot be written, or would be written through a link
  */
 export function appendLine(folder, name, line) {
@@ -136,14 +160,23 @@ export function appendLine(folder, name, line) {
   }
 }
 
-/** Makes the error for a file that could not be written; a BenchError stays as it is. @param {string} file @param {unknown} error */
+/**
+ * Makes the error for a file that could not be written; a BenchError stays as it is.
+ * @param {string} file
+ * @param {unknown} error
+ */
 export function createWriteError(file, error) {
   if (error instanceof BenchError) return error
   const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
   return new BenchError(`cannot write ${file}: ${REASONS[code ?? ''] ?? message}`, { cause: error })
 }
 
-/** Results may come from others: a link in them must not name a file to overwrite. @param {string} folder @param {string} name @throws {BenchError} */
+/**
+ * Results may come from others: a link in them must not name a file to overwrite.
+ * @param {string} folder
+ * @param {string} name
+ * @throws {BenchError}
+ */
 function refuseLinks(folder, name) {
   let at = folder
   for (const part of name.split('/')) {
@@ -155,7 +188,11 @@ function refuseLinks(folder, name) {
   }
 }
 
-/** Writes a whole text, flushes it to the disk, and closes the file, also after an error. @param {number} descriptor @param {string | Uint8Array} text */
+/**
+ * Writes a whole text, flushes it to the disk, and closes the file, also after an error.
+ * @param {number} descriptor
+ * @param {string | Uint8Array} text
+ */
 function writeAndFlush(descriptor, text) {
   try {
     fs.writeFileSync(descriptor, text)

@@ -16,7 +16,8 @@ const PATH =
 
 /**
  * Creates functions that write `hidden` for a name and shorten an absolute path to its last part. Every file of a run is changed
- * alike, so its numbers still agree. @param {Record<string, string>} files of the run: text by name
+ * alike, so its numbers still agree.
+ * @param {Record<string, string>} files of the run: text by name
  * @param {{ folders: string[], names: string[] }} options folders: of this machine; names: of it and its user
  * @returns {{ hide: (text: string) => string, hideIn: (file: string, text: string) => string, kept: string[] }} hide: in any
  *   text; hideIn: in the text of a file; kept: names that stay, since an arm, a tool or a topology has them too
@@ -61,7 +62,11 @@ export function createNameHider(files, { folders, names }) {
   return { hide, hideIn: hideText, kept: all.filter(name => arms.includes(name)) }
 }
 
-/** Lists the hosts of a run: as in its manifest, and without scheme, user and port; some are empty. @param {any} manifest @returns {string[]} */
+/**
+ * Lists the hosts of a run: as in its manifest, and without scheme, user and port; some are empty.
+ * @param {any} manifest
+ * @returns {string[]}
+ */
 function listHosts(manifest) {
   /** @type {string[]} */
   const command = manifest?.command ?? []

@@ -11,7 +11,8 @@ import { readText, readTextLines } from './files.js'
 
 /**
  * Reads what was observed in a trial's window. The readings of a sample are in the order of the processes; {}: it has none of one.
- * @param {string} folder @param {string} trialId
+ * @param {string} folder
+ * @param {string} trialId
  * @returns {{ observation: ObservationRecord, samples: Sample[] } | null} null: the observation is missing or damaged
  */
 export function readTrialObservation(folder, trialId) {
@@ -27,9 +28,11 @@ export function readTrialObservation(folder, trialId) {
 }
 
 /**
- * Reads what a kind of experiment recorded of a trial beside its window: raw/<trial>/<name>.json. @param {string} folder
+ * Reads what a kind of experiment recorded of a trial beside its window: raw/<trial>/<name>.json.
+ * @param {string} folder
  * @param {{ trialId: string, name: string, schema: import('zod').ZodType }} file
- * @returns {any} null: it is missing or damaged @throws {BenchError} when it cannot be read
+ * @returns {any} null: it is missing or damaged
+ * @throws {BenchError} when it cannot be read
  */
 export function readRawPart(folder, { trialId, name, schema }) {
   return readValidDocument(path.join(folder, 'raw', trialId, `${name}.json`), schema)
@@ -37,7 +40,10 @@ export function readRawPart(folder, { trialId, name, schema }) {
 
 /**
  * Reads the samples of a trial; lines that are cut off or damaged are left out.
- * @param {string} folder @param {string} trialId @returns {SampleLine[]} empty: there are none @throws {BenchError} when they cannot be read
+ * @param {string} folder
+ * @param {string} trialId
+ * @returns {SampleLine[]} empty: there are none
+ * @throws {BenchError} when they cannot be read
  */
 export function readSamples(folder, trialId) {
   const samples = []
@@ -48,7 +54,11 @@ export function readSamples(folder, trialId) {
   return samples
 }
 
-/** Reads the log of a trial's load generator; null: there is none. @param {string} folder @param {string} trialId */
+/**
+ * Reads the log of a trial's load generator; null: there is none.
+ * @param {string} folder
+ * @param {string} trialId
+ */
 export function readLoadLog(folder, trialId) {
   const raw = path.join(folder, 'raw', trialId)
   const isFolder = statSync(raw, { throwIfNoEntry: false })?.isDirectory()
@@ -58,7 +68,11 @@ export function readLoadLog(folder, trialId) {
   return { file, log: readText(file) ?? '' }
 }
 
-/** @param {string} file @param {import('zod').ZodType} schema @returns {any} null: it is missing, no JSON, or not as the schema says */
+/**
+ * @param {string} file
+ * @param {import('zod').ZodType} schema
+ * @returns {any} null: it is missing, no JSON, or not as the schema says
+ */
 function readValidDocument(file, schema) {
   const document = moderniseDocument(parseJson(readText(file) ?? ''))
   return document === undefined || findFault(schema, document) !== null ? null : document

@@ -11,13 +11,17 @@ import { trialSchema } from '../model/schemas/trial.js'
 import { OLD_SCHEMA_VERSIONS, SCHEMA_VERSION } from '../model/versions.js'
 import { readText, readTextLines } from './files.js'
 
-/** The files of a run on disk. @import { Manifest, Summary, Trial, TrialRecord } from '../model/types.ts' */
+/**
+ * The files of a run on disk.
+ * @import { Manifest, Summary, Trial, TrialRecord } from '../model/types.ts'
+ */
 
 // Each line that is left out makes a warning: a damaged file must not make millions.
 const TRIALS_MOST = 200_000
 
 /**
- * Reads a run. @param {string} folder
+ * Reads a run.
+ * @param {string} folder
  * @returns {{ manifest: Manifest, records: TrialRecord[], warnings: string[] }} warnings: which lines are left out, and why
  * @throws {BenchError} when it is no run, or one of another schema version, or its trials cannot be read
  */
@@ -61,7 +65,12 @@ export function readRun(folder) {
   return { manifest, records, warnings }
 }
 
-/** Reads the summary as it was written. Only `verify` checks it. @param {string} folder @returns {Summary} @throws {BenchError} as `parseDocument` */
+/**
+ * Reads the summary as it was written. Only `verify` checks it.
+ * @param {string} folder
+ * @returns {Summary}
+ * @throws {BenchError} as `parseDocument`
+ */
 export function readSummary(folder) {
   const file = path.join(folder, 'summary.json')
   return /** @type {any} */ (parseDocument(file, `${file} is missing: no summary was written of ${folder}`))
@@ -69,7 +78,8 @@ export function readSummary(folder) {
 
 /**
  * Reads and checks the manifest.
- * @param {string} folder @returns {Manifest}
+ * @param {string} folder
+ * @returns {Manifest}
  * @throws {BenchError} if there is none, it is not as the schema says, or it is one of a run that measured nothing
  */
 function parseManifest(folder) {
@@ -91,7 +101,9 @@ function findUnknown({ settings }) {
 }
 
 /**
- * Reads a JSON document and brings it to this kit's schema version. @param {string} file @param {string} otherwise the error if it is missing
+ * Reads a JSON document and brings it to this kit's schema version.
+ * @param {string} file
+ * @param {string} otherwise the error if it is missing
  * @throws {BenchError} if it is missing, no JSON object, nested too deep, or of a version that this kit does not read
  */
 export function parseDocument(file, otherwise) {

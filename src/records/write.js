@@ -10,7 +10,8 @@ import { appendLine, assertSafePath, createWriteError, readTextLines, writeAtomi
 
 /**
  * Makes the folder of a run, with an empty trials.jsonl.
- * @param {string} folder @throws {UsageError} if it is not empty, or has a path that configurations cannot carry
+ * @param {string} folder
+ * @throws {UsageError} if it is not empty, or has a path that configurations cannot carry
  * @throws {BenchError} if it cannot be made
  */
 export function createResultsFolder(folder) {
@@ -26,7 +27,11 @@ export function createResultsFolder(folder) {
   writeAtomically(folder, 'trials.jsonl', '')
 }
 
-/** Appends a trial and flushes it: what is recorded survives a crash. @param {string} folder @param {TrialRecord} record */
+/**
+ * Appends a trial and flushes it: what is recorded survives a crash.
+ * @param {string} folder
+ * @param {TrialRecord} record
+ */
 export function appendTrial(folder, record) {
   appendLine(folder, 'trials.jsonl', JSON.stringify(record))
 }
@@ -52,14 +57,20 @@ export function copyTrial({ from, to, record, trial }) {
   appendTrial(to, { ...record, trial, takenFrom: `${from}, ${record.trial.id}` })
 }
 
-/** Removes the lines of trials.jsonl that a crash cut off, so that their trials have no record and are run again. @param {string} folder */
+/**
+ * Removes the lines of trials.jsonl that a crash cut off, so that their trials have no record and are run again.
+ * @param {string} folder
+ */
 export function dropCutLines(folder) {
   const lines = [...readTextLines(path.join(folder, 'trials.jsonl'))]
   const whole = lines.filter(line => !line.trim() || parseJson(line) !== undefined)
   if (whole.length < lines.length) writeAtomically(folder, 'trials.jsonl', whole.join('\n'))
 }
 
-/** Names a trial's folder below raw/. Interleaved arms share one. @param {Pick<Trial, 'id' | 'interleaving'>} trial */
+/**
+ * Names a trial's folder below raw/. Interleaved arms share one.
+ * @param {Pick<Trial, 'id' | 'interleaving'>} trial
+ */
 export function renderRawName({ id, interleaving }) {
   return interleaving ?? id
 }
@@ -86,7 +97,11 @@ export function writeObservation(folder, { trial, samples, names, observation = 
     writeAtomically(folder, `${raw}/${name}.json`, `${toJson(part)}\n`)
 }
 
-/** Removes the raw files of a trial that was cut short. @param {string} folder @param {string} trialId */
+/**
+ * Removes the raw files of a trial that was cut short.
+ * @param {string} folder
+ * @param {string} trialId
+ */
 export function removeRaw(folder, trialId) {
   rmSync(path.join(folder, 'raw', trialId), { recursive: true, force: true })
 }

@@ -6,7 +6,8 @@ import { AXES, BASELINE_AXES, isAlike, isRedirected, listVariedAxes, renderArmNa
 /**
  * Makes tables of arms: a row for each plane, cap and link, with a line for each sidecar; or, if an experiment is about one
  * axis, a column for each of its values, and a row for each quantity and plane. Pure.
- * @import { AxisName, Result, Shows, SummaryArm } from '../model/types.ts' @import { Table } from '../lib/text-table.js'
+ * @import { AxisName, Result, Shows, SummaryArm } from '../model/types.ts'
+ * @import { Table } from '../lib/text-table.js'
  */
 
 /** Columns that a terminal leaves out, so that the others fit in its 100 columns. */
@@ -19,7 +20,8 @@ const WITH_INTERVAL = ['throughput', 'cpuPerRequest']
 
 /**
  * Makes a table with a row for each arm but A/A arms, link by link. Columns in which no arm has a value are left out.
- * @param {Pick<Result, 'arms'>} result @returns {Table}
+ * @param {Pick<Result, 'arms'>} result
+ * @returns {Table}
  */
 export function tabulateArms({ arms }) {
   const links = listLinks(arms)
@@ -68,7 +70,10 @@ function tabulateArm({ arm, varied, added }) {
   ]
 }
 
-/** Renders what bound an arm, and how many of its trials failed or are invalid. @param {SummaryArm} arm */
+/**
+ * Renders what bound an arm, and how many of its trials failed or are invalid.
+ * @param {SummaryArm} arm
+ */
 function renderArmBound({ boundBy, trials }) {
   return [
     boundBy ?? (trials.completed > 0 ? '-' : 'nothing measured'),
@@ -77,7 +82,10 @@ function renderArmBound({ boundBy, trials }) {
   ].join('\n')
 }
 
-/** Renders the names of the links, and whether connections were redirected: in all arms, or in some. @param {SummaryArm[]} arms */
+/**
+ * Renders the names of the links, and whether connections were redirected: in all arms, or in some.
+ * @param {SummaryArm[]} arms
+ */
 export function renderLinks(arms) {
   const redirected = arms.filter(({ conditions }) => isRedirected(conditions)).length
   const how =
@@ -92,7 +100,9 @@ function listLinks(arms) {
 
 /**
  * Renders a median; `-`: no value.
- * @param {SummaryArm} arm @param {string} name of a quantity @param {string} [service] whose sidecar; absent: over all sidecars
+ * @param {SummaryArm} arm
+ * @param {string} name of a quantity
+ * @param {string} [service] whose sidecar; absent: over all sidecars
  */
 function renderArmMedian(arm, name, service) {
   const { median } = findQuantity(arm, name, service)
@@ -100,7 +110,11 @@ function renderArmMedian(arm, name, service) {
   return median === null ? '-' : formatValue({ ...row, digits: service ? digitsOfOne : digits }, median)
 }
 
-/** Renders a median over all sidecars, for some quantities with its interval. @param {SummaryArm} arm @param {string} name of a quantity */
+/**
+ * Renders a median over all sidecars, for some quantities with its interval.
+ * @param {SummaryArm} arm
+ * @param {string} name of a quantity
+ */
 function renderWholeMedian(arm, name) {
   const { low, high } = findQuantity(arm, name)
   if (!WITH_INTERVAL.includes(name) || low === null || high === null) return renderArmMedian(arm, name)
@@ -114,7 +128,9 @@ const NOTHING = { median: null, low: null, high: null }
 
 /**
  * Makes a table for each combination of the axes other than `shows.across`, with its baselines.
- * @param {Pick<Result, 'arms'>} result @param {Shows} shows @returns {Table[]}
+ * @param {Pick<Result, 'arms'>} result
+ * @param {Shows} shows
+ * @returns {Table[]}
  */
 export function tabulatePivots({ arms }, shows) {
   const measured = arms.filter(arm => arm.repeatOf === null)
@@ -134,7 +150,9 @@ export function tabulatePivots({ arms }, shows) {
 
 /**
  * Makes a row for each quantity and plane that has a value, and a column for each value on the axis across, or one if there is no
- * such axis. The last rows say what bound the planes. @param {SummaryArm[]} arms @param {Shows} shows
+ * such axis. The last rows say what bound the planes.
+ * @param {SummaryArm[]} arms
+ * @param {Shows} shows
  */
 function tabulatePivot(arms, { across, quantities }) {
   const findAcrossValue = (/** @type {SummaryArm} */ arm) => (across === null ? null : AXES[across].of(arm))
@@ -180,7 +198,10 @@ function tabulatePivot(arms, { across, quantities }) {
   return { columns, rows }
 }
 
-/** Renders what bound an arm, or that it was not measured, failed or was idle. @param {SummaryArm | undefined} arm */
+/**
+ * Renders what bound an arm, or that it was not measured, failed or was idle.
+ * @param {SummaryArm | undefined} arm
+ */
 function renderCellBound(arm) {
   if (!arm) return 'not measured'
   const { completed, failed } = arm.trials
@@ -189,7 +210,10 @@ function renderCellBound(arm) {
   return boundBy ?? (arm.load.kind === 'idle' ? 'idle' : '-')
 }
 
-/** Lists the sidecars by name, without copies; []: there are more than three, too many to show. @param {SummaryArm[]} arms */
+/**
+ * Lists the sidecars by name, without copies; []: there are more than three, too many to show.
+ * @param {SummaryArm[]} arms
+ */
 function listServices(arms) {
   const originals = arms.flatMap(arm => arm.sidecars.filter(s => s.copyOf === null))
   const names = [...new Set(originals.map(s => s.service))]

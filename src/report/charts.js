@@ -22,7 +22,8 @@ import * as tables from './charts/tables.js'
 /**
  * The charts of a run, each with the table of what is drawn. Pure.
  * @import { CpuLine, Quantity, Summary, SummaryArm, TrialRecord } from '../model/types.ts'
- * @import { SidecarSeries } from '../judge/sidecars.js' @import { ColourFor } from '../kinds/sections.js'
+ * @import { SidecarSeries } from '../judge/sidecars.js'
+ * @import { ColourFor } from '../kinds/sections.js'
  * @import { Section } from './section.js'
  */
 
@@ -101,7 +102,8 @@ const CHART_SECTIONS = [
 
 /**
  * Makes a section for each group of charts but the rounds, which stand beside their table.
- * @param {ReturnType<typeof drawCharts>} groups @returns {Section[]} those without charts have no blocks
+ * @param {ReturnType<typeof drawCharts>} groups
+ * @returns {Section[]} those without charts have no blocks
  */
 export function createChartSections(groups) {
   return CHART_SECTIONS.map(([group, id, name, legend]) => ({
@@ -119,7 +121,8 @@ export function createChartSections(groups) {
 
 /**
  * Draws the rounds of each result; with several results, `part` is the index of the chart's.
- * @param {Summary} summary @param {Pick<ChartInput, 'arms' | 'colourFor'>} options
+ * @param {Summary} summary
+ * @param {Pick<ChartInput, 'arms' | 'colourFor'>} options
  */
 function drawKinds(summary, { arms, colourFor }) {
   return listResults(summary).flatMap(({ result: { arms: all }, heading: name }, i) => {
@@ -135,7 +138,11 @@ function drawKinds(summary, { arms, colourFor }) {
   })
 }
 
-/** Draws the rounds of each quantity that has a value and, under the load of the arms, a chart. @param {SummaryArm[]} arms @param {ColourFor} colourFor */
+/**
+ * Draws the rounds of each quantity that has a value and, under the load of the arms, a chart.
+ * @param {SummaryArm[]} arms
+ * @param {ColourFor} colourFor
+ */
 function drawQuantities(arms, colourFor) {
   if (arms.length === 0) return []
   const varied = listVariedAxes(arms)
@@ -158,7 +165,10 @@ function drawQuantities(arms, colourFor) {
   })
 }
 
-/** Renders the title of the rates of a closed loop: a rate is a capacity only if the sidecar was the limit. @param {SummaryArm[]} arms */
+/**
+ * Renders the title of the rates of a closed loop: a rate is a capacity only if the sidecar was the limit.
+ * @param {SummaryArm[]} arms
+ */
 function renderThroughputTitle(arms) {
   const sidecars = arms.filter(arm => arm.sidecars.length > 0 && arm.repeatOf === null)
   const bound = sidecars.filter(arm => findQuantity(arm, 'capacity').median !== null)
@@ -167,7 +177,11 @@ function renderThroughputTitle(arms) {
   return `Capacity of ${[...new Set(bound.map(renderArmName))].join(', ')}; throughput of the others`
 }
 
-/** @param {Quantity} quantity @param {number} factor @returns {Quantity} */
+/**
+ * @param {Quantity} quantity
+ * @param {number} factor
+ * @returns {Quantity}
+ */
 function scaleQuantity({ median, low, high, values }, factor) {
   const scaleByFactor = (/** @type {number | null} */ value) => (value === null ? null : value * factor)
   return {
@@ -178,7 +192,10 @@ function scaleQuantity({ median, low, high, values }, factor) {
   }
 }
 
-/** Draws a typical trial of each arm over time, if it has samples. @param {Pick<ChartInput, 'arms' | 'recordsOf' | 'seriesOf'>} options */
+/**
+ * Draws a typical trial of each arm over time, if it has samples.
+ * @param {Pick<ChartInput, 'arms' | 'recordsOf' | 'seriesOf'>} options
+ */
 function drawTrials({ arms, recordsOf, seriesOf }) {
   const varied = listVariedAxes(arms)
   return arms.flatMap((arm, i) => {
@@ -193,7 +210,8 @@ function drawTrials({ arms, recordsOf, seriesOf }) {
 
 /**
  * Chooses the trial whose CPU per request is nearest to the median, else the last with a window; undefined: none has.
- * @param {SummaryArm} arm @param {TrialRecord[]} records
+ * @param {SummaryArm} arm
+ * @param {TrialRecord[]} records
  */
 function chooseTypicalTrial(arm, records) {
   const { median, values } = findQuantity(arm, 'cpuPerRequest')
@@ -223,7 +241,10 @@ function drawRates({ summary, arms, colourFor }) {
   })
 }
 
-/** Finds the point of an arm: its rate and CPU; empty: the CPU is not known. @param {SummaryArm} arm */
+/**
+ * Finds the point of an arm: its rate and CPU; empty: the CPU is not known.
+ * @param {SummaryArm} arm
+ */
 function findPoint(arm) {
   const cores = findQuantity(arm, 'cpuCores').median
   return cores === null ? [] : [{ ratePerSecond: Number(arm.load.ratePerSecond), millicores: 1000 * cores }]
@@ -231,7 +252,9 @@ function findPoint(arm) {
 
 /**
  * Finds the line that was fitted to these points; null: none was.
- * @param {Pick<Summary, 'results'>} summary @param {string} name of the plane @param {ReturnType<typeof findPoint>} points
+ * @param {Pick<Summary, 'results'>} summary
+ * @param {string} name of the plane
+ * @param {ReturnType<typeof findPoint>} points
  */
 function findLine({ results }, name, points) {
   const lines = results.flatMap(result => result.lines)
@@ -269,7 +292,9 @@ function drawPercentiles({ arms, recordsOf, colourFor }) {
 /**
  * Finds, for each percentile, the median of its values in the rounds. Percentiles for which all rounds together have too
  * few requests are left out.
- * @param {TrialRecord[]} records of one arm @param {SummaryArm} arm @returns {[number, number][]} [quantile, ms]
+ * @param {TrialRecord[]} records of one arm
+ * @param {SummaryArm} arm
+ * @returns {[number, number][]} [quantile, ms]
  */
 function findMedianTimes(records, { load }) {
   const use = findRequiredUse(QUANTITIES.p99, load)

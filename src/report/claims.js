@@ -3,14 +3,18 @@ import { groupBy } from '../lib/group-by.js'
 import { alignLeft, wrapText } from '../lib/text-table.js'
 
 /** Renders claims and answers for the terminal, and makes their section of a document. Pure. */
-/** @import { ClaimResult } from '../analysis/claims/claims.js' @import { Block, Section } from './section.js' */
+/**
+ * @import { ClaimResult } from '../analysis/claims/claims.js'
+ * @import { Block, Section } from './section.js'
+ */
 
 const STATUS_WIDTH = 19
 const INDENT = ' '.repeat(2 + STATUS_WIDTH)
 
 /**
  * Renders claims by source as lines, then the counts of answers.
- * @param {ClaimResult[]} results @param {string[]} experiments of the runs: the counts name claims on others only together
+ * @param {ClaimResult[]} results
+ * @param {string[]} experiments of the runs: the counts name claims on others only together
  */
 export function renderClaims(results, experiments) {
   const hasRuns = new Set(results.map(result => result.runId).filter(Boolean)).size > 1
@@ -24,7 +28,9 @@ export function renderClaims(results, experiments) {
 /**
  * Makes the answer: how many claims of each source the runs reproduce, and which they contradict. Claims on other experiments are not
  * counted, but for the sentence that none could be tested.
- * @param {ClaimResult[]} results @param {string[]} experiments of the runs @returns {import('./answer/answer.js').Answer}
+ * @param {ClaimResult[]} results
+ * @param {string[]} experiments of the runs
+ * @returns {import('./answer/answer.js').Answer}
  */
 export function createClaimsAnswer(results, experiments) {
   const ofExperiments = results.filter(({ experiment }) => experiment !== null && experiments.includes(experiment))
@@ -60,7 +66,10 @@ export function createClaimsAnswer(results, experiments) {
   }
 }
 
-/** Renders the number of claims by answer, and the ids of contradicted ones; empty: there are no claims. @param {ClaimResult[]} results */
+/**
+ * Renders the number of claims by answer, and the ids of contradicted ones; empty: there are no claims.
+ * @param {ClaimResult[]} results
+ */
 export function renderClaimCounts(results) {
   if (results.length === 0) return []
   const contradicted = results.filter(result => result.status === 'contradicted').map(result => result.id)
@@ -70,7 +79,10 @@ export function renderClaimCounts(results) {
   ]
 }
 
-/** Groups the ids of claims that could not be tested, by the reason; []: all were tested. @param {ClaimResult[]} results */
+/**
+ * Groups the ids of claims that could not be tested, by the reason; []: all were tested.
+ * @param {ClaimResult[]} results
+ */
 export function groupUntested(results) {
   const untested = results.filter(result => result.status === NOT_TESTABLE)
   return [...groupBy(untested, result => result.reason)].map(([reason, alike]) => ({
@@ -79,7 +91,11 @@ export function groupUntested(results) {
   }))
 }
 
-/** Renders the claims of a source. @param {ClaimResult[]} results of one source @param {boolean} hasRuns several runs: each answer names its own */
+/**
+ * Renders the claims of a source.
+ * @param {ClaimResult[]} results of one source
+ * @param {boolean} hasRuns several runs: each answer names its own
+ */
 function renderSource(results, hasRuns) {
   const [{ source }] = results
   const untested = groupUntested(results)
@@ -96,7 +112,11 @@ function renderSource(results, hasRuns) {
   ]
 }
 
-/** Renders the status of a claim with its sentence, then both numbers and the reason. @param {ClaimResult} result @param {boolean} hasRuns */
+/**
+ * Renders the status of a claim with its sentence, then both numbers and the reason.
+ * @param {ClaimResult} result
+ * @param {boolean} hasRuns
+ */
 function renderClaim({ id, says, status, theirs, ours, reason, runId, isDeployed }, hasRuns) {
   const numbers = [theirs && `theirs ${theirs}`, ours && `ours ${ours}`].filter(Boolean).join(', ')
   const run = hasRuns && runId !== null ? ` [${runId}]` : ''
@@ -105,7 +125,10 @@ function renderClaim({ id, says, status, theirs, ours, reason, runId, isDeployed
   return [`  ${status.padEnd(STATUS_WIDTH)}${first.trimStart()}`, ...more, ...wrapText(answer, INDENT)]
 }
 
-/** Renders `9 claims: 5 reproduced, …`: how many claims have each status. @param {ClaimResult[]} results */
+/**
+ * Renders `9 claims: 5 reproduced, …`: how many claims have each status.
+ * @param {ClaimResult[]} results
+ */
 function renderStatusCounts(results) {
   const counts = STATUSES.map(status => `${results.filter(result => result.status === status).length} ${status}`)
   return `${results.length} claims: ${counts.join(', ')}.`
@@ -113,7 +136,8 @@ function renderStatusCounts(results) {
 
 /**
  * Makes the section of published claims: their count by answer, the tested ones, and why others were not tested.
- * @param {ClaimResult[]} results @returns {Section} its blocks are empty without claims
+ * @param {ClaimResult[]} results
+ * @returns {Section} its blocks are empty without claims
  */
 export function createClaimsSection(results) {
   const tested = results.filter(claim => claim.status !== NOT_TESTABLE)

@@ -12,7 +12,8 @@ import { createGroupBlocks, renderReasons, renderVerdict } from './verdicts.js'
 
 /**
  * Renders the comparison of two runs for the terminal. Pure.
- * @import { Comparison } from '../model/types.ts' @import { Section } from './section.js'
+ * @import { Comparison } from '../model/types.ts'
+ * @import { Section } from './section.js'
  * @import { ComparedRun, HeldThreshold, RunComparison } from '../analysis/compare-runs.js'
  * @typedef {Pick<ComparedRun, 'folder' | 'manifest'>} Named
  */
@@ -29,7 +30,9 @@ const SENTENCES_MOST = 3
 /**
  * Makes the answer of a comparison, new over old: a row for each arm, and the first three verdicts. If interleaved arms were
  * compared, others are left out.
- * @param {RunComparison} result @param {{ old: Named, new: Named }} runs @returns {import('./answer/answer.js').Answer}
+ * @param {RunComparison} result
+ * @param {{ old: Named, new: Named }} runs
+ * @returns {import('./answer/answer.js').Answer}
  */
 export function createComparisonAnswer({ comparisons, controls, refused, warnings, thresholds }, runs) {
   // Interleaved trials are surer: only the details have the windows that a run measured beside them.
@@ -76,7 +79,10 @@ export function createComparisonAnswer({ comparisons, controls, refused, warning
   }
 }
 
-/** Renders which trials were compared, since a run may have interleaved ones and others; empty: none were. @param {Comparison[]} comparisons */
+/**
+ * Renders which trials were compared, since a run may have interleaved ones and others; empty: none were.
+ * @param {Comparison[]} comparisons
+ */
 function renderComparedTrials(comparisons) {
   if (comparisons.length === 0) return []
   const limits = [...new Set(comparisons.map(({ cpuLimitCores }) => cpuLimitCores))]
@@ -84,7 +90,10 @@ function renderComparedTrials(comparisons) {
   return [`${comparisons[0].load.isInterleaved ? 'interleaved' : 'one proxy after the other'}${limit}`]
 }
 
-/** Renders arms that were not compared, all for the same reason. @param {RunComparison['refused']} refused */
+/**
+ * Renders arms that were not compared, all for the same reason.
+ * @param {RunComparison['refused']} refused
+ */
 function renderRefusedArms(refused) {
   const [{ isInterleaved, differing }] = refused
   const names = joinWords(refused.map(({ arm }) => arm))
@@ -93,7 +102,8 @@ function renderRefusedArms(refused) {
 
 /**
  * Renders a ratio with its interval; null: it was not compared, or is invalid.
- * @param {Comparison | undefined} comparison @returns {import('../answer/picture.js').Cell | null}
+ * @param {Comparison | undefined} comparison
+ * @returns {import('../answer/picture.js').Cell | null}
  */
 function renderChangeCell(comparison) {
   if (comparison === undefined || comparison.ratio.median === null || comparison.verdict === 'invalid') return null
@@ -104,7 +114,8 @@ function renderChangeCell(comparison) {
 
 /**
  * Renders the two runs, warnings, arms that were not compared, and every verdict over all sidecars, control and threshold.
- * @param {RunComparison} result @param {{ old: Named, new: Named }} runs
+ * @param {RunComparison} result
+ * @param {{ old: Named, new: Named }} runs
  */
 export function renderComparisonDetails({ comparisons, controls, refused, warnings, thresholds }, runs) {
   const createSentenceSection = (/** @type {string} */ id, /** @type {string[]} */ lines) =>
@@ -136,7 +147,11 @@ function renderRunSource({ folder, manifest: { run, kit } }) {
   return `${folder} (experiment ${run.experiment}, started ${run.startedAt}, kit ${version})`
 }
 
-/** Makes a section of verdicts for each arm. @param {Comparison[]} comparisons over all sidecars @returns {Section[]} */
+/**
+ * Makes a section of verdicts for each arm.
+ * @param {Comparison[]} comparisons over all sidecars
+ * @returns {Section[]}
+ */
 function createArmSections(comparisons) {
   const createComparisonKey = (/** @type {Comparison} */ c) => JSON.stringify([c.a, c.b, createGroupKey(c)])
   const arms = [...groupBy(comparisons, createComparisonKey).values()]
@@ -155,7 +170,11 @@ function createArmSections(comparisons) {
   })
 }
 
-/** Renders how the applications' CPU per request changed without sidecars. @param {Comparison} control @param {Comparison[]} controls */
+/**
+ * Renders how the applications' CPU per request changed without sidecars.
+ * @param {Comparison} control
+ * @param {Comparison[]} controls
+ */
 function renderControl(control, controls) {
   const { ratio, reasons } = control
   const where = renderAxes(control, listVariedAxes(controls))
@@ -166,7 +185,10 @@ function renderControl(control, controls) {
   return `${without} the applications used ${gap} CPU per request in new${notes}`
 }
 
-/** Renders whether a threshold was met, or that no arm tested it. @param {HeldThreshold} threshold */
+/**
+ * Renders whether a threshold was met, or that no arm tested it.
+ * @param {HeldThreshold} threshold
+ */
 function renderHeld({ arm, ...threshold }) {
   if (arm !== null) return renderThreshold({ ...threshold, arm })
   return `Threshold ${threshold.expression}: not tested: no arm that has its quantity was compared`

@@ -33,7 +33,10 @@ export function renderConditions({ carries = [], ...summary }) {
   })
 }
 
-/** Renders that the intervals of two measurements exclude each other, with both. @param {Band} band */
+/**
+ * Renders that the intervals of two measurements exclude each other, with both.
+ * @param {Band} band
+ */
 function renderContradiction({ a, b, measured }) {
   const parts = measured.map(
     ({ load, cpuLimitCores, ratio, low, high }) =>
@@ -42,7 +45,11 @@ function renderContradiction({ a, b, measured }) {
   return `CPU per request of ${a} over ${b} is ${parts.join(' and ')}: the intervals exclude each other, so the gap depends on load and limit. Quote each with its condition.`
 }
 
-/** Renders the range of the ratio over several conditions. @param {Band} band @param {Band['measured']} interleaved */
+/**
+ * Renders the range of the ratio over several conditions.
+ * @param {Band} band
+ * @param {Band['measured']} interleaved
+ */
 function renderBand({ a, b, link, conditions }, interleaved) {
   const medians = interleaved.map(({ ratio }) => ratio)
   const arms = interleaved.map(({ load, cpuLimitCores }) => ({ link, conditions, load, cpuLimitCores }))
@@ -51,14 +58,22 @@ function renderBand({ a, b, link, conditions }, interleaved) {
   return `${a} against ${b}: ${renderGap(Math.min(...medians), Math.max(...medians))} CPU per request over the ${interleaved.length} conditions of this run (${where}).`
 }
 
-/** Renders the only condition under which the ratio was measured. @param {Band} band @param {Pick<Summary, 'tools'>} summary */
+/**
+ * Renders the only condition under which the ratio was measured.
+ * @param {Band} band
+ * @param {Pick<Summary, 'tools'>} summary
+ */
 function renderOneCondition({ a, b, measured }, { tools }) {
   const one = /** @type {Band['measured'][number]} */ (measured.find(({ load }) => load.isInterleaved))
   const generator = findGenerator({ tools }) ?? DEFAULT_GENERATOR
   return `How much less or more ${a} uses than ${b} was measured at ${lowerFirstLetter(renderBandLoad(one))}, driven by ${generator}, on this machine. Other loads and placements move it: ${renderCommand('bench', 'conditions')} measures by how much.`
 }
 
-/** Renders `42 to 57 % less`. @param {number} low @param {number} high ratios */
+/**
+ * Renders `42 to 57 % less`.
+ * @param {number} low
+ * @param {number} high ratios
+ */
 function renderGap(low, high) {
   const computePercentApart = (/** @type {number} */ ratio) => 100 * (ratio - 1)
   const render = (/** @type {number} */ ratio) => `${Math.abs(computePercentApart(ratio)).toFixed(0)} %`
@@ -67,7 +82,10 @@ function renderGap(low, high) {
   return `${Math.abs(computePercentApart(least)).toFixed(0)} to ${render(most)} ${low < 1 ? 'less' : 'more'}`
 }
 
-/** Renders `32 users, a limit of 1 CPU, unpinned`. @param {Pick<Band['measured'][number], 'load' | 'cpuLimitCores'>} condition */
+/**
+ * Renders `32 users, a limit of 1 CPU, unpinned`.
+ * @param {Pick<Band['measured'][number], 'load' | 'cpuLimitCores'>} condition
+ */
 function renderBandLoad({ load, cpuLimitCores }) {
   const how = load.kind === 'open' ? `${load.ratePerSecond} requests/s` : `${load.users} users`
   const limit =

@@ -23,7 +23,10 @@ const COLUMNS = [
   ['boundBy', arm => arm.boundBy],
 ]
 
-/** Renders a row for each arm, A/A arms included, with the median, low and high of each quantity. @param {Summary} summary */
+/**
+ * Renders a row for each arm, A/A arms included, with the median, low and high of each quantity.
+ * @param {Summary} summary
+ */
 export function renderArmsCsv(summary) {
   const arms = listArms(summary)
   const rows = Object.values(QUANTITIES)
@@ -44,7 +47,10 @@ export function renderCsv(rows) {
   return rows.map(cells => `${cells.map(renderCell).join(',')}\r\n`).join('')
 }
 
-/** Renders a cell, in quotes if it has a quote, a comma or a line end; a text that may be a formula gets an apostrophe before it. @param {Cell} cell */
+/**
+ * Renders a cell, in quotes if it has a quote, a comma or a line end; a text that may be a formula gets an apostrophe before it.
+ * @param {Cell} cell
+ */
 function renderCell(cell) {
   const isMissing = cell === null || cell === undefined || Number.isNaN(cell)
   const printable = isMissing ? '' : escapeControls(`${cell}`)

@@ -11,8 +11,10 @@ import { listCharts } from './section.js'
 
 /**
  * Renders a run as one page of A4 for a decision, in words that need no page of the kit. Pure.
- * @import { Manifest, SizeResult, Summary } from '../model/types.ts' @import { Document } from './document.js'
- * @import { Markup } from './markup.js' @import { Picture } from '../answer/picture.js'
+ * @import { Manifest, SizeResult, Summary } from '../model/types.ts'
+ * @import { Document } from './document.js'
+ * @import { Markup } from './markup.js'
+ * @import { Picture } from '../answer/picture.js'
  */
 
 // Bounds that keep the page at one of A4: numbers of parts, then characters of a sentence.
@@ -52,7 +54,10 @@ const WORDS = [
 
 /**
  * Renders the page: the headline, a table, two charts, conditions and limits, all cut so that they fit on A4.
- * @param {object} run @param {Document} run.document @param {Summary} run.summary @param {Manifest} run.manifest
+ * @param {object} run
+ * @param {Document} run.document
+ * @param {Summary} run.summary
+ * @param {Manifest} run.manifest
  * @param {string} run.style CSS
  */
 export function renderDecisionPage({ document, summary, manifest, style }) {
@@ -89,7 +94,10 @@ ${words.length > 0 ? html`<p class="words">${words.map(([name, meaning]) => html
   })
 }
 
-/** Keeps the first rows of all pictures; left: the number of the others. @param {Picture[]} pictures */
+/**
+ * Keeps the first rows of all pictures; left: the number of the others.
+ * @param {Picture[]} pictures
+ */
 function cutPictures(pictures) {
   /** @type {Picture[]} */
   const fitting = []
@@ -107,7 +115,9 @@ const sumRows = pictures => pictures.reduce((sum, { rows }) => sum + rows.length
 
 /**
  * Draws the table's values as bars, and charts of the report if bars are too few or too many.
- * @param {Document} document @param {SizeResult[]} sizes @returns {Markup[]}
+ * @param {Document} document
+ * @param {SizeResult[]} sizes
+ * @returns {Markup[]}
  */
 function drawCharts({ answer, sections }, sizes) {
   const panels = [...listSizePanels(sizes), ...answer.pictures.flatMap(listPanels)]
@@ -132,13 +142,18 @@ const renderTitle = title =>
 
 /**
  * Lists panels of what sidecars used beside their limits, in m and Mi; empty: no size has an answer.
- * @param {SizeResult[]} sizes @returns {ReturnType<typeof listPanels>}
+ * @param {SizeResult[]} sizes
+ * @returns {ReturnType<typeof listPanels>}
  */
 function listSizePanels(sizes) {
   const answeredSizes = sizes.flatMap(size =>
     size.answer?.limits && size.answer.need ? [{ name: renderArmName(size), ...size.answer }] : [],
   )
-  /** @param {string} title @param {[words: string, of: (size: typeof answeredSizes[number]) => number | null][]} rows @param {string} unit */
+  /**
+   * @param {string} title
+   * @param {[words: string, of: (size: typeof answeredSizes[number]) => number | null][]} rows
+   * @param {string} unit
+   */
   const createBarPanel = (title, rows, unit) => ({
     title,
     bars: answeredSizes.flatMap((size, i) =>
@@ -172,7 +187,8 @@ function listSizePanels(sizes) {
 
 /**
  * Lists the conditions, each with its name.
- * @param {{ summary: Summary, manifest: Manifest, startedAt: string }} run @returns {[string, string][]}
+ * @param {{ summary: Summary, manifest: Manifest, startedAt: string }} run
+ * @returns {[string, string][]}
  */
 function listConditions({ summary, manifest, startedAt }) {
   const { machine, tools } = summary
@@ -198,7 +214,11 @@ function listConditions({ summary, manifest, startedAt }) {
 /** @param {number | null} cores */
 const renderLimit = cores => (cores === null ? 'no limit' : `${renderNounCount(cores, 'core')} for each sidecar`)
 
-/** Renders what was recorded of the machine, and whether the load shares it. @param {Summary['machine']} machine @param {string} target */
+/**
+ * Renders what was recorded of the machine, and whether the load shares it.
+ * @param {Summary['machine']} machine
+ * @param {string} target
+ */
 function renderMachine({ cpuModel, cpus, memoryBytes, kernel, architecture, loadHost }, target) {
   const parts = [
     ...(cpuModel ? [shortenModel(`${cpuModel}`)] : []),
@@ -211,7 +231,10 @@ function renderMachine({ cpuModel, cpus, memoryBytes, kernel, architecture, load
   return parts.join(', ')
 }
 
-/** Lists what a reader must not conclude, at most six sentences: first what this run lacks. @param {{ document: Document, summary: Summary }} run */
+/**
+ * Lists what a reader must not conclude, at most six sentences: first what this run lacks.
+ * @param {{ document: Document, summary: Summary }} run
+ */
 function listCaveats({ document: { answer, missing }, summary }) {
   const sizes = listSizes(summary)
   const headings = answer.pictures.flatMap(({ columns }) =>
@@ -249,5 +272,8 @@ function listWords(markup) {
 /** @param {string} markup */
 const readText = markup => markup.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')
 
-/** @param {string} text @param {number} [most] */
+/**
+ * @param {string} text
+ * @param {number} [most]
+ */
 const clipText = (text, most = LENGTH_MOST) => (text.length <= most ? text : `${text.slice(0, most - 1).trimEnd()}…`)

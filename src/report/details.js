@@ -10,7 +10,11 @@ import { renderNotMeasuredPlanes } from './missing.js'
 import { renderSectionsText } from './section-text.js'
 
 /** Every quantity, check and definition of a run, for `--details` on a terminal. Pure. */
-/** @import { ClaimResult } from '../analysis/claims/claims.js' @import { Summary } from '../model/types.ts' @import { Answer } from './answer/answer.js' */
+/**
+ * @import { ClaimResult } from '../analysis/claims/claims.js'
+ * @import { Summary } from '../model/types.ts'
+ * @import { Answer } from './answer/answer.js'
+ */
 
 /**
  * @typedef {object} DetailOptions
@@ -25,7 +29,8 @@ import { renderSectionsText } from './section-text.js'
 /**
  * Renders a title, what is missing, the pictures of which the answer left rows out, the sections of a run, and the commands and
  * files that show more. Of a run without arms it renders only that nothing was measured, and why.
- * @param {Summary} summary @param {DetailOptions} [options]
+ * @param {Summary} summary
+ * @param {DetailOptions} [options]
  */
 export function renderDetailsText(
   summary,
@@ -50,7 +55,10 @@ export function renderDetailsText(
   ])
 }
 
-/** Renders the experiment, its links, the lengths of its windows, and the target or the host of the load. @param {Summary} summary */
+/**
+ * Renders the experiment, its links, the lengths of its windows, and the target or the host of the load.
+ * @param {Summary} summary
+ */
 function renderTitle(summary) {
   const { machine, run } = summary
   const arms = listArms(summary)
@@ -69,7 +77,11 @@ function listNotMeasuredCommands({ notMeasured }) {
   )
 }
 
-/** Lists files and commands, each with what it shows. @param {string} folder @param {{ hasPage: boolean, hasClaims: boolean }} options */
+/**
+ * Lists files and commands, each with what it shows.
+ * @param {string} folder
+ * @param {{ hasPage: boolean, hasClaims: boolean }} options
+ */
 function listFurtherCommands(folder, { hasPage, hasClaims }) {
   return [
     `${hasPage ? `${folder}/report.html` : renderCommand('report', `${folder} --format html`)}: charts, every trial, where the numbers are from`,
@@ -78,7 +90,10 @@ function listFurtherCommands(folder, { hasPage, hasClaims }) {
   ]
 }
 
-/** @param {string} heading @param {string[]} lines */
+/**
+ * @param {string} heading
+ * @param {string[]} lines
+ */
 function listHeadedLines(heading, lines) {
   return lines.length === 0 ? [] : [heading, ...lines.flatMap(line => wrapText(line, '  ', '    '))]
 }

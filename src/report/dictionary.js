@@ -2,7 +2,10 @@ import { GATES, USES } from '../judge/gates.js'
 import { QUANTITIES } from '../judge/quantities.js'
 import { alignLeft } from '../lib/text-table.js'
 
-/** Definitions of the words in a report. Pure. @import { BoundBy, Verdict } from '../model/types.ts' */
+/**
+ * Definitions of the words in a report. Pure.
+ * @import { BoundBy, Verdict } from '../model/types.ts'
+ */
 
 /** @type {Record<BoundBy, string>} */
 const BOUND_BY = {

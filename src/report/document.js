@@ -19,9 +19,12 @@ import { CONTRASTS, createVerdictBlocks, renderContrastVerdicts } from './verdic
 
 /**
  * The document of a run: its answer, and sections that every format renders. Pure.
- * @import { Manifest, Summary, TrialRecord } from '../model/types.ts' @import { Answer } from './answer/answer.js'
- * @import { ClaimResult } from '../analysis/claims/claims.js' @import { Table } from '../lib/text-table.js'
- * @import { Block, Section } from './section.js' @import { ReportChart } from './charts/tables.js'
+ * @import { Manifest, Summary, TrialRecord } from '../model/types.ts'
+ * @import { Answer } from './answer/answer.js'
+ * @import { ClaimResult } from '../analysis/claims/claims.js'
+ * @import { Table } from '../lib/text-table.js'
+ * @import { Block, Section } from './section.js'
+ * @import { ReportChart } from './charts/tables.js'
  * @import { RenderedResult } from '../kinds/sections.js'
  */
 
@@ -54,7 +57,11 @@ const LISTED_MOST = 12
 const DOTS =
   'A dot is a round, a bar the median, a band its 95 % interval. Hollow: the same plane measured again (A/A); grey: no sidecars.'
 
-/** Makes the document of a run. Some sections may be empty, which the formats leave out. @param {Run} run @returns {Document} */
+/**
+ * Makes the document of a run. Some sections may be empty, which the formats leave out.
+ * @param {Run} run
+ * @returns {Document}
+ */
 export function createDocument(run) {
   const { manifest, summary, records, warnings, claims } = run
   const charts = drawCharts(run)
@@ -80,7 +87,11 @@ export function createDocument(run) {
   }
 }
 
-/** Makes the sections that need no records, for `--details` on a terminal. @param {Summary} summary @param {ClaimResult[]} claims */
+/**
+ * Makes the sections that need no records, for `--details` on a terminal.
+ * @param {Summary} summary
+ * @param {ClaimResult[]} claims
+ */
 export function createSummarySections(summary, claims) {
   return [
     ...createResultSections(summary, []),
@@ -95,7 +106,9 @@ export function createSummarySections(summary, claims) {
 
 /**
  * Makes a section for each result: verdicts, a table of arms if it has rounds, and its charts of rounds.
- * @param {Summary} summary @param {ReportChart[]} rounds @returns {Section[]}
+ * @param {Summary} summary
+ * @param {ReportChart[]} rounds
+ * @returns {Section[]}
  */
 function createResultSections(summary, rounds) {
   const { shows } = summary
@@ -118,7 +131,9 @@ function createResultSections(summary, rounds) {
 
 /**
  * Makes the blocks of charts with a legend, for the page alone.
- * @param {ReportChart[]} charts @param {string} [legend] by default that of rounds @returns {Block[]} []: there are no charts
+ * @param {ReportChart[]} charts
+ * @param {string} [legend] by default that of rounds
+ * @returns {Block[]} []: there are no charts
  */
 export function createRoundBlocks(charts, legend = DOTS) {
   if (charts.length === 0) return []
@@ -128,7 +143,10 @@ export function createRoundBlocks(charts, legend = DOTS) {
   ]
 }
 
-/** @param {Summary} summary @returns {Section} */
+/**
+ * @param {Summary} summary
+ * @returns {Section}
+ */
 function createContrastSection(summary) {
   return {
     id: 'contrasts',
@@ -138,7 +156,10 @@ function createContrastSection(summary) {
   }
 }
 
-/** @param {Summary} summary @returns {Section} */
+/**
+ * @param {Summary} summary
+ * @returns {Section}
+ */
 function createFindingSection(summary) {
   const findings = [renderCpuLines(summary), renderSlopes(summary), renderPlateaus(summary), renderFindings(summary)]
   return { id: 'findings', name: 'Findings', blocks: findings.map(lines => ({ type: 'columns', lines })) }
@@ -146,7 +167,9 @@ function createFindingSection(summary) {
 
 /**
  * Makes the section of thresholds, and of notes if a result compares rounds.
- * @param {Summary} summary @param {string[]} [more] notes of the run @returns {Section}
+ * @param {Summary} summary
+ * @param {string[]} [more] notes of the run
+ * @returns {Section}
  */
 function createNoteSection(summary, more = []) {
   const notes = listResults(summary).some(hasComparedRounds)
@@ -161,7 +184,8 @@ function createNoteSection(summary, more = []) {
 
 /**
  * Says whether the load generator shares the CPUs of the sidecars: it has neither CPUs nor a machine for itself. False for runs without
- * a load, and on other targets than this machine. @param {Pick<Run, 'manifest' | 'summary'>} run
+ * a load, and on other targets than this machine.
+ * @param {Pick<Run, 'manifest' | 'summary'>} run
  */
 function isGeneratorShared({ manifest: { target, machine, placements }, summary }) {
   const isApart = machine.loadHost !== undefined || Object.values(placements).every(placement => placement !== null)
@@ -173,7 +197,9 @@ const hasComparedRounds = ({ sections }) => sections.hasRounds !== false
 
 /**
  * Makes the section of gates that fired, which a terminal has as lines, and of trials.
- * @param {Summary} summary @param {TrialRecord[]} records @returns {Section}
+ * @param {Summary} summary
+ * @param {TrialRecord[]} records
+ * @returns {Section}
  */
 function createTrialSection(summary, records) {
   const brief = listResults(summary).some(hasComparedRounds)
@@ -191,7 +217,9 @@ function createTrialSection(summary, records) {
 
 /**
  * Makes the section on the origin of the numbers, which a terminal does not have.
- * @param {Manifest} manifest @param {TrialRecord[]} records @returns {Section}
+ * @param {Manifest} manifest
+ * @param {TrialRecord[]} records
+ * @returns {Section}
  */
 function createProvenanceSection(manifest, records) {
   const setting = listRunFacts(manifest, records)
@@ -205,7 +233,11 @@ function createProvenanceSection(manifest, records) {
   }
 }
 
-/** Makes the section of definitions, for the page alone. @param {Table[]} tables @returns {Section} */
+/**
+ * Makes the section of definitions, for the page alone.
+ * @param {Table[]} tables
+ * @returns {Section}
+ */
 export function createWordSection(tables) {
   return {
     id: 'words',
@@ -216,7 +248,8 @@ export function createWordSection(tables) {
 
 /**
  * Computes the seconds from the start of a run to the end of its last trial: of its window or its phases, whichever is later.
- * @param {Pick<Run, 'manifest' | 'records'>} run @returns {number | null} null: no record, or none that ended after the start
+ * @param {Pick<Run, 'manifest' | 'records'>} run
+ * @returns {number | null} null: no record, or none that ended after the start
  */
 export function findSeconds({ manifest, records }) {
   const ends = records.map(({ startedAt, window, phasesSeconds }) => {
@@ -227,7 +260,11 @@ export function findSeconds({ manifest, records }) {
   return Number.isFinite(seconds) && seconds > 0 ? seconds : null
 }
 
-/** Lists the gates that fired, with the quantities that each excludes (none, if it only reports), and failed trials. @param {Summary} summary @returns {Table} */
+/**
+ * Lists the gates that fired, with the quantities that each excludes (none, if it only reports), and failed trials.
+ * @param {Summary} summary
+ * @returns {Table}
+ */
 function tabulateGates(summary) {
   return {
     caption: 'Checks that excluded something, and trials that failed',
@@ -238,7 +275,11 @@ function tabulateGates(summary) {
   }
 }
 
-/** Lists every trial with its rate and the CPU of its sidecars, of more than twelve only the sum; `-`: not measured. @param {TrialRecord[]} records @returns {Table} */
+/**
+ * Lists every trial with its rate and the CPU of its sidecars, of more than twelve only the sum; `-`: not measured.
+ * @param {TrialRecord[]} records
+ * @returns {Table}
+ */
 function tabulateTrials(records) {
   const formatOrDash = (/** @type {number | null} */ value, digits = 0) =>
     value === null ? '-' : value.toFixed(digits)
@@ -266,7 +307,11 @@ function tabulateTrials(records) {
   }
 }
 
-/** Lists the files of each sidecar, as of its first trial. @param {TrialRecord[]} records @returns {Table} */
+/**
+ * Lists the files of each sidecar, as of its first trial.
+ * @param {TrialRecord[]} records
+ * @returns {Table}
+ */
 function tabulateFiles(records) {
   const rows = new Map()
   for (const record of records) {

@@ -8,9 +8,17 @@ import {
   tabulateParity,
 } from '../parity/verdict/rows.js'
 
-/** The section on the check for equal work. Pure. @import { Summary } from '../model/types.ts' @import { Section } from './section.js' */
+/**
+ * The section on the check for equal work. Pure.
+ * @import { Summary } from '../model/types.ts'
+ * @import { Section } from './section.js'
+ */
 
-/** Makes the section on equal work, without blocks if nothing was checked. @param {Pick<Summary, 'parity' | 'results' | 'relaxes'>} summary @returns {Section} */
+/**
+ * Makes the section on equal work, without blocks if nothing was checked.
+ * @param {Pick<Summary, 'parity' | 'results' | 'relaxes'>} summary
+ * @returns {Section}
+ */
 export function createEqualWorkSection(summary) {
   if (summary.parity.length === 0) return { id: 'parity', name: 'Equal work', blocks: [] }
   return {

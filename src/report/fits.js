@@ -6,10 +6,16 @@ import { renderInterval, renderPercent } from '../lib/units.js'
 import { AXES, listVariedAxes, renderArmName, renderAxes } from '../model/arms.js'
 import { listArms } from '../model/results.js'
 
-/** Renders fitted lines with their points, and plateaus. Pure. @import { Plateau } from '../analysis/fits.js' */
+/**
+ * Renders fitted lines with their points, and plateaus. Pure.
+ * @import { Plateau } from '../analysis/fits.js'
+ */
 /** @import { CpuLine, Slope, Summary } from '../model/types.ts' */
 
-/** Renders each fitted line of CPU over the rate, with its points; []: no line was fitted. @param {Pick<Summary, 'results'>} summary */
+/**
+ * Renders each fitted line of CPU over the rate, with its points; []: no line was fitted.
+ * @param {Pick<Summary, 'results'>} summary
+ */
 export function renderCpuLines({ results }) {
   const lines = results.flatMap(result => result.lines)
   return lines.length === 0
@@ -20,7 +26,10 @@ export function renderCpuLines({ results }) {
       ]
 }
 
-/** Renders a fitted line with its largest residual, then its points, each with its own. @param {CpuLine} line */
+/**
+ * Renders a fitted line with its largest residual, then its points, each with its own.
+ * @param {CpuLine} line
+ */
 function renderLine(line) {
   const { baseMillicores: base, slopeMillicoresPerRequestPerSecond: slope, points, service, services } = line
   const whose = `${renderArmName(line)}, ${service ? `${service}'s sidecar` : 'all sidecars'}${services > 1 ? `, ${services} services` : ''}`
@@ -31,7 +40,10 @@ function renderLine(line) {
   ]
 }
 
-/** Renders how much each followed quantity changes in an hour of the run; []: no slope was fitted. @param {Pick<Summary, 'results'>} summary */
+/**
+ * Renders how much each followed quantity changes in an hour of the run; []: no slope was fitted.
+ * @param {Pick<Summary, 'results'>} summary
+ */
 export function renderSlopes({ results }) {
   const slopes = results.flatMap(result => result.slopes)
   return slopes.length === 0
@@ -51,7 +63,8 @@ function renderSlope({ armId, quantity, perHour, low, high, rounds }) {
 
 /**
  * Renders from which value on a quantity is near its least; []: the experiment asks for no plateaus, or fewer than three values were
- * measured. @param {Pick<Summary, 'results' | 'shows' | 'run'>} summary
+ * measured.
+ * @param {Pick<Summary, 'results' | 'shows' | 'run'>} summary
  */
 export function renderPlateaus({ results, shows, run }) {
   const plateaus = findPlateaus({ results, shows, run })
@@ -69,7 +82,8 @@ export function renderPlateaus({ results, shows, run }) {
 
 /**
  * Renders at which value a quantity is least, where its plateau begins, and how sure that is.
- * @param {Plateau} plateau @param {import('../model/types.ts').Summary['shows']['across']} across
+ * @param {Plateau} plateau
+ * @param {import('../model/types.ts').Summary['shows']['across']} across
  */
 function renderPlateau({ quantity, best, from, last, ratio, nearest, isSure, missing }, across) {
   const row = QUANTITIES[quantity]

@@ -12,7 +12,8 @@ import { createColours } from './charts.js'
 /**
  * Draws the charts of a history, each with its numbers as a table. Pure.
  * @import { History, Line } from '../analysis/history.js'
- * @import { QuantityRow } from '../judge/record/quantity-row.js' @import { ReportChart } from './charts/tables.js'
+ * @import { QuantityRow } from '../judge/record/quantity-row.js'
+ * @import { ReportChart } from './charts/tables.js'
  * @import { Table } from '../lib/text-table.js'
  */
 
@@ -21,7 +22,8 @@ export const ROWS = { ...QUANTITIES, [CONTROL.name]: CONTROL }
 
 /**
  * Draws a chart for each quantity and group of arms. The control stands in that of the primary quantity, and has none of its own.
- * @param {History} history @returns {ReportChart[]}
+ * @param {History} history
+ * @returns {ReportChart[]}
  */
 export function drawHistory({ lines, runs }) {
   const colourFor = createColours(lines.filter(line => !line.isControl).map(line => line.arm))
@@ -67,13 +69,17 @@ function tabulateRuns({ title, row, runs, drawn }) {
 
 /**
  * Converts a quantity to the unit in which it is shown, without its values; null: it has no median.
- * @param {import('../model/types.ts').Quantity} quantity @param {QuantityRow} row
+ * @param {import('../model/types.ts').Quantity} quantity
+ * @param {QuantityRow} row
  */
 export function scaleValue({ median, low, high }, { scale = 1 }) {
   return median === null ? null : { median: median / scale, low: low && low / scale, high: high && high / scale }
 }
 
-/** Finds the decimal digits of a quantity in a history: those with which one sidecar is shown. @param {QuantityRow} row */
+/**
+ * Finds the decimal digits of a quantity in a history: those with which one sidecar is shown.
+ * @param {QuantityRow} row
+ */
 export function chooseDigits({ digits, digitsOfOne = digits }) {
   return digitsOfOne
 }

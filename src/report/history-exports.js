@@ -41,7 +41,8 @@ export function renderBenchfmt({ runs, lines }) {
 
 /**
  * Renders a line for each round with a value: name, iterations (always 1), values with units.
- * @param {NamedLine[]} lines of one arm @param {number} run its index
+ * @param {NamedLine[]} lines of one arm
+ * @param {number} run its index
  */
 function renderRounds(lines, run) {
   const count = Math.max(...lines.map(({ values }) => values[run].values.length))
@@ -57,7 +58,8 @@ function renderRounds(lines, run) {
 /**
  * Renders what Apache Otava reads: its configuration, and a CSV for each line. Otava takes no empty cell, so a line has rows
  * for the runs that have a value.
- * @param {History} history @returns {{ name: string, content: string }[]} files of one folder, from which otava is started
+ * @param {History} history
+ * @returns {{ name: string, content: string }[]} files of one folder, from which otava is started
  */
 export function renderOtava({ runs, lines }) {
   const files = createNamedLines(lines).map(line => {
@@ -80,7 +82,10 @@ export function renderOtava({ runs, lines }) {
   return [{ name: 'otava.yaml', content: stringify({ tests }) }, ...files.map(({ file }) => file)]
 }
 
-/** @param {NamedLine} line @param {HistoryRun[]} runs */
+/**
+ * @param {NamedLine} line
+ * @param {HistoryRun[]} runs
+ */
 function renderCsv({ quantity, values }, runs) {
   const rows = runs.flatMap(({ startedAt, folder, kit }, i) =>
     values[i].median === null ? [] : [[startedAt, folder, kit, `${values[i].median}`]],
@@ -91,7 +96,11 @@ function renderCsv({ quantity, values }, runs) {
 /** @param {string} cell */
 const quoteCell = cell => (/[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)
 
-/** Adds to each line the name of its arm in one word that a file may have. @param {Line[]} lines @returns {NamedLine[]} */
+/**
+ * Adds to each line the name of its arm in one word that a file may have.
+ * @param {Line[]} lines
+ * @returns {NamedLine[]}
+ */
 function createNamedLines(lines) {
   const varied = listVariedAxes(lines.filter(({ isControl }) => !isControl).map(({ arm }) => arm))
   return lines.map(line => {

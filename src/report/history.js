@@ -10,7 +10,8 @@ import { renderSectionsText } from './section-text.js'
 
 /**
  * The document of a history, as text for the terminal and as a page. Pure.
- * @import { History, Line } from '../analysis/history.js' @import { Table } from '../lib/text-table.js'
+ * @import { History, Line } from '../analysis/history.js'
+ * @import { Table } from '../lib/text-table.js'
  * @import { Section } from './section.js'
  * @typedef {ReturnType<typeof createHistoryDocument>} HistoryDocument
  */
@@ -20,7 +21,8 @@ const LEGEND =
 
 /**
  * Makes the document of a history: charts, changes, runs that are not comparable, and notes. Tables without rows are left out.
- * @param {History} history @returns {{ title: string, answer: string, sections: Section[] }}
+ * @param {History} history
+ * @returns {{ title: string, answer: string, sections: Section[] }}
  */
 export function createHistoryDocument(history) {
   const tables = [
@@ -44,7 +46,11 @@ export function createHistoryDocument(history) {
   }
 }
 
-/** Makes the section of charts, which is empty if no line has a value. @param {History} history @returns {Section} */
+/**
+ * Makes the section of charts, which is empty if no line has a value.
+ * @param {History} history
+ * @returns {Section}
+ */
 function createLineSection(history) {
   const charts = drawHistory(history)
   const blocks = /** @type {Section['blocks']} */ ([
@@ -59,7 +65,11 @@ export function renderHistoryText({ title, answer, sections }) {
   return joinParts([[title, ...wrapText(answer)], ...renderSectionsText(sections)])
 }
 
-/** Renders a history as a page. @param {HistoryDocument} document @param {import('./html-page.js').Assets} assets */
+/**
+ * Renders a history as a page.
+ * @param {HistoryDocument} document
+ * @param {import('./html-page.js').Assets} assets
+ */
 export function renderHistoryHtml({ title, answer, sections }, assets) {
   const body = html`<header>
 <h1>${title}</h1>
@@ -71,7 +81,10 @@ ${renderSections(sections)}
   return renderPage({ title: `${title}: ${answer}`, body, charts: listCharts(sections), assets })
 }
 
-/** Renders the primary quantity of each arm in its first and its last run. @param {History} history */
+/**
+ * Renders the primary quantity of each arm in its first and its last run.
+ * @param {History} history
+ */
 function renderAnswer({ runs, lines }) {
   if (lines.length === 0) return 'Nothing to draw: no run here can be compared with another.'
   const primary = lines.filter(line => line.quantity === PRIMARY.name)
@@ -111,7 +124,11 @@ function renderNotes({ lines, runs, reference, nodes, unmatched }) {
   ]
 }
 
-/** Lists each run from which on something changed, and what. @param {History} history @returns {Table} */
+/**
+ * Lists each run from which on something changed, and what.
+ * @param {History} history
+ * @returns {Table}
+ */
 function tabulateChanges({ runs }) {
   return {
     caption: 'Where the kit, a tool, a script or the kernel changed',
@@ -124,7 +141,10 @@ function tabulateChanges({ runs }) {
   }
 }
 
-/** @param {History} history @returns {Table} */
+/**
+ * @param {History} history
+ * @returns {Table}
+ */
 function tabulateLeftRuns({ left, reference }) {
   return {
     caption: `Not comparable${reference === null ? '' : ` with ${reference}; of the two, the earlier is "old"`}`,

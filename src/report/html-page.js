@@ -7,9 +7,11 @@ import { selectSections } from './section.js'
 /**
  * Renders a page that needs no network, and no JavaScript to be read; and its parts. Pure.
  * @import { Chart } from './charts/style.js'
- * @import { ReportChart } from './charts/tables.js' @import { SidecarSeries } from '../judge/sidecars.js'
+ * @import { ReportChart } from './charts/tables.js'
+ * @import { SidecarSeries } from '../judge/sidecars.js'
  * @import { Block, Section } from './section.js'
- * @import { Markup } from './markup.js' @import { Table } from '../lib/text-table.js'
+ * @import { Markup } from './markup.js'
+ * @import { Table } from '../lib/text-table.js'
  */
 
 /**
@@ -76,7 +78,11 @@ export function renderSections(sections) {
   )
 }
 
-/** Renders a block; a folded table opens on a click. @param {Block} block @returns {Markup[]} */
+/**
+ * Renders a block; a folded table opens on a click.
+ * @param {Block} block
+ * @returns {Markup[]}
+ */
 function renderBlock(block) {
   switch (block.type) {
     case 'heading':
@@ -94,13 +100,19 @@ function renderBlock(block) {
   }
 }
 
-/** @param {string} line @param {'strong' | 'muted'} [tone] */
+/**
+ * @param {string} line
+ * @param {'strong' | 'muted'} [tone]
+ */
 function renderSentence(line, tone) {
   if (tone === 'strong') return html`<p><strong>${line}</strong></p>`
   return tone === 'muted' ? html`<p class="muted">${line}</p>` : html`<p>${line}</p>`
 }
 
-/** @param {ReportChart[]} charts @returns {Markup[]} */
+/**
+ * @param {ReportChart[]} charts
+ * @returns {Markup[]}
+ */
 function renderCharts(charts) {
   if (charts.length === 0) return []
   return [
@@ -113,7 +125,9 @@ const DRAWN_MOST = 24
 
 /**
  * Renders a fold for each chart of a trial, of which the first 24 are drawn, and a choice of any trial, which the page's script fills
- * and shows. @param {ReportChart[]} charts @returns {Markup[]}
+ * and shows.
+ * @param {ReportChart[]} charts
+ * @returns {Markup[]}
  */
 function renderTrialCharts(charts) {
   return [
@@ -125,7 +139,10 @@ function renderTrialCharts(charts) {
   ]
 }
 
-/** @param {Omit<ReportChart, 'table'>} chart @param {{ isDrawn: boolean, body: Markup }} options isDrawn: `false`: by the page's script alone */
+/**
+ * @param {Omit<ReportChart, 'table'>} chart
+ * @param {{ isDrawn: boolean, body: Markup }} options isDrawn: `false`: by the page's script alone
+ */
 function renderFigure(chart, { isDrawn, body }) {
   const { id, title, description, height } = chart
   const drawing = isDrawn
@@ -134,7 +151,11 @@ function renderFigure(chart, { isDrawn, body }) {
   return html`<figure><figcaption>${title}</figcaption><div class="chart" style="height: ${height}px" data-chart="${id}" role="img" aria-label="${description}">${drawing}</div>${body}</figure>`
 }
 
-/** Renders a table that scrolls sideways; one without rows says `none`. @param {Table} table @param {string} [kind] a CSS class */
+/**
+ * Renders a table that scrolls sideways; one without rows says `none`.
+ * @param {Table} table
+ * @param {string} [kind] a CSS class
+ */
 export function renderTable({ caption, columns, rows }, kind = '') {
   const width = columns.length
   return html`<div class="scroll" role="group" tabindex="0" aria-label="${caption || 'table'}"><table class="${kind}"><caption>${caption}</caption>
@@ -147,18 +168,29 @@ function renderHead([name, align]) {
   return name ? html`<th scope="col" class="${align}">${name}</th>` : html`<td></td>`
 }
 
-/** @param {Table['rows'][0][0]} cell @param {string} align */
+/**
+ * @param {Table['rows'][0][0]} cell
+ * @param {string} align
+ */
 function renderCell(cell, align) {
   if (typeof cell === 'object') return html`<th scope="rowgroup" colspan="${cell.colSpan}">${cell.content}</th>`
   return html`<td class="${align}">${trustMarkup(cell.split('\n').map(escapeMarkup).join('<br>'))}</td>`
 }
 
-/** @param {Table} table @param {string} [kind] a class */
+/**
+ * @param {Table} table
+ * @param {string} [kind] a class
+ */
 function renderDetails(table, kind) {
   return html`<details><summary>${table.caption} (${table.rows.length} rows)</summary>${renderTable(table, kind)}</details>`
 }
 
-/** Renders a list below its heading; empty without lines. @param {string[]} lines @param {string} [heading] @returns {Markup[]} */
+/**
+ * Renders a list below its heading; empty without lines.
+ * @param {string[]} lines
+ * @param {string} [heading]
+ * @returns {Markup[]}
+ */
 export function renderList(lines, heading) {
   if (lines.length === 0) return []
   return [html`${heading ? html`<p>${heading}:</p>` : null}<ul>${lines.map(line => html`<li>${line}</li>`)}</ul>`]
@@ -167,13 +199,17 @@ export function renderList(lines, heading) {
 /** Renders JSON that cannot end its script element. @param {unknown} value */
 const renderJson = value => JSON.stringify(value).replaceAll('<', '\\u003c')
 
-/** Removes the relative imports and exports of a module, so that modules can be joined to one script with one scope. @param {string} source */
+/**
+ * Removes the relative imports and exports of a module, so that modules can be joined to one script with one scope.
+ * @param {string} source
+ */
 function joinModule(source) {
   return source.replace(/^import [^']* from '\.[^']*'$/gm, '').replace(/^export (?=const|function|class)/gm, '')
 }
 
 /**
- * Draws an SVG in light colours, 580 pixels wide. @param {Chart} options
+ * Draws an SVG in light colours, 580 pixels wide.
+ * @param {Chart} options
  * @param {{ isStandalone?: boolean }} [form] isStandalone: for a file, with a background and a description
  */
 export function drawSvg({ title, description, height, option }, { isStandalone = false } = {}) {

@@ -5,13 +5,15 @@ import { listCharts, selectSections } from './section.js'
 
 /**
  * Renders a run as one page. Pure.
- * @import { SidecarSeries } from '../judge/sidecars.js' @import { Document } from './document.js'
+ * @import { SidecarSeries } from '../judge/sidecars.js'
+ * @import { Document } from './document.js'
  * @import { Assets } from './html-page.js'
  */
 
 /**
  * Renders the page: the answer, then all sections.
- * @param {Document} document @param {{ series: Record<string, SidecarSeries[]>, assets: Assets }} options series: by trial id
+ * @param {Document} document
+ * @param {{ series: Record<string, SidecarSeries[]>, assets: Assets }} options series: by trial id
  */
 export function renderHtml({ title, question, answer, startedAt, missing, sections }, { series, assets }) {
   const first = renderAnswerHtml(answer)
@@ -26,7 +28,10 @@ ${renderSections(sections)}
   return renderPage({ title: `${title}: ${first.title}`, body, charts: listCharts(sections), series, assets })
 }
 
-/** Renders the list of what could not be read or drawn of the run; null: nothing. @param {string[]} lines */
+/**
+ * Renders the list of what could not be read or drawn of the run; null: nothing.
+ * @param {string[]} lines
+ */
 function renderLacks(lines) {
   return lines.length === 0
     ? null

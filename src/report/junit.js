@@ -18,7 +18,8 @@ import { renderGate } from './missing.js'
 
 /**
  * Renders a case for each threshold and each arm: a crossed threshold fails; a threshold without a value is skipped, and an arm
- * that a gate spoiled, or of which nothing was measured. @param {Summary} summary
+ * that a gate spoiled, or of which nothing was measured.
+ * @param {Summary} summary
  */
 export function renderJunit({ run, results, thresholds }) {
   const arms = listArms({ results })
@@ -46,7 +47,11 @@ export function renderJunit({ run, results, thresholds }) {
   return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="${escapeXml(run.id)}">\n${suites.join('')}</testsuites>\n`
 }
 
-/** Renders a suite; `errors` is 0, since a case either fails or is skipped. @param {string} name @param {Case[]} cases */
+/**
+ * Renders a suite; `errors` is 0, since a case either fails or is skipped.
+ * @param {string} name
+ * @param {Case[]} cases
+ */
 function renderSuite(name, cases) {
   const failures = cases.filter(c => c.failure !== undefined).length
   const skipped = cases.filter(c => c.skipped !== undefined).length
@@ -60,7 +65,10 @@ function renderSuite(name, cases) {
   return `  <testsuite name="${escapeXml(name)}" tests="${cases.length}" failures="${failures}" errors="0" skipped="${skipped}">\n${lines.join('')}  </testsuite>\n`
 }
 
-/** Escapes a text, without the characters that XML 1.0 cannot hold even if they are escaped. @param {string} text */
+/**
+ * Escapes a text, without the characters that XML 1.0 cannot hold even if they are escaped.
+ * @param {string} text
+ */
 function escapeXml(text) {
   const allowed = [...text]
     .filter(c => /[\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/u.test(c))

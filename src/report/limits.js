@@ -10,7 +10,8 @@ import { listSizes } from '../model/results.js'
 /**
  * Renders the limits that were found, to paste, and how many of them a node holds. Pure.
  * @import { readNode } from '../kinds/search/nodes.js'
- * @import { SizeResult, Summary } from '../model/types.ts' @import { Limits } from '../model/container-limits.js'
+ * @import { SizeResult, Summary } from '../model/types.ts'
+ * @import { Limits } from '../model/container-limits.js'
  * @typedef {{ service: string | null, limits: Limits }} Entry limits of a sidecar; service: null: any
  */
 
@@ -52,7 +53,9 @@ export const FORMATS = Object.keys(SHAPES)
 
 /**
  * Renders the limits of each plane as YAML documents, below comments on the loads that they hold. A plane without limits has only a
- * comment that says why. @param {SizeResult[]} sizes @param {string} format one of FORMATS
+ * comment that says why.
+ * @param {SizeResult[]} sizes
+ * @param {string} format one of FORMATS
  */
 export function renderLimits(sizes, format) {
   const documents = [...groupBy(sizes, renderArmName).values()].flatMap(alike => {
@@ -72,7 +75,10 @@ export function renderLimits(sizes, format) {
   return documents.join('\n---\n')
 }
 
-/** Finds the CPU request of a size; {}: it has none, or is of an older kit. @param {SizeResult} size */
+/**
+ * Finds the CPU request of a size; {}: it has none, or is of an older kit.
+ * @param {SizeResult} size
+ */
 function findRequest({ answer }) {
   return answer?.requestCores ? { requestMillicores: toMillicores(answer.requestCores) } : {}
 }
@@ -93,7 +99,10 @@ function renderComment(entries) {
   return `${[head, ...entries.map(entry => `#   ${renderLoad(entry)}`)].join('\n')}\n`
 }
 
-/** Renders the load that limits hold, and what trials showed of that. @param {{ service: string | null, size: SizeResult }} entry */
+/**
+ * Renders the load that limits hold, and what trials showed of that.
+ * @param {{ service: string | null, size: SizeResult }} entry
+ */
 function renderLoad({ service, size: { ratePerSecond, p99Ms, p99LimitMs, isChecked, answer, neighbourCores } }) {
   const name = service === null ? '' : `${service}: `
   if (answer) {
@@ -109,7 +118,8 @@ function renderLoad({ service, size: { ratePerSecond, p99Ms, p99LimitMs, isCheck
 
 /**
  * Renders how many sidecars of each plane fit on a node, and what is not converted; empty: no limits were found.
- * @param {Pick<Summary, 'results' | 'machine'>} summary @param {ReturnType<typeof readNode>} node
+ * @param {Pick<Summary, 'results' | 'machine'>} summary
+ * @param {ReturnType<typeof readNode>} node
  */
 export function renderNodeFit({ results, machine }, node) {
   const sizes = listSizes({ results })
@@ -118,7 +128,11 @@ export function renderNodeFit({ results, machine }, node) {
   return [renderNodeSize(node), ...planes.map(plane => `  ${renderFit(plane, node)}`), renderSpeedNote(node, machine)]
 }
 
-/** Sums the limits of the sidecars of all services, rounded for each; null: one of them has no limits. @param {SizeResult[]} sizes of a plane @returns {Limits | null} */
+/**
+ * Sums the limits of the sidecars of all services, rounded for each; null: one of them has no limits.
+ * @param {SizeResult[]} sizes of a plane
+ * @returns {Limits | null}
+ */
 function sumLimits(sizes) {
   if (sizes.some(size => computeLimitsFound(size) === null)) return null
   const sum = (/** @type {'millicores' | 'mebibytes'} */ name) =>
@@ -131,7 +145,8 @@ function sumLimits(sizes) {
 
 /**
  * Renders how many times the limits fit, by CPU and by memory.
- * @param {SizeResult[]} sizes of a plane: of one load, or of all services @param {ReturnType<typeof readNode>} node
+ * @param {SizeResult[]} sizes of a plane: of one load, or of all services
+ * @param {ReturnType<typeof readNode>} node
  */
 function renderFit(sizes, { left }) {
   const name = renderArmName(sizes[0])
@@ -147,7 +162,10 @@ function renderFit(sizes, { left }) {
   return `${name}: ${what}, by ${limit} (CPU ${cpu}; memory ${memory})${unproven}`
 }
 
-/** Renders the size of a node, and what is left of it for sidecars. @param {ReturnType<typeof readNode>} node */
+/**
+ * Renders the size of a node, and what is left of it for sidecars.
+ * @param {ReturnType<typeof readNode>} node
+ */
 function renderNodeSize({ name, cores, bytes, left }) {
   const renderCoresAndMemory = (/** @type {{ cores: number, bytes: number }} */ resources) =>
     `${resources.cores} cores and ${resources.bytes / MIB} MiB`
@@ -158,7 +176,10 @@ function renderNodeSize({ name, cores, bytes, left }) {
   return `node ${name}, ${renderCoresAndMemory({ cores, bytes })}; ${rest}:`
 }
 
-/** @param {ReturnType<typeof readNode>} node @param {Summary['machine']} machine */
+/**
+ * @param {ReturnType<typeof readNode>} node
+ * @param {Summary['machine']} machine
+ */
 function renderSpeedNote({ name, cpu }, { cpuModel, architecture }) {
   const there = cpu === null ? `${name} may have another CPU` : `${name} has another (${cpu})`
   return `  Cores are counted, speed is not converted: this was measured on ${cpuModel} (${architecture}), and ${there}. Where a core does half the work, a sidecar needs twice the CPU limit, and half as many fit by CPU. For that answer run size on the node itself.`

@@ -3,9 +3,15 @@ import { listNotMeasured, tabulatePictures } from './answer/markdown.js'
 import { selectSections } from './section.js'
 
 /** Renders runs and histories for a pull request or a CI job. Pure. */
-/** @import { Table } from '../lib/text-table.js' @import { Block, Section } from './section.js' */
+/**
+ * @import { Table } from '../lib/text-table.js'
+ * @import { Block, Section } from './section.js'
+ */
 
-/** Renders a run: its verdicts, pictures, warnings and conditions, then its sections. @param {import('./document.js').Document} document */
+/**
+ * Renders a run: its verdicts, pictures, warnings and conditions, then its sections.
+ * @param {import('./document.js').Document} document
+ */
 export function renderMarkdown({ answer, missing, sections }) {
   return joinParts([
     `**${answer.verdicts.map(escapeText).join('**<br>\n**')}**`,
@@ -18,7 +24,10 @@ export function renderMarkdown({ answer, missing, sections }) {
   ])
 }
 
-/** Renders a history: its title, answer and sections. @param {import('./history.js').HistoryDocument} history */
+/**
+ * Renders a history: its title, answer and sections.
+ * @param {import('./history.js').HistoryDocument} history
+ */
 export function renderHistoryMarkdown({ title, answer, sections }) {
   return joinParts([`## ${escapeText(title)}`, `**${escapeText(answer)}**`, ...renderSections(sections)])
 }
@@ -31,7 +40,11 @@ function renderSections(sections) {
   ])
 }
 
-/** Renders a block. Tables of sentences, those of charts, and those with a brief are folded. @param {Block} block @returns {string[]} */
+/**
+ * Renders a block. Tables of sentences, those of charts, and those with a brief are folded.
+ * @param {Block} block
+ * @returns {string[]}
+ */
 function renderBlock(block) {
   switch (block.type) {
     case 'heading':
@@ -53,7 +66,10 @@ function renderBlock(block) {
 /** @param {string[]} parts */
 const joinParts = parts => `${parts.filter(Boolean).join('\n\n')}\n`
 
-/** Renders a table. Markdown has no cells over several columns: empty cells follow the content of one. @param {Table} table */
+/**
+ * Renders a table. Markdown has no cells over several columns: empty cells follow the content of one.
+ * @param {Table} table
+ */
 function renderTable({ caption, columns, rows }) {
   const renderTableLine = (/** @type {string[]} */ cells) => `| ${cells.join(' | ')} |`
   const renderSpannedCell = (/** @type {Table['rows'][0][0]} */ cell) => {
@@ -76,14 +92,20 @@ function foldTable(table) {
 /** @param {string[]} lines */
 const list = lines => lines.map(line => `- ${escapeText(line)}`).join('\n')
 
-/** Renders lines as they are, in a fence that is longer than any run of backticks in them. @param {string[]} lines */
+/**
+ * Renders lines as they are, in a fence that is longer than any run of backticks in them.
+ * @param {string[]} lines
+ */
 function fenceLines(lines) {
   const longest = Math.max(2, ...lines.flatMap(line => [...line.matchAll(/`+/g)].map(([ticks]) => ticks.length)))
   const ticks = '`'.repeat(longest + 1)
   return [ticks, ...lines.map(escapeControls), ticks].join('\n')
 }
 
-/** Escapes a text as HTML and as Markdown, which may contain HTML; line ends become spaces. @param {string} text */
+/**
+ * Escapes a text as HTML and as Markdown, which may contain HTML; line ends become spaces.
+ * @param {string} text
+ */
 function escapeText(text) {
   return escapeControls(text)
     .replace(/&/g, '&amp;')

@@ -72,16 +72,26 @@ function renderEndedRepeats({ arms, rounds, records }) {
     .join(', and ')
 }
 
-/** Renders which planes were not measured, in a sentence for each reason. @param {{ plane: string, reason: string }[]} notMeasured */
+/**
+ * Renders which planes were not measured, in a sentence for each reason.
+ * @param {{ plane: string, reason: string }[]} notMeasured
+ */
 export function renderNotMeasuredPlanes(notMeasured) {
   return [...groupBy(notMeasured, n => n.reason)].map(
     ([reason, rows]) => `Not measured: ${rows.map(n => n.plane).join(', ')}: ${reason}`,
   )
 }
 
-/** A gate that fired; arms: `pipy 6/6, envoy 2/6` trials. @typedef {{ gate: string, name: string, arms: string, reason: string }} Fired */
+/**
+ * A gate that fired; arms: `pipy 6/6, envoy 2/6` trials.
+ * @typedef {{ gate: string, name: string, arms: string, reason: string }} Fired
+ */
 
-/** Lists the gates that fired, each with all its arms and the reason of the first. @param {Pick<Summary, 'results'>} summary @returns {Fired[]} */
+/**
+ * Lists the gates that fired, each with all its arms and the reason of the first.
+ * @param {Pick<Summary, 'results'>} summary
+ * @returns {Fired[]}
+ */
 export function listFiredGates(summary) {
   const arms = listArms(summary)
   const varied = listVariedAxes(arms)
@@ -98,7 +108,10 @@ export function listFiredGates(summary) {
   }))
 }
 
-/** Renders a gate: `resolution of the change`. @param {Pick<SummaryArm['spoiled'][number], 'gate' | 'part'>} fired */
+/**
+ * Renders a gate: `resolution of the change`.
+ * @param {Pick<SummaryArm['spoiled'][number], 'gate' | 'part'>} fired
+ */
 export function renderGate({ gate, part }) {
   return part ? `${gate} of the ${part}` : gate
 }

@@ -11,13 +11,17 @@ import { renderCheckTimes, renderTrafficPolicy } from '../parity/verdict/rows.js
 import { renderConditions } from './conditions.js'
 
 /**
- * The lines below the table. Pure. @import { RenderedResult } from '../kinds/sections.js'
+ * The lines below the table. Pure.
+ * @import { RenderedResult } from '../kinds/sections.js'
  * @import { Precision, Summary, SummaryArm, ThresholdResult } from '../model/types.ts'
  */
 
 const COST = 'µs/req is CPU time per verified request: of all sidecars, then of each.'
 
-/** Renders how the numbers were made, and what limits them, but for the gates (`renderFiredGates`); of an idle run only one note. @param {Summary} summary with arms */
+/**
+ * Renders how the numbers were made, and what limits them, but for the gates (`renderFiredGates`); of an idle run only one note.
+ * @param {Summary} summary with arms
+ */
 export function renderNotes(summary) {
   const { relaxes, parity, tools, precision, deployed = [] } = summary
   const arms = listArms(summary)
@@ -44,7 +48,8 @@ export function renderNotes(summary) {
 
 /**
  * Renders the notes on one result; empty: it has no values.
- * @param {RenderedResult} rendered @param {{ summary: Pick<Summary, 'precision' | 'shows'>, place: number }} run place: index of the result
+ * @param {RenderedResult} rendered
+ * @param {{ summary: Pick<Summary, 'precision' | 'shows'>, place: number }} run place: index of the result
  */
 function noteKind({ result: { arms }, heading }, { summary: { precision, shows }, place }) {
   const [{ load }] = arms
@@ -67,7 +72,10 @@ function noteKind({ result: { arms }, heading }, { summary: { precision, shows }
   ]
 }
 
-/** Renders what the rate or the times of a load are, and are not. @param {SummaryArm[]} arms of one kind */
+/**
+ * Renders what the rate or the times of a load are, and are not.
+ * @param {SummaryArm[]} arms of one kind
+ */
 function renderMeaningOfTimes(arms) {
   const [{ load }] = arms
   const users = [...new Set(arms.map(a => a.load.users))].join(' or ')
@@ -86,14 +94,20 @@ function noteCapacities(arms) {
     : `${why}: req/s is throughput, not capacity.`
 }
 
-/** Renders in which points planes differ from the deployment of the mesh that they are taken from. @param {Pick<Summary, 'deployed'>} summary */
+/**
+ * Renders in which points planes differ from the deployment of the mesh that they are taken from.
+ * @param {Pick<Summary, 'deployed'>} summary
+ */
 export function renderDeviations({ deployed = [] }) {
   return deployed.flatMap(({ plane, deviations }) =>
     deviations.map(deviation => `${plane}, otherwise than deployed: ${deviation}.`),
   )
 }
 
-/** Renders each threshold with the median ratio: met, not met, or excluded. @param {Pick<Summary, 'thresholds'>} summary */
+/**
+ * Renders each threshold with the median ratio: met, not met, or excluded.
+ * @param {Pick<Summary, 'thresholds'>} summary
+ */
 export function renderThresholds({ thresholds }) {
   return thresholds.map(({ expression, link, cpuLimitCores, value, held }) => {
     const arm = `${link}${cpuLimitCores ? `, ${renderNounCount(cpuLimitCores, 'core')}` : ''}`
@@ -143,7 +157,10 @@ export function summarisePrecision({ width: widthLimit, rounds, isReached, pairs
   return { isReached, hasPairs: true, roundsMore, sentence }
 }
 
-/** Renders why a run ended whose rounds its precision decided; empty: their number was fixed. @param {{ precision?: Precision }} summary */
+/**
+ * Renders why a run ended whose rounds its precision decided; empty: their number was fixed.
+ * @param {{ precision?: Precision }} summary
+ */
 function renderPrecision({ precision }) {
   if (!precision) return []
   const { rounds, mostRounds, ended } = precision

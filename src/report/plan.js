@@ -7,7 +7,10 @@ import { AXES, listVariedAxes, renderArmName, renderAxes, renderVaried } from '.
 import { REQUEST_AXES } from '../model/requests.js'
 import { renderNotMeasuredPlanes } from './missing.js'
 
-/** Renders the plan of a run for the terminal. Pure. @import { Arm, AxisName, Plan } from '../model/types.ts' */
+/**
+ * Renders the plan of a run for the terminal. Pure.
+ * @import { Arm, AxisName, Plan } from '../model/types.ts'
+ */
 
 /** Axes whose values are printed once if all arms share them. @type {AxisName[]} */
 const SHARED = [
@@ -23,7 +26,8 @@ const SHARED = [
 
 /**
  * Renders the trials, arms and conditions of a plan, and how long it takes, in lines of at most 100 columns.
- * @param {Plan & { notes: string[] }} plan @param {number} seconds estimated
+ * @param {Plan & { notes: string[] }} plan
+ * @param {number} seconds estimated
  * @param {number | null} [mostSeconds] on a busy machine; null: not estimated
  */
 export function renderPlan(plan, seconds, mostSeconds = null) {
@@ -61,7 +65,8 @@ export function renderPlan(plan, seconds, mostSeconds = null) {
 
 /**
  * Renders the shared conditions of arms, then a line for each combination of the others.
- * @param {Arm[]} arms of one kind @param {{ loop?: string, chooses?: AxisName[] }} [words] chooses: axes whose values the trials find
+ * @param {Arm[]} arms of one kind
+ * @param {{ loop?: string, chooses?: AxisName[] }} [words] chooses: axes whose values the trials find
  */
 function renderArms(arms, { loop, chooses = [] } = {}) {
   const varied = listVariedAxes(arms)
@@ -76,7 +81,9 @@ function renderArms(arms, { loop, chooses = [] } = {}) {
 
 /**
  * Renders the conditions that all arms share, as the first arm with a plane has them; a warm-up that differs is a range. Idle
- * arms share only their window. @param {Arm[]} arms of one kind @param {{ varied: AxisName[], loop?: string }} options varied: axes
+ * arms share only their window.
+ * @param {Arm[]} arms of one kind
+ * @param {{ varied: AxisName[], loop?: string }} options varied: axes
  *   that are left out; loop: the name of the loop instead of its kind and rate
  */
 function renderSharedConditions(arms, { varied, loop: loopName }) {

@@ -11,7 +11,9 @@ const SETTINGS = /** @type {const} */ (['profile', 'trafficPolicy', 'app', 'isPi
 
 /**
  * Tabulates the run, command and kit that the numbers are from.
- * @param {Manifest | BalanceManifest} manifest @param {string[][]} [more] last rows @returns {Table}
+ * @param {Manifest | BalanceManifest} manifest
+ * @param {string[][]} [more] last rows
+ * @returns {Table}
  */
 export function tabulateProvenance({ run, command, kit, schemaVersion, ...manifest }, more = []) {
   const method = 'methodVersion' in manifest ? `, method version ${manifest.methodVersion}` : ''
@@ -29,7 +31,11 @@ export function tabulateProvenance({ run, command, kit, schemaVersion, ...manife
   }
 }
 
-/** Lists the machine, tools and settings of a run, each as a name and a value. @param {Manifest} manifest @param {TrialRecord[]} records */
+/**
+ * Lists the machine, tools and settings of a run, each as a name and a value.
+ * @param {Manifest} manifest
+ * @param {TrialRecord[]} records
+ */
 export function listRunFacts({ target, machine, tools, settings }, records) {
   const { before, ...facts } = machine
   const peaks = records.flatMap(record => record.orchestratorPeakBytes ?? [])

@@ -2,14 +2,19 @@ import { keepColumns, renderTextTable, wrapText } from '../lib/text-table.js'
 import { selectSections } from './section.js'
 
 /** Renders sections for a terminal of 100 columns. Pure. */
-/** @import { Block, Section } from './section.js' @import { Table } from '../lib/text-table.js' */
+/**
+ * @import { Block, Section } from './section.js'
+ * @import { Table } from '../lib/text-table.js'
+ */
 
 // A table of more runs would fill the screen; the page and Markdown have all.
 const RUNS_MOST = 12
 
 /**
  * Renders sections as parts, each a list of lines; `joinParts` puts empty lines between them. Charts are tables of their last twelve
- * runs. @param {Section[]} sections @returns {string[][]}
+ * runs.
+ * @param {Section[]} sections
+ * @returns {string[][]}
  */
 export function renderSectionsText(sections) {
   return selectSections(sections, 'text').flatMap(({ name, isNamed = false, blocks }) => {
@@ -31,7 +36,8 @@ export function renderSectionsText(sections) {
 const isApart = ({ type }) => type === 'table' || type === 'charts' || type === 'columns' || type === 'heading'
 
 /**
- * @param {Block} block @param {{ isNamed: boolean, hasCaptions: boolean }} section isNamed: its name is printed above
+ * @param {Block} block
+ * @param {{ isNamed: boolean, hasCaptions: boolean }} section isNamed: its name is printed above
  * @returns {string[][]} one part, or several
  */
 function renderBlock(block, { isNamed, hasCaptions }) {
@@ -51,7 +57,10 @@ function renderBlock(block, { isNamed, hasCaptions }) {
   }
 }
 
-/** @param {Extract<Block, { type: 'list' }>} list @param {boolean} isNamed */
+/**
+ * @param {Extract<Block, { type: 'list' }>} list
+ * @param {boolean} isNamed
+ */
 function renderList({ lines, heading }, isNamed) {
   const isIndented = isNamed || heading !== undefined
   return [
@@ -62,7 +71,8 @@ function renderList({ lines, heading }, isNamed) {
 
 /**
  * Renders a table without its wide columns, or rows of sentences as wrapped lines; []: it has no rows.
- * @param {Extract<Block, { type: 'table' }>} block @param {boolean} hasCaption
+ * @param {Extract<Block, { type: 'table' }>} block
+ * @param {boolean} hasCaption
  */
 function renderTable({ table, form, wideColumns = [] }, hasCaption) {
   if (table.rows.length === 0) return []

@@ -1,16 +1,26 @@
 /**
  * A document is a list of sections, and a section a list of typed blocks. Each is stated once, and a file for each format
  * (`html-page.js`, `markdown.js`, `section-text.js`) renders them in this order. Pure.
- * @import { Table } from '../lib/text-table.js' @import { ReportChart } from './charts/tables.js'
+ * @import { Table } from '../lib/text-table.js'
+ * @import { ReportChart } from './charts/tables.js'
  */
 
 /** A heading within a section. @typedef {{ type: 'heading', text: string }} Heading */
 
-/** Sentences, a paragraph each. @typedef {{ type: 'sentences', lines: string[], tone?: 'strong' | 'muted' }} Sentences */
+/**
+ * Sentences, a paragraph each.
+ * @typedef {{ type: 'sentences', lines: string[], tone?: 'strong' | 'muted' }} Sentences
+ */
 
-/** A line for each item, below the heading. @typedef {{ type: 'list', lines: string[], heading?: string }} List */
+/**
+ * A line for each item, below the heading.
+ * @typedef {{ type: 'list', lines: string[], heading?: string }} List
+ */
 
-/** Lines whose columns are aligned by spaces: formats keep the spaces. @typedef {{ type: 'columns', lines: string[] }} Columns */
+/**
+ * Lines whose columns are aligned by spaces: formats keep the spaces.
+ * @typedef {{ type: 'columns', lines: string[] }} Columns
+ */
 
 /**
  * @typedef {object} TableBlock
@@ -41,7 +51,11 @@
 /** The values of a block's `on` that each format renders. @type {Record<Format, (string | undefined)[]>} */
 const PLACES = { text: [undefined], markdown: [undefined, 'documents'], page: [undefined, 'documents', 'page'] }
 
-/** Selects the sections and blocks that a format renders, without empty ones. @param {Section[]} sections @param {Format} format */
+/**
+ * Selects the sections and blocks that a format renders, without empty ones.
+ * @param {Section[]} sections
+ * @param {Format} format
+ */
 export function selectSections(sections, format) {
   return sections
     .map(section => ({
@@ -57,7 +71,11 @@ function isEmpty(block) {
   return block.type === 'charts' && block.charts.length === 0
 }
 
-/** Lists all charts, in the order in which they are shown. @param {Section[]} sections @returns {ReportChart[]} */
+/**
+ * Lists all charts, in the order in which they are shown.
+ * @param {Section[]} sections
+ * @returns {ReportChart[]}
+ */
 export function listCharts(sections) {
   return sections.flatMap(({ blocks }) => blocks.flatMap(block => (block.type === 'charts' ? block.charts : [])))
 }

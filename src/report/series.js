@@ -1,6 +1,9 @@
 import { createSidecars } from '../judge/sidecars.js'
 
-/** Series of sidecars, from samples. Pure. @import { Reading, SampleLine, TrialRecord } from '../model/types.ts' */
+/**
+ * Series of sidecars, from samples. Pure.
+ * @import { Reading, SampleLine, TrialRecord } from '../model/types.ts'
+ */
 
 /**
  * Makes a series for each sidecar of a trial, in seconds from the start of its window; []: the trial has no window, or no samples.
@@ -23,7 +26,9 @@ export function createSidecarSeries({ record: { window, processes }, samples }) 
 /**
  * Thins a series so that it looks the same: both ends stay, and the lowest and highest point of each stretch between them. A series
  * that is short enough is returned as it is.
- * @param {[number, number][]} points @param {number} most points that may stay, at least 4 @returns {[number, number][]}
+ * @param {[number, number][]} points
+ * @param {number} most points that may stay, at least 4
+ * @returns {[number, number][]}
  */
 export function thinSeries(points, most) {
   if (points.length <= most) return points

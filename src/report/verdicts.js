@@ -6,7 +6,10 @@ import { renderPercent } from '../lib/units.js'
 import { createGroupKey, listVariedAxes, renderAxes } from '../model/arms.js'
 import { listArms, listComparisons } from '../model/results.js'
 
-/** Every comparison of a run as a sentence. Pure. @import { Comparison, Result, Shows, Summary } from '../model/types.ts' */
+/**
+ * Every comparison of a run as a sentence. Pure.
+ * @import { Comparison, Result, Shows, Summary } from '../model/types.ts'
+ */
 /** @import { Block } from './section.js' */
 
 const SECONDARY = 'Secondary, not adjusted for multiple comparisons'
@@ -14,7 +17,9 @@ export const CONTRASTS = 'Each plane against itself'
 
 /**
  * Makes the blocks of the verdicts on planes, in groups of one link, cap and load, the primary quantity apart.
- * @param {Pick<Result, 'arms' | 'comparisons'>} result @param {Shows} shows @returns {Block[]}
+ * @param {Pick<Result, 'arms' | 'comparisons'>} result
+ * @param {Shows} shows
+ * @returns {Block[]}
  */
 export function createVerdictBlocks(result, shows) {
   return groupVerdicts(result, shows).flatMap(createGroupBlocks)
@@ -22,7 +27,8 @@ export function createVerdictBlocks(result, shows) {
 
 /**
  * Makes the blocks of one group; those without sentences are empty.
- * @param {{ heading?: string, primary: string[], secondary: string[], noise?: string }} group of sentences @returns {Block[]}
+ * @param {{ heading?: string, primary: string[], secondary: string[], noise?: string }} group of sentences
+ * @returns {Block[]}
  */
 export function createGroupBlocks({ heading = '', primary, secondary, noise = '' }) {
   return [
@@ -33,7 +39,11 @@ export function createGroupBlocks({ heading = '', primary, secondary, noise = ''
   ]
 }
 
-/** Renders the verdicts over all sidecars, group by group, without contrasts. @param {Pick<Result, 'arms' | 'comparisons'>} result @param {Shows} shows */
+/**
+ * Renders the verdicts over all sidecars, group by group, without contrasts.
+ * @param {Pick<Result, 'arms' | 'comparisons'>} result
+ * @param {Shows} shows
+ */
 function groupVerdicts({ comparisons, arms }, shows) {
   const whole = comparisons.filter(c => c.service === null && c.contrast === null)
   const varied = listVariedAxes(arms)
@@ -55,7 +65,8 @@ function groupVerdicts({ comparisons, arms }, shows) {
 }
 
 /**
- * Renders the secondary comparisons; those without a verdict for one reason share a line. @param {Comparison[]} comparisons
+ * Renders the secondary comparisons; those without a verdict for one reason share a line.
+ * @param {Comparison[]} comparisons
  * @param {Comparison[]} primary whose reasons were printed before
  */
 function renderSecondary(comparisons, primary) {
@@ -72,7 +83,11 @@ function renderSecondary(comparisons, primary) {
 /** @param {Comparison} comparison */
 const hasVerdict = ({ verdict }) => verdict !== 'invalid' && verdict !== 'indicative'
 
-/** Renders quantities of one pair that have no verdict for one reason. @param {Comparison[]} group @param {boolean} isReasonKnown */
+/**
+ * Renders quantities of one pair that have no verdict for one reason.
+ * @param {Comparison[]} group
+ * @param {boolean} isReasonKnown
+ */
 function renderWithoutVerdict(group, isReasonKnown) {
   const [{ a, b, verdict, reasons }] = group
   const names = group.map(({ quantity, ratio: { median } }) => {
@@ -106,7 +121,10 @@ export function renderContrastVerdicts({ results, shows }) {
   })
 }
 
-/** Renders several arms against one baseline, all without an interval for the same reason. @param {Comparison[]} comparisons */
+/**
+ * Renders several arms against one baseline, all without an interval for the same reason.
+ * @param {Comparison[]} comparisons
+ */
 function renderIndicativeRatios(comparisons) {
   const [{ quantity, b, reasons }] = comparisons
   const renderMedian = (/** @type {number | null} */ median) =>
@@ -146,12 +164,18 @@ export function renderVerdict(comparison) {
   return `${a} ${words}${whose} than ${b} [${ends.join(', ')}], ${rounds} ${unit}${notes}`
 }
 
-/** Renders the reasons of a comparison behind its sentence; empty: it has none. @param {Comparison['reasons']} reasons */
+/**
+ * Renders the reasons of a comparison behind its sentence; empty: it has none.
+ * @param {Comparison['reasons']} reasons
+ */
 export function renderReasons(reasons) {
   return reasons.length > 0 ? `: ${reasons.map(renderReason).join('; ')}` : ''
 }
 
-/** Renders the noise of the run, how far an arm is from itself; empty: no A/A pair has a ratio. @param {Comparison[]} comparisons of A/A pairs, in one group */
+/**
+ * Renders the noise of the run, how far an arm is from itself; empty: no A/A pair has a ratio.
+ * @param {Comparison[]} comparisons of A/A pairs, in one group
+ */
 function renderNoise(comparisons) {
   const parts = comparisons.flatMap(({ quantity, ratio: { median } }) => {
     return median === null ? [] : [`${findComparedWords(quantity)?.label} ${renderPercent(Math.abs(median - 1), 1)}`]

@@ -15,7 +15,8 @@ import { UsageError } from '../lib/errors.js'
 /**
  * Finds the first constraint that is broken, and returns its message; null: all hold.
  * @template Facts
- * @param {Constraint<Facts>[]} constraints @param {Facts} facts
+ * @param {Constraint<Facts>[]} constraints
+ * @param {Facts} facts
  * @param {(name: string) => boolean} [isRequested] says whether to check constraints on a name; absent: all are checked
  */
 export function findConflict(constraints, facts, isRequested = () => true) {
@@ -30,7 +31,9 @@ export function findConflict(constraints, facts, isRequested = () => true) {
 /**
  * Asserts that all constraints hold.
  * @template Facts
- * @param {Constraint<Facts>[]} constraints @param {Facts} facts @param {(name: string) => boolean} [isRequested] as for findConflict
+ * @param {Constraint<Facts>[]} constraints
+ * @param {Facts} facts
+ * @param {(name: string) => boolean} [isRequested] as for findConflict
  * @throws {UsageError} with the message of the first constraint that is broken
  */
 export function assertConstraints(constraints, facts, isRequested) {

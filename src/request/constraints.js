@@ -9,8 +9,10 @@ import { isRequested } from './part-request.js'
 /**
  * Checks requests against the tables of constraints in the folder `constraints/`, for options, experiment files and planes
  * alike. Pure.
- * @import { AxisName, TrialKind } from '../model/types.ts' @import { Constraint } from './constraint.js'
- * @import { PartRequest } from './part-request.js' @import { PlacedArm } from './constraints/arms.js'
+ * @import { AxisName, TrialKind } from '../model/types.ts'
+ * @import { Constraint } from './constraint.js'
+ * @import { PartRequest } from './part-request.js'
+ * @import { PlacedArm } from './constraints/arms.js'
  */
 
 const REQUEST_ROWS = [...REQUESTS, ...MANY_SIDECARS]
@@ -19,7 +21,8 @@ const NOTHING = /** @type {PartRequest['overrides']} */ ({ planes: null, cpuLimi
 /**
  * Asserts that options of a command, or facts of a plane or a plan, break no constraint.
  * @template Facts
- * @param {Constraint<Facts>[]} constraints @param {Facts} facts
+ * @param {Constraint<Facts>[]} constraints
+ * @param {Facts} facts
  * @param {object} [options] by which constraints are chosen: those on an option that has a value; absent: the facts
  * @throws {import('../lib/errors.js').UsageError} with the message of the first that is broken
  */
@@ -27,7 +30,10 @@ export function assertCombination(constraints, facts, options = /** @type {objec
   assertConstraints(constraints, facts, name => hasValue(/** @type {Record<string, unknown>} */ (options)[name]))
 }
 
-/** Says whether an option has a value: false and an empty list or object are none. @param {unknown} value */
+/**
+ * Says whether an option has a value: false and an empty list or object are none.
+ * @param {unknown} value
+ */
 function hasValue(value) {
   if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0
   return value !== undefined && value !== null && value !== false
@@ -35,7 +41,8 @@ function hasValue(value) {
 
 /**
  * Asserts that a request breaks no constraint of its kind of trials.
- * @param {PartRequest} request @throws {import('../lib/errors.js').UsageError} with the message of the first that is broken
+ * @param {PartRequest} request
+ * @throws {import('../lib/errors.js').UsageError} with the message of the first that is broken
  */
 export function assertRequest(request) {
   assertConstraints(listRequestRows(request.kind), request, name => isRequested(request, name))
@@ -43,7 +50,9 @@ export function assertRequest(request) {
 
 /**
  * Says whether some kind of trials of an experiment can have an option or axis, for the help of that experiment. Constraints
- * that other options can lift do not count. @param {string} name @param {import('./experiment.js').Experiment} experiment
+ * that other options can lift do not count.
+ * @param {string} name
+ * @param {import('./experiment.js').Experiment} experiment
  */
 export function isAllowed(name, experiment) {
   const kinds = listKinds(experiment)

@@ -120,7 +120,9 @@ const schema = z.strictObject({
 
 /**
  * Parses an experiment file, in older words, too.
- * @param {string} text YAML @param {string} file its name, for errors @throws {UsageError} if it is wrong
+ * @param {string} text YAML
+ * @param {string} file its name, for errors
+ * @throws {UsageError} if it is wrong
  */
 export function parseExperiment(text, file) {
   return parseYaml({ text, file, schema, modernise: moderniseQuestion })

@@ -1,7 +1,10 @@
 import { AXES } from '../model/arms.js'
 
 /** One part of a request, and readers of its options and axes. Pure. */
-/** @import { AxisName, PlaneChoice } from '../model/types.ts' @import { Question } from './question.js' */
+/**
+ * @import { AxisName, PlaneChoice } from '../model/types.ts'
+ * @import { Question } from './question.js'
+ */
 
 /**
  * The part of a request that one kind of trials answers, before it has arms.
@@ -11,21 +14,29 @@ import { AXES } from '../model/arms.js'
 
 /**
  * Reads the values of an axis: those of the command line, else those of the experiment; undefined: neither has any.
- * @param {Pick<PartRequest, 'overrides' | 'axes'>} request @param {AxisName} axis @returns {any[] | undefined}
+ * @param {Pick<PartRequest, 'overrides' | 'axes'>} request
+ * @param {AxisName} axis
+ * @returns {any[] | undefined}
  */
 export function readValues({ overrides, axes }, axis) {
   const name = /** @type {'link'} */ (axis)
   return overrides.axes[name] ?? axes[name]
 }
 
-/** Says whether the command line has values of an axis. @param {Pick<PartRequest, 'overrides'>} request @param {AxisName} axis */
+/**
+ * Says whether the command line has values of an axis.
+ * @param {Pick<PartRequest, 'overrides'>} request
+ * @param {AxisName} axis
+ */
 export function isOverridden({ overrides }, axis) {
   return overrides.axes[/** @type {'link'} */ (axis)] !== undefined
 }
 
 /**
  * Says whether an option, a field of the experiment or an axis is set. A file's default of an axis is not, nor is a false or empty
- * value. @param {PartRequest} request @param {string} name
+ * value.
+ * @param {PartRequest} request
+ * @param {string} name
  */
 export function isRequested(request, name) {
   if (Object.hasOwn(AXES, name)) {
@@ -37,7 +48,11 @@ export function isRequested(request, name) {
   return [overrides, experiment].some(part => Boolean(/** @type {Record<string, unknown>} */ (part)[name]))
 }
 
-/** Renders where the values of an axis come from: its option, or `axes.NAME` in the file. @param {PartRequest} request @param {AxisName} axis */
+/**
+ * Renders where the values of an axis come from: its option, or `axes.NAME` in the file.
+ * @param {PartRequest} request
+ * @param {AxisName} axis
+ */
 export function renderSource(request, axis) {
   const [flag] = AXES[axis].option?.flags.split(' ') ?? []
   // The experiment of the verb `size` has no file: all its values come from options.

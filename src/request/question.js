@@ -54,7 +54,9 @@ import { INTERLEAVED_PROFILES, PROFILES } from './experiment.js'
 /**
  * Makes a question for each kind of trials of the run. Of cost and capacity, one is left out if the load comes from elsewhere, or a
  * precision is wanted, unless `measure` names one alone.
- * @param {Experiment} experiment @param {Overrides} overrides @throws {UsageError} for a profile that the kit does not have
+ * @param {Experiment} experiment
+ * @param {Overrides} overrides
+ * @throws {UsageError} for a profile that the kit does not have
  */
 export function resolveQuestions(experiment, overrides) {
   const { axes: ofProfile, ...profile } = findProfile(experiment, overrides)
@@ -79,7 +81,11 @@ export function resolveQuestions(experiment, overrides) {
   }))
 }
 
-/** @param {TrialKind[]} kinds of the experiment @param {Pick<Question, 'experiment' | 'overrides'>} question @returns {Profile} of cost */
+/**
+ * @param {TrialKind[]} kinds of the experiment
+ * @param {Pick<Question, 'experiment' | 'overrides'>} question
+ * @returns {Profile} of cost
+ */
 function createInterleavedProfile(kinds, { experiment, overrides: { profile, rounds } }) {
   // An experiment of two kinds has lengths for the windows of capacity: for cost, the defaults hold.
   const profileLengths = kinds.join() === 'cost' ? experiment.profiles[/** @type {'quick'} */ (profile)] : {}
@@ -89,7 +95,9 @@ function createInterleavedProfile(kinds, { experiment, overrides: { profile, rou
 
 /**
  * Chooses the planes of --planes, else the experiment's.
- * @param {Experiment} experiment @param {Overrides} overrides @throws {UsageError} for a profile that the kit does not have
+ * @param {Experiment} experiment
+ * @param {Overrides} overrides
+ * @throws {UsageError} for a profile that the kit does not have
  */
 export function choosePlanes(experiment, overrides) {
   return overrides.planes ?? resolveQuestions(experiment, overrides)[0].axes.plane.map(parseChoice)
@@ -97,7 +105,9 @@ export function choosePlanes(experiment, overrides) {
 
 /**
  * Merges a profile with the experiment's and --rounds.
- * @param {Experiment} experiment @param {Overrides} overrides @throws {UsageError} for a profile that the kit does not have
+ * @param {Experiment} experiment
+ * @param {Overrides} overrides
+ * @throws {UsageError} for a profile that the kit does not have
  */
 function findProfile(experiment, { profile, rounds }) {
   if (!Object.hasOwn(PROFILES, profile))

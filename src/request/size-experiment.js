@@ -7,7 +7,10 @@ import { LOAD_AXES } from '../model/axes/load.js'
 import * as bounds from '../model/bounds.js'
 import { parseExperiment } from './experiment.js'
 
-/** @import { RequestOptions } from '../model/requests.js' @import { Traffic } from '../model/traffic.js' */
+/**
+ * @import { RequestOptions } from '../model/requests.js'
+ * @import { Traffic } from '../model/traffic.js'
+ */
 /** The questions of `size` as experiments, and the file of services of `size -f`. Pure. */
 
 const SERVICES_MOST = 50
@@ -104,7 +107,10 @@ export function createServicesExperiment({ services, p99Ms, payloadBytes, ...opt
   })
 }
 
-/** Makes the axes that both experiments have, of the options that have a value. @param {Omit<SizeAxes, 'payloadBytes'>} options */
+/**
+ * Makes the axes that both experiments have, of the options that have a value.
+ * @param {Omit<SizeAxes, 'payloadBytes'>} options
+ */
 function shareAxes({ link, users, features, interception, protocol, tls, neighbourCores, requests }) {
   const named = Object.entries({ users, features, interception, protocol, tls, neighbourCores }).filter(
     ([, value]) => value,
@@ -117,13 +123,20 @@ function shareAxes({ link, users, features, interception, protocol, tls, neighbo
 const renderLimitNames = ({ neighbourCores }) =>
   neighbourCores ? 'CPU request and memory limit' : 'CPU and memory limit'
 
-/** Renders the end of a question, with features and a neighbour; empty: it has neither. @param {Pick<SizeAxes, 'features' | 'neighbourCores'>} options */
+/**
+ * Renders the end of a question, with features and a neighbour; empty: it has neither.
+ * @param {Pick<SizeAxes, 'features' | 'neighbourCores'>} options
+ */
 function renderExtras({ features, neighbourCores }) {
   const beside = neighbourCores ? `, beside a ${AXES.neighbourCores.render(neighbourCores)}` : ''
   return `${features ? `, in sidecars with ${AXES.features.render(features)}` : ''}${beside}`
 }
 
-/** Makes the experiment of rollouts up to so many sidecars. @param {number} sidecars @throws {UsageError} for fewer than six */
+/**
+ * Makes the experiment of rollouts up to so many sidecars.
+ * @param {number} sidecars
+ * @throws {UsageError} for fewer than six
+ */
 export function createControlExperiment(sidecars) {
   if (sidecars < SIZES.length)
     throw new UsageError(`--sidecars ${sidecars}: the need is told by a slope: ask for at least ${SIZES.length}`)
@@ -147,7 +160,11 @@ export function createControlExperiment(sidecars) {
   return parseExperiment(JSON.stringify(experiment), 'size')
 }
 
-/** @param {string} name of a service @returns {never} @throws {UsageError} that it has no p99 */
+/**
+ * @param {string} name of a service
+ * @returns {never}
+ * @throws {UsageError} that it has no p99
+ */
 function refuseWithout(name) {
   throw new UsageError(`the service ${name} has no p99: add one such as p99: 20ms, or --p99 for all that have none`)
 }
@@ -172,7 +189,10 @@ function createSearchExperiment({ question, axes, search }) {
 
 /**
  * Parses a file of services.
- * @param {string} text YAML @param {string} file its name, for errors @returns {ServiceLoad[]} @throws {UsageError} if it is wrong
+ * @param {string} text YAML
+ * @param {string} file its name, for errors
+ * @returns {ServiceLoad[]}
+ * @throws {UsageError} if it is wrong
  */
 export function parseServices(text, file) {
   return parseYaml({ text, file, schema }).services.map(({ name, requestsPerSecond, p99, payload }) => ({
@@ -185,7 +205,8 @@ export function parseServices(text, file) {
 
 /**
  * Makes the schema of a text.
- * @param {(text: string) => number | null} read null: another form is needed @param {string} needed the message that says so
+ * @param {(text: string) => number | null} read null: another form is needed
+ * @param {string} needed the message that says so
  */
 function createTextSchema(read, needed) {
   return z.string(needed).transform((text, context) => {

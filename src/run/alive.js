@@ -1,7 +1,10 @@
 import { BenchError } from '../lib/errors.js'
 import { withTimeout } from '../lib/wait.js'
 
-/** @import { Handle } from '../model/types.ts' @import { Phase } from './events.js' */
+/**
+ * @import { Handle } from '../model/types.ts'
+ * @import { Phase } from './events.js'
+ */
 
 // The exit of a process may be heard after the error of a request that it broke.
 const ENDING_SECONDS = 0.5
@@ -19,14 +22,18 @@ const WHEN = {
 /** The processes that the kit ends on purpose. @type {WeakSet<Handle>} */
 const ending = new WeakSet()
 
-/** Marks a process that the kit is about to end: `assertAllRun` skips it from then on. @param {Handle} process */
+/**
+ * Marks a process that the kit is about to end: `assertAllRun` skips it from then on.
+ * @param {Handle} process
+ */
 export function expectEnd(process) {
   ending.add(process)
 }
 
 /**
  * Says whether a process ended as planned: it was marked by `expectEnd`, or it is a generator that exited with status 0.
- * @param {Handle} process @param {string | null} how its `ending()`; null while it runs
+ * @param {Handle} process
+ * @param {string | null} how its `ending()`; null while it runs
  */
 export function isFinished(process, how) {
   if (ending.has(process)) return how !== null
@@ -35,7 +42,9 @@ export function isFinished(process, how) {
 
 /**
  * Asserts that all processes run, except those that are ended on purpose.
- * @param {Handle[]} processes @param {Phase} phase @throws {BenchError} if one has exited, also with status 0, or is stopped (SIGSTOP)
+ * @param {Handle[]} processes
+ * @param {Phase} phase
+ * @throws {BenchError} if one has exited, also with status 0, or is stopped (SIGSTOP)
  */
 export async function assertAllRun(processes, phase) {
   for (const process of processes) {
@@ -50,7 +59,9 @@ export async function assertAllRun(processes, phase) {
 
 /**
  * Asserts as `assertAllRun`, after half a second in which an exit may be heard.
- * @param {Handle[]} processes @param {Phase} phase @throws {BenchError} if one has exited, or is stopped
+ * @param {Handle[]} processes
+ * @param {Phase} phase
+ * @throws {BenchError} if one has exited, or is stopped
  */
 export async function assertStillRun(processes, phase) {
   await awaitAnyExit(processes)
@@ -59,7 +70,8 @@ export async function assertStillRun(processes, phase) {
 
 /**
  * Waits until one of the processes that are to run ends, for half a second at most; it does not throw if none does. A process that
- * has ended early already ends the wait at once. @param {Handle[]} processes
+ * has ended early already ends the wait at once.
+ * @param {Handle[]} processes
  */
 export async function awaitAnyExit(processes) {
   const running = processes.filter(p => !isFinished(p, p.ending()))

@@ -6,7 +6,10 @@ import { createCheck, hasChunks } from '../model/requests.js'
  * Changes of configurations, and requests for chunked answers, that the kit itself makes beside the load.
  * @import { Change, TrialRecord, Window } from '../model/types.ts'
  */
-/** @import { Started } from './start-services.js' @import { Course } from './trial.js' */
+/**
+ * @import { Started } from './start-services.js'
+ * @import { Course } from './trial.js'
+ */
 
 // The load's counts lack these requests: they are so few that they add little CPU to a sidecar.
 const STREAM_EVERY_MS = 500
@@ -14,7 +17,8 @@ const STREAM_EVERY_MS = 500
 /**
  * Requests answers in chunks until the window ends, twice a second at most and one after the other for each arm: generators do not
  * tell when parts of a body come. The last answer may end after the window.
- * @param {Course} course @param {{ services: Started[], window: Window }} options
+ * @param {Course} course
+ * @param {{ services: Started[], window: Window }} options
  * @returns {Promise<NonNullable<TrialRecord['streams']>[]>} by the place of the arm in `trials`; []: its load has no chunks
  * @throws {BenchError} for a status other than 200 or another number of bytes; the error of a request that fails; the signal's
  *   reason when it aborts
@@ -48,7 +52,8 @@ export function readStreams({ testbed, trials, signal }, { services, window }) {
 /**
  * Changes a sidecar's configuration at a steady pace through the window; the first change comes half an interval after its start, and
  * a change that is more than an interval late is skipped.
- * @param {Course} course @param {{ changeTo: Started['changeTo'], window: Window }} options
+ * @param {Course} course
+ * @param {{ changeTo: Started['changeTo'], window: Window }} options
  * @returns {Promise<Change[] | null>} the changes that were made; null: the arm has none, or nothing can change it
  * @throws {BenchError} if a change fails; the signal's reason when it aborts
  */

@@ -28,7 +28,8 @@ import { observeControl, readControl } from './phase.js'
  * @param {{ target: Target, start: number, folder: string, signal: AbortSignal,
  *   chooseError?: (error: unknown, course: Course) => Promise<unknown> }} options chooseError: makes the error to throw,
  *   while the processes can still be read; absent: the step's own error
- * @param {(course: Course) => Promise<Result>} takeSteps @throws what `chooseError` returns, or the step's error
+ * @param {(course: Course) => Promise<Result>} takeSteps
+ * @throws what `chooseError` returns, or the step's error
  */
 export async function passCourse({ target, start, folder, signal, chooseError }, takeSteps) {
   const falling = new AbortController()

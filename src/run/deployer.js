@@ -1,11 +1,15 @@
-/** Deploys processes of a trial bit by bit. @import { Deployment, ProcessSpec, Target } from '../model/types.ts' */
+/**
+ * Deploys processes of a trial bit by bit.
+ * @import { Deployment, ProcessSpec, Target } from '../model/types.ts'
+ */
 
 /** The fields of `Started` that only a load needs, for trials without a load. */
 export const UNLOADED = { changeTo: null, ending: null, entry: { urls: [], host: '', admin: null, certificate: null } }
 
 /**
  * Creates a joint deployment of all that a trial deploys.
- * @param {Target} target @param {{ start: number, folder: string }} at
+ * @param {Target} target
+ * @param {{ start: number, folder: string }} at
  * @returns deploy: adds processes and returns them before they are ready; end: ends some; deployment: all that were not ended
  */
 export function createDeployer(target, at) {
@@ -24,7 +28,10 @@ export function createDeployer(target, at) {
     },
     remove: async () => void (await Promise.all(deployments.map(d => d.remove()))),
   }
-  /** Removes each deployment that has one of these processes, so also the others of the same `deploy`. @param {ProcessSpec[]} specs */
+  /**
+   * Removes each deployment that has one of these processes, so also the others of the same `deploy`.
+   * @param {ProcessSpec[]} specs
+   */
   const end = async specs => {
     const ended = deployments.filter(({ processes }) => processes.some(({ spec }) => specs.includes(spec)))
     deployments = deployments.filter(deployed => !ended.includes(deployed))

@@ -5,7 +5,10 @@ import { assertAllRun, awaitAnyExit, expectEnd } from './alive.js'
 
 /** The end of a sidecar under load, and the start of its successor. */
 /** @import { EndingStep, TrialRecord, Window } from '../model/types.ts' */
-/** @import { Started } from './start-services.js' @import { Course } from './trial.js' */
+/**
+ * @import { Started } from './start-services.js'
+ * @import { Course } from './trial.js'
+ */
 
 /** The end of a sidecar begins after this share of the window. */
 const AT_SHARE = 1 / 6
@@ -15,7 +18,8 @@ const GRACE_MS = 5000
 /**
  * Ends a sidecar in the window, then starts a successor. The promise that it returns need not be awaited: a failure is no unhandled
  * rejection, which would end the kit.
- * @param {Course} course @param {{ ending: Started['ending'], window: Window, graceMs?: number }} options ending: null: no sidecar
+ * @param {Course} course
+ * @param {{ ending: Started['ending'], window: Window, graceMs?: number }} options ending: null: no sidecar
  *   ends; graceMs: after its last step the sidecar is killed if it runs longer, 5 s by default
  * @returns as `endSidecar`
  */
@@ -26,7 +30,8 @@ export function startEnding(course, options) {
 }
 
 /**
- * @param {Course} course @param {Parameters<typeof startEnding>[1]} options
+ * @param {Course} course
+ * @param {Parameters<typeof startEnding>[1]} options
  * @returns {Promise<TrialRecord['ending']>} undefined: no sidecar ends; goneSeconds: null if it was killed; answerSeconds: from the
  *   successor's start to its first answer
  * @throws {BenchError} if the sidecar dies otherwise or does not take a step, or its end or its successor does not fit into the
@@ -78,7 +83,11 @@ async function endSidecar({ testbed, signal }, { ending, window, graceMs = GRACE
     signal.throwIfAborted()
   }
 
-  /** Throws the error of a sidecar that died, or of one that refused its step. @param {Error} cause @throws {BenchError} */
+  /**
+   * Throws the error of a sidecar that died, or of one that refused its step.
+   * @param {Error} cause
+   * @throws {BenchError}
+   */
   async function throwEndingError(cause) {
     signal.throwIfAborted()
     await awaitAnyExit([process])

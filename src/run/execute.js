@@ -11,9 +11,12 @@ import { runPlan } from './run.js'
 import { hashScripts } from './scripts.js'
 
 /**
- * @import { Layout, Manifest, Plan, Programs, Site } from '../model/types.ts' @import { Watcher } from './events.js'
- * @import { GateParity } from './kind.js' @import { Interrupted } from './resume.js'
- * @import { Kind } from './kind.js' @import { Reusable } from './reusable.js'
+ * @import { Layout, Manifest, Plan, Programs, Site } from '../model/types.ts'
+ * @import { Watcher } from './events.js'
+ * @import { GateParity } from './kind.js'
+ * @import { Interrupted } from './resume.js'
+ * @import { Kind } from './kind.js'
+ * @import { Reusable } from './reusable.js'
  */
 
 /** Lists the folders of the kit's own scripts, as absolute paths. @param {Programs} programs */
@@ -140,7 +143,8 @@ async function createFirstManifest({ preparation: { plan, programs, layout }, si
 /**
  * Observes the machine for a second before the run, and warns if it is busy. Fractions are of all its CPU time.
  * @param {{ site: Site, say: (line: string) => void, signal: AbortSignal }} options
- * @returns null: it cannot be read here @throws the signal's reason when it aborts
+ * @returns null: it cannot be read here
+ * @throws the signal's reason when it aborts
  */
 async function observeIdle({ site, say, signal }) {
   // The kubelet updates its counters too seldom for a window of a second.

@@ -15,7 +15,9 @@ const COUNT_EVERY_MS = 1000
 
 /**
  * Counts the CPUs that the generator may and can use: of the load's own machine, else of its placement, else half of this one, at
- * least one. @param {import('./kind.js').Testbed} testbed @param {Arm} arm
+ * least one.
+ * @param {import('./kind.js').Testbed} testbed
+ * @param {Arm} arm
  */
 export function countGeneratorCpus({ site, layout, programs }, arm) {
   const here = Math.max(1, layout.placementOf(arm)?.generator.length ?? Math.floor(site.cpus / 2))
@@ -25,7 +27,8 @@ export function countGeneratorCpus({ site, layout, programs }, arm) {
 
 /**
  * Starts one generator for all arms of the course, and returns before it is ready.
- * @param {Course} course @param {import('./start-services.js').Started[]} services by the place of the arm in `trials`
+ * @param {Course} course
+ * @param {import('./start-services.js').Started[]} services by the place of the arm in `trials`
  * @returns {Promise<Deployment | null>} null: the load is idle
  */
 export async function startGenerator({ testbed, trials, start, folder }, services) {
@@ -63,7 +66,8 @@ function chooseTailMs({ isInterleaved }) {
 
 /**
  * Waits until the generator logs its window, and converts that to this machine's clock; without a generator, chooses it here.
- * @param {Course} course @param {Deployment | null} generator null: there is no load
+ * @param {Course} course
+ * @param {Deployment | null} generator null: there is no load
  * @returns {Promise<{ window: Window, looks: Look[] }>} looks: at the generator; empty without one
  * @throws {BenchError} if the generator dies or its clock is off; TimeoutError if it logs no window within 60 s
  */
@@ -100,7 +104,10 @@ export async function awaitWindow({ testbed, trials, clock, signal }, generator)
 
 /**
  * Sends the watcher a `counted` event each second, if there is a watcher, and the generator has an admin port. A reading that fails is
- * skipped. @param {Course} course @param {Deployment | null} generator @returns {() => void} stops it
+ * skipped.
+ * @param {Course} course
+ * @param {Deployment | null} generator
+ * @returns {() => void} stops it
  */
 export function followLoad({ testbed, watch }, generator) {
   const [process] = generator?.processes ?? []
@@ -118,7 +125,8 @@ export function followLoad({ testbed, watch }, generator) {
 
 /**
  * Waits until the generator exits, and parses its results: one for each trial of the course, in their order.
- * @param {Course} course @param {{ generator: Deployment, window: Window }} options
+ * @param {Course} course
+ * @param {{ generator: Deployment, window: Window }} options
  * @returns {Promise<LoadResult[]>}
  * @throws {BenchError} if it exits later than 30 s after the load, fails, or leaves a result out; the signal's reason when it aborts
  */

@@ -41,15 +41,26 @@ export async function lookIdle(processes, { loads, look, wait }) {
   })
 }
 
-/** Says whether a process uses no more than an idle one may; true if that is not known. @param {number | null} cores */
+/**
+ * Says whether a process uses no more than an idle one may; true if that is not known.
+ * @param {number | null} cores
+ */
 const isIdle = cores => cores === null || cores <= IDLE_CORES_MOST
 
-/** Finds the smaller of two values, or the one that is known; null: neither is. @param {number | null} a @param {number | null} b */
+/**
+ * Finds the smaller of two values, or the one that is known; null: neither is.
+ * @param {number | null} a
+ * @param {number | null} b
+ */
 function findLeast(a, b) {
   return a === null || b === null ? (a ?? b) : Math.min(a, b)
 }
 
-/** Says whether a span agrees with the least before it; true if either is not known. @param {number | null} now @param {number | null} least */
+/**
+ * Says whether a span agrees with the least before it; true if either is not known.
+ * @param {number | null} now
+ * @param {number | null} least
+ */
 function isAlike(now, least) {
   return now === null || least === null || Math.abs(now - least) <= Math.max(APART_CORES, APART_SHARE * least)
 }

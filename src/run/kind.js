@@ -3,8 +3,11 @@
  * kind, and branches nowhere on which it is.
  * name: recorded with each trial; hasRequests: `false` skips the equal-work checks; start: starts the services of an arm, and
  * returns what the start alone has shown in `findings`; measure: runs the trials of its part of the plan.
- * @import { Manifest, Part, Plan, Trial, TrialRecord } from '../model/types.ts' @import { Reusable } from './reusable.js'
- * @import { Watcher } from './events.js' @import { Assess, Turns } from './rounds.js' @import { RunOne, RunTogether } from './run.js'
+ * @import { Manifest, Part, Plan, Trial, TrialRecord } from '../model/types.ts'
+ * @import { Reusable } from './reusable.js'
+ * @import { Watcher } from './events.js'
+ * @import { Assess, Turns } from './rounds.js'
+ * @import { RunOne, RunTogether } from './run.js'
  * @import { StartServices } from './start-services.js'
  * @typedef {{ name: string, hasRequests?: false, start: StartServices, measure: (pass: Pass) => Promise<void> }} Kind
  */

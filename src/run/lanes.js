@@ -3,7 +3,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 /**
  * Acts on each item, on `lanes` of them at a time. The first failure aborts the signal that the others got.
- * @template T @param {{ items: T[], lanes: number, perSecond?: number, signal: AbortSignal }} options
+ * @template T
+ * @param {{ items: T[], lanes: number, perSecond?: number, signal: AbortSignal }} options
  *   perSecond: the items begun in a second at most; absent: no limit
  * @param {(item: T, signal: AbortSignal) => Promise<void>} act
  * @throws the first failure of `act`; the signal's reason when it aborts
@@ -25,8 +26,11 @@ export async function runInLanes({ items, lanes, perSecond = Number.POSITIVE_INF
 
 /**
  * Runs tasks at the same time. The first failure aborts the signal of the others.
- * @template T @param {AbortSignal} signal @param {((signal: AbortSignal) => Promise<T>)[]} tasks
- * @returns {Promise<T[]>} in the order of the tasks @throws the first failure, when all have settled
+ * @template T
+ * @param {AbortSignal} signal
+ * @param {((signal: AbortSignal) => Promise<T>)[]} tasks
+ * @returns {Promise<T[]>} in the order of the tasks
+ * @throws the first failure, when all have settled
  */
 export async function runConcurrently(signal, tasks) {
   const failing = new AbortController()

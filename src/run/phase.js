@@ -24,7 +24,9 @@ export const LANES = 4
 
 /**
  * Passes a phase: waits until every sidecar has answered, and gives up those that have not at the deadline.
- * @param {PhaseOptions} options @param {Begin} begin @param {Begin} [beginOthers] for sidecars that are asked after the measured
+ * @param {PhaseOptions} options
+ * @param {Begin} begin
+ * @param {Begin} [beginOthers] for sidecars that are asked after the measured
  *   phase, with a deadline of their own
  * @returns {Promise<{ times: Map<string, ConfigurationTimes>, phase: RolloutRecord['first'] }>} times: by sidecar, of those that were
  *   seen to start; yesMs null: no answer in time
@@ -52,8 +54,11 @@ export async function passPhase({ signal, deadlineSeconds, ...watched }, begin, 
 
 /**
  * Reads the counters of machine, control plane and kit before and after `act`, and then gives up asking sidecars.
- * @template T, U @param {Pick<PhaseOptions, 'asking' | 'readControl'>} options @param {() => Promise<T>} act
- * @param {() => Promise<U>} [actAfter] is not measured @returns {Promise<{ value: T, others: U | null, phase: RolloutRecord['first'] }>}
+ * @template T, U
+ * @param {Pick<PhaseOptions, 'asking' | 'readControl'>} options
+ * @param {() => Promise<T>} act
+ * @param {() => Promise<U>} [actAfter] is not measured
+ * @returns {Promise<{ value: T, others: U | null, phase: RolloutRecord['first'] }>}
  */
 export async function observePhase({ asking, readControl }, act, actAfter) {
   const start = await readControl()
@@ -76,7 +81,9 @@ export async function observePhase({ asking, readControl }, act, actAfter) {
 
 /**
  * Observes the shards of a control plane until `end` is called, for a day at most.
- * @param {Target} target @param {Handle[]} shards []: none run @returns {{ end: () => Promise<Observation | null> }}
+ * @param {Target} target
+ * @param {Handle[]} shards []: none run
+ * @returns {{ end: () => Promise<Observation | null> }}
  */
 export function observeControl(target, shards) {
   const ending = new AbortController()
@@ -86,7 +93,11 @@ export function observeControl(target, shards) {
   // `end` rejects with a failure; until then it would be an unhandled rejection.
   observing?.catch(() => {})
   return {
-    /** Ends the observation. @returns {Promise<Observation | null>} null: there are no shards @throws if the observation failed */
+    /**
+     * Ends the observation.
+     * @returns {Promise<Observation | null>} null: there are no shards
+     * @throws if the observation failed
+     */
     async end() {
       ending.abort()
       return observing
@@ -94,7 +105,11 @@ export function observeControl(target, shards) {
   }
 }
 
-/** Observes the shards for this moment alone; null: they could not be read. @param {Target} target @param {Handle[]} shards */
+/**
+ * Observes the shards for this moment alone; null: they could not be read.
+ * @param {Target} target
+ * @param {Handle[]} shards
+ */
 export async function lookAtControl(target, shards) {
   const nowMs = Date.now()
   const window = { startMs: nowMs, endMs: nowMs }
@@ -103,7 +118,8 @@ export async function lookAtControl(target, shards) {
 
 /**
  * Reads the shards once, at the edge of a phase: their sum and each.
- * @param {Target} target @param {Handle[]} shards
+ * @param {Target} target
+ * @param {Handle[]} shards
  * @returns null: there are none, or they could not be read; a number is null if it could not be read
  */
 export async function readControl(target, shards) {
@@ -119,7 +135,10 @@ export async function readControl(target, shards) {
   return { ...sumReadings(start.sample), each }
 }
 
-/** Sums a sample over the shards; a sum is null if one shard has no number. @param {Sample} sample of the shards */
+/**
+ * Sums a sample over the shards; a sum is null if one shard has no number.
+ * @param {Sample} sample of the shards
+ */
 export function sumReadings({ epochMs, readings }) {
   const sum = (/** @type {'cpuSeconds' | 'anonBytes' | 'peakBytes'} */ name) => {
     const values = readings.flatMap(reading => finiteOrNull(reading[name]) ?? [])

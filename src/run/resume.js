@@ -9,7 +9,8 @@ import { findDifferences, readNamedRun } from './reusable.js'
 
 /**
  * A run that was cut short, to go on with.
- * @import { Manifest, Plan } from '../model/types.ts' @import { Setting } from './reusable.js'
+ * @import { Manifest, Plan } from '../model/types.ts'
+ * @import { Setting } from './reusable.js'
  * @typedef {ReturnType<typeof openInterruptedRun>} Interrupted
  */
 
@@ -18,7 +19,8 @@ const CHECKS = /^(?:check|parity)-/
 /**
  * Reads the run to resume.
  * @param {string} folder of the run's results
- * @returns folder, manifest and warnings of the run, and its records by the trial's id @throws {UsageError} if it holds no run
+ * @returns folder, manifest and warnings of the run, and its records by the trial's id
+ * @throws {UsageError} if it holds no run
  */
 export function openInterruptedRun(folder) {
   const { manifest, records, warnings } = readNamedRun('--resume', folder)
@@ -45,7 +47,9 @@ export function prepareToResume({ folder, records }) {
 
 /**
  * Leaves out of a plan the arms that did not serve when the run began.
- * @param {Plan} plan @param {Manifest} manifest of the run @returns {Plan} the plan itself if there are none
+ * @param {Plan} plan
+ * @param {Manifest} manifest of the run
+ * @returns {Plan} the plan itself if there are none
  */
 export function leaveOutFailedArms(plan, { arms, notMeasured }) {
   const isPlanned = (/** @type {Manifest['notMeasured'][number]} */ { plane, reason }) =>
@@ -95,7 +99,8 @@ export function assertSamePlan({ interrupted: { folder, manifest, records }, pla
 
 /**
  * Makes the manifest of a resumed run: run, command, thresholds, machine and parity of its start, with this resume in `run.resumed`.
- * @param {{ interrupted: Interrupted, known: Omit<Manifest, 'parity'> }} options known: of this resume @returns {Manifest}
+ * @param {{ interrupted: Interrupted, known: Omit<Manifest, 'parity'> }} options known: of this resume
+ * @returns {Manifest}
  */
 export function continueManifest({ interrupted: { manifest, records }, known }) {
   const { run, command, thresholds, machine, parity } = manifest

@@ -32,7 +32,10 @@ const SAME_LOAD_HOST = ['host', 'cpuModel', 'cpus', 'address']
 
 /**
  * Lists what differs from a run, in words, so that new trials cannot stand beside its trials. Tools, scripts and links that only
- * one of both uses make no difference. @param {Manifest} manifest of the run @param {Setting} now @returns {string[]} []: nothing
+ * one of both uses make no difference.
+ * @param {Manifest} manifest of the run
+ * @param {Setting} now
+ * @returns {string[]} []: nothing
  */
 export function findDifferences(manifest, { machine, tools, scripts, layout: { topologies }, kit, settings }) {
   const renderRelaxedGates = (/** @type {{ relaxes: { gate: string }[] }} */ { relaxes }) =>
@@ -59,7 +62,9 @@ export function findDifferences(manifest, { machine, tools, scripts, layout: { t
 
 /**
  * Reads the run in a folder that was passed with an option.
- * @param {string} option for the error @param {string} folder @throws {UsageError} if the folder holds no run that can be read
+ * @param {string} option for the error
+ * @param {string} folder
+ * @throws {UsageError} if the folder holds no run that can be read
  */
 export function readNamedRun(option, folder) {
   try {
@@ -71,7 +76,8 @@ export function readNamedRun(option, folder) {
 
 /**
  * Reads the trials of runs to reuse, without invalid ones and those that these runs took from others.
- * @param {Setting & { folders: string[] }} options @returns {Reusable}
+ * @param {Setting & { folders: string[] }} options
+ * @returns {Reusable}
  * @throws {UsageError} if a folder holds no run that can be read, or a run differs from this one (`findDifferences`)
  */
 export function openReusableTrials({ folders, ...now }) {
@@ -106,5 +112,8 @@ export function openReusableTrials({ folders, ...now }) {
   }
 }
 
-/** Joins the properties that identify the load's own machine; undefined: the load runs beside the services. @param {Record<string, any>} machine */
+/**
+ * Joins the properties that identify the load's own machine; undefined: the load runs beside the services.
+ * @param {Record<string, any>} machine
+ */
 const createLoadHostKey = ({ loadHost }) => loadHost && SAME_LOAD_HOST.map(name => loadHost[name]).join()

@@ -7,7 +7,8 @@ import { leaveOutUnreachable } from '../plan/arms.js'
 import { estimateSeconds } from '../plan/plan.js'
 
 /**
- * @import { Calibration, Manifest, Plan, Trial, TrialRecord } from '../model/types.ts' @import { Pass } from './kind.js'
+ * @import { Calibration, Manifest, Plan, Trial, TrialRecord } from '../model/types.ts'
+ * @import { Pass } from './kind.js'
  * @import { RunTogether } from './run.js'
  */
 
@@ -27,7 +28,8 @@ const WARMUP_MOST_MORE_SECONDS = 30
 /**
  * Runs the calibrations of a plan (closed loops, each once), leaves out the arms whose rates are over a share of what
  * these reached, and runs the rounds.
- * @param {Pass} pass @throws {BenchError} if no rate can be reached; the signal's reason when it aborts
+ * @param {Pass} pass
+ * @throws {BenchError} if no rate can be reached; the signal's reason when it aborts
  */
 export async function measureRounds(pass) {
   const { plan, run, runTogether, turns, assess, recordedRounds, writeManifest, announce, say } = pass
@@ -131,7 +133,11 @@ async function runRounds({ plan, runTogether, turns, stopping, secondsAfter, wat
   }
 }
 
-/** Doubles a warm-up, up to four times the planned one or 30 s more, whichever is less. @param {Trial} trial @returns {Warmup} */
+/**
+ * Doubles a warm-up, up to four times the planned one or 30 s more, whichever is less.
+ * @param {Trial} trial
+ * @returns {Warmup}
+ */
 function lengthenWarmup({ arm, warmup }) {
   const plannedSeconds = warmup?.plannedSeconds ?? arm.load.warmupSeconds
   const mostSeconds = Math.min(WARMUP_MOST_TIMES * plannedSeconds, plannedSeconds + WARMUP_MOST_MORE_SECONDS)
@@ -149,7 +155,10 @@ export function createPace(trials) {
   /** The first trial that was not recorded before. @type {number | null} */
   let first = null
   let done = 0
-  /** @param {Trial} trial that begins or has ended @param {boolean} isDone it has ended */
+  /**
+   * @param {Trial} trial that begins or has ended
+   * @param {boolean} isDone it has ended
+   */
   return (trial, isDone) => {
     // A trial that is run again comes after its round.
     const isAgain = trial.repeats !== null
@@ -192,19 +201,28 @@ export function createStopping({ precision, mostRounds, recordedRounds, assess, 
     manifest = writeManifest({ rounds, precision: { width: precision.width, mostRounds, ended } })
   }
   return {
-    /** Starts the clock of a round, and writes its number to the manifest. @param {number} round that begins */
+    /**
+     * Starts the clock of a round, and writes its number to the manifest.
+     * @param {number} round that begins
+     */
     begin(round) {
       beganMs = now()
       rounds = Math.max(rounds, round)
       write(null)
     },
 
-    /** Adds a record for the next assessment. @param {TrialRecord} record of the round that goes on */
+    /**
+     * Adds a record for the next assessment.
+     * @param {TrialRecord} record of the round that goes on
+     */
     add(record) {
       records.push(record)
     },
 
-    /** Says whether a round was the last: precise, no planes left to compare, the most rounds, or no time for one as long as the longest. @param {number} round */
+    /**
+     * Says whether a round was the last: precise, no planes left to compare, the most rounds, or no time for one as long as the longest.
+     * @param {number} round
+     */
     isOver(round) {
       longestMs = Math.max(longestMs, now() - beganMs)
       const run = { manifest: { ...manifest, rounds: round }, records }

@@ -7,9 +7,12 @@ import { createStandingServices } from './standing-services.js'
 import { runTrial } from './trial.js'
 
 /**
- * @import { Arm, Manifest, Plan, Trial, TrialRecord } from '../model/types.ts' @import { Watcher } from './events.js'
- * @import { GateParity } from './kind.js' @import { Execution } from './execute.js'
- * @import { Kind } from './kind.js' @import { StandingServices } from './standing-services.js'
+ * @import { Arm, Manifest, Plan, Trial, TrialRecord } from '../model/types.ts'
+ * @import { Watcher } from './events.js'
+ * @import { GateParity } from './kind.js'
+ * @import { Execution } from './execute.js'
+ * @import { Kind } from './kind.js'
+ * @import { StandingServices } from './standing-services.js'
  * @import { Testbed } from './kind.js'
  */
 

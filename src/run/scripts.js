@@ -2,8 +2,14 @@ import { hashFolder, hashText } from '../lib/hash.js'
 import { createVariantKey } from '../model/tools.js'
 import { formatDeployedName } from '../services/specs.js'
 
-/** Hashes the scripts that a run uses, since a path does not show an edit. @import { Folders } from './kind.js' */
-/** @import { Arm, Programs, ScriptFolder } from '../model/types.ts' @import { Pipeline } from '../model/pipeline.js' */
+/**
+ * Hashes the scripts that a run uses, since a path does not show an edit.
+ * @import { Folders } from './kind.js'
+ */
+/**
+ * @import { Arm, Programs, ScriptFolder } from '../model/types.ts'
+ * @import { Pipeline } from '../model/pipeline.js'
+ */
 
 /** @typedef {Pick<Arm, 'plane' | 'variant' | 'profile'>} Scripted */
 /** @typedef {{ hasVariants: boolean, tool: { name: string } | null }} ScriptedPlane */
@@ -12,7 +18,8 @@ import { formatDeployedName } from '../services/specs.js'
 /**
  * Finds the folder of scripts that an arm's sidecars run: its pipeline's, its profile's, its variant's (unless that names another
  * program), or the kit's, which is also returned for planes that run no scripts.
- * @param {{ programs: ScriptedPrograms, folders: Pick<Folders, 'pipyScripts'> }} testbed @param {Scripted} arm
+ * @param {{ programs: ScriptedPrograms, folders: Pick<Folders, 'pipyScripts'> }} testbed
+ * @param {Scripted} arm
  */
 export function findScriptFolder({ programs, folders }, arm) {
   const pipeline = findArmPipeline(programs, arm)
@@ -48,14 +55,18 @@ export function hashScripts({ arms, programs, folders }) {
 
 /**
  * Finds the pipeline that an arm's sidecars run, by its variant; the key of an arm without one, as in the lab, is ''.
- * @param {Pick<Programs, 'pipelines'>} programs @param {Pick<Arm, 'variant'>} arm
+ * @param {Pick<Programs, 'pipelines'>} programs
+ * @param {Pick<Arm, 'variant'>} arm
  * @returns {Pipeline | undefined} undefined: they read the kit's configuration
  */
 export function findArmPipeline({ pipelines }, { variant }) {
   return pipelines?.[variant ?? '']
 }
 
-/** Hashes the scripts of a pipeline together with its `pipeline.yaml`, which says how they are run. @param {Pipeline} pipeline */
+/**
+ * Hashes the scripts of a pipeline together with its `pipeline.yaml`, which says how they are run.
+ * @param {Pipeline} pipeline
+ */
 function hashPipeline({ document, scripts }) {
   return hashText(JSON.stringify([hashFolder(scripts), document]))
 }

@@ -1,4 +1,7 @@
-/** @import { Arm } from '../model/types.ts' @import { Started } from './start-services.js' */
+/**
+ * @import { Arm } from '../model/types.ts'
+ * @import { Started } from './start-services.js'
+ */
 /** @typedef {ReturnType<typeof createStandingServices>} StandingServices */
 
 /**
@@ -15,7 +18,8 @@ export function createStandingServices({ keepsServices, retains }) {
   return {
     /**
      * Takes the services of an arm, and removes those that only `--retain` has kept so far.
-     * @param {Arm} arm @returns {Promise<Started | null>} null: none stand
+     * @param {Arm} arm
+     * @returns {Promise<Started | null>} null: none stand
      */
     async take(arm) {
       const leaving = last.filter(services => ![...kept.values()].includes(services))
@@ -33,7 +37,10 @@ export function createStandingServices({ keepsServices, retains }) {
       if (retains) last.push(services)
       else if (!kept.has(arm.id)) await services.deployment.remove()
     },
-    /** Removes all services, except those of the last trial to retain if the run finished. @param {{ isFinished: boolean }} options */
+    /**
+     * Removes all services, except those of the last trial to retain if the run finished.
+     * @param {{ isFinished: boolean }} options
+     */
     async end({ isFinished }) {
       const standing = new Set([...kept.values(), ...last])
       if (isFinished) for (const services of last) standing.delete(services)

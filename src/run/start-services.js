@@ -24,7 +24,8 @@ import { findArmPipeline, findScriptFolder } from './scripts.js'
 /**
  * @import { Arm, Deployment, Endpoint, EndedProcess, Handle, OwnRequest, ProcessSpec, Target } from '../model/types.ts'
  * @import { Pipeline } from '../model/pipeline.js'
- * @import { Testbed } from './kind.js' @import { Ending } from '../services/specs.js'
+ * @import { Testbed } from './kind.js'
+ * @import { Ending } from '../services/specs.js'
  * @typedef {ReturnType<typeof locateCredentials>} Credentials
  */
 
@@ -171,7 +172,8 @@ export async function startServices({ testbed, arm, start, folder, isInterleaved
 
 /**
  * Waits half a second for exits, and lists the processes that exited early, with cause and OOM flag.
- * @param {Handle[]} processes @returns {Promise<EndedProcess[]>} []: none did
+ * @param {Handle[]} processes
+ * @returns {Promise<EndedProcess[]>} []: none did
  */
 export async function awaitEarlyExits(processes) {
   await awaitAnyExit(processes)
@@ -187,7 +189,8 @@ export async function awaitEarlyExits(processes) {
 /**
  * Adds the last lines that sidecars logged to an error of a request through them: an exception in a script closes the
  * connection, and only the log says why.
- * @param {unknown} error @param {Handle[]} processes
+ * @param {unknown} error
+ * @param {Handle[]} processes
  * @returns {Promise<unknown>} a BenchError with the error as its cause; the error itself if it is no BenchError
  */
 export async function withSidecarLogs(error, processes) {
@@ -256,7 +259,8 @@ function prepareEnding({ testbed, arm, ending: { spec, notice, steps, server }, 
 /**
  * Sends the request of a pipeline once. Answers of the load count if they have the same status and number of bytes.
  * @param {FirstRequest & { pipeline: Pipeline }} options
- * @returns {Promise<OwnRequest>} @throws {BenchError} if it fails, has another status than `pipeline.yaml` names, or is compressed
+ * @returns {Promise<OwnRequest>}
+ * @throws {BenchError} if it fails, has another status than `pipeline.yaml` names, or is compressed
  */
 export async function sendPipelineRequest({ target, entry, arm, pipeline, timeoutSeconds, credentials }) {
   const { document, file } = pipeline
@@ -280,7 +284,8 @@ export async function sendPipelineRequest({ target, entry, arm, pipeline, timeou
 
 /**
  * Asserts that the load can count answers like this one by their status and bytes.
- * @param {import('../node/send.js').Answer} answer @param {{ what: string, status: number }} options what: the request, in words;
+ * @param {import('../node/send.js').Answer} answer
+ * @param {{ what: string, status: number }} options what: the request, in words;
  *   status: of `pipeline.yaml`
  * @throws {BenchError} if it has another status, or is compressed
  */
@@ -299,7 +304,8 @@ function assertCountableAnswer(answer, { what, status }) {
 /**
  * Sends a request with a nonce, which only the application can echo.
  * @param {FirstRequest & { path: string }} options
- * @returns {Promise<undefined>} @throws {BenchError} if it fails or another answer comes
+ * @returns {Promise<undefined>}
+ * @throws {BenchError} if it fails or another answer comes
  */
 async function sendNonce({ target, entry, arm, path, timeoutSeconds, credentials }) {
   const nonce = `check-${arm.id}`

@@ -67,7 +67,12 @@ export async function startSidecars({ asking, batches, deploy, arePods, deadline
   return { answering, pods, allReady: Promise.all(readying) }
 }
 
-/** Adds the sidecar's name to its answer. @template {ConfigurationTimes | null} T @param {string} name @param {Promise<T>} answer */
+/**
+ * Adds the sidecar's name to its answer.
+ * @template {ConfigurationTimes | null} T
+ * @param {string} name
+ * @param {Promise<T>} answer
+ */
 export function withName(name, answer) {
   const labelled = answer.then(value => /** @type {[string, T]} */ ([name, value]))
   // If the phase fails otherwise, this promise is never awaited: an unhandled rejection would end the kit.

@@ -15,7 +15,8 @@ import { observeWindow, readWindow } from './window.js'
 /**
  * @import { Deployment, Handle, ObservationRecord, Sample, Trial, TrialRecord } from '../model/types.ts'
  * @import { Phase, Watcher } from './events.js'
- * @import { StandingServices } from './standing-services.js' @import { Started } from './start-services.js'
+ * @import { StandingServices } from './standing-services.js'
+ * @import { Started } from './start-services.js'
  * @import { Testbed } from './kind.js'
  */
 
@@ -139,7 +140,9 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
 
 /**
  * Looks at processes before any load. If a load opens a connection for each request, it also measures their idle CPU, which takes
- * seconds. @param {Course} course @param {Handle[]} processes
+ * seconds.
+ * @param {Course} course
+ * @param {Handle[]} processes
  */
 async function lookBeforeLoad({ testbed, trials, signal }, processes) {
   const look = () => testbed.site.target.look(processes)
@@ -149,14 +152,21 @@ async function lookBeforeLoad({ testbed, trials, signal }, processes) {
   return lookIdle(processes, { loads, look, wait: ms => sleep(ms, signal) })
 }
 
-/** Says whether the kit itself changes configurations, or reads answers in chunks, beside the load. @param {Trial[]} trials */
+/**
+ * Says whether the kit itself changes configurations, or reads answers in chunks, beside the load.
+ * @param {Trial[]} trials
+ */
 const hasCompany = trials =>
   trials.some(({ arm: { conditions, load } }) => conditions.changesPerMinute || hasChunks(load))
 
 /** @param {Started[]} services */
 const listProcesses = services => services.flatMap(({ deployment }) => deployment.processes)
 
-/** @param {Course} course @param {Trial} trial @returns {TrialRecord} with outcome failed, to be filled in */
+/**
+ * @param {Course} course
+ * @param {Trial} trial
+ * @returns {TrialRecord} with outcome failed, to be filled in
+ */
 function createBlankRecord({ testbed, clock }, trial) {
   return {
     schemaVersion: SCHEMA_VERSION,
@@ -183,7 +193,8 @@ function createBlankRecord({ testbed, clock }, trial) {
 }
 
 /**
- * Takes the standing services of each arm, or starts them. @param {Course} course
+ * Takes the standing services of each arm, or starts them.
+ * @param {Course} course
  * @param {{ standing: StandingServices, services: Started[] }} options services: is filled; if a start fails, with the others
  * @throws the error of the first start that failed
  */
@@ -207,14 +218,18 @@ async function deployTrials({ testbed, trials, start, nextStart, folder, clock, 
   clock.lap(kept.includes(null) ? 'start' : 'kept')
 }
 
-/** Returns the bytes of an answer for the record, if a pipeline has a request of its own. @param {Started} services */
+/**
+ * Returns the bytes of an answer for the record, if a pipeline has a request of its own.
+ * @param {Started} services
+ */
 function createAnswerFields({ entry }) {
   return entry?.request ? { answerBytes: entry.request.bytes } : {}
 }
 
 /**
  * Adds to the records of interleaved arms which arms stood together, with how many connections. A record alone stays as it is.
- * @param {TrialRecord[]} records @returns {TrialRecord[]}
+ * @param {TrialRecord[]} records
+ * @returns {TrialRecord[]}
  */
 function addBeside(records) {
   if (records.length === 1) return records

@@ -16,8 +16,10 @@ import { finishLoad, followLoad } from './generator.js'
 /**
  * Observes the processes through the warm-up and the window, and at its edges. If one exits early, it ends with what was read, and
  * edges may be null.
- * @param {Course} course @param {{ processes: Handle[], generator: Deployment | null, window: Window }} options
- * @returns {Promise<ObservedWindow>} @throws the signal's reason when it aborts
+ * @param {Course} course
+ * @param {{ processes: Handle[], generator: Deployment | null, window: Window }} options
+ * @returns {Promise<ObservedWindow>}
+ * @throws the signal's reason when it aborts
  */
 export async function observeWindow(course, { processes, generator, window }) {
   const { testbed, clock, watch, signal } = course
@@ -120,7 +122,9 @@ export async function readWindow(course, { processes, generator, window, before,
 
 /**
  * Asserts that an edge has the CPU time of each process.
- * @param {Handle[]} processes @param {Edge} edge @param {import('./events.js').Phase} phase
+ * @param {Handle[]} processes
+ * @param {Edge} edge
+ * @param {import('./events.js').Phase} phase
  * @throws {BenchError} if one is missing; its message is that of an exit if a process has exited
  */
 async function assertCpuRead(processes, { sample: { readings, edge } }, phase) {
@@ -133,7 +137,8 @@ async function assertCpuRead(processes, { sample: { readings, edge } }, phase) {
 
 /**
  * Reads how many requests each sidecar refused at a limit.
- * @param {Course} course @param {Handle[]} processes
+ * @param {Course} course
+ * @param {Handle[]} processes
  * @returns {Promise<(number | null)[]>} null: it is no sidecar, ends in the window, or does not count them
  * @throws {BenchError} if a counter cannot be read
  */

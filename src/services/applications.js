@@ -20,7 +20,11 @@ import { renderEndpoint } from '../model/sidecar-contract.js'
  * @property {string} folder of the process
  */
 
-/** Creates the application of a service, as a process of one worker. @param {ApplicationOptions} options @returns {ProcessSpec} */
+/**
+ * Creates the application of a service, as a process of one worker.
+ * @param {ApplicationOptions} options
+ * @returns {ProcessSpec}
+ */
 export function createApplication({
   service,
   kind,
@@ -59,7 +63,8 @@ export function createApplication({
 
 /**
  * Renders a kind of request as the scripts of `echo/` read it. `waitMs` is the mean service time; members that are at their default are
- * absent. @param {RequestKind} kind
+ * absent.
+ * @param {RequestKind} kind
  */
 function renderKind({ method, path, requestBytes, responseBytes, chunks, ...kind }) {
   const { meanMs, isExponential } = readServiceTime(kind)

@@ -26,7 +26,8 @@ const ASSIGN = {
 
 /**
  * Assigns items to shards 0 to shards - 1, and returns the shard by id. The order of the items makes no difference.
- * @param {BalanceTrial['algorithm']} algorithm @param {{ items: Item[], shards: number }} options
+ * @param {BalanceTrial['algorithm']} algorithm
+ * @param {{ items: Item[], shards: number }} options
  */
 export function assignItems(algorithm, { items, shards }) {
   const sorted = items.toSorted((a, b) => (a.id < b.id ? -1 : 1))
@@ -34,7 +35,10 @@ export function assignItems(algorithm, { items, shards }) {
   return new Map(sorted.map(({ id }, i) => [id, assigned[i]]))
 }
 
-/** Hashes a text's UTF-8 bytes by FNV-1a, to an unsigned number of 32 bits (Fowler, Noll and Vo, draft-eastlake-fnv). @param {string} text */
+/**
+ * Hashes a text's UTF-8 bytes by FNV-1a, to an unsigned number of 32 bits (Fowler, Noll and Vo, draft-eastlake-fnv).
+ * @param {string} text
+ */
 export function hashFnv(text) {
   let hash = FNV_OFFSET
   for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, FNV_PRIME) >>> 0
@@ -96,7 +100,8 @@ const rings = new Map()
 /**
  * Finds the shard of the first accepted point after the hash of an id; after the last point comes the first.
  * @param {string} id
- * @param {{ shards: number, accepts: (point: Point) => boolean }} options @throws {RangeError} if no point is accepted
+ * @param {{ shards: number, accepts: (point: Point) => boolean }} options
+ * @throws {RangeError} if no point is accepted
  */
 export function findShard(id, { shards, accepts }) {
   const ring = rings.get(shards) ?? createRing(shards)
@@ -129,7 +134,8 @@ function createRing(shards) {
 
 /**
  * Finds the index of the first point whose hash is above another; the ring's length if there is none.
- * @param {Point[]} ring sorted by hash @param {bigint} hash
+ * @param {Point[]} ring sorted by hash
+ * @param {bigint} hash
  */
 function findNextPoint(ring, hash) {
   let low = 0
@@ -151,7 +157,8 @@ const UUID = 'xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx'
 
 /**
  * Draws items, sorted by their ids. A seed gives the same ids for both kinds of sizes: all MEAN_SIZE, or uniform with that mean.
- * @param {{ count: number, sizes: 'equal' | 'random', seed: number }} options @returns {Item[]}
+ * @param {{ count: number, sizes: 'equal' | 'random', seed: number }} options
+ * @returns {Item[]}
  */
 export function drawItems({ count, sizes, seed }) {
   const random = createRandom(seed)

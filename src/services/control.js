@@ -36,7 +36,9 @@ export const CONTROL = 'mesh'
 
 /**
  * Finds the control plane that an arm names, else its plane's first, also if the plane has none of the name.
- * @param {Pick<DataPlane, 'controls'>} plane @param {Pick<Arm, 'control'>} arm @returns {Control | undefined} undefined: it has none
+ * @param {Pick<DataPlane, 'controls'>} plane
+ * @param {Pick<Arm, 'control'>} arm
+ * @returns {Control | undefined} undefined: it has none
  */
 export function findControl({ controls = [] }, arm) {
   return controls.find(({ name }) => name === arm.control) ?? controls[0]
@@ -44,7 +46,9 @@ export function findControl({ controls = [] }, arm) {
 
 /**
  * Chooses an arm's control plane, which its plane must have, with its own program or the plane's.
- * @param {Pick<Programs, 'planes' | 'tools'>} programs @param {Arm} arm @returns {Chosen}
+ * @param {Pick<Programs, 'planes' | 'tools'>} programs
+ * @param {Arm} arm
+ * @returns {Chosen}
  */
 export function chooseControl({ planes, tools }, arm) {
   const plane = planes[arm.plane]
@@ -57,7 +61,8 @@ export function chooseControl({ planes, tools }, arm) {
  * Makes the options by which sidecars are made for a control plane: its address as they reach it, its program, and the scripts
  * that it hands out.
  * @param {Pick<ArmServices, 'places' | 'scriptFiles'> & Pick<Chosen, 'controlTool'>} services
- * @param {string} [name] of one control plane among several @returns {Omit<ControlOptions, 'folder'>}
+ * @param {string} [name] of one control plane among several
+ * @returns {Omit<ControlOptions, 'folder'>}
  */
 export function locateControl({ places, scriptFiles, controlTool }, name = CONTROL) {
   return { control: { address: places[name].reach, port: PORTS.control }, controlTool, scriptFiles }
@@ -65,7 +70,8 @@ export function locateControl({ places, scriptFiles, controlTool }, name = CONTR
 
 /**
  * Makes the control plane of an arm, with the CPU and memory limits of its conditions.
- * @param {Omit<ArmServices, 'topology'> & Chosen} services @param {string} [name] of one control plane among several
+ * @param {Omit<ArmServices, 'topology'> & Chosen} services
+ * @param {string} [name] of one control plane among several
  * @returns {{ control: ProcessSpec | null, setUp: ReloadAction[] }} control: null: nothing has to run; setUp: for once it runs
  */
 export function createControlPlane({ control, ...services }, name = CONTROL) {
@@ -88,8 +94,11 @@ export function createControlPlane({ control, ...services }, name = CONTROL) {
 
 /**
  * Makes a sidecar whose routes are changed: each version adds one to the host `version-N.test`.
- * @param {Control} control @param {SidecarOptions & ControlOptions} options
- * @param {number} [firstVersion] that it starts with @returns {Member} @throws {BenchError} for a sidecar that calls nobody
+ * @param {Control} control
+ * @param {SidecarOptions & ControlOptions} options
+ * @param {number} [firstVersion] that it starts with
+ * @returns {Member}
+ * @throws {BenchError} for a sidecar that calls nobody
  */
 export function createMember(control, options, firstVersion = 0) {
   const { service: name, outbound } = options.model
@@ -118,8 +127,11 @@ export function createMember(control, options, firstVersion = 0) {
 
 /**
  * Makes a sidecar whose certificate is changed: odd versions have the second certificate of its service, even ones the first.
- * @param {Control} control @param {SidecarOptions & ControlOptions} options @param {string} certificates the folder of certificates
- * @returns {Member} @throws {BenchError} for a sidecar that shows nobody its certificate
+ * @param {Control} control
+ * @param {SidecarOptions & ControlOptions} options
+ * @param {string} certificates the folder of certificates
+ * @returns {Member}
+ * @throws {BenchError} for a sidecar that shows nobody its certificate
  */
 export function createRotatedMember(control, { model, ...options }, certificates) {
   const { service: name, inbound } = model
@@ -155,7 +167,10 @@ export function createRotatedMember(control, { model, ...options }, certificates
  */
 /** A sidecar of a rollout. @typedef {Omit<Member, 'spec'> & RolloutPart} RolloutMember */
 
-/** Sidecars that are started together, as one process. @typedef {{ spec: ProcessSpec, members: RolloutMember[] }} Batch */
+/**
+ * Sidecars that are started together, as one process.
+ * @typedef {{ spec: ProcessSpec, members: RolloutMember[] }} Batch
+ */
 
 /** The most sidecars in a batch. */
 export const BATCH_SIDECARS = 40
@@ -164,7 +179,8 @@ export const BATCH_SIDECARS = 40
  * Makes a batch one process to start: xargs starts each of its sidecars once, from a file with all their arguments. They
  * share the cgroup and the log of the batch.
  * @param {{ name: string, folder: string, specs: ProcessSpec[] }} batch folder: above those of the sidecars
- * @returns {ProcessSpec} @throws if their command lines have not one program and one number of arguments, as xargs needs
+ * @returns {ProcessSpec}
+ * @throws if their command lines have not one program and one number of arguments, as xargs needs
  */
 export function createBatch({ name, folder, specs }) {
   const [{ program, argv, ...first }] = specs

@@ -34,7 +34,8 @@ export function createPlacementRule({ arms, topologies, cores, isLoadElsewhere =
 /**
  * Gives the generator half of the CPUs, and all services of every arm share the other half; null if there is one CPU, or the
  * load comes from elsewhere.
- * @param {{ cores: number[][], isLoadElsewhere: boolean }} options @returns {Placement | null}
+ * @param {{ cores: number[][], isLoadElsewhere: boolean }} options
+ * @returns {Placement | null}
  */
 function halveCpus({ cores, isLoadElsewhere }) {
   const cpus = cores.flat()

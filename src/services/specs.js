@@ -97,7 +97,8 @@ export function createSpecs(services) {
 
 /**
  * Creates the one proxy of all pods.
- * @param {ArmServices} services @param {{ isCalled: boolean }} options isCalled: requests reach the applications
+ * @param {ArmServices} services
+ * @param {{ isCalled: boolean }} options isCalled: requests reach the applications
  * @returns {ProcessSpec[]} []: the plane creates none
  */
 function createNodeProxy(services, { isCalled }) {
@@ -120,19 +121,29 @@ function createNodeProxy(services, { isCalled }) {
   }))
 }
 
-/** Counts how often a request passes a service's sidecar: inbound to an application, outbound to a callee. @param {Service} service */
+/**
+ * Counts how often a request passes a service's sidecar: inbound to an application, outbound to a callee.
+ * @param {Service} service
+ */
 function countPassages({ application, calls }) {
   return (application ? 1 : 0) + (calls.length > 0 ? 1 : 0)
 }
 
-/** Says whether one proxy serves all pods of an arm. @param {Planes} planes @param {Pick<Arm, 'plane' | 'profile'>} arm */
+/**
+ * Says whether one proxy serves all pods of an arm.
+ * @param {Planes} planes
+ * @param {Pick<Arm, 'plane' | 'profile'>} arm
+ */
 export function hasNodeProxy(planes, arm) {
   return findDeployedProfile(planes, arm)?.isOfNode === true
 }
 
 export const NEIGHBOUR = 'neighbour'
 
-/** Creates the process that burns CPU beside the services; null: the conditions have none. @param {ArmServices} services */
+/**
+ * Creates the process that burns CPU beside the services; null: the conditions have none.
+ * @param {ArmServices} services
+ */
 function createNeighbour({ arm, folders, locate }) {
   const { neighbourCores } = arm.conditions
   if (neighbourCores === undefined) return null
@@ -154,7 +165,8 @@ const LOAD_TIMES = 16
  * neighbour requests what it burns. Applications request all CPUs, and the load many times as much: it stands for clients
  * elsewhere, and a load that waits for a CPU starts requests late. A baseline without sidecars has the same weights beside a
  * neighbour as the arms with sidecars.
- * @param {Pick<Arm, 'conditions'>} arm @param {{ role: ProcessSpec['role'], cpus: number }} options cpus: of the machine
+ * @param {Pick<Arm, 'conditions'>} arm
+ * @param {{ role: ProcessSpec['role'], cpus: number }} options cpus: of the machine
  */
 export function chooseCpuRequest({ conditions: { cpuRequestCores, neighbourCores } }, { role, cpus }) {
   if (cpuRequestCores === undefined && neighbourCores === undefined) return undefined
@@ -165,7 +177,9 @@ export function chooseCpuRequest({ conditions: { cpuRequestCores, neighbourCores
 
 /**
  * Creates the end of a sidecar: SIGTERM, or its plane's graceful way if it has one.
- * @param {ProcessSpec} spec @param {ArmServices & { service: Service, controlled: Controlled | null }} services @returns {Ending}
+ * @param {ProcessSpec} spec
+ * @param {ArmServices & { service: Service, controlled: Controlled | null }} services
+ * @returns {Ending}
  */
 function createEnding(spec, { service, controlled, arm, topology, places, programs }) {
   const { name, copyOf = name } = service
@@ -193,7 +207,9 @@ export function countWorkers({ plane, profile, cpuLimitCores, conditions }, { cp
 
 /**
  * Finds the endpoints at which others reach processes, without those that listen inside of a pod alone.
- * @param {ProcessSpec[]} specs @param {Record<string, Place>} places @returns {Endpoint[]}
+ * @param {ProcessSpec[]} specs
+ * @param {Record<string, Place>} places
+ * @returns {Endpoint[]}
  */
 export function listReachableEndpoints(specs, places) {
   return specs.flatMap(({ service, listens }) =>
@@ -203,7 +219,10 @@ export function listReachableEndpoints(specs, places) {
   )
 }
 
-/** @param {Service} service @param {ArmServices} services */
+/**
+ * @param {Service} service
+ * @param {ArmServices} services
+ */
 function createApplicationSpec(service, { arm, places, programs, folders, locate }) {
   const { name, application } = service
   const { hasSidecars } = arm
@@ -245,7 +264,10 @@ export function isServedByNode({ load, conditions }) {
 
 /**
  * Makes the options of a service's sidecar.
- * @param {Service} service @param {ArmServices} services @returns {SidecarOptions} @throws {BenchError} if its plane names no program
+ * @param {Service} service
+ * @param {ArmServices} services
+ * @returns {SidecarOptions}
+ * @throws {BenchError} if its plane names no program
  */
 export function createServiceSidecarOptions(
   service,
@@ -284,12 +306,20 @@ export function createServiceSidecarOptions(
   }
 }
 
-/** Finds the pipeline of an arm; undefined: it has none. @param {ArmServices['programs']} programs @param {Arm} arm */
+/**
+ * Finds the pipeline of an arm; undefined: it has none.
+ * @param {ArmServices['programs']} programs
+ * @param {Arm} arm
+ */
 function findPipeline({ pipelines }, { variant }) {
   return pipelines?.[variant ?? '']
 }
 
-/** Creates the sidecar that is changed under load: in its routes, or in its certificate. @param {Service} service @param {ArmServices} services */
+/**
+ * Creates the sidecar that is changed under load: in its routes, or in its certificate.
+ * @param {Service} service
+ * @param {ArmServices} services
+ */
 function createControlledSidecar(service, services) {
   const withControl = { ...services, ...chooseControl(services.programs, services.arm) }
   const options = { ...createServiceSidecarOptions(service, services), ...locateControl(withControl) }
@@ -316,7 +346,9 @@ function createControlledSidecar(service, services) {
 
 /**
  * Finds the profile of an arm as a mesh deploys it. Without a profile it is the plane's first.
- * @param {Planes} planes @param {Pick<Arm, 'plane' | 'profile'>} arm @returns {DeployedProfile | undefined} undefined: it is the kit's
+ * @param {Planes} planes
+ * @param {Pick<Arm, 'plane' | 'profile'>} arm
+ * @returns {DeployedProfile | undefined} undefined: it is the kit's
  */
 export function findDeployedProfile(planes, { plane, profile }) {
   const { deployed, profiles } = planes[plane]
@@ -325,7 +357,8 @@ export function findDeployedProfile(planes, { plane, profile }) {
 
 /**
  * Lists the profiles of arms that are as a mesh deploys them, each once, for the manifest; []: none is.
- * @param {Planes} planes @param {Pick<Arm, 'plane' | 'profile'>[]} arms
+ * @param {Planes} planes
+ * @param {Pick<Arm, 'plane' | 'profile'>[]} arms
  */
 export function listDeployedProfiles(planes, arms) {
   const names = [...new Set(arms.map(formatDeployedName))]
@@ -336,7 +369,10 @@ export function listDeployedProfiles(planes, arms) {
   })
 }
 
-/** Makes the name `plane:profile`, or `plane` alone for its first profile. @param {Pick<Arm, 'plane' | 'profile'>} arm */
+/**
+ * Makes the name `plane:profile`, or `plane` alone for its first profile.
+ * @param {Pick<Arm, 'plane' | 'profile'>} arm
+ */
 export function formatDeployedName({ plane, profile }) {
   return profile === null ? plane : `${plane}:${profile}`
 }

@@ -33,7 +33,10 @@ const schema = z.strictObject({
 })
 
 /**
- * Parses a topology. @param {string} text YAML @param {string} file its name, for errors @returns {Topology}
+ * Parses a topology.
+ * @param {string} text YAML
+ * @param {string} file its name, for errors
+ * @returns {Topology}
  * @throws {UsageError} if it does not fit the schema, a called service is missing, or a forward application does not call one service
  */
 export function parseTopology(text, file) {
@@ -54,14 +57,21 @@ export function parseTopology(text, file) {
 
 /**
  * Copies the last application that calls nobody. Its callers spread requests over the copies.
- * @param {Topology} topology that has one @param {number} copies the original included @returns {Topology}
+ * @param {Topology} topology that has one
+ * @param {number} copies the original included
+ * @returns {Topology}
  */
 export function copyLastService(topology, copies) {
   const last = /** @type {Service} */ (topology.services.findLast(s => s.application !== null && s.calls.length === 0))
   return { ...topology, services: [...topology.services, ...copyService(last, copies).slice(1)] }
 }
 
-/** Lists a service and its copies, `name-2` and on. @param {Service} service @param {number} copies the original included @returns {Service[]} */
+/**
+ * Lists a service and its copies, `name-2` and on.
+ * @param {Service} service
+ * @param {number} copies the original included
+ * @returns {Service[]}
+ */
 export function copyService(service, copies) {
   const more = Array.from({ length: copies - 1 }, (_, i) => `${service.name}-${i + 2}`)
   return [service, ...more.map(name => ({ ...service, name, copyOf: service.name }))]
@@ -69,7 +79,8 @@ export function copyService(service, copies) {
 
 /**
  * Makes the topology of an arm: its link's, with the pairs and copies of its conditions.
- * @param {Pick<Arm, 'link' | 'conditions'>} arm @param {Record<string, Topology>} topologies by link
+ * @param {Pick<Arm, 'link' | 'conditions'>} arm
+ * @param {Record<string, Topology>} topologies by link
  */
 export function createArmTopology({ link, conditions }, topologies) {
   return copyLastService(copyLink(topologies[link], conditions.pairs ?? 1), conditions.services)
@@ -77,7 +88,9 @@ export function createArmTopology({ link, conditions }, topologies) {
 
 /**
  * Copies all services of a link, each with an identity of its own: those of one copy call each other, and no other copy.
- * @param {Topology} topology @param {number} copies the original included @returns {Topology}
+ * @param {Topology} topology
+ * @param {number} copies the original included
+ * @returns {Topology}
  */
 export function copyLink(topology, copies) {
   const more = Array.from({ length: copies - 1 }, (_, i) => {
@@ -112,7 +125,8 @@ export function findEntry({ services, entry }, { places, hasSidecars, isRedirect
 
 /**
  * Finds the service that the load calls: the entry, or its first callee if there are no sidecars and the entry has no application.
- * @param {Pick<Topology, 'services' | 'entry'>} topology @param {boolean} hasSidecars
+ * @param {Pick<Topology, 'services' | 'entry'>} topology
+ * @param {boolean} hasSidecars
  */
 export function findEntryService({ services, entry }, hasSidecars) {
   const first = services.find(s => s.name === entry.service)
@@ -121,7 +135,8 @@ export function findEntryService({ services, entry }, hasSidecars) {
 
 /**
  * Finds the port that the load calls: that of the entry's listener, or of the application.
- * @param {Pick<Topology, 'entry'>} topology @param {boolean} hasSidecars
+ * @param {Pick<Topology, 'entry'>} topology
+ * @param {boolean} hasSidecars
  */
 export function findEntryPort({ entry }, hasSidecars) {
   return hasSidecars ? PORTS[entry.listener] : PORTS.application
@@ -130,7 +145,8 @@ export function findEntryPort({ entry }, hasSidecars) {
 /**
  * Finds the address that a forward application calls: its sidecar's, or without sidecars or with redirected connections,
  * the next application's.
- * @param {Service} service @param {{ places: Record<string, Place>, hasSidecars: boolean, isRedirected?: boolean }} options
+ * @param {Service} service
+ * @param {{ places: Record<string, Place>, hasSidecars: boolean, isRedirected?: boolean }} options
  */
 export function findNextHop({ name, calls }, { places, hasSidecars, isRedirected = false }) {
   return hasSidecars && !isRedirected
@@ -251,7 +267,9 @@ export function createModel({ services, entry }, { service, places, trafficPolic
 
 /**
  * Chooses the mode of a service's inbound listener; an entry takes plaintext, too: the load may have no certificate.
- * @param {Pick<Topology, 'entry'>} topology @param {{ service: Service, tls: Tls }} options @returns {MtlsMode}
+ * @param {Pick<Topology, 'entry'>} topology
+ * @param {{ service: Service, tls: Tls }} options
+ * @returns {MtlsMode}
  */
 function chooseMtlsMode({ entry }, { service, tls }) {
   if (tls === 'plaintext') return 'disabled'
@@ -260,13 +278,18 @@ function chooseMtlsMode({ entry }, { service, tls }) {
 
 /**
  * Says whether the load calls a service, in the first copy of the link or another.
- * @param {Pick<Topology, 'entry'>} topology @param {Service} service
+ * @param {Pick<Topology, 'entry'>} topology
+ * @param {Service} service
  */
 function isEntryOf({ entry }, { name, pairOf = name }) {
   return entry.service === pairOf
 }
 
-/** Lists the modes of the inbound listeners of a topology, each once. @param {Topology} topology @param {Tls} tls */
+/**
+ * Lists the modes of the inbound listeners of a topology, each once.
+ * @param {Topology} topology
+ * @param {Tls} tls
+ */
 export function listModes(topology, tls) {
   const listening = topology.services.filter(({ application }) => application !== null)
   return [...new Set(listening.map(service => chooseMtlsMode(topology, { service, tls })))]
@@ -274,7 +297,9 @@ export function listModes(topology, tls) {
 
 /**
  * Makes the paths of a service's certificate files and of its authority's certificate.
- * @param {string} certificates the folder that lib/certificates.js writes @param {string} name @returns {SidecarModel['trust']}
+ * @param {string} certificates the folder that lib/certificates.js writes
+ * @param {string} name
+ * @returns {SidecarModel['trust']}
  */
 export function locateCertificateFiles(certificates, name) {
   return {
@@ -285,7 +310,11 @@ export function locateCertificateFiles(certificates, name) {
   }
 }
 
-/** @param {string | null} host @param {string} cluster @param {string} [pathPrefix] */
+/**
+ * @param {string | null} host
+ * @param {string} cluster
+ * @param {string} [pathPrefix]
+ */
 function createRoute(host, cluster, pathPrefix = '/') {
   return { host, pathPrefix, headers: {}, split: [{ cluster, weight: 1 }] }
 }

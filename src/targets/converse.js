@@ -24,7 +24,8 @@ const STOP_SECONDS = 5
 
 /**
  * Starts a session over the streams of an agent. A line that is no message ends it, as the end of the agent does.
- * @param {AgentStreams} options @returns {Session}
+ * @param {AgentStreams} options
+ * @returns {Session}
  */
 export function converse({ stdin, stdout, closed, end, what }) {
   /** @type {Map<number, { resolve: (value: any) => void, reject: (error: Error) => void }>} */

@@ -6,7 +6,8 @@ import { SIDECAR_USER } from '../model/sidecar-contract.js'
  * Renders the rules of a service's network namespace as OSM, FSM and Istio set them: incoming connections go to the sidecar's
  * inbound port, those that the application opens to its outbound port. A port of null lets them pass; they are tracked alike.
  * @param {NonNullable<ProcessSpec['redirects']>} redirects
- * @param {number[]} ports of the sidecar, to which connections are not redirected @returns {string} for iptables-restore
+ * @param {number[]} ports of the sidecar, to which connections are not redirected
+ * @returns {string} for iptables-restore
  */
 export function renderRules({ inbound, outbound, translations = [] }, ports) {
   const renderJump = (/** @type {number | null} */ port) => (port === null ? 'RETURN' : `REDIRECT --to-ports ${port}`)
@@ -29,7 +30,10 @@ export function renderRules({ inbound, outbound, translations = [] }, ports) {
   ].join('\n')
 }
 
-/** Renders the rules of a service's processes; null: none of them has redirects. @param {ProcessSpec[]} specs */
+/**
+ * Renders the rules of a service's processes; null: none of them has redirects.
+ * @param {ProcessSpec[]} specs
+ */
 export function renderServiceRules(specs) {
   const redirects = specs.find(spec => spec.redirects)?.redirects
   if (!redirects) return null

@@ -12,7 +12,8 @@ const GO_FOLDER = '/usr/local/go/bin'
 export const ARCHITECTURES = { x64: 'amd64', arm64: 'arm64' }
 
 /**
- * Builds a program of SOURCES with Go into a folder. @param {string} name
+ * Builds a program of SOURCES with Go into a folder.
+ * @param {string} name
  * @param {{ work: string, environment?: NodeJS.ProcessEnv, signal?: AbortSignal }} options work: the folder; environment: GO is the path of go
  * @returns the program's path, and its source with the hash, for origin.json
  * @throws if Go is missing, the build fails, takes more than 300 s, or the signal aborts

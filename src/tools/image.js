@@ -11,7 +11,10 @@ import { hashSource } from './sources.js'
 // The same program must give the same image, so no entry carries the time at which it was written.
 const NO_TIME = new Date(0)
 
-/** Renders the image's name with the hash of its source, so that a node never runs the image of another version. @param {string} name of the program */
+/**
+ * Renders the image's name with the hash of its source, so that a node never runs the image of another version.
+ * @param {string} name of the program
+ */
 export function formatImageName(name) {
   return `localhost/sidecar-bench-${name}:${hashSource(name).slice(0, 12)}`
 }
@@ -40,7 +43,10 @@ export async function writeImage({ name, program, file }) {
   )
 }
 
-/** Makes a tar archive in memory. @param {{ name: string, mode: number, bytes: Uint8Array }[]} entries */
+/**
+ * Makes a tar archive in memory.
+ * @param {{ name: string, mode: number, bytes: Uint8Array }[]} entries
+ */
 async function archiveEntries(entries) {
   const packing = pack()
   for (const { name, mode, bytes } of entries) packing.entry({ name, mode, mtime: NO_TIME }, /** @type {any} */ (bytes))

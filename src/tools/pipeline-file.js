@@ -4,7 +4,11 @@ import path from 'node:path'
 /** The name of a pipeline's document in its folder; beside the folder it is `FOLDER.pipeline.yaml`. */
 export const PIPELINE_FILE = 'pipeline.yaml'
 
-/** Finds the path of the document in a folder, else beside it; null: there is none. @param {string} folder @returns {string | null} */
+/**
+ * Finds the path of the document in a folder, else beside it; null: there is none.
+ * @param {string} folder
+ * @returns {string | null}
+ */
 export function findPipelineFile(folder) {
   const within = path.join(folder, PIPELINE_FILE)
   const beside = `${path.resolve(folder)}.${PIPELINE_FILE}`

@@ -6,7 +6,10 @@ import { UsageError } from '../lib/errors.js'
 import { assertPipelineRenderable, parsePipeline } from '../model/pipeline.js'
 import { findPipelineFile, PIPELINE_FILE } from './pipeline-file.js'
 
-/** Reads the `pipeline.yaml` of a folder and the scripts that it names. @import { Pipeline, PipelineDocument } from '../model/pipeline.js' */
+/**
+ * Reads the `pipeline.yaml` of a folder and the scripts that it names.
+ * @import { Pipeline, PipelineDocument } from '../model/pipeline.js'
+ */
 
 // Scripts are copied for each start, so that files can be rendered into them; a larger folder is likely the wrong one.
 const MOST_BYTES = 16 * 2 ** 20
@@ -14,7 +17,9 @@ const MOST_BYTES = 16 * 2 ** 20
 /**
  * Reads the pipeline of a folder; null: the folder has no such file. `${NAME}` in the path of its scripts is replaced from the
  * environment.
- * @param {string} folder @param {NodeJS.ProcessEnv} [environment] @returns {Pipeline | null}
+ * @param {string} folder
+ * @param {NodeJS.ProcessEnv} [environment]
+ * @returns {Pipeline | null}
  * @throws {UsageError} if the document is not valid, a variable is not set, or its scripts are missing, too large or lack what it replaces
  */
 export function readPipeline(folder, environment = process.env) {
@@ -34,7 +39,8 @@ export function readPipeline(folder, environment = process.env) {
  * Joins a document and the files of its scripts: text as UTF-8, all others as latin1, which keeps any bytes.
  * @param {{ document: PipelineDocument, file: string, scripts: string }} options file: the document's path, which errors name;
  *   scripts: the path of the folder
- * @returns {Pipeline} @throws {UsageError} if the folder is missing, too large, or has a link that leads out of it
+ * @returns {Pipeline}
+ * @throws {UsageError} if the folder is missing, too large, or has a link that leads out of it
  */
 export function createPipeline({ document, file, scripts }) {
   if (!statSync(scripts, { throwIfNoEntry: false })?.isDirectory())
@@ -59,7 +65,8 @@ export function createPipeline({ document, file, scripts }) {
 
 /**
  * Replaces each `${NAME}` by that variable's value, as an absolute path.
- * @param {string} text @param {{ file: string, environment: NodeJS.ProcessEnv }} options file: its name, for errors
+ * @param {string} text
+ * @param {{ file: string, environment: NodeJS.ProcessEnv }} options file: its name, for errors
  * @throws {UsageError} if a variable is not set, or empty
  */
 function expand(text, { file, environment }) {
@@ -70,20 +77,29 @@ function expand(text, { file, environment }) {
   })
 }
 
-/** @param {[string, Buffer][]} contents @param {BufferEncoding} encoding */
+/**
+ * @param {[string, Buffer][]} contents
+ * @param {BufferEncoding} encoding
+ */
 function renderContents(contents, encoding) {
   return Object.fromEntries(contents.map(([name, content]) => [name, content.toString(encoding)]))
 }
 
 /**
  * Reads the files of a folder of scripts, sorted by path. Links are followed if they lead to a place in the folder.
- * @param {string} folder @param {string} file the document's path, which errors name @returns {[string, Buffer][]} by path below the folder
+ * @param {string} folder
+ * @param {string} file the document's path, which errors name
+ * @returns {[string, Buffer][]} by path below the folder
  * @throws {UsageError} for a link that leads out of the folder or to a folder above itself, and for more than 16 MiB
  */
 function readFiles(folder, file) {
   const root = realpathSync(folder)
   let bytes = 0
-  /** @param {string} below @param {string[]} within real paths of the folders on the way @returns {[string, Buffer][]} */
+  /**
+   * @param {string} below
+   * @param {string[]} within real paths of the folders on the way
+   * @returns {[string, Buffer][]}
+   */
   const read = (below, within) =>
     readdirSync(path.join(root, below), { withFileTypes: true })
       .sort((a, b) => (a.name < b.name ? -1 : 1))

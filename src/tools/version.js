@@ -23,9 +23,12 @@ const LINES = 3
 
 /**
  * Runs a program for its version, and kills it and all that it started as soon as that is printed: Pipy 1.5 sometimes hangs
- * at its exit. A program that does not start, or prints no version in time, is an answer, too. @param {ToolSpec} spec
- * @param {string} program its path @param {{ signal?: AbortSignal, deadlineSeconds?: number }} [options]
- * @returns {Promise<Answer>} @throws the signal's reason
+ * at its exit. A program that does not start, or prints no version in time, is an answer, too.
+ * @param {ToolSpec} spec
+ * @param {string} program its path
+ * @param {{ signal?: AbortSignal, deadlineSeconds?: number }} [options]
+ * @returns {Promise<Answer>}
+ * @throws the signal's reason
  */
 export async function askVersion(spec, program, options = {}) {
   const { signal, deadlineSeconds = DEADLINE_SECONDS } = options
@@ -68,14 +71,19 @@ export async function askVersion(spec, program, options = {}) {
   return { version, failed, said: late }
 }
 
-/** Says whether a program has printed its version, and its library if the spec reads one. @param {ToolSpec} spec @param {string} text */
+/**
+ * Says whether a program has printed its version, and its library if the spec reads one.
+ * @param {ToolSpec} spec
+ * @param {string} text
+ */
 export function isVersionPrinted({ parseVersion, parseLibrary }, text) {
   return parseVersion(text) !== null && (!parseLibrary || parseLibrary(text) !== null)
 }
 
 /**
  * Reads the TLS library as a member of an answer.
- * @param {ToolSpec} spec @param {string} text that the program printed
+ * @param {ToolSpec} spec
+ * @param {string} text that the program printed
  * @returns {{ library?: string }} absent: it is a part of the program, or was not printed
  */
 export function readLibrary(spec, text) {
@@ -85,7 +93,8 @@ export function readLibrary(spec, text) {
 
 /**
  * Renders why a program did not start, in words that say what to do.
- * @param {string} program its path @param {NodeJS.ErrnoException} error of its start
+ * @param {string} program its path
+ * @param {NodeJS.ErrnoException} error of its start
  */
 function renderStartFailure(program, { code, message }) {
   const stat = statSync(program, { throwIfNoEntry: false })
@@ -103,7 +112,8 @@ function renderStartFailure(program, { code, message }) {
 
 /**
  * Spawns a program. It returns the error of a file that is no program, for which spawn throws at once.
- * @param {string} program @param {string[]} argv
+ * @param {string} program
+ * @param {string[]} argv
  */
 function spawnSafely(program, argv) {
   try {

@@ -23,19 +23,30 @@ const ENVOY =
 const COMBINED =
   /^\S+ \S+ .*?\[(\d{2})\/(\w{3})\/(\d{4}):(\d\d:\d\d:\d\d) ([+-]\d\d)(\d\d)\] "([A-Z]+) (\S+)[^"]*" \d{3} (\d+|-)(?: |$)/
 
-/** Parses a line of a log. @param {string} line @returns {LoggedRequest | null} null: it has no known format */
+/**
+ * Parses a line of a log.
+ * @param {string} line
+ * @returns {LoggedRequest | null} null: it has no known format
+ */
 export function parseLogLine(line) {
   return line.startsWith('{') ? parseJson(line) : (parseEnvoy(line) ?? parseCombinedLine(line))
 }
 
-/** Parses a line of the default text format of Envoy or Istio; null: another format. @param {string} line */
+/**
+ * Parses a line of the default text format of Envoy or Istio; null: another format.
+ * @param {string} line
+ */
 function parseEnvoy(line) {
   const [, time, method, target, , received, sent, , upstream] = ENVOY.exec(line) ?? []
   if (time === undefined) return null
   return createRequest({ method, target, time, received, sent, upstream })
 }
 
-/** Parses a line of nginx's combined format, which has no request bytes and no service time. @param {string} line @returns null: another format */
+/**
+ * Parses a line of nginx's combined format, which has no request bytes and no service time.
+ * @param {string} line
+ * @returns null: another format
+ */
 function parseCombinedLine(line) {
   const [, day, month, year, clock, offsetHours, offsetMinutes, method, target, sent] = COMBINED.exec(line) ?? []
   if (day === undefined || !MONTHS.includes(month)) return null
@@ -43,7 +54,10 @@ function parseCombinedLine(line) {
   return createRequest({ method, target, time: `${date}T${clock}${offsetHours}:${offsetMinutes}`, sent })
 }
 
-/** Parses a JSON line with the keys of Istio, or those of Envoy's examples; null: no JSON, or no method or path. @param {string} line */
+/**
+ * Parses a JSON line with the keys of Istio, or those of Envoy's examples; null: no JSON, or no method or path.
+ * @param {string} line
+ */
 function parseJson(line) {
   /** @type {Record<string, any>} */
   let entry
@@ -86,7 +100,8 @@ function createRequest({ method, target, time, received, sent, upstream }) {
 
 /**
  * Finds the path of a request target (RFC 9112, 3.2), without query and fragment.
- * @param {string} target @returns {string | null} null: it has none, such as `*` or `host:443`
+ * @param {string} target
+ * @returns {string | null} null: it has none, such as `*` or `host:443`
  */
 export function findPath(target) {
   const path = target.replace(/^https?:\/\/[^/?#]*/i, '').replace(/[?#].*$/s, '')
@@ -94,7 +109,10 @@ export function findPath(target) {
   return path.startsWith('/') ? path : null
 }
 
-/** @param {unknown} value of a field @returns {number | null} null: it is missing, `-`, or no number from 0 on */
+/**
+ * @param {unknown} value of a field
+ * @returns {number | null} null: it is missing, `-`, or no number from 0 on
+ */
 function readNumber(value) {
   if (value === undefined || value === null || value === '' || value === '-') return null
   const number = Number(value)

@@ -2,7 +2,10 @@ import { z } from 'zod'
 import { UsageError } from '../lib/errors.js'
 import { findPath } from './access-log.js'
 
-/** A HAR file, as browsers write it (HTTP Archive 1.2). Pure. @import { LoggedRequest } from './access-log.js' */
+/**
+ * A HAR file, as browsers write it (HTTP Archive 1.2). Pure.
+ * @import { LoggedRequest } from './access-log.js'
+ */
 
 const bytes = z.number().optional()
 const schema = z.object({
@@ -20,7 +23,9 @@ const schema = z.object({
 
 /**
  * Parses the requests of a HAR, in the order of its entries. null: an entry that is no request over HTTP, such as of a data URL.
- * @param {string} text JSON @returns {(LoggedRequest | null)[]} @throws {UsageError} if it is no HAR 1.2
+ * @param {string} text JSON
+ * @returns {(LoggedRequest | null)[]}
+ * @throws {UsageError} if it is no HAR 1.2
  */
 export function parseHar(text) {
   /** @type {unknown} */

@@ -3,7 +3,10 @@ import { METHODS } from '../model/requests.js'
 import { KINDS_MOST } from '../model/traffic.js'
 
 /** Turns the requests of a log into kinds of requests with weights, sizes and times. Pure. */
-/** @import { LoggedRequest } from './access-log.js' @import { Traffic } from '../model/traffic.js' */
+/**
+ * @import { LoggedRequest } from './access-log.js'
+ * @import { Traffic } from '../model/traffic.js'
+ */
 
 // The most requests of a kind that are kept for its medians.
 const KEPT_MOST = 2000
@@ -19,7 +22,10 @@ const OTHER = '/other'
 /** @typedef {'requestBytes' | 'requestHeaderBytes' | 'responseBytes' | 'serviceMs'} TrafficField */
 /** @typedef {{ method: string, path: string, count: number, kept: LoggedRequest[] }} Counted */
 
-/** The mix of requests in an access log. @typedef {ReturnType<ReturnType<typeof createMix>['summarise']>} Mix */
+/**
+ * The mix of requests in an access log.
+ * @typedef {ReturnType<ReturnType<typeof createMix>['summarise']>} Mix
+ */
 
 /** Creates a counter of the requests of a log of any length, in bounded memory. Its sampling is seeded: a log always gives the same mix. */
 export function createMix() {
@@ -33,7 +39,8 @@ export function createMix() {
   return {
     /**
      * Counts a request. One of a method that no kind can have is only counted as left out, and beyond NAMES_MOST names all others are
-     * of one kind. @param {LoggedRequest} request
+     * of one kind.
+     * @param {LoggedRequest} request
      */
     add(request) {
       const { method, atMs } = request
@@ -53,7 +60,8 @@ export function createMix() {
     },
     /**
      * Returns the traffic, its rate included if the log has times; the requests counted; the paths; the methods left out, each with
-     * its requests; and sentences on what no request of the log has. @param {string} name of the traffic
+     * its requests; and sentences on what no request of the log has.
+     * @param {string} name of the traffic
      */
     summarise(name) {
       const counted = mergeRareKinds([...kinds.values()], random)
@@ -74,7 +82,9 @@ export function createMix() {
 
 /**
  * Keeps a uniform sample of a kind's requests, KEPT_MOST at most (reservoir sampling).
- * @param {Counted} kind is changed @param {LoggedRequest} request @param {() => number} random
+ * @param {Counted} kind is changed
+ * @param {LoggedRequest} request
+ * @param {() => number} random
  */
 function keep(kind, request, random) {
   if (kind.kept.length < KEPT_MOST) kind.kept.push(request)
@@ -86,14 +96,18 @@ function keep(kind, request, random) {
 
 /**
  * Replaces parts of a path that name one thing alone, such as numbers, hashes and addresses, by `id`, so that requests for many
- * things are one kind and nobody is named. Cuts the path at 200 characters. @param {string} path
+ * things are one kind and nobody is named. Cuts the path at 200 characters.
+ * @param {string} path
  */
 export function generalisePath(path) {
   const parts = path.split('/').map(part => (isIdentifier(part) ? 'id' : part))
   return parts.join('/').slice(0, PATH_BYTES_MOST) || '/'
 }
 
-/** Says whether a part of a path may name one thing or person: when in doubt it does. @param {string} part */
+/**
+ * Says whether a part of a path may name one thing or person: when in doubt it does.
+ * @param {string} part
+ */
 function isIdentifier(part) {
   if (part === '') return false
   // A part with other characters may be a name: hide it.
@@ -105,7 +119,8 @@ function isIdentifier(part) {
 
 /**
  * Merges all but the most frequent kinds into one `/other` a method, so that at most KINDS_MOST are left, the most frequent first.
- * @param {Counted[]} kinds @param {() => number} random
+ * @param {Counted[]} kinds
+ * @param {() => number} random
  */
 function mergeRareKinds(kinds, random) {
   const order = kinds.toSorted((a, b) => b.count - a.count)
@@ -126,7 +141,8 @@ function mergeRareKinds(kinds, random) {
 
 /**
  * Makes a kind of a mix with the medians of its requests, clamped to what a mix may have. A size or time that none of them has is left
- * out. @param {Counted} kind
+ * out.
+ * @param {Counted} kind
  */
 function createMixKind({ method, path, count, kept }) {
   // The lower median of the requests that have the field, at most the bound of a mix; undefined: none has it.
@@ -150,7 +166,8 @@ function createMixKind({ method, path, count, kept }) {
 
 /**
  * Computes the requests per second of the busiest minute, and the mean from the first minute to the last; empty: no request had a
- * time. @param {Map<number, number>} minutes requests by minutes since the epoch
+ * time.
+ * @param {Map<number, number>} minutes requests by minutes since the epoch
  */
 function findRate(minutes) {
   if (minutes.size === 0) return {}
@@ -168,7 +185,8 @@ function findRate(minutes) {
 
 /**
  * Lists the sizes and times that no kept request of the log has, each with the value taken instead.
- * @param {Counted[]} kinds @returns {string[]} []: some request has each
+ * @param {Counted[]} kinds
+ * @returns {string[]} []: some request has each
  */
 function listUntoldFields(kinds) {
   const isKnown = (/** @type {TrafficField} */ field, /** @type {(kind: Counted) => boolean} */ isOf) => {

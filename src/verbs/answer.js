@@ -10,7 +10,10 @@ import { findSeconds } from '../report/document.js'
 import { renderUnfinishedRun } from '../report/missing.js'
 import { answerClaims } from './read-claims.js'
 
-/** The text of a run on a terminal: `bench` and `size` print it at the end, and `report` for its folder. @import { Summary } from '../model/types.ts' */
+/**
+ * The text of a run on a terminal: `bench` and `size` print it at the end, and `report` for its folder.
+ * @import { Summary } from '../model/types.ts'
+ */
 /** @import { Answered } from '../kinds/sections.js' */
 
 /** The folder of all runs, in the current folder. */
@@ -28,7 +31,11 @@ export const RESULTS = 'results'
  * @property {boolean} [isReport] the verb is `report`, so the hint for more numbers may be "the same with --details"
  */
 
-/** Renders the answer of a run, or its details. @param {Printed} printed @throws {import('../lib/errors.js').BenchError} if the records cannot be read */
+/**
+ * Renders the answer of a run, or its details.
+ * @param {Printed} printed
+ * @throws {import('../lib/errors.js').BenchError} if the records cannot be read
+ */
 export function renderRunText({
   summary,
   folder,

@@ -7,7 +7,8 @@ import { runExperiment } from '../prepare/run-experiment.js'
 import { announceResults, writeDocuments } from './documents.js'
 
 /**
- * @import { RunOptions } from '../prepare/options.js' @import { Context } from './program.js'
+ * @import { RunOptions } from '../prepare/options.js'
+ * @import { Context } from './program.js'
  * @typedef {RunOptions & { resume?: string, json?: boolean, details?: boolean, requireVerdict?: boolean }} BenchOptions
  */
 
@@ -32,14 +33,19 @@ export function addBench(verb, context) {
   })
 }
 
-/** Loads the code of --resume only if it is needed. @param {string} folder of a run that was cut short */
+/**
+ * Loads the code of --resume only if it is needed.
+ * @param {string} folder of a run that was cut short
+ */
 async function openResumedRun(folder) {
   const { openInterruptedRun } = await import('../run/resume.js')
   return openInterruptedRun(folder)
 }
 
 /**
- * Runs `bench` with the words of a command line. @param {string[]} words @param {Context} context
+ * Runs `bench` with the words of a command line.
+ * @param {string[]} words
+ * @param {Context} context
  * @param {{ relaxes?: { gate: string, why: string }[] }} [options] relaxes: gates to set aside, beside the experiment's own
  */
 export async function runBenchCommand(words, context, { relaxes = [] } = {}) {
@@ -106,8 +112,10 @@ function defineBench(command) {
 
 /**
  * Parses the command line of an interrupted run again; options of the resuming command replace its own.
- * @param {import('../run/resume.js').Interrupted} interrupted @param {Command} command that resumes it
- * @returns {{ name: string, options: BenchOptions }} @throws {UsageError} if that has an argument, or an option that changes numbers, or
+ * @param {import('../run/resume.js').Interrupted} interrupted
+ * @param {Command} command that resumes it
+ * @returns {{ name: string, options: BenchOptions }}
+ * @throws {UsageError} if that has an argument, or an option that changes numbers, or
  *   the run is of another verb
  */
 function readResumedOptions({ folder, manifest }, command) {

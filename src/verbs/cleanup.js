@@ -58,7 +58,8 @@ export function addCleanup(verb, { print }) {
 
 /**
  * Finds the id of a run; of a resumed one, that of its last part.
- * @param {string} run its id or its results folder @throws {BenchError} if the folder cannot be read
+ * @param {string} run its id or its results folder
+ * @throws {BenchError} if the folder cannot be read
  */
 function findRunId(run) {
   if (!existsSync(path.join(run, 'manifest.json'))) return run

@@ -1,7 +1,11 @@
 import { UsageError } from '../lib/errors.js'
 import { quoteWord } from '../lib/quote-word.js'
 
-/** Shell completion, made of commander's own list of verbs and options. @import { Command } from 'commander' @import { AddVerb } from './program.js' */
+/**
+ * Shell completion, made of commander's own list of verbs and options.
+ * @import { Command } from 'commander'
+ * @import { AddVerb } from './program.js'
+ */
 
 /** @typedef {{ name: string, does: string, options: [name: string, does: string][] }} Verb */
 

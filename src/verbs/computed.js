@@ -14,7 +14,8 @@ import { answerClaims } from './read-claims.js'
 
 /**
  * Runs that are computed instead of measured: `bench` makes them; `report`, `verify` and `claims` read them.
- * @import { Command } from 'commander' @import { ComputedKind } from '../kinds/computed.js'
+ * @import { Command } from 'commander'
+ * @import { ComputedKind } from '../kinds/computed.js'
  * @typedef {ReturnType<ComputedKind['read']>} Run
  */
 
@@ -24,7 +25,8 @@ const FIRST_SEED = 1
 /**
  * Computes a run, writes its folder with all documents, and prints its answer.
  * @param {{ experiment: import('../kinds/balance/experiment.js').BalanceExperiment, command: Command }} options
- * @param {import('./program.js').Context} context @throws {UsageError} for an option that such a run does not have
+ * @param {import('./program.js').Context} context
+ * @throws {UsageError} for an option that such a run does not have
  */
 export async function benchComputedRun({ experiment, command }, context) {
   const { kind: name, name: named, question, claims, ...form } = experiment
@@ -86,7 +88,9 @@ const FORMATS = {
 
 /**
  * Renders a run, or writes its files.
- * @param {ComputedKind} kind @param {{ folder: string, format: string, out: string }} options @throws {UsageError} for another format
+ * @param {ComputedKind} kind
+ * @param {{ folder: string, format: string, out: string }} options
+ * @throws {UsageError} for another format
  */
 export async function reportComputedRun(kind, { folder, format, out }) {
   if (Object.hasOwn(FORMATS, format)) return FORMATS[format](kind, kind.read(folder), format === 'text' ? folder : out)
@@ -99,7 +103,9 @@ export async function reportComputedRun(kind, { folder, format, out }) {
 
 /**
  * Computes every record again from its seed, and the summary from the records, and lists what differs.
- * @param {ComputedKind} kind @param {string} folder @returns {{ agrees: boolean, lines: string[] }} lines: those to print
+ * @param {ComputedKind} kind
+ * @param {string} folder
+ * @returns {{ agrees: boolean, lines: string[] }} lines: those to print
  */
 export function verifyComputedRun(kind, folder) {
   const { manifest, trials } = kind.read(folder)
@@ -115,7 +121,11 @@ export function verifyComputedRun(kind, folder) {
   return { agrees, lines: [done, ...differences.map(what => `differs: ${what}`), verdict] }
 }
 
-/** Opens the documents of a run; the code of charts takes long to load. @param {ComputedKind} kind @param {Run} run */
+/**
+ * Opens the documents of a run; the code of charts takes long to load.
+ * @param {ComputedKind} kind
+ * @param {Run} run
+ */
 async function openDocuments(kind, run) {
   const { openDocument } = await import('./write-report.js')
   const summary = kind.summarise(run)

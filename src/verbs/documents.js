@@ -5,7 +5,10 @@ import { PAGE } from '../records/files.js'
 
 /** @import { Context } from './program.js' */
 
-/** Opens the documents of a run. The code of charts takes long to load. @param {Parameters<typeof import('./write-report.js').openReport>[0]} run */
+/**
+ * Opens the documents of a run. The code of charts takes long to load.
+ * @param {Parameters<typeof import('./write-report.js').openReport>[0]} run
+ */
 export async function openDocuments(run) {
   const { openReport } = await import('./write-report.js')
   return openReport(run)
@@ -13,7 +16,9 @@ export async function openDocuments(run) {
 
 /**
  * Writes the documents of a run. It does not throw.
- * @param {string} folder @param {Pick<Context, 'say'>} context @returns false, after it said why, if one could not be written
+ * @param {string} folder
+ * @param {Pick<Context, 'say'>} context
+ * @returns false, after it said why, if one could not be written
  */
 export async function writeDocuments(folder, { say }) {
   try {
@@ -29,7 +34,11 @@ export async function writeDocuments(folder, { say }) {
   }
 }
 
-/** Announces where the results are, and the page if there is one. @param {string} folder of a run @param {Pick<Context, 'say'>} context */
+/**
+ * Announces where the results are, and the page if there is one.
+ * @param {string} folder of a run
+ * @param {Pick<Context, 'say'>} context
+ */
 export function announceResults(folder, { say }) {
   const where = path.relative('', folder) || folder
   const page = path.join(where, PAGE)

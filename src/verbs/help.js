@@ -99,12 +99,20 @@ export const HELP = {
   ),
 }
 
-/** Makes the help of a verb. @param {string} does @param {(keyof typeof EXIT_MEANINGS)[]} statuses @param {[string, string][]} examples */
+/**
+ * Makes the help of a verb.
+ * @param {string} does
+ * @param {(keyof typeof EXIT_MEANINGS)[]} statuses
+ * @param {[string, string][]} examples
+ */
 function createVerbHelp(does, statuses, ...examples) {
   return { does, statuses, examples }
 }
 
-/** Adds to each verb what it does, examples, and its exit statuses. @param {import('commander').Command} program */
+/**
+ * Adds to each verb what it does, examples, and its exit statuses.
+ * @param {import('commander').Command} program
+ */
 export function addHelp(program) {
   for (const command of program.commands) {
     const name = command.name()

@@ -27,7 +27,8 @@ export function addImages(verb, { print, say, signal }) {
 
   /**
    * Builds the ADS server, writes its image, and renders how to load it.
-   * @param {string} file @throws {BenchError} if it cannot be built, or the program that is found is not of this kit
+   * @param {string} file
+   * @throws {BenchError} if it cannot be built, or the program that is found is not of this kit
    */
   async function writeAds(file) {
     const { name } = adsTool

@@ -7,7 +7,9 @@ import { runBenchCommand } from './bench.js'
 
 /**
  * `lab --time`: measures the CPU time of both sides, interleaved.
- * @import { RequestOptions } from '../model/requests.js' @import { Side } from '../lab/sides.js' @import { Context } from './program.js'
+ * @import { RequestOptions } from '../model/requests.js'
+ * @import { Side } from '../lab/sides.js'
+ * @import { Context } from './program.js'
  */
 /**
  * @typedef {object} Timed

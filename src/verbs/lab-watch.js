@@ -7,7 +7,8 @@ import { sleep } from '../lib/wait.js'
 
 /**
  * `lab --watch`: counts again after each save.
- * @import { Sides } from '../lab/comparison.js' @import { Lab } from '../prepare/open-lab.js'
+ * @import { Sides } from '../lab/comparison.js'
+ * @import { Lab } from '../prepare/open-lab.js'
  * @typedef {{ lab: Lab, hasParity: boolean, signal: AbortSignal, say: (line: string) => void }} Counting hasParity: equal work is tried
  * @typedef {Counting & { folder: string, printCounts: (counts: Sides) => Promise<void> }} Watching
  * @typedef {() => Promise<Sides['old']>} CountOld
@@ -19,7 +20,9 @@ const OF_EDITOR = /^[.#]|~$/
 
 /**
  * Counts the new side after every save, and reports the errors of the saved scripts. A save ends a count that runs, whose numbers
- * would be of two versions. Ends only by throwing. @param {Watching} watching @throws the signal's reason; an error of the old side
+ * would be of two versions. Ends only by throwing.
+ * @param {Watching} watching
+ * @throws the signal's reason; an error of the old side
  */
 export async function countSaves({ signal, ...options }) {
   const ending = new AbortController()
@@ -35,7 +38,8 @@ export async function countSaves({ signal, ...options }) {
 
 /**
  * Creates a function that counts the old side at its first call and returns that count at every other: the old side stays as it is.
- * @param {Watching} watching @returns {CountOld}
+ * @param {Watching} watching
+ * @returns {CountOld}
  */
 function createOldCount({ lab, signal, say }) {
   /** @type {ReturnType<CountOld> | null} */
@@ -60,7 +64,12 @@ class OldSideError extends Error {
   }
 }
 
-/** Counts the current scripts, then waits until others are saved. @param {CountOld} countOld @param {Watching} watching @throws as `countSaves` */
+/**
+ * Counts the current scripts, then waits until others are saved.
+ * @param {CountOld} countOld
+ * @param {Watching} watching
+ * @throws as `countSaves`
+ */
 async function countSave(countOld, { lab, hasParity, folder, printCounts, signal, say }) {
   const start = performance.now()
   const counted = hashSavedScripts(folder)
@@ -111,7 +120,8 @@ async function countSave(countOld, { lab, hasParity, folder, printCounts, signal
 
 /**
  * Waits until two looks in a row find the same scripts, and these are not the counted ones: a save may write several files.
- * @param {string} folder @param {{ counted: string | null, signal: AbortSignal }} options counted: hash of the scripts
+ * @param {string} folder
+ * @param {{ counted: string | null, signal: AbortSignal }} options counted: hash of the scripts
  */
 async function awaitSave(folder, { counted, signal }) {
   let before = counted
@@ -143,7 +153,8 @@ async function countChecked({ lab, hasParity, countOld, printCounts, signal, say
 
 /**
  * Hashes the scripts of a folder, without files of editors and broken links.
- * @param {string} folder @returns {string | null} null: a file was removed before it was read
+ * @param {string} folder
+ * @returns {string | null} null: a file was removed before it was read
  */
 function hashSavedScripts(folder) {
   try {

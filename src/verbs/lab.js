@@ -36,7 +36,8 @@ import { countSaves } from './lab-watch.js'
 import { readReportFile } from './report-assets.js'
 
 /**
- * @import { Sides } from '../lab/comparison.js' @import { Side } from '../lab/sides.js'
+ * @import { Sides } from '../lab/comparison.js'
+ * @import { Side } from '../lab/sides.js'
  * @import { Site } from '../model/types.ts'
  * @import { Context } from './program.js'
  */
@@ -149,14 +150,19 @@ export function addLab(verb, context) {
     })
 }
 
-/** Renders the request that each counted call sends. @param {import('../model/requests.js').RequestOptions} axes @param {number} [payload] bytes */
+/**
+ * Renders the request that each counted call sends.
+ * @param {import('../model/requests.js').RequestOptions} axes
+ * @param {number} [payload] bytes
+ */
 function renderCountedRequest(axes, payload = AXES.payloadBytes.values[0]) {
   return renderRequest({ requests: [createRequestKind(axes, payload)] })
 }
 
 /**
  * Counts or samples both sides, prints the comparison, and sets the exit status by its thresholds.
- * @param {Comparing} comparing @param {Context} context
+ * @param {Comparing} comparing
+ * @param {Context} context
  */
 async function compareSides({ site, side, options, thresholds, into }, context) {
   const { print, say, end, signal } = context
@@ -263,7 +269,8 @@ async function compareSides({ site, side, options, thresholds, into }, context) 
 
 /**
  * Compares what both sides answered.
- * @param {Record<string, string[]>} answers by side, one per link @param {{ old: string, new: string }} labels
+ * @param {Record<string, string[]>} answers by side, one per link
+ * @param {{ old: string, new: string }} labels
  * @throws {BenchError} if they differ
  */
 function assertSameAnswers(answers, labels) {
@@ -315,7 +322,9 @@ function addLabNew(lab, context) {
 
 /**
  * Finds out how a folder of Pipy scripts is run, and writes its pipeline.yaml.
- * @param {string} named @param {Context} context @throws {UsageError} if it has one, or no main.js; {BenchError} if it cannot be drafted
+ * @param {string} named
+ * @param {Context} context
+ * @throws {UsageError} if it has one, or no main.js; {BenchError} if it cannot be drafted
  */
 async function writeDraft(named, context) {
   const scripts = path.resolve(named)

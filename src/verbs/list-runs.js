@@ -17,7 +17,9 @@ import { createAnswer } from '../report/answer/answer.js'
 
 /**
  * Lists the runs of a folder, or of folders of runs in it, the latest first; a run that cannot be read is the last.
- * @param {string} root @returns {ListedRun[]} @throws {BenchError} if there is no such folder
+ * @param {string} root
+ * @returns {ListedRun[]}
+ * @throws {BenchError} if there is no such folder
  */
 export function listRuns(root) {
   return findRuns(root)
@@ -36,7 +38,9 @@ export function listRuns(root) {
 
 /**
  * Finds the folders of runs in a folder. Links are not followed, and nothing is looked for inside of a run.
- * @param {string} folder @param {number} [depth] levels to search; 2 by default @returns {string[]} []: there are none
+ * @param {string} folder
+ * @param {number} [depth] levels to search; 2 by default
+ * @returns {string[]} []: there are none
  * @throws {BenchError} if it is no folder, or does not exist
  */
 export function findRuns(folder, depth = 2) {
@@ -52,7 +56,11 @@ export function findRuns(folder, depth = 2) {
   })
 }
 
-/** Lists the entries of a folder. @param {string} folder @throws {BenchError} if it cannot be read */
+/**
+ * Lists the entries of a folder.
+ * @param {string} folder
+ * @throws {BenchError} if it cannot be read
+ */
 function listFolderEntries(folder) {
   try {
     return readdirSync(folder, { withFileTypes: true })
@@ -64,7 +72,8 @@ function listFolderEntries(folder) {
 
 /**
  * Reads a run's identity and its answer as one line. Without a summary the line says how many trials are recorded.
- * @param {string} folder of a run @throws {BenchError} if a document cannot be read, or is damaged
+ * @param {string} folder of a run
+ * @throws {BenchError} if a document cannot be read, or is damaged
  */
 function readAnswer(folder) {
   const computed = findComputedKind(folder)

@@ -10,7 +10,8 @@ export const BUNDLE_ENDING = /\.(tar\.gz|tgz)$/
 
 /**
  * Calls `use` with the folders of runs, and returns its result. A bundle is unpacked into a temporary folder, removed afterwards.
- * @template T @param {string[]} results folders or bundles
+ * @template T
+ * @param {string[]} results folders or bundles
  * @param {(folders: string[], restoreNames: (text: string) => string) => T | Promise<T>} use restoreNames: puts the bundle's name for its folder in a text
  * @throws {BenchError} if a bundle cannot be unpacked
  */
@@ -45,7 +46,10 @@ export async function withRuns(results, use) {
   }
 }
 
-/** Says whether a run is a file, and not a folder; false: it does not exist. @param {string} name */
+/**
+ * Says whether a run is a file, and not a folder; false: it does not exist.
+ * @param {string} name
+ */
 export function isBundle(name) {
   return existsSync(name) && statSync(name).isFile()
 }

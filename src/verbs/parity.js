@@ -17,7 +17,10 @@ import { findDeployedProfile } from '../services/specs.js'
 
 /** @import { Lack, PlaneChoice, Site } from '../model/types.ts' */
 /** @import { Planes } from '../prepare/programs.js' */
-/** @import { Row } from '../parity/beside/probe.js' @import { Context } from './program.js' */
+/**
+ * @import { Row } from '../parity/beside/probe.js'
+ * @import { Context } from './program.js'
+ */
 
 const NAMES = Object.keys(CONFIGURATIONS)
 
@@ -44,7 +47,8 @@ export function addParity(verb, context) {
 
 /**
  * Tries a plane with each configuration and prints what falls short; any shortfall that it does not declare is exit status 1.
- * @param {{ site: Site, planes: Planes, choice: PlaneChoice, names: string[] }} options names: of configurations @param {Context} context
+ * @param {{ site: Site, planes: Planes, choice: PlaneChoice, names: string[] }} options names: of configurations
+ * @param {Context} context
  */
 async function tryConfigurations({ site, planes, choice, names }, { print, say, end, signal }) {
   const { plane: name, profile } = choice
@@ -94,8 +98,10 @@ async function tryConfigurations({ site, planes, choice, names }, { print, say, 
 }
 
 /**
- * Renders a line for each difference of a plane from the contract. @param {Row[]} rows of its check
- * @param {Lack[]} lacks that it declares @returns {{ isKnown: boolean, text: string }[]} isKnown: the plane declares it
+ * Renders a line for each difference of a plane from the contract.
+ * @param {Row[]} rows of its check
+ * @param {Lack[]} lacks that it declares
+ * @returns {{ isKnown: boolean, text: string }[]} isKnown: the plane declares it
  */
 export function renderDifferences(rows, lacks) {
   return rows.flatMap(row => {

@@ -11,7 +11,10 @@ import { assertCombination } from '../request/constraints.js'
 import { findCapWay } from '../targets/local/cgroups.js'
 import { findQuota } from '../targets/local/quota.js'
 
-/** @import { RunOptions } from '../prepare/options.js' @import { Experiment } from '../request/experiment.js' */
+/**
+ * @import { RunOptions } from '../prepare/options.js'
+ * @import { Experiment } from '../request/experiment.js'
+ */
 
 /** Adds `plan`, which prints what `bench` would run. @type {import('./program.js').AddVerb} */
 export function addPlan(verb, { print }) {
@@ -24,7 +27,9 @@ export function addPlan(verb, { print }) {
 
 /**
  * Renders the plan of an experiment on this machine, and its time. It looks for no program.
- * @param {Experiment} experiment @param {RunOptions} options @throws {UsageError} for a request that cannot be measured
+ * @param {Experiment} experiment
+ * @param {RunOptions} options
+ * @throws {UsageError} for a request that cannot be measured
  */
 export async function renderPlanned(experiment, options) {
   const isHere = options.target !== 'kubernetes'

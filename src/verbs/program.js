@@ -2,7 +2,10 @@ import { Command, CommanderError } from 'commander'
 import { BenchError, EXIT, UsageError } from '../lib/errors.js'
 import { addHelp } from './help.js'
 
-/** The command line: every verb, its options, and its help. @import { openWatchers } from './watchers.js' */
+/**
+ * The command line: every verb, its options, and its help.
+ * @import { openWatchers } from './watchers.js'
+ */
 
 /**
  * @typedef {object} Context
@@ -12,7 +15,10 @@ import { addHelp } from './help.js'
  * @property {AbortSignal} signal aborts when the program is interrupted
  * @property {(options: Parameters<typeof openWatchers>[0]) => ReturnType<typeof openWatchers>} watch opens the views of a run
  */
-/** Adds the options and the action of a verb. @typedef {(verb: Command, context: Context) => void | Promise<void>} AddVerb */
+/**
+ * Adds the options and the action of a verb.
+ * @typedef {(verb: Command, context: Context) => void | Promise<void>} AddVerb
+ */
 
 /** @type {Record<string, () => Promise<AddVerb>>} */
 const VERBS = {
@@ -33,7 +39,8 @@ const VERBS = {
 }
 
 /**
- * Creates the command line. @param {Context} context
+ * Creates the command line.
+ * @param {Context} context
  * @param {string[]} [words] of the command line: a verb that is not among them has no options, and its modules are not loaded
  * @returns {Promise<Command>} it throws if a command line is wrong, and never ends the process
  */
@@ -67,14 +74,21 @@ export async function createProgram(context, words = Object.keys(VERBS)) {
   return program
 }
 
-/** Finds the exit status of an error. @param {unknown} error that a verb or its command line threw */
+/**
+ * Finds the exit status of an error.
+ * @param {unknown} error that a verb or its command line threw
+ */
 export function findExitStatus(error) {
   if (error instanceof BenchError) return error.exitStatus
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage
   return EXIT.failed
 }
 
-/** Renders an error, with its stack if DEBUG is set. @param {unknown} error @returns {string | null} null: commander has printed it */
+/**
+ * Renders an error, with its stack if DEBUG is set.
+ * @param {unknown} error
+ * @returns {string | null} null: commander has printed it
+ */
 export function renderErrorMessage(error) {
   if (error instanceof CommanderError) return null
   const { message, stack } = /** @type {Error} */ (error)

@@ -16,7 +16,8 @@ export function findClaims() {
 
 /**
  * Answers the claims that the experiment of a run can test; []: there are none.
- * @param {Summary | BalanceSummary} summary @param {ClaimsFile[]} [files] by default the kit's
+ * @param {Summary | BalanceSummary} summary
+ * @param {ClaimsFile[]} [files] by default the kit's
  */
 export function answerClaims(summary, files = findClaims()) {
   const results = evaluateClaims({ files, summaries: [summary] })
@@ -25,7 +26,9 @@ export function answerClaims(summary, files = findClaims()) {
 
 /**
  * Reads all claims of a folder, file by file, sorted by name.
- * @param {string} folder @param {{ experiments: string[] }} known the names of all experiments @returns {ClaimsFile[]}
+ * @param {string} folder
+ * @param {{ experiments: string[] }} known the names of all experiments
+ * @returns {ClaimsFile[]}
  * @throws {UsageError} for a file that is no valid file of claims, and for two claims of one name
  */
 export function readClaims(folder, known) {

@@ -106,8 +106,10 @@ export function addReport(verb, { print, say, end }) {
 
 /**
  * Renders a run.
- * @param {{ folder: string, format: string, out: string, details?: boolean }} options @param {(line: string) => void} say takes warnings
- * @returns its text, and whether no trial is recorded @throws {BenchError} if the folder holds no run, or `out` cannot be written
+ * @param {{ folder: string, format: string, out: string, details?: boolean }} options
+ * @param {(line: string) => void} say takes warnings
+ * @returns its text, and whether no trial is recorded
+ * @throws {BenchError} if the folder holds no run, or `out` cannot be written
  */
 async function renderRun({ folder, format, out, details }, say) {
   const computed = findComputedKind(folder)
@@ -124,7 +126,10 @@ async function renderRun({ folder, format, out, details }, say) {
   return { text, isEmpty: run.records.length === 0 }
 }
 
-/** @param {string | undefined} out @throws {UsageError} if it is no folder */
+/**
+ * @param {string | undefined} out
+ * @throws {UsageError} if it is no folder
+ */
 function assertFolder(out) {
   if (out !== undefined && existsSync(out) && !statSync(out).isDirectory())
     throw new UsageError(`--out ${out}: it is a file: name a folder, which is made where it is missing`)
@@ -132,7 +137,8 @@ function assertFolder(out) {
 
 /**
  * Renders or writes the history of runs, by default into their folder.
- * @param {{ folder: string, format: string, out?: string }} options @param {(line: string) => void} say takes warnings
+ * @param {{ folder: string, format: string, out?: string }} options
+ * @param {(line: string) => void} say takes warnings
  */
 async function renderHistory({ folder, format, out }, say) {
   const { HISTORY_FORMATS, readHistory } = await import('./report-history.js')
@@ -145,7 +151,9 @@ async function renderHistory({ folder, format, out }, say) {
 
 /**
  * Calls `write`.
- * @template T @param {{ out: string, printed?: string }} reported printed: the formats that are printed @param {(out: string) => T} write
+ * @template T
+ * @param {{ out: string, printed?: string }} reported printed: the formats that are printed
+ * @param {(out: string) => T} write
  * @throws {BenchError} if it throws, with how to print instead
  */
 function writeOutput({ out, printed = 'text, md, csv, json or junit' }, write) {
@@ -157,7 +165,11 @@ function writeOutput({ out, printed = 'text, md, csv, json or junit' }, write) {
   }
 }
 
-/** Finds the folder of the last run. @param {string} option that needs one @throws {UsageError} if there is no run */
+/**
+ * Finds the folder of the last run.
+ * @param {string} option that needs one
+ * @throws {UsageError} if there is no run
+ */
 function findLastRun(option) {
   const [last] = listRuns(RESULTS)
   if (last) return last.folder

@@ -10,8 +10,14 @@ import { readRun } from '../records/records.js'
 import { renderAnswerText } from '../report/answer/text.js'
 import { withRuns } from './open-runs.js'
 
-/** `size --from-prometheus`: requests and limits of running sidecars, by what they used. @import { Context } from './program.js' */
-/** @import { ProductionSize } from '../production/answer.js' @import { WorkloadSize } from '../production/workload-size.js' */
+/**
+ * `size --from-prometheus`: requests and limits of running sidecars, by what they used.
+ * @import { Context } from './program.js'
+ */
+/**
+ * @import { ProductionSize } from '../production/answer.js'
+ * @import { WorkloadSize } from '../production/workload-size.js'
+ */
 
 /**
  * @typedef {object} ProductionOptions
@@ -29,7 +35,9 @@ import { withRuns } from './open-runs.js'
 
 /**
  * Reads the usage of sidecars, and prints their sizes.
- * @param {ProductionOptions} options @param {Context} context @throws {import('../lib/errors.js').BenchError} if nothing can be read
+ * @param {ProductionOptions} options
+ * @param {Context} context
+ * @throws {import('../lib/errors.js').BenchError} if nothing can be read
  */
 export async function sizeProduction(options, { print, signal }) {
   const {

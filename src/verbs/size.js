@@ -35,7 +35,9 @@ import { renderRunText } from './answer.js'
 import { announceResults, writeDocuments } from './documents.js'
 
 /**
- * @import { Traffic } from '../model/traffic.js' @import { PlaneChoice } from '../model/types.ts' @import { RunOptions } from '../prepare/options.js'
+ * @import { Traffic } from '../model/traffic.js'
+ * @import { PlaneChoice } from '../model/types.ts'
+ * @import { RunOptions } from '../prepare/options.js'
  * @import { ProductionWords } from '../prepare/production-options.js'
  * @typedef {RunOptions & ProductionWords & { link: string, rate?: number, users?: number, payload?: number, features?: string, interception?: string,
  *   protocol?: string, tls?: string, neighbour?: number, file?: string, traffic?: Traffic,
@@ -124,7 +126,11 @@ export function addSize(verb, context) {
   })
 }
 
-/** Sets the rate to the peak of the traffic file, if no option sets a load and the file has one. @param {SizeOptions} options @returns {SizeOptions} */
+/**
+ * Sets the rate to the peak of the traffic file, if no option sets a load and the file has one.
+ * @param {SizeOptions} options
+ * @returns {SizeOptions}
+ */
 function withPeakRate(options) {
   const { rate, file, sidecars, traffic } = options
   const peak = traffic?.requestsPerSecond?.peak
@@ -132,7 +138,10 @@ function withPeakRate(options) {
   return { ...options, rate: Math.max(1, Math.ceil(peak)) }
 }
 
-/** Adds the options of `size`, which also has those of `size --from-prometheus`. @param {import('commander').Command} verb */
+/**
+ * Adds the options of `size`, which also has those of `size --from-prometheus`.
+ * @param {import('commander').Command} verb
+ */
 function defineSize(verb) {
   const file = new Option('-f, --file <yaml>', 'instead of --rate: several services with their rates (below)')
   const help = 'instead of --rate: what the control plane of so many sidecars needs (--planes pipy)'
@@ -194,7 +203,8 @@ function defineSize(verb) {
 
 /**
  * Checks the planes of --sidecars. Planes that the kit does not have are let pass: they are refused elsewhere.
- * @param {PlaneChoice[]} choices @throws {UsageError} for a plane without a control plane that runs as a process here
+ * @param {PlaneChoice[]} choices
+ * @throws {UsageError} for a plane without a control plane that runs as a process here
  */
 async function assertControlPlanes(choices) {
   const planes = await loadPlanes(choices.map(({ plane }) => plane))
@@ -208,7 +218,8 @@ async function assertControlPlanes(choices) {
 
 /**
  * Creates the experiment of the options: for --sidecars, for a file of services, or for one load.
- * @param {SizeOptions} options @throws {UsageError} for a file of services that is wrong, or values that no experiment can have
+ * @param {SizeOptions} options
+ * @throws {UsageError} for a file of services that is wrong, or values that no experiment can have
  */
 function createRequestedExperiment({ file, rate, p99: p99Ms, sidecars, extrapolate = false, ...options }) {
   if (sidecars !== undefined) return createControlExperiment(sidecars)

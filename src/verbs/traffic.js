@@ -38,11 +38,17 @@ export function addTraffic(verb, { print, say, end }) {
     })
 }
 
-/** Lines or entries that could not be read: how many, and the numbers of the first, from 1 on. @typedef {{ count: number, lines: number[], of: string }} Unread */
+/**
+ * Lines or entries that could not be read: how many, and the numbers of the first, from 1 on.
+ * @typedef {{ count: number, lines: number[], of: string }} Unread
+ */
 
 /**
  * Adds the requests of an access log to a mix. Empty lines are skipped.
- * @param {string} file @param {ReturnType<typeof createMix>} mix @returns {Promise<Unread>} @throws {UsageError} if it cannot be read
+ * @param {string} file
+ * @param {ReturnType<typeof createMix>} mix
+ * @returns {Promise<Unread>}
+ * @throws {UsageError} if it cannot be read
  */
 async function readLog(file, mix) {
   /** @type {Unread} */
@@ -64,7 +70,10 @@ async function readLog(file, mix) {
 
 /**
  * Adds the requests of a HAR to a mix.
- * @param {string} file @param {ReturnType<typeof createMix>} mix @returns {Unread} @throws {UsageError} if it cannot be read, or is no HAR
+ * @param {string} file
+ * @param {ReturnType<typeof createMix>} mix
+ * @returns {Unread}
+ * @throws {UsageError} if it cannot be read, or is no HAR
  */
 function readHar(file, mix) {
   /** @type {Unread} */
@@ -98,7 +107,10 @@ function renderUnreadCount({ count: many, lines, of }) {
   ]
 }
 
-/** Renders what is in a mix, what was left out, and what the log does not have. @param {Mix} options */
+/**
+ * Renders what is in a mix, what was left out, and what the log does not have.
+ * @param {Mix} options
+ */
 function renderMix({ traffic: { requestsPerSecond, kinds }, count: requests, paths, left, untold }) {
   return [
     ...left.map(([method, many]) => `left out ${renderNounCount(many, 'request')} of the method ${method}`),
@@ -114,7 +126,11 @@ function renderMix({ traffic: { requestsPerSecond, kinds }, count: requests, pat
   ]
 }
 
-/** Renders the YAML for `--traffic`. @param {Mix} options @param {string} file the log's name */
+/**
+ * Renders the YAML for `--traffic`.
+ * @param {Mix} options
+ * @param {string} file the log's name
+ */
 function renderFile({ traffic, count: requests }, file) {
   const head = [
     `# Kinds of requests in ${path.basename(file)} (${renderNounCount(requests, 'request')}): medians of sizes and times, without queries and headers.`,

@@ -20,7 +20,8 @@ export function addVerify(verb, { print, end }) {
 
 /**
  * Computes every number of a run of any kind again.
- * @param {string} folder @returns {Promise<{ lines: string[], agrees: boolean }>} lines: those to print
+ * @param {string} folder
+ * @returns {Promise<{ lines: string[], agrees: boolean }>} lines: those to print
  * @throws {BenchError} if the folder holds no run
  */
 export async function verifyFolder(folder) {

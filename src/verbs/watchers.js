@@ -4,7 +4,8 @@ import { readLibrary, readReportFile } from './report-assets.js'
 
 /**
  * Watchers of a run: lines on stderr, a terminal view, browsers, Prometheus. A failure of one does not end the run.
- * @import { LiveAddress } from '../live/address.js' @import { RunEvent } from '../run/events.js'
+ * @import { LiveAddress } from '../live/address.js'
+ * @import { RunEvent } from '../run/events.js'
  * @typedef {{ publish: (event: RunEvent) => void, close: () => Promise<void> | void }} Watcher
  */
 

@@ -18,7 +18,8 @@ const NO_FAULT = /^(\d+ of|not computed|another version)/
 
 /**
  * Writes a run as one file, after `verify` has accepted its content; returns lines that say what it holds.
- * @param {string} folder of the run @param {{ file?: string, keepsNames?: boolean }} options file: by default named after the run
+ * @param {string} folder of the run
+ * @param {{ file?: string, keepsNames?: boolean }} options file: by default named after the run
  * @throws {UsageError | BenchError} if the file's name is no bundle's, the folder holds no run, or `verify` does not accept it
  */
 export async function bundleRun(

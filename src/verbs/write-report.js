@@ -15,8 +15,10 @@ import { readAssets, readReportFile } from './report-assets.js'
 
 /**
  * Makes the documents of a run from its records.
- * @import { ClaimsFile } from '../analysis/claims/claims.js' @import { Summary } from '../model/types.ts'
- * @import { SidecarSeries } from '../judge/sidecars.js' @import { Document } from '../report/document.js'
+ * @import { ClaimsFile } from '../analysis/claims/claims.js'
+ * @import { Summary } from '../model/types.ts'
+ * @import { SidecarSeries } from '../judge/sidecars.js'
+ * @import { Document } from '../report/document.js'
  */
 
 // Most points of all trials together, and of one series: a browser must still open the page of thousands of trials.
@@ -92,7 +94,8 @@ export function openReport({ folder, summary, claims: files, run = readRun(folde
 
 /**
  * Makes functions that render a document, or write it and return the paths.
- * @param {Document} document @param {Record<string, SidecarSeries[]>} series by the trial's id
+ * @param {Document} document
+ * @param {Record<string, SidecarSeries[]>} series by the trial's id
  */
 export function openDocument(document, series) {
   return {

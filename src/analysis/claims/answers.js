@@ -20,7 +20,12 @@ export const STATUSES = /** @type {const} */ (['reproduced', 'direction only', '
  * @property {string} reason empty if the status says all
  */
 
-/** Makes an answer that judges nothing. @param {string} reason @param {string | null} [ours] @returns {Answer} */
+/**
+ * Makes an answer that judges nothing.
+ * @param {string} reason
+ * @param {string | null} [ours]
+ * @returns {Answer}
+ */
 export function createUntestableAnswer(reason, ours = null) {
   return { status: NOT_TESTABLE, ours, reason }
 }
@@ -59,7 +64,9 @@ export const CLAIM_QUANTITIES = {
 
 /**
  * Reads the values of a quantity by round.
- * @param {SummaryArm} arm @param {string} quantity a name of CLAIM_QUANTITIES @param {string} [service] whose sidecar
+ * @param {SummaryArm} arm
+ * @param {string} quantity a name of CLAIM_QUANTITIES
+ * @param {string} [service] whose sidecar
  * @returns {(number | null)[]} null: the round has no good trial; []: the arm does not have the quantity
  */
 export function listRoundValues(arm, quantity, service) {
@@ -97,7 +104,10 @@ export function judgeRatios({ summary, quantity, a, b, ratios }) {
   }
 }
 
-/** Formats a ratio with its interval, if it has one: `0.52 [0.50, 0.55]`; `-` without a median. @param {Quantity} ratio */
+/**
+ * Formats a ratio with its interval, if it has one: `0.52 [0.50, 0.55]`; `-` without a median.
+ * @param {Quantity} ratio
+ */
 export function formatRatio(ratio) {
   const show = (/** @type {number} */ value) => value.toFixed(value < 0.1 ? 4 : value < 10 ? 2 : 1)
   return ratio.median === null ? '-' : `${show(ratio.median)}${renderInterval(ratio, show)}`
@@ -120,7 +130,11 @@ export function renderCaveats({ arms, quantity, isAtCap, namedLimit }) {
   ]
 }
 
-/** Renders in brackets the gates that spoiled arms and, for a capacity, what bound them; empty: nothing did. @param {SummaryArm[]} arms @param {string} quantity */
+/**
+ * Renders in brackets the gates that spoiled arms and, for a capacity, what bound them; empty: nothing did.
+ * @param {SummaryArm[]} arms
+ * @param {string} quantity
+ */
 export function renderSpoiled(arms, quantity) {
   const parts = [...new Set(arms)].flatMap(arm => {
     const isUnbound = quantity === 'capacity' && arm.boundBy !== 'sidecar' && arm.boundBy !== null
@@ -130,7 +144,11 @@ export function renderSpoiled(arms, quantity) {
   return parts.length > 0 ? ` (${parts.join('; ')})` : ''
 }
 
-/** Finds the largest A/A difference over all sidecars, as a share; null without a measured A/A pair. @param {Summary} summary @param {string} quantity */
+/**
+ * Finds the largest A/A difference over all sidecars, as a share; null without a measured A/A pair.
+ * @param {Summary} summary
+ * @param {string} quantity
+ */
 function findWidestSpread(summary, quantity) {
   const spreads = listComparisons(summary)
     .filter(c => c.isControl && c.quantity === quantity && c.service === null)

@@ -1,7 +1,10 @@
 import { groupBy } from '../../lib/group-by.js'
 import { AXES, AXIS_NAMES, renderAxes, renderContenderName } from '../../model/arms.js'
 
-/** The arms of a run that a claim is about. Pure. @import { AxisName, SummaryArm } from '../../model/types.ts' */
+/**
+ * The arms of a run that a claim is about. Pure.
+ * @import { AxisName, SummaryArm } from '../../model/types.ts'
+ */
 /** @import { Ratio, Selector } from './schema.js' */
 
 /** Axes that conditions name even at their default. @type {AxisName[]} */
@@ -75,14 +78,19 @@ export function findSeries({ arms, among, over, valuesOf }) {
   return { series: over === 'plane' ? series : sorted, isAtCap: isAtCap(series[0], among) }
 }
 
-/** Reads the value of an arm on an axis. @param {SummaryArm} arm @param {AxisName | 'plane'} over */
+/**
+ * Reads the value of an arm on an axis.
+ * @param {SummaryArm} arm
+ * @param {AxisName | 'plane'} over
+ */
 export function findAxisValue(arm, over) {
   return over === 'plane' ? arm.plane : AXES[over].of(arm)
 }
 
 /**
  * Renders the values that arms with sidecars (else all arms) share: link, rate and users, and others that are not the default.
- * @param {SummaryArm[]} arms @param {{ hasCap: boolean }} options hasCap: with their CPU limit
+ * @param {SummaryArm[]} arms
+ * @param {{ hasCap: boolean }} options hasCap: with their CPU limit
  */
 export function renderArmConditions(arms, { hasCap }) {
   const withSidecars = arms.filter(arm => arm.hasSidecars)
@@ -100,7 +108,8 @@ export function renderArmConditions(arms, { hasCap }) {
 
 /**
  * Says whether an arm, at any CPU limit and of any service, is what a selector means. A/A repeats and variants never are.
- * @param {SummaryArm} arm @param {Selector} selector
+ * @param {SummaryArm} arm
+ * @param {Selector} selector
  */
 export function isMeant(arm, { plane, service, cpuLimitCores, ...axes }) {
   return (
@@ -127,23 +136,40 @@ function isAlike({ a, b, of: numerator, to }) {
   return a.load.kind === b.load.kind && names.every(name => AXES[name].of(a) === AXES[name].of(b))
 }
 
-/** Says whether both selectors name a value of an axis, and not the same. @param {Selector} numerator @param {Selector} to @param {AxisName} name */
+/**
+ * Says whether both selectors name a value of an axis, and not the same.
+ * @param {Selector} numerator
+ * @param {Selector} to
+ * @param {AxisName} name
+ */
 function isKnownOf(numerator, to, name) {
   return numerator[name] !== undefined && to[name] !== undefined && numerator[name] !== to[name]
 }
 
-/** Says whether an arm has a selector's CPU limit; any has if it names none. @param {SummaryArm} arm @param {Selector} selector */
+/**
+ * Says whether an arm has a selector's CPU limit; any has if it names none.
+ * @param {SummaryArm} arm
+ * @param {Selector} selector
+ */
 function isAtCap(arm, { cpuLimitCores }) {
   return cpuLimitCores === undefined || arm.cpuLimitCores === cpuLimitCores
 }
 
-/** Ranks an arm or pair by its values: 2 in every round, 1 in some, 0 in none. @param {(number | null)[]} values */
+/**
+ * Ranks an arm or pair by its values: 2 in every round, 1 in some, 0 in none.
+ * @param {(number | null)[]} values
+ */
 function rankCompleteness(values) {
   const present = values.filter(v => v !== null).length
   return present === 0 ? 0 : present < values.length ? 1 : 2
 }
 
-/** Finds the item with the highest ranks, compared in turn; of equals the first. @template T @param {T[]} items @param {(item: T) => number[]} rank */
+/**
+ * Finds the item with the highest ranks, compared in turn; of equals the first.
+ * @template T
+ * @param {T[]} items
+ * @param {(item: T) => number[]} rank
+ */
 function findBestItem(items, rank) {
   return items.toSorted((x, y) => {
     const [p, q] = [rank(x), rank(y)]
@@ -152,13 +178,20 @@ function findBestItem(items, rank) {
   })[0]
 }
 
-/** Renders the plane and the conditions of a selector, without its service and its CPU limit. @param {Selector} selector */
+/**
+ * Renders the plane and the conditions of a selector, without its service and its CPU limit.
+ * @param {Selector} selector
+ */
 export function renderSelector({ plane, service, cpuLimitCores, ...axes }) {
   const conditions = Object.entries(axes).map(([name, value]) => AXES[/** @type {AxisName} */ (name)].render(value))
   return [plane ?? 'any plane', ...conditions].join(', ')
 }
 
-/** Renders that the published CPU limits are not those of the arms here. @param {SummaryArm[]} arms @param {Selector[]} selectors */
+/**
+ * Renders that the published CPU limits are not those of the arms here.
+ * @param {SummaryArm[]} arms
+ * @param {Selector[]} selectors
+ */
 function renderCaps(arms, ...selectors) {
   const caps = new Set(selectors.map(s => s.cpuLimitCores).filter(cap => cap !== undefined))
   const here = new Set(arms.map(arm => arm.cpuLimitCores).filter(cap => cap !== null))

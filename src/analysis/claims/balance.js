@@ -4,14 +4,18 @@ import { BALANCE_QUANTITIES } from '../../model/balance-quantities.js'
 import { createUntestableAnswer, formatRatio } from './answers.js'
 
 /** Judges a published ratio of two assignments by a run of `balance`. Pure. */
-/** @import { BalanceSummary } from '../../model/types.ts' @import { Answer } from './answers.js' */
+/**
+ * @import { BalanceSummary } from '../../model/types.ts'
+ * @import { Answer } from './answers.js'
+ */
 /** @import { BalanceRatio } from './schema.js' */
 
 /**
  * Judges by the differences between two assignments over the seeds, whose interval must exclude 0. The ratio is one of medians,
  * since either may be 0 in a seed. Not testable: the run has other items or shards, lacks a side, or too few seeds for an
  * interval, or shows no difference.
- * @param {BalanceRatio} relation @param {BalanceSummary} summary
+ * @param {BalanceRatio} relation
+ * @param {BalanceSummary} summary
  * @returns {Answer} ours: null if the run does not have the numbers of the claim, or no interval
  */
 export function testBalance({ quantity, of: numerator, to, items, shards, ratio: theirs, tolerance }, { form, rows }) {

@@ -22,13 +22,18 @@ import { createClaimsSchema } from './schema.js'
  * @property {true} [isDeployed] answered by contenders as meshes deploy them, else by lean ones
  */
 
-/** A claim and the answer of runs here. @typedef {Omit<Claim, 'relation'> & Answer & AnsweredClaim} ClaimResult */
+/**
+ * A claim and the answer of runs here.
+ * @typedef {Omit<Claim, 'relation'> & Answer & AnsweredClaim} ClaimResult
+ */
 
 /**
  * Parses a file of claims (YAML). A claim without its own `read` and `experiment` has those of the file.
- * @param {string} text @param {string} file its path, for errors
+ * @param {string} text
+ * @param {string} file its path, for errors
  * @param {{ experiments?: string[] }} [known] experiments: their names; absent: names are not checked
- * @returns {ClaimsFile} @throws {UsageError} for another form, or an experiment that is not known
+ * @returns {ClaimsFile}
+ * @throws {UsageError} for another form, or an experiment that is not known
  */
 export function parseClaims(text, file, { experiments } = {}) {
   const { source, experiment, deployed, claims } = parseYaml({
@@ -44,7 +49,8 @@ export function parseClaims(text, file, { experiments } = {}) {
 /**
  * Answers each claim by the last run of its experiment that can test it, else by the last; the reason lists runs with other
  * answers. A claim without a run is not testable. It has a second result if a run tests it with the contenders that meshes deploy.
- * @param {{ files: ClaimsFile[], summaries: (Summary | BalanceSummary)[] }} options by time @returns {ClaimResult[]}
+ * @param {{ files: ClaimsFile[], summaries: (Summary | BalanceSummary)[] }} options by time
+ * @returns {ClaimResult[]}
  */
 export function evaluateClaims({ files, summaries }) {
   return files.flatMap(({ file, source, deployed, claims }) =>
@@ -72,7 +78,9 @@ export function evaluateClaims({ files, summaries }) {
 
 /**
  * Rewrites a relation for the contenders that meshes deploy, with redirected connections; null: it is of no planes.
- * @param {Relation} relation @param {Record<string, string>} deployed by plane @returns {Relation | null}
+ * @param {Relation} relation
+ * @param {Record<string, string>} deployed by plane
+ * @returns {Relation | null}
  */
 function deployRelation({ ratio, shape, plateau }, deployed) {
   const deployArm = (/** @type {Selector} */ { plane = '', ...selector }) =>
@@ -82,7 +90,10 @@ function deployRelation({ ratio, shape, plateau }, deployed) {
   return shape?.among.plane === undefined ? null : { shape: { ...shape, among: deployArm(shape.among) } }
 }
 
-/** @param {Relation} relation @param {Summary | BalanceSummary} summary */
+/**
+ * @param {Relation} relation
+ * @param {Summary | BalanceSummary} summary
+ */
 function testRelation({ ratio, shape, plateau, balance, growth }, summary) {
   if ('kind' in summary) return testBalance(/** @type {BalanceRatio} */ (balance), summary)
   if (ratio) return testRatio(ratio, summary)
@@ -91,7 +102,10 @@ function testRelation({ ratio, shape, plateau, balance, growth }, summary) {
   return testShape(/** @type {Shape} */ (shape), summary)
 }
 
-/** Takes the last answer that tests the claim, else the last. @param {(Answer & { runId: string })[]} answers of one claim, at least one */
+/**
+ * Takes the last answer that tests the claim, else the last.
+ * @param {(Answer & { runId: string })[]} answers of one claim, at least one
+ */
 function chooseAnswer(answers) {
   const tested = answers.filter(a => a.status !== NOT_TESTABLE)
   const best = /** @type {Answer & { runId: string }} */ (tested.at(-1) ?? answers.at(-1))
@@ -99,7 +113,11 @@ function chooseAnswer(answers) {
   return { ...best, reason: [best.reason, ...others].filter(Boolean).join('; ') }
 }
 
-/** Renders what was published; null: no number, since the claim is untestable. @param {Relation} relation @param {string} read */
+/**
+ * Renders what was published; null: no number, since the claim is untestable.
+ * @param {Relation} relation
+ * @param {string} read
+ */
 function renderPublished({ ratio, shape, plateau, balance, growth }, read) {
   const how = read === 'chart' ? ', read off a chart' : ''
   const numeric = ratio ?? balance
@@ -112,7 +130,10 @@ function renderPublished({ ratio, shape, plateau, balance, growth }, read) {
   return `${shape.shape} over ${shape.over === 'plane' ? 'the planes' : AXES[shape.over].label}${brackets}`
 }
 
-/** Renders published times of steps, or a size or the number at which it fails with the tolerance. @param {NonNullable<Relation['growth']>} growth */
+/**
+ * Renders published times of steps, or a size or the number at which it fails with the tolerance.
+ * @param {NonNullable<Relation['growth']>} growth
+ */
 function renderPublishedGrowth({ failsAt, reason, quantity: name, value, steps, tolerance }) {
   if (steps) return steps.map(s => `${s.leastSeconds} to ${s.mostSeconds} s at ${s.sidecars} sidecars`).join(', ')
   const theirs =

@@ -7,7 +7,10 @@ import { CLAIM_QUANTITIES, createUntestableAnswer, NOT_TESTABLE } from './answer
 import { isMeant, renderSelector } from './arms.js'
 
 /** Judges a published limit, size or time of a control plane by a run of growth. Pure. */
-/** @import { GrowthFit, Summary, SummaryArm } from '../../model/types.ts' @import { Answer } from './answers.js' */
+/**
+ * @import { GrowthFit, Summary, SummaryArm } from '../../model/types.ts'
+ * @import { Answer } from './answers.js'
+ */
 /** @import { GrowthClaim } from './schema.js' */
 
 /** Slopes, whose sign is a direction: above 0 memory rises with the sidecars. A size has none. */
@@ -16,7 +19,9 @@ const SLOPES = ['grownPerSidecar']
 /**
  * Tests the number of sidecars at which a control plane fails, a size of it, or its times by step. Not testable: the run has no
  * such arm, or fewer rounds than an interval needs, or its rounds ended otherwise (the machine, too few sidecars).
- * @param {GrowthClaim} claim @param {Summary} summary @returns {Answer}
+ * @param {GrowthClaim} claim
+ * @param {Summary} summary
+ * @returns {Answer}
  */
 export function testGrowth(claim, { results, notMeasured }) {
   const arm = listArms({ results }).find(candidate => isMeant(candidate, claim.among))
@@ -36,7 +41,10 @@ export function testGrowth(claim, { results, notMeasured }) {
 
 /**
  * Judges the median number of sidecars at which rounds failed. Contradicted: no round failed at the published number.
- * @param {number} failsAt @param {GrowthClaim} claim @param {GrowthFit} growth @returns {Answer}
+ * @param {number} failsAt
+ * @param {GrowthClaim} claim
+ * @param {GrowthFit} growth
+ * @returns {Answer}
  */
 function judgeFailure(failsAt, { reason, tolerance }, growth) {
   const { rounds } = growth
@@ -60,7 +68,13 @@ function judgeFailure(failsAt, { reason, tolerance }, growth) {
     : answer('direction only', 'it fails, with another number of sidecars')
 }
 
-/** Judges a median; only a slope can be right in direction alone. @param {string} name of the quantity @param {GrowthClaim} claim @param {SummaryArm} arm @returns {Answer} */
+/**
+ * Judges a median; only a slope can be right in direction alone.
+ * @param {string} name of the quantity
+ * @param {GrowthClaim} claim
+ * @param {SummaryArm} arm
+ * @returns {Answer}
+ */
 function judgeSize(name, { value: theirs = 0, tolerance }, arm) {
   const { of: findValues, format, label } = CLAIM_QUANTITIES[name]
   const quantity = findValues(arm)
@@ -76,7 +90,9 @@ function judgeSize(name, { value: theirs = 0, tolerance }, arm) {
 
 /**
  * Judges the median seconds of steps by their ranges; outside of these, by the rise from the first step to the last.
- * @param {GrowthClaim} claim @param {GrowthFit} growth @returns {Answer}
+ * @param {GrowthClaim} claim
+ * @param {GrowthFit} growth
+ * @returns {Answer}
  */
 function judgeSteps({ steps: theirs = [] }, growth) {
   const measured = theirs.map(({ sidecars }) => growth.steps.find(step => step.sidecars === sidecars)?.seconds)

@@ -18,8 +18,14 @@ import {
 } from './answers.js'
 import { findAxisValue, findPair, findSeries, renderArmConditions } from './arms.js'
 
-/** Judges a published ratio, shape over an axis or plateau by a run. Pure. @import { Answer } from './answers.js' */
-/** @import { Quantity, Summary, SummaryArm } from '../../model/types.ts' @import { Plateau, Ratio, Shape } from './schema.js' */
+/**
+ * Judges a published ratio, shape over an axis or plateau by a run. Pure.
+ * @import { Answer } from './answers.js'
+ */
+/**
+ * @import { Quantity, Summary, SummaryArm } from '../../model/types.ts'
+ * @import { Plateau, Ratio, Shape } from './schema.js'
+ */
 
 /**
  * @typedef {{ at: number | string, arm: SummaryArm, values: (number | null)[] }} Point
@@ -53,7 +59,9 @@ const KINDS = {
 /**
  * Tests a shape over an axis or over planes. Spoiled points are left out, and the reason names them. Not testable: the run has no
  * such arms, or fewer points or rounds than the shape and an interval need.
- * @param {Shape} relation @param {Summary} summary @returns {Answer} ours: null if no point is left
+ * @param {Shape} relation
+ * @param {Summary} summary
+ * @returns {Answer} ours: null if no point is left
  */
 export function testShape({ shape, quantity, over, among, tolerance }, summary) {
   const listArmValues = (/** @type {SummaryArm} */ arm) => listRoundValues(arm, quantity, among.service)
@@ -99,7 +107,9 @@ export function testShape({ shape, quantity, over, among, tolerance }, summary) 
 
 /**
  * Judges the last point against the first; a step back between two neighbours leaves the direction only.
- * @param {Series} series @param {'higher' | 'lower'} direction @returns {Finding}
+ * @param {Series} series
+ * @param {'higher' | 'lower'} direction
+ * @returns {Finding}
  */
 function findDirection({ points, judgePoints }, direction) {
   const { ratio, verdict, why } = judgePoints(/** @type {Point} */ (points.at(-1)), points[0])
@@ -113,7 +123,11 @@ function findDirection({ points, judgePoints }, direction) {
     : { status: 'reproduced', why: factor }
 }
 
-/** Judges the largest median against the smallest, by the tolerance. @param {Series} series @returns {Finding} */
+/**
+ * Judges the largest median against the smallest, by the tolerance.
+ * @param {Series} series
+ * @returns {Finding}
+ */
 function findFlat({ points, tolerance, judgePoints }) {
   const sorted = points.toSorted((x, y) => computeMedian(x) - computeMedian(y))
   const { ratio, verdict, why } = judgePoints(/** @type {Point} */ (sorted.at(-1)), sorted[0])
@@ -127,7 +141,8 @@ function findFlat({ points, tolerance, judgePoints }) {
 /**
  * Finds how far rising points are off a straight line; points that fall, or show no difference, are judged by their direction.
  * @param {Series} series at numbers
- * @param {(off: Record<'median' | 'low' | 'high', number>, most: number) => Answer['status']} judge @returns {Finding}
+ * @param {(off: Record<'median' | 'low' | 'high', number>, most: number) => Answer['status']} judge
+ * @returns {Finding}
  */
 function findOffLine(series, judge) {
   const rise = findDirection(series, 'higher')
@@ -143,7 +158,8 @@ function findOffLine(series, judge) {
 
 /**
  * Measures how far the points of a round are at most off its least-squares line, as a share of its range.
- * @param {Series} series @returns the median over the rounds with its interval; a round that lacks a point counts as missing
+ * @param {Series} series
+ * @returns the median over the rounds with its interval; a round that lacks a point counts as missing
  */
 function measureBend({ points, summarise }) {
   const rounds = points[0].values.map((_, round) => {
@@ -165,7 +181,9 @@ function computeMedian({ values }) {
  * Tests a ratio. Reproduced: clearly on the same side of 1, the median within the tolerance. Direction only: outside
  * of the tolerance, or at another cap if only the direction carries over. Contradicted: clearly on the other side. Not testable:
  * the run has no such pair, no side is shown, or shards were compared that the control plane did not need.
- * @param {Ratio} relation @param {Summary} summary @returns {Answer} ours: null if the pair has no ratio
+ * @param {Ratio} relation
+ * @param {Summary} summary
+ * @returns {Answer} ours: null if the pair has no ratio
  */
 export function testRatio(
   { quantity, toQuantity = quantity, of: numerator, to, ratio: theirs, tolerance, otherCaps },
@@ -202,7 +220,9 @@ export function testRatio(
 
 /**
  * Renders that the control plane did not bind with fewer shards, so that more cannot help.
- * @param {SummaryArm[]} pair @param {string} quantity @returns {string | null} null: it did, or the shards do not differ
+ * @param {SummaryArm[]} pair
+ * @param {string} quantity
+ * @returns {string | null} null: it did, or the shards do not differ
  */
 function renderUnboundByShards(pair, quantity) {
   const [fewer, more] = pair.toSorted((x, y) => (x.conditions.shards ?? 1) - (y.conditions.shards ?? 1))
@@ -214,7 +234,9 @@ function renderUnboundByShards(pair, quantity) {
  * Tests a plateau. Reproduced: it begins at the same value. Direction only: at another. Contradicted: the quantity falls up to
  * the last value. Not testable: fewer than three values or a published one were not measured, intervals are missing or too wide,
  * or the control plane did not bind.
- * @param {Plateau} relation @param {Summary} summary @returns {Answer} ours: null if there are too few arms
+ * @param {Plateau} relation
+ * @param {Summary} summary
+ * @returns {Answer} ours: null if there are too few arms
  */
 export function testPlateau({ quantity, over, among, before, from }, summary) {
   const listArmValues = (/** @type {SummaryArm} */ arm) => listRoundValues(arm, quantity, among.service)

@@ -95,7 +95,10 @@ const relation = z
   .partial()
   .refine(kinds => Object.keys(kinds).length === 1, 'give one of ratio, shape, plateau, balance, growth and untestable')
 
-/** Creates the schema of a file of claims. @param {string[]} [experiments] the known ones; absent: their names are not checked */
+/**
+ * Creates the schema of a file of claims.
+ * @param {string[]} [experiments] the known ones; absent: their names are not checked
+ */
 export function createClaimsSchema(experiments) {
   const experiment = (experiments ? createNameSchema('experiment', experiments) : words).nullable()
   return z.strictObject({
@@ -128,7 +131,12 @@ export function createClaimsSchema(experiments) {
   })
 }
 
-/** Makes a schema of names; its error suggests the nearest. @template {string} Name @param {string} kind @param {readonly Name[]} names */
+/**
+ * Makes a schema of names; its error suggests the nearest.
+ * @template {string} Name
+ * @param {string} kind
+ * @param {readonly Name[]} names
+ */
 function createNameSchema(kind, names) {
   const schema = z.string().refine(name => names.some(known => known === name), {
     error: issue => `unknown ${kind} "${issue.input}"${renderSuggestion(String(issue.input), [...names])}`,

@@ -23,8 +23,10 @@ const DEFAULT_SECONDS = 24 * 3600
 
 /**
  * Serves the authority until it is closed.
- * @param {Options} options @param {{ address: string, port: number }} endpoint port 0: any that is free
- * @returns {Promise<{ port: number, close: () => void }>} port: that it listens at @throws if it cannot listen there
+ * @param {Options} options
+ * @param {{ address: string, port: number }} endpoint port 0: any that is free
+ * @returns {Promise<{ port: number, close: () => void }>} port: that it listens at
+ * @throws if it cannot listen there
  */
 export async function serveAuthority(options, { address, port }) {
   const { credentials, authorityPem } = options
@@ -46,7 +48,8 @@ function loadService() {
 
 /**
  * Creates the handler that signs requests. It answers a token, a request or an identity that it does not accept by a gRPC error.
- * @param {Options} options @returns {grpc.handleUnaryCall<{ csr: string, validityDuration: number }, { certChain: string[] }>}
+ * @param {Options} options
+ * @returns {grpc.handleUnaryCall<{ csr: string, validityDuration: number }, { certChain: string[] }>}
  */
 function createHandler({ authority, authorityPem, certifies, token }) {
   return async ({ metadata, request }, callback) => {
@@ -69,7 +72,11 @@ function createHandler({ authority, authorityPem, certifies, token }) {
   }
 }
 
-/** Says whether texts are equal, in constant time for texts of one length. @param {string} a @param {string} b */
+/**
+ * Says whether texts are equal, in constant time for texts of one length.
+ * @param {string} a
+ * @param {string} b
+ */
 function isSame(a, b) {
   const [x, y] = [Buffer.from(a), Buffer.from(b)]
   return x.length === y.length && timingSafeEqual(x, y)

@@ -35,7 +35,8 @@ const SPIFFE_HEADER = 'workload.spiffe.io'
  * Serves the policies at a port and the certificate at a Unix socket, until it is closed. Another workload is refused.
  * @param {{ workload: string, tables: Tables, credentials: Workload }} options workload: the name by which the proxy identifies itself
  * @param {{ address: string, port: number, socket: string }} endpoint port 0: any that is free; socket: its path, which is replaced
- * @returns {Promise<{ port: number, close: () => void }>} port: that it listens at @throws if it cannot listen there
+ * @returns {Promise<{ port: number, close: () => void }>} port: that it listens at
+ * @throws if it cannot listen there
  */
 export async function serveControlPlane({ workload, tables, credentials }, { address, port, socket }) {
   const { io, SpiffeWorkloadAPI } = loadServices()
@@ -109,7 +110,10 @@ function createWorkloadServer(SpiffeWorkloadAPI, { credentials, policies }) {
   return server
 }
 
-/** Loads the interfaces, which have a `service` for servers and are constructors of clients. @returns {any} nested by package */
+/**
+ * Loads the interfaces, which have a `service` for servers and are constructors of clients.
+ * @returns {any} nested by package
+ */
 export function loadServices() {
   const options = { includeDirs: [FOLDER], longs: Number, defaults: false }
   return grpc.loadPackageDefinition(loadSync(PROTOS, options))
@@ -117,7 +121,9 @@ export function loadServices() {
 
 /**
  * @param {grpc.Server} server
- * @param {string} endpoint an address and port, or `unix:` and a path @returns {Promise<number>} the bound port @throws if it cannot bind
+ * @param {string} endpoint an address and port, or `unix:` and a path
+ * @returns {Promise<number>} the bound port
+ * @throws if it cannot bind
  */
 function bind(server, endpoint) {
   return new Promise((resolve, reject) =>
@@ -143,7 +149,10 @@ function createStreamHandler(find) {
   }
 }
 
-/** Creates a gate: `passed` resolves when `pass` has been called with each of the ports; at once if there are none. @param {number[]} ports */
+/**
+ * Creates a gate: `passed` resolves when `pass` has been called with each of the ports; at once if there are none.
+ * @param {number[]} ports
+ */
 function createGate(ports) {
   const missing = new Set(ports)
   let open = () => {}
@@ -159,17 +168,28 @@ function createGate(ports) {
   return { passed, pass }
 }
 
-/** Throws an error that gRPC answers as NOT_FOUND. @param {string} message @returns {never} */
+/**
+ * Throws an error that gRPC answers as NOT_FOUND.
+ * @param {string} message
+ * @returns {never}
+ */
 function refuse(message) {
   throw Object.assign(new Error(message), { code: grpc.status.NOT_FOUND })
 }
 
-/** Throws an error that gRPC answers as NOT_FOUND if the caller is another workload. @param {string | undefined} caller @param {string} workload */
+/**
+ * Throws an error that gRPC answers as NOT_FOUND if the caller is another workload.
+ * @param {string | undefined} caller
+ * @param {string} workload
+ */
 function assertWorkload(caller, workload) {
   if (caller !== workload) refuse(`the workload "${caller}" asks, and this is the control plane of "${workload}"`)
 }
 
-/** Encodes an X509SVID of workload.proto, whose certificates and PKCS #8 key are DER. @param {Workload} credentials */
+/**
+ * Encodes an X509SVID of workload.proto, whose certificates and PKCS #8 key are DER.
+ * @param {Workload} credentials
+ */
 function encodeCredentials({ identity, certificatePem, keyPem, authorityPem }) {
   return {
     spiffeId: identity,
@@ -179,7 +199,10 @@ function encodeCredentials({ identity, certificatePem, keyPem, authorityPem }) {
   }
 }
 
-/** Renders an address from its number, in which the first byte is the highest. @param {number} ipv4 */
+/**
+ * Renders an address from its number, in which the first byte is the highest.
+ * @param {number} ipv4
+ */
 function renderAddress(ipv4) {
   return [24, 16, 8, 0].map(shift => (ipv4 >>> shift) & 255).join('.')
 }

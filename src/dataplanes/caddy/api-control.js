@@ -18,7 +18,10 @@ export const apiControl = createFileControl({
   ],
 })
 
-/** Creates a sidecar with an open administration port, which takes configurations while it serves. @param {SidecarOptions} options */
+/**
+ * Creates a sidecar with an open administration port, which takes configurations while it serves.
+ * @param {SidecarOptions} options
+ */
 function createOpenSidecar(options) {
   return createSidecar(options, { hasAdmin: true })
 }

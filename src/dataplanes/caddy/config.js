@@ -73,7 +73,8 @@ function renderServer(name, { model, listener: { address, port, routes } }) {
 
 /**
  * Lists the protocols of a listener: HTTP/1.1, and HTTP/2 if it may be spoken there.
- * @param {SidecarModel['inbound']} inbound null: the listener is the outbound one @param {SidecarModel} model
+ * @param {SidecarModel['inbound']} inbound null: the listener is the outbound one
+ * @param {SidecarModel} model
  */
 function listProtocols(inbound, { carriesGrpc }) {
   if (!carriesGrpc && inbound?.protocol !== 'http/2') return ['h1']

@@ -7,7 +7,9 @@ const HERE = '/proc/self/cwd'
 
 /**
  * Creates a Caddy that reads its configuration from a file.
- * @param {SidecarOptions} options @param {{ hasAdmin?: boolean }} [config] as for renderConfig() @returns {ProcessSpec}
+ * @param {SidecarOptions} options
+ * @param {{ hasAdmin?: boolean }} [config] as for renderConfig()
+ * @returns {ProcessSpec}
  */
 export function createSidecar(options, config) {
   const { model, folder } = options

@@ -5,7 +5,11 @@ const MOST_IDLE = 65_536
 // No certificate has this name.
 const NOBODY = 'nobody.invalid'
 
-/** Renders the handler that sends requests to a cluster. @param {Cluster} cluster @param {SidecarModel} model */
+/**
+ * Renders the handler that sends requests to a cluster.
+ * @param {Cluster} cluster
+ * @param {SidecarModel} model
+ */
 export function renderProxy(cluster, { timeouts, retries, trust, tls }) {
   const { endpoints, balancing, mtls, protocol } = cluster
   const [connect, request] = [timeouts.connectSeconds, timeouts.requestSeconds].map(toNanoseconds)

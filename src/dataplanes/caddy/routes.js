@@ -11,7 +11,8 @@ const SHARES = 256
 
 /**
  * Renders routes in their order, and a 404 behind them.
- * @param {Route[]} routes @returns {object[]} for a server with a named route for each cluster
+ * @param {Route[]} routes
+ * @returns {object[]} for a server with a named route for each cluster
  */
 export function renderRoutes(routes) {
   return [...routes.flatMap(renderRoute), NO_ROUTE]

@@ -51,7 +51,8 @@ export function renderAdsBootstrap(model, { server, apiType }) {
 
 /**
  * Renders the resources by type, in the form that ads/main.go reads.
- * @param {SidecarModel} model @param {string | null} profile one of PROFILES; null: the first
+ * @param {SidecarModel} model
+ * @param {string | null} profile one of PROFILES; null: the first
  */
 export function renderAdsResources(model, profile) {
   const clusters = model.clusters.map(cluster => renderCluster(model, cluster))

@@ -31,7 +31,12 @@ export const adsTool = {
 /** @type {Control[]} */
 export const adsControls = [createAdsControl('ads'), createAdsControl('ads-delta', { isDelta: true })]
 
-/** Creates a control of one variant of ADS. @param {string} name @param {{ isDelta?: boolean }} [options] @returns {Control} */
+/**
+ * Creates a control of one variant of ADS.
+ * @param {string} name
+ * @param {{ isDelta?: boolean }} [options]
+ * @returns {Control}
+ */
 function createAdsControl(name, { isDelta = false } = {}) {
   const apiType = isDelta ? 'DELTA_GRPC' : 'GRPC'
   return {
@@ -88,7 +93,8 @@ function createAdsControl(name, { isDelta = false } = {}) {
 
 /**
  * Creates the request that parses a configuration, without sending it to its Envoy.
- * @param {SidecarOptions & ControlOptions} options @returns {ReloadAction}
+ * @param {SidecarOptions & ControlOptions} options
+ * @returns {ReloadAction}
  */
 function createStageRequest({ control, model, profile }) {
   const body = JSON.stringify(renderAdsResources(model, profile))
@@ -97,13 +103,18 @@ function createStageRequest({ control, model, profile }) {
 
 /**
  * Creates the request that sends the staged configuration to its Envoy.
- * @param {SidecarOptions & ControlOptions} options @returns {ReloadAction}
+ * @param {SidecarOptions & ControlOptions} options
+ * @returns {ReloadAction}
  */
 function createCommitRequest({ control, model }) {
   return { kind: 'request', endpoint: control, method: 'POST', path: `/nodes/${model.service}/commit`, body: '' }
 }
 
-/** Finds the endpoint of the stream that Envoys open. @param {Endpoint} control @returns {Endpoint} */
+/**
+ * Finds the endpoint of the stream that Envoys open.
+ * @param {Endpoint} control
+ * @returns {Endpoint}
+ */
 function findStreamEndpoint({ address }) {
   return { address, port: PORTS.stream }
 }

@@ -6,7 +6,12 @@ import { renderTls, renderTransport } from './tls.js'
 
 const UNLIMITED = 1_000_000_000
 
-/** Renders a cluster with its endpoints. @param {SidecarModel} model @param {Cluster} cluster @param {unknown} [source] of its certificate; absent: files */
+/**
+ * Renders a cluster with its endpoints.
+ * @param {SidecarModel} model
+ * @param {Cluster} cluster
+ * @param {unknown} [source] of its certificate; absent: files
+ */
 export function renderCluster(model, cluster, source) {
   const { name, endpoints, balancing, mtls, protocol, maxRequests } = cluster
   const breaker = model.features['circuit-breaker']

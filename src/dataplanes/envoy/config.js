@@ -7,7 +7,10 @@ import { renderListeners } from './listeners.js'
 import { OSM } from './osm.js'
 import { renderSocketAddress } from './shared.js'
 
-/** @import { SidecarModel } from '../../model/types.ts' @import { Sources } from './listeners.js' */
+/**
+ * @import { SidecarModel } from '../../model/types.ts'
+ * @import { Sources } from './listeners.js'
+ */
 
 export const PROFILES = ['lean', OSM, ISTIO]
 
@@ -27,7 +30,10 @@ export function renderBootstrap(model, profile, sources = {}) {
   }
 }
 
-/** Renders the part of a bootstrap that is the same wherever the rest comes from. @param {SidecarModel} model */
+/**
+ * Renders the part of a bootstrap that is the same wherever the rest comes from.
+ * @param {SidecarModel} model
+ */
 export function renderLeanBootstrap(model) {
   return {
     node: { id: model.service, cluster: model.service },

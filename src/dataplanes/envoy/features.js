@@ -26,7 +26,10 @@ const OPERATORS = {
   request_id: '%REQ(X-REQUEST-ID)%',
 }
 
-/** Renders an access log to the stream, since in a pod a user other than root may not open /dev/stdout; [] without the feature. @param {Features} features */
+/**
+ * Renders an access log to the stream, since in a pod a user other than root may not open /dev/stdout; [] without the feature.
+ * @param {Features} features
+ */
 export function renderAccessLogs({ 'access-log': log }) {
   if (!log) return []
   return [
@@ -68,7 +71,11 @@ const RBAC = 'envoy.filters.http.rbac'
 const RBAC_TYPE = 'envoy.extensions.filters.http.rbac.v3'
 const RATE_LIMIT = 'envoy.filters.http.local_ratelimit'
 
-/** Renders the filters before the router. @param {Features} features @param {Route[]} routes of the direction */
+/**
+ * Renders the filters before the router.
+ * @param {Features} features
+ * @param {Route[]} routes of the direction
+ */
 export function renderFilters(features, routes) {
   const isAuthorised = features.authorization && routes.some(route => route.allowedIdentities)
   // These filters do nothing by themselves: rules and limits are on the routes.
@@ -80,7 +87,8 @@ export function renderFilters(features, routes) {
 
 /**
  * Renders what a route has beside its clusters: the name of its statistics, rules, limits and changed headers.
- * @param {Features} features @param {{ route: Route, direction: 'inbound' | 'outbound' }} options
+ * @param {Features} features
+ * @param {{ route: Route, direction: 'inbound' | 'outbound' }} options
  */
 export function renderRouteFeatures(features, { route, direction }) {
   const { allowedIdentities, limitPerSecond } = route
@@ -109,7 +117,8 @@ const RETURN_INTERVAL = '1s'
 
 /**
  * Renders ejection by failures in a row, and by nothing else. A cluster's own setting goes before that of all (`every`).
- * @param {Features} features @param {Cluster} cluster
+ * @param {Features} features
+ * @param {Cluster} cluster
  */
 export function renderOutlierDetection({ 'outlier-ejection': every }, { ejection = every }) {
   if (!ejection || !every) return {}
@@ -129,7 +138,11 @@ export function renderOutlierDetection({ 'outlier-ejection': every }, { ejection
   }
 }
 
-/** Renders a retry budget, a share of a cluster's requests; the cluster's own goes before that of all (every). @param {Features} features @param {Cluster} cluster */
+/**
+ * Renders a retry budget, a share of a cluster's requests; the cluster's own goes before that of all (every).
+ * @param {Features} features
+ * @param {Cluster} cluster
+ */
 export function renderRetryBudget({ 'retry-budget': every }, { retryBudget = every }) {
   if (!retryBudget || !every) return {}
   const { share, minConcurrent } = retryBudget
@@ -144,7 +157,11 @@ function renderHeaders(headers) {
   }))
 }
 
-/** Renders a limit that refills once a second. @param {string} name of its statistics @param {number} [perSecond] absent: no limit */
+/**
+ * Renders a limit that refills once a second.
+ * @param {string} name of its statistics
+ * @param {number} [perSecond] absent: no limit
+ */
 function renderRateLimit(name, perSecond) {
   const always = { default_value: { numerator: 100, denominator: 'HUNDRED' } }
   return {
@@ -158,7 +175,10 @@ function renderRateLimit(name, perSecond) {
   }
 }
 
-/** Renders the rules that allow the requests of these identities alone; []: nobody's. @param {string[]} identities */
+/**
+ * Renders the rules that allow the requests of these identities alone; []: nobody's.
+ * @param {string[]} identities
+ */
 export function renderRules(identities) {
   const principals = identities.map(exact => ({ authenticated: { principal_name: { exact } } }))
   return {

@@ -48,7 +48,11 @@ function chooseFileName({ isRotated }) {
   return `${FOLDER}/${isRotated ? 'certificate' : 'outbound'}.json`
 }
 
-/** Renders the routes or, for a sidecar whose certificate is rotated, that certificate. @param {SidecarOptions} options @param {number} version */
+/**
+ * Renders the routes or, for a sidecar whose certificate is rotated, that certificate.
+ * @param {SidecarOptions} options
+ * @param {number} version
+ */
 function renderFile({ model, isRotated }, version) {
   const resource = isRotated
     ? {

@@ -10,7 +10,11 @@ import { hasIstioFilters, ISTIO, ISTIO_ARGV } from './istio/index.js'
 // Envoy closes connections after their next answer for a second longer than its listeners are open.
 const DRAIN = { seconds: 2, moreSeconds: 1 }
 
-/** Creates an Envoy with the bootstrap of its profile. @param {SidecarOptions} options @returns {ProcessSpec} */
+/**
+ * Creates an Envoy with the bootstrap of its profile.
+ * @param {SidecarOptions} options
+ * @returns {ProcessSpec}
+ */
 export function createSidecar(options) {
   const { model, folder, profile, tool } = options
   const flush = model.features['access-log'] ? ['--file-flush-interval-msec', `${FLUSH_MS}`] : []

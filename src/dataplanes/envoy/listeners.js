@@ -12,7 +12,10 @@ import {
 } from './shared.js'
 import { renderTls, renderTransport } from './tls.js'
 
-/** @import { ByteListener } from '../../model/byte-listeners.js' @import { Endpoint, SidecarModel } from '../../model/types.ts' */
+/**
+ * @import { ByteListener } from '../../model/byte-listeners.js'
+ * @import { Endpoint, SidecarModel } from '../../model/types.ts'
+ */
 /** @typedef {Endpoint & { redirectedPorts?: number[] }} Listener */
 
 /**
@@ -87,7 +90,9 @@ function renderExit(filter) {
 
 /**
  * Renders the filter chains of an inbound listener: for peers with TLS (strict), without (disabled), or for both (permissive).
- * @param {SidecarModel} model @param {object} filter @param {unknown} [source] of its certificate
+ * @param {SidecarModel} model
+ * @param {object} filter
+ * @param {unknown} [source] of its certificate
  */
 function renderEntry(model, filter, source) {
   const inbound = /** @type {NonNullable<SidecarModel['inbound']>} */ (model.inbound)
@@ -173,7 +178,11 @@ function renderConnectionManager(model, { direction, profile, source }) {
   })
 }
 
-/** Renders the filter of a listener that carries bytes to one cluster. @param {SidecarModel} model @param {ByteListener} listener */
+/**
+ * Renders the filter of a listener that carries bytes to one cluster.
+ * @param {SidecarModel} model
+ * @param {ByteListener} listener
+ */
 function renderTcpProxy({ retries, timeouts }, { name, cluster }) {
   return renderExtension('envoy.filters.network.tcp_proxy', 'envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy', {
     stat_prefix: name,

@@ -6,7 +6,11 @@ import { renderProtoDuration } from './shared.js'
 
 const RETRY_INTERVAL = '0.001s'
 
-/** Renders the routes of a direction, by whose name a listener finds them. @param {SidecarModel} model @param {'inbound' | 'outbound'} direction */
+/**
+ * Renders the routes of a direction, by whose name a listener finds them.
+ * @param {SidecarModel} model
+ * @param {'inbound' | 'outbound'} direction
+ */
 export function renderRouteConfig(model, direction) {
   const virtual_hosts = renderHosts(model, direction)
   return { name: direction, ignore_port_in_host_matching: true, virtual_hosts }
@@ -14,7 +18,8 @@ export function renderRouteConfig(model, direction) {
 
 /**
  * Renders a virtual host for each host name, and one for any: a thousand services cost one look-up. In a host the first match wins.
- * @param {SidecarModel} model @param {'inbound' | 'outbound'} direction
+ * @param {SidecarModel} model
+ * @param {'inbound' | 'outbound'} direction
  */
 function renderHosts(model, direction) {
   return groupByHost(model[direction]?.routes ?? []).map(({ host, routes }) => ({

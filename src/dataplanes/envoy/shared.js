@@ -4,7 +4,12 @@ export const BUFFER_BYTES = 1024 * 1024
 // The windows of Pipy, for equal work: Envoy's own are 16 and 24 MiB.
 export const HTTP2_OPTIONS = { initial_stream_window_size: 1024 * 1024, initial_connection_window_size: 1024 * 1024 }
 
-/** Renders an extension with its configuration. @param {string} name @param {string} type @param {object} [config] */
+/**
+ * Renders an extension with its configuration.
+ * @param {string} name
+ * @param {string} type
+ * @param {object} [config]
+ */
 export function renderExtension(name, type, config) {
   return { name, typed_config: { '@type': `${TYPE}${type}`, ...config } }
 }
@@ -17,7 +22,8 @@ export function renderUpstreamHttp(options) {
 
 /**
  * Copies chains for each port, so that they take connections whose original destination has one of these ports, and no others.
- * @param {{ filter_chain_match?: object, filters: object[] }[]} chains @param {number[]} ports
+ * @param {{ filter_chain_match?: object, filters: object[] }[]} chains
+ * @param {number[]} ports
  */
 export function matchPorts(chains, ports) {
   return ports.flatMap(destination_port =>

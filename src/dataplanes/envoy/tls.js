@@ -5,7 +5,11 @@ import { renderExtension } from './shared.js'
 export const OWN_SECRET = 'own'
 const NOBODY = 'spiffe://sidecar-bench/nobody'
 
-/** Renders the transport socket of connections to upstreams or from downstreams. @param {'Upstream' | 'Downstream'} end @param {object} context */
+/**
+ * Renders the transport socket of connections to upstreams or from downstreams.
+ * @param {'Upstream' | 'Downstream'} end
+ * @param {object} context
+ */
 export function renderTransport(end, context) {
   return renderExtension(
     'envoy.transport_sockets.tls',
@@ -16,7 +20,8 @@ export function renderTransport(end, context) {
 
 /**
  * Renders a TLS context: TLS 1.3 only, and only peers with a certificate of the authority.
- * @param {SidecarModel} model @param {string[] | null} acceptedIdentities null: any
+ * @param {SidecarModel} model
+ * @param {string[] | null} acceptedIdentities null: any
  * @param {unknown} [source] of its certificate; absent: files that are read once
  */
 export function renderTls({ tls, trust }, acceptedIdentities, source) {

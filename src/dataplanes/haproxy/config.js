@@ -3,7 +3,10 @@ import { listByteListeners } from '../../model/byte-listeners.js'
 import { quoteWord, renderBackend, renderBind, renderEntry, renderMilliseconds } from './connections.js'
 import { NO_ROUTE, renderMap, renderRoutes } from './routes.js'
 
-/** @import { Cluster, ProcessSpec, SidecarModel } from '../../model/types.ts' @import { Section } from './connections.js' */
+/**
+ * @import { Cluster, ProcessSpec, SidecarModel } from '../../model/types.ts'
+ * @import { Section } from './connections.js'
+ */
 
 const HTTP2_WINDOW_BYTES = 1024 * 1024
 // HAProxy's default follows from its limit of open files, which in a container can be a thousand million.
@@ -22,7 +25,9 @@ const ERROR_FILES = [
 
 /**
  * Renders haproxy.cfg, and for requests the maps and error files that it names.
- * @param {SidecarModel} model @param {string} folder where its files will be @returns {ProcessSpec['files']}
+ * @param {SidecarModel} model
+ * @param {string} folder where its files will be
+ * @returns {ProcessSpec['files']}
  */
 export function renderFiles(model, folder) {
   const { inbound, outbound, admin, carriesBytes } = model
@@ -44,7 +49,11 @@ export function renderFiles(model, folder) {
   return [configuration, ...maps, ...ERROR_FILES]
 }
 
-/** @param {SidecarModel} model @param {string} folder @returns {Section[]} */
+/**
+ * @param {SidecarModel} model
+ * @param {string} folder
+ * @returns {Section[]}
+ */
 function renderHttpSections(model, folder) {
   const { inbound, outbound, clusters } = model
   const renderDirection = (/** @type {'inbound' | 'outbound'} */ name) => [
@@ -67,7 +76,10 @@ function renderHttpSections(model, folder) {
   ]
 }
 
-/** @param {SidecarModel} model @param {Cluster} cluster */
+/**
+ * @param {SidecarModel} model
+ * @param {Cluster} cluster
+ */
 function renderCluster(model, cluster) {
   const isHttp2 = cluster.protocol === 'http/2'
   const serverOptions = [
@@ -89,7 +101,10 @@ function renderGlobal({ workers }) {
   ]
 }
 
-/** @param {SidecarModel} model @param {string} folder */
+/**
+ * @param {SidecarModel} model
+ * @param {string} folder
+ */
 function renderDefaults({ timeouts, retries, streamsAnswers }, folder) {
   return [
     'defaults',
@@ -121,7 +136,11 @@ function renderTimeoutStatus({ timeouts, retries }) {
   ]
 }
 
-/** Renders the sections of a sidecar that carries bytes: defaults, the frontends of each route and a backend for each cluster. @param {SidecarModel} model @returns {Section[]} */
+/**
+ * Renders the sections of a sidecar that carries bytes: defaults, the frontends of each route and a backend for each cluster.
+ * @param {SidecarModel} model
+ * @returns {Section[]}
+ */
 function renderTcpSections(model) {
   const { clusters, retries, timeouts } = model
   const idle = renderMilliseconds(timeouts.idleSeconds)

@@ -49,7 +49,8 @@ export function renderEntry(model, { name, port, routing, alpn, plaintext = [] }
 
 /**
  * Renders the backend of a cluster.
- * @param {SidecarModel} model @param {Cluster} cluster
+ * @param {SidecarModel} model
+ * @param {Cluster} cluster
  * @param {{ serverOptions?: string[], alpn?: string }} options serverOptions: of each endpoint; alpn: absent: none is offered
  * @returns {Section}
  */
@@ -74,7 +75,8 @@ export function renderBackend(model, { name, endpoints, balancing, mtls }, { ser
 /**
  * Renders the lines of a listener with a socket for each thread. HAProxy reads the original destination of a redirected connection from
  * the kernel by itself (sock_inet_get_dst in its src/sock_inet.c); ports that are not redirected are rejected.
- * @param {{ address: string, port: number, redirectedPorts?: number[] }} listener @param {string} [tls]
+ * @param {{ address: string, port: number, redirectedPorts?: number[] }} listener
+ * @param {string} [tls]
  */
 export function renderBind({ address, port, redirectedPorts }, tls) {
   const portCheck = redirectedPorts
@@ -83,7 +85,10 @@ export function renderBind({ address, port, redirectedPorts }, tls) {
   return [[`bind ${address}:${port} shards by-thread`, ...(tls ? [tls] : [])].join(' '), ...portCheck]
 }
 
-/** Quotes a word with a space; paths of results have no other special character of HAProxy. @param {string} word */
+/**
+ * Quotes a word with a space; paths of results have no other special character of HAProxy.
+ * @param {string} word
+ */
 export function quoteWord(word) {
   return word.includes(' ') ? `"${word}"` : word
 }

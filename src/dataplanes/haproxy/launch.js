@@ -5,7 +5,11 @@ import { METRICS_PATH } from './counters.js'
 
 /** @import { ProcessSpec, SidecarOptions } from '../../model/types.ts' */
 
-/** Creates an HAProxy, with a file by which OpenSSL sets the TLS groups. @param {SidecarOptions} options @returns {ProcessSpec} */
+/**
+ * Creates an HAProxy, with a file by which OpenSSL sets the TLS groups.
+ * @param {SidecarOptions} options
+ * @returns {ProcessSpec}
+ */
 export function createSidecar(options) {
   const { model, folder } = options
   return createSidecarProcess(options, {

@@ -11,7 +11,9 @@ const HOST = 'req.hdr(host),host_only,lower'
 
 /**
  * Renders the choice of a backend by a frontend.
- * @param {Route[]} routes @param {string} mapFile the path of the file that renderMap() renders @returns {string[]} lines of a frontend
+ * @param {Route[]} routes
+ * @param {string} mapFile the path of the file that renderMap() renders
+ * @returns {string[]} lines of a frontend
  */
 export function renderRoutes(routes, mapFile) {
   const hosts = assignBackends(routes)
@@ -27,7 +29,10 @@ export function renderRoutes(routes, mapFile) {
   ]
 }
 
-/** Renders a line for each host: its name, and its backend or the name by which its rules know it. @param {Route[]} routes */
+/**
+ * Renders a line for each host: its name, and its backend or the name by which its rules know it.
+ * @param {Route[]} routes
+ */
 export function renderMap(routes) {
   return assignBackends(routes)
     .filter(({ host }) => host !== null)

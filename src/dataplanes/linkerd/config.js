@@ -49,7 +49,9 @@ function listCalledClusters({ outbound, clusters }) {
 
 /**
  * Renders an endpoint. Linkerd accepts one identity of an endpoint: the first of the accepted ones.
- * @param {Endpoint} endpoint @param {Cluster} cluster @param {{ isDeployed: boolean }} options
+ * @param {Endpoint} endpoint
+ * @param {Cluster} cluster
+ * @param {{ isDeployed: boolean }} options
  */
 function renderEndpoint({ address, port }, { mtls, protocol }, { isDeployed }) {
   const isHttp2 = protocol === 'http/2' || (isDeployed && protocol === 'http/1.1')
@@ -67,7 +69,8 @@ function renderEndpoint({ address, port }, { mtls, protocol }, { isDeployed }) {
 
 /**
  * Renders policies of outbound connections by their original destination; any other connection is closed.
- * @param {SidecarModel} model @param {{ isDeployed: boolean }} options
+ * @param {SidecarModel} model
+ * @param {{ isDeployed: boolean }} options
  */
 function renderOutbound(model, options) {
   const { outbound } = model
@@ -103,14 +106,20 @@ function renderOutbound(model, options) {
   return [...(outbound.redirectedPorts ?? [outbound.port]).map(port => ({ port, policy })), closed]
 }
 
-/** @param {Cluster} cluster @param {{ model: SidecarModel, isDeployed: boolean }} options */
+/**
+ * @param {Cluster} cluster
+ * @param {{ model: SidecarModel, isDeployed: boolean }} options
+ */
 function renderBytePolicy({ name }, options) {
   const metadata = createMessageMetadata(name)
   const backends = { firstAvailable: { backends: [{ backend: renderBackend(name, options) }] } }
   return { metadata, protocol: { opaque: { routes: [{ metadata, rules: [{ backends }] }] } } }
 }
 
-/** @param {Route} route @param {{ name: string, model: SidecarModel, isDeployed: boolean }} options */
+/**
+ * @param {Route} route
+ * @param {{ name: string, model: SidecarModel, isDeployed: boolean }} options
+ */
 function renderRoute(route, { name, ...options }) {
   const backends = route.split.map(({ cluster, weight }) => ({
     backend: { backend: renderBackend(cluster, options) },
@@ -135,7 +144,11 @@ function renderRoute(route, { name, ...options }) {
   }
 }
 
-/** Renders the balancer and the queue of a cluster. @param {string} cluster @param {{ model: SidecarModel, isDeployed: boolean }} options */
+/**
+ * Renders the balancer and the queue of a cluster.
+ * @param {string} cluster
+ * @param {{ model: SidecarModel, isDeployed: boolean }} options
+ */
 function renderBackend(cluster, { model: { timeouts }, isDeployed }) {
   return {
     metadata: createMessageMetadata(cluster),
@@ -146,7 +159,10 @@ function renderBackend(cluster, { model: { timeouts }, isDeployed }) {
   }
 }
 
-/** Renders policies of inbound connections by their original destination port; any other port is closed. @param {SidecarModel} model */
+/**
+ * Renders policies of inbound connections by their original destination port; any other port is closed.
+ * @param {SidecarModel} model
+ */
 function renderInbound(model) {
   const { inbound, carriesBytes } = model
   const closed = {
@@ -176,7 +192,10 @@ function renderInbound(model) {
   return [...[...listInboundPorts(model), PORTS.admin].map(port => ({ port, server })), closed]
 }
 
-/** Lists the original destination ports of inbound connections, each once. @param {SidecarModel} model */
+/**
+ * Lists the original destination ports of inbound connections, each once.
+ * @param {SidecarModel} model
+ */
 export function listInboundPorts({ inbound, carriesBytes, clusters }) {
   if (inbound === null) return []
   if (!carriesBytes) return inbound.redirectedPorts ?? [inbound.port]
@@ -187,7 +206,8 @@ export function listInboundPorts({ inbound, carriesBytes, clusters }) {
 
 /**
  * Renders the authorization of callers.
- * @param {string} name @param {Pick<NonNullable<SidecarModel['inbound']>, 'mtls' | 'acceptedIdentities'>} inbound
+ * @param {string} name
+ * @param {Pick<NonNullable<SidecarModel['inbound']>, 'mtls' | 'acceptedIdentities'>} inbound
  */
 function renderAuthorization(name, { mtls, acceptedIdentities }) {
   // `unauthenticated` permits every peer. There is no match for any SPIFFE identity: without a list, TLS alone is required.
@@ -203,7 +223,10 @@ function renderHosts({ host }) {
   return host === null ? { hosts: [] } : { hosts: [{ exact: host }] }
 }
 
-/** Renders the conditions of a route; protobuf's JSON has bytes, such as values of headers, in base64. @param {Route} route */
+/**
+ * Renders the conditions of a route; protobuf's JSON has bytes, such as values of headers, in base64.
+ * @param {Route} route
+ */
 function renderMatch({ pathPrefix, headers }) {
   const encodeBase64 = (/** @type {string} */ text) => Buffer.from(text).toString('base64')
   return {
@@ -212,12 +235,18 @@ function renderMatch({ pathPrefix, headers }) {
   }
 }
 
-/** Renders the name of a destination, whose port may differ from that of its endpoints. @param {string} cluster */
+/**
+ * Renders the name of a destination, whose port may differ from that of its endpoints.
+ * @param {string} cluster
+ */
 function renderDestination(cluster) {
   return `${cluster}:${PORTS.application}`
 }
 
-/** Creates the metadata that every message of a policy must have: a default resource, with a name and without an owner. @param {string} name */
+/**
+ * Creates the metadata that every message of a policy must have: a default resource, with a name and without an owner.
+ * @param {string} name
+ */
 function createMessageMetadata(name) {
   return { default: name }
 }

@@ -120,7 +120,10 @@ function listCallLacks() {
   ]
 }
 
-/** @param {{ isOpen: boolean }} options @returns {Lack[]} */
+/**
+ * @param {{ isOpen: boolean }} options
+ * @returns {Lack[]}
+ */
 function listTlsLacks({ isOpen }) {
   const late = 'it tells a peer that it does not take so when that sends a request, and not in the handshake'
   const policy =

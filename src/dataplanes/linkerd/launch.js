@@ -14,7 +14,11 @@ const HTTP2_WINDOW_BYTES = 1024 * 1024
 // The proxy reads the trust anchors from its environment, as text: Linkerd's own image has such a launcher, too.
 const LAUNCHER = 'LINKERD2_PROXY_IDENTITY_TRUST_ANCHORS=$(cat "$1") exec "$0"'
 
-/** Creates a proxy. The folder of its control plane (createCompanions) is beside its own. @param {SidecarOptions} options @returns {ProcessSpec} */
+/**
+ * Creates a proxy. The folder of its control plane (createCompanions) is beside its own.
+ * @param {SidecarOptions} options
+ * @returns {ProcessSpec}
+ */
 export function createSidecar(options) {
   const { model, folder, profile, tool } = options
   const { inbound, outbound, trust } = model
@@ -100,7 +104,8 @@ function renderEnvironment({ model }, { into, out, socket, isLean }) {
 
 /**
  * Creates a proxy's control plane, which sends all configuration that is not in its environment.
- * @param {SidecarOptions} options @returns {ProcessSpec[]}
+ * @param {SidecarOptions} options
+ * @returns {ProcessSpec[]}
  */
 export function createCompanions({ model, folder, profile }) {
   const { service, identity, trust } = model

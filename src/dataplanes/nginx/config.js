@@ -6,7 +6,10 @@ import { INSPECT_SECONDS, renderPassage, STREAM_MODULE } from './passage.js'
 import { escapeText } from './routes.js'
 import { renderUpstream } from './upstream.js'
 
-/** @import { Cluster, SidecarModel } from '../../model/types.ts' @import { ByteListener } from '../../model/byte-listeners.js' */
+/**
+ * @import { Cluster, SidecarModel } from '../../model/types.ts'
+ * @import { ByteListener } from '../../model/byte-listeners.js'
+ */
 /** @import { Directive } from './directives.js' */
 
 // A worker makes room for all connections when it starts: 424 bytes each.
@@ -18,7 +21,10 @@ const FOREVER = { requests: 1_000_000_000, time: '1d' }
 // Nothing listens there: the stream module can refuse an identity only by sending its connection nowhere.
 const NOWHERE = 'nowhere'
 
-/** Renders nginx.conf. Bytes and permissive ports need nginx's stream module. @param {SidecarModel} model */
+/**
+ * Renders nginx.conf. Bytes and permissive ports need nginx's stream module.
+ * @param {SidecarModel} model
+ */
 export function renderConfig(model) {
   const { inbound, outbound, admin, clusters, carriesBytes } = model
   const passage = inbound?.mtls === 'permissive' && !carriesBytes ? renderPassage(inbound, model) : null
@@ -82,7 +88,10 @@ function renderDefaults({ timeouts, retries, clusters, carriesGrpc, streamsAnswe
   ]
 }
 
-/** @param {Cluster} cluster @param {SidecarModel} model */
+/**
+ * @param {Cluster} cluster
+ * @param {SidecarModel} model
+ */
 function renderCluster({ name, endpoints, balancing }, { clusters, retries, timeouts }) {
   const idle = Math.floor(MOST_IDLE.ofAll / clusters.length)
   return [
@@ -93,7 +102,11 @@ function renderCluster({ name, endpoints, balancing }, { clusters, retries, time
   ]
 }
 
-/** Renders the blocks beside `http` that carry bytes, of nginx's stream module. @param {SidecarModel} model @returns {Directive[]} */
+/**
+ * Renders the blocks beside `http` that carry bytes, of nginx's stream module.
+ * @param {SidecarModel} model
+ * @returns {Directive[]}
+ */
 function renderStream(model) {
   const { timeouts, retries, clusters } = model
   return [
@@ -114,13 +127,22 @@ function renderStream(model) {
   ]
 }
 
-/** @param {SidecarModel} model @param {ByteListener} listener @returns {Directive[]} */
+/**
+ * @param {SidecarModel} model
+ * @param {ByteListener} listener
+ * @returns {Directive[]}
+ */
 function renderExit(model, { cluster: { name, mtls }, ...listener }) {
   const tls = mtls ? ['proxy_ssl on', ...renderClientTls(model, findCertificateName(mtls))] : []
   return [['server', `${renderListen(listener)} reuseport`, ...tls, `proxy_pass ${name}`]]
 }
 
-/** Renders the servers of an inbound listener; a permissive one hands TLS to a second. @param {SidecarModel} model @param {ByteListener} listener @returns {Directive[]} */
+/**
+ * Renders the servers of an inbound listener; a permissive one hands TLS to a second.
+ * @param {SidecarModel} model
+ * @param {ByteListener} listener
+ * @returns {Directive[]}
+ */
 function renderEntry(model, { name, cluster, ...listener }) {
   const { mtls, acceptedIdentities } = /** @type {NonNullable<SidecarModel['inbound']>} */ (model.inbound)
   const listen = `${renderListen(listener)} reuseport`

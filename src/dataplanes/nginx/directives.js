@@ -13,7 +13,11 @@ export function renderMilliseconds(seconds) {
   return `${Math.round(seconds * 1000)}ms`
 }
 
-/** Renders directives, a line each; blocks are indented. @param {Directive[]} directives @returns {string} */
+/**
+ * Renders directives, a line each; blocks are indented.
+ * @param {Directive[]} directives
+ * @returns {string}
+ */
 export function renderLines(directives, indent = '') {
   return directives
     .map(directive => {

@@ -3,7 +3,11 @@ import { renderConfig } from './config.js'
 
 /** @import { ProcessSpec, SidecarOptions } from '../../model/types.ts' */
 
-/** Creates an nginx, which logs to stderr from its start. @param {SidecarOptions} options @returns {ProcessSpec} */
+/**
+ * Creates an nginx, which logs to stderr from its start.
+ * @param {SidecarOptions} options
+ * @returns {ProcessSpec}
+ */
 export function createSidecar(options) {
   const { model, folder } = options
   return createSidecarProcess(options, {

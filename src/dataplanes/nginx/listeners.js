@@ -104,7 +104,8 @@ export function renderServerTls({ trust, tls }) {
 
 /**
  * Renders the mTLS of calls to upstreams.
- * @param {Pick<SidecarModel, 'trust' | 'tls'>} model @param {string} name the DNS name of the upstream, or a variable
+ * @param {Pick<SidecarModel, 'trust' | 'tls'>} model
+ * @param {string} name the DNS name of the upstream, or a variable
  * @param {'proxy' | 'grpc'} [by] the module that calls it
  */
 export function renderClientTls({ trust, tls }, name, by = 'proxy') {

@@ -27,7 +27,11 @@ export function renderRoutes(name, { routes, clusters, carriesGrpc }) {
   return { maps: [...maps, [`map $host $${name}_to`, ...lines]], target: `$${name}_to`, isPartial }
 }
 
-/** Renders the URL by which `proxy_pass` or `grpc_pass` calls a cluster. @param {Cluster} cluster @param {boolean} [carriesGrpc] */
+/**
+ * Renders the URL by which `proxy_pass` or `grpc_pass` calls a cluster.
+ * @param {Cluster} cluster
+ * @param {boolean} [carriesGrpc]
+ */
 export function renderClusterUrl({ name, mtls }, carriesGrpc = false) {
   return `${carriesGrpc ? 'grpc' : 'http'}${mtls ? 's' : ''}://${name}`
 }
@@ -56,7 +60,8 @@ const SEPARATOR = '\\n'
 
 /**
  * Renders the pattern of a route: the headers of the key in order, then the prefix of the path.
- * @param {Route} route @param {string[]} headers that the key of the map begins with
+ * @param {Route} route
+ * @param {string[]} headers that the key of the map begins with
  */
 function renderPattern(route, headers) {
   const values = headers.map(header =>
@@ -67,7 +72,8 @@ function renderPattern(route, headers) {
 
 /**
  * Renders the target of a route: a URL or, with several clusters, a variable by their shares.
- * @param {string} name of its variable @param {{ route: Route, urls: Record<string, string> }} options urls: by cluster
+ * @param {string} name of its variable
+ * @param {{ route: Route, urls: Record<string, string> }} options urls: by cluster
  */
 function renderSplit(name, { route: { split }, urls }) {
   if (split.length === 1) return { maps: [], target: urls[split[0].cluster] }
@@ -85,7 +91,10 @@ function renderHostKey(host) {
   return quoteText(RESERVED.test(host) ? `\\\\${host}` : host)
 }
 
-/** Escapes the bytes that may be special in a pattern or to nginx, by their hexadecimal codes. @param {string} text */
+/**
+ * Escapes the bytes that may be special in a pattern or to nginx, by their hexadecimal codes.
+ * @param {string} text
+ */
 export function escapeText(text) {
   const escapeBytes = (/** @type {string} */ character) =>
     Array.from(new TextEncoder().encode(character), byte => `\\x${byte.toString(16).padStart(2, '0')}`).join('')

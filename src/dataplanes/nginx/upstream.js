@@ -1,6 +1,14 @@
-/** @import { Cluster } from '../../model/types.ts' @import { Block } from './directives.js' */
+/**
+ * @import { Cluster } from '../../model/types.ts'
+ * @import { Block } from './directives.js'
+ */
 
-/** Renders a cluster's endpoints, for requests or bytes. @param {Pick<Cluster, 'name' | 'endpoints' | 'balancing'>} cluster @param {number} retries @returns {Block} */
+/**
+ * Renders a cluster's endpoints, for requests or bytes.
+ * @param {Pick<Cluster, 'name' | 'endpoints' | 'balancing'>} cluster
+ * @param {number} retries
+ * @returns {Block}
+ */
 export function renderUpstream({ name, endpoints, balancing }, retries) {
   // nginx tries each entry once: a lone endpoint needs an entry for each try.
   const entries = endpoints.length === 1 ? Array(retries + 1).fill(endpoints[0]) : endpoints

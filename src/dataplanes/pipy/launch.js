@@ -10,7 +10,11 @@ import { createFsmSidecar, FSM } from './fsm/index.js'
 // Pipy 1.5 says why it refuses a script, and at times hangs instead of ending.
 const START_ERROR = '[ERR] [pjs]'
 
-/** Creates a Pipy with the kit's scripts, with those of FSM (profile), or with a user's (pipeline). @param {SidecarOptions} options @returns {ProcessSpec} */
+/**
+ * Creates a Pipy with the kit's scripts, with those of FSM (profile), or with a user's (pipeline).
+ * @param {SidecarOptions} options
+ * @returns {ProcessSpec}
+ */
 export function createSidecar(options) {
   return { ...createProfileSidecar(options), startErrorText: START_ERROR }
 }
@@ -43,7 +47,10 @@ function createLeanSidecar(options) {
   })
 }
 
-/** Creates a Pipy with a user's scripts; without arguments it runs main.js. @param {SidecarOptions & { pipeline: NonNullable<SidecarOptions['pipeline']> }} options */
+/**
+ * Creates a Pipy with a user's scripts; without arguments it runs main.js.
+ * @param {SidecarOptions & { pipeline: NonNullable<SidecarOptions['pipeline']> }} options
+ */
 function createScriptSidecar(options) {
   const { version } = options.tool
   return createPipelineSidecar(options, ({ argv: [script = `${options.folder}/main.js`, ...args], workers }) => ({

@@ -90,7 +90,8 @@ function createConfigurationRequest(options) {
 
 /**
  * Creates the request that publishes the files of a sidecar's codebase.
- * @param {SidecarOptions & ControlOptions} options @param {number} version of the configuration, from 0
+ * @param {SidecarOptions & ControlOptions} options
+ * @param {number} version of the configuration, from 0
  */
 function createCommitRequest(options, version) {
   return createRequest(options, 'PATCH', `repo/${options.model.service}`, `{"version":"${version + FIRST_VERSION}"}`)

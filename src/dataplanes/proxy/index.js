@@ -1,6 +1,9 @@
 import { createPipelineSidecar } from '../../model/pipeline-process.js'
 
-/** @import { Pipeline } from '../../model/pipeline.js' @import { DataPlane } from '../../model/types.ts' */
+/**
+ * @import { Pipeline } from '../../model/pipeline.js'
+ * @import { DataPlane } from '../../model/types.ts'
+ */
 
 /** Any program that a `pipeline.yaml` starts, with a configuration of the user's own. @type {DataPlane} */
 export const proxy = {

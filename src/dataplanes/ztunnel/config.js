@@ -16,14 +16,22 @@ const ANYBODY_IN_IT = { scope: 'Namespace', namespace: NAMESPACE, dryRun: false 
 // A target port of 0 leaves the port to each workload: one that names none is no endpoint of the service.
 const NAMED_BY_WORKLOAD = 0
 
-/** Renders the configuration of a proxy of one workload. @param {SidecarModel} model @returns {string} YAML */
+/**
+ * Renders the configuration of a proxy of one workload.
+ * @param {SidecarModel} model
+ * @returns {string} YAML
+ */
 export function renderConfig(model) {
   const { services, workloads } = renderCalledServices(model)
   const policies = renderPolicies(model)
   return renderDocument({ workloads: [renderLocalWorkload(model), ...workloads], services, policies })
 }
 
-/** Renders one configuration for the proxy of all pods of a node. @param {SidecarModel[]} models @returns {string} YAML */
+/**
+ * Renders one configuration for the proxy of all pods of a node.
+ * @param {SidecarModel[]} models
+ * @returns {string} YAML
+ */
 export function renderNodeConfig(models) {
   const called = models.map(renderCalledServices)
   const calledWorkloads = called.flatMap(({ workloads }) => workloads)
@@ -40,7 +48,8 @@ export function renderNodeConfig(models) {
 
 /**
  * Renders the workload of a pod, with the services that lead to it, and policies that select only this workload.
- * @param {SidecarModel} model @param {ReturnType<typeof renderWorkload>[]} calledWorkloads those that any pod calls
+ * @param {SidecarModel} model
+ * @param {ReturnType<typeof renderWorkload>[]} calledWorkloads those that any pod calls
  */
 function renderPod(model, calledWorkloads) {
   const policies = renderPolicies(model).map(policy => ({ ...policy, name: `${policy.name}-${model.service}` }))
@@ -128,7 +137,9 @@ function renderCalledServices(model) {
 /**
  * Renders an endpoint of a cluster as a workload, without services, which the caller adds. If no identity is accepted, its identity is
  * one that nobody has.
- * @param {Cluster} cluster @param {Endpoint} endpoint @returns {ReturnType<typeof parseSpiffeId> & WorkloadAddress}
+ * @param {Cluster} cluster
+ * @param {Endpoint} endpoint
+ * @returns {ReturnType<typeof parseSpiffeId> & WorkloadAddress}
  */
 function renderWorkload({ name, mtls }, { address }) {
   const identity = mtls ? (mtls.acceptedIdentities ?? [renderSpiffeId(mtls.serverName)])[0] : renderSpiffeId(name)
@@ -174,7 +185,11 @@ function renderPolicies({ inbound }) {
   ]
 }
 
-/** Creates a YAML node with the tag from which ztunnel reads the kind of a match. @param {string} name @param {unknown} value */
+/**
+ * Creates a YAML node with the tag from which ztunnel reads the kind of a match.
+ * @param {string} name
+ * @param {unknown} value
+ */
 function createTaggedNode(name, value) {
   const node = Array.isArray(value) ? new Document(value).contents : new Scalar(value)
   if (node) node.tag = name

@@ -21,7 +21,11 @@ const SOCKET = 'pods.sock'
 const HANDED = { address: '127.0.0.1', port: 15030 }
 const READINESS_PORT = 15021
 
-/** Creates a ztunnel of one workload (dedicated mode). @param {SidecarOptions} options @returns {ProcessSpec} */
+/**
+ * Creates a ztunnel of one workload (dedicated mode).
+ * @param {SidecarOptions} options
+ * @returns {ProcessSpec}
+ */
 export function createSidecar(options) {
   const { model, folder, profile } = options
   const { trust, service, identity, workers } = model
@@ -43,14 +47,19 @@ export function createSidecar(options) {
   })
 }
 
-/** Creates the authority from which a ztunnel gets its certificate: it takes none from files. @param {SidecarOptions} options @returns {ProcessSpec[]} */
+/**
+ * Creates the authority from which a ztunnel gets its certificate: it takes none from files.
+ * @param {SidecarOptions} options
+ * @returns {ProcessSpec[]}
+ */
 export function createCompanions(options) {
   return [createAuthority(options.model.service, [options], `${options.folder}-authority`)]
 }
 
 /**
  * Creates the one proxy of a node, its authority, and the agent that hands it the namespaces of pods, as Istio's CNI agent does.
- * @param {SidecarOptions[]} options of each pod @param {string} folder
+ * @param {SidecarOptions[]} options of each pod
+ * @param {string} folder
  * @returns {ProcessSpec[]}
  */
 export function createNodeProxy(options, folder) {
@@ -96,7 +105,10 @@ export function createNodeProxy(options, folder) {
   ]
 }
 
-/** Renders the environment that both modes share. @param {{ model: SidecarModel, folder: string, workers: number, isLogged: boolean }} options */
+/**
+ * Renders the environment that both modes share.
+ * @param {{ model: SidecarModel, folder: string, workers: number, isLogged: boolean }} options
+ */
 function renderEnvironment({ model: { trust, identity }, folder, workers, isLogged }) {
   return {
     XDS_ADDRESS: '',
@@ -115,7 +127,10 @@ function renderEnvironment({ model: { trust, identity }, folder, workers, isLogg
   }
 }
 
-/** Chooses the ports to which rules redirect connections; null: none. @param {SidecarModel} model */
+/**
+ * Chooses the ports to which rules redirect connections; null: none.
+ * @param {SidecarModel} model
+ */
 function chooseRedirects({ inbound, outbound }) {
   return {
     // A load that calls the sidecar itself uses a port for each service: rules lead all to the one at which ztunnel listens.
@@ -124,7 +139,12 @@ function chooseRedirects({ inbound, outbound }) {
   }
 }
 
-/** Creates the kit's certificate authority. @param {string} service @param {SidecarOptions[]} options of the proxies that it certifies @param {string} folder */
+/**
+ * Creates the kit's certificate authority.
+ * @param {string} service
+ * @param {SidecarOptions[]} options of the proxies that it certifies
+ * @param {string} folder
+ */
 function createAuthority(service, options, folder) {
   const [{ model, authorityKeyPath = '' }] = options
   const { trust } = model

@@ -2,7 +2,10 @@ import { computeBodyBytes, computeChunksMs, readServiceTime } from '../../model/
 import { ERRORS_MOST, groupCopies, renderFinePercent, renderProcessName, splitLoudPair, withRole } from './gate.js'
 
 /** Gates of the answers: whether they are right, came at all, and came from the application. */
-/** @import { ProcessRecord, TrialRecord } from '../../model/types.ts' @import { Gate } from './gate.js' */
+/**
+ * @import { ProcessRecord, TrialRecord } from '../../model/types.ts'
+ * @import { Gate } from './gate.js'
+ */
 
 const APPLICATION_LEAST_SECONDS = 1e-6
 const SECONDS_IDLE = 10
@@ -141,7 +144,8 @@ export function isIdleCpuNeeded({ connections, ratePerSecond }, { sidecars, arms
 
 /**
  * Lists the hops of a sidecar: itself, or each pod that it serves, with the CPU time and connections of the one process.
- * @param {ProcessRecord} process @returns {Hop[]}
+ * @param {ProcessRecord} process
+ * @returns {Hop[]}
  */
 function listHops({ pods, ...process }) {
   const { service, copyOf, role, passages, receivedBytes, ...others } = process
@@ -156,7 +160,8 @@ function listHops({ pods, ...process }) {
 /**
  * Finds sidecars that received less than their requests carry; [] if that cannot be known, since connections closed, or new ones
  * were too short for `ss` to see.
- * @param {Hop[]} copies @param {{ record: import('./gate.js').Measured, verified: number }} options verified: requests through them
+ * @param {Hop[]} copies
+ * @param {{ record: import('./gate.js').Measured, verified: number }} options verified: requests through them
  * @returns {(string | false)[]}
  */
 function findBypassedSidecars(copies, { record: { trial, window }, verified }) {
@@ -189,7 +194,8 @@ function findBypassedSidecars(copies, { record: { trial, window }, verified }) {
 
 /**
  * Sums the CPU time of sidecars above that of idle ones; one process serves all pods, so that its time counts once.
- * @param {Hop[]} copies @param {number} windowSeconds
+ * @param {Hop[]} copies
+ * @param {number} windowSeconds
  */
 function sumCpuSeconds(copies, windowSeconds) {
   return copies.reduce((sum, { cpuSeconds, idleCpuCores, isPod }) => {
@@ -200,7 +206,8 @@ function sumCpuSeconds(copies, windowSeconds) {
 
 /**
  * Finds how the service times of a trial differ from the configured ones.
- * @param {import('./gate.js').Measured} record @returns {(string | false)[]}
+ * @param {import('./gate.js').Measured} record
+ * @returns {(string | false)[]}
  */
 function findServiceTimeFaults({ load, trial }) {
   const { requests = [] } = trial.arm.load
@@ -228,7 +235,10 @@ function findServiceTimeFaults({ load, trial }) {
   ]
 }
 
-/** Computes the mean and standard deviation of service times. @param {{ weight: number, meanMs: number, isExponential: boolean }[]} kinds */
+/**
+ * Computes the mean and standard deviation of service times.
+ * @param {{ weight: number, meanMs: number, isExponential: boolean }[]} kinds
+ */
 function computeServiceTimeMoments(kinds) {
   const weights = kinds.reduce((sum, { weight }) => sum + weight, 0)
   const mean = kinds.reduce((sum, { weight, meanMs }) => sum + weight * meanMs, 0) / weights
@@ -240,14 +250,18 @@ function computeServiceTimeMoments(kinds) {
 
 /**
  * Counts the bytes that the head of a pipeline's own request has at least: its body may be empty, and its answer may come from the
- * pipeline. @param {TrialRecord['trial']['arm']} arm
+ * pipeline.
+ * @param {TrialRecord['trial']['arm']} arm
  */
 function countHeadBytes({ load: { ownRequest }, conditions: { protocol } }) {
   // HTTP/2 compresses heads.
   return ownRequest && protocol === 'http/1.1' ? `${ownRequest.method} ${ownRequest.path} HTTP/1.1\r\n\r\n`.length : 0
 }
 
-/** Says whether each connection of the load has a request every ten seconds. @param {TrialRecord['trial']['arm']['load']} load */
+/**
+ * Says whether each connection of the load has a request every ten seconds.
+ * @param {TrialRecord['trial']['arm']['load']} load
+ */
 function hasBusyConnections({ users, ratePerSecond, burst }) {
   return burst === null && (ratePerSecond === undefined || users <= SECONDS_IDLE * ratePerSecond)
 }

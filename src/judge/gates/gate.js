@@ -20,25 +20,36 @@ import { groupBy } from '../../lib/group-by.js'
 /** @type {Use[]} */
 export const USES = ['throughput', 'capacity', 'latency', 'cpuPerRequest', 'memory']
 
-/** Says whether a use of a trial is spoiled. @param {Pick<TrialRecord, 'gates'>} record @param {Use} use */
+/**
+ * Says whether a use of a trial is spoiled.
+ * @param {Pick<TrialRecord, 'gates'>} record
+ * @param {Use} use
+ */
 export function isSpoiled({ gates }, use) {
   return gates.some(gate => gate.spoils.includes(use))
 }
 
-/** @param {ProcessRecord[]} processes @param {ProcessRecord['role']} role */
+/**
+ * @param {ProcessRecord[]} processes
+ * @param {ProcessRecord['role']} role
+ */
 export function withRole(processes, role) {
   return processes.filter(p => p.role === role)
 }
 
 /**
  * Groups processes of a service with those of its copies, any of which may have given the answers.
- * @template {Pick<ProcessRecord, 'service' | 'copyOf'>} P @param {P[]} processes
+ * @template {Pick<ProcessRecord, 'service' | 'copyOf'>} P
+ * @param {P[]} processes
  */
 export function groupCopies(processes) {
   return [...groupBy(processes, p => p.copyOf ?? p.service).values()]
 }
 
-/** Lists the pods: the sidecars and applications of each service, with the cores that they use together. @param {ProcessRecord[]} processes */
+/**
+ * Lists the pods: the sidecars and applications of each service, with the cores that they use together.
+ * @param {ProcessRecord[]} processes
+ */
 export function listPods(processes) {
   const members = processes.filter(({ role }) => role === 'sidecar' || role === 'application')
   return [...groupBy(members, p => p.service)].map(([service, ofPod]) => ({
@@ -51,7 +62,9 @@ export function listPods(processes) {
 /**
  * Splits processes or pods into those of the loud pair and those of the others, with the load that each side has. The loud pair
  * is the first of the link, of which the others are copies. One group if no pair is loud.
- * @template {Pick<ProcessRecord, 'copyOf'>} P @param {Pick<TrialRecord, 'trial'> & { load: LoadResult }} record @param {P[]} members
+ * @template {Pick<ProcessRecord, 'copyOf'>} P
+ * @param {Pick<TrialRecord, 'trial'> & { load: LoadResult }} record
+ * @param {P[]} members
  */
 export function splitLoudPair({ load, trial }, members) {
   const { loudPerSecond, ratePerSecond } = trial.arm.load
@@ -69,7 +82,8 @@ export function splitLoudPair({ load, trial }, members) {
 
 /**
  * Says whether a process is of the loud pair, or serves it beside others. Such a one may be saturated.
- * @param {Pick<TrialRecord, 'trial'>} record @param {ProcessRecord} process
+ * @param {Pick<TrialRecord, 'trial'>} record
+ * @param {ProcessRecord} process
  */
 export function isServingLoudPair({ trial }, { role, copyOf }) {
   return trial.arm.load.loudPerSecond !== undefined && copyOf === null && (role === 'sidecar' || role === 'application')
@@ -120,7 +134,10 @@ export function findTrialBound({ processes, generatorCpus, idleFraction, loadHos
   return kind === 'open' ? 'rate' : 'users'
 }
 
-/** Finds the seconds in which an arm got load: the turns of an interleaved arm, else the window; null: no window. @param {Pick<TrialRecord, 'load' | 'window'>} record */
+/**
+ * Finds the seconds in which an arm got load: the turns of an interleaved arm, else the window; null: no window.
+ * @param {Pick<TrialRecord, 'load' | 'window'>} record
+ */
 export function computeLoadSeconds({ load, window }) {
   return load?.interleaved?.seconds ?? window?.seconds ?? null
 }
@@ -130,7 +147,10 @@ export function isCpuUsedUp({ idleFraction }) {
   return idleFraction < HOST_IDLE_LEAST
 }
 
-/** Finds the cores of the busiest thread; if threads were not read, the mean of the workers that were asked for. @param {ProcessRecord} process */
+/**
+ * Finds the cores of the busiest thread; if threads were not read, the mean of the workers that were asked for.
+ * @param {ProcessRecord} process
+ */
 export function findBusiestCores({ busiestThreadCores, cpuCores, askedWorkers }) {
   return busiestThreadCores ?? cpuCores / Math.max(1, askedWorkers ?? 1)
 }

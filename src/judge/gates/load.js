@@ -327,7 +327,9 @@ export const LOAD_GATES = [
 
 /**
  * Renders the requests that were due where a rate asks for others; false: it asks for these, but for their rounding.
- * @param {string} place @param {number} due @param {{ ratePerSecond: number, seconds: number }} asked
+ * @param {string} place
+ * @param {number} due
+ * @param {{ ratePerSecond: number, seconds: number }} asked
  */
 function renderOtherRate(place, due, { ratePerSecond, seconds }) {
   const expectedRequests = ratePerSecond * seconds
@@ -339,7 +341,10 @@ function renderOtherRate(place, due, { ratePerSecond, seconds }) {
   )
 }
 
-/** Renders the requests that the loud pair answered; older kits did not count failed ones. @param {NonNullable<Measured['load']['loud']>} loud */
+/**
+ * Renders the requests that the loud pair answered; older kits did not count failed ones.
+ * @param {NonNullable<Measured['load']['loud']>} loud
+ */
 function renderLoudRequests({ due, verified, failed }) {
   const failures = failed === undefined ? '' : `, and ${failed} failed`
   return `the loud pair answered ${verified} of ${due} requests that were due${failures}`
@@ -347,21 +352,27 @@ function renderLoudRequests({ due, verified, failed }) {
 
 /**
  * Says whether the loud pair was not loud: no request was answered; fewer than half of those due, while no proxy was saturated; or,
- * at a saturated proxy, no more than of another pair. @param {Measured} record @param {NonNullable<Measured['load']['loud']>} loud
+ * at a saturated proxy, no more than of another pair.
+ * @param {Measured} record
+ * @param {NonNullable<Measured['load']['loud']>} loud
  */
 function isNotLoud(record, { due, verified }) {
   if (verified === 0) return true
   return findLoudBound(record) === null ? verified < NOT_LOUD_BELOW * due : verified <= countQuietRequests(record)
 }
 
-/** Counts the requests that a pair beside the loud one answered, on average. @param {Measured} record */
+/**
+ * Counts the requests that a pair beside the loud one answered, on average.
+ * @param {Measured} record
+ */
 function countQuietRequests({ load, trial }) {
   return load.verified / Math.max(1, (trial.arm.conditions.pairs ?? 1) - 1)
 }
 
 /**
  * Finds what saturated the proxy of the loud pair, or the one that serves all pods. The machine and the generator are not asked.
- * @param {Measured} record @returns {import('../../model/types.ts').BoundBy | null} null: nothing, or only the kit's application
+ * @param {Measured} record
+ * @returns {import('../../model/types.ts').BoundBy | null} null: nothing, or only the kit's application
  */
 function findLoudBound(record) {
   const { processes, generatorCpus, trial } = record
@@ -376,7 +387,11 @@ function findLoudBound(record) {
   return bound === 'rate' || bound === 'application' ? null : bound
 }
 
-/** Says whether a process is of the loud pair and serves no other. @param {Pick<Measured, 'trial'>} record @param {import('../../model/types.ts').ProcessRecord} process */
+/**
+ * Says whether a process is of the loud pair and serves no other.
+ * @param {Pick<Measured, 'trial'>} record
+ * @param {import('../../model/types.ts').ProcessRecord} process
+ */
 function isInLoudPair(record, process) {
   return isServingLoudPair(record, process) && !process.pods
 }
@@ -384,7 +399,9 @@ function isInLoudPair(record, process) {
 /**
  * Says whether all overflows of a process were requests to the loud pair, which are among its failed requests. Those of a proxy of
  * all pods are where no other request failed: overflows are counted from its start and failed requests in the window, so their
- * numbers cannot be compared. @param {Measured} record @param {import('../../model/types.ts').ProcessRecord} process
+ * numbers cannot be compared.
+ * @param {Measured} record
+ * @param {import('../../model/types.ts').ProcessRecord} process
  */
 function areOfLoudPair(record, process) {
   if (!process.pods || !isServingLoudPair(record, process)) return isInLoudPair(record, process)
@@ -393,7 +410,8 @@ function areOfLoudPair(record, process) {
 
 /**
  * Counts due requests of an open loop that did not start in the window, at most as many as the generator counted as dropped.
- * @param {Measured} record @param {number} [tolerance] requests that the edges of the window explain; by default one, and 0.2 %
+ * @param {Measured} record
+ * @param {number} [tolerance] requests that the edges of the window explain; by default one, and 0.2 %
  * @returns {number} 0: none, no more than `tolerance`, or there is no window
  */
 export function countDroppedRequests(record, tolerance = 1 + EDGE_FRACTION * countDueRequests(record)) {
@@ -409,7 +427,10 @@ function countDueRequests(record) {
   return record.load.due ?? (record.trial.arm.load.ratePerSecond ?? 0) * Number(computeLoadSeconds(record))
 }
 
-/** Counts requests under way by Little's law, rate × mean time; null: not measured. @param {Measured} record */
+/**
+ * Counts requests under way by Little's law, rate × mean time; null: not measured.
+ * @param {Measured} record
+ */
 function countUsers(record) {
   const { verified, distribution } = record.load
   const seconds = computeLoadSeconds(record)

@@ -2,7 +2,10 @@ import { groupBy } from '../../lib/group-by.js'
 import { isInPod } from '../../model/arms.js'
 import { listPods, renderFinePercent, renderProcessName } from './gate.js'
 
-/** Gates of the processes: whether each ran as it was started, under its cap. @import { Gate } from './gate.js' */
+/**
+ * Gates of the processes: whether each ran as it was started, under its cap.
+ * @import { Gate } from './gate.js'
+ */
 /** @import { ProcessRecord, TrialRecord } from '../../model/types.ts' */
 
 const sumNumbers = (/** @type {number[]} */ values) => values.reduce((total, value) => total + value, 0)
@@ -167,7 +170,8 @@ export const PROCESS_GATES = [
 
 /**
  * Finds how a neighbour is not as planned. A thread that waits for a CPU wants it as much as one that runs; without the times
- * of waits, only a neighbour that burnt too much is found. @param {Pick<TrialRecord, 'trial' | 'processes' | 'window'>} record
+ * of waits, only a neighbour that burnt too much is found.
+ * @param {Pick<TrialRecord, 'trial' | 'processes' | 'window'>} record
  */
 function findFalseNeighbour({ trial, processes, window }) {
   const { neighbourCores: cores } = trial.arm.conditions
@@ -188,7 +192,8 @@ function findFalseNeighbour({ trial, processes, window }) {
 
 /**
  * Finds CPU sets of two CPUs or more whose processes waited while CPUs were idle. The waits of processes that were throttled, or
- * that are in a pod with a quota, do not count. @param {Pick<TrialRecord, 'trial' | 'processes' | 'host' | 'window'>} record
+ * that are in a pod with a quota, do not count.
+ * @param {Pick<TrialRecord, 'trial' | 'processes' | 'host' | 'window'>} record
  */
 function findWaitingCpuSets({ trial: { arm }, processes, host, window }) {
   return [...groupBy(processes, p => p.cpuSet)].map(([cpuSet, same]) => {
@@ -215,7 +220,8 @@ function findWaitingCpuSets({ trial: { arm }, processes, host, window }) {
 
 /**
  * Renders how a group's CPU time differs from that of its processes.
- * @param {ProcessRecord} process @param {number} lateShare of the window, in which the reader may have been held up
+ * @param {ProcessRecord} process
+ * @param {number} lateShare of the window, in which the reader may have been held up
  * @returns {string | false} false: within the tolerance, which grows with the processes and with `lateShare`; or above it,
  *   while a process that ended in the window took its CPU time with it
  */
@@ -236,7 +242,11 @@ function findMiscount(process, lateShare) {
   )
 }
 
-/** Says whether a process has a cap that the kubelet does not report. @param {Pick<TrialRecord, 'samples'>} record @param {ProcessRecord} process */
+/**
+ * Says whether a process has a cap that the kubelet does not report.
+ * @param {Pick<TrialRecord, 'samples'>} record
+ * @param {ProcessRecord} process
+ */
 function isCapUnread(record, { cpuLimitCores, cpuLimitReadBackCores }) {
   return isByKubelet(record) && cpuLimitCores !== null && cpuLimitReadBackCores === null
 }
@@ -281,7 +291,10 @@ export const READING_GATES = [
   },
 ]
 
-/** Says whether CPU time is the kubelet's, which knows no caps and sockets. @param {Pick<TrialRecord, 'samples'>} record */
+/**
+ * Says whether CPU time is the kubelet's, which knows no caps and sockets.
+ * @param {Pick<TrialRecord, 'samples'>} record
+ */
 function isByKubelet({ samples }) {
   return samples?.source === 'kubelet'
 }

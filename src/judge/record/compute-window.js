@@ -101,7 +101,8 @@ function findGrowth({ samples, place, first, last }) {
 
 /**
  * Counts the samples of a window.
- * @param {Sample[]} samples @param {Window} window
+ * @param {Sample[]} samples
+ * @param {Window} window
  * @returns {{ count: number, largestGapSeconds: number, missing: number }} largestGapSeconds: without a sample, the edges
  *   included; missing: readings with a number missing (NaN, since null is one that the kernel does not offer)
  */
@@ -124,7 +125,10 @@ function sumCores(processes) {
   return processes.reduce((sum, p) => sum + p.cpuCores, 0)
 }
 
-/** A process at one edge of the window. @typedef {{ reading: Reading, state: Edge['states'][number], look: Look }} AtEdge */
+/**
+ * A process at one edge of the window.
+ * @typedef {{ reading: Reading, state: Edge['states'][number], look: Look }} AtEdge
+ */
 
 /**
  * The readings of a process at both edges of the window. A member is null if it was not read.
@@ -142,7 +146,8 @@ function sumCores(processes) {
 /**
  * Makes the record of a process between the edges: counters are differences; memory is that of the end, but for `idleRssBytes`,
  * which is from before any load. The CPU limit is that of the edge at which it is not the one asked for, if there is such an edge.
- * @param {ProcessReadings} options @returns {ProcessRecord}
+ * @param {ProcessReadings} options
+ * @returns {ProcessRecord}
  */
 export function createProcessRecord({
   facts,
@@ -194,12 +199,18 @@ export function createProcessRecord({
   }
 }
 
-/** Returns a number that could be read, else null: a reading may be NaN. @param {number | null | undefined} value */
+/**
+ * Returns a number that could be read, else null: a reading may be NaN.
+ * @param {number | null | undefined} value
+ */
 export function finiteOrNull(value) {
   return typeof value === 'number' && Number.isFinite(value) ? value : null
 }
 
-/** Computes the rise of a counter, below 0 if it fell; null: an end was not read. @param {(number | null | undefined)[]} ends later, earlier */
+/**
+ * Computes the rise of a counter, below 0 if it fell; null: an end was not read.
+ * @param {(number | null | undefined)[]} ends later, earlier
+ */
 export function subtract(...ends) {
   const [later, earlier] = ends.map(finiteOrNull)
   return later === null || earlier === null ? null : later - earlier
@@ -207,7 +218,8 @@ export function subtract(...ends) {
 
 /**
  * Computes CPU time from the counters of each process that is there at the end, and lists the groups that lacked one.
- * @param {Edge['states'][number]} start @param {Edge['states'][number]} end
+ * @param {Edge['states'][number]} start
+ * @param {Edge['states'][number]} end
  * @returns {Pick<ProcessRecord, 'byProcesses' | 'outside'>} byProcesses: at least its own time, at most with that of ended
  *   children (null: a process ended in the window); absent: no process was read; outside: absent if no group lacked one
  */
@@ -241,7 +253,8 @@ function computeUsage(start, end) {
 
 /**
  * Computes the times of threads in the window. A thread that began in it counts from 0; one that ended in it is left out.
- * @param {ThreadCpu[]} before @param {ThreadCpu[]} after
+ * @param {ThreadCpu[]} before
+ * @param {ThreadCpu[]} after
  */
 function threadsBetween(before, after) {
   return after.map(({ waitSeconds, ...thread }) => {

@@ -9,7 +9,8 @@ export const DEATHS_MOST = 2
 /**
  * Lists the ids of interleaved arms whose sidecars died, each once. All records of a deployment have the same list of ended
  * processes, so the first is read; a sidecar that died without the id of its arm is not counted.
- * @param {TrialRecord[]} records of one deployment @returns {string[]} []: none died, or an arm has its deployment alone
+ * @param {TrialRecord[]} records of one deployment
+ * @returns {string[]} []: none died, or an arm has its deployment alone
  */
 export function listDeadArms(records) {
   const sidecars = records.length > 1 ? records[0].ended.filter(({ role }) => role === 'sidecar') : []
@@ -23,7 +24,8 @@ export function createDeaths() {
   return {
     /**
      * Counts the deaths of a deployment.
-     * @param {TrialRecord[]} records @returns {string[]} the ids of arms that are left out from the next deployment on; []: none,
+     * @param {TrialRecord[]} records
+     * @returns {string[]} the ids of arms that are left out from the next deployment on; []: none,
      *   or the sidecars of all arms died
      */
     count(records) {
@@ -33,7 +35,9 @@ export function createDeaths() {
     },
     /**
      * Lists the trials of a deployment that still run: those of arms whose sidecars did not die too often or, if all did, all.
-     * @template {Pick<Trial, 'arm'>} T @param {T[]} trials @returns {T[]}
+     * @template {Pick<Trial, 'arm'>} T
+     * @param {T[]} trials
+     * @returns {T[]}
      */
     leaveOut(trials) {
       const others = trials.filter(({ arm }) => (deathsByArm.get(arm.id) ?? 0) < DEATHS_MOST)
@@ -43,7 +47,11 @@ export function createDeaths() {
   }
 }
 
-/** Finds the arms that a run left out since their sidecars died, by id. @param {TrialRecord[]} records @returns {Set<string>} */
+/**
+ * Finds the arms that a run left out since their sidecars died, by id.
+ * @param {TrialRecord[]} records
+ * @returns {Set<string>}
+ */
 export function findLeftOutArms(records) {
   const interleaved = records.filter(({ trial }) => trial.interleaving !== undefined)
   const deployments = [...groupBy(interleaved, ({ trial }) => `${trial.kind} ${trial.interleaving}`).values()]

@@ -13,8 +13,10 @@ import { renderSectionsText } from '../../report/section-text.js'
 /**
  * Renders a run of `balance` as text, CSV, an answer and a document. Pure.
  * @import { BalanceManifest, BalanceRow, BalanceSummary, Quantity } from '../../model/types.ts'
- * @import { ClaimResult } from '../../analysis/claims/claims.js' @import { ReportChart } from '../../report/charts/tables.js'
- * @import { Document } from '../../report/document.js' @import { Section } from '../../report/section.js'
+ * @import { ClaimResult } from '../../analysis/claims/claims.js'
+ * @import { ReportChart } from '../../report/charts/tables.js'
+ * @import { Document } from '../../report/document.js'
+ * @import { Section } from '../../report/section.js'
  * @import { Table } from '../../lib/text-table.js'
  */
 
@@ -27,7 +29,8 @@ const NOTES = [
 
 /**
  * Renders the text for the terminal: the form, a table for each kind of sizes, notes and claims.
- * @param {BalanceSummary} summary @param {ClaimResult[]} claims
+ * @param {BalanceSummary} summary
+ * @param {ClaimResult[]} claims
  */
 export function renderBalanceText(summary, claims) {
   const sections = createSections(summary, claims, [])
@@ -54,7 +57,8 @@ export function renderBalanceCsv({ form: { items, shards, seeds }, run, rows }) 
 
 /**
  * Makes the document that the report renders as a page: answer, tables, charts, claims, provenance and words.
- * @param {{ manifest: BalanceManifest, summary: BalanceSummary, claims: ClaimResult[] }} run @returns {Document}
+ * @param {{ manifest: BalanceManifest, summary: BalanceSummary, claims: ClaimResult[] }} run
+ * @returns {Document}
  */
 export function createBalanceDocument({ manifest, summary, claims }) {
   return {
@@ -77,7 +81,10 @@ export function createBalanceDocument({ manifest, summary, claims }) {
 
 /**
  * Makes the sections that text and document share.
- * @param {BalanceSummary} summary @param {ClaimResult[]} claims @param {ReportChart[]} charts empty: for text @returns {Section[]}
+ * @param {BalanceSummary} summary
+ * @param {ClaimResult[]} claims
+ * @param {ReportChart[]} charts empty: for text
+ * @returns {Section[]}
  */
 function createSections(summary, claims, charts) {
   return [
@@ -98,7 +105,9 @@ function createSections(summary, claims, charts) {
 
 /**
  * Makes the answer for the first kind of sizes: the algorithms that move fewest items and that spread the load best, each with all
- * that tie with it. @param {BalanceSummary} summary @returns {import('../../report/answer/answer.js').Answer}
+ * that tie with it.
+ * @param {BalanceSummary} summary
+ * @returns {import('../../report/answer/answer.js').Answer}
  */
 export function answerOfBalance(summary) {
   const { form, rows, run } = summary
@@ -148,7 +157,9 @@ function renderForm({ form: { items, shards, seeds }, run }) {
 
 /**
  * Makes the table of one kind of sizes: a row for each algorithm, a column for each quantity.
- * @param {BalanceSummary} summary @param {BalanceRow['sizes']} sizes @returns {Table}
+ * @param {BalanceSummary} summary
+ * @param {BalanceRow['sizes']} sizes
+ * @returns {Table}
  */
 function tabulateBalance({ rows }, sizes) {
   const renderSpread = (/** @type {Quantity} */ { median, values }, /** @type {number} */ digits) => {
@@ -167,7 +178,11 @@ function tabulateBalance({ rows }, sizes) {
   }
 }
 
-/** Draws a chart for each quantity and kind of sizes. @param {BalanceSummary} summary @returns {ReportChart[]} */
+/**
+ * Draws a chart for each quantity and kind of sizes.
+ * @param {BalanceSummary} summary
+ * @returns {ReportChart[]}
+ */
 function drawBalance({ form, rows }) {
   return form.sizes.flatMap(sizes =>
     BALANCE_NAMES.map(name => {
@@ -202,7 +217,10 @@ export function tabulateBalanceWords() {
   ]
 }
 
-/** Finds the least and the most. @param {(number | null)[]} values one a seed, none of them null here */
+/**
+ * Finds the least and the most.
+ * @param {(number | null)[]} values one a seed, none of them null here
+ */
 function computeExtremes(values) {
   const numbers = values.map(Number)
   return [Math.min(...numbers), Math.max(...numbers)]

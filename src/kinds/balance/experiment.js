@@ -24,8 +24,10 @@ const schema = z
 
 /**
  * Parses an experiment of `balance`.
- * @param {string} text YAML @param {string} file its name, for errors
- * @returns {BalanceExperiment} @throws {UsageError} if the text is no YAML, or does not fit the schema
+ * @param {string} text YAML
+ * @param {string} file its name, for errors
+ * @returns {BalanceExperiment}
+ * @throws {UsageError} if the text is no YAML, or does not fit the schema
  */
 export function parseBalance(text, file) {
   return parseYaml({ text, file, schema })

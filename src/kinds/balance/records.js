@@ -15,7 +15,8 @@ import { createResultsFolder } from '../../records/write.js'
 
 /**
  * Writes manifest, trials and summary.
- * @param {string} folder @param {BalanceRun & { summary: BalanceSummary }} run
+ * @param {string} folder
+ * @param {BalanceRun & { summary: BalanceSummary }} run
  * @throws {UsageError} if the folder holds files, or cannot be written
  */
 export function writeBalance(folder, { manifest, trials, summary }) {
@@ -27,7 +28,9 @@ export function writeBalance(folder, { manifest, trials, summary }) {
 
 /**
  * Reads and checks manifest and trials.
- * @param {string} folder @returns {BalanceRun} @throws {BenchError} if one is missing or damaged, or not all trials are there
+ * @param {string} folder
+ * @returns {BalanceRun}
+ * @throws {BenchError} if one is missing or damaged, or not all trials are there
  */
 export function readBalance(folder) {
   const file = path.join(folder, 'manifest.json')
@@ -45,7 +48,11 @@ export function readBalance(folder) {
   return { manifest, trials }
 }
 
-/** @param {string} where @param {string | null} fault null: none @throws {BenchError} with the fault */
+/**
+ * @param {string} where
+ * @param {string | null} fault null: none
+ * @throws {BenchError} with the fault
+ */
 function assertNoFault(where, fault) {
   if (fault === null) return
   throw new BenchError(`${where} is damaged: ${fault}; compute it again: ${renderCommand('bench', 'balance')}`)

@@ -9,7 +9,8 @@ import { assignItems, drawItems } from '../../services/assign.js'
 
 /**
  * Assigns items by each algorithm, for each seed and each kind of sizes.
- * @param {{ form: BalanceForm, seed: number }} options seed: the first; others count up from it @returns {BalanceTrial[]}
+ * @param {{ form: BalanceForm, seed: number }} options seed: the first; others count up from it
+ * @returns {BalanceTrial[]}
  */
 export function runBalance({ form, seed }) {
   const seeds = Array.from({ length: form.seeds }, (_, i) => seed + i)
@@ -80,7 +81,8 @@ function computeRange(values) {
 
 /**
  * Summarises each quantity over the seeds, for each kind of sizes and algorithm.
- * @param {{ manifest: BalanceManifest, trials: BalanceTrial[] }} run @returns {BalanceSummary}
+ * @param {{ manifest: BalanceManifest, trials: BalanceTrial[] }} run
+ * @returns {BalanceSummary}
  */
 export function summariseBalance({ manifest: { run, question, form }, trials }) {
   const rows = form.sizes.flatMap(sizes =>

@@ -12,7 +12,10 @@ import { renderLoudPairs } from './loud.js'
 import { listOpenQuestions } from './open-questions.js'
 
 /** The answer of windows of one arm, under load or idle: the cost of a request, and the rate or latency of each proxy. Pure. */
-/** @import { Answered } from '../sections.js' @import { Cell, Column, KindAnswer } from '../../answer/picture.js' */
+/**
+ * @import { Answered } from '../sections.js'
+ * @import { Cell, Column, KindAnswer } from '../../answer/picture.js'
+ */
 /** @import { ResultOf, SummaryArm } from '../../model/types.ts' */
 
 /** @typedef {Answered<ResultOf<'capacity'>>} AnsweredCapacity */
@@ -23,7 +26,8 @@ const USUAL_OF_IDLE = ['cpuCores', 'rss']
 /**
  * Draws the proxies, and renders the verdicts, how sure they are, and what was not measured. Beside interleaved trials of the same
  * run, which answer the cost, it leaves out the cost and its verdicts.
- * @param {AnsweredCapacity} answered @returns {KindAnswer | null} null: nothing was measured
+ * @param {AnsweredCapacity} answered
+ * @returns {KindAnswer | null} null: nothing was measured
  */
 export function answerCapacity(answered) {
   const { result, summary, measured, isAlone } = answered
@@ -55,7 +59,8 @@ export function answerCapacity(answered) {
 
 /**
  * Draws the cost and the rate or latency of each proxy, for a run without interleaved trials.
- * @param {AnsweredCapacity} answered @param {string[]} usual quantities, the primary one first
+ * @param {AnsweredCapacity} answered
+ * @param {string[]} usual quantities, the primary one first
  */
 function drawArmsAlone({ result: { arms, comparisons }, summary, measured }, usual) {
   const isIdle = arms[0].load.kind === 'idle'
@@ -71,7 +76,10 @@ function drawArmsAlone({ result: { arms, comparisons }, summary, measured }, usu
   })
 }
 
-/** Draws the rate or latency of each proxy alone: interleaved trials of the same run have answered the cost. @param {AnsweredCapacity} answered */
+/**
+ * Draws the rate or latency of each proxy alone: interleaved trials of the same run have answered the cost.
+ * @param {AnsweredCapacity} answered
+ */
 function drawBesideCost({ result: { arms }, measured }) {
   const isOfPoints = hasPoints(measured.filter(arm => arm.repeatOf === null))
   return isOfPoints
@@ -97,7 +105,10 @@ function chooseRateQuantity(arms) {
   return arms.some(arm => findQuantity(arm, 'capacity').median !== null) ? 'capacity' : 'throughput'
 }
 
-/** Lists the columns of latency (open loop), or of capacity or rate. @param {SummaryArm[]} arms that were measured */
+/**
+ * Lists the columns of latency (open loop), or of capacity or rate.
+ * @param {SummaryArm[]} arms that were measured
+ */
 function listColumns(arms) {
   const sidecars = arms.filter(arm => arm.hasSidecars && arm.repeatOf === null)
   const [arm = arms[0]] = sidecars
@@ -120,7 +131,8 @@ function listColumns(arms) {
 
 /**
  * Makes a column of medians in ms with their intervals. A cell is null if the arm has no value, or no sidecar could add to it.
- * @param {string} heading @param {string} name of a quantity
+ * @param {string} heading
+ * @param {string} name of a quantity
  */
 function createColumn(heading, name) {
   return {
@@ -136,7 +148,9 @@ function createColumn(heading, name) {
 
 /**
  * Renders a capacity or, if the sidecar did not reach its limit, the rate and the share of the limit that it used.
- * @param {SummaryArm} arm @param {boolean} isCapacity the heading of the column is `capacity` @returns {Cell | null} null: no rate
+ * @param {SummaryArm} arm
+ * @param {boolean} isCapacity the heading of the column is `capacity`
+ * @returns {Cell | null} null: no rate
  */
 function renderRate(arm, isCapacity) {
   const capacity = findQuantity(arm, 'capacity')
@@ -154,7 +168,8 @@ function renderRate(arm, isCapacity) {
 
 /**
  * Renders the verdict on capacity or, of an open loop, on p99.
- * @param {ResultOf<'capacity'>} result @returns {string[]} at most one; []: not exactly one pair has a ratio, or its verdict is invalid
+ * @param {ResultOf<'capacity'>} result
+ * @returns {string[]} at most one; []: not exactly one pair has a ratio, or its verdict is invalid
  */
 function renderSecond({ comparisons, arms }) {
   const name = arms[0].load.kind === 'open' ? 'p99' : 'capacity'

@@ -6,14 +6,18 @@ import { createGroupKey, renderArmName } from '../../model/arms.js'
 import { toMillicores } from '../../model/container-limits.js'
 import { findExclusion } from './excluded.js'
 
-/** The verdict on CPU requests beside a neighbour: the two requests between which the p99 doubles. Pure. @import { SummaryArm } from '../../model/types.ts' */
+/**
+ * The verdict on CPU requests beside a neighbour: the two requests between which the p99 doubles. Pure.
+ * @import { SummaryArm } from '../../model/types.ts'
+ */
 
 /** The p99 counts as risen at this many times that at the largest request. */
 const DOUBLES = 2
 
 /**
  * Renders for each proxy the CPU requests between which its p99 doubles, or that it does not double.
- * @param {SummaryArm[]} arms @returns {string[]} []: no neighbour, or fewer than two requests
+ * @param {SummaryArm[]} arms
+ * @returns {string[]} []: no neighbour, or fewer than two requests
  */
 export function renderCpuRequests(arms) {
   const withRequest = arms.filter(
@@ -24,7 +28,10 @@ export function renderCpuRequests(arms) {
   return [...groups.values()].flatMap(renderDoubling)
 }
 
-/** Renders a sentence of a group. @param {SummaryArm[]} group arms that differ in the CPU request alone */
+/**
+ * Renders a sentence of a group.
+ * @param {SummaryArm[]} group arms that differ in the CPU request alone
+ */
 function renderDoubling(group) {
   const points = group
     .map(arm => ({ arm, cores: Number(arm.conditions.cpuRequestCores), p99Ms: findQuantity(arm, 'p99').median }))
@@ -45,7 +52,8 @@ function renderDoubling(group) {
 /**
  * Renders the two requests between which the p99 doubles: the last above the first doubled one, and the largest from which on all
  * smaller ones are doubled. Noise may have changed the order of those between.
- * @param {Point} largest the largest request @param {Point[]} smaller requests, falling
+ * @param {Point} largest the largest request
+ * @param {Point[]} smaller requests, falling
  */
 function renderPlace(largest, smaller) {
   const last = smaller.at(-1)
@@ -65,7 +73,8 @@ function renderPlace(largest, smaller) {
 
 /**
  * Renders the requests without a p99 by reason: the gate that excluded it, or too few requests.
- * @param {SummaryArm[]} arms without one, by falling request @returns {string[]} []: no such arm
+ * @param {SummaryArm[]} arms without one, by falling request
+ * @returns {string[]} []: no such arm
  */
 function renderMissingByRequest(arms) {
   const alike = groupBy(arms, arm => findExclusion([arm], 'latency')?.gate)

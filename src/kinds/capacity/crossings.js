@@ -13,7 +13,10 @@ import {
 import { GAP_LEAST } from '../../model/bounds.js'
 
 /** Crossings: values of an axis from which on one plane takes less of a quantity than another, with their sentences and charts. Pure. */
-/** @import { Quantity, Result, Summary, SummaryArm } from '../../model/types.ts' @import { Drawn, KindChart } from '../sections.js' */
+/**
+ * @import { Quantity, Result, Summary, SummaryArm } from '../../model/types.ts'
+ * @import { Drawn, KindChart } from '../sections.js'
+ */
 
 /** @typedef {{ at: number, arm: SummaryArm, quantity: Quantity }} Point of a plane, by rising values of the axis */
 
@@ -31,7 +34,8 @@ import { GAP_LEAST } from '../../model/bounds.js'
 
 /**
  * Renders a sentence for each pair of planes: where they cross, or that they do not.
- * @param {Pick<Result, 'arms'>} result @param {Pick<Summary, 'shows'>} summary
+ * @param {Pick<Result, 'arms'>} result
+ * @param {Pick<Summary, 'shows'>} summary
  * @returns {string[]} []: the experiment asks for no crossings, or no two planes have two common values of the axis
  */
 export function renderCrossings({ arms }, { shows }) {
@@ -44,7 +48,11 @@ export function renderCrossings({ arms }, { shows }) {
   })
 }
 
-/** Renders which plane takes less and from where on, with the values at both ends of the axis. @param {Crossing} crossing @param {string} axis its label */
+/**
+ * Renders which plane takes less and from where on, with the values at both ends of the axis.
+ * @param {Crossing} crossing
+ * @param {string} axis its label
+ */
 function renderCrossing({ quantity, lines, at, isOnce, isClear }, axis) {
   const row = QUANTITIES[quantity]
   const { median } = at
@@ -62,7 +70,8 @@ function renderCrossing({ quantity, lines, at, isOnce, isClear }, axis) {
 
 /**
  * Draws a chart for each quantity and each group of arms that are equal but for the axis, with a line for each plane.
- * @param {Drawn} drawn @returns {KindChart[]} []: the experiment asks for no crossings
+ * @param {Drawn} drawn
+ * @returns {KindChart[]} []: the experiment asks for no crossings
  */
 export function drawCrossings({ summary, arms, colourFor }) {
   const { across, crossings = [] } = summary.shows
@@ -112,7 +121,8 @@ export function findCrossings({ arms, shows }) {
 
 /**
  * Lists the points of one plane that have a value, by rising values of the axis. Arms without a number on the axis are left out.
- * @param {{ group: SummaryArm[], across: NonNullable<Summary['shows']['across']>, quantity: string }} options @returns {Point[]}
+ * @param {{ group: SummaryArm[], across: NonNullable<Summary['shows']['across']>, quantity: string }} options
+ * @returns {Point[]}
  */
 function listPoints({ group, across, quantity }) {
   return group
@@ -123,7 +133,8 @@ function listPoints({ group, across, quantity }) {
 
 /**
  * Compares two lines, whether they cross or not.
- * @param {{ quantity: string, a: Point[], b: Point[] }} options @returns {Crossing[]} one; []: fewer than two common values of the axis
+ * @param {{ quantity: string, a: Point[], b: Point[] }} options
+ * @returns {Crossing[]} one; []: fewer than two common values of the axis
  */
 function findCrossing({ quantity, a, b }) {
   const [inA, inB] = [a.filter(p => b.some(({ at }) => at === p.at)), b.filter(p => a.some(({ at }) => at === p.at))]
@@ -154,7 +165,8 @@ function findCrossing({ quantity, a, b }) {
 
 /**
  * Lists the values of the axis at which differences change their sign, by linear interpolation; 0 counts as below.
- * @param {{ at: number, more: number }[]} differences @returns {number[]}
+ * @param {{ at: number, more: number }[]} differences
+ * @returns {number[]}
  */
 function listChanges(differences) {
   return differences.slice(1).flatMap((next, i) => {

@@ -5,12 +5,14 @@ import { groupBy } from '../../lib/group-by.js'
 
 /**
  * Quantities that gates excluded from all trials of an open loop, and why. Pure.
- * @import { Result, Summary, SummaryArm, Use } from '../../model/types.ts' @import { NotMeasured } from '../../answer/picture.js'
+ * @import { Result, Summary, SummaryArm, Use } from '../../model/types.ts'
+ * @import { NotMeasured } from '../../answer/picture.js'
  */
 
 /**
  * Lists the quantities that the experiment names and no proxy has because of a gate. Those with the same reason stand together.
- * @param {Pick<Result, 'arms'>} result @param {Pick<Summary, 'shows'>} summary
+ * @param {Pick<Result, 'arms'>} result
+ * @param {Pick<Summary, 'shows'>} summary
  * @returns {NotMeasured[]} without commands; []: none, the experiment names no quantities, or a load is no open loop
  */
 export function listExcludedQuantities({ arms }, { shows }) {
@@ -32,20 +34,26 @@ export function listExcludedQuantities({ arms }, { shows }) {
   }))
 }
 
-/** Says whether one gate excluded a use of all completed trials. @param {SummaryArm} arm @param {Use} use */
+/**
+ * Says whether one gate excluded a use of all completed trials.
+ * @param {SummaryArm} arm
+ * @param {Use} use
+ */
 function isExcluded({ spoiled, trials }, use) {
   return spoiled.some(({ gate, trials: count }) => isSpoiling(gate, use) && count >= trials.completed)
 }
 
 /**
  * Says whether a gate spoils a use; true also for a name that is no gate, and for a gate without a list, which spoils all.
- * @param {string} gate @param {Use} use
+ * @param {string} gate
+ * @param {Use} use
  */
 const isSpoiling = (gate, use) => GATES.get(gate)?.spoils?.includes(use) ?? true
 
 /**
  * Finds the gate that excluded a use from the most trials of an arm, with the first line of its reason; undefined: none did.
- * @param {SummaryArm[]} arms @param {Use} use
+ * @param {SummaryArm[]} arms
+ * @param {Use} use
  */
 export function findExclusion(arms, use) {
   const excluding = arms.flatMap(({ spoiled }) => spoiled).filter(({ gate }) => isSpoiling(gate, use))

@@ -1,4 +1,7 @@
-/** The kind `capacity` measures what one arm delivers in a window under load, or holds in one without. Pure. @import { KindOfTrials } from '../registry.js' */
+/**
+ * The kind `capacity` measures what one arm delivers in a window under load, or holds in one without. Pure.
+ * @import { KindOfTrials } from '../registry.js'
+ */
 
 /** @satisfies {KindOfTrials} */
 export const capacity = {

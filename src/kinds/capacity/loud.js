@@ -5,11 +5,15 @@ import { createGroupKey, listVariedAxes, renderArmName, renderVaried } from '../
 import { renderTooFewRequests } from './cpu-requests.js'
 import { findExclusion } from './excluded.js'
 
-/** The verdict on a loud pair (`--loud`): the p99 of the quiet pairs beside it. Pure. @import { AxisName, SummaryArm } from '../../model/types.ts' */
+/**
+ * The verdict on a loud pair (`--loud`): the p99 of the quiet pairs beside it. Pure.
+ * @import { AxisName, SummaryArm } from '../../model/types.ts'
+ */
 
 /**
  * Renders for each loud rate, the highest first, the p99 of each proxy's quiet pairs, as a multiple of that without a loud pair.
- * @param {SummaryArm[]} arms @returns {string[]} []: no arm has a loud pair
+ * @param {SummaryArm[]} arms
+ * @returns {string[]} []: no arm has a loud pair
  */
 export function renderLoudPairs(arms) {
   const measured = arms.filter(({ repeatOf }) => repeatOf === null)
@@ -41,7 +45,8 @@ function renderRate(group, { measured, varied }) {
 
 /**
  * Renders the p99 of an arm as a multiple of that without a loud pair, or that the latter is missing.
- * @param {SummaryArm} arm with a p99 @param {SummaryArm[]} measured
+ * @param {SummaryArm} arm with a p99
+ * @param {SummaryArm[]} measured
  * @returns {string[]} at most one; []: the arm was not run without a loud pair
  */
 function renderLoudEffect(arm, measured) {
@@ -54,7 +59,10 @@ function renderLoudEffect(arm, measured) {
   return [p99Ms === null ? 'no p99 without it' : `${(Number(findP99(arm)) / p99Ms).toFixed(1)} × that without`]
 }
 
-/** Renders the rate that the loud pair got, if it is less than 95 % of the one asked for; else []. @param {SummaryArm} arm */
+/**
+ * Renders the rate that the loud pair got, if it is less than 95 % of the one asked for; else [].
+ * @param {SummaryArm} arm
+ */
 function renderDeliveredRate(arm) {
   const perSecond = findQuantity(arm, 'loudThroughput').median
   if (perSecond === null || perSecond >= LOUD_LEAST * findLoudRate(arm)) return []
@@ -64,7 +72,10 @@ function renderDeliveredRate(arm) {
   ]
 }
 
-/** Renders the proxies without a p99 by reason: the gate that excluded it, or too few requests. @param {SummaryArm[]} arms */
+/**
+ * Renders the proxies without a p99 by reason: the gate that excluded it, or too few requests.
+ * @param {SummaryArm[]} arms
+ */
 function renderMissingByProxy(arms) {
   return [...groupBy(arms, arm => findExclusion([arm], 'latency')?.gate).values()].map(same => {
     const reason = findExclusion([same[0]], 'latency')?.reason ?? renderTooFewRequests(same[0])

@@ -6,7 +6,8 @@ import { DEFAULT_GENERATOR, findGenerator } from '../../model/tools.js'
 
 /**
  * Questions that windows under load leave open, with the commands that answer them. Pure.
- * @import { Summary, SummaryArm } from '../../model/types.ts' @import { Command, NotMeasured } from '../../answer/picture.js'
+ * @import { Summary, SummaryArm } from '../../model/types.ts'
+ * @import { Command, NotMeasured } from '../../answer/picture.js'
  */
 
 // Share of the rate at saturation: a proxy far below it wakes up for every request, and costs up to
@@ -92,7 +93,8 @@ function listCommands({ arms, sidecars, machine, tools }) {
 
 /**
  * Renders the command that measures latency at a share of the slowest arm's rate.
- * @param {{ arms: SummaryArm[], sidecars: SummaryArm[] }} options @returns {NotMeasured[]} at most one; []: an arm has no rate
+ * @param {{ arms: SummaryArm[], sidecars: SummaryArm[] }} options
+ * @returns {NotMeasured[]} at most one; []: an arm has no rate
  */
 function findLatency({ arms, sidecars }) {
   const slowest = Math.min(...arms.map(arm => findQuantity(arm, 'throughput').median ?? 0))
@@ -103,14 +105,21 @@ function findLatency({ arms, sidecars }) {
   return [{ what: 'latency', why: '', commands: [{ command, gives: `p99 of each proxy at ${rate} req/s` }] }]
 }
 
-/** Renders a command with the same link, planes and conditions. @param {SummaryArm[]} arms @param {string} options to stand before these */
+/**
+ * Renders a command with the same link, planes and conditions.
+ * @param {SummaryArm[]} arms
+ * @param {string} options to stand before these
+ */
 function renderRepeatCommand(arms, options) {
   const [{ link }] = arms
   const on = link === DEFAULT_LINK ? '' : ` --link ${link}`
   return renderCommand('bench', `${options}${on}${renderOptions(arms)}`)
 }
 
-/** Renders the options for the same planes, TLS, protocol and features; empty if all are the defaults. @param {SummaryArm[]} arms */
+/**
+ * Renders the options for the same planes, TLS, protocol and features; empty if all are the defaults.
+ * @param {SummaryArm[]} arms
+ */
 function renderOptions(arms) {
   const renderWholeName = (/** @type {SummaryArm} */ { variant, ...arm }) =>
     `${renderArmName({ ...arm, variant: null })}${variant ? `=${variant}` : ''}`

@@ -162,7 +162,8 @@ export const ENDING_ROWS = [
 
 /**
  * Divides a sum over all sidecars by the pairs; null: no pairs, no sidecars, or one without a value.
- * @param {TrialRecord} record @param {(p: ProcessRecord) => number | null} measure
+ * @param {TrialRecord} record
+ * @param {(p: ProcessRecord) => number | null} measure
  */
 function sumPerPair(record, measure) {
   const { pairs } = record.trial.arm.conditions
@@ -170,7 +171,10 @@ function sumPerPair(record, measure) {
   return pairs === undefined || sum === null ? null : sum / pairs
 }
 
-/** Computes the failed share of the loud pair's requests; null: none was sent, or failed ones were not counted. @param {TrialRecord['load']} load */
+/**
+ * Computes the failed share of the loud pair's requests; null: none was sent, or failed ones were not counted.
+ * @param {TrialRecord['load']} load
+ */
 function computeLoudFailedFraction(load) {
   const { verified = 0, failed } = load?.loud ?? {}
   return failed !== undefined && verified + failed > 0 ? failed / (verified + failed) : null
@@ -178,7 +182,9 @@ function computeLoudFailedFraction(load) {
 
 /**
  * Computes the milliseconds of CPU a change takes beyond the same round without changes, below 0 if that took more.
- * @param {TrialRecord} record @param {TrialRecord[]} unchanged @returns {number | null} null: no changes, or no such round
+ * @param {TrialRecord} record
+ * @param {TrialRecord[]} unchanged
+ * @returns {number | null} null: no changes, or no such round
  */
 function computeCpuMillisPerChange(record, unchanged) {
   const { changes, window } = record
@@ -187,7 +193,10 @@ function computeCpuMillisPerChange(record, unchanged) {
   return (1000 * (cores - without) * window.seconds) / changes.length
 }
 
-/** Lists the times to effect in ms, rising; null without changes, or if one took no effect. @param {TrialRecord} record */
+/**
+ * Lists the times to effect in ms, rising; null without changes, or if one took no effect.
+ * @param {TrialRecord} record
+ */
 function listEffectsMs({ changes }) {
   const effects = (changes ?? []).map(c => c.effectSeconds)
   if (effects.length === 0 || effects.includes(null)) return null
@@ -199,7 +208,10 @@ function sumSidecarCores(record) {
   return sumValues(listSidecars(record), p => p.cpuCores)
 }
 
-/** Counts the requests that were due in a burst and never started, at most all that were dropped; null: there was no burst. @param {Pick<TrialRecord, 'load'>} record */
+/**
+ * Counts the requests that were due in a burst and never started, at most all that were dropped; null: there was no burst.
+ * @param {Pick<TrialRecord, 'load'>} record
+ */
 function countBurstDrops({ load }) {
   if (!load?.burst) return null
   const { due, verified, failed } = load.burst

@@ -17,7 +17,10 @@ export const capacitySections = {
   charts: drawCrossings,
 }
 
-/** Renders the heading beside results of other kinds: the CPU limits. @param {ResultOf<'capacity'>} result */
+/**
+ * Renders the heading beside results of other kinds: the CPU limits.
+ * @param {ResultOf<'capacity'>} result
+ */
 function renderCapHeading({ arms }) {
   const caps = [...new Set(arms.flatMap(arm => arm.cpuLimitCores ?? []))]
   return caps.length === 0 ? 'One after the other, without a CPU limit' : `At a CPU limit of ${caps.join(' or ')}`

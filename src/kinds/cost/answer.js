@@ -8,13 +8,18 @@ import { listArms } from '../../model/results.js'
 import { computeAxisCosts, drawAxisCosts, renderAxisCosts } from './axis-costs.js'
 
 /** The answer of interleaved arms: the cost of a request. Pure. */
-/** @import { Answered } from '../sections.js' @import { ResultOf, Summary, SummaryArm } from '../../model/types.ts' @import { KindAnswer } from '../../answer/picture.js' */
+/**
+ * @import { Answered } from '../sections.js'
+ * @import { ResultOf, Summary, SummaryArm } from '../../model/types.ts'
+ * @import { KindAnswer } from '../../answer/picture.js'
+ */
 
 const USUAL = ['cpuPerRequest', 'rss']
 
 /**
  * Draws the cost of each proxy and of each value of an axis, with the verdicts and how sure they are.
- * @param {Answered<ResultOf<'cost'>>} answered @returns {KindAnswer | null} null: nothing was measured
+ * @param {Answered<ResultOf<'cost'>>} answered
+ * @returns {KindAnswer | null} null: nothing was measured
  */
 export function answerCost({ result, summary, measured }) {
   if (measured.length === 0) return null
@@ -40,7 +45,8 @@ export function answerCost({ result, summary, measured }) {
 
 /**
  * Renders the number of users for which a comparison holds, and the command for others.
- * @param {ResultOf<'cost'>} result @param {Pick<Summary, 'results'>} summary
+ * @param {ResultOf<'cost'>} result
+ * @param {Pick<Summary, 'results'>} summary
  * @returns {string[]} at most one; []: nothing was compared, the arms have a rate or different users, or the title names the
  *   users, since all parts of the run have the same
  */

@@ -23,7 +23,9 @@ import { createGroupKey, renderArmName, renderAxes, renderContenderName } from '
 
 /**
  * Computes the costs of each axis that the experiment contrasts, under each condition with exactly two proxies.
- * @param {Pick<Result, 'arms' | 'comparisons'>} result @param {Pick<Summary, 'shows'>} summary @returns {AxisCost[]}
+ * @param {Pick<Result, 'arms' | 'comparisons'>} result
+ * @param {Pick<Summary, 'shows'>} summary
+ * @returns {AxisCost[]}
  */
 export function computeAxisCosts({ arms, comparisons }, { shows }) {
   const measured = arms.filter(arm => arm.repeatOf === null && arm.hasSidecars)
@@ -61,7 +63,8 @@ function computeCostsOfTwo({ proxies: [first, second], axis, comparisons }) {
 /**
  * Computes the microseconds of an arm beyond the first value, by repeat: (ratio − 1) × the median of the first. The ratios are of
  * arms that stood together, which vary less than those of two deployments. Null: no valid comparison, or no median.
- * @param {SummaryArm} arm @param {{ base: SummaryArm, axis: AxisName, comparisons: Comparison[] }} options
+ * @param {SummaryArm} arm
+ * @param {{ base: SummaryArm, axis: AxisName, comparisons: Comparison[] }} options
  */
 function computeMicros(arm, { base, axis, comparisons }) {
   const comparison = comparisons.find(
@@ -77,14 +80,22 @@ function computeMicros(arm, { base, axis, comparisons }) {
   return comparison.ratio.values.map(ratio => (ratio === null ? null : (ratio - 1) * median))
 }
 
-/** Subtracts by repeat; null for a repeat without both values. @param {(number | null)[]} values @param {(number | null)[]} others */
+/**
+ * Subtracts by repeat; null for a repeat without both values.
+ * @param {(number | null)[]} values
+ * @param {(number | null)[]} others
+ */
 const subtractRepeats = (values, others) =>
   values.map((value, round) => {
     const other = others[round] ?? null
     return value === null || other === null ? null : value - other
   })
 
-/** Draws a row for each value of an axis; empty without costs. @param {AxisCost[]} costs @returns {Picture[]} */
+/**
+ * Draws a row for each value of an axis; empty without costs.
+ * @param {AxisCost[]} costs
+ * @returns {Picture[]}
+ */
 export function drawAxisCosts(costs) {
   if (costs.length === 0) return []
   const [{ names, base }] = costs
@@ -110,7 +121,8 @@ export function drawAxisCosts(costs) {
 
 /**
  * Renders in a sentence the values that cost the first proxy more or fewer microseconds than the second, or no different number.
- * @param {AxisCost[]} costs @returns {string[]} at most one; []: there are no costs, or none has an interval
+ * @param {AxisCost[]} costs
+ * @returns {string[]} at most one; []: there are no costs, or none has an interval
  */
 export function renderAxisCosts(costs) {
   if (costs.length === 0) return []
@@ -130,7 +142,10 @@ export function renderAxisCosts(costs) {
   return isOpen ? [] : [`What each costs ${first}, against ${second}: ${clauses.join('; ')}.`]
 }
 
-/** Renders the verdict of a difference: it holds if the interval is wholly above or below 0. @param {Quantity} difference */
+/**
+ * Renders the verdict of a difference: it holds if the interval is wholly above or below 0.
+ * @param {Quantity} difference
+ */
 function renderVerdict({ low, high }) {
   if (low === null || high === null) return 'no interval yet'
   return high < 0 ? 'fewer' : low > 0 ? 'more' : 'no difference shown'

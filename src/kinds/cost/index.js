@@ -1,4 +1,7 @@
-/** Cost of a request: arms stand at once, and one load goes to each in slices. Pure. @import { KindOfTrials } from '../registry.js' */
+/**
+ * Cost of a request: arms stand at once, and one load goes to each in slices. Pure.
+ * @import { KindOfTrials } from '../registry.js'
+ */
 
 /** @satisfies {KindOfTrials} */
 export const cost = {

@@ -5,7 +5,10 @@ import { renderArmName } from '../../model/arms.js'
 import { findGenerator } from '../../model/tools.js'
 import { answerCost } from './answer.js'
 
-/** Sections of interleaved planes: the cost of a request. Pure. @import { Sections } from '../sections.js' */
+/**
+ * Sections of interleaved planes: the cost of a request. Pure.
+ * @import { Sections } from '../sections.js'
+ */
 /** @import { Arm, Manifest, ResultOf, Summary, TrialRecord } from '../../model/types.ts' */
 
 /** @type {Sections<ResultOf<'cost'>>} */
@@ -42,7 +45,8 @@ function summariseInterleaved({ manifest: { placements }, arms, records }) {
 
 /**
  * Renders the conditions for which the ratios hold: the load of the first arm, its generator and their CPUs.
- * @param {ResultOf<'cost'>} result @param {Summary['tools']} tools
+ * @param {ResultOf<'cost'>} result
+ * @param {Summary['tools']} tools
  */
 function renderRatioHeading({ arms, cpus }, tools) {
   const [{ load }] = arms
@@ -57,7 +61,10 @@ function renderRatioHeading({ arms, cpus }, tools) {
   return `Interleaved, without a CPU limit: ${how}; ${findGenerator({ tools })} ${where}`
 }
 
-/** Renders the numbers of connections, since more of them make a request dearer; empty if none was counted. @param {ResultOf<'cost'>} result */
+/**
+ * Renders the numbers of connections, since more of them make a request dearer; empty if none was counted.
+ * @param {ResultOf<'cost'>} result
+ */
 function renderConnections({ arms, connections: counted }) {
   const connections = counted.flatMap(({ armId, count }) => {
     const arm = arms.find(({ id }) => id === armId)

@@ -3,12 +3,16 @@ import { listVariedAxes, renderArmLabel } from '../../model/arms.js'
 import { renderEndings } from './numbers.js'
 
 /** The answer of growth: how many sidecars each control plane served, and why no more. Pure. */
-/** @import { Answered } from '../sections.js' @import { KindAnswer } from '../../answer/picture.js' */
+/**
+ * @import { Answered } from '../sections.js'
+ * @import { KindAnswer } from '../../answer/picture.js'
+ */
 /** @import { GrowthFit, ResultOf } from '../../model/types.ts' */
 
 /**
  * Draws a row for each arm with a sentence about its endings.
- * @param {Pick<Answered<ResultOf<'growth'>>, 'result'>} answered @returns {KindAnswer | null} null: nothing grew
+ * @param {Pick<Answered<ResultOf<'growth'>>, 'result'>} answered
+ * @returns {KindAnswer | null} null: nothing grew
  */
 export function answerGrowth({ result: { arms, growths } }) {
   if (growths.length === 0) return null

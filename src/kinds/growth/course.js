@@ -18,8 +18,14 @@ import { BACKENDS, createGrowth, listGrowthNames } from './services.js'
 
 /** A trial of growth: adds sidecars to a control plane until a step fails, or there are enough. A failure is its result. */
 /** @import { Asking, FailureReason, GrowthRecord, Handle, Target, ConfigurationTimes } from '../../model/types.ts' */
-/** @import { Course } from '../../run/control-plane.js' @import { Kind } from '../../run/kind.js' */
-/** @import { StartRequest, Started } from '../../run/start-services.js' @import { Growth } from './services.js' */
+/**
+ * @import { Course } from '../../run/control-plane.js'
+ * @import { Kind } from '../../run/kind.js'
+ */
+/**
+ * @import { StartRequest, Started } from '../../run/start-services.js'
+ * @import { Growth } from './services.js'
+ */
 
 const WATCH_MS = 200
 const NAMED_MOST = 5
@@ -48,7 +54,8 @@ export const kind = { name: 'growth', hasRequests: false, start: startGrowth, me
 
 /**
  * Runs a whole growth. Its end, whatever it was, is part of the record.
- * @param {StartRequest} options @returns {Promise<Started>} whose trial is over
+ * @param {StartRequest} options
+ * @returns {Promise<Started>} whose trial is over
  * @throws if something other than the control plane, the sidecars or the machine fails; the signal's reason when it aborts
  */
 async function startGrowth({ testbed, arm, start, folder, signal }) {
@@ -120,7 +127,8 @@ async function startGrowth({ testbed, arm, start, folder, signal }) {
 
 /**
  * Aborts `falling` when a control plane exits or is stopped, so that no step waits for its deadline. Returns a function that ends this.
- * @param {Handle[]} control @param {AbortController} falling
+ * @param {Handle[]} control
+ * @param {AbortController} falling
  */
 function watchControl(control, falling) {
   for (const process of control) process.exited.then(() => falling.abort())
@@ -128,7 +136,12 @@ function watchControl(control, falling) {
   return () => clearInterval(timer)
 }
 
-/** Asserts that the control plane has its CPU cap, if it has one. @param {Target} target @param {Handle[]} control @throws {BenchError} if the kernel reports another */
+/**
+ * Asserts that the control plane has its CPU cap, if it has one.
+ * @param {Target} target
+ * @param {Handle[]} control
+ * @throws {BenchError} if the kernel reports another
+ */
 async function assertControlCapped(target, control) {
   if (!control.some(({ spec }) => spec.cpuLimitCores !== null)) return
   const start = await lookAtControl(target, control)
@@ -143,7 +156,9 @@ async function assertControlCapped(target, control) {
 
 /**
  * Takes step after step until one fails or the machine's memory runs short.
- * @param {Growth['setUp']} setUp @param {Growth['steps']} steps @param {StepOptions} options
+ * @param {Growth['setUp']} setUp
+ * @param {Growth['steps']} steps
+ * @param {StepOptions} options
  * @returns {Promise<{ taken: Step[], ended: GrowthRecord['ended'] }>} taken: with the one that failed; ended: null if none failed;
  *   its sidecars are 0 if the control plane was not ready, or refused the set-up
  * @throws what `findFailure` throws
@@ -171,7 +186,8 @@ async function takeSteps(setUp, steps, options) {
 
 /**
  * Starts the sidecars of a step, and asks until each serves and each client has seen every backend, or the deadline passes.
- * @param {Growth['steps'][number]} step @param {StepOptions} options
+ * @param {Growth['steps'][number]} step
+ * @param {StepOptions} options
  * @returns {Promise<{ step: Step, failure: Failure | null }>} failure: null if all served in time
  * @throws what `findFailure` throws
  */
@@ -209,7 +225,9 @@ async function takeStep({ sidecars, spec, members }, options) {
 
 /**
  * Makes the failure of a step that missed its deadline: this machine could not ask, its CPUs were full, or sidecars were late.
- * @param {Step} step @param {StepOptions} options @returns {Failure} it names at most five sidecars
+ * @param {Step} step
+ * @param {StepOptions} options
+ * @returns {Failure} it names at most five sidecars
  */
 function createLateFailure({ members, host }, { deadlineSeconds }) {
   const unsent = members.find(({ told }) => told?.yesMs === null && told.unsent)?.told?.unsent
@@ -226,14 +244,19 @@ function createLateFailure({ members, host }, { deadlineSeconds }) {
     : { reason: 'deadline', why: `not within ${deadlineSeconds} s: ${who}` }
 }
 
-/** Says whether a process was killed because its machine, and not its own limit, was out of memory. @param {Handle} process */
+/**
+ * Says whether a process was killed because its machine, and not its own limit, was out of memory.
+ * @param {Handle} process
+ */
 function isOutOfHostMemory(process) {
   return process.isOutOfMemory() && Boolean(process.findHostLimit?.())
 }
 
 /**
  * Finds the cause of a failure: the control plane's exit or stop, a sidecar's exit, a limit of the machine, else the error itself.
- * @param {unknown} error or a Failure, of a step that was late @param {StepOptions} options @returns {Promise<Failure>}
+ * @param {unknown} error or a Failure, of a step that was late
+ * @param {StepOptions} options
+ * @returns {Promise<Failure>}
  * @throws if the run aborts, an application failed, or no control plane runs that could have caused the error
  */
 async function findFailure(error, { control, listProcesses, stopping }) {

@@ -1,6 +1,9 @@
 import { growsSchema, growthPlan } from './plan.js'
 
-/** Growths: sidecars are added to a control plane step by step. Pure. @import { KindOfTrials } from '../registry.js' */
+/**
+ * Growths: sidecars are added to a control plane step by step. Pure.
+ * @import { KindOfTrials } from '../registry.js'
+ */
 
 /** @satisfies {KindOfTrials} */
 export const growth = {

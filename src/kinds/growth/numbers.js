@@ -7,7 +7,10 @@ import { MIB } from '../../lib/units.js'
 
 /** The numbers of a growth, and its quantities: a run computes them from its record in memory, `verify` again from the file. Pure. */
 /** @import { FailureReason, GrowthFit, GrowthRecord, TrialRecord } from '../../model/types.ts' */
-/** @import { RecordPart } from '../parts.js' @import { QuantityRow } from '../../judge/record/quantity-row.js' */
+/**
+ * @import { RecordPart } from '../parts.js'
+ * @import { QuantityRow } from '../../judge/record/quantity-row.js'
+ */
 
 /** A growth ends when less than this share of the machine's memory is left. */
 export const AVAILABLE_LEAST = 0.1
@@ -55,13 +58,18 @@ export function judgeGrowth({ cpus, sidecarsMost, backends, steps, ended, contro
 
 /**
  * Counts the sidecars at an ending: those of the step at which the control plane failed; if nothing failed, or the machine ended it,
- * those of the last step that held. @param {{ sidecars: number, failedAt: number | null, reason: FailureReason | null }} round
+ * those of the last step that held.
+ * @param {{ sidecars: number, failedAt: number | null, reason: FailureReason | null }} round
  */
 export function countSidecarsAt({ sidecars, failedAt, reason }) {
   return failedAt === null || reason === null || OF_MACHINE.includes(reason) ? sidecars : failedAt
 }
 
-/** Renders how far a growth came. @param {FailureReason | null} reason null: no failure @param {number | string} at sidecars, or `least to most` */
+/**
+ * Renders how far a growth came.
+ * @param {FailureReason | null} reason null: no failure
+ * @param {number | string} at sidecars, or `least to most`
+ */
 export function renderEnding(reason, at) {
   if (reason === null) return `no failure up to ${at} sidecars`
   return OF_MACHINE.includes(reason)
@@ -82,7 +90,10 @@ export function renderEndings({ rounds, hasControl }) {
   return `${endings.join('; ')}${hasControl ? '' : '; no control plane ran'}`
 }
 
-/** Lists the sidecars and the control plane's anonymous bytes after each step that held and for which they were read. @param {Pick<GrowthNumbers, 'steps'>} growth */
+/**
+ * Lists the sidecars and the control plane's anonymous bytes after each step that held and for which they were read.
+ * @param {Pick<GrowthNumbers, 'steps'>} growth
+ */
 export function listMemoryPoints({ steps }) {
   return steps.flatMap(step =>
     hasHeld(step) && step.controlAnonBytes !== null
@@ -91,19 +102,26 @@ export function listMemoryPoints({ steps }) {
   )
 }
 
-/** Says whether the machine's CPUs were used up in a step. @param {GrowthRecord['steps'][number]['host']} host over the step */
+/**
+ * Says whether the machine's CPUs were used up in a step.
+ * @param {GrowthRecord['steps'][number]['host']} host over the step
+ */
 export function isHostUsedUp(host) {
   return isCpuUsedUp({ idleFraction: computeIdleFraction(host) })
 }
 
-/** Says whether all sidecars of a step served in time. @param {GrowthNumbers['steps'][number]} step */
+/**
+ * Says whether all sidecars of a step served in time.
+ * @param {GrowthNumbers['steps'][number]} step
+ */
 export function hasHeld({ seconds }) {
   return seconds !== null
 }
 
 /**
  * Computes the numbers of a step.
- * @param {GrowthRecord['steps'][number]} step @param {number} backends that each client must see
+ * @param {GrowthRecord['steps'][number]} step
+ * @param {number} backends that each client must see
  * @returns {GrowthNumbers['steps'][number]} seconds: null if not all of its sidecars served; backendsSeen: the fewest of a
  *   client, null if no client was asked
  */
@@ -123,7 +141,10 @@ function judgeStep({ sidecars, members, startMs, endMs, host, control, ownCpuSec
   }
 }
 
-/** Computes the share of the machine's CPU time that was idle. @param {GrowthRecord['steps'][number]['host']} host */
+/**
+ * Computes the share of the machine's CPU time that was idle.
+ * @param {GrowthRecord['steps'][number]['host']} host
+ */
 function computeIdleFraction({ start, end }) {
   return (end.idle - start.idle) / Math.max(1, end.total - start.total)
 }
@@ -185,7 +206,8 @@ export const GROWTH_ROWS = [
 
 /**
  * Makes the measure of a row, which gives null for a record that is no growth.
- * @param {(numbers: NonNullable<TrialRecord['growth']>) => number | null} find @returns {QuantityRow['measure']}
+ * @param {(numbers: NonNullable<TrialRecord['growth']>) => number | null} find
+ * @returns {QuantityRow['measure']}
  */
 function createGrowthMeasure(find) {
   return ({ record }) => (record.growth ? find(record.growth) : null)

@@ -62,7 +62,8 @@ export function fitGrowths({ arms, records }) {
 
 /**
  * Summarises the seconds of the steps that held in any round, over all rounds; a round in which a step did not hold has null.
- * @param {NonNullable<TrialRecord['growth']>[]} growths of an arm @returns {GrowthFit['steps']}
+ * @param {NonNullable<TrialRecord['growth']>[]} growths of an arm
+ * @returns {GrowthFit['steps']}
  */
 function listSteps(growths) {
   const counts = new Set(growths.flatMap(({ steps }) => steps.filter(hasHeld).map(({ sidecars }) => sidecars)))
@@ -72,7 +73,11 @@ function listSteps(growths) {
   }))
 }
 
-/** Renders the name of a growth's arm; its id if the arm is not there. @param {SummaryArm[]} arms @param {Pick<GrowthFit, 'armId'>} growth */
+/**
+ * Renders the name of a growth's arm; its id if the arm is not there.
+ * @param {SummaryArm[]} arms
+ * @param {Pick<GrowthFit, 'armId'>} growth
+ */
 function renderGrowthLabel(arms, { armId }) {
   const arm = arms.find(({ id }) => id === armId)
   return arm ? renderArmLabel(arm, listVariedAxes(arms)) : armId
@@ -80,7 +85,8 @@ function renderGrowthLabel(arms, { armId }) {
 
 /**
  * Renders an arm's endings with the first line of each cause, the fit of the memory, and the seconds of at most ten steps.
- * @param {GrowthFit} growth @param {string} name
+ * @param {GrowthFit} growth
+ * @param {string} name
  */
 function renderGrowth(growth, name) {
   const { rounds, memory, steps } = growth
@@ -96,7 +102,10 @@ function renderGrowth(growth, name) {
   ]
 }
 
-/** Renders the fitted line, its largest residual, and at most ten points. @param {NonNullable<GrowthFit['memory']>} memory */
+/**
+ * Renders the fitted line, its largest residual, and at most ten points.
+ * @param {NonNullable<GrowthFit['memory']>} memory
+ */
 function renderMemory({ baseBytes, bytesPerSidecar, points, ...ends }) {
   const renderKilobytes = (/** @type {number} */ bytes) => (bytes / 1000).toFixed(1)
   const largest = Math.max(...points.map(p => Math.abs(p.residualBytes)))
@@ -107,7 +116,11 @@ function renderMemory({ baseBytes, bytesPerSidecar, points, ...ends }) {
   ]
 }
 
-/** Picks about ten items at even distances, always with the last. @template T @param {T[]} items */
+/**
+ * Picks about ten items at even distances, always with the last.
+ * @template T
+ * @param {T[]} items
+ */
 function pickExamples(items) {
   const every = Math.ceil(items.length / POINTS_MOST)
   return items.filter((_, i) => (i + 1) % every === 0 || i === items.length - 1)

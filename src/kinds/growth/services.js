@@ -11,7 +11,10 @@ import { FORM, STEP_SIDECARS } from './plan.js'
  * one split. The servers of all steps share five applications, each of which answers with its name. Pure.
  */
 /** @import { Endpoint, ProcessSpec, ReloadAction, Service, SidecarModel, SidecarOptions, Topology } from '../../model/types.ts' */
-/** @import { Chosen } from '../../services/control.js' @import { ArmServices } from '../../services/specs.js' */
+/**
+ * @import { Chosen } from '../../services/control.js'
+ * @import { ArmServices } from '../../services/specs.js'
+ */
 
 export const BACKENDS = FORM.servers
 const APPLICATIONS = Array.from({ length: FORM.servers }, (_, i) => `backend-${i + 1}`)
@@ -46,7 +49,8 @@ const SPLIT_HOST = 'split.test'
 
 /**
  * Lists the names that need an address, for `placesFor`.
- * @param {number} sidecars a multiple of STEP_SIDECARS @returns {{ applications: string[], sidecars: string[] }}
+ * @param {number} sidecars a multiple of STEP_SIDECARS
+ * @returns {{ applications: string[], sidecars: string[] }}
  */
 export function listGrowthNames(sidecars) {
   const services = listSteps(sidecars).flatMap(topology => topology.services)
@@ -105,7 +109,11 @@ function listSteps(sidecars) {
   return Array.from({ length: sidecars / STEP_SIDECARS }, (_, i) => createStep(i + 1))
 }
 
-/** Makes the services of one step, each with its copies; clients are first. @param {number} step @returns {Topology} */
+/**
+ * Makes the services of one step, each with its copies; clients are first.
+ * @param {number} step
+ * @returns {Topology}
+ */
 function createStep(step) {
   const servers = Array.from({ length: FORM.servers }, (_, i) => `server-${step}-${i + 1}`)
   const clients = Array.from({ length: FORM.clients }, (_, i) => `client-${step}-${i + 1}`)
@@ -121,7 +129,9 @@ function createStep(step) {
 
 /**
  * Makes the options of a sidecar: a client's with a route that splits over all servers, a server's with its shared application.
- * @param {Service} service @param {ArmServices} services @returns {SidecarOptions}
+ * @param {Service} service
+ * @param {ArmServices} services
+ * @returns {SidecarOptions}
  */
 function createGrownOptions(service, services) {
   const options = createServiceSidecarOptions(service, services)
@@ -138,7 +148,10 @@ function createGrownOptions(service, services) {
   return { ...options, model: { ...model, clusters } }
 }
 
-/** Describes how a sidecar is asked: a server at its inbound port, a client through its split. @param {SidecarModel} model */
+/**
+ * Describes how a sidecar is asked: a server at its inbound port, a client through its split.
+ * @param {SidecarModel} model
+ */
 function createGrowthMember({ service: name, inbound, outbound }) {
   const { address, port } = /** @type {Endpoint} */ (inbound ?? outbound)
   const [host, backends] = inbound ? [name, 1] : [SPLIT_HOST, BACKENDS]

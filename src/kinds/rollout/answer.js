@@ -8,7 +8,10 @@ import { listVariedAxes, renderArmName } from '../../model/arms.js'
 import { toLimits } from '../../model/container-limits.js'
 
 /** The answer of rollouts: how soon sidecars had their configuration, and what the control plane took. Pure. */
-/** @import { ControlNeed, ResultOf, SummaryArm } from '../../model/types.ts' @import { Answered } from '../sections.js' */
+/**
+ * @import { ControlNeed, ResultOf, SummaryArm } from '../../model/types.ts'
+ * @import { Answered } from '../sections.js'
+ */
 /** @import { Column, KindAnswer, Picture } from '../../answer/picture.js' */
 
 /** The quantities of a row with their headings; `dropEmptyCells` leaves out those that no arm has. */
@@ -52,7 +55,11 @@ export function answerRollouts({ result, summary, measured, bindingOf }) {
   }
 }
 
-/** Draws a row for each arm: a proxy with a number of sidecars. Columns that no arm has are left out. @param {SummaryArm[]} arms @returns {Picture} */
+/**
+ * Draws a row for each arm: a proxy with a number of sidecars. Columns that no arm has are left out.
+ * @param {SummaryArm[]} arms
+ * @returns {Picture}
+ */
 function drawNumbers(arms) {
   return dropEmptyCells({
     isOfProxies: true,
@@ -67,7 +74,11 @@ function drawNumbers(arms) {
   })
 }
 
-/** Renders a value with its unit; null: it has none. @param {SummaryArm} arm @param {string} name of a quantity */
+/**
+ * Renders a value with its unit; null: it has none.
+ * @param {SummaryArm} arm
+ * @param {string} name of a quantity
+ */
 function renderValue(arm, name) {
   const cell = renderQuantity(arm, name)
   const { unit } = QUANTITIES[name]
@@ -76,7 +87,8 @@ function renderValue(arm, name) {
 
 /**
  * Renders how soon the sidecars of a proxy's largest rollout were configured.
- * @param {SummaryArm[]} arms of one proxy @param {(arm: SummaryArm) => string} bindingOf
+ * @param {SummaryArm[]} arms of one proxy
+ * @param {(arm: SummaryArm) => string} bindingOf
  */
 function renderLargestRollout(arms, bindingOf) {
   const [most] = arms.toSorted((a, b) => Number(b.conditions.sidecars) - Number(a.conditions.sidecars))
@@ -107,7 +119,9 @@ function renderLargestRollout(arms, bindingOf) {
 
 /**
  * Puts a median into words, in the place of `%`, as a list of one; []: there is none.
- * @param {SummaryArm} arm @param {string} name of a quantity in seconds @param {string} words
+ * @param {SummaryArm} arm
+ * @param {string} name of a quantity in seconds
+ * @param {string} words
  */
 function renderMedianSentence(arm, name, words) {
   const { median } = findQuantity(arm, name)
@@ -116,7 +130,9 @@ function renderMedianSentence(arm, name, words) {
 
 /**
  * Renders for how many arms the control plane bound the same, as a list of one; []: none runs.
- * @param {string} words what it bound; empty: none runs @param {SummaryArm[]} same the arms for which it did @param {SummaryArm[]} all
+ * @param {string} words what it bound; empty: none runs
+ * @param {SummaryArm[]} same the arms for which it did
+ * @param {SummaryArm[]} all
  */
 function renderControlBound(words, same, all) {
   if (words === '') return []
@@ -124,7 +140,11 @@ function renderControlBound(words, same, all) {
   return [`${where} ${words}.`]
 }
 
-/** Draws a row for each control plane; cells are null without limits. @param {ControlNeed[]} needs @returns {Picture} */
+/**
+ * Draws a row for each control plane; cells are null without limits.
+ * @param {ControlNeed[]} needs
+ * @returns {Picture}
+ */
 function drawNeeds(needs) {
   return {
     isOfProxies: true,
@@ -149,7 +169,10 @@ function drawNeeds(needs) {
   }
 }
 
-/** Renders the limits of a control plane, or that there were too few rollouts. @param {ControlNeed} need */
+/**
+ * Renders the limits of a control plane, or that there were too few rollouts.
+ * @param {ControlNeed} need
+ */
 function renderNeedSentence({ sidecars, measuredMost, limits, ...choice }) {
   const name = renderArmName(choice)
   if (limits === null) return `${name}: too few rollouts to say what the control plane of ${sidecars} sidecars needs.`

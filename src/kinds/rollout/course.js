@@ -24,8 +24,14 @@ import { createRollout, listRolloutNames } from './services.js'
 
 /** A trial of rollout: starts sidecars until each has its first configuration, changes that of all once; a window follows. */
 /** @import { Conditions, Control, Deployment, Handle, RolloutRecord, TrialRecord } from '../../model/types.ts' */
-/** @import { Course } from '../../run/control-plane.js' @import { PhaseOptions } from '../../run/phase.js' */
-/** @import { Kind } from '../../run/kind.js' @import { StartRequest } from '../../run/start-services.js' */
+/**
+ * @import { Course } from '../../run/control-plane.js'
+ * @import { PhaseOptions } from '../../run/phase.js'
+ */
+/**
+ * @import { Kind } from '../../run/kind.js'
+ * @import { StartRequest } from '../../run/start-services.js'
+ */
 
 // A node makes two to ten pods a second: a deadline allows pods twice the longer time.
 const PER_SIDECAR_SECONDS = { inBatches: 0.1, inPods: 1 }
@@ -47,7 +53,11 @@ const LEAST_SECONDS = 20
 
 export const kind = createRolloutKind()
 
-/** Creates the kind. @param {number} [leastSeconds] the least deadline of a phase; tests pass a shorter one @returns {Kind} */
+/**
+ * Creates the kind.
+ * @param {number} [leastSeconds] the least deadline of a phase; tests pass a shorter one
+ * @returns {Kind}
+ */
 export function createRolloutKind(leastSeconds = LEAST_SECONDS) {
   return {
     name: 'rollout',
@@ -77,7 +87,8 @@ export function createRolloutKind(leastSeconds = LEAST_SECONDS) {
 /**
  * Runs a rollout. If sidecars are simulated, two smaller rollouts come first, of as many sidecars as are real: one all real, one with
  * all but one simulated. They show the pace of real sidecars, and whether simulated ones cost the control plane as much.
- * @param {Paced} request @returns {Promise<RolledOut>} also if sidecars have no configuration: the record says which
+ * @param {Paced} request
+ * @returns {Promise<RolledOut>} also if sidecars have no configuration: the record says which
  * @throws {BenchError} if a process exits or is stopped, or a smaller rollout does not converge
  */
 async function startRollout(request) {
@@ -96,8 +107,10 @@ async function startRollout(request) {
 }
 
 /**
- * Runs a smaller rollout and removes it. @param {Paced} request
- * @param {{ name: string, sidecars: number, simulated: number }} other name: of its folder @throws {BenchError} if it does not converge
+ * Runs a smaller rollout and removes it.
+ * @param {Paced} request
+ * @param {{ name: string, sidecars: number, simulated: number }} other name: of its folder
+ * @throws {BenchError} if it does not converge
  */
 async function tryRollout(request, { name, ...other }) {
   const arm = { ...request.arm, conditions: { ...request.arm.conditions, ...other } }
@@ -111,7 +124,8 @@ async function tryRollout(request, { name, ...other }) {
 /**
  * Runs the phases of one rollout and leaves its processes running; removes them if it throws. A phase is begun only if each sidecar
  * has the configuration of the one before.
- * @param {Paced} options @returns {Promise<RolledOut>} also if sidecars have no configuration: the record says which
+ * @param {Paced} options
+ * @returns {Promise<RolledOut>} also if sidecars have no configuration: the record says which
  * @throws {BenchError} if a process exits, or a sidecar refuses its configuration; the signal's reason when it aborts
  */
 async function passRollout({ testbed, arm, start, round, folder, leastSeconds, signal, pace }) {
@@ -173,7 +187,9 @@ async function passRollout({ testbed, arm, start, round, folder, leastSeconds, s
 
 /**
  * Chooses the error that explains most: a process that exited, else a configuration that a sidecar refused, else the error itself.
- * @param {unknown} error @param {Course} course @returns {Promise<unknown>} an EndedError if processes ended
+ * @param {unknown} error
+ * @param {Course} course
+ * @returns {Promise<unknown>} an EndedError if processes ended
  */
 async function chooseError(error, { deployment: { processes }, falling }) {
   const ended = await awaitEarlyExits(processes)
@@ -184,7 +200,8 @@ async function chooseError(error, { deployment: { processes }, falling }) {
 
 /**
  * Asserts that all sidecars, simulated ones included, had the configuration of each phase that was begun.
- * @param {NonNullable<TrialRecord['rollout']>} rollout @param {number} deadlineSeconds of a phase, for the error
+ * @param {NonNullable<TrialRecord['rollout']>} rollout
+ * @param {number} deadlineSeconds of a phase, for the error
  * @throws {BenchError} on the first phase in which some had not: it names up to 20 real sidecars, and no simulated ones
  */
 export function assertRolloutConverged({ sidecars, simulated, first, change, withdrawal, removal }, deadlineSeconds) {
@@ -212,7 +229,8 @@ export function assertRolloutConverged({ sidecars, simulated, first, change, wit
 /**
  * Reads the logs of the control planes each second, and aborts `falling` if a sidecar refused its configuration. Returns a function
  * that ends this.
- * @param {Handle[]} control @param {{ parse: Control['parseRefusals'], falling: AbortController }} options parse: absent: logs do not show it
+ * @param {Handle[]} control
+ * @param {{ parse: Control['parseRefusals'], falling: AbortController }} options parse: absent: logs do not show it
  */
 function watchRefusals(control, { parse, falling }) {
   const read = async () => {
@@ -226,7 +244,10 @@ function watchRefusals(control, { parse, falling }) {
   return () => clearInterval(timer)
 }
 
-/** Gets addresses from the target, and makes the specs of a rollout. @param {Omit<Paced, 'leastSeconds' | 'signal'>} options */
+/**
+ * Gets addresses from the target, and makes the specs of a rollout.
+ * @param {Omit<Paced, 'leastSeconds' | 'signal'>} options
+ */
 async function renderRollout({ testbed, arm, start, round, folder, pace }) {
   const { target } = testbed.site
   const topology = createArmTopology(arm, testbed.layout.topologies)
@@ -252,7 +273,8 @@ async function renderRollout({ testbed, arm, start, round, folder, pace }) {
 /**
  * Chooses the deadline of a phase: the least, and so long for each sidecar.
  * @param {Pick<Conditions, 'sidecars' | 'simulated'> & { leastSeconds: number, arePods?: boolean, everyMs?: number }} options
- *   everyMs: from one simulated sidecar's start to the next @returns {number} seconds
+ * everyMs: from one simulated sidecar's start to the next
+ * @returns {number} seconds
  */
 export function findDeadlineSeconds({ leastSeconds, sidecars = 0, simulated = 0, arePods = false, everyMs = 0 }) {
   const perSidecar = PER_SIDECAR_SECONDS[arePods ? 'inPods' : 'inBatches']

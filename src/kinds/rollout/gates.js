@@ -1,7 +1,10 @@
 import { isBudgetUsed, isCoarse, isCostly, listInfidelities, listPhaseTimes } from './numbers.js'
 
 /** Gates of a rollout. A finding with a part spoils no use: the table of quantities (quantities.js) withholds the values of that part. */
-/** @import { TrialRecord } from '../../model/types.ts' @import { Gate } from '../../judge/gates/gate.js' */
+/**
+ * @import { TrialRecord } from '../../model/types.ts'
+ * @import { Gate } from '../../judge/gates/gate.js'
+ */
 
 const NAMED_MOST = 5
 

@@ -1,6 +1,9 @@
 import { CONTROL_PLANE_AXES } from '../../model/axes/control-plane.js'
 
-/** Rollouts: a control plane configures many sidecars. Pure. @import { KindOfTrials } from '../registry.js' */
+/**
+ * Rollouts: a control plane configures many sidecars. Pure.
+ * @import { KindOfTrials } from '../registry.js'
+ */
 
 /** @satisfies {KindOfTrials} */
 export const rollout = {

@@ -3,7 +3,10 @@ import { createRowFactory, listSidecars, sumValues } from '../../judge/record/me
 import { MIB } from '../../lib/units.js'
 
 /** Quantities of the memory that sidecars and control plane take for services which a change adds and another removes. Pure. */
-/** @import { TrialRecord } from '../../model/types.ts' @import { QuantityRow } from '../../judge/record/quantity-row.js' */
+/**
+ * @import { TrialRecord } from '../../model/types.ts'
+ * @import { QuantityRow } from '../../judge/record/quantity-row.js'
+ */
 
 const group = 'rollout'
 const kilobytes = createRowFactory({ group, unit: 'kB', scale: 1000, digits: 1, use: 'memory' })
@@ -64,7 +67,8 @@ export const SERVICES_MEMORY_ROWS = [
  * Makes a measure of anonymous bytes before the services were added, with them, with them a second time, and without them at the end of
  * the window. It gives null if one was not read, or if memory did not grow with the services.
  * @param {(bytes: Record<'before' | 'told' | 'toldAgain' | 'after', number>, counts: { sidecars: number, services: number }) => number} find
- * @param {'sidecars' | 'control'} [whose] @returns {QuantityRow['measure']}
+ * @param {'sidecars' | 'control'} [whose]
+ * @returns {QuantityRow['measure']}
  */
 function createWithdrawalMeasure(find, whose = 'sidecars') {
   return ({ record }) => {

@@ -29,7 +29,10 @@ export function findControlNeeds({ records, sidecars }) {
   }))
 }
 
-/** Computes a need. Limits have room above the usage, and the CPU limit is at least 10 millicores. @param {{ rollouts: Rollout[], sidecars: number }} ofPlane */
+/**
+ * Computes a need. Limits have room above the usage, and the CPU limit is at least 10 millicores.
+ * @param {{ rollouts: Rollout[], sidecars: number }} ofPlane
+ */
 function findNeed({ rollouts, sidecars }) {
   const memory = fitMemory(listPoints(rollouts, r => r.controlPeakBytes ?? r.controlAnonBytes.peak))
   const coresMost = computeCoresMost(rollouts)
@@ -52,7 +55,9 @@ function findNeed({ rollouts, sidecars }) {
 
 /**
  * Predicts the most bytes: the line, the largest residual above it and, beyond the measured sizes, the upper end of the slope's
- * interval. @param {NonNullable<ControlNeed['memory']>} line @param {number} sidecars
+ * interval.
+ * @param {NonNullable<ControlNeed['memory']>} line
+ * @param {number} sidecars
  */
 function predictMostBytes({ baseBytes, bytesPerSidecar, high, points }, sidecars) {
   const measuredMost = Math.max(...points.map(point => point.sidecars))
@@ -63,7 +68,9 @@ function predictMostBytes({ baseBytes, bytesPerSidecar, high, points }, sidecars
 
 /**
  * Lists the rollouts that have a value.
- * @param {Rollout[]} rollouts @param {(rollout: Rollout) => number | null} measure @returns {[number, number][]} sidecars, value
+ * @param {Rollout[]} rollouts
+ * @param {(rollout: Rollout) => number | null} measure
+ * @returns {[number, number][]} sidecars, value
  */
 function listPoints(rollouts, measure) {
   return rollouts.flatMap(rollout => {
@@ -72,7 +79,10 @@ function listPoints(rollouts, measure) {
   })
 }
 
-/** Finds the most cores of the control plane on average over a phase; null: no CPU time is known. @param {Rollout[]} rollouts */
+/**
+ * Finds the most cores of the control plane on average over a phase; null: no CPU time is known.
+ * @param {Rollout[]} rollouts
+ */
 function computeCoresMost(rollouts) {
   const cores = rollouts
     .flatMap(({ first, change }) => [first, ...(change ? [change] : [])])
@@ -80,7 +90,10 @@ function computeCoresMost(rollouts) {
   return cores.length > 0 ? Math.max(...cores) : null
 }
 
-/** Renders the limits of a control plane as the first line of its need. @param {ControlNeed} need */
+/**
+ * Renders the limits of a control plane as the first line of its need.
+ * @param {ControlNeed} need
+ */
 function renderControlLimits({ sidecars, measuredMost, limits, ...choice }) {
   const name = renderArmName(choice)
   if (limits === null) return `${name}: too few rollouts to say what the control plane of ${sidecars} sidecars needs`
@@ -91,7 +104,8 @@ function renderControlLimits({ sidecars, measuredMost, limits, ...choice }) {
 
 /**
  * Renders a need: its limits, the fitted lines with their points, and the resources of a pod spec.
- * @param {ControlNeed} need @returns {string[]} lines; those without limits have no resources
+ * @param {ControlNeed} need
+ * @returns {string[]} lines; those without limits have no resources
  */
 export function renderNeed(need) {
   const { memory, limits, coresMost } = need
@@ -114,7 +128,9 @@ export function renderNeed(need) {
 
 /**
  * Renders a fit of CPU time with its points; []: there is none.
- * @param {ControlNeed['rolloutCpu']} line @param {string} what the phase in words @param {ControlNeed} need
+ * @param {ControlNeed['rolloutCpu']} line
+ * @param {string} what the phase in words
+ * @param {ControlNeed} need
  */
 function renderCpu(line, what, { sidecars }) {
   if (line === null) return []
@@ -128,7 +144,9 @@ function renderCpu(line, what, { sidecars }) {
 
 /**
  * Renders a slope with its interval, or that there are too few sizes for one.
- * @param {number} slope @param {{ low: number | null, high: number | null }} ends of its interval @param {number} unit by which all are divided
+ * @param {number} slope
+ * @param {{ low: number | null, high: number | null }} ends of its interval
+ * @param {number} unit by which all are divided
  */
 function renderSlope(slope, ends, unit) {
   const show = (/** @type {number} */ value) => (value / unit).toFixed(2)

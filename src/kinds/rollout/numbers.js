@@ -3,7 +3,10 @@ import { subtract } from '../../judge/record/compute-window.js'
 import { renderMebibytes } from '../../lib/units.js'
 
 /** The numbers of a rollout: a run computes them from its record in memory, `verify` again from the file. Pure. */
-/** @import { RolloutRecord, ConfigurationTimes, TrialRecord } from '../../model/types.ts' @import { RecordPart } from '../parts.js' */
+/**
+ * @import { RolloutRecord, ConfigurationTimes, TrialRecord } from '../../model/types.ts'
+ * @import { RecordPart } from '../parts.js'
+ */
 
 const NAMED_MOST = 20
 const POINTS_MOST = 100
@@ -71,7 +74,8 @@ export function judgeRollout(rollout) {
 
 /**
  * Lists the times of a phase: `all` until the last sidecar has it, and `p50`, `p99` and `max` of each sidecar.
- * @param {RolloutNumbers['first']} phase @returns {Time[]}
+ * @param {RolloutNumbers['first']} phase
+ * @returns {Time[]}
  */
 export function listPhaseTimes({ seconds, each, censoredSeconds, lastCensoredSeconds }) {
   return [
@@ -80,20 +84,28 @@ export function listPhaseTimes({ seconds, each, censoredSeconds, lastCensoredSec
   ]
 }
 
-/** Says whether more than 10 % of a time is not known; false for a time without a value. @param {Time} time */
+/**
+ * Says whether more than 10 % of a time is not known; false for a time without a value.
+ * @param {Time} time
+ */
 export function isCoarse({ seconds, unknownSeconds }) {
   return seconds !== null && (unknownSeconds ?? 0) > CENSORED_MOST * seconds
 }
 
 /**
  * Says whether the kit asked so often that its highest rate may have bound the phase.
- * @param {RolloutNumbers['first']} phase @param {number} askedPerSecondMost the highest rate
+ * @param {RolloutNumbers['first']} phase
+ * @param {number} askedPerSecondMost the highest rate
  */
 export function isBudgetUsed({ askedPerSecond }, askedPerSecondMost) {
   return askedPerSecond > ASKED_MOST * askedPerSecondMost
 }
 
-/** Says whether the kit itself used more than 10 % of the machine's CPUs in a phase. @param {RolloutNumbers['first']} phase @param {number} cpus */
+/**
+ * Says whether the kit itself used more than 10 % of the machine's CPUs in a phase.
+ * @param {RolloutNumbers['first']} phase
+ * @param {number} cpus
+ */
 export function isCostly({ ownCores }, cpus) {
   return ownCores > OWN_MOST * cpus
 }
@@ -106,7 +118,11 @@ export function listBoundPhases(atLimit) {
   return Object.entries(atLimit).flatMap(([phase, share]) => (Number(share) >= BOUND_LEAST ? [phase] : []))
 }
 
-/** Says whether a rollout has a phase, and asking did not stretch its times. @param {RolloutNumbers} numbers @param {Part} part */
+/**
+ * Says whether a rollout has a phase, and asking did not stretch its times.
+ * @param {RolloutNumbers} numbers
+ * @param {Part} part
+ */
 export function isMeasured({ cpus, askedPerSecondMost, ...phases }, part) {
   const phase = phases[part]
   return phase !== undefined && !isCostly(phase, cpus) && !isBudgetUsed(phase, askedPerSecondMost)
@@ -116,7 +132,8 @@ export function isMeasured({ cpus, askedPerSecondMost, ...phases }, part) {
 
 /**
  * Lists the resources of the control plane that simulated sidecars take over 15 % more or less of than real ones, or that were not
- * measured, each with its reason; []: none are simulated, or all are alike. @param {Pick<RolloutNumbers, 'fidelity'>} numbers
+ * measured, each with its reason; []: none are simulated, or all are alike.
+ * @param {Pick<RolloutNumbers, 'fidelity'>} numbers
  */
 export function listInfidelities({ fidelity }) {
   if (!fidelity) return []
@@ -145,7 +162,8 @@ export function listInfidelities({ fidelity }) {
 
 /**
  * Says whether simulated sidecars take as much of a resource as real ones, within 15 %; true if none are simulated.
- * @param {Pick<RolloutNumbers, 'fidelity'>} numbers @param {Resource} resource
+ * @param {Pick<RolloutNumbers, 'fidelity'>} numbers
+ * @param {Resource} resource
  */
 export function isFaithful(numbers, resource) {
   return listInfidelities(numbers).every(infidelity => infidelity.resource !== resource)
@@ -153,7 +171,8 @@ export function isFaithful(numbers, resource) {
 
 /**
  * Computes what the control plane took for as many sidecars, all real and all but one simulated.
- * @param {NonNullable<RolloutRecord['fidelity']>} fidelity @returns {RolloutNumbers['fidelity']}
+ * @param {NonNullable<RolloutRecord['fidelity']>} fidelity
+ * @returns {RolloutNumbers['fidelity']}
  */
 function judgeFidelity(fidelity) {
   const [real, simulated] = [judgeRollout(fidelity.real), judgeRollout(fidelity.simulated)]
@@ -173,7 +192,8 @@ function judgeFidelity(fidelity) {
 
 /**
  * Computes the numbers of a shard's removal. Its times are of the sidecars that moved; `silent` names others that missed an answer.
- * @param {RolloutRecord['members']} members @param {NonNullable<RolloutRecord['removal']>} phase
+ * @param {RolloutRecord['members']} members
+ * @param {NonNullable<RolloutRecord['removal']>} phase
  */
 function judgeRemoval(members, phase) {
   const moved = members.filter(({ movedTo }) => movedTo !== undefined)
@@ -189,7 +209,11 @@ function judgeRemoval(members, phase) {
   }
 }
 
-/** Computes the numbers of a withdrawal of services; undefined: there was none. @param {RolloutRecord} options @returns {RolloutNumbers['withdrawal']} */
+/**
+ * Computes the numbers of a withdrawal of services; undefined: there was none.
+ * @param {RolloutRecord} options
+ * @returns {RolloutNumbers['withdrawal']}
+ */
 function judgeWithdrawal({ members, withdrawal: phase }) {
   if (!phase) return undefined
   const { sidecarBytes, controlBytes } = phase
@@ -244,7 +268,8 @@ function judgePhase({ members, simulated, of, phase, fromMs }) {
 
 /**
  * Computes how many pods became ready, and how many seconds after they were created.
- * @param {RolloutRecord['members']} members @returns {RolloutNumbers['pods']}
+ * @param {RolloutRecord['members']} members
+ * @returns {RolloutNumbers['pods']}
  */
 function judgePods(members) {
   const ready = members.flatMap(({ pod }) =>
@@ -253,7 +278,11 @@ function judgePods(members) {
   return { ready: ready.length, readySeconds: computePercentiles(numericSort(ready)) }
 }
 
-/** Computes the median, p99 and maximum. @param {number[]} sorted rising @returns null for each if there are no values */
+/**
+ * Computes the median, p99 and maximum.
+ * @param {number[]} sorted rising
+ * @returns null for each if there are no values
+ */
 function computePercentiles(sorted) {
   return { p50: findQuantile(sorted, 0.5), p99: findQuantile(sorted, 0.99), max: sorted.at(-1) ?? null }
 }
@@ -282,7 +311,8 @@ function judgeShards({ before, after, phaseSeconds }) {
 
 /**
  * Makes the curve of about 100 points: seconds, each with the share of sidecars that have the configuration.
- * @param {ConfigurationTimes[]} members @param {{ all: number, startMs: number }} of all: the number of sidecars
+ * @param {ConfigurationTimes[]} members
+ * @param {{ all: number, startMs: number }} of all: the number of sidecars
  */
 function drawCurve(members, { all, startMs }) {
   const times = numericSort(members.filter(isConfigured).map(({ yesMs }) => (yesMs - startMs) / 1000))
@@ -292,7 +322,10 @@ function drawCurve(members, { all, startMs }) {
   )
 }
 
-/** @param {ConfigurationTimes} times @returns {times is ConfigurationTimes & { yesMs: number }} */
+/**
+ * @param {ConfigurationTimes} times
+ * @returns {times is ConfigurationTimes & { yesMs: number }}
+ */
 function isConfigured(times) {
   return times.yesMs !== null
 }
@@ -305,7 +338,11 @@ function computeCensoredSeconds({ sinceMs, lastNoMs, yesMs }) {
   return (yesMs - Math.max(lastNoMs ?? 0, sinceMs)) / 1000
 }
 
-/** Finds a quantile as the nearest rank; null: no value. @param {number[]} sorted rising @param {number} q */
+/**
+ * Finds a quantile as the nearest rank; null: no value.
+ * @param {number[]} sorted rising
+ * @param {number} q
+ */
 function findQuantile(sorted, q) {
   return sorted[Math.ceil(q * sorted.length) - 1] ?? null
 }

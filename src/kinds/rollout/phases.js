@@ -9,11 +9,23 @@ import { startSidecars, withName } from '../../run/start-sidecars.js'
 
 /** The phases of a rollout (the first configuration, a change, its withdrawal, the removal of a shard), and their record. */
 /** @import { Conditions, Observation, ProcessSpec, RolloutRecord, ConfigurationTimes } from '../../model/types.ts' */
-/** @import { Batch, RolloutMember } from '../../services/control.js' @import { Rollout } from './services.js' */
-/** @import { PhaseOptions } from '../../run/phase.js' @import { Deploy, PodTimes } from '../../run/start-sidecars.js' */
-/** @typedef {Awaited<ReturnType<typeof changeAllSidecars>>} Phase @typedef {Awaited<ReturnType<typeof removeShard>>} Removal */
+/**
+ * @import { Batch, RolloutMember } from '../../services/control.js'
+ * @import { Rollout } from './services.js'
+ */
+/**
+ * @import { PhaseOptions } from '../../run/phase.js'
+ * @import { Deploy, PodTimes } from '../../run/start-sidecars.js'
+ */
+/**
+ * @typedef {Awaited<ReturnType<typeof changeAllSidecars>>} Phase
+ * @typedef {Awaited<ReturnType<typeof removeShard>>} Removal
+ */
 /** @typedef {Awaited<ReturnType<typeof withdrawServices>>} Withdrawal */
-/** Anonymous memory of all sidecars and of the control plane. @typedef {Record<'sidecars' | 'control', number | null>} Memory */
+/**
+ * Anonymous memory of all sidecars and of the control plane.
+ * @typedef {Record<'sidecars' | 'control', number | null>} Memory
+ */
 
 /**
  * Sidecars timed in a change, beside the first and the last: more would load two CPUs as much as the change itself, or be asked too
@@ -68,7 +80,11 @@ export async function changeAllSidecars({ members, conditions, seed, version = 1
   return { times, phase: others.length > 0 ? { ...phase, sample: [...sample] } : phase }
 }
 
-/** Says whether each sidecar answered by the configuration of a phase. @param {RolloutMember[]} members @param {Pick<Phase, 'times'>} phase */
+/**
+ * Says whether each sidecar answered by the configuration of a phase.
+ * @param {RolloutMember[]} members
+ * @param {Pick<Phase, 'times'>} phase
+ */
 export function isConverged(members, { times }) {
   return members.every(({ name }) => typeof times.get(name)?.yesMs === 'number')
 }
@@ -96,7 +112,9 @@ export async function withdrawServices({ before, readMemory, ...all }) {
 
 /**
  * Draws the names of the sidecars that are timed: the first, the last, a sample of 30 at most, and the member that stands for all
- * simulated ones. @param {RolloutMember[]} members simulated ones last @param {number} seed
+ * simulated ones.
+ * @param {RolloutMember[]} members simulated ones last
+ * @param {number} seed
  */
 export function drawSample(members, seed) {
   const pickName = (/** @type {RolloutMember} */ { name }) => name
@@ -181,7 +199,11 @@ export async function removeShard({ shard, batches, moves, deploy, end, ...optio
  * @property {Removal | null} removal
  */
 
-/** Makes the record of a rollout. @param {Ended} options @returns {RolloutRecord} */
+/**
+ * Makes the record of a rollout.
+ * @param {Ended} options
+ * @returns {RolloutRecord}
+ */
 export function createRolloutRecord({ cpus, members, first, pods, change, withdrawal, removal, control }) {
   const createMemberTimes = (/** @type {Pick<RolloutMember, 'name'>} */ { name }) => ({
     ...(pods.has(name) && { pod: pods.get(name) }),

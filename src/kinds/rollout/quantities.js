@@ -4,7 +4,10 @@ import { SERVICES_MEMORY_ROWS } from './memory-quantities.js'
 import { isCoarse, isFaithful, isMeasured, listPhaseTimes } from './numbers.js'
 
 /** Quantities of many sidecars and the control plane that configures them. Pure. */
-/** @import { TrialRecord } from '../../model/types.ts' @import { QuantityRow } from '../../judge/record/quantity-row.js' */
+/**
+ * @import { TrialRecord } from '../../model/types.ts'
+ * @import { QuantityRow } from '../../judge/record/quantity-row.js'
+ */
 /** @import { Part, Resource } from './numbers.js' */
 /** @typedef {NonNullable<TrialRecord['rollout']>} Numbers */
 /** @typedef {(numbers: Numbers, record: TrialRecord) => number | null} Find */
@@ -207,20 +210,30 @@ export const ROLLOUT_ROWS = [
   },
 ]
 
-/** Makes the measure of a row, which gives null for a record that is no rollout. @param {Find} find @returns {QuantityRow['measure']} */
+/**
+ * Makes the measure of a row, which gives null for a record that is no rollout.
+ * @param {Find} find
+ * @returns {QuantityRow['measure']}
+ */
 function createRolloutMeasure(find) {
   return ({ record }) => (record.rollout ? find(record.rollout, record) : null)
 }
 
 /**
  * Makes the measure of a resource of the control plane, which gives null if the gate `fidelity` found simulated sidecars unlike real
- * ones. @param {Resource} resource @param {Find} find
+ * ones.
+ * @param {Resource} resource
+ * @param {Find} find
  */
 function createControlMeasure(resource, find) {
   return createRolloutMeasure((numbers, record) => (isFaithful(numbers, resource) ? find(numbers, record) : null))
 }
 
-/** Makes the measure of the seconds of all sidecars, which gives null if some are simulated, or as `createTimeMeasure`. @param {Part} part @returns {QuantityRow['measure']} */
+/**
+ * Makes the measure of the seconds of all sidecars, which gives null if some are simulated, or as `createTimeMeasure`.
+ * @param {Part} part
+ * @returns {QuantityRow['measure']}
+ */
 function createTimeMeasureOfAll(part) {
   const find = createTimeMeasure(part, 'all')
   return options => (options.record.rollout?.simulated === undefined ? find(options) : null)
@@ -228,7 +241,9 @@ function createTimeMeasureOfAll(part) {
 
 /**
  * Makes the measure of seconds, which gives null without that phase, or if they are too coarse or asking may have stretched them.
- * @param {Part} part @param {string} name of `listPhaseTimes` @returns {QuantityRow['measure']}
+ * @param {Part} part
+ * @param {string} name of `listPhaseTimes`
+ * @returns {QuantityRow['measure']}
  */
 function createTimeMeasure(part, name) {
   return createRolloutMeasure(numbers => {
@@ -257,7 +272,10 @@ function createTimeRows({ name, label, definition, timeAt }) {
 
 /**
  * Makes the row of the share of a phase in which the control plane was at its limit.
- * @param {'first' | 'change'} phase @param {string} name @param {string} what the phase in words @returns {QuantityRow}
+ * @param {'first' | 'change'} phase
+ * @param {string} name
+ * @param {string} what the phase in words
+ * @returns {QuantityRow}
  */
 function createAtLimitRow(phase, name, what) {
   return {
@@ -267,7 +285,11 @@ function createAtLimitRow(phase, name, what) {
   }
 }
 
-/** Computes (most − least) / mean; null: there are fewer than two values, one is not known, or all are 0. @param {(number | null)[]} values @returns {number | null} */
+/**
+ * Computes (most − least) / mean; null: there are fewer than two values, one is not known, or all are 0.
+ * @param {(number | null)[]} values
+ * @returns {number | null}
+ */
 function computeRelativeSpread(values) {
   const known = values.filter(value => value !== null)
   const sum = known.reduce((total, value) => total + value, 0)
@@ -286,7 +308,10 @@ function createMeanMeasure(find) {
   })
 }
 
-/** @param {Numbers['first']} phase @param {number} sidecars with the simulated ones */
+/**
+ * @param {Numbers['first']} phase
+ * @param {number} sidecars with the simulated ones
+ */
 function computeMsPerSidecar({ controlCpuSeconds }, sidecars) {
   return controlCpuSeconds === null ? null : (1000 * controlCpuSeconds) / sidecars
 }

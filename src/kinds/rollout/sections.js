@@ -53,7 +53,8 @@ function listArmBoundPhases(arm) {
 
 /**
  * Renders the phases that the control plane bound, or that it bound none; empty: no control plane runs, or its share at the limit is
- * not known. @param {SummaryArm} arm
+ * not known.
+ * @param {SummaryArm} arm
  */
 function renderBinding(arm) {
   const phases = listArmBoundPhases(arm)
@@ -63,7 +64,8 @@ function renderBinding(arm) {
 /**
  * Draws the share of configured sidecars over time, from each arm's last round that did not fail. Phases whose times are all too
  * coarse, or were stretched by asking, are left out.
- * @param {Drawn} drawn @returns {KindChart[]} one for each phase with a line
+ * @param {Drawn} drawn
+ * @returns {KindChart[]} one for each phase with a line
  */
 function drawShares({ arms, records }) {
   const varied = listVariedAxes(arms)

@@ -38,7 +38,8 @@ const MOVED_VERSION = 2
 
 /**
  * Lists the names that need an address, for `placesFor`.
- * @param {Topology} topology @param {Pick<Conditions, 'sidecars' | 'simulated' | 'shards'>} options
+ * @param {Topology} topology
+ * @param {Pick<Conditions, 'sidecars' | 'simulated' | 'shards'>} options
  * @returns {{ application: string, controls: string[], sidecars: string[], simulated: string[] }} simulated: one name for all; []:
  *   none are simulated
  * @throws {BenchError} if the entry's service calls none
@@ -61,7 +62,8 @@ export function listRolloutNames(topology, { sidecars, simulated, shards }) {
  * @param {ArmServices & Chosen & { names: ReturnType<typeof listRolloutNames>, seed: number, isBatched?: boolean,
  *   everyMs?: number }} services seed: of the assignment to shards; isBatched: sidecars start in batches on one machine (default);
  *   everyMs: from one simulated sidecar's start to the next
- * @returns {Rollout} @throws {BenchError} if a shard is removed and no sidecar would move
+ * @returns {Rollout}
+ * @throws {BenchError} if a shard is removed and no sidecar would move
  */
 export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...services }) {
   const { arm, control, topology, places, programs, folders, locate } = services
@@ -105,7 +107,11 @@ export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...s
       : null,
   }
 
-  /** Makes the process of a batch, or of the one sidecar of a pod. @param {Member[]} batch @param {string} which a part of its name */
+  /**
+   * Makes the process of a batch, or of the one sidecar of a pod.
+   * @param {Member[]} batch
+   * @param {string} which a part of its name
+   */
   function createSpec(batch, which) {
     const specs = batch.map(({ spec }) => spec)
     return isBatched
@@ -113,7 +119,10 @@ export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...s
       : { ...specs[0], batchOf: 1 }
   }
 
-  /** Makes the process that stands for all simulated sidecars, as a batch of one member. @param {NonNullable<Control['simulates']>} simulates */
+  /**
+   * Makes the process that stands for all simulated sidecars, as a batch of one member.
+   * @param {NonNullable<Control['simulates']>} simulates
+   */
   function createSimulatedProcess({ createProcess }) {
     const listen = { address: places[SIMULATED].listen, port: PORTS.outbound }
     const located = { ...locateControl(services, names.controls[0]), folder: locate(`${folders.process}/${SIMULATED}`) }
@@ -124,7 +133,8 @@ export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...s
 
 /**
  * Makes the sidecars, each at its shard with its first configuration.
- * @param {ArmServices & Chosen} services @param {{ names: ReturnType<typeof listRolloutNames>, seed: number, client: Service }} options
+ * @param {ArmServices & Chosen} services
+ * @param {{ names: ReturnType<typeof listRolloutNames>, seed: number, client: Service }} options
  * @returns {(Member & RolloutMember)[]} goBack: takes services that were added away again; moved: the sidecar at its new shard, if it
  *   moves
  */
@@ -158,7 +168,9 @@ function createMembers(services, { names, seed, client }) {
 
 /**
  * Splits sidecars into batches of at most `size`; none has both sidecars that stay and sidecars that move.
- * @param {(Member & RolloutMember)[]} members @param {number} size @returns {(Member & RolloutMember)[][]}
+ * @param {(Member & RolloutMember)[]} members
+ * @param {number} size
+ * @returns {(Member & RolloutMember)[][]}
  */
 function splitBatches(members, size) {
   return [members.filter(({ moved }) => !moved), members.filter(({ moved }) => moved)].flatMap(group =>
@@ -168,7 +180,8 @@ function splitBatches(members, size) {
 
 /**
  * Assigns sidecars to shards, and again to one shard fewer if the last is removed.
- * @param {string[]} names @param {{ conditions: Sharded, seed: number }} options
+ * @param {string[]} names
+ * @param {{ conditions: Sharded, seed: number }} options
  * @returns {{ name: string, shard: number, known: number, movesTo?: number }[]} known: as of `assignSidecars`; movesTo: the new
  *   shard; absent: the sidecar does not move
  */
@@ -181,7 +194,8 @@ export function assignMovingSidecars(names, { conditions, seed }) {
 
 /**
  * Assigns sidecars to shards by an algorithm of `balance`, by default round-robin to one shard.
- * @param {string[]} names @param {{ conditions: Sharded, seed: number }} options seed: of their sizes
+ * @param {string[]} names
+ * @param {{ conditions: Sharded, seed: number }} options seed: of their sizes
  * @returns {{ name: string, shard: number, known: number }[]} known: the other services that a sidecar knows, in proportion to its
  *   size, rounded
  */
@@ -196,7 +210,12 @@ export function assignSidecars(names, { conditions, seed }) {
   }))
 }
 
-/** Joins simulated sidecars into one member that is asked at one endpoint for all. @param {RolloutMember[]} members @param {Endpoint} endpoint @returns {RolloutMember} */
+/**
+ * Joins simulated sidecars into one member that is asked at one endpoint for all.
+ * @param {RolloutMember[]} members
+ * @param {Endpoint} endpoint
+ * @returns {RolloutMember}
+ */
 function joinMembers(members, endpoint) {
   return {
     name: SIMULATED,
@@ -216,7 +235,11 @@ function joinMembers(members, endpoint) {
   }
 }
 
-/** Finds the entry's service and the first that it calls. @param {Topology} topology @throws {BenchError} if it calls none */
+/**
+ * Finds the entry's service and the first that it calls.
+ * @param {Topology} topology
+ * @throws {BenchError} if it calls none
+ */
 function findEndServices({ services, entry }) {
   const client = /** @type {Service} */ (services.find(s => s.name === entry.service))
   const server = services.find(s => s.name === client.calls[0])

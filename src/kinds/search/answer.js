@@ -23,7 +23,8 @@ const SEARCHES = {
 
 /**
  * Makes the answer of a run's searches, with those of older kits, which have no `answer`.
- * @param {AnsweredResult<ResultOf<'search'>>} answered @returns {KindAnswer | null} null: there is no result
+ * @param {AnsweredResult<ResultOf<'search'>>} answered
+ * @returns {KindAnswer | null} null: there is no result
  */
 export function answerSearches({ result: { sizes, searches, arms }, summary: { machine }, place = {} }) {
   if (sizes.length + searches.length === 0) return null
@@ -51,7 +52,10 @@ export function answerSearches({ result: { sizes, searches, arms }, summary: { m
   }
 }
 
-/** Renders how much of the p99 is service time of the application; []: it has none. @param {SummaryArm[]} arms */
+/**
+ * Renders how much of the p99 is service time of the application; []: it has none.
+ * @param {SummaryArm[]} arms
+ */
 function renderServiceTime(arms) {
   const times = arms.flatMap(({ load }) => {
     const meanMs = computeServiceMs(load)
@@ -67,7 +71,8 @@ function renderServiceTime(arms) {
 
 /**
  * Renders how CPU requests were tried, and whether the neighbour left so much CPU that they decided little; []: there was no neighbour.
- * @param {Answered[]} sizes @param {number} cpus of this machine
+ * @param {Answered[]} sizes
+ * @param {number} cpus of this machine
  */
 function renderRequests(sizes, cpus) {
   const [neighbourCores] = sizes.flatMap(size => size.neighbourCores ?? [])
@@ -90,7 +95,12 @@ function renderMemory(sizes) {
   ]
 }
 
-/** Draws requests and limits, and in how many trials they met the p99. @param {Answered[]} sizes @param {Place} place @returns {Picture[]} */
+/**
+ * Draws requests and limits, and in how many trials they met the p99.
+ * @param {Answered[]} sizes
+ * @param {Place} place
+ * @returns {Picture[]}
+ */
 function drawAnsweredSizes(sizes, { node = null }) {
   if (sizes.length === 0) return []
   const isSet = sizes.some(({ services }) => services.length > 0)
@@ -125,7 +135,9 @@ function drawAnsweredSizes(sizes, { node = null }) {
 
 /**
  * Draws request, limits, p99 and trials that met it.
- * @param {Answered} size @param {boolean} isSameLimit all sizes have one p99 limit @returns {(Cell | null)[]} null: an empty cell
+ * @param {Answered} size
+ * @param {boolean} isSameLimit all sizes have one p99 limit
+ * @returns {(Cell | null)[]} null: an empty cell
  */
 function drawCells({ answer, p99LimitMs, neighbourCores }, isSameLimit) {
   const { limits, state, requestCores, p99Ms, met, missed, notJudged } = answer
@@ -146,7 +158,10 @@ function drawCells({ answer, p99LimitMs, neighbourCores }, isSameLimit) {
 
 /**
  * Renders how the needs of the first proxy with limits compare to each other, or its limits if it is alone. Without limits, or for a
- * file of services, it counts the confirmed answers. @param {Answered[]} sizes @param {Place} place @returns {string[]} []: no sizes
+ * file of services, it counts the confirmed answers.
+ * @param {Answered[]} sizes
+ * @param {Place} place
+ * @returns {string[]} []: no sizes
  */
 function renderAnsweredSizes(sizes, { nodes = null }) {
   const known = sizes.flatMap(size =>
@@ -175,10 +190,17 @@ function renderAnsweredSizes(sizes, { nodes = null }) {
   ]
 }
 
-/** @param {number} less @param {string} unit */
+/**
+ * @param {number} less
+ * @param {string} unit
+ */
 const renderSignedDifference = (less, unit) => `${Math.abs(less)}${unit} ${less < 0 ? 'more' : 'less'}`
 
-/** Renders savings over nodes; negative ones read `more`. @param {{ millicores: number, mebibytes: number }} less a pod @param {number} nodes */
+/**
+ * Renders savings over nodes; negative ones read `more`.
+ * @param {{ millicores: number, mebibytes: number }} less a pod
+ * @param {number} nodes
+ */
 function renderFleetSavings(less, nodes) {
   const { cores, gibibytes } = sumFleet(less, nodes)
   const renderMoreOrLess = (/** @type {number} */ value) => (value < 0 ? 'more' : 'less')
@@ -188,13 +210,20 @@ function renderFleetSavings(less, nodes) {
     : `${cores} ${ofCores} and ${gibibytes} ${ofMemory}`
 }
 
-/** @param {{ millicores: number, mebibytes: number }} limits @param {number} nodes */
+/**
+ * @param {{ millicores: number, mebibytes: number }} limits
+ * @param {number} nodes
+ */
 function renderFleet(limits, nodes) {
   const { cores, gibibytes } = sumFleet(limits, nodes)
   return `${cores} and ${gibibytes}`
 }
 
-/** Renders limits times nodes, with units and without signs. @param {{ millicores: number, mebibytes: number }} limits @param {number} nodes */
+/**
+ * Renders limits times nodes, with units and without signs.
+ * @param {{ millicores: number, mebibytes: number }} limits
+ * @param {number} nodes
+ */
 function sumFleet({ millicores, mebibytes }, nodes) {
   const cores = (Math.abs(millicores) * nodes) / 1000
   const gibibytes = (Math.abs(mebibytes) * nodes * MIB) / GIB
@@ -213,7 +242,11 @@ function warnOfUnconfirmedSize(size) {
   return [`${renderArmName(size)}: ${answer.state === 'none' ? 'no limits' : answer.state}: ${answer.why}.`]
 }
 
-/** Draws the limits of older searches, which have no `answer`. @param {SizeResult[]} sizes @returns {Picture[]} */
+/**
+ * Draws the limits of older searches, which have no `answer`.
+ * @param {SizeResult[]} sizes
+ * @returns {Picture[]}
+ */
 function drawSizes(sizes) {
   if (sizes.length === 0) return []
   const isOfServices = sizes.some(({ services }) => services.length > 0)
@@ -249,10 +282,16 @@ function drawSizes(sizes) {
   ]
 }
 
-/** @param {string} text @returns {Cell} */
+/**
+ * @param {string} text
+ * @returns {Cell}
+ */
 const createTextCell = text => ({ text })
 
-/** Renders how many trials checked the limits of older searches; []: none passed. @param {SizeResult[]} sizes */
+/**
+ * Renders how many trials checked the limits of older searches; []: none passed.
+ * @param {SizeResult[]} sizes
+ */
 function renderChecks(sizes) {
   const checked = sizes.filter(({ isChecked }) => isChecked)
   if (checked.length === 0) return []
@@ -268,7 +307,10 @@ function renderChecks(sizes) {
   ]
 }
 
-/** Renders how the needs of the first proxy compare to each other, by older searches; []: the first has no limits. @param {SizeResult[]} sizes */
+/**
+ * Renders how the needs of the first proxy compare to each other, by older searches; []: the first has no limits.
+ * @param {SizeResult[]} sizes
+ */
 function renderSavings(sizes) {
   const [first, ...others] = sizes.filter(({ services }) => services.length === 0)
   const firstLimits = first && computeLimitsFound(first)
@@ -286,7 +328,10 @@ function renderSavings(sizes) {
   })
 }
 
-/** Renders why an older search has no limits, or none that passed their check; []: they passed. @param {SizeResult} size */
+/**
+ * Renders why an older search has no limits, or none that passed their check; []: they passed.
+ * @param {SizeResult} size
+ */
 function warnOfSize(size) {
   const { cpu, memory, isChecked, extrapolated } = size
   const name = renderArmName(size)
@@ -302,7 +347,11 @@ function warnOfSize(size) {
   return isChecked ? [] : [`${name}: these limits did NOT pass their own check.`]
 }
 
-/** Draws the value that each search found, with a bar, and the one that failed. @param {SearchResult[]} searches @returns {Picture[]} */
+/**
+ * Draws the value that each search found, with a bar, and the one that failed.
+ * @param {SearchResult[]} searches
+ * @returns {Picture[]}
+ */
 function drawSearches(searches) {
   if (searches.length === 0) return []
   const [{ looksFor }] = searches
@@ -326,7 +375,8 @@ function drawSearches(searches) {
 
 /**
  * Renders how the value of the first search compares to each other, or that value if it is alone; []: none was found. One search each
- * has no interval, so chance is not ruled out. @param {SearchResult[]} searches
+ * has no interval, so chance is not ruled out.
+ * @param {SearchResult[]} searches
  */
 function renderSearches(searches) {
   const foundSearches = searches.filter(({ isFound, held }) => isFound && held !== null)
@@ -360,7 +410,10 @@ function warnOfSearch(search) {
   return [`${renderArmName(search)}: ${lack}: ${search.why}.`]
 }
 
-/** @param {number} value @param {Pick<SearchResult, 'unit'>} result */
+/**
+ * @param {number} value
+ * @param {Pick<SearchResult, 'unit'>} result
+ */
 function formatValue(value, { unit }) {
   if (unit === 'bytes') return `${Number((value / MIB).toFixed(2))} MiB`
   return unit === 'cores' ? `${value} CPU` : `${value} req/s`

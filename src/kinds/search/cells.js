@@ -1,7 +1,8 @@
 import { groupBy } from '../../lib/group-by.js'
 
 /**
- * The distinct loads of services. Pure. @import { Arm, SearchSpec } from '../../model/types.ts'
+ * The distinct loads of services. Pure.
+ * @import { Arm, SearchSpec } from '../../model/types.ts'
  */
 
 /**
@@ -14,7 +15,9 @@ import { groupBy } from '../../lib/group-by.js'
 
 /**
  * Lists the cells of a template by rising rate. Services of another payload are left out, unless options define the requests.
- * @param {Pick<Extract<SearchSpec, { kind: 'services' }>, 'services'>} spec @param {Arm} template @returns {Cell[]}
+ * @param {Pick<Extract<SearchSpec, { kind: 'services' }>, 'services'>} spec
+ * @param {Arm} template
+ * @returns {Cell[]}
  */
 export function listCells({ services }, { load: { payloadBytes, requests } }) {
   // Requests that options define are those of all services, whatever their payload.
@@ -25,7 +28,10 @@ export function listCells({ services }, { load: { payloadBytes, requests } }) {
   return cells.sort((a, b) => a.ratePerSecond - b.ratePerSecond)
 }
 
-/** Lists the lowest and the highest rate, once if they are the same; []: there are no cells. @param {Cell[]} cells */
+/**
+ * Lists the lowest and the highest rate, once if they are the same; []: there are no cells.
+ * @param {Cell[]} cells
+ */
 export function listEndRates(cells) {
   return [...new Set([...cells.slice(0, 1), ...cells.slice(-1)])].map(({ ratePerSecond }) => ratePerSecond)
 }

@@ -14,7 +14,8 @@ const STUDENT = [6.314, 2.92, 2.353, 2.132, 2.015, 1.943, 1.895, 1.86, 1.833, 1.
 
 /**
  * Predicts the p99 that the next trial stays below, with 95 % (Hahn and Meeker, Statistical Intervals, 4.7). A p99 of 0 counts as 1 ns.
- * @param {number[]} p99s milliseconds, of trials under the same limits @returns {number | null} milliseconds; null: below three trials
+ * @param {number[]} p99s milliseconds, of trials under the same limits
+ * @returns {number | null} milliseconds; null: below three trials
  */
 export function predictP99Ms(p99s) {
   const n = p99s.length
@@ -38,7 +39,12 @@ export function predictP99Ms(p99s) {
  * @property {string | undefined} why undefined: there is nothing to say
  */
 
-/** Judges limits by all trials at them. @param {Outcome[]} outcomes @param {number} p99LimitMs @returns {Judgement} */
+/**
+ * Judges limits by all trials at them.
+ * @param {Outcome[]} outcomes
+ * @param {number} p99LimitMs
+ * @returns {Judgement}
+ */
 export function judgeLimits(outcomes, p99LimitMs) {
   const met = outcomes.filter(({ held }) => held === true)
   const missed = outcomes.filter(({ held }) => held === false)

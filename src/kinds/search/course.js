@@ -6,8 +6,15 @@ import { createResultSoFar, isAnsweredByTrials, judgeSearchTrial, startSearch } 
 import { listUsualTrials } from './trial-counts.js'
 import { isAnswered, renderLimits } from './trial-rows.js'
 
-/** @import { Arm, SearchSpec } from '../../model/types.ts' @import { Pass } from '../../run/kind.js' */
-/** @import { SizeSpec } from './searches.js' @import { Tried } from './whole.js' @import { SearchOptions } from './step.js' */
+/**
+ * @import { Arm, SearchSpec } from '../../model/types.ts'
+ * @import { Pass } from '../../run/kind.js'
+ */
+/**
+ * @import { SizeSpec } from './searches.js'
+ * @import { Tried } from './whole.js'
+ * @import { SearchOptions } from './step.js'
+ */
 
 // The time left is rounded up to a multiple of this.
 const STEP_SECONDS = 10
@@ -17,7 +24,8 @@ export const kind = { name: 'search', start: startServices, measure: measureSear
 
 /**
  * Searches for the limit of each arm: every search comes to a first answer before any goes on to its end.
- * @param {Pass} pass @throws the signal's reason when it aborts; the error of a trial that cannot be run
+ * @param {Pass} pass
+ * @throws the signal's reason when it aborts; the error of a trial that cannot be run
  */
 export async function measureSearches({ plan, cpus, reusable, isRecorded, run, adopt, turns, say, signal }) {
   const spec = /** @type {SearchSpec} */ (plan.search)
@@ -92,7 +100,10 @@ function createSearch({ template, spec, cpus, reusable, isRecorded, run, adopt, 
  *   that each search starts from
  */
 export function createTimeLeft({ spec, templates, estimateSeconds }) {
-  /** @param {Arm[]} arms of trials to come @param {Arm} template a search beyond its usual trials takes one more like it */
+  /**
+   * @param {Arm[]} arms of trials to come
+   * @param {Arm} template a search beyond its usual trials takes one more like it
+   */
   const estimateTrials = (arms, template) =>
     estimateSeconds((arms.length > 0 ? arms : [template]).map(arm => ({ arm })))
   const searches = new Map(

@@ -18,7 +18,10 @@ export function* findCpu({ template, cpus, known }) {
   const last = findCapIndex(cpus)
   const computeCoresAt = (/** @type {number} */ i) => Math.min(cpus, computeCapAt(i))
   let used = Math.max(0, ...[...known.values()].flatMap(step => step.outcomes.map(o => o.coresMost)))
-  /** @param {number} i @returns {Search<TriedStep>} */
+  /**
+   * @param {number} i
+   * @returns {Search<TriedStep>}
+   */
   function* tryIndex(i) {
     const before = known.get(i)
     if (before) return before
@@ -62,12 +65,18 @@ export function* findCpu({ template, cpus, known }) {
   }
 }
 
-/** Computes the CPU limit at a place on the grid, in cores with four decimals; it is not clamped to a machine. @param {number} index from 0 */
+/**
+ * Computes the CPU limit at a place on the grid, in cores with four decimals; it is not clamped to a machine.
+ * @param {number} index from 0
+ */
 export function computeCapAt(index) {
   return Number((CPU_GRID.least * CPU_GRID.factor ** index).toFixed(4))
 }
 
-/** Finds the place on the grid at a CPU limit, with a tolerance for the rounding of `computeCapAt`, or just above it; at least 0. @param {number} cores */
+/**
+ * Finds the place on the grid at a CPU limit, with a tolerance for the rounding of `computeCapAt`, or just above it; at least 0.
+ * @param {number} cores
+ */
 export function findCapIndex(cores) {
   return Math.max(0, Math.ceil(Math.log(cores / CPU_GRID.least) / Math.log(CPU_GRID.factor) - 0.01))
 }

@@ -1,6 +1,9 @@
 import { searchPlan, searchSchema } from './plan.js'
 
-/** Searches: the limits of each trial follow from the outcomes before it. Pure. @import { KindOfTrials } from '../registry.js' */
+/**
+ * Searches: the limits of each trial follow from the outcomes before it. Pure.
+ * @import { KindOfTrials } from '../registry.js'
+ */
 
 /** @satisfies {KindOfTrials} */
 export const search = {

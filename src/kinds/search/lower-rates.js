@@ -4,7 +4,8 @@ import { listOutcomesWithAllCpu, tryWithAllCpu } from './whole.js'
 
 /**
  * The CPU of a rate that this machine cannot serve, extrapolated by a line through lower rates. Pure.
- * @import { Arm, SizeResult } from '../../model/types.ts' @import { Tried, Trials } from './whole.js'
+ * @import { Arm, SizeResult } from '../../model/types.ts'
+ * @import { Tried, Trials } from './whole.js'
  */
 
 // Rates through which the line is drawn; none is far below a fiftieth of the rate.
@@ -13,7 +14,8 @@ const REACH = 50
 
 /**
  * Tries lower rates with all the CPU, until five were met or the rates are below a fiftieth of the template's.
- * @param {{ template: Arm, cpus: number, tried: Tried[] }} options @returns {Trials}
+ * @param {{ template: Arm, cpus: number, tried: Tried[] }} options
+ * @returns {Trials}
  */
 export function* tryLowerRates({ template, cpus, tried }) {
   for (const rate of listRates(template)) {
@@ -33,7 +35,8 @@ export function extrapolateCpu({ template, cpus, tried }) {
 
 /**
  * Fits the CPU of a rate by a line through measured rates.
- * @param {[number, number][]} measured a rate, and millicores of the busiest sidecar @param {number} rate
+ * @param {[number, number][]} measured a rate, and millicores of the busiest sidecar
+ * @param {number} rate
  * @returns {SizeResult['extrapolated']} null: fewer than three rates were measured
  */
 export function fitCpu(measured, rate) {
@@ -55,7 +58,10 @@ export function fitCpu(measured, rate) {
 /** @param {Arm} template */
 const findTemplateRate = template => template.load.ratePerSecond ?? 0
 
-/** Lists rates that fall: half the rate first, then two thirds of the one before, down to one below a fiftieth, or to 1/s. @param {Arm} template */
+/**
+ * Lists rates that fall: half the rate first, then two thirds of the one before, down to one below a fiftieth, or to 1/s.
+ * @param {Arm} template
+ */
 function listRates(template) {
   const rates = []
   for (let rate = Math.floor(findTemplateRate(template) / 2); rate >= 1; rate = Math.floor(rate / 1.5)) {
@@ -67,7 +73,8 @@ function listRates(template) {
 
 /**
  * Lists the lower rates that were met.
- * @param {{ template: Arm, cpus: number, tried: Tried[] }} options @returns {[number, number][]} a rate, and millicores
+ * @param {{ template: Arm, cpus: number, tried: Tried[] }} options
+ * @returns {[number, number][]} a rate, and millicores
  */
 function findPoints({ template, cpus, tried }) {
   return listRates(template).flatMap(rate => {

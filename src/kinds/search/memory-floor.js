@@ -2,7 +2,10 @@ import { toLimits } from '../../model/container-limits.js'
 import { createSearchResult, tryStep, withMemory, withoutOutcomes } from './step.js'
 
 /** @import { Arm, SearchResult, SearchStep, SizeResult } from '../../model/types.ts' */
-/** @import { Limits } from '../../model/container-limits.js' @import { Outcome } from './outcome.js' */
+/**
+ * @import { Limits } from '../../model/container-limits.js'
+ * @import { Outcome } from './outcome.js'
+ */
 /** @import { Search, SearchOptions } from './step.js' */
 
 const MEMORY_STEP_BYTES = 256 * 1024
@@ -75,7 +78,8 @@ function* bisectMemory({ template, spec, unchargedBytes, steps, from, most, held
 
 /**
  * Computes the limit to recommend: the smallest that held above all that failed, and uncharged file pages.
- * @param {Pick<SearchResult, 'held' | 'steps' | 'unchargedBytes'>} memory @returns {number} bytes, rounded up to 256 KiB
+ * @param {Pick<SearchResult, 'held' | 'steps' | 'unchargedBytes'>} memory
+ * @returns {number} bytes, rounded up to 256 KiB
  */
 export function computeRecommendedBytes({ held, steps, unchargedBytes }) {
   const killed = Math.max(0, ...steps.filter(s => s.held === false).map(s => s.value))
@@ -94,7 +98,10 @@ export function computeLimitsFound({ cpu, memory, neighbourCores }) {
   return neighbourCores === undefined ? limits : { ...limits, isRequest: true }
 }
 
-/** Rounds up to a multiple of 256 KiB, since the kernel counts a limit in whole pages. @param {number} bytes */
+/**
+ * Rounds up to a multiple of 256 KiB, since the kernel counts a limit in whole pages.
+ * @param {number} bytes
+ */
 export function roundUp(bytes) {
   return Math.ceil(bytes / MEMORY_STEP_BYTES) * MEMORY_STEP_BYTES
 }

@@ -2,7 +2,10 @@ import { UsageError } from '../../lib/errors.js'
 import { renderSuggestion } from '../../lib/nearest.js'
 import { GIB, MIB } from '../../lib/units.js'
 
-/** Known nodes, `2c4g` as a node, and how many sidecars fit one. Pure. @import { Limits } from '../../model/container-limits.js' */
+/**
+ * Known nodes, `2c4g` as a node, and how many sidecars fit one. Pure.
+ * @import { Limits } from '../../model/container-limits.js'
+ */
 /** @typedef {{ name: string, cores: number, bytes: number, cpu: string | null }} Node cpu: null: not known */
 
 /**
@@ -33,7 +36,12 @@ export function listNodes() {
   )
 }
 
-/** Parses --node. @param {string} text a known node, or cores and GiB such as 2c4g @returns {Node} @throws {UsageError} if it is neither, or of 0 */
+/**
+ * Parses --node.
+ * @param {string} text a known node, or cores and GiB such as 2c4g
+ * @returns {Node}
+ * @throws {UsageError} if it is neither, or of 0
+ */
 export function parseNode(text) {
   if (Object.hasOwn(KNOWN, text)) {
     const { cores, gibibytes, cpu } = KNOWN[text]
@@ -50,7 +58,8 @@ export function parseNode(text) {
 
 /**
  * Parses --reserve: cores, memory, or both, that are not for sidecars, such as 0.5c,512m.
- * @param {string} text @returns {{ cores: number, bytes: number }} 0: none of it
+ * @param {string} text
+ * @returns {{ cores: number, bytes: number }} 0: none of it
  * @throws {UsageError} if a part is neither, is 0, or comes twice
  */
 export function parseReserve(text) {
@@ -70,8 +79,10 @@ export function parseReserve(text) {
 
 /**
  * Parses a node, and computes what is left of it.
- * @param {string} text @param {string | null} reserved as of --reserve; null: nothing
- * @returns {Node & { left: { cores: number, bytes: number } }} @throws {UsageError} if a text has another form, or nothing is left
+ * @param {string} text
+ * @param {string | null} reserved as of --reserve; null: nothing
+ * @returns {Node & { left: { cores: number, bytes: number } }}
+ * @throws {UsageError} if a text has another form, or nothing is left
  */
 export function readNode(text, reserved) {
   const node = parseNode(text)
@@ -85,7 +96,8 @@ export function readNode(text, reserved) {
 
 /**
  * Counts how many times limits fit into what is left of a node.
- * @param {Limits} limits of one sidecar, or of several together @param {{ cores: number, bytes: number }} left
+ * @param {Limits} limits of one sidecar, or of several together
+ * @param {{ cores: number, bytes: number }} left
  * @returns {{ count: number, limit: 'CPU' | 'memory', byCpu: number, byMemory: number }} count: rounded down; limit: what bounds it
  *   (CPU if both do); byCpu, byMemory: by that alone, not rounded
  */

@@ -3,7 +3,8 @@ import { RATE_LEAST } from '../../judge/gates.js'
 import { listSidecars, quantileMs } from '../../judge/record/measures.js'
 
 /**
- * The outcome of one trial of a search. Pure. @import { ProcessRecord, TrialRecord } from '../../model/types.ts'
+ * The outcome of one trial of a search. Pure.
+ * @import { ProcessRecord, TrialRecord } from '../../model/types.ts'
  * @typedef {Omit<ProcessRecord['memory'], 'idleRssBytes'>} SidecarMemory
  */
 
@@ -33,7 +34,9 @@ const OWN_GATES = ['answers', 'errors', 'hung-users', 'overflow', 'oom', 'drops'
  * Says whether a trial held the rate, without drops, with errors of at most 0.1 %, the p99 within the limit, and no kill for
  * memory. A trial that other programs disturbed, or without a p99 that is required, is not judged, unless the sidecar used up its
  * own cap far below the rate: then it has failed. Without a required p99, only gates that spoil the memory count.
- * @param {TrialRecord} record @param {number | null} p99Ms null: no p99 is required @returns {Outcome}
+ * @param {TrialRecord} record
+ * @param {number | null} p99Ms null: no p99 is required
+ * @returns {Outcome}
  */
 export function judgeOutcome(record, p99Ms) {
   const sidecars = listSidecars(record)
@@ -94,7 +97,11 @@ export function judgeOutcome(record, p99Ms) {
   return end(true, p99 === null ? 'held' : `held: p99 ${p99.toFixed(1)} ms`)
 }
 
-/** Returns the memory of the largest sidecar; undefined: there is none. @param {ProcessRecord[]} sidecars @returns {SidecarMemory | undefined} */
+/**
+ * Returns the memory of the largest sidecar; undefined: there is none.
+ * @param {ProcessRecord[]} sidecars
+ * @returns {SidecarMemory | undefined}
+ */
 function findLargestMemory(sidecars) {
   const findPeakBytes = (/** @type {ProcessRecord} */ { memory }) =>
     Math.max(memory.peakBytes ?? 0, memory.rssBytes ?? 0)

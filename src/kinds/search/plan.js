@@ -4,8 +4,14 @@ import { LOAD_AXES } from '../../model/axes/load.js'
 import { p99Ms } from '../../model/bounds.js'
 import { listUsualTrials, TRIALS, USUAL } from './trial-counts.js'
 
-/** The plan of searches, and their part of an experiment file. Pure. @import { Plan } from '../../model/types.ts' */
-/** @import { Arm } from '../../model/types.ts' @import { KindPlan } from '../kind.js' */
+/**
+ * The plan of searches, and their part of an experiment file. Pure.
+ * @import { Plan } from '../../model/types.ts'
+ */
+/**
+ * @import { Arm } from '../../model/types.ts'
+ * @import { KindPlan } from '../kind.js'
+ */
 
 const ratePerSecond = LOAD_AXES.ratePerSecond.schema
 // Width of the final bracket, as a fraction of its lower end.
@@ -50,7 +56,10 @@ export const searchPlan = {
   chooseWindowSeconds: (seconds, ratePerSecond) => Math.max(seconds, P99_REQUESTS / ratePerSecond),
 }
 
-/** Renders why windows are long: at a low rate, enough requests for a p99 take long; empty: they are not. @param {Arm[]} arms */
+/**
+ * Renders why windows are long: at a low rate, enough requests for a p99 take long; empty: they are not.
+ * @param {Arm[]} arms
+ */
 function renderWindows(arms) {
   const seconds = Math.max(0, ...arms.map(({ load }) => load.windowSeconds))
   const isLongForP99 = arms.some(
@@ -62,7 +71,9 @@ function renderWindows(arms) {
 
 /**
  * Adds the precision of a profile and, to a search for limits, the number of trials that confirm them.
- * @param {z.infer<typeof searchSchema> | null} search @param {string} profile @returns null: there is no search
+ * @param {z.infer<typeof searchSchema> | null} search
+ * @param {string} profile
+ * @returns null: there is no search
  */
 export function specifySearch(search, profile) {
   if (search === null) return null

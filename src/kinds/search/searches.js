@@ -33,7 +33,8 @@ export function startSearch({ template, spec, cpus }) {
 /** @typedef {Extract<SearchSpec, { kind: 'size' | 'services' }> & { trialsToConfirm: number }} SizeSpec */
 /**
  * Says whether a search for limits is of this version: its answer follows from its trials, however many there are.
- * @param {SearchSpec} spec @returns {spec is SizeSpec}
+ * @param {SearchSpec} spec
+ * @returns {spec is SizeSpec}
  */
 export const isAnsweredByTrials = spec =>
   (spec.kind === 'size' || spec.kind === 'services') && spec.trialsToConfirm !== undefined
@@ -67,7 +68,8 @@ export function createResultSoFar({ template, spec, cpus, tried, isOver }) {
 
 /**
  * Judges a trial by the p99 of its search or, for a file of services, by the strictest of the services with its rate.
- * @param {SearchSpec} spec @param {TrialRecord} record
+ * @param {SearchSpec} spec
+ * @param {TrialRecord} record
  */
 export function judgeSearchTrial(spec, record) {
   return judgeOutcome(record, spec.kind === 'services' ? findP99Limit(spec, record.trial.arm) : spec.p99Ms)
@@ -75,7 +77,8 @@ export function judgeSearchTrial(spec, record) {
 
 /**
  * Computes the answer of a search from its records. Records after its end are ignored.
- * @param {SearchOptions} options @param {TrialRecord[]} records in their order
+ * @param {SearchOptions} options
+ * @param {TrialRecord[]} records in their order
  * @returns {SearchResult | SizeResult | SizeResult[] | null} null: it was cut short, and has none yet
  * @throws {BenchError} if a trial is of another arm than this version would try: the answer would be one that the run never gave
  */

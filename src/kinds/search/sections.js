@@ -11,7 +11,10 @@ import { isAnswered, listTrialRows } from './trial-rows.js'
 
 /** The results of searches, with the trials that show them. Pure. */
 /** @import { Manifest, ResultOf, SearchResult, SearchStep, SizeResult } from '../../model/types.ts' */
-/** @import { Answered } from './trial-rows.js' @import { Drawn, KindChart, Sections } from '../sections.js' */
+/**
+ * @import { Answered } from './trial-rows.js'
+ * @import { Drawn, KindChart, Sections } from '../sections.js'
+ */
 
 const WORDS = { knee: 'highest rate', cpu: 'smallest CPU limit', memory: 'smallest memory limit' }
 
@@ -49,7 +52,8 @@ export const searchSections = {
 
 /**
  * Counts the results of a file of services, one for each plane and load.
- * @param {Manifest['arms']} arms @param {{ ratePerSecond: number, payloadBytes: number }[]} services
+ * @param {Manifest['arms']} arms
+ * @param {{ ratePerSecond: number, payloadBytes: number }[]} services
  */
 function countLoads(arms, services) {
   const loads = new Set(services.map(({ ratePerSecond, payloadBytes }) => `${ratePerSecond} ${payloadBytes}`))
@@ -79,7 +83,10 @@ function renderService(size) {
   ]
 }
 
-/** Renders the result of an older search, with its checks and the resources to paste. @param {SizeResult} size */
+/**
+ * Renders the result of an older search, with its checks and the resources to paste.
+ * @param {SizeResult} size
+ */
 function renderSize(size) {
   const { cpu, memory, checks, isChecked } = size
   const lines = [...renderSearch(cpu), ...renderExtrapolation(size)]
@@ -132,13 +139,19 @@ function renderSearch(result) {
   return [head, ...steps.map(step => `    ${renderStep(step, result)}`)]
 }
 
-/** @param {SearchStep} step @param {SearchResult} result */
+/**
+ * @param {SearchStep} step
+ * @param {SearchResult} result
+ */
 function renderStep({ value, held, why, trials }, result) {
   const outcome = held === null ? 'not judged' : held ? 'held' : 'failed'
   return `${formatValue(value, result).padEnd(16)} ${outcome.padEnd(10)} ${why} (${trials.join(', ')})`
 }
 
-/** @param {number} value @param {Pick<SearchResult, 'unit'>} result */
+/**
+ * @param {number} value
+ * @param {Pick<SearchResult, 'unit'>} result
+ */
 function formatValue(value, { unit }) {
   if (unit === 'bytes') return `${(value / MIB).toFixed(2)} MiB`
   return unit === 'cores' ? renderNounCount(value, 'core') : `${value} requests/s`
@@ -146,7 +159,8 @@ function formatValue(value, { unit }) {
 
 /**
  * Draws the rates of a sizing's trials over their CPU, and the answers that have a CPU limit.
- * @param {Drawn<ResultOf<'search'>>} drawn @returns {KindChart[]} one; []: no trial was judged
+ * @param {Drawn<ResultOf<'search'>>} drawn
+ * @returns {KindChart[]} one; []: no trial was judged
  */
 function drawLimits({ result: { sizes }, records, colourFor }) {
   const lines = [...groupBy(sizes, renderArmName)].map(([label, sizesOfPlane]) => {
@@ -170,7 +184,11 @@ function drawLimits({ result: { sizes }, records, colourFor }) {
   return [{ form: 'overLimit', id: 'over-limit', title, lines }]
 }
 
-/** Lists the trials at CPU limits, and the checks, that held or failed. @param {SizeResult} size @param {boolean} isHeld */
+/**
+ * Lists the trials at CPU limits, and the checks, that held or failed.
+ * @param {SizeResult} size
+ * @param {boolean} isHeld
+ */
 function listSteps({ cpu, checks }, isHeld) {
   return [...cpu.steps, ...checks].filter(step => step.held === isHeld).flatMap(step => step.trials)
 }

@@ -6,13 +6,20 @@ import { withRate } from './step.js'
 import { findNeed, listOutcomesWithAllCpu, tryWithAllCpu } from './whole.js'
 
 /** Limits for services by a line through the CPU at the lowest and the highest rate, each tried. Pure. */
-/** @import { Arm, SearchSpec, SizeResult } from '../../model/types.ts' @import { Need, Tried, Trials } from './whole.js' */
-/** @import { Cell } from './cells.js' @typedef {Extract<SearchSpec, { kind: 'services' }>} ServicesSpec */
+/**
+ * @import { Arm, SearchSpec, SizeResult } from '../../model/types.ts'
+ * @import { Need, Tried, Trials } from './whole.js'
+ */
+/**
+ * @import { Cell } from './cells.js'
+ * @typedef {Extract<SearchSpec, { kind: 'services' }>} ServicesSpec
+ */
 /** @typedef {{ ratePerSecond: number, need: Need }} End */
 
 /**
  * Tries the lowest and the highest rate with all the CPU, then each rate at limits that these suggest.
- * @param {{ template: Arm, spec: ServicesSpec, cpus: number, tried: Tried[] }} options template: of a plane and a payload @returns {Trials}
+ * @param {{ template: Arm, spec: ServicesSpec, cpus: number, tried: Tried[] }} options template: of a plane and a payload
+ * @returns {Trials}
  */
 export function* tryServices({ template, spec, cpus, tried }) {
   const cells = listCells(spec, template)
@@ -26,7 +33,10 @@ export function* tryServices({ template, spec, cpus, tried }) {
   }
 }
 
-/** Says whether a rate was missed even with all the CPU, so that no limits can hold it. @param {{ cell: Arm, cpus: number, tried: Tried[] }} options */
+/**
+ * Says whether a rate was missed even with all the CPU, so that no limits can hold it.
+ * @param {{ cell: Arm, cpus: number, tried: Tried[] }} options
+ */
 function isOutOfReach({ cell, cpus, tried }) {
   const whole = listOutcomesWithAllCpu({ template: cell, cpus, tried })
   return whole.length > 0 && findNeed(whole) === null
@@ -56,7 +66,8 @@ export function createServicesResults({ template, spec, cpus, tried, isOver }) {
 
 /**
  * Finds the p99 that a trial of these services has to meet, in milliseconds: the strictest of those with its rate; null: none has it.
- * @param {ServicesSpec} spec @param {Arm} arm
+ * @param {ServicesSpec} spec
+ * @param {Arm} arm
  */
 export function findP99Limit(spec, arm) {
   return listCells(spec, arm).find(cell => cell.ratePerSecond === arm.load.ratePerSecond)?.p99Ms ?? null
@@ -64,7 +75,8 @@ export function findP99Limit(spec, arm) {
 
 /**
  * Finds what the lowest and the highest rate took.
- * @param {{ template: Arm, cells: Cell[], cpus: number, tried: Tried[] }} options @returns {End[]} without rates that were missed
+ * @param {{ template: Arm, cells: Cell[], cpus: number, tried: Tried[] }} options
+ * @returns {End[]} without rates that were missed
  */
 function findEndNeeds({ template, cells, cpus, tried }) {
   return listEndRates(cells).flatMap(ratePerSecond => {
@@ -73,7 +85,11 @@ function findEndNeeds({ template, cells, cpus, tried }) {
   })
 }
 
-/** Fits the CPU of the busiest sidecar over the rate. @param {End[]} ends two @returns {NonNullable<SizeResult['line']>} */
+/**
+ * Fits the CPU of the busiest sidecar over the rate.
+ * @param {End[]} ends two
+ * @returns {NonNullable<SizeResult['line']>}
+ */
 export function fitNeed(ends) {
   const { base, slope } = fitLine(ends.map(({ ratePerSecond, need }) => [ratePerSecond, 1000 * need.cores]))
   return { baseMillicores: base, slopeMillicoresPerRequestPerSecond: slope }
@@ -81,7 +97,8 @@ export function fitNeed(ends) {
 
 /**
  * Estimates what a rate takes: CPU by the line or in proportion to one end, memory as the end with more.
- * @param {{ ends: End[], ratePerSecond: number }} options @returns {Need | null} null: there is no end
+ * @param {{ ends: End[], ratePerSecond: number }} options
+ * @returns {Need | null} null: there is no end
  */
 export function estimateNeed({ ends, ratePerSecond }) {
   if (ends.length === 0) return null

@@ -10,7 +10,9 @@ import { findLargestBytes, findNeed, listOutcomesWithAllCpu } from './whole.js'
 /**
  * The answer of `size` from the trials of a load, however many there are: a search that was cut short, or whose trials were
  * spoiled, has an answer, too, whose state says so. Pure.
- * @import { Arm, SizeResult } from '../../model/types.ts' @import { Outcome } from './outcome.js' @import { Tried } from './whole.js'
+ * @import { Arm, SizeResult } from '../../model/types.ts'
+ * @import { Outcome } from './outcome.js'
+ * @import { Tried } from './whole.js'
  * @typedef {NonNullable<SizeResult['answer']>} Answer
  * @typedef {{ cores: number, bytes: number, outcomes: Outcome[] } & ReturnType<typeof judgeLimits>} Judged
  */
@@ -77,7 +79,11 @@ export function createSizeResult({ template, cpus, p99Ms, tried, isOver, service
 /** Says whether all judged trials met the p99; null: none was judged. @param {Answer} answer */
 const isHeld = ({ met, missed }) => (missed > 0 ? false : met > 0 ? true : null)
 
-/** Lists each trial with its limits, and what became of it. @param {Tried[]} tried @returns {NonNullable<SizeResult['trials']>} */
+/**
+ * Lists each trial with its limits, and what became of it.
+ * @param {Tried[]} tried
+ * @returns {NonNullable<SizeResult['trials']>}
+ */
 function listTrials(tried) {
   return tried.map(({ arm, outcome: { trial, held, p99Ms, why } }) => ({
     trial,
@@ -90,7 +96,12 @@ function listTrials(tried) {
   }))
 }
 
-/** Groups the trials that had a CPU and a memory limit by these, and judges each group. @param {Tried[]} tried @param {number} p99Ms @returns {Judged[]} */
+/**
+ * Groups the trials that had a CPU and a memory limit by these, and judges each group.
+ * @param {Tried[]} tried
+ * @param {number} p99Ms
+ * @returns {Judged[]}
+ */
 function groupByLimits(tried, p99Ms) {
   const limited = tried.filter(({ arm }) => arm.conditions.memoryLimitBytes !== null && findCpuCores(arm) !== null)
   const groups = groupBy(limited, ({ arm }) => `${findCpuCores(arm)} ${arm.conditions.memoryLimitBytes}`)
@@ -144,12 +155,16 @@ function findAnswer({ template, cpus, p99Ms, tried, groups, isOver }) {
   }
 }
 
-/** @template {{ cores: number, bytes: number }} T @param {T[]} groups */
+/**
+ * @template {{ cores: number, bytes: number }} T
+ * @param {T[]} groups
+ */
 const pickSmallest = groups => groups.toSorted((a, b) => a.cores - b.cores || a.bytes - b.bytes).at(0)
 
 /**
  * Picks the smallest limits at which no trial missed the p99, nor at larger limits; those that a trial met come first.
- * @param {Judged[]} groups @returns {Judged | undefined} undefined: all were missed
+ * @param {Judged[]} groups
+ * @returns {Judged | undefined} undefined: all were missed
  */
 function pickUnrefuted(groups) {
   const missed = groups.filter(group => group.missed > 0)
@@ -158,7 +173,11 @@ function pickUnrefuted(groups) {
   return pickSmallest(met.length > 0 ? met : left)
 }
 
-/** Renders why limits are not confirmed. @param {Judged} judged @param {boolean} isOver false: the search was cut short */
+/**
+ * Renders why limits are not confirmed.
+ * @param {Judged} judged
+ * @param {boolean} isOver false: the search was cut short
+ */
 function renderLackingProof({ met, boundMs, outcomes }, isOver) {
   const lost = outcomes.filter(o => o.held === null)
   const cause = findMostFrequentCause(lost)
@@ -173,7 +192,10 @@ function renderLackingProof({ met, boundMs, outcomes }, isOver) {
   return cause === null ? count : `${count}: ${cause}`
 }
 
-/** Finds the most frequent cause, in the words of its last outcome; causes that differ only in numbers are one; null: there is none. @param {Outcome[]} lost */
+/**
+ * Finds the most frequent cause, in the words of its last outcome; causes that differ only in numbers are one; null: there is none.
+ * @param {Outcome[]} lost
+ */
 function findMostFrequentCause(lost) {
   const causes = lost.map(({ cause, why }) => cause ?? why)
   const kinds = [...groupBy(causes, text => text.replaceAll(/[\d.]+/g, '')).values()]

@@ -9,7 +9,8 @@ import { findNeed, listOutcomesWithAllCpu, tryWithAllCpu } from './whole.js'
 /**
  * The trials that `size` makes of a load: some with all the CPU of the machine, which show what sidecars take, and then some
  * at the limits that this suggests, down to the smallest that are confirmed. size-result.js makes their result.
- * @import { Arm, SearchSpec } from '../../model/types.ts' @import { Need, Tried, Trials } from './whole.js'
+ * @import { Arm, SearchSpec } from '../../model/types.ts'
+ * @import { Need, Tried, Trials } from './whole.js'
  */
 
 /**
@@ -36,7 +37,8 @@ export function* trySize({ template, spec: { p99Ms, isExtrapolated }, cpus, trie
 
 /**
  * Suggests limits with room above the usage of sidecars. The CPU limit is at most the machine's CPUs, so that there may be less
- * room, or none. @param {{ need: Need, cpus: number }} options cpus: of the machine
+ * room, or none.
+ * @param {{ need: Need, cpus: number }} options cpus: of the machine
  * @returns {{ place: number, cores: number, bytes: number }} place: of the CPU limit on the CPU grid; cores: the CPU limit;
  *   bytes: the memory limit, rounded up
  */
@@ -45,7 +47,11 @@ export function suggestLimits({ need, cpus }) {
   return { place, cores: computeCoresAt(place, cpus), bytes: roundUp(need.bytes * ROOM.ofMemory) }
 }
 
-/** Computes the CPU limit at a place on the grid, at most the machine's CPUs. @param {number} place @param {number} cpus */
+/**
+ * Computes the CPU limit at a place on the grid, at most the machine's CPUs.
+ * @param {number} place
+ * @param {number} cpus
+ */
 const computeCoresAt = (place, cpus) => Math.min(cpus, computeCapAt(place))
 
 /**

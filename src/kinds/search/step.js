@@ -12,12 +12,17 @@ const WINS = 2
 const SPOILED_MOST = 6
 
 /** @typedef {SearchStep & { outcomes: Outcome[] }} TriedStep */
-/** A search yields the arm to try next. @template T @typedef {Generator<Arm, T, Outcome>} Search */
+/**
+ * A search yields the arm to try next.
+ * @template T
+ * @typedef {Generator<Arm, T, Outcome>} Search
+ */
 /** @typedef {{ template: Arm, spec: SearchSpec, cpus: number }} SearchOptions */
 
 /**
  * Tries an arm until it has held or failed `wins` times, failed clearly, or been spoiled six times.
- * @param {Arm} arm @param {number} value of the arm, for the result
+ * @param {Arm} arm
+ * @param {number} value of the arm, for the result
  * @param {{ by?: 'held' | 'survived', wins?: number }} [options] by: `survived` asks only whether the memory sufficed; by default
  *   `held`; wins: by default two
  * @returns {Search<TriedStep>} held: null if it was spoiled too often
@@ -38,7 +43,11 @@ export function* tryStep(arm, value, { by = 'held', wins = WINS } = {}) {
   }
 }
 
-/** Returns a step without its outcomes, which a result does not record. @param {TriedStep} step @returns {SearchStep} */
+/**
+ * Returns a step without its outcomes, which a result does not record.
+ * @param {TriedStep} step
+ * @returns {SearchStep}
+ */
 export function withoutOutcomes({ value, held, why, trials }) {
   return { value, held, why, trials }
 }
@@ -78,9 +87,15 @@ export const withRate = (arm, ratePerSecond) => ({
     windowSeconds: Math.max(arm.load.windowSeconds, P99_REQUESTS / ratePerSecond),
   },
 })
-/** Says whether the CPU of an arm is a request without a limit: beside a neighbour, on a full node. @param {Pick<Arm, 'conditions'>} arm */
+/**
+ * Says whether the CPU of an arm is a request without a limit: beside a neighbour, on a full node.
+ * @param {Pick<Arm, 'conditions'>} arm
+ */
 export const isByRequest = ({ conditions }) => conditions.neighbourCores !== undefined
-/** Returns the cores of an arm: its CPU limit, or its request beside a neighbour; null: it has none. @param {Arm} arm */
+/**
+ * Returns the cores of an arm: its CPU limit, or its request beside a neighbour; null: it has none.
+ * @param {Arm} arm
+ */
 export const findCpuCores = arm => (isByRequest(arm) ? (arm.conditions.cpuRequestCores ?? null) : arm.cpuLimitCores)
 /** Makes an arm with a CPU limit, or beside a neighbour with a CPU request. @type {(arm: Arm, cores: number) => Arm} */
 export const withCpu = (arm, cores) =>

@@ -2,7 +2,10 @@ import { listCells, listEndRates } from './cells.js'
 import { withRate } from './step.js'
 
 /** Numbers of trials that searches take, from which the time of a run is estimated. Pure. */
-/** @import { Arm, Plan } from '../../model/types.ts' @typedef {NonNullable<Plan['search']>} Search */
+/**
+ * @import { Arm, Plan } from '../../model/types.ts'
+ * @typedef {NonNullable<Plan['search']>} Search
+ */
 
 /** Trials that must meet the p99 to confirm limits: three, or up to five if their p99s are too far apart. */
 export const TRIALS = { least: 3, most: 5 }
@@ -20,7 +23,11 @@ const WHOLE_MOST = WHOLE.missedMost - 1 + WHOLE.lostMost
  */
 export const USUAL = { size: 6, knee: 20, 'memory-floor': 12 }
 
-/** Lists the arms of the trials that a search usually takes on a quiet machine, each with its rate. @param {Search} search @param {Arm[]} arms */
+/**
+ * Lists the arms of the trials that a search usually takes on a quiet machine, each with its rate.
+ * @param {Search} search
+ * @param {Arm[]} arms
+ */
 export function listUsualTrials(search, arms) {
   const ofOne = search.kind === 'services' ? 0 : USUAL[search.kind]
   return arms.flatMap(arm => listTrials(search, arm, { whole: 1, limits: TRIALS.least, ofOne }))
@@ -28,7 +35,9 @@ export function listUsualTrials(search, arms) {
 
 /**
  * Lists the arms of the most trials that a search for limits takes.
- * @param {Search} search @param {Arm[]} arms @returns {Arm[] | null} null: it has no such bound, as a search for anything else and
+ * @param {Search} search
+ * @param {Arm[]} arms
+ * @returns {Arm[] | null} null: it has no such bound, as a search for anything else and
  *   one that extrapolates
  */
 export function listMostTrials(search, arms) {
@@ -42,7 +51,8 @@ export function listMostTrials(search, arms) {
 /**
  * Lists the trials of a search of one arm. A file of services has trials with all the CPU at its lowest and its highest rate, and
  * trials at the limits of each rate; every other search tries the arm at its own rate.
- * @param {Search} search @param {Arm} arm
+ * @param {Search} search
+ * @param {Arm} arm
  * @param {{ whole: number, limits: number, ofOne: number }} counts whole: with all the CPU; limits: at limits; ofOne: of a search
  *   that has no file of services
  * @returns {Arm[]}

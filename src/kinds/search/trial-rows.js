@@ -20,10 +20,17 @@ const REQUEST = {
     'CPU: the request of each sidecar, without a CPU limit, beside the neighbour. None below what the busiest sidecar used on average is tried.',
 }
 
-/** Says whether a result has an answer: those of older searches have none. @param {SizeResult} size @returns {size is Answered} */
+/**
+ * Says whether a result has an answer: those of older searches have none.
+ * @param {SizeResult} size
+ * @returns {size is Answered}
+ */
 export const isAnswered = size => size.answer !== undefined
 
-/** Renders the limits of an answer, or the CPU request beside a neighbour, in one line; `no limits`: it has none. @param {Answered} size */
+/**
+ * Renders the limits of an answer, or the CPU request beside a neighbour, in one line; `no limits`: it has none.
+ * @param {Answered} size
+ */
 export function renderLimits({ answer: { limits, requestCores }, neighbourCores }) {
   if (limits === null) return 'no limits'
   const { millicores, mebibytes } = toLimits(limits)
@@ -32,7 +39,10 @@ export function renderLimits({ answer: { limits, requestCores }, neighbourCores 
   return `${request}CPU limit ${millicores}m, memory limit ${mebibytes}Mi`
 }
 
-/** Renders a table of every trial of each plane, with what its sidecars used, and the rules below; []: there are no sizes. @param {Answered[]} sizes */
+/**
+ * Renders a table of every trial of each plane, with what its sidecars used, and the rules below; []: there are no sizes.
+ * @param {Answered[]} sizes
+ */
 export function listTrialRows(sizes) {
   if (sizes.length === 0) return []
   const rows = [...groupBy(sizes, renderArmName)].flatMap(([name, sizesOfPlane]) => [
@@ -67,7 +77,10 @@ function renderTrial({ trial, ratePerSecond, cpuCores, memoryBytes, state, p99Ms
   ]
 }
 
-/** Renders what sidecars used, in each measure of memory that was read. @param {NonNullable<SizeAnswer['need']>} need */
+/**
+ * Renders what sidecars used, in each measure of memory that was read.
+ * @param {NonNullable<SizeAnswer['need']>} need
+ */
 function renderNeed({ cores, bytes, memory }) {
   const renderMebibytesOrDash = (/** @type {number | null} */ value) =>
     value === null ? '-' : (value / MIB).toFixed(1)

@@ -3,7 +3,8 @@ import { WHOLE } from './trial-counts.js'
 
 /**
  * Trials of a load with all the CPU of the machine: whether it can be met here, and what sidecars take for it. Pure.
- * @import { Arm } from '../../model/types.ts' @import { Outcome } from './outcome.js'
+ * @import { Arm } from '../../model/types.ts'
+ * @import { Outcome } from './outcome.js'
  * @typedef {{ arm: Arm, outcome: Outcome }} Tried
  * @typedef {Generator<Arm, void, Outcome>} Trials
  * @typedef {{ cores: number, bytes: number }} Need CPU of the busiest sidecar, and memory of the largest
@@ -11,7 +12,8 @@ import { WHOLE } from './trial-counts.js'
 
 /**
  * Tries a load with all the CPU until it was met, missed twice, or spoiled six times, or twice if these trials show what sidecars
- * take. @param {{ template: Arm, cpus: number, tried: Tried[] }} options tried: the caller adds each trial that it measured
+ * take.
+ * @param {{ template: Arm, cpus: number, tried: Tried[] }} options tried: the caller adds each trial that it measured
  * @returns {Trials}
  */
 export function* tryWithAllCpu({ template, cpus, tried }) {
@@ -25,7 +27,10 @@ export function* tryWithAllCpu({ template, cpus, tried }) {
   }
 }
 
-/** Lists the outcomes of a load with all the CPU. @param {{ template: Arm, cpus: number, tried: Tried[] }} options */
+/**
+ * Lists the outcomes of a load with all the CPU.
+ * @param {{ template: Arm, cpus: number, tried: Tried[] }} options
+ */
 export function listOutcomesWithAllCpu({ template, cpus, tried }) {
   const { id } = withCpu(template, cpus)
   return tried.filter(({ arm }) => arm.id === id).map(({ outcome }) => outcome)
@@ -44,7 +49,10 @@ export function findNeed(whole) {
     : { cores: Math.max(...measured.map(o => o.coresMost)), bytes: findLargestBytes(measured) }
 }
 
-/** Computes the bytes of the largest sidecar, with the pages of its program that its cgroup was not charged for; 0: none was read. @param {Outcome[]} outcomes */
+/**
+ * Computes the bytes of the largest sidecar, with the pages of its program that its cgroup was not charged for; 0: none was read.
+ * @param {Outcome[]} outcomes
+ */
 export function findLargestBytes(outcomes) {
   return Math.max(0, ...outcomes.map(o => Math.max(o.peakBytesMost + o.unchargedBytes, o.rssBytesMost)))
 }

@@ -146,7 +146,10 @@ function computeLargestBody({ payloadBytes = 0, requests = [] }) {
   return Math.max(payloadBytes, ...requests.flatMap(kind => [kind.requestBytes, kind.responseBytes]))
 }
 
-/** Renders the kinds of requests of each arm as JSON, which bench/k6/requests.js reads. @param {Load[]} loads */
+/**
+ * Renders the kinds of requests of each arm as JSON, which bench/k6/requests.js reads.
+ * @param {Load[]} loads
+ */
 function renderRequests(loads) {
   const render = (/** @type {RequestKind} */ { requestHeaderBytes, serviceTime, chunks, ...kind }) => ({
     ...kind,
@@ -156,7 +159,10 @@ function renderRequests(loads) {
   return JSON.stringify(loads.map(({ requests = [] }) => requests.map(render)))
 }
 
-/** Chooses the script of bench/k6 that makes a load, by its name without `.js`. @param {Load} load */
+/**
+ * Chooses the script of bench/k6 that makes a load, by its name without `.js`.
+ * @param {Load} load
+ */
 function chooseScript({ kind, isInterleaved }) {
   if (kind === 'interleaved') return 'interleaved'
   return isInterleaved ? 'open-interleaved' : `${kind}-loop`

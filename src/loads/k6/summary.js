@@ -20,8 +20,10 @@ const USED_STATISTICS = /^(?:count|avg|passes|matches|p\([\d.]+\))$/
 /**
  * Parses the result that the scripts of bench/k6 print when they end. k6 gives handleSummary a metric's numbers under
  * `values` (all 1.x), or beside its name and type (the machine-readable summary): both are read.
- * @param {string} log of k6 @param {number} [place] of the arm among interleaved ones
- * @returns {LoadResult | null} null: it printed no result @throws {BenchError} with the line if the result is damaged
+ * @param {string} log of k6
+ * @param {number} [place] of the arm among interleaved ones
+ * @returns {LoadResult | null} null: it printed no result
+ * @throws {BenchError} with the line if the result is damaged
  */
 export function parseResult(log, place = 0) {
   const lines = log.split('\n')
@@ -41,7 +43,8 @@ export function parseResult(log, place = 0) {
 /**
  * Reads a result without its failures, which are in other lines of the log. ownSeconds: seconds of the window in which an interleaved
  * arm had the load; absent: the arm was not interleaved.
- * @param {string} line JSON @returns {Omit<LoadResult, 'failures' | 'loud'> & { loud?: ReturnType<typeof readLoudRequests>, ownSeconds?: number }}
+ * @param {string} line JSON
+ * @returns {Omit<LoadResult, 'failures' | 'loud'> & { loud?: ReturnType<typeof readLoudRequests>, ownSeconds?: number }}
  */
 function readResult(line) {
   const { metrics, pieceMs = 0, pieces = [], ownSeconds } = assertResultShape(printed, JSON.parse(line))
@@ -82,7 +85,9 @@ function readResult(line) {
 
 /**
  * Reads the number of requests of each kind; empty: the load has one kind.
- * @param {Record<string, unknown>} metrics @param {(name: string) => number} readMetricCount @returns {Pick<LoadResult, 'kinds'>}
+ * @param {Record<string, unknown>} metrics
+ * @param {(name: string) => number} readMetricCount
+ * @returns {Pick<LoadResult, 'kinds'>}
  */
 function readKinds(metrics, readMetricCount) {
   const names = Object.keys(metrics).filter(name => /^kind_\d+$/.test(name))
@@ -91,7 +96,8 @@ function readKinds(metrics, readMetricCount) {
 
 /**
  * Counts requests to the loud pair, and to each other pair.
- * @param {Record<string, unknown>} metrics @param {(name: string) => number} readMetricCount
+ * @param {Record<string, unknown>} metrics
+ * @param {(name: string) => number} readMetricCount
  */
 function readLoudRequests(metrics, readMetricCount) {
   const quiet = Object.keys(metrics).filter(name => /^quiet_\d+$/.test(name))
@@ -103,7 +109,11 @@ function readLoudRequests(metrics, readMetricCount) {
   }
 }
 
-/** Reads the bytes at the sockets of k6. @param {(name: string) => number} readMetricCount @returns {NonNullable<LoadResult['wire']>} */
+/**
+ * Reads the bytes at the sockets of k6.
+ * @param {(name: string) => number} readMetricCount
+ * @returns {NonNullable<LoadResult['wire']>}
+ */
 function readWire(readMetricCount) {
   return {
     sentBytes: readMetricCount('data_sent'),
@@ -114,7 +124,8 @@ function readWire(readMetricCount) {
 
 /**
  * Reads the service times that were drawn.
- * @param {(name: string) => Record<string, number>} readMetricValues @returns {NonNullable<LoadResult['waited']>}
+ * @param {(name: string) => Record<string, number>} readMetricValues
+ * @returns {NonNullable<LoadResult['waited']>}
  */
 function readServiceTimes(readMetricValues) {
   const { count, avg: meanMs } = readMetricValues('waited_0')
@@ -142,7 +153,8 @@ function readBurst({ readMetricValues, readMetricCount }) {
  * Sums the verified requests of an arm over users, for each tenth of a second of the window (each second in logs of older kits).
  * Each user logs its counts when it ends, with commas between the tenths of an arm and semicolons between arms. Returns `perTenth`, or
  * `perSecond` for such older logs.
- * @param {string} log @param {number} place of the arm
+ * @param {string} log
+ * @param {number} place of the arm
  */
 function sumUserCounts(log, place) {
   /** @type {number[]} */
@@ -156,7 +168,8 @@ function sumUserCounts(log, place) {
 
 /**
  * Picks the statistics of a metric that the kit uses, in either form.
- * @param {z.infer<typeof metric>} written @throws {Error} if one is not a number
+ * @param {z.infer<typeof metric>} written
+ * @throws {Error} if one is not a number
  */
 function readNumbers({ values, ...beside }) {
   const read = Object.entries(assertResultShape(metric, values ?? beside)).filter(
@@ -168,7 +181,8 @@ function readNumbers({ values, ...beside }) {
 /**
  * Computes the 99th percentile of how late requests started, in milliseconds; null: they were not timed. k6 does not number the
  * requests that it drops, so after a drop all seem late by as much: the least lateness is subtracted.
- * @param {Record<string, number>} lag @param {number} dropped
+ * @param {Record<string, number>} lag
+ * @param {number} dropped
  */
 function computeLagP99Ms(lag, dropped) {
   const p99 = lag['p(99)'] ?? null
@@ -177,7 +191,8 @@ function computeLagP99Ms(lag, dropped) {
 
 /**
  * Creates a point for each piece of the window.
- * @param {[number, number | null, number | null][]} pieces requests, p50 ms, p99 ms @param {number} seconds of each
+ * @param {[number, number | null, number | null][]} pieces requests, p50 ms, p99 ms
+ * @param {number} seconds of each
  * @returns {LoadPoint[]}
  */
 function createSeries(pieces, seconds) {
@@ -186,7 +201,8 @@ function createSeries(pieces, seconds) {
 
 /**
  * Computes the distribution from the quantiles of a metric. A quantile just below another only corrects that one, and is left out.
- * @param {Record<string, number>} values in ms @returns {Distribution | null} null: no request was counted
+ * @param {Record<string, number>} values in ms
+ * @returns {Distribution | null} null: no request was counted
  */
 function computeDistribution(values) {
   if (!values.count) return null
@@ -216,7 +232,8 @@ const DIGITS = 1e4
 /**
  * Computes the quantile by nearest rank, in milliseconds: the time of one of the requests. k6 interpolates between the two nearest ranks
  * (TrendSink.P): if half of the requests take 1 ms and half 100, its p50 is a time that none took. The slope down to a quantile
- * just below gives the distance of the two. @param {{ percent: number, ms: number, belowMs: number, count: number }} of count: of requests
+ * just below gives the distance of the two.
+ * @param {{ percent: number, ms: number, belowMs: number, count: number }} of count: of requests
  */
 function computeQuantileMs({ percent, ms, belowMs, count }) {
   const q = percent / 100

@@ -120,7 +120,11 @@ function findAnswerBytes({ payloadBytes = 0, requests }) {
   return requests ? requests[0].responseBytes : payloadBytes
 }
 
-/** Renders the variables of the request of each arm; empty: it is the echoed POST. @param {Load[]} loads @returns {Record<string, string>} */
+/**
+ * Renders the variables of the request of each arm; empty: it is the echoed POST.
+ * @param {Load[]} loads
+ * @returns {Record<string, string>}
+ */
 function renderRequests(loads) {
   const kinds = loads.flatMap(({ requests = [] }) => requests)
   if (kinds.length === 0) return {}
@@ -136,7 +140,8 @@ function renderRequests(loads) {
 
 /**
  * Counts the threads: at most one for each CPU, and a divisor of the users, as wrk gives each thread equally many.
- * @param {number} cpus @param {number} users
+ * @param {number} cpus
+ * @param {number} users
  */
 function countThreads(cpus, users) {
   let threads = Math.max(1, Math.min(cpus, users))

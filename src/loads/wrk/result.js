@@ -36,8 +36,10 @@ const report = z.object({
 
 /**
  * Parses the result that bench/wrk/closed-loop.lua prints when wrk ends, a line for each thread.
- * @param {string} log of wrk @param {number} [place] of the arm among interleaved ones
- * @returns {LoadResult | null} null: it printed no result @throws {BenchError} if a line is damaged or missing
+ * @param {string} log of wrk
+ * @param {number} [place] of the arm among interleaved ones
+ * @returns {LoadResult | null} null: it printed no result
+ * @throws {BenchError} if a line is damaged or missing
  */
 export function parseResult(log, place = 0) {
   const all = log.split('\n').flatMap((line, i) => {
@@ -75,7 +77,11 @@ export function parseResult(log, place = 0) {
   }
 }
 
-/** Sums the service times that the application reported; empty: none. @param {ThreadReport[]} threads @returns {Pick<LoadResult, 'waited'>} */
+/**
+ * Sums the service times that the application reported; empty: none.
+ * @param {ThreadReport[]} threads
+ * @returns {Pick<LoadResult, 'waited'>}
+ */
 function sumServiceTimes(threads) {
   const all = threads.flatMap(({ waited }) => waited ?? [])
   const count = all.reduce((sum, waited) => sum + waited.count, 0)
@@ -103,7 +109,8 @@ const QUANTILES = [
 
 /**
  * Computes the distribution of response times.
- * @param {Pick<ThreadReport, 'classes' | 'sumMicros'>} times @returns {Distribution | null} null: there was no request
+ * @param {Pick<ThreadReport, 'classes' | 'sumMicros'>} times
+ * @returns {Distribution | null} null: there was no request
  */
 function computeDistribution({ classes, sumMicros }) {
   const count = classes.reduce((all, [, n]) => all + n, 0)

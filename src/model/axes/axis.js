@@ -54,7 +54,8 @@ export function renderMemorySize(bytes) {
 /**
  * Creates axes of sidecars, by name. Each reads the condition of its name from an arm (null: the arm has none). Its default is null.
  * @template {Record<string, Pick<Axis, 'schema' | 'render' | 'label'> & Partial<Axis> & { recorded: import('zod').ZodType }>} Axes
- * @param {TrialKind[]} kinds of axes without kinds of their own @param {Axes} axes
+ * @param {TrialKind[]} kinds of axes without kinds of their own
+ * @param {Axes} axes
  */
 export function createConditionAxes(kinds, axes) {
   const complete = Object.entries(axes).map(([name, axis]) => {
@@ -67,19 +68,29 @@ export function createConditionAxes(kinds, axes) {
   )
 }
 
-/** Reads a whole number above 0, in decimal digits only. @param {string} text @throws {UsageError} for any other text */
+/**
+ * Reads a whole number above 0, in decimal digits only.
+ * @param {string} text
+ * @throws {UsageError} for any other text
+ */
 export function readCount(text) {
   if (!/^[1-9]\d*$/.test(text) || !Number.isFinite(Number(text)))
     throw new UsageError('a whole number above 0 is needed')
   return Number(text)
 }
 
-/** Reads a whole number, 0 included. @param {string} text @throws {UsageError} for any other text */
+/**
+ * Reads a whole number, 0 included.
+ * @param {string} text
+ * @throws {UsageError} for any other text
+ */
 export const readCountOrZero = text => (text === '0' ? 0 : readCount(text))
 
 /**
  * Reads a size above 0.
- * @param {string} text such as 64MiB @returns {number} bytes @throws {UsageError} for another form, 0, or a fraction of a byte
+ * @param {string} text such as 64MiB
+ * @returns {number} bytes
+ * @throws {UsageError} for another form, 0, or a fraction of a byte
  */
 export function readSize(text) {
   const bytes = readBytes(text)
@@ -90,12 +101,21 @@ export function readSize(text) {
   )
 }
 
-/** Reads a size that may be 0. @param {string} text @returns {number} bytes @throws {UsageError} as readSize() */
+/**
+ * Reads a size that may be 0.
+ * @param {string} text
+ * @returns {number} bytes
+ * @throws {UsageError} as readSize()
+ */
 export function readSizeOrNone(text) {
   return /^0B?$/.test(text) ? 0 : readSize(text)
 }
 
-/** Reads a positive number of cores, such as 0.25 or .5. @param {string} text @throws {UsageError} for any other text */
+/**
+ * Reads a positive number of cores, such as 0.25 or .5.
+ * @param {string} text
+ * @throws {UsageError} for any other text
+ */
 export function readCores(text) {
   const cores = Number(text)
   if (!/^(\d+\.?\d*|\.\d+)$/.test(text) || !(cores > 0) || !Number.isFinite(cores))
@@ -105,7 +125,9 @@ export function readCores(text) {
 
 /**
  * Creates a reader that reads `none` as null, and any other text as `read` does.
- * @template T @param {(text: string) => T} read @returns {(text: string) => T | null}
+ * @template T
+ * @param {(text: string) => T} read
+ * @returns {(text: string) => T | null}
  */
 export function createNoneParser(read) {
   return text => (text === 'none' ? null : read(text))

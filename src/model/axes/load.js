@@ -14,7 +14,10 @@ import {
   UNDER_LOAD,
 } from './axis.js'
 
-/** The axes of the load and of the services that it reaches. Pure. @import { Axis } from './axis.js' */
+/**
+ * The axes of the load and of the services that it reaches. Pure.
+ * @import { Axis } from './axis.js'
+ */
 
 /** Placements of interleaved arms on CPUs: the kernel's choice, or the generator on CPUs of its own. */
 const PLACEMENTS = /** @type {const} */ (['unpinned', 'apart'])
@@ -295,7 +298,11 @@ export const LOAD_AXES = {
   },
 }
 
-/** Reads a number of CPUs. @param {string} text such as 2c or 0.5 @throws {UsageError} for 0 or another form */
+/**
+ * Reads a number of CPUs.
+ * @param {string} text such as 2c or 0.5
+ * @throws {UsageError} for 0 or another form
+ */
 function readNeighbour(text) {
   if (!/^\d*\.?\d+c?$/.test(text)) throw new UsageError('a number of CPUs is needed, such as 2c or 0.5c')
   return readCores(text.replace(/c$/, ''))

@@ -15,7 +15,10 @@ import {
 
 const TLS_KINDS = /** @type {const} */ (['plaintext', 'ecdsa-p256', 'rsa-2048', 'ecdsa-p256+x25519mlkem768'])
 
-/** The axes of a sidecar: its resources, its configuration and its work. Pure. @import { Axis } from './axis.js' */
+/**
+ * The axes of a sidecar: its resources, its configuration and its work. Pure.
+ * @import { Axis } from './axis.js'
+ */
 
 export const SIDECAR_AXES = createConditionAxes(UNDER_LOAD, {
   tls: {

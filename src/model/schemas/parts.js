@@ -125,7 +125,11 @@ export const conditions = z
  *   Axes[Name] extends { recorded: infer Schema } ? Schema : never }} Recorded
  */
 
-/** Picks the schemas of conditions from axes; an axis without `recorded` is no condition. @template {Record<string, object>} Axes @param {Axes} axes */
+/**
+ * Picks the schemas of conditions from axes; an axis without `recorded` is no condition.
+ * @template {Record<string, object>} Axes
+ * @param {Axes} axes
+ */
 function pickRecordedSchemas(axes) {
   const schemas = Object.entries(axes).flatMap(([name, axis]) => ('recorded' in axis ? [[name, axis.recorded]] : []))
   return /** @type {Recorded<Axes>} */ (Object.fromEntries(schemas))

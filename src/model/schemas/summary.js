@@ -388,7 +388,11 @@ export const summarySchema = z.object({
   results: z.array(result).describe('of each kind of trials, in the order of its first arm'),
 })
 
-/** Makes fields that are all quantities. @template {string} Name @param {Name[]} names */
+/**
+ * Makes fields that are all quantities.
+ * @template {string} Name
+ * @param {Name[]} names
+ */
 function createQuantityFields(...names) {
   return /** @type {Record<Name, typeof quantity>} */ (Object.fromEntries(names.map(name => [name, quantity])))
 }

@@ -31,7 +31,9 @@ const buffer = Buffer.alloc(16384)
 
 /**
  * Opens the counters of a cgroup v1: one folder in each hierarchy (some may be the same). Without a memory controller there, the
- * memory of its processes is read from /proc. @param {Folders} folders @returns {Counters}
+ * memory of its processes is read from /proc.
+ * @param {Folders} folders
+ * @returns {Counters}
  */
 export function openCountersV1({ cpu, cpuacct, memory }) {
   return openCounters({
@@ -58,7 +60,9 @@ export function openCountersV1({ cpu, cpuacct, memory }) {
 
 /**
  * Opens the counters of a cgroup v2. Without a memory controller there, the memory of its processes is read from /proc; a kernel
- * before 5.19 gives no peak. @param {string} folder @returns {Counters}
+ * before 5.19 gives no peak.
+ * @param {string} folder
+ * @returns {Counters}
  */
 export function openCountersV2(folder) {
   const joinPath = (/** @type {string} */ name) => path.join(folder, name)
@@ -125,7 +129,11 @@ export function readQuotaV2(folder) {
  * @property {(folder: string) => number} readQuota in cores; infinite: none
  */
 
-/** Opens the counters of a cgroup. @param {CgroupVersion} version @returns {Counters} */
+/**
+ * Opens the counters of a cgroup.
+ * @param {CgroupVersion} version
+ * @returns {Counters}
+ */
 function openCounters({ folder, folders, paths, parseUsage, throttled, prefix, anon, quotaFile, readQuota }) {
   const entries = Object.entries(paths).map(([name, file]) => [name, openCounterFile(file)])
   /** @type {Record<keyof typeof paths, ReturnType<typeof openCounterFile> | undefined>} */
@@ -179,7 +187,11 @@ function openCounters({ folder, folders, paths, parseUsage, throttled, prefix, a
 }
 
 /**
- * Does a read of a cgroup. @template T @param {string} folder @param {() => T} act @returns {T}
+ * Does a read of a cgroup.
+ * @template T
+ * @param {string} folder
+ * @param {() => T} act
+ * @returns {T}
  * @throws {BenchError} when the group is gone (ENODEV, ENOENT); any other error as it is
  */
 export function readCgroup(folder, act) {
@@ -195,8 +207,10 @@ export function readCgroup(folder, act) {
 
 /**
  * Opens a kernel file for many readings, since opening it for each costs twice as much, and more. Its text is ASCII, and is read
- * up to the size of the buffer. @param {string} file
- * @returns {{ read: () => string, close: () => void }} @throws when the file cannot be opened, and `readCgroupFile` when it is gone
+ * up to the size of the buffer.
+ * @param {string} file
+ * @returns {{ read: () => string, close: () => void }}
+ * @throws when the file cannot be opened, and `readCgroupFile` when it is gone
  */
 export function openCounterFile(file) {
   const fd = openSync(file, 'r')
@@ -206,14 +220,20 @@ export function openCounterFile(file) {
   }
 }
 
-/** Lists the pids of a cgroup; 0 is a process of another pid namespace, []: it is empty. @param {string} folder @throws when it is gone */
+/**
+ * Lists the pids of a cgroup; 0 is a process of another pid namespace, []: it is empty.
+ * @param {string} folder
+ * @throws when it is gone
+ */
 export function readPids(folder) {
   return readCgroupFile(folder, 'cgroup.procs').split('\n').filter(Boolean).map(parseNumber)
 }
 
 /**
  * Reads the whole number after a name in lines such as `name value`. Only 22 characters after the name are read.
- * @param {string} text @param {string} name @returns {number} NaN: no line begins with the name
+ * @param {string} text
+ * @param {string} name
+ * @returns {number} NaN: no line begins with the name
  */
 export function parseNumberAfter(text, name) {
   if (text.startsWith(`${name} `)) return Number.parseInt(text.slice(name.length + 1, name.length + 23), 10)
@@ -223,7 +243,8 @@ export function parseNumberAfter(text, name) {
 
 /**
  * Finds where cgroups are mounted. The first mount of each counts, as those of a chroot may go. `v1` has the mounts by controller,
- * and is empty without version 1; `v2` is null without version 2. @param {string} mountinfo as of proc(5)
+ * and is empty without version 1; `v2` is null without version 2.
+ * @param {string} mountinfo as of proc(5)
  */
 export function parseMounts(mountinfo) {
   const v1 = new Map()
@@ -243,7 +264,8 @@ export function parseMounts(mountinfo) {
 
 /**
  * Finds this process's path in a hierarchy; `/`: it is not listed.
- * @param {string} text of /proc/self/cgroup @param {string} controller empty for version 2
+ * @param {string} text of /proc/self/cgroup
+ * @param {string} controller empty for version 2
  */
 export function findCgroupPath(text, controller) {
   const line = text.split('\n').find(l => l.split(':')[1]?.split(',').includes(controller))
@@ -252,14 +274,19 @@ export function findCgroupPath(text, controller) {
 
 /**
  * Joins a mount and this process's path. In a container the path may not exist there: then the mount is its group.
- * @param {string} mount @param {string} relative @returns {string} without a slash at its end
+ * @param {string} mount
+ * @param {string} relative
+ * @returns {string} without a slash at its end
  */
 export function joinExistingPath(mount, relative) {
   const folder = path.join(mount, relative)
   return existsSync(folder) ? folder.replace(/\/$/, '') : mount
 }
 
-/** @param {string} folder @param {string} name */
+/**
+ * @param {string} folder
+ * @param {string} name
+ */
 function readCgroupFile(folder, name) {
   return readFileSync(path.join(folder, name), 'utf8')
 }

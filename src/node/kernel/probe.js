@@ -69,7 +69,8 @@ export function createProbe({ group, listens, listSockets = listListeners }) {
 
 /**
  * Says whether a listening socket is at an endpoint. A socket of all addresses (`*`) is at 0.0.0.0 only, not at a single address.
- * @param {Endpoint} socket @param {Endpoint} endpoint
+ * @param {Endpoint} socket
+ * @param {Endpoint} endpoint
  */
 export function isAt(socket, { address, port }) {
   return socket.address === (address === '0.0.0.0' ? '*' : address) && socket.port === port
@@ -78,7 +79,8 @@ export function isAt(socket, { address, port }) {
 /**
  * Reads the threads of a process with their CPU time and their waits for a CPU (Documentation/scheduler/sched-stats.rst).
  * Threads that end meanwhile are left out, and `waitSeconds` is absent if it cannot be read. The list is empty when the process
- * has ended, or the kernel keeps no such statistics. @param {number} pid
+ * has ended, or the kernel keeps no such statistics.
+ * @param {number} pid
  */
 export function readThreads(pid) {
   return listProcEntries(`/proc/${pid}/task`).flatMap(id => {
@@ -93,7 +95,8 @@ export function readThreads(pid) {
 
 /**
  * Reads the CPU time of a process, to a clock tick, with that of threads that have ended (proc(5), stat): its own, and
- * that of children that it has waited for. Empty when the process has ended. @param {number} pid
+ * that of children that it has waited for. Empty when the process has ended.
+ * @param {number} pid
  * @returns {import('../../model/types.ts').ProcessUsage[]}
  */
 export function readUsage(pid) {

@@ -3,39 +3,60 @@ import { callSafely } from '../../lib/call-safely.js'
 
 /** @import { HostCpu } from '../../model/types.ts' */
 
-/** Lists the entries of a folder of /proc; none when its process has ended. @param {string} folder */
+/**
+ * Lists the entries of a folder of /proc; none when its process has ended.
+ * @param {string} folder
+ */
 export const listProcEntries = folder => callSafely(() => readdirSync(folder), /** @type {string[]} */ ([]))
 
-/** Reads a file of /proc; empty when its process has ended, or it may not be read. @param {string} file */
+/**
+ * Reads a file of /proc; empty when its process has ended, or it may not be read.
+ * @param {string} file
+ */
 export const readProcFile = file => callSafely(() => readFileSync(file, 'utf8'), '')
 
-/** Reads a link of /proc; empty when its process has ended, or it may not be read. @param {string} file */
+/**
+ * Reads a link of /proc; empty when its process has ended, or it may not be read.
+ * @param {string} file
+ */
 export const readProcLink = file => callSafely(() => readlinkSync(file), '')
 
-/** Reads a field of /proc/PID/status; empty: there is no such field, or the process has ended. @param {number | 'self'} pid @param {string} name */
+/**
+ * Reads a field of /proc/PID/status; empty: there is no such field, or the process has ended.
+ * @param {number | 'self'} pid
+ * @param {string} name
+ */
 export const readStatus = (pid, name) =>
   new RegExp(`^${name}:\\s+(.*)$`, 'm').exec(readProcFile(`/proc/${pid}/status`))?.[1] ?? ''
 
 /**
  * Sums a field of /proc/PID/status over processes, in bytes. A process without the field, or that has ended, adds 0.
- * @param {number[]} pids @param {string} name of a field in kB
+ * @param {number[]} pids
+ * @param {string} name of a field in kB
  */
 export const sumStatusBytes = (pids, name) =>
   pids.reduce((sum, pid) => sum + (Number.parseInt(readStatus(pid, name), 10) || 0) * 1024, 0)
 
-/** Lists the pids of all processes, as text; []: the folder cannot be read. @param {string} [proc] where /proc is */
+/**
+ * Lists the pids of all processes, as text; []: the folder cannot be read.
+ * @param {string} [proc] where /proc is
+ */
 export function listPids(proc = '/proc') {
   return listProcEntries(proc).filter(name => /^\d+$/.test(name))
 }
 
-/** Says whether a process is stopped, by a signal or a debugger (proc(5), stat field 3); not if it has ended. @param {number} pid */
+/**
+ * Says whether a process is stopped, by a signal or a debugger (proc(5), stat field 3); not if it has ended.
+ * @param {number} pid
+ */
 export function isStopped(pid) {
   return /\) [Tt] /.test(readProcFile(`/proc/${pid}/stat`))
 }
 
 /**
  * Says, in words, that a process has as many files open as it may.
- * @param {number} pid @returns {string | null} null: it has fewer, shows neither its limit nor its files, or has ended
+ * @param {number} pid
+ * @returns {string | null} null: it has fewer, shows neither its limit nor its files, or has ended
  */
 export function findFileLimit(pid) {
   const most = Number(/^Max open files +(\d+)/m.exec(readProcFile(`/proc/${pid}/limits`))?.[1] ?? Number.NaN)
@@ -43,7 +64,10 @@ export function findFileLimit(pid) {
   return open >= most ? `process ${pid} has ${open} files open, and may have ${most} (ulimit -n)` : null
 }
 
-/** Says whether a process has closed all it had open: it is gone, or a zombie with one thread. @param {number} pid */
+/**
+ * Says whether a process has closed all it had open: it is gone, or a zombie with one thread.
+ * @param {number} pid
+ */
 export function hasEnded(pid) {
   const threads = listProcEntries(`/proc/${pid}/task`)
   return threads.length === 0 || (threads.length === 1 && /\) [ZX] /.test(readProcFile(`/proc/${pid}/stat`)))
@@ -51,14 +75,16 @@ export function hasEnded(pid) {
 
 /**
  * Reads the clock ticks of all CPUs since the boot, from /proc/stat: idle with iowait, busy without interrupts, stolen, and all of
- * them with interrupts. @throws when the file cannot be read
+ * them with interrupts.
+ * @throws when the file cannot be read
  */
 export function readHostCpu() {
   return parseHostCpu(readFileSync('/proc/stat', 'utf8'))
 }
 
 /**
- * Parses the ticks of all CPUs together. @param {string} stat the text of /proc/stat
+ * Parses the ticks of all CPUs together.
+ * @param {string} stat the text of /proc/stat
  * @returns {HostCpu} a member that the text lacks, or that depends on one, is NaN; without lines of CPUs `cpus` is 0
  */
 export function parseHostCpu(stat) {
@@ -75,7 +101,10 @@ export function parseHostCpu(stat) {
   }
 }
 
-/** Reads the whole number that is all of a file's text; NaN: the text is something else, or has more than 20 digits. @param {string} text */
+/**
+ * Reads the whole number that is all of a file's text; NaN: the text is something else, or has more than 20 digits.
+ * @param {string} text
+ */
 export function parseNumber(text) {
   return /^\d{1,20}\n?$/.test(text) ? Number(text) : Number.NaN
 }

@@ -12,13 +12,17 @@ export const MORE_PORTS = 'wait a minute, or widen the range: sysctl -w net.ipv4
 
 /**
  * Lists the TCP sockets that listen in a process's network namespace. A wildcard address is `*`.
- * @param {number | 'self'} [pid] @returns {ReturnType<typeof parseListeners>} []: none, or the process has ended
+ * @param {number | 'self'} [pid]
+ * @returns {ReturnType<typeof parseListeners>} []: none, or the process has ended
  */
 export function listListeners(pid = 'self') {
   return parseListeners({ tcp: readProcFile(`/proc/${pid}/net/tcp`), tcp6: readProcFile(`/proc/${pid}/net/tcp6`) })
 }
 
-/** Lists the sockets that listen. @param {{ tcp: string, tcp6: string }} texts of /proc/PID/net/tcp and tcp6, proc(5) */
+/**
+ * Lists the sockets that listen.
+ * @param {{ tcp: string, tcp6: string }} texts of /proc/PID/net/tcp and tcp6, proc(5)
+ */
 export function parseListeners({ tcp, tcp6 }) {
   return [...parseSocketTable(tcp), ...parseSocketTable(tcp6)].map(({ address, port, inode }) => ({
     address,
@@ -27,7 +31,10 @@ export function parseListeners({ tcp, tcp6 }) {
   }))
 }
 
-/** Lists the remote ends of the open connections over IPv4 of an endpoint of this network namespace; []: none. @param {Endpoint} endpoint */
+/**
+ * Lists the remote ends of the open connections over IPv4 of an endpoint of this network namespace; []: none.
+ * @param {Endpoint} endpoint
+ */
 export function listPeers({ address, port }) {
   const accepted = parseSocketTable(readProcFile('/proc/self/net/tcp'), ESTABLISHED)
   return accepted.filter(socket => socket.address === address && socket.port === port).map(({ remote }) => remote)
@@ -35,7 +42,8 @@ export function listPeers({ address, port }) {
 
 /**
  * Counts the established connections of processes of one network namespace, that of the first.
- * @param {number[]} pids none: 0 @param {(pid: number) => string[]} listEstablished of createSocketTables()
+ * @param {number[]} pids none: 0
+ * @param {(pid: number) => string[]} listEstablished of createSocketTables()
  */
 export function countConnections(pids, listEstablished) {
   if (pids.length === 0) return 0
@@ -90,7 +98,10 @@ export function findPortShortage({ tcp = readProcFile('/proc/self/net/tcp'), ran
   return `this machine ran out of local ports: ${count} of ${ports} (net.ipv4.ip_local_port_range) are in use for connections to ${parseAddress(address)}:${Number.parseInt(port, 16)}, so others fail with EADDRNOTAVAIL: ${MORE_PORTS}`
 }
 
-/** Collects the inodes of the sockets that processes hold, as text; a process whose files may not be read adds none. @param {number[]} pids */
+/**
+ * Collects the inodes of the sockets that processes hold, as text; a process whose files may not be read adds none.
+ * @param {number[]} pids
+ */
 export function listSocketInodes(pids) {
   const inodes = new Set()
   for (const pid of pids) {
@@ -102,7 +113,10 @@ export function listSocketInodes(pids) {
   return inodes
 }
 
-/** Finds the first process that holds a socket, as `name (pid 12)`; null when /proc does not show it. @param {string} inode */
+/**
+ * Finds the first process that holds a socket, as `name (pid 12)`; null when /proc does not show it.
+ * @param {string} inode
+ */
 export function findOwner(inode) {
   for (const pid of listPids()) {
     if (listSocketInodes([Number(pid)]).has(inode)) return `${readProcFile(`/proc/${pid}/comm`).trim()} (pid ${pid})`
@@ -118,13 +132,21 @@ export function countResets() {
   return parseTcpCounters(readFileSync('/proc/net/snmp', 'utf8')).OutRsts
 }
 
-/** Reads the counters of TCP by their names (RFC 4022). @param {string} text of /proc/net/snmp: a line of names and one of values for each protocol @returns {Record<string, number>} */
+/**
+ * Reads the counters of TCP by their names (RFC 4022).
+ * @param {string} text of /proc/net/snmp: a line of names and one of values for each protocol
+ * @returns {Record<string, number>}
+ */
 export function parseTcpCounters(text) {
   const [names, values] = text.split('\n').flatMap(line => (line.startsWith('Tcp: ') ? [line.split(' ')] : []))
   return Object.fromEntries(names.map((name, i) => [name, Number(values[i])]))
 }
 
-/** Lists the sockets of a state in a table of TCP sockets (proc(5), /proc/net/tcp). @param {string} text @param {string} [state] */
+/**
+ * Lists the sockets of a state in a table of TCP sockets (proc(5), /proc/net/tcp).
+ * @param {string} text
+ * @param {string} [state]
+ */
 function parseSocketTable(text, state = LISTEN) {
   // The state is followed by queues, timer, retransmits, user and timeout. Splitting every line of thousands of sockets
   // in other states would leave tens of MiB behind.

@@ -41,7 +41,8 @@ const DIRECTIONS = {
 
 /**
  * Renders what a configuration must refuse and accept in a direction, as a row's `expected`.
- * @param {Pick<Configuration, 'tls' | 'trafficPolicy'>} configuration @param {Direction} direction
+ * @param {Pick<Configuration, 'tls' | 'trafficPolicy'>} configuration
+ * @param {Direction} direction
  */
 export function renderAccess({ tls, trafficPolicy }, direction) {
   if (tls === 'plaintext') return 'nobody refused: there is no TLS'
@@ -60,7 +61,8 @@ export function renderAccess({ tls, trafficPolicy }, direction) {
 
 /**
  * Lists a connection of every peer to an inbound listener of either mode, and as an upstream. Without TLS, only that in plaintext.
- * @param {Pick<Configuration, 'tls' | 'trafficPolicy'>} configuration @returns {Attempt[]}
+ * @param {Pick<Configuration, 'tls' | 'trafficPolicy'>} configuration
+ * @returns {Attempt[]}
  */
 export function listAttempts({ tls, trafficPolicy }) {
   const hasTls = tls !== 'plaintext'
@@ -93,7 +95,11 @@ export function listAttempts({ tls, trafficPolicy }) {
   ]
 }
 
-/** Makes all connections at the same time; one that throws is found as `failed: …`. @param {Probed} rig @returns {Promise<Tried[]>} */
+/**
+ * Makes all connections at the same time; one that throws is found as `failed: …`.
+ * @param {Probed} rig
+ * @returns {Promise<Tried[]>}
+ */
 export function probeAccess(rig) {
   return Promise.all(
     listAttempts(rig.configuration).map(async ({ run, ...attempt }) => ({
@@ -103,7 +109,10 @@ export function probeAccess(rig) {
   )
 }
 
-/** Lists the connections that ended otherwise than expected, a line each; []: none did. @param {Tried[]} tried */
+/**
+ * Lists the connections that ended otherwise than expected, a line each; []: none did.
+ * @param {Tried[]} tried
+ */
 export function listDifferences(tried) {
   return tried.filter(({ found, expected }) => found !== expected).map(renderDifference)
 }
@@ -125,7 +134,11 @@ export function takesPlaintext({ differences }) {
   return differences.some(line => ACCEPTED_PLAINTEXT.includes(line))
 }
 
-/** Tries the peers, and makes a row for each direction. @param {Probed} rig @returns {Promise<Row[]>} */
+/**
+ * Tries the peers, and makes a row for each direction.
+ * @param {Probed} rig
+ * @returns {Promise<Row[]>}
+ */
 export async function tryPeers(rig) {
   const { configuration } = rig
   const tried = await probeAccess(rig)
@@ -141,7 +154,8 @@ export async function tryPeers(rig) {
 
 /**
  * Makes the row of handshakes: each refused peer must get an alert in its handshake, before it has sent a request.
- * @param {Probed} rig @returns {Promise<Row>}
+ * @param {Probed} rig
+ * @returns {Promise<Row>}
  */
 export async function tryHandshakes(rig) {
   const { trafficPolicy } = rig.configuration
@@ -163,7 +177,10 @@ export async function tryHandshakes(rig) {
 
 /**
  * Sends a request as a peer, and says in words how it was treated. In plaintext it sends one of each method, unless they are calls of
- * gRPC. @param {Probed} rig @param {string} service whose sidecar is called @param {Peer} peer
+ * gRPC.
+ * @param {Probed} rig
+ * @param {string} service whose sidecar is called
+ * @param {Peer} peer
  */
 async function enterAsPeer(rig, service, peer) {
   const options = peer.options === null ? undefined : createTlsOptions(peer, rig.credentials)
@@ -195,7 +212,11 @@ function renderRefusal({ code, message }) {
   return NOT_REFUSED.test(code ?? '') ? `failed: ${message}` : REFUSED
 }
 
-/** @param {Peer} peer @param {Probed['credentials']} credentials @returns {tls.ConnectionOptions} */
+/**
+ * @param {Peer} peer
+ * @param {Probed['credentials']} credentials
+ * @returns {tls.ConnectionOptions}
+ */
 function createTlsOptions({ credential, options }, credentials) {
   return { servername: 'server', ...(credential === null ? {} : credentials[credential]), ...options }
 }
@@ -203,7 +224,8 @@ function createTlsOptions({ credential, options }, credentials) {
 /**
  * Finds how a listener ends a connection over which no request comes, in words. In TLS 1.3 the client ends its part of the
  * handshake before the server has checked its certificate, so the alert comes after that.
- * @param {import('../../model/types.ts').Endpoint} endpoint @param {tls.ConnectionOptions} options
+ * @param {import('../../model/types.ts').Endpoint} endpoint
+ * @param {tls.ConnectionOptions} options
  * @returns {Promise<string>}
  */
 function shakeHands({ address, port }, options) {
@@ -226,7 +248,9 @@ function shakeHands({ address, port }, options) {
 /**
  * Sends a request by way of the client's sidecar to a peer that is an upstream, and says whether the sidecar accepted it. The
  * upstream notes a connection, and closes it: the sidecar answers 503, or 504 in HTTP/2 (HAProxy).
- * @param {Probed} rig @param {string} upstream @param {Peer} peer
+ * @param {Probed} rig
+ * @param {string} upstream
+ * @param {Peer} peer
  */
 async function leaveToPeer(rig, upstream, { options }) {
   // The scripts of FSM close the connection instead.

@@ -32,7 +32,10 @@ const LONE = { tries: 2, times: 3, timesMost: 30 }
 
 /** @typedef {{ name: string, run: (rig: Probed) => Promise<string[]> }} Check run: lists the differences; empty: it passed */
 
-/** @param {{ name: string, request: Ask, expected: Partial<EchoedRequest> }} row @returns {Check} */
+/**
+ * @param {{ name: string, request: Ask, expected: Partial<EchoedRequest> }} row
+ * @returns {Check}
+ */
 const checkCase = ({ name, ...row }) => ({
   name,
   run: async rig => listDifferences(await requestEcho(rig, row.request), row.expected),
@@ -127,7 +130,8 @@ export const LONE_RETRY = createLoneRetry(({ sidecars, configuration: { protocol
  * Creates a check of how often a refused connection is tried. The prober's kernel refuses each try by a reset, and counts other
  * resets with them. So the check must run alone, and is repeated up to LONE.timesMost times: the fewest resets are the sidecar's own
  * tries.
- * @param {(rig: Probed) => Promise<unknown>} knock sends to the upstream that refuses @returns {Check}
+ * @param {(rig: Probed) => Promise<unknown>} knock sends to the upstream that refuses
+ * @returns {Check}
  */
 export function createLoneRetry(knock) {
   return {
@@ -146,10 +150,12 @@ export function createLoneRetry(knock) {
 
 /**
  * Sends a request to the client's sidecar, and reads what the upstream echoes of it.
- * @param {Probed} rig @param {Ask} request
+ * @param {Probed} rig
+ * @param {Ask} request
  * @param {http.Agent} [agent] absent: a connection of its own
  * @returns {Promise<EchoedRequest & { extraHeaders: string[], localPort: number | undefined }>} extraHeaders: names of headers that
- *   a sidecar added, without those that may differ @throws if no answer comes in time, or the connection breaks
+ * a sidecar added, without those that may differ
+ * @throws if no answer comes in time, or the connection breaks
  */
 export async function requestEcho(rig, request, agent) {
   const endpoint = findHostEndpoint(rig, `${request.host}`)
@@ -175,14 +181,21 @@ export async function requestEcho(rig, request, agent) {
   }
 }
 
-/** Measures how long an answer takes, in seconds. @template T @param {() => Promise<T>} getAnswer */
+/**
+ * Measures how long an answer takes, in seconds.
+ * @template T
+ * @param {() => Promise<T>} getAnswer
+ */
 async function measureAnswer(getAnswer) {
   const beganAt = performance.now()
   const answer = await getAnswer()
   return { answer, seconds: (performance.now() - beganAt) / 1000 }
 }
 
-/** Says whether the shares of a split's upstreams fit its weights, by a chi-square test. @param {Probed} rig */
+/**
+ * Says whether the shares of a split's upstreams fit its weights, by a chi-square test.
+ * @param {Probed} rig
+ */
 async function isSplitRight(rig) {
   const agent = new http.Agent({ keepAlive: true })
   /** @type {EchoedRequest[]} */
@@ -202,7 +215,8 @@ async function isSplitRight(rig) {
 
 /**
  * Lists the differences of an answer from the expected parts, a 503 without a reason, and headers that a sidecar added.
- * @param {EchoedRequest & { extraHeaders: string[] }} answer @param {Partial<EchoedRequest>} expected parts that it lacks may be anything
+ * @param {EchoedRequest & { extraHeaders: string[] }} answer
+ * @param {Partial<EchoedRequest>} expected parts that it lacks may be anything
  */
 function listDifferences(answer, expected) {
   const wrong = Object.entries(expected).filter(
@@ -223,7 +237,8 @@ function listDifferences(answer, expected) {
 
 /**
  * Lists headers that did not arrive with their value; a proxy may have added its own behind a comma.
- * @param {Record<string, string>} sent @param {Record<string, unknown>} received
+ * @param {Record<string, string>} sent
+ * @param {Record<string, unknown>} received
  */
 function listRemovedHeaders(sent, received) {
   const isThere = (/** @type {string} */ name) => `${received[name]}`.split(', ').includes(sent[name])

@@ -6,7 +6,10 @@ import { createLoneRetry, requestEcho } from './answers.js'
 import { findHostEndpoint, GREETING } from './corpus.js'
 
 /** The corpus of bytes: connections that every plane which carries bytes must carry alike. */
-/** @import { Probed } from './probe.js' @import { Check } from './answers.js' */
+/**
+ * @import { Probed } from './probe.js'
+ * @import { Check } from './answers.js'
+ */
 
 // Shorter than the idle timeout of the rig's sidecars (over 60 s), which therefore closes no connection in this time.
 const CLOSE_SECONDS = 55
@@ -89,7 +92,12 @@ export const CONNECT_TIMEOUT_OF_BYTES = {
 /** Sends nothing, so that a sidecar has no unread bytes, for which its kernel would send a reset, too. @type {Check} */
 export const LONE_RETRY_OF_BYTES = createLoneRetry(rig => exchangeBytes(rig, { host: 'refused', bytes: null }))
 
-/** Makes a check that `count` random bytes come back, once they were all sent. @param {string} name @param {number} count @returns {Check} */
+/**
+ * Makes a check that `count` random bytes come back, once they were all sent.
+ * @param {string} name
+ * @param {number} count
+ * @returns {Check}
+ */
 function checkEcho(name, count) {
   return {
     name,
@@ -105,7 +113,9 @@ function checkEcho(name, count) {
 
 /**
  * Lists the differences from a connection that is closed, by an end or a reset, without a byte.
- * @param {Probed} rig @param {string} host @returns {Promise<string[]>} []: none
+ * @param {Probed} rig
+ * @param {string} host
+ * @returns {Promise<string[]>} []: none
  */
 async function listUnclosedDifferences(rig, host) {
   const { got, fault } = await exchangeBytes(rig, { host, bytes: Buffer.from('bytes') })

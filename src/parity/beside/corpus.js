@@ -26,7 +26,8 @@ const PORTS_APART = 100
 
 /**
  * Finds the port for bytes to a host. For a host that has none it is below `first`.
- * @param {number} first port of the listener @param {string} host one of BYTE_HOSTS, or one that only the client's sidecar has
+ * @param {number} first port of the listener
+ * @param {string} host one of BYTE_HOSTS, or one that only the client's sidecar has
  */
 export function findBytePort(first, host) {
   const hosts = [...BYTE_HOSTS, 'refused', 'observed', 'p256', ...SERVERS.map(([name]) => name)]
@@ -35,7 +36,8 @@ export function findBytePort(first, host) {
 
 /**
  * Finds the endpoint of the client's sidecar to which requests or bytes for a host are sent.
- * @param {{ sidecars: Record<string, Endpoint>, configuration: { protocol: string } }} rig @param {string} host
+ * @param {{ sidecars: Record<string, Endpoint>, configuration: { protocol: string } }} rig
+ * @param {string} host
  */
 export function findHostEndpoint({ sidecars, configuration }, host) {
   const { address, port } = sidecars.client
@@ -216,7 +218,8 @@ export const GRPC_CASES = CASES.filter(({ request: { method = 'POST', path = '/'
 
 /**
  * Finds the HTTP status to expect: for gRPC 503 in place of 504, as UNAVAILABLE stands for both, and else the same.
- * @param {number} status @param {{ protocol: string }} configuration
+ * @param {number} status
+ * @param {{ protocol: string }} configuration
  */
 export function findExpectedStatus(status, { protocol }) {
   return protocol === 'grpc' && status === 504 ? 503 : status
@@ -224,7 +227,8 @@ export function findExpectedStatus(status, { protocol }) {
 
 /**
  * Makes the case of a body that comes back. Getters make the body anew for each use, as one of 10 MiB would stay in memory.
- * @param {number} bytes @param {{ isChunked: boolean }} framing
+ * @param {number} bytes
+ * @param {{ isChunked: boolean }} framing
  */
 function createEchoCase(bytes, { isChunked }) {
   return {
@@ -240,7 +244,8 @@ function createEchoCase(bytes, { isChunked }) {
 
 /**
  * Makes a route for all paths of a host, unless `more` says otherwise.
- * @param {string | null} host null: any @param {Partial<Route>} more members of the route, but not its split
+ * @param {string | null} host null: any
+ * @param {Partial<Route>} more members of the route, but not its split
  * @param {[cluster: string, weight: number][]} split
  * @returns {Route}
  */

@@ -26,7 +26,8 @@ const { NGHTTP2_INTERNAL_ERROR } = http2.constants
 /**
  * Creates an HTTP/2 server that answers with the message that it got, and its name in a header, when it has the whole message;
  * at EARLY_PATH while it still gets it.
- * @param {string | null} name null: it answers nothing @param {(path: string) => void} note is called with the path of each stream
+ * @param {string | null} name null: it answers nothing
+ * @param {(path: string) => void} note is called with the path of each stream
  */
 export function serveGrpc(name, note) {
   const server = http2.createServer({
@@ -50,7 +51,8 @@ export function serveGrpc(name, note) {
 }
 
 /**
- * Answers one stream, as its path says. @param {http2.ServerHttp2Stream} stream
+ * Answers one stream, as its path says.
+ * @param {http2.ServerHttp2Stream} stream
  * @param {{ name: string, path: string, headers: http2.IncomingHttpHeaders }} request name: that of the upstream
  */
 async function answerStream(stream, { name, path, headers }) {

@@ -7,7 +7,11 @@ import { ANSWER_SECONDS } from './answers.js'
 import { CANCELLED, GRPC_PATHS, REASON } from './grpc-upstream.js'
 
 /** The corpus of gRPC: unary calls that every plane which carries gRPC must carry alike. */
-/** @import { Probed } from './probe.js' @import { Check } from './answers.js' @import { Called } from '../../node/call.js' */
+/**
+ * @import { Probed } from './probe.js'
+ * @import { Check } from './answers.js'
+ * @import { Called } from '../../node/call.js'
+ */
 
 const { NGHTTP2_CANCEL } = http2.constants
 const NOTE = { deadlineSeconds: 5, intervalMs: 20 }
@@ -95,11 +99,16 @@ export const CANCELLATION = createCallCheck('a call that the client cancels', as
  * @property {string} [nonce]
  * @property {(stream: http2.ClientHttp2Stream) => void} [begin] writes the stream itself, in place of a body
  */
-/** Calls the upstream `a` over the check's connection. @typedef {(path: string, own: OwnCall) => Promise<Called>} AskOne */
+/**
+ * Calls the upstream `a` over the check's connection.
+ * @typedef {(path: string, own: OwnCall) => Promise<Called>} AskOne
+ */
 
 /**
  * Makes a check whose calls share one connection to the client's sidecar.
- * @param {string} name @param {(own: { ask: AskOne, rig: Probed }) => Promise<string[]>} run @returns {Check}
+ * @param {string} name
+ * @param {(own: { ask: AskOne, rig: Probed }) => Promise<string[]>} run
+ * @returns {Check}
  */
 function createCallCheck(name, run) {
   return {
@@ -142,18 +151,29 @@ async function cancelCall({ ask, rig }) {
   return { path, differences }
 }
 
-/** Says whether the upstream notes a path in time. @param {Probed} rig @param {string} path */
+/**
+ * Says whether the upstream notes a path in time.
+ * @param {Probed} rig
+ * @param {string} path
+ */
 function isNoted(rig, path) {
   return isInTime(() => rig.hasGot(path), NOTE)
 }
 
-/** Lists the differences of one more call over the same connection, which a failed one must leave whole. @param {AskOne} ask */
+/**
+ * Lists the differences of one more call over the same connection, which a failed one must leave whole.
+ * @param {AskOne} ask
+ */
 async function listDifferencesAfter(ask) {
   const { code, body } = await ask('/', { body: 'after' })
   return listFieldDifferences({ code, body }, { code: CODES.ok, body: 'after' }).map(line => `after it ${line}`)
 }
 
-/** Lists the expected fields in which values differ. @param {Record<string, unknown>} actual @param {Record<string, unknown>} expected */
+/**
+ * Lists the expected fields in which values differ.
+ * @param {Record<string, unknown>} actual
+ * @param {Record<string, unknown>} expected
+ */
 function listFieldDifferences(actual, expected) {
   return Object.keys(expected)
     .filter(name => actual[name] !== expected[name])

@@ -33,7 +33,9 @@ const renderGroupName = (/** @type {number} */ number) => NAMES.get(number) ?? `
 
 /**
  * Reads which of some groups a server chooses. The hello offers the groups without a key share of any, so the server must name
- * the one that it wants (HelloRetryRequest). @param {Endpoint} endpoint @param {string[]} groups names of NAMES
+ * the one that it wants (HelloRetryRequest).
+ * @param {Endpoint} endpoint
+ * @param {string[]} groups names of NAMES
  * @returns {Promise<string | null>} null: an alert, no answer within 5 s, or no group in it
  */
 export function readServerGroup({ address, port }, groups) {
@@ -63,7 +65,8 @@ export function isWhole(bytes) {
 
 /**
  * Parses the group that a server chose from its first record.
- * @param {Buffer} record @returns {string | null} null: the record is no ServerHello with a key share
+ * @param {Buffer} record
+ * @returns {string | null} null: the record is no ServerHello with a key share
  */
 export const parseServerGroup = record => parseOrNull(() => readChosenGroup(record))
 
@@ -75,7 +78,11 @@ export const parseServerGroup = record => parseOrNull(() => readChosenGroup(reco
  */
 export const parseClientGroups = record => parseOrNull(() => readOfferedGroups(record))
 
-/** Parses, or returns null if a length reaches beyond the message (RangeError, TypeError). @template T @param {() => T | null} parse */
+/**
+ * Parses, or returns null if a length reaches beyond the message (RangeError, TypeError).
+ * @template T
+ * @param {() => T | null} parse
+ */
 function parseOrNull(parse) {
   try {
     return parse()
@@ -116,7 +123,10 @@ function readOfferedGroups(record) {
   }
 }
 
-/** Renders the record of a TLS 1.3 ClientHello for `server` that offers groups, without a key share. @param {string[]} groups names of NAMES */
+/**
+ * Renders the record of a TLS 1.3 ClientHello for `server` that offers groups, without a key share.
+ * @param {string[]} groups names of NAMES
+ */
 export function renderClientHello(groups) {
   const name = Buffer.from('server')
   const numbers = groups.map(group => /** @type {number} */ (NUMBERS.get(group)))
@@ -141,7 +151,8 @@ export function renderClientHello(groups) {
 
 /**
  * Takes the message out of a record.
- * @param {Buffer} record @param {number} kind of its message
+ * @param {Buffer} record
+ * @param {number} kind of its message
  * @returns {Buffer | null} null: it is not whole, not of a handshake, or its message is of another kind
  */
 function openMessage(record, kind) {
@@ -152,7 +163,9 @@ function openMessage(record, kind) {
 
 /**
  * Finds the content of an extension; null: there is none.
- * @param {Buffer} message @param {number} at where the extensions begin, with their length @param {number} extensionType its type
+ * @param {Buffer} message
+ * @param {number} at where the extensions begin, with their length
+ * @param {number} extensionType its type
  */
 function findExtension(message, at, extensionType) {
   for (let i = at + 2; i + 4 <= message.length; i += 4 + message.readUInt16BE(i + 2)) {
@@ -161,19 +174,30 @@ function findExtension(message, at, extensionType) {
   return null
 }
 
-/** Encodes an extension of a TLS message (RFC 8446, 4.2). @param {number} kind @param {Buffer} content */
+/**
+ * Encodes an extension of a TLS message (RFC 8446, 4.2).
+ * @param {number} kind
+ * @param {Buffer} content
+ */
 function encodeExtension(kind, content) {
   return Buffer.concat([encodeWords([kind]), withLength(2, content)])
 }
 
-/** Encodes each number as two bytes, big-endian, as TLS does. @param {number[]} numbers below 65536 */
+/**
+ * Encodes each number as two bytes, big-endian, as TLS does.
+ * @param {number[]} numbers below 65536
+ */
 function encodeWords(numbers) {
   const bytes = Buffer.alloc(2 * numbers.length)
   for (const [i, number] of numbers.entries()) bytes.writeUInt16BE(number, 2 * i)
   return bytes
 }
 
-/** Puts the length of the content before it, big-endian. @param {number} size of the length field, in bytes @param {Buffer} content */
+/**
+ * Puts the length of the content before it, big-endian.
+ * @param {number} size of the length field, in bytes
+ * @param {Buffer} content
+ */
 function withLength(size, content) {
   const length = Buffer.alloc(size)
   length.writeUIntBE(content.length, 0, size)

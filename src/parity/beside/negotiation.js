@@ -19,7 +19,10 @@ const OF_NO_PROTOCOL = 'bytes of no protocol\r\n\r\n'
 export const NO_TLS = 'no TLS'
 const TAKES_OTHERS = 'takes P-256 too'
 
-/** Renders what must be negotiated, as the row's `expected`; NO_TLS in plaintext. @param {Configuration} configuration */
+/**
+ * Renders what must be negotiated, as the row's `expected`; NO_TLS in plaintext.
+ * @param {Configuration} configuration
+ */
 export function renderNegotiation({ tls, suite, group, groups }) {
   if (tls === 'plaintext') return NO_TLS
   const [keyType] = tls.split('+')
@@ -58,7 +61,8 @@ export async function trySuites({ endpoint, credentials, suite }) {
 /**
  * Finds what the client's sidecar negotiates as a client, or that it takes P-256, and which HTTP it speaks: by two requests through
  * it to an observer, and one to an observer that has P-256 alone. Requests that fail are not reported here.
- * @param {Probed} rig @returns {Promise<{ tls: string, protocol: string }>} distinct findings joined; `nothing`: no connection came
+ * @param {Probed} rig
+ * @returns {Promise<{ tls: string, protocol: string }>} distinct findings joined; `nothing`: no connection came
  */
 export async function negotiateAsClient(rig) {
   const before = rig.observed.length
@@ -82,7 +86,8 @@ export async function negotiateAsClient(rig) {
 
 /**
  * Renders a TLS session: its version, suite, group, the peer's key type, and whether it was resumed.
- * @param {tls.TLSSocket} socket @param {string} group of the key exchange
+ * @param {tls.TLSSocket} socket
+ * @param {string} group of the key exchange
  */
 export function renderSession(socket, group) {
   const certificate = /** @type {X509Certificate} */ (socket.getPeerX509Certificate())
@@ -92,7 +97,8 @@ export function renderSession(socket, group) {
 
 /**
  * Makes a handshake, and renders its session; NO_TLS: it failed, or nothing came for HANDSHAKE_MS.
- * @param {Endpoint} endpoint @param {tls.ConnectionOptions} options
+ * @param {Endpoint} endpoint
+ * @param {tls.ConnectionOptions} options
  */
 function renderHandshake({ address, port }, options) {
   return new Promise(resolve => {

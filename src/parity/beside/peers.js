@@ -52,13 +52,20 @@ export const SERVERS = Object.entries(PEERS).filter(([, { ends }]) => ends.inclu
 
 /**
  * Makes a peer that no configuration with TLS accepts.
- * @param {string} name @param {string | null} credential @param {Partial<Peer>} [more] @returns {Peer}
+ * @param {string} name
+ * @param {string | null} credential
+ * @param {Partial<Peer>} [more]
+ * @returns {Peer}
  */
 function createRefusedPeer(name, credential, more) {
   return { name, credential, options: {}, ends: ANY_END, acceptedUnder: [], ...more }
 }
 
-/** Makes a peer of the mesh's CA whose identity is not listed. @param {string} name @param {string} credential */
+/**
+ * Makes a peer of the mesh's CA whose identity is not listed.
+ * @param {string} name
+ * @param {string} credential
+ */
 function createUnlistedPeer(name, credential) {
   return createRefusedPeer(name, credential, { acceptedUnder: ['open'] })
 }

@@ -61,7 +61,8 @@ function chooseChecks({ protocol }) {
 /**
  * Probes the answers, refusals and negotiation of a rig. Returns the rows of all but the answers, which `rig.answered` keeps:
  * `probeLoneRetry` adds a check to them, and makes their row.
- * @param {Probed} rig @returns {Promise<Row[]>}
+ * @param {Probed} rig
+ * @returns {Promise<Row[]>}
  */
 export async function probeAnswers(rig) {
   const { configuration, credentials } = rig
@@ -114,7 +115,10 @@ export async function probeAnswers(rig) {
 
 /**
  * Makes the row of answers from those of `probeAnswers` and one check more, which counts the kernel's resets: nothing may go on
- * beside it, in this rig or another. @param {Probed} rig @returns {Promise<Row>} @throws if `probeAnswers` was not called before
+ * beside it, in this rig or another.
+ * @param {Probed} rig
+ * @returns {Promise<Row>}
+ * @throws if `probeAnswers` was not called before
  */
 export async function probeLoneRetry(rig) {
   const { configuration, answered } = rig
@@ -127,9 +131,16 @@ export async function probeLoneRetry(rig) {
   return createRow('parity-answers', differences, { right: count(0), wrong: count(wrong) })
 }
 
-/** A row's `found` without differences (right), and with some (wrong). @typedef {{ right: string, wrong: string }} Words */
+/**
+ * A row's `found` without differences (right), and with some (wrong).
+ * @typedef {{ right: string, wrong: string }} Words
+ */
 
-/** @param {string} name @param {string[]} differences @param {Words} words */
+/**
+ * @param {string} name
+ * @param {string[]} differences
+ * @param {Words} words
+ */
 function createRow(name, differences, { right, wrong }) {
   return { name, found: differences.length === 0 ? right : wrong, expected: right, differences }
 }
@@ -156,7 +167,8 @@ export async function probePooling(rig) {
 /**
  * Sends requests of several clients to a sidecar, and counts the connections on the side that has more: from the clients, or to
  * the upstream. A request that fails is not counted as one.
- * @param {Probed} rig @param {string} entry the sidecar's service
+ * @param {Probed} rig
+ * @param {string} entry the sidecar's service
  */
 async function countOpenedConnections(rig, entry) {
   const before = rig.countConnections()
@@ -184,7 +196,9 @@ async function countOpenedConnections(rig, entry) {
 
 /**
  * Runs checks at the same time. One that throws is a difference, too.
- * @param {Probed} rig @param {Check[]} checks @returns {Promise<string[]>} each is `check: difference`; []: none
+ * @param {Probed} rig
+ * @param {Check[]} checks
+ * @returns {Promise<string[]>} each is `check: difference`; []: none
  */
 async function runChecks(rig, checks) {
   const differences = await Promise.all(

@@ -5,7 +5,10 @@ import { probeAnswers, probeLoneRetry, probePooling } from './probe.js'
 import { startUpstreams } from './upstreams.js'
 
 /** Procedures of the equal-work check that run beside the services. They take and return plain data. */
-/** @import { Answer } from '../../node/send.js' @import { Probed } from './probe.js' */
+/**
+ * @import { Answer } from '../../node/send.js'
+ * @import { Probed } from './probe.js'
+ */
 
 /** The expected statuses by caller and host: the routes of these hosts list one caller, the other, or neither. */
 const STATUSES = {

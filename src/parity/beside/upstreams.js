@@ -65,7 +65,8 @@ export const UPSTREAMS = Object.fromEntries(
  * @param {Tls} options.tls
  * @param {Protocol} options.protocol
  * @param {string} options.group to which sidecars are pinned
- * @returns {Promise<Upstreams>} @throws if a port is taken, or `full` does not fill; those that were started are closed
+ * @returns {Promise<Upstreams>}
+ * @throws if a port is taken, or `full` does not fill; those that were started are closed
  */
 export async function startUpstreams({ address, ca, credentials, group, protocol, ...options }) {
   // A Go client speaks HTTP/2 only if the server chose it by ALPN; a client that tunnels bytes in HTTP/2 speaks nothing else.
@@ -187,19 +188,27 @@ function echoAs(name) {
   }
 }
 
-/** @param {net.Socket} socket @param {Buffer} bytes */
+/**
+ * @param {net.Socket} socket
+ * @param {Buffer} bytes
+ */
 function endSocket(socket, bytes) {
   socket.end(bytes)
 }
 
-/** Creates a server that takes the group of the options only, and the suite that the client prefers. @param {tls.TlsOptions} options */
+/**
+ * Creates a server that takes the group of the options only, and the suite that the client prefers.
+ * @param {tls.TlsOptions} options
+ */
 function createTlsServer(options) {
   return tls.createServer({ ...options, requestCert: true, honorCipherOrder: false }).on('tlsClientError', () => {})
 }
 
 /**
  * Notes the first bytes of a connection, and ends it without an answer, for which HTTP/2 would need a whole server.
- * @param {net.Socket} socket @param {(note: Omit<Observed, 'observer'>) => void} note @param {string} group
+ * @param {net.Socket} socket
+ * @param {(note: Omit<Observed, 'observer'>) => void} note
+ * @param {string} group
  */
 function noteFirstBytes(socket, note, group) {
   let data = Buffer.alloc(0)
@@ -224,13 +233,19 @@ function noteFirstBytes(socket, note, group) {
   socket.on('error', () => {}).on('data', noteChunk)
 }
 
-/** Finds the protocol that a client speaks: HTTP/2, HTTP/1.1, or TCP for any other. @param {string} text the first bytes of its connection, as latin1 */
+/**
+ * Finds the protocol that a client speaks: HTTP/2, HTTP/1.1, or TCP for any other.
+ * @param {string} text the first bytes of its connection, as latin1
+ */
 function findProtocol(text) {
   if (text.startsWith('PRI * HTTP/2')) return 'HTTP/2'
   return / HTTP\/1\.1\r\n/.test(text) ? 'HTTP/1.1' : 'TCP'
 }
 
-/** Makes a signal that aborts when a process ends, with its error. @param {import('node:child_process').ChildProcess} child */
+/**
+ * Makes a signal that aborts when a process ends, with its error.
+ * @param {import('node:child_process').ChildProcess} child
+ */
 function awaitEnd(child) {
   const ended = new AbortController()
   let errorText = ''
@@ -246,7 +261,8 @@ function awaitEnd(child) {
 
 /**
  * Opens connections until the backlog of a listener is full, so that the last stays unconnected. Returns a function that closes them.
- * @param {Endpoint} endpoint @param {AbortSignal} signal aborts if the listener's process ends
+ * @param {Endpoint} endpoint
+ * @param {AbortSignal} signal aborts if the listener's process ends
  * @throws the signal's reason, or an Error after 60 s
  */
 async function fillBacklog({ address, port }, signal) {

@@ -1,7 +1,10 @@
 import { renderContenderName } from '../../model/arms.js'
 import { LEAN } from '../../model/features.js'
 
-/** The names of checks for equal work, and the parts of an arm on which they depend. Pure. @import { Arm } from '../../model/types.ts' */
+/**
+ * The names of checks for equal work, and the parts of an arm on which they depend. Pure.
+ * @import { Arm } from '../../model/types.ts'
+ */
 
 /** The rows that must be equal before load; an experiment may set any aside. */
 export const PARITY_NAMES = [
@@ -22,7 +25,8 @@ export const PARITY_NAMES = [
 
 /**
  * Picks the parts of an arm that change its sidecars' work. The traffic policy is that of the run, and so the same for all. The plane
- * of a repeat or a control is named as that of the arm itself. @param {Arm} arm
+ * of a repeat or a control is named as that of the arm itself.
+ * @param {Arm} arm
  */
 export function pickConfiguration(arm) {
   const { tls, protocol, features = LEAN, interception } = arm.conditions
@@ -30,7 +34,10 @@ export function pickConfiguration(arm) {
   return { plane, tls, protocol, features, ...(interception && { interception }) }
 }
 
-/** Picks the parts of an arm that decide its number of workers, beside its configuration. @param {Arm} arm */
+/**
+ * Picks the parts of an arm that decide its number of workers, beside its configuration.
+ * @param {Arm} arm
+ */
 export function pickWorkerSize({ link, cpuLimitCores, conditions: { workers } }) {
   return { link, cpuLimitCores, workers }
 }

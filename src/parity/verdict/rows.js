@@ -6,7 +6,10 @@ import { listArms } from '../../model/results.js'
 import { PARITY_NAMES, pickConfiguration, pickWorkerSize } from './checks.js'
 
 /** @import { Table } from '../../lib/text-table.js' */
-/** Judges whether work is equal, row by row, and as a table. Pure. @import { Arm, Lack, ParityRow, Summary } from '../../model/types.ts' */
+/**
+ * Judges whether work is equal, row by row, and as a table. Pure.
+ * @import { Arm, Lack, ParityRow, Summary } from '../../model/types.ts'
+ */
 
 /** The row of the answers of the user's own scripts to the requests of their load. */
 const LOAD_ROW = 'parity-load'
@@ -29,7 +32,8 @@ export function isWrong({ found, expected }) {
 /**
  * Lists why two arms did not do equal work, a line each. Left out are checks that only one has a row of, rows of a plane as a mesh
  * deploys it, rows in which both fall short alike, and, of two folders of the user, all but the answers to their load.
- * @param {JudgedPair} pair @returns {string[]} []: they did equal work
+ * @param {JudgedPair} pair
+ * @returns {string[]} []: they did equal work
  */
 export function findDisparities(pair) {
   return listPairs(pair).flatMap(({ rows: [x, y], check }) => {
@@ -42,7 +46,10 @@ export function findDisparities(pair) {
   })
 }
 
-/** Lists, in one line or none, the rows in which two arms differ, of which one is as a mesh deploys it. @param {JudgedPair} pair */
+/**
+ * Lists, in one line or none, the rows in which two arms differ, of which one is as a mesh deploys it.
+ * @param {JudgedPair} pair
+ */
 export function listUnequalRows(pair) {
   const names = listPairs(pair).flatMap(({ rows: [x, y], check }) =>
     (x.isDeployed || y.isDeployed) && x.found !== y.found ? [check.replace('parity-', '')] : [],
@@ -50,7 +57,10 @@ export function listUnequalRows(pair) {
   return names.length > 0 ? [`unequal work: ${names.join(', ')}`] : []
 }
 
-/** Pairs the rows of two arms, by check. A row that only one of them has, or that is set aside, is left out. @param {JudgedPair} pair */
+/**
+ * Pairs the rows of two arms, by check. A row that only one of them has, or that is set aside, is left out.
+ * @param {JudgedPair} pair
+ */
 function listPairs({ a, b, relaxed }) {
   return PARITY_NAMES.filter(name => !relaxed.includes(name)).flatMap(check => {
     const [x, y] = [a, b].map(judged => findRow(judged, check))
@@ -93,14 +103,18 @@ export function listDifferingRows({ parity, results, relaxes }) {
 
 /**
  * Finds an arm's row of a check, with the arm's name as its plane; undefined: the check was not made for it.
- * @param {Judged} judged @param {string} check
+ * @param {Judged} judged
+ * @param {string} check
  */
 function findRow({ arm, rows, name }, check) {
   const row = rows.find(r => r.name === check && isOf(r, arm))
   return row && { ...row, plane: name ?? row.plane }
 }
 
-/** Says whether planes fall short in the same things and declare them, so that their work is equal. @param {ParityRow[]} rows */
+/**
+ * Says whether planes fall short in the same things and declare them, so that their work is equal.
+ * @param {ParityRow[]} rows
+ */
 function areAlike(rows) {
   const shortfalls = new Set(rows.map(({ found, differences }) => JSON.stringify([found, differences])))
   return rows.length > 1 && shortfalls.size === 1 && rows.every(({ lacks = [] }) => lacks.length > 0)
@@ -111,7 +125,11 @@ function renderShortfall({ name, plane, found, expected, lacks = [] }) {
   return `${name}: ${plane}: ${lacks.length > 0 ? lacks.join('; ') : `${found}, ${expected} is expected`}`
 }
 
-/** Says whether a row is about an arm. @param {ParityRow} row @param {Arm} arm */
+/**
+ * Says whether a row is about an arm.
+ * @param {ParityRow} row
+ * @param {Arm} arm
+ */
 function isOf({ plane, tls, protocol, features = LEAN, interception, size, links }, arm) {
   const configuration = pickConfiguration(arm)
   if (links && !links.includes(arm.link)) return false
@@ -132,7 +150,8 @@ function isOf({ plane, tls, protocol, features = LEAN, interception, size, links
 
 /**
  * Splits the differences of a row by what the plane declares to lack.
- * @param {Row} row @param {Lack[]} lacks of the plane
+ * @param {Row} row
+ * @param {Lack[]} lacks of the plane
  * @returns {{ known: string[], unknown: string[], mended: string[] }} known: declared reasons; unknown: lines that no lack covers;
  *   mended: declared reasons for which nothing differs
  */
@@ -146,7 +165,10 @@ export function splitByLacks(row, lacks) {
   }
 }
 
-/** Joins lines `name: difference` with the same difference into one, as `name and N more: difference`. @param {string[]} differences */
+/**
+ * Joins lines `name: difference` with the same difference into one, as `name and N more: difference`.
+ * @param {string[]} differences
+ */
 export function joinAlikeLines(differences) {
   const parts = differences.map(line => {
     const [name, ...what] = line.split(': ')
@@ -159,13 +181,20 @@ export function joinAlikeLines(differences) {
   })
 }
 
-/** Lists the differences of a row, a line each. A row without any is one line itself, if it is not as expected; []: it is. @param {Row} row */
+/**
+ * Lists the differences of a row, a line each. A row without any is one line itself, if it is not as expected; []: it is.
+ * @param {Row} row
+ */
 function listRowDifferences({ found, expected, differences }) {
   if (differences.length > 0) return differences
   return isWrong({ found, expected }) ? [`${found}, expected ${expected}`] : []
 }
 
-/** Says whether a lack covers a line. One without `of` covers all lines of its row. @param {Pick<Lack, 'of'>} lack @param {string} line */
+/**
+ * Says whether a lack covers a line. One without `of` covers all lines of its row.
+ * @param {Pick<Lack, 'of'>} lack
+ * @param {string} line
+ */
 function isAbout({ of }, line) {
   return of === undefined || of.test(line)
 }
@@ -174,7 +203,8 @@ const CONFIGURATION = /** @type {const} */ (['tls', 'protocol', 'features', 'int
 
 /**
  * Makes the table of results. Planes with the same result share a line, and an axis that was varied has a column.
- * @param {Pick<Summary, 'parity'>} summary @returns {Table}
+ * @param {Pick<Summary, 'parity'>} summary
+ * @returns {Table}
  */
 export function tabulateParity({ parity }) {
   const varied = CONFIGURATION.filter(axis => new Set(parity.map(row => findRowValue(row, axis))).size > 1)
@@ -196,7 +226,8 @@ export function tabulateParity({ parity }) {
 
 /**
  * Lists the differences as `plane: difference`, each once. If the plane declares why, its reasons stand in their place.
- * @param {Pick<Summary, 'parity'>} summary @returns {string[]} []: none
+ * @param {Pick<Summary, 'parity'>} summary
+ * @returns {string[]} []: none
  */
 export function listDisparities({ parity }) {
   const lines = parity.flatMap(({ plane, differences, lacks }) =>
@@ -241,7 +272,10 @@ export function renderScriptNotes({ parity }) {
   ]
 }
 
-/** Renders a line on the open traffic policy, if the run had it and TLS; else none. @param {Pick<Summary, 'parity'>} summary */
+/**
+ * Renders a line on the open traffic policy, if the run had it and TLS; else none.
+ * @param {Pick<Summary, 'parity'>} summary
+ */
 export function renderTrafficPolicy({ parity }) {
   const isOpen = parity.some(row => row.trafficPolicy === 'open' && row.tls !== 'plaintext')
   return isOpen
@@ -249,7 +283,10 @@ export function renderTrafficPolicy({ parity }) {
     : []
 }
 
-/** Renders a line on the checks that an earlier run made, and when; none if this run made all. @param {Pick<Summary, 'parity'>} summary */
+/**
+ * Renders a line on the checks that an earlier run made, and when; none if this run made all.
+ * @param {Pick<Summary, 'parity'>} summary
+ */
 export function renderCheckTimes({ parity }) {
   const moments = parity.flatMap(({ triedAt }) => triedAt ?? []).toSorted()
   if (moments.length === 0) return []
@@ -261,7 +298,8 @@ export function renderCheckTimes({ parity }) {
 
 /**
  * Finds the value of a row on an axis. A row without one has the axis' default.
- * @param {ParityRow} row @param {typeof CONFIGURATION[number]} axis
+ * @param {ParityRow} row
+ * @param {typeof CONFIGURATION[number]} axis
  */
 function findRowValue(row, axis) {
   return row[axis] ?? AXES[axis].values[0]

@@ -11,7 +11,8 @@ import { listWarnings } from './warnings.js'
 
 /**
  * The answer of a run, from the answers of its kinds, as data for every format. Pure.
- * @import { Summary } from '../../model/types.ts' @import { Answered } from '../../kinds/sections.js'
+ * @import { Summary } from '../../model/types.ts'
+ * @import { Answered } from '../../kinds/sections.js'
  * @import { KindAnswer, NotMeasured, Picture } from '../../answer/picture.js'
  */
 
@@ -80,7 +81,11 @@ function renderEqualWork({ parity, results, relaxes }) {
   return parity.some(row => row.isDeployed) ? [] : ['Equal work: passed.']
 }
 
-/** Adds the duration to a last sentence on repeats, or as a sentence; nothing below 1 s. @param {string[]} basis @param {number | null} seconds */
+/**
+ * Adds the duration to a last sentence on repeats, or as a sentence; nothing below 1 s.
+ * @param {string[]} basis
+ * @param {number | null} seconds
+ */
 function withDuration(basis, seconds) {
   if (seconds === null || seconds < 1) return basis
   const last = basis.at(-1)
@@ -107,7 +112,8 @@ function renderThresholds({ thresholds }) {
 
 /**
  * Lists proxies that could not be measured, or whose every trial failed, an entry for each reason.
- * @param {Pick<Summary, 'notMeasured' | 'results'>} summary @returns {NotMeasured[]}
+ * @param {Pick<Summary, 'notMeasured' | 'results'>} summary
+ * @returns {NotMeasured[]}
  */
 function listAbsentProxies({ notMeasured, results }) {
   // On a machine that is too small no program is missing, so `doctor` is no help.

@@ -4,13 +4,17 @@ import { renderRequest } from '../../model/requests.js'
 import { listArms } from '../../model/results.js'
 import { DEFAULT_GENERATOR, findGenerator } from '../../model/tools.js'
 
-/** The conditions of a run in one line: link, sidecars, TLS, load, CPUs. Pure. @import { Summary, SummaryArm } from '../../model/types.ts' */
+/**
+ * The conditions of a run in one line: link, sidecars, TLS, load, CPUs. Pure.
+ * @import { Summary, SummaryArm } from '../../model/types.ts'
+ */
 
 const MODEL_LENGTH_MOST = 24
 
 /**
  * Renders the experiment, links, requests and machine, and a neighbour, generator or target if they are not the default.
- * @param {Summary} summary @returns {string[]} parts of a line
+ * @param {Summary} summary
+ * @returns {string[]} parts of a line
  */
 export function renderConditions({ run, results, machine, tools }) {
   const arms = listArms({ results })
@@ -41,7 +45,8 @@ const renderLinkNames = arms => [...new Set(arms.map(({ link }) => link))].join(
 
 /**
  * Renders the sidecars on the way of a request, their TLS, that connections are redirected in some arms, and the protocol and
- * features if all arms share one that is not the default; `no sidecars`: no arm has any. @param {SummaryArm[]} arms
+ * features if all arms share one that is not the default; `no sidecars`: no arm has any.
+ * @param {SummaryArm[]} arms
  */
 export function renderPath(arms) {
   const withSidecars = arms.filter(arm => arm.hasSidecars)
@@ -66,14 +71,20 @@ export function renderPath(arms) {
   return parts.join(', ')
 }
 
-/** Renders the TLS of an arm, `mTLS` or `plaintext`: a single sidecar speaks mTLS only with a client that has a certificate. @param {SummaryArm} arm */
+/**
+ * Renders the TLS of an arm, `mTLS` or `plaintext`: a single sidecar speaks mTLS only with a client that has a certificate.
+ * @param {SummaryArm} arm
+ */
 export function renderTlsMode({ conditions: { tls }, load, sidecars }) {
   if (tls === 'plaintext') return 'plaintext'
   const isAlone = sidecars.length === 1 && sidecars[0].pods === undefined
   return isAlone && !load.hasCertificate ? 'plaintext' : 'mTLS'
 }
 
-/** Renders the requests, and their rate or users if all arms share one; `no load` for idle arms. @param {SummaryArm[]} arms at least one */
+/**
+ * Renders the requests, and their rate or users if all arms share one; `no load` for idle arms.
+ * @param {SummaryArm[]} arms at least one
+ */
 export function renderRequests(arms) {
   const [{ load }] = arms
   if (load.kind === 'idle') return 'no load'
@@ -94,13 +105,19 @@ export function renderRequests(arms) {
   return parts.join(', ')
 }
 
-/** Renders `8 CPUs Intel Xeon Platinum`; empty: the number of CPUs was not recorded. @param {Summary['machine']} machine */
+/**
+ * Renders `8 CPUs Intel Xeon Platinum`; empty: the number of CPUs was not recorded.
+ * @param {Summary['machine']} machine
+ */
 function renderMachine({ cpus, cpuModel }) {
   if (cpus === undefined) return ''
   return `${cpus} CPU${Number(cpus) === 1 ? '' : 's'}${cpuModel ? ` ${shortenModel(`${cpuModel}`)}` : ''}`
 }
 
-/** Shortens `Intel(R) Xeon(R) Platinum 8370C CPU @ 2.80GHz` to at most 24 characters, at a word: `Intel Xeon Platinum`. @param {string} model */
+/**
+ * Shortens `Intel(R) Xeon(R) Platinum 8370C CPU @ 2.80GHz` to at most 24 characters, at a word: `Intel Xeon Platinum`.
+ * @param {string} model
+ */
 export function shortenModel(model) {
   const words = model
     .replace(/\((R|TM|C)\)/gi, '')

@@ -2,7 +2,11 @@ import { listSpans } from '../../answer/picture.js'
 import { escapeMarkup, html, trustMarkup } from '../markup.js'
 
 /** Renders an answer as the first screen of a page. Pure. */
-/** @import { Answer } from './answer.js' @import { Cell, Picture } from '../../answer/picture.js' @import { Markup } from '../markup.js' */
+/**
+ * @import { Answer } from './answer.js'
+ * @import { Cell, Picture } from '../../answer/picture.js'
+ * @import { Markup } from '../markup.js'
+ */
 
 /** @typedef {{ label: string, colour: number, cell: Cell }} Bar */
 /** @typedef {{ title: string, bars: Bar[] }} Panel bars of one quantity */
@@ -27,7 +31,8 @@ const WIDTHS = { width: 560, label: 150, value: 150, letters: 20 }
 
 /**
  * Renders the sentences as a header, and pictures, commands and conditions as a body.
- * @param {Answer} answer @returns {{ title: string, header: Markup, body: Markup }} title: the first verdict
+ * @param {Answer} answer
+ * @returns {{ title: string, header: Markup, body: Markup }} title: the first verdict
  */
 export function renderAnswerHtml({ conditions, pictures, verdicts, basis, notes = [], warnings, notMeasured }) {
   const [headline, ...others] = verdicts
@@ -47,7 +52,10 @@ ${renderNotMeasuredSection(notMeasured)}
   }
 }
 
-/** Renders a picture as a table, below up to two panels of its bars; a panel of more than 12 bars is left out. @param {Picture} picture */
+/**
+ * Renders a picture as a table, below up to two panels of its bars; a panel of more than 12 bars is left out.
+ * @param {Picture} picture
+ */
 function renderPicture(picture) {
   const panels = listPanels(picture)
   const drawn = panels.filter(({ bars }) => bars.length > 0 && bars.length <= BARS_MOST).slice(0, PANELS_MOST)
@@ -57,7 +65,8 @@ ${renderTable(picture)}`
 
 /**
  * Lists a panel for each column or group of columns, with a bar for each value; without values, it has no bars.
- * @param {Picture} picture @returns {Panel[]} colour: -1 without sidecars
+ * @param {Picture} picture
+ * @returns {Panel[]} colour: -1 without sidecars
  */
 export function listPanels({ columns, rows }) {
   const groups = [...new Set(columns.map(({ group, heading }) => group ?? heading))]
@@ -85,7 +94,8 @@ export function listPanels({ columns, rows }) {
 
 /**
  * Draws bars with their intervals as an SVG, in the colours of the page's CSS variables. Labels that are too long are cut.
- * @param {Panel} panel @param {Widths} [widths]
+ * @param {Panel} panel
+ * @param {Widths} [widths]
  */
 export function drawPanel({ title, bars }, { width: all, label: before, value: behind, letters } = WIDTHS) {
   const most = Math.max(...bars.map(({ cell }) => Math.max(Number(cell.value), cell.high ?? 0)))
@@ -121,7 +131,10 @@ export function renderTable({ columns, rows }) {
 /** @param {Cell | null} cell */
 const renderCell = cell => cell?.text ?? '–'
 
-/** Renders what was not measured, with the commands that measure it; null: nothing. @param {Answer['notMeasured']} notMeasured */
+/**
+ * Renders what was not measured, with the commands that measure it; null: nothing.
+ * @param {Answer['notMeasured']} notMeasured
+ */
 function renderNotMeasuredSection(notMeasured) {
   if (notMeasured.length === 0) return null
   return html`<section id="limits" aria-labelledby="limits-name"><h2 id="limits-name">Not measured</h2><ul>${notMeasured.map(

@@ -3,7 +3,10 @@ import { uniqueBy } from '../../lib/group-by.js'
 import { wrapText } from '../../lib/text-table.js'
 
 /** Renders an answer for the terminal: at most 16 lines of 100 columns. Pure. */
-/** @import { Answer } from './answer.js' @import { Picture } from '../../answer/picture.js' */
+/**
+ * @import { Answer } from './answer.js'
+ * @import { Picture } from '../../answer/picture.js'
+ */
 
 export const LINES_MOST = 16
 export const COLUMNS_MOST = 100
@@ -39,7 +42,8 @@ const LAYOUT_OF_MANY_ROWS = LAYOUTS[2]
 /**
  * Renders the answer by the first layout that has room for all rows and for the sentences on how sure they are. If none has, rows,
  * verdicts, warnings and commands are cut to 16 lines.
- * @param {Answer} answer @param {{ more?: string[] }} [options] more: lines at the end, such as the path of the report
+ * @param {Answer} answer
+ * @param {{ more?: string[] }} [options] more: lines at the end, such as the path of the report
  */
 export function renderAnswerText(answer, { more = [] } = {}) {
   return chooseScreen(answer, more).lines.join('\n')
@@ -47,7 +51,8 @@ export function renderAnswerText(answer, { more = [] } = {}) {
 
 /**
  * Renders every row of the pictures of an answer if its screen leaves rows out.
- * @param {Answer} answer @param {{ more: string[] }} options more: the lines at the end of that screen
+ * @param {Answer} answer
+ * @param {{ more: string[] }} options more: the lines at the end of that screen
  * @returns {string[][]} the lines of each picture; []: the screen has all rows
  */
 export function renderCutPictures(answer, { more }) {
@@ -55,7 +60,10 @@ export function renderCutPictures(answer, { more }) {
   return answer.pictures.map(picture => renderRows(picture, picture.rows.length))
 }
 
-/** @param {Answer} answer @param {string[]} more */
+/**
+ * @param {Answer} answer
+ * @param {string[]} more
+ */
 function chooseScreen(answer, more) {
   const screens = LAYOUTS.map(layout => composeScreen(answer, more, layout))
   return screens.find(({ isWhole }) => isWhole) ?? screens[LAYOUTS.indexOf(LAYOUT_OF_MANY_ROWS)]
@@ -63,7 +71,9 @@ function chooseScreen(answer, more) {
 
 /**
  * Composes the lines of one layout.
- * @param {Answer} answer @param {string[]} more @param {Layout} layout
+ * @param {Answer} answer
+ * @param {string[]} more
+ * @param {Layout} layout
  * @returns {{ lines: string[], hasAllRows: boolean, isWhole: boolean }} hasAllRows: it has every row of the pictures; isWhole: and each
  *   sentence on how sure the numbers are
  */
@@ -129,10 +139,17 @@ function allotLines(linesMost, { isParagraph, pictures, verdicts, basis, warning
   }
 }
 
-/** Puts an empty line before a part that has lines. @param {string[]} lines @param {boolean} isOpen */
+/**
+ * Puts an empty line before a part that has lines.
+ * @param {string[]} lines
+ * @param {boolean} isOpen
+ */
 const separatePart = (lines, isOpen) => (isOpen && lines.length > 0 ? ['', ...lines] : lines)
 
-/** Joins the conditions to lines of at most 100 columns; all but the first are indented. @param {string[]} conditions */
+/**
+ * Joins the conditions to lines of at most 100 columns; all but the first are indented.
+ * @param {string[]} conditions
+ */
 function joinConditions(conditions) {
   /** @type {string[]} */
   const lines = []
@@ -145,7 +162,10 @@ function joinConditions(conditions) {
   return lines
 }
 
-/** Renders what was not measured in at most two lines, and a line for each command. @param {Answer} answer */
+/**
+ * Renders what was not measured in at most two lines, and a line for each command.
+ * @param {Answer} answer
+ */
 function renderNotMeasuredLines({ notMeasured }) {
   if (notMeasured.length === 0) return { head: [], commands: [] }
   const [{ what: only, why: reason, commands: ways }] = notMeasured
@@ -170,7 +190,11 @@ function renderNotMeasuredLines({ notMeasured }) {
 /** @param {Picture} picture */
 const countLines = picture => renderRows(picture, picture.rows.length).length
 
-/** Draws the pictures that fit; the last one may end with the number of its other rows. @param {Picture[]} pictures @param {number} most lines */
+/**
+ * Draws the pictures that fit; the last one may end with the number of its other rows.
+ * @param {Picture[]} pictures
+ * @param {number} most lines
+ */
 function drawPictures(pictures, most) {
   /** @type {string[]} */
   const lines = []
@@ -186,7 +210,11 @@ function drawPictures(pictures, most) {
   return lines
 }
 
-/** Renders headings and the first rows; columns are as wide as all rows need. @param {Picture} picture @param {number} count of its rows */
+/**
+ * Renders headings and the first rows; columns are as wide as all rows need.
+ * @param {Picture} picture
+ * @param {number} count of its rows
+ */
 function renderRows(picture, count) {
   const fitted = fitColumns(picture)
   const { columns, rows } = fitted
@@ -235,13 +263,18 @@ const renderCellText = cell => cell?.text ?? '-'
 
 /**
  * Adds the widths of columns and of the gaps between them.
- * @param {number[]} widths @param {number} from @param {number} to the column after the last
+ * @param {number[]} widths
+ * @param {number} from
+ * @param {number} to the column after the last
  */
 function computeSpanWidth(widths, from, to) {
   return widths.slice(from, to).reduce((sum, width) => sum + width, 0) + GAP.length * (to - from - 1)
 }
 
-/** Computes the width of each column, which has room for its cells and headings. @param {Picture} picture */
+/**
+ * Computes the width of each column, which has room for its cells and headings.
+ * @param {Picture} picture
+ */
 function computeWidths({ columns, rows }) {
   const widths = columns.map(({ heading, isBar }, i) => {
     const texts = Math.max(...rows.map(({ cells }) => renderCellText(cells[i]).length))
@@ -252,7 +285,11 @@ function computeWidths({ columns, rows }) {
   return widths
 }
 
-/** Leaves out the last columns, and then cuts labels, if a line is too long: 4 columns are indent and gap. @param {Picture} picture @returns {Picture} */
+/**
+ * Leaves out the last columns, and then cuts labels, if a line is too long: 4 columns are indent and gap.
+ * @param {Picture} picture
+ * @returns {Picture}
+ */
 function fitColumns(picture) {
   const keep = (/** @type {number} */ count) => ({
     ...picture,
@@ -276,10 +313,17 @@ function drawBar(share) {
   return '█'.repeat(Math.floor(eighths / 8)) + EIGHTHS[eighths % 8]
 }
 
-/** @param {string} line @param {number} [most] columns */
+/**
+ * @param {string} line
+ * @param {number} [most] columns
+ */
 const clipLine = (line, most = COLUMNS_MOST) => (line.length <= most ? line : `${line.slice(0, most - 1).trimEnd()}…`)
 
-/** Keeps the first lines; the last of them ends in … if others are cut (98 columns leave room for it). @param {string[]} lines @param {number} most */
+/**
+ * Keeps the first lines; the last of them ends in … if others are cut (98 columns leave room for it).
+ * @param {string[]} lines
+ * @param {number} most
+ */
 function cutLines(lines, most) {
   return lines.length <= most ? lines : [...lines.slice(0, most - 1), clipLine(`${lines[most - 1].slice(0, 98)} …`)]
 }

@@ -9,14 +9,18 @@ import { renderGrowth } from '../../model/memory-growth.js'
 import { listArms, listComparisons } from '../../model/results.js'
 import { isWrong, listDifferingRows } from '../../parity/verdict/rows.js'
 
-/** Warnings that change how the numbers of a run are read, the worst first. Pure. @import { Result, Summary, SummaryArm, Use } from '../../model/types.ts' */
+/**
+ * Warnings that change how the numbers of a run are read, the worst first. Pure.
+ * @import { Result, Summary, SummaryArm, Use } from '../../model/types.ts'
+ */
 
 /** A check that excluded a smaller share of an arm's trials is left to the report. */
 const SHARE_LEAST = 1 / 3
 
 /**
  * Lists the warnings of a run as sentences, the worst first. Each function below warns of one fact, and returns [] if there is none.
- * @param {Summary} summary @returns {string[]}
+ * @param {Summary} summary
+ * @returns {string[]}
  */
 export function listWarnings(summary) {
   return [
@@ -33,7 +37,10 @@ export function listWarnings(summary) {
   ]
 }
 
-/** Renders the checks in which proxies did not do equal work, but for those that the experiment sets aside. @param {Summary} summary */
+/**
+ * Renders the checks in which proxies did not do equal work, but for those that the experiment sets aside.
+ * @param {Summary} summary
+ */
 function warnOfUnequalWork(summary) {
   const wrong = listDifferingRows(summary).wrong.map(name => name.replace('parity-', ''))
   return wrong.length === 0
@@ -41,7 +48,10 @@ function warnOfUnequalWork(summary) {
     : [`UNEQUAL WORK (${wrong.join(', ')}): what these proxies cost cannot be compared. The report says what differs.`]
 }
 
-/** Renders that CPU requests decided little, because not all CPUs were in use. @param {Summary} summary */
+/**
+ * Renders that CPU requests decided little, because not all CPUs were in use.
+ * @param {Summary} summary
+ */
 function warnOfSpareCpu({ results, machine }) {
   const spare = listArms({ results }).filter(arm => arm.spoiled.some(({ gate }) => gate === 'spare-cpu'))
   if (spare.length === 0) return []
@@ -51,7 +61,10 @@ function warnOfSpareCpu({ results, machine }) {
   ]
 }
 
-/** Renders the proxies that keep an answer until its last chunk: to write it at once costs less. @param {Summary} summary */
+/**
+ * Renders the proxies that keep an answer until its last chunk: to write it at once costs less.
+ * @param {Summary} summary
+ */
 function warnOfBufferedAnswers(summary) {
   const arms = listArms(summary)
   const keeping = arms.filter(arm => arm.hasSidecars && arm.spoiled.some(({ gate }) => gate === 'streams'))
@@ -84,7 +97,8 @@ function warnOfContradiction({ a, b, measured }) {
 
 /**
  * Renders the checks that excluded at least a third of an arm's trials from what is shown, the largest share first. Those of a search
- * with an outcome are left out: it went on until it had enough trials. @param {Summary} summary
+ * with an outcome are left out: it went on until it had enough trials.
+ * @param {Summary} summary
  */
 function warnOfSpoiledTrials({ results }) {
   const fired = listArms({ results: results.filter(result => !hasOutcome(result)) }).flatMap(arm => {
@@ -124,7 +138,11 @@ function warnOfLeaks(summary) {
     )
 }
 
-/** Says whether a check spoils what the answer shows of an arm. @param {string} name @param {SummaryArm} arm */
+/**
+ * Says whether a check spoils what the answer shows of an arm.
+ * @param {string} name
+ * @param {SummaryArm} arm
+ */
 function isOfAnswer(name, { load }) {
   const spoils = /** @type {readonly Use[] | undefined} */ (GATES.get(name)?.spoils)
   if (spoils === undefined) return true
@@ -139,7 +157,10 @@ function warnOfByteProxies({ parity }) {
   return planes.map(plane => `${plane} carries bytes: routes, retries and metrics by request are not its work.`)
 }
 
-/** Renders the checks in which proxies do other work because a mesh deploys them so. @param {Summary} summary */
+/**
+ * Renders the checks in which proxies do other work because a mesh deploys them so.
+ * @param {Summary} summary
+ */
 function warnOfDeployedDifferences({ parity }) {
   const rows = parity.filter(row => row.isDeployed && isWrong(row))
   const planes = [...groupBy(rows, ({ plane }) => plane)].map(([plane, rowsOfPlane]) => {
@@ -157,7 +178,10 @@ function warnOfDrift(summary) {
   return drifts.slice(0, 1)
 }
 
-/** Renders that the machine was busy before the run (less than 80 % idle); []: it was not, or that was not measured. @param {Summary} summary */
+/**
+ * Renders that the machine was busy before the run (less than 80 % idle); []: it was not, or that was not measured.
+ * @param {Summary} summary
+ */
 function warnOfBusyMachine({ machine }) {
   const idle = machine.before?.idleFraction
   if (typeof idle !== 'number' || idle >= IDLE_LEAST) return []

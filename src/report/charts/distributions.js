@@ -24,7 +24,11 @@ const countNines = quantile => roundToFourDigits(-Math.log10(1 - quantile))
 /** @param {number} quantile */
 const renderQuantileName = quantile => `p${Number((100 * quantile).toFixed(2))}`
 
-/** Compares quantiles, whose last bits differ after arithmetic. @param {number} a @param {number} b */
+/**
+ * Compares quantiles, whose last bits differ after arithmetic.
+ * @param {number} a
+ * @param {number} b
+ */
 const isSame = (a, b) => Math.abs(a - b) < 1e-9
 
 // Named percentiles stand in place of the axis's own labels.
@@ -78,12 +82,19 @@ export function drawDistributions({ title, name, lines }) {
   )
 }
 
-/** Finds the time of a quantile, in milliseconds; undefined: the grid lacks it. @param {TimesLine['grid']} grid @param {number} quantile */
+/**
+ * Finds the time of a quantile, in milliseconds; undefined: the grid lacks it.
+ * @param {TimesLine['grid']} grid
+ * @param {number} quantile
+ */
 export function findMs(grid, quantile) {
   return grid.find(([q]) => isSame(q, quantile))?.[1]
 }
 
-/** Renders the times of a line at the named percentiles that its grid has. @param {TimesLine} line */
+/**
+ * Renders the times of a line at the named percentiles that its grid has.
+ * @param {TimesLine} line
+ */
 function renderPercentiles({ label, grid }) {
   const sentences = PERCENTILES.flatMap(quantile => {
     const ms = findMs(grid, quantile)

@@ -25,7 +25,10 @@ import {
  * @property {{ ratePerSecond: number, millicores: number }[]} points
  * @property {{ baseMillicores: number, slopeMillicoresPerRequestPerSecond: number } | null} fit null: none was made
  */
-/** A curve of [seconds, fraction]. @typedef {{ label: string, colour: number, curve: [number, number][] }} ShareLine */
+/**
+ * A curve of [seconds, fraction].
+ * @typedef {{ label: string, colour: number, curve: [number, number][] }} ShareLine
+ */
 /**
  * @typedef {{ label: string, colour: number, points: { at: number, value: number }[] }} AxisLine
  * @typedef {{ label: string, colour: number,
@@ -34,7 +37,8 @@ import {
 
 /**
  * Draws the rate that sidecars answered at each CPU limit of a sizing: a point is a trial, filled if it held; a diamond
- * is an answer. @param {{ title: string, lines: LimitLine[] }} options
+ * is an answer.
+ * @param {{ title: string, lines: LimitLine[] }} options
  */
 export function drawOverLimit({ title, lines }) {
   const renderHeldRate = (/** @type {LimitLine['answers'][0]} */ { cores, ratePerSecond, p99Ms }) =>
@@ -65,7 +69,10 @@ export function drawOverLimit({ title, lines }) {
   )
 }
 
-/** Draws the CPU of all sidecars over the rate, with the fitted lines of those that have one. @param {{ title: string, lines: RateLine[] }} options */
+/**
+ * Draws the CPU of all sidecars over the rate, with the fitted lines of those that have one.
+ * @param {{ title: string, lines: RateLine[] }} options
+ */
 export function drawOverRate({ title, lines }) {
   const fitted = lines.map(({ label, colour, points, fit }) => ({
     label,
@@ -155,7 +162,10 @@ function drawFittedLines({ title, axes: [below, beside], symbolSize, lines }) {
   )
 }
 
-/** Draws, over seconds, the share of the real sidecars that have a configuration. @param {{ title: string, lines: ShareLine[] }} options */
+/**
+ * Draws, over seconds, the share of the real sidecars that have a configuration.
+ * @param {{ title: string, lines: ShareLine[] }} options
+ */
 export function drawOverShare({ title, lines }) {
   const renderLine = (/** @type {ShareLine} */ { label, curve }) => {
     const last = curve.at(-1)

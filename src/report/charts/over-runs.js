@@ -35,7 +35,10 @@ const LABELS_MOST = 12
  * @property {{ run: number, label: string }[]} marks changes, each at the index of its run
  */
 
-/** Draws a line for each arm, across runs without a value; a control is hollow and dotted. @param {RunsChart} options */
+/**
+ * Draws a line for each arm, across runs without a value; a control is hollow and dotted.
+ * @param {RunsChart} options
+ */
 export function drawOverRuns({ title, unit, digits, runs, lines, marks }) {
   // `min: undefined` takes back the 0 of createAxisBelow: an axis of categories has no zero.
   const axis = { type: 'category', min: undefined, data: runs, boundaryGap: true, splitLine: { show: false } }
@@ -74,7 +77,10 @@ export function drawOverRuns({ title, unit, digits, runs, lines, marks }) {
   )
 }
 
-/** Draws the interval of each point as an upright line. @param {Pick<DrawnLine, 'colour' | 'points'>} line */
+/**
+ * Draws the interval of each point as an upright line.
+ * @param {Pick<DrawnLine, 'colour' | 'points'>} line
+ */
 function drawSpans({ colour, points }) {
   const lineStyle = { color: chooseColour(colour), type: 'solid', width: 1.5, opacity: 0.5 }
   const intervals = points.flatMap((point, i) => {
@@ -85,7 +91,10 @@ function drawSpans({ colour, points }) {
   return { silent: true, symbol: 'none', label: { show: false }, data: intervals }
 }
 
-/** Draws an upright line at each run from which on something changed; many have no labels. @param {{ run: number, label: string }[]} marks */
+/**
+ * Draws an upright line at each run from which on something changed; many have no labels.
+ * @param {{ run: number, label: string }[]} marks
+ */
 function drawMarks(marks) {
   const shared = { show: marks.length <= LABELS_MOST, color: LIMIT, fontSize: 11 }
   return {
@@ -100,7 +109,11 @@ function drawMarks(marks) {
   }
 }
 
-/** Describes a line in words: its first and last value. @param {DrawnLine} line @param {{ unit: string, digits: number }} quantity */
+/**
+ * Describes a line in words: its first and last value.
+ * @param {DrawnLine} line
+ * @param {{ unit: string, digits: number }} quantity
+ */
 function renderLineEnds({ label, points }, { unit, digits }) {
   const values = points.filter(point => point !== null)
   if (values.length === 0) return `${label}: no value`

@@ -13,7 +13,8 @@ import {
 /**
  * Draws CPU and memory of each sidecar over one trial, with the cap and the times when the quota was used up. Runs in
  * browsers, too. Pure.
- * @import { SidecarSeries } from '../../judge/sidecars.js' @import { Chart } from './style.js'
+ * @import { SidecarSeries } from '../../judge/sidecars.js'
+ * @import { Chart } from './style.js'
  */
 
 // The axis ends at the first and last sample, which are no round numbers: they have no labels.
@@ -21,7 +22,8 @@ const ENDS = { showMinLabel: false, showMaxLabel: false }
 
 /**
  * Draws CPU, and below it anonymous memory, with a line for each sidecar.
- * @param {{ title: string, sidecars: SidecarSeries[] }} options @returns {Chart}
+ * @param {{ title: string, sidecars: SidecarSeries[] }} options
+ * @returns {Chart}
  */
 export function drawOverTime({ title, sidecars }) {
   const caps = [...new Set(sidecars.flatMap(({ cpuLimitCores }) => cpuLimitCores ?? []))]
@@ -100,7 +102,10 @@ export function sumSeconds(stretches) {
   return stretches.reduce((sum, [from, to]) => sum + to - from, 0)
 }
 
-/** Renders the most that a sidecar used, its cap, and the time without quota. @param {SidecarSeries} sidecar */
+/**
+ * Renders the most that a sidecar used, its cap, and the time without quota.
+ * @param {SidecarSeries} sidecar
+ */
 function renderPeaks({ service, cpuLimitCores, cores, anonBytes, throttled }) {
   const findMost = (/** @type {[number, number][]} */ points) => points.reduce((high, [, v]) => Math.max(high, v), 0)
   return [

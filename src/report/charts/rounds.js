@@ -24,7 +24,8 @@ const LABEL_MOST = 40
 
 /**
  * Draws a row for each arm, with its median and interval in numbers on the right. Labels above 40 characters are cut.
- * @param {Rounds} options @returns {import('./style.js').Chart}
+ * @param {Rounds} options
+ * @returns {import('./style.js').Chart}
  */
 export function drawRounds({ title, unit, digits, rows }) {
   const formatWithUnit = (/** @type {number} */ value) => `${value.toFixed(digits)} ${unit}`
@@ -68,7 +69,11 @@ export function drawRounds({ title, unit, digits, rows }) {
   }
 }
 
-/** Draws the interval of a row, without points if it has none. @param {Row} row @param {number} i */
+/**
+ * Draws the interval of a row, without points if it has none.
+ * @param {Row} row
+ * @param {number} i
+ */
 function drawInterval({ quantity: { low, high }, colour, isControl }, i) {
   const ends = low === null || high === null ? [] : [low, high]
   return {
@@ -80,7 +85,12 @@ function drawInterval({ quantity: { low, high }, colour, isControl }, i) {
   }
 }
 
-/** Draws a point for each round that has a value. @param {Row} row a control is drawn hollow @param {number} i @param {(value: number) => string} formatWithUnit */
+/**
+ * Draws a point for each round that has a value.
+ * @param {Row} row a control is drawn hollow
+ * @param {number} i
+ * @param {(value: number) => string} formatWithUnit
+ */
 function drawPoints({ label, colour, isControl = false, quantity }, i, formatWithUnit) {
   const color = chooseColour(colour)
   const itemStyle = isControl
@@ -99,7 +109,11 @@ function drawPoints({ label, colour, isControl = false, quantity }, i, formatWit
   )
 }
 
-/** Renders `184 [180, 189]`, or the median alone if it has no interval; `-`: no median. @param {Omit<Quantity, 'values'> | null} quantity @param {number} digits */
+/**
+ * Renders `184 [180, 189]`, or the median alone if it has no interval; `-`: no median.
+ * @param {Omit<Quantity, 'values'> | null} quantity
+ * @param {number} digits
+ */
 export function renderMedian(quantity, digits) {
   if (quantity === null || quantity.median === null) return '-'
   const { median, low, high } = quantity
@@ -107,7 +121,11 @@ export function renderMedian(quantity, digits) {
   return `${median.toFixed(digits)}${interval}`
 }
 
-/** Renders the median, interval and number of rounds of a row. @param {Row} row @param {(value: number) => string} formatWithUnit */
+/**
+ * Renders the median, interval and number of rounds of a row.
+ * @param {Row} row
+ * @param {(value: number) => string} formatWithUnit
+ */
 function renderRow({ label, quantity: { median, low, high, values } }, formatWithUnit) {
   const rounds = values.filter(value => value !== null).length
   if (median === null) return `${label}: no value`

@@ -70,7 +70,8 @@ export function drawLines(
 
 /**
  * Makes a series of ECharts; all but label and colour are its own options.
- * @param {'line' | 'scatter'} type @param {{ label: string, colour: number } & Record<string, any>} line
+ * @param {'line' | 'scatter'} type
+ * @param {{ label: string, colour: number } & Record<string, any>} line
  */
 export function createSeries(type, { label, colour, ...overrides }) {
   return { type, name: label, color: chooseColour(colour), ...overrides }
@@ -81,7 +82,10 @@ export function chooseDash(index) {
   return ['solid', 'dashed', 'dotted'][index % 3]
 }
 
-/** Makes an axis of ECharts, of type `value` unless the options override it. @param {Record<string, any>} options */
+/**
+ * Makes an axis of ECharts, of type `value` unless the options override it.
+ * @param {Record<string, any>} options
+ */
 export function createAxis({ axisLabel = {}, ...overrides }) {
   return {
     type: 'value',
@@ -95,12 +99,20 @@ export function createAxis({ axisLabel = {}, ...overrides }) {
   }
 }
 
-/** Makes the axis below a chart, from 0. @param {string} name @param {Record<string, any>} [axis] */
+/**
+ * Makes the axis below a chart, from 0.
+ * @param {string} name
+ * @param {Record<string, any>} [axis]
+ */
 export function createAxisBelow(name, axis) {
   return createAxis({ min: 0, name, nameGap: 26, ...axis })
 }
 
-/** Makes the axis beside a chart, from 0. @param {string} name @param {Record<string, any>} [axis] */
+/**
+ * Makes the axis beside a chart, from 0.
+ * @param {string} name
+ * @param {Record<string, any>} [axis]
+ */
 export function createAxisBeside(name, axis) {
   return createAxis({ min: 0, name, nameGap: 46, ...axis })
 }
@@ -110,12 +122,18 @@ export function createLegend(names) {
   return { data: names, top: 0, left: 0, type: 'scroll', textStyle: { color: TEXT, fontSize: AXIS_FONT_SIZE } }
 }
 
-/** Rounds to four significant digits: a chart shows no more, and its file stays small. @param {number} value */
+/**
+ * Rounds to four significant digits: a chart shows no more, and its file stays small.
+ * @param {number} value
+ */
 export function roundToFourDigits(value) {
   return Number(value.toPrecision(4))
 }
 
-/** Finds the light colour of an index. @param {number} index 0: without sidecars; from 1: planes, which share colours beyond the sixth */
+/**
+ * Finds the light colour of an index.
+ * @param {number} index 0: without sidecars; from 1: planes, which share colours beyond the sixth
+ */
 export function chooseColour(index) {
   const name = SERIES[index === 0 ? 0 : 1 + ((index - 1) % (SERIES.length - 1))]
   return COLOURS[name].light
@@ -123,7 +141,10 @@ export function chooseColour(index) {
 
 /**
  * Replaces the light colours of an option by the dark ones. An option for a light theme is returned as it is.
- * @template T @param {T} option @param {boolean} isDark @returns {T}
+ * @template T
+ * @param {T} option
+ * @param {boolean} isDark
+ * @returns {T}
  */
 export function withPalette(option, isDark) {
   return isDark ? JSON.parse(replaceColours(JSON.stringify(option), name => COLOURS[name].dark)) : option
@@ -141,7 +162,11 @@ export function renderVariables(theme) {
     .join(' ')
 }
 
-/** Replaces each light colour in a text; other colours stay. @param {string} text @param {(name: string) => string} colourFor */
+/**
+ * Replaces each light colour in a text; other colours stay.
+ * @param {string} text
+ * @param {(name: string) => string} colourFor
+ */
 function replaceColours(text, colourFor) {
   const names = new Map(Object.entries(COLOURS).map(([name, { light }]) => [light, name]))
   return text.replace(/#[0-9a-f]{6}\b/g, hex => {

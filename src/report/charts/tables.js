@@ -7,8 +7,10 @@ import { roundToFourDigits } from './style.js'
 
 /**
  * The values of each chart as a table. Pure.
- * @import { Table } from '../../lib/text-table.js' @import { SidecarSeries } from '../../judge/sidecars.js'
- * @import { TimesLine } from './distributions.js' @import { LimitLine, MemoryLine, ShareLine } from './forms.js'
+ * @import { Table } from '../../lib/text-table.js'
+ * @import { SidecarSeries } from '../../judge/sidecars.js'
+ * @import { TimesLine } from './distributions.js'
+ * @import { LimitLine, MemoryLine, ShareLine } from './forms.js'
  */
 
 /**
@@ -20,7 +22,8 @@ const SHARES = [0.25, 0.5, 0.75, 0.95, 1]
 
 /**
  * Lists the median, the interval and every round of each arm; `-`: no value.
- * @param {import('./rounds.js').Rounds} options @returns {Table}
+ * @param {import('./rounds.js').Rounds} options
+ * @returns {Table}
  */
 export function tabulateRounds({ title, unit, digits, rows }) {
   const formatOrDash = (/** @type {number | null} */ value) => (value === null ? '-' : value.toFixed(digits))
@@ -36,7 +39,8 @@ export function tabulateRounds({ title, unit, digits, rows }) {
 
 /**
  * Lists the times of each line, in ms, at the usual percentiles; `-`: its grid lacks one.
- * @param {{ title: string, lines: TimesLine[] }} options @returns {Table}
+ * @param {{ title: string, lines: TimesLine[] }} options
+ * @returns {Table}
  */
 export function tabulateLines({ title, lines }) {
   const quantiles = Object.values(QUANTILES)
@@ -49,7 +53,8 @@ export function tabulateLines({ title, lines }) {
 
 /**
  * Lists the least and most of each sidecar's series, and for how many seconds its quota was used up; `-`: no samples, or no cap.
- * @param {{ title: string, sidecars: SidecarSeries[] }} options @returns {Table}
+ * @param {{ title: string, sidecars: SidecarSeries[] }} options
+ * @returns {Table}
  */
 export function tabulateSeries({ title, sidecars }) {
   const range = (/** @type {[number, number][]} */ points, scale = 1) => {
@@ -70,7 +75,10 @@ export function tabulateSeries({ title, sidecars }) {
   }
 }
 
-/** Lists the millicores of each line at each rate. @param {{ title: string, lines: import('./forms.js').RateLine[] }} options */
+/**
+ * Lists the millicores of each line at each rate.
+ * @param {{ title: string, lines: import('./forms.js').RateLine[] }} options
+ */
 export function tabulateRates({ title, lines }) {
   const points = lines.map(({ label, points }) => ({
     label,
@@ -79,7 +87,10 @@ export function tabulateRates({ title, lines }) {
   return tabulatePoints({ caption: `${title}, millicores of all sidecars`, name: 'requests/s', lines: points })
 }
 
-/** Lists the MiB of each line at each number of sidecars. @param {{ title: string, lines: MemoryLine[] }} options */
+/**
+ * Lists the MiB of each line at each number of sidecars.
+ * @param {{ title: string, lines: MemoryLine[] }} options
+ */
 export function tabulateMemory({ title, lines }) {
   const points = lines.map(({ label, memory }) => ({
     label,
@@ -104,7 +115,8 @@ export function tabulateOverAxis({ title, axes: [name], lines }) {
 /**
  * Makes a row of each place and a column of each line; `-`: the line has no point there.
  * @param {{ caption: string, name: string, lines: { label: string, points: { at: number, value: string }[] }[] }} options
- *   name: of the places @returns {Table}
+ * name: of the places
+ * @returns {Table}
  */
 function tabulatePoints({ caption, name, lines }) {
   const places = [...new Set(lines.flatMap(({ points }) => points.map(({ at }) => at)))].sort((a, b) => a - b)
@@ -117,7 +129,8 @@ function tabulatePoints({ caption, name, lines }) {
 
 /**
  * Lists the seconds after which each line reached the shares of SHARES; `-`: it did not.
- * @param {{ title: string, lines: ShareLine[] }} options @returns {Table}
+ * @param {{ title: string, lines: ShareLine[] }} options
+ * @returns {Table}
  */
 export function tabulateShares({ title, lines }) {
   return {
@@ -132,7 +145,8 @@ export function tabulateShares({ title, lines }) {
 
 /**
  * Lists the trials of each line from the lowest CPU limit on, then its answers with their p99 if one was measured.
- * @param {{ title: string, lines: LimitLine[] }} options @returns {Table}
+ * @param {{ title: string, lines: LimitLine[] }} options
+ * @returns {Table}
  */
 export function tabulateLimits({ title, lines }) {
   return {

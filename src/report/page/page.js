@@ -10,7 +10,8 @@ const drawn = new Map()
 
 /**
  * Draws a chart, or another in its place: `true` keeps nothing of the option before.
- * @param {HTMLElement} at @param {{ option: any, height: number }} chart height: pixels
+ * @param {HTMLElement} at
+ * @param {{ option: any, height: number }} chart height: pixels
  */
 function draw(at, { option, height }) {
   at.style.height = `${height}px`

@@ -5,12 +5,23 @@ import { OF_CONTROL_PLANE, UNDER_LOAD } from '../../model/axes/axis.js'
 import { isOverridden, readValues, renderSource } from '../part-request.js'
 
 /** Constraints between the axes and options of control planes of many sidecars, and those of a load. Pure. */
-/** @import { AxisName, TrialKind } from '../../model/types.ts' @import { Constraint } from '../constraint.js' */
+/**
+ * @import { AxisName, TrialKind } from '../../model/types.ts'
+ * @import { Constraint } from '../constraint.js'
+ */
 /** @import { PartRequest } from '../part-request.js' */
 
-/** @param {PartRequest} request @param {AxisName} axis @param {number} fallback if the request has no values of the axis */
+/**
+ * @param {PartRequest} request
+ * @param {AxisName} axis
+ * @param {number} fallback if the request has no values of the axis
+ */
 const findLargest = (request, axis, fallback) => Math.max(...(readValues(request, axis) ?? [fallback]))
-/** @param {PartRequest} request @param {AxisName} axis @param {number} fallback if the request has no values of the axis */
+/**
+ * @param {PartRequest} request
+ * @param {AxisName} axis
+ * @param {number} fallback if the request has no values of the axis
+ */
 const findSmallest = (request, axis, fallback) => Math.min(...(readValues(request, axis) ?? [fallback]))
 /** @param {PartRequest} request */
 const isReconfigured = ({ axes }) => axes.changesPerMinute !== undefined
@@ -34,7 +45,11 @@ function findForeignAxis(request) {
   })
 }
 
-/** Renders why the kinds of the run cannot vary an axis, and what to do. @param {PartRequest} request @param {AxisName} axis */
+/**
+ * Renders why the kinds of the run cannot vary an axis, and what to do.
+ * @param {PartRequest} request
+ * @param {AxisName} axis
+ */
 function renderForeignAxis(request, axis) {
   const { name } = request.experiment
   const source = renderSource(request, axis)
@@ -47,7 +62,11 @@ function renderForeignAxis(request, axis) {
     : `${name} has the axis ${axis}, and no axis sidecars: give it that, too`
 }
 
-/** Renders that an option needs a control plane of many sidecars. @param {string} option @param {PartRequest} request */
+/**
+ * Renders that an option needs a control plane of many sidecars.
+ * @param {string} option
+ * @param {PartRequest} request
+ */
 function renderControlNeeded(option, { experiment: { name } }) {
   return `${option} needs an experiment with a control plane of many sidecars, such as rollout: ${name} has none`
 }

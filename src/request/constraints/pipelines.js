@@ -2,7 +2,10 @@ import { AXES } from '../../model/arms.js'
 import { REQUEST_AXES } from '../../model/requests.js'
 
 /** Constraints of a run whose plane is a folder with a `pipeline.yaml`, which describes one proxy. Pure. */
-/** @import { Arm, AxisName } from '../../model/types.ts' @import { Overrides } from '../question.js' */
+/**
+ * @import { Arm, AxisName } from '../../model/types.ts'
+ * @import { Overrides } from '../question.js'
+ */
 /** @import { Constraint } from '../constraint.js' */
 
 /** The link that has only one proxy. */
@@ -19,7 +22,12 @@ export const LINK = 'ratings'
  * @property {boolean} isEchoed the answer is the body that was posted
  */
 
-/** @param {'link' | 'features'} axis @param {string} value the only one that it may have @param {string} why @returns {Constraint<PipelineRequest>} */
+/**
+ * @param {'link' | 'features'} axis
+ * @param {string} value the only one that it may have
+ * @param {string} why
+ * @returns {Constraint<PipelineRequest>}
+ */
 const createOnlyConstraint = (axis, value, why) => ({
   on: 'always',
   conflict: ({ axes }) => axes[axis]?.find(one => one !== value),

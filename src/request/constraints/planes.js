@@ -1,5 +1,8 @@
 /** Constraints between the parts of one choice of `--planes`: the plane, its profile and its variant. Pure. */
-/** @import { DataPlane, PlaneChoice } from '../../model/types.ts' @import { Constraint } from '../constraint.js' */
+/**
+ * @import { DataPlane, PlaneChoice } from '../../model/types.ts'
+ * @import { Constraint } from '../constraint.js'
+ */
 
 /**
  * A choice of `--planes`, and its plane.

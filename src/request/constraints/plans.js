@@ -1,7 +1,10 @@
 import { createGroupKey, renderArmName } from '../../model/arms.js'
 
 /** Constraints between the arms of a plan and the generator, the load host and the CPU quota of the place. Pure. */
-/** @import { Arm, LoadGenerator, PlaneChoice, Site } from '../../model/types.ts' @import { Constraint } from '../constraint.js' */
+/**
+ * @import { Arm, LoadGenerator, PlaneChoice, Site } from '../../model/types.ts'
+ * @import { Constraint } from '../constraint.js'
+ */
 
 /**
  * The facts about one part of a plan: before it has arms, its planes, each with its control; then the arms.
@@ -48,7 +51,10 @@ export const PARTS = [
  * @property {NonNullable<Extract<Site['limits'], { quota?: unknown }>['quota']> | null} quota of this job or container; null: none
  */
 
-/** Finds the first arm whose load the generator cannot make, and why; undefined: it can make all. @param {PlacedPlan} plan */
+/**
+ * Finds the first arm whose load the generator cannot make, and why; undefined: it can make all.
+ * @param {PlacedPlan} plan
+ */
 function findUnloadableArm({ arms, load }) {
   return arms
     .filter(arm => arm.load.kind !== 'idle')
@@ -58,7 +64,10 @@ function findUnloadableArm({ arms, load }) {
     })[0]
 }
 
-/** Renders the CPU quota that all processes of a run share, as a clause. @param {NonNullable<PlacedPlan['quota']>} quota */
+/**
+ * Renders the CPU quota that all processes of a run share, as a clause.
+ * @param {NonNullable<PlacedPlan['quota']>} quota
+ */
 export function renderQuota({ cores, folder }) {
   return `this job or container may use ${cores} cores in all (the quota of ${folder})`
 }

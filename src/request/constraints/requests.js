@@ -5,12 +5,19 @@ import { listRequestKinds } from '../../model/traffic.js'
 import { isOverridden, readValues, renderSource } from '../part-request.js'
 
 /** Constraints between the options and the experiment file of one part of a run. Pure. */
-/** @import { Constraint } from '../constraint.js' @import { PartRequest } from '../part-request.js' */
+/**
+ * @import { Constraint } from '../constraint.js'
+ * @import { PartRequest } from '../part-request.js'
+ */
 
 /** @param {PartRequest} request */
 const isIdle = ({ experiment: { load } }) => load.kind === 'idle'
 
-/** @param {string} option @param {PartRequest} request @param {string} reason */
+/**
+ * @param {string} option
+ * @param {PartRequest} request
+ * @param {string} reason
+ */
 const refuse = (option, { experiment: { name } }, reason) => `${option}: ${name} ${reason}: leave it out`
 
 /** Options of a load, which idle arms do not have. @type {Constraint<PartRequest>[]} */
@@ -78,7 +85,8 @@ const BODIES = [
 
 /**
  * Finds requests whose application alone takes as long as the p99 of a search allows; undefined: there are none.
- * @param {PartRequest} request @returns {{ source: 'serviceTime' | 'chunks' | 'traffic', p99Ms: number } | undefined}
+ * @param {PartRequest} request
+ * @returns {{ source: 'serviceTime' | 'chunks' | 'traffic', p99Ms: number } | undefined}
  */
 function findSlowRequest(request) {
   const listAxisValues = (/** @type {import('../../model/types.ts').AxisName} */ axis) =>
@@ -97,7 +105,10 @@ function findSlowRequest(request) {
     .find(({ p99Ms }) => p99Ms >= findP99Ms(request))
 }
 
-/** Finds the lowest p99 that a search has to meet, in milliseconds; infinity: no search, or one without a p99. @param {PartRequest} request */
+/**
+ * Finds the lowest p99 that a search has to meet, in milliseconds; infinity: no search, or one without a p99.
+ * @param {PartRequest} request
+ */
 function findP99Ms({ experiment: { search } }) {
   if (search === null) return Number.POSITIVE_INFINITY
   if (search.kind === 'services') return Math.min(...search.services.map(({ p99Ms }) => p99Ms))

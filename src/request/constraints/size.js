@@ -27,7 +27,10 @@ const OF_PRODUCTION = ['namespace', 'container', 'for', 'plane', 'ratios', 'quer
 /** @param {string} name in camel case */
 const toFlag = name => `--${name.replaceAll(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`
 
-/** Renders the --rate of the options, or an example if there is none. @param {Record<string, any>} options */
+/**
+ * Renders the --rate of the options, or an example if there is none.
+ * @param {Record<string, any>} options
+ */
 const renderRate = ({ rate = 500 }) => `--rate ${rate}`
 
 /** @type {Constraint<Record<string, any>>[]} */

@@ -40,7 +40,9 @@ export const ROLES = {
 
 /**
  * Lists the access that a run needs and the user of the kubeconfig lacks, each with the verbs denied.
- * @param {Api} api @returns {Promise<Access[]>} []: nothing is denied @throws {BenchError} if the API server does not say
+ * @param {Api} api
+ * @returns {Promise<Access[]>} []: nothing is denied
+ * @throws {BenchError} if the API server does not say
  */
 export async function checkAccess(api) {
   const authorization = api.config.makeApiClient(api.k8s.AuthorizationV1Api)
@@ -65,7 +67,10 @@ export async function checkAccess(api) {
   return checked.filter(({ verbs }) => verbs.length > 0)
 }
 
-/** @param {Record<string, [verbs: string, why: string]>} rows by `resource.group`, or the resource alone for the core @returns {Access[]} */
+/**
+ * @param {Record<string, [verbs: string, why: string]>} rows by `resource.group`, or the resource alone for the core
+ * @returns {Access[]}
+ */
 function createAccessTable(rows) {
   return Object.entries(rows).map(([name, [verbs, why]]) => {
     const [resource, group = ''] = name.split('.')

@@ -7,7 +7,11 @@ import { KIT, readAgentCode } from './files.js'
 import { renderFiles, renderProber, renderReader } from './manifests.js'
 import { findObstacle, isReady } from './pod-status.js'
 
-/** @import { Api } from './api.js' @import { Where } from './pod.js' @import { PodWatch } from './pod-watch.js' */
+/**
+ * @import { Api } from './api.js'
+ * @import { Where } from './pod.js'
+ * @import { PodWatch } from './pod-watch.js'
+ */
 /** @import { Session } from '../converse.js' */
 
 export const READER = 'reader'
@@ -63,7 +67,8 @@ export async function startAgents({ api, pods, namespace, readerNamespace, signa
 
     /**
      * Returns the session with the agent on a node; one that was lost is opened anew.
-     * @param {string} name READER or PROBER @param {string | null} node null: any
+     * @param {string} name READER or PROBER
+     * @param {string | null} node null: any
      * @throws {BenchError} if it has no ready pod there
      */
     async session(name, node) {
@@ -96,7 +101,10 @@ function findReadyPod({ pods, name, node }) {
   throw new BenchError(`the kit's own ${name} is missing on ${node ?? 'every node'}: ${why}`)
 }
 
-/** Starts the agent in a pod. @param {{ api: Api, namespace: string, pod: string, container: string }} options */
+/**
+ * Starts the agent in a pod.
+ * @param {{ api: Api, namespace: string, pod: string, container: string }} options
+ */
 async function openSession({ api, namespace, pod, container }) {
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
   let said = ''
@@ -122,7 +130,8 @@ async function openSession({ api, namespace, pod, container }) {
 
 /**
  * Measures how many milliseconds a pod's clock is ahead of ours, to half of a round trip: by the fastest of some answers,
- * as in NTP (RFC 5905, 8). @param {Session} session
+ * as in NTP (RFC 5905, 8).
+ * @param {Session} session
  */
 export async function measureClockOffset(session) {
   let best = { roundTripMs: Number.POSITIVE_INFINITY, offsetMs: 0 }

@@ -57,17 +57,33 @@ const kubeletSummary = z.looseObject({
 
 /**
  * Checks the members of a pod that the kit relies on.
- * @param {unknown} answer @returns {V1Pod} the answer itself @throws {BenchError} with the member that is not as it must be
+ * @param {unknown} answer
+ * @returns {V1Pod} the answer itself
+ * @throws {BenchError} with the member that is not as it must be
  */
 export const readPod = answer => assertAnswer(pod, 'a pod', answer)
 
-/** Checks a node, as `readPod` a pod. @param {unknown} answer @returns {V1Node} @throws {BenchError} likewise */
+/**
+ * Checks a node, as `readPod` a pod.
+ * @param {unknown} answer
+ * @returns {V1Node}
+ * @throws {BenchError} likewise
+ */
 export const readNode = answer => assertAnswer(node, 'a node', answer)
 
-/** Checks the kubelet's stats/summary, as `readPod` a pod. @param {unknown} answer @throws {BenchError} likewise */
+/**
+ * Checks the kubelet's stats/summary, as `readPod` a pod.
+ * @param {unknown} answer
+ * @throws {BenchError} likewise
+ */
 export const readKubeletSummary = answer => assertAnswer(kubeletSummary, "the kubelet's counters", answer)
 
-/** @param {z.ZodType} schema @param {string} what @param {unknown} answer @returns {any} */
+/**
+ * @param {z.ZodType} schema
+ * @param {string} what
+ * @param {unknown} answer
+ * @returns {any}
+ */
 function assertAnswer(schema, what, answer) {
   const fault = findFault(schema, answer)
   if (fault !== null)

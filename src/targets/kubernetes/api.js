@@ -46,7 +46,10 @@ export async function connect({ context, environment = process.env, home = locat
 
   /**
    * Applies an object on the server, by force: fields of other managers become the kit's.
-   * @template {KubernetesObject} T @param {T} object @param {'All'} [dryRun] @returns {Promise<T>}
+   * @template {KubernetesObject} T
+   * @param {T} object
+   * @param {'All'} [dryRun]
+   * @returns {Promise<T>}
    */
   const patch = (object, dryRun) =>
     objects.patch(object, undefined, dryRun, FIELD_MANAGER, true, k8s.PatchStrategy.ServerSideApply)
@@ -59,19 +62,30 @@ export async function connect({ context, environment = process.env, home = locat
     request,
     readContext: () => config.getCurrentContext(),
 
-    /** Makes or changes an object; resolves with it as the server has it. @template {KubernetesObject} T @param {T} object */
+    /**
+     * Makes or changes an object; resolves with it as the server has it.
+     * @template {KubernetesObject} T
+     * @param {T} object
+     */
     apply: object => request(`apply ${renderObject(object)}`, () => patch(object)),
 
-    /** Creates an object; the error has the code 409 if it is there. @param {KubernetesObject} object */
+    /**
+     * Creates an object; the error has the code 409 if it is there.
+     * @param {KubernetesObject} object
+     */
     create: object =>
       request(`create ${renderObject(object)}`, () => objects.create(object, undefined, undefined, FIELD_MANAGER)),
 
-    /** Applies an object as a dry run, to learn whether the server accepts it. @param {KubernetesObject} object */
+    /**
+     * Applies an object as a dry run, to learn whether the server accepts it.
+     * @param {KubernetesObject} object
+     */
     tryApply: object => request(`apply ${renderObject(object)}`, () => patch(object, 'All')),
 
     /**
      * Deletes an object, if it is there, and in the background all that it owns; it does not wait until that is gone.
-     * @param {KubernetesObject} object @param {{ lostAfterSeconds?: number }} [options] as for `request`
+     * @param {KubernetesObject} object
+     * @param {{ lostAfterSeconds?: number }} [options] as for `request`
      */
     remove(object, options) {
       const ask = () => objects.delete(object, undefined, undefined, undefined, undefined, 'Background')
@@ -80,7 +94,9 @@ export async function connect({ context, environment = process.env, home = locat
 
     /**
      * Lists objects.
-     * @param {string} apiVersion @param {string} kind @param {{ namespace?: string, labels?: string }} [where] namespace: absent:
+     * @param {string} apiVersion
+     * @param {string} kind
+     * @param {{ namespace?: string, labels?: string }} [where] namespace: absent:
      *   of all namespaces; labels: a selector
      */
     async list(apiVersion, kind, { namespace, labels } = {}) {
@@ -93,7 +109,8 @@ export async function connect({ context, environment = process.env, home = locat
 
     /**
      * @param {{ namespace: string, pod: string, container: string, tailLines?: number, isPrevious?: boolean }} options
-     *   isPrevious: of the container before its last restart @returns {Promise<string>} empty when there is none
+     * isPrevious: of the container before its last restart
+     * @returns {Promise<string>} empty when there is none
      */
     readLog: ({ namespace, pod, container, tailLines, isPrevious }) =>
       request(`read the log of ${namespace}/${pod}`, () =>
@@ -116,7 +133,10 @@ function createRequest(server) {
   /**
    * Sends a request. While the server does not answer, or says that it cannot now, the request is retried for
    * `lostAfterSeconds`; once the server was lost, later requests are tried only once.
-   * @template T @param {string} what for errors, after "cannot" @param {() => Promise<T>} ask @param {{ lostAfterSeconds?: number }} [options]
+   * @template T
+   * @param {string} what for errors, after "cannot"
+   * @param {() => Promise<T>} ask
+   * @param {{ lostAfterSeconds?: number }} [options]
    * @throws {SiteLostError} if it does not answer; {BenchError}, with the HTTP status as its code, if it refuses
    */
   return async function request(what, ask, { lostAfterSeconds = LOST_AFTER_SECONDS } = {}) {
@@ -147,7 +167,8 @@ function createRequest(server) {
 
 /**
  * Parses an error of the API into a message.
- * @param {unknown} error @returns {{ isPassing: boolean, message: string }} isPassing: a retry may help
+ * @param {unknown} error
+ * @returns {{ isPassing: boolean, message: string }} isPassing: a retry may help
  */
 export function parseApiError(error) {
   const { body, message, cause, ...rest } = /** @type {any} */ (error)
@@ -177,7 +198,9 @@ function renderObject({ kind, metadata }) {
 
 /**
  * Loads the files of KUBECONFIG, else ~/.kube/config, else the account of this pod.
- * @param {KubeConfig} config @param {NodeJS.ProcessEnv} environment @param {string} home
+ * @param {KubeConfig} config
+ * @param {NodeJS.ProcessEnv} environment
+ * @param {string} home
  * @throws {UsageError} if there is none of these, or a file is missing or cannot be read
  */
 function loadConfig(config, environment, home) {

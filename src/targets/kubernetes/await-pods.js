@@ -2,7 +2,10 @@ import { BenchError } from '../../lib/errors.js'
 import { LOG_LINES, renderTail } from '../../lib/log-tail.js'
 import { findObstacle } from './pod-status.js'
 
-/** @import { V1Pod } from '@kubernetes/client-node' @import { Api } from './api.js' */
+/**
+ * @import { V1Pod } from '@kubernetes/client-node'
+ * @import { Api } from './api.js'
+ */
 /** @import { PodWatch } from './pod-watch.js' */
 
 const READY_SECONDS = 120
@@ -66,7 +69,8 @@ export async function awaitPods({ api, pods, namespace, what, find, isDone, make
 
 /**
  * Renders the end of a container's log to end a sentence: of the log before its last restart, if there was one.
- * @param {{ api: Api, namespace: string, pod: V1Pod, container: string }} options @returns {Promise<string>} empty: it has no log
+ * @param {{ api: Api, namespace: string, pod: V1Pod, container: string }} options
+ * @returns {Promise<string>} empty: it has no log
  */
 export async function readLastWords({ api, namespace, pod, container }) {
   const at = { namespace, pod: `${pod.metadata?.name}`, container, tailLines: LOG_LINES }

@@ -6,7 +6,10 @@ import { BenchError } from '../../lib/errors.js'
 import { awaitPods, readLastWords } from './await-pods.js'
 import { findContainerId, findContainerStatus, findEnding, isReady } from './pod-status.js'
 
-/** @import { Endpoint, Handle, ProcessSpec } from '../../model/types.ts' @import { Api } from './api.js' */
+/**
+ * @import { Endpoint, Handle, ProcessSpec } from '../../model/types.ts'
+ * @import { Api } from './api.js'
+ */
 /** @import { PodWatch } from './pod-watch.js' */
 
 const ADMIN_SECONDS = 5
@@ -109,14 +112,18 @@ export function createHandle({ api, pods, namespace, spec, start, folder }) {
   }
 }
 
-/** @param {import('@kubernetes/client-node').V1Pod} pod @param {string} container */
+/**
+ * @param {import('@kubernetes/client-node').V1Pod} pod
+ * @param {string} container
+ */
 function countRestarts(pod, container) {
   return findContainerStatus(pod, container)?.restartCount ?? 0
 }
 
 /**
  * Gets a path from a listener on a pod's own loopback, by a forwarded port.
- * @param {{ api: Api, namespace: string, pod: string, port: number, path: string }} options @returns {Promise<string>} the body
+ * @param {{ api: Api, namespace: string, pod: string, port: number, path: string }} options
+ * @returns {Promise<string>} the body
  * @throws {BenchError} when it does not answer 200 in time
  */
 async function askThroughForward({ api, namespace, pod, port, path: adminPath }) {

@@ -9,7 +9,10 @@ import { findContainerId } from './pod-status.js'
 
 /** Runs processes as pods: services by Deployments, the load by a Job, sidecars of a rollout in pods without a controller. */
 /** @import { Deployment, Handle, ProcessSpec, Target } from '../../model/types.ts' */
-/** @import { PodWatch } from './pod-watch.js' @import { Api } from './api.js' */
+/**
+ * @import { PodWatch } from './pod-watch.js'
+ * @import { Api } from './api.js'
+ */
 
 const GONE = { seconds: 60, perProcessSeconds: 1 }
 
@@ -23,12 +26,18 @@ const GONE = { seconds: 60, perProcessSeconds: 1 }
 export function createDeploy({ api, namespace, labels, files, openPods, rulesImage, signal, ...options }) {
   const { where, loadWhere, nodeLabel, hasNativeSidecars } = options
 
-  /** @param {string} service @param {number} start */
+  /**
+   * @param {string} service
+   * @param {number} start
+   */
   const createMetadata = (service, start) => {
     const startLabels = { ...labels, [LABELS.start]: `${start}` }
     return { service, name: `${service}-${start}`, namespace, labels: startLabels }
   }
-  /** @param {ProcessSpec} spec @param {{ start: number, folder: string }} at */
+  /**
+   * @param {ProcessSpec} spec
+   * @param {{ start: number, folder: string }} at
+   */
   const applyFiles = (spec, { start, folder }) => {
     const { name, labels } = createMetadata(spec.service, start)
     return files.apply(spec, { name, labels, folder })
@@ -68,7 +77,10 @@ export function createDeploy({ api, namespace, labels, files, openPods, rulesIma
     }
   }
 
-  /** @param {ProcessSpec[]} specs of one service @param {{ start: number, folder: string }} at */
+  /**
+   * @param {ProcessSpec[]} specs of one service
+   * @param {{ start: number, folder: string }} at
+   */
   async function applyService(specs, at) {
     const rules = renderServiceRules(specs)
     const withRules = (/** @type {ProcessSpec} */ spec) =>
@@ -81,7 +93,11 @@ export function createDeploy({ api, namespace, labels, files, openPods, rulesIma
       : api.apply(renderDeployment({ ...meta, containers, where, hasNativeSidecars, rulesImage: rulesImage() }))
   }
 
-  /** @param {Handle} process @param {{ start: number, folder: string }} at @returns {Promise<NonNullable<Handle['pod']>>} */
+  /**
+   * @param {Handle} process
+   * @param {{ start: number, folder: string }} at
+   * @returns {Promise<NonNullable<Handle['pod']>>}
+   */
   async function makePod({ spec }, at) {
     const container = await applyFiles(spec, at)
     const pod = renderSidecarPod({ ...createMetadata(spec.service, at.start), container, where: nodeLabel })

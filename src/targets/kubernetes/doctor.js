@@ -11,10 +11,19 @@ import { chooseNode, findDefect, parseQuantity } from './nodes.js'
 import { parseNodeLabel } from './pod.js'
 import { NATIVE_SIDECARS_SINCE, readVersion } from './site.js'
 
-/** @import { ToolSpec } from '../../model/types.ts' @import { Api } from './api.js' */
-/** @import { Where } from './pod.js' @import { V1Node } from '@kubernetes/client-node' */
+/**
+ * @import { ToolSpec } from '../../model/types.ts'
+ * @import { Api } from './api.js'
+ */
+/**
+ * @import { Where } from './pod.js'
+ * @import { V1Node } from '@kubernetes/client-node'
+ */
 
-/** A finding, with further lines under its text. @typedef {{ level: 'ok' | 'warning' | 'missing', text: string, more?: string[] }} Finding */
+/**
+ * A finding, with further lines under its text.
+ * @typedef {{ level: 'ok' | 'warning' | 'missing', text: string, more?: string[] }} Finding
+ */
 
 const TRIED_NAME = 'sidecar-bench-doctor'
 // The server's error for an admission webhook with side effects, which is called for real objects only.
@@ -82,7 +91,12 @@ export async function examineCluster({ api, node, loadNode, images, specs }) {
   return findings
 }
 
-/** Tries in a dry run whether the reader would be admitted. @param {Api} api @param {string} image @returns {Promise<Finding>} */
+/**
+ * Tries in a dry run whether the reader would be admitted.
+ * @param {Api} api
+ * @param {string} image
+ * @returns {Promise<Finding>}
+ */
 async function examineReader(api, image) {
   const reader = renderReader({
     name: TRIED_NAME,
@@ -108,7 +122,11 @@ async function examineReader(api, image) {
   }
 }
 
-/** Checks a node. A defect only warns: chooseNode has found a node without one for each place. @param {V1Node} node @param {number} minor */
+/**
+ * Checks a node. A defect only warns: chooseNode has found a node without one for each place.
+ * @param {V1Node} node
+ * @param {number} minor
+ */
 function checkNode(node, minor) {
   const { capacity = {}, allocatable = {}, nodeInfo } = node.status ?? {}
   const text = [
@@ -124,7 +142,9 @@ function checkNode(node, minor) {
 
 /**
  * Checks which nodes lack each image. The last warning says how to import images.
- * @param {V1Node[]} nodes @param {{ name: string, image: string }[]} chosen @returns {Finding[]}
+ * @param {V1Node[]} nodes
+ * @param {{ name: string, image: string }[]} chosen
+ * @returns {Finding[]}
  */
 function checkImages(nodes, chosen) {
   const findings = chosen.map(({ name, image }) => {
@@ -146,7 +166,12 @@ function checkImages(nodes, chosen) {
   return findings
 }
 
-/** Finds whether a node's kubelet enforces CPU limits. @param {Api} api @param {V1Node} node @returns {Promise<Finding>} */
+/**
+ * Finds whether a node's kubelet enforces CPU limits.
+ * @param {Api} api
+ * @param {V1Node} node
+ * @returns {Promise<Finding>}
+ */
 async function examineCaps(api, node) {
   const name = findNodeName(node)
   const what = `CPU caps on ${name}`
@@ -173,9 +198,15 @@ async function examineCaps(api, node) {
   return createWarning(`${text}: a Guaranteed pod that asks for whole CPUs has them for itself${quota}; ${READ_BACK}`)
 }
 
-/** @param {string} text @returns {Finding} */
+/**
+ * @param {string} text
+ * @returns {Finding}
+ */
 const createOkFinding = text => ({ level: 'ok', text })
-/** @param {string} text @returns {Finding} */
+/**
+ * @param {string} text
+ * @returns {Finding}
+ */
 const createWarning = text => ({ level: 'warning', text })
 const findNodeName = (/** @type {V1Node} */ { metadata }) => `${metadata?.name}`
 

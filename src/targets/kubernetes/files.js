@@ -5,7 +5,10 @@ import { ROOT } from '../../lib/paths.js'
 import { readTextFiles } from '../../lib/text-files.js'
 import { renderFiles } from './manifests.js'
 
-/** @import { ProcessSpec } from '../../model/types.ts' @import { Api } from './api.js' */
+/**
+ * @import { ProcessSpec } from '../../model/types.ts'
+ * @import { Api } from './api.js'
+ */
 
 /** The folder of the kit's code in its own pods. */
 export const KIT = '/bench/kit'
@@ -28,7 +31,10 @@ export function createFiles({ api, namespace, labels }) {
     throw new Error(`nothing is at ${at}`)
   }
 
-  /** Brings the scripts of a folder as a ConfigMap: once a run, named after its content. @param {string} at */
+  /**
+   * Brings the scripts of a folder as a ConfigMap: once a run, named after its content.
+   * @param {string} at
+   */
   async function applyScripts(at) {
     const files = readTextFiles(findSource(at))
     const name = `scripts-${hashText(JSON.stringify(files)).slice(0, 10)}`
@@ -41,7 +47,10 @@ export function createFiles({ api, namespace, labels }) {
   }
 
   return {
-    /** Returns the path at which a process sees a folder: under its own name, or with a number if another has that path. @param {string} source */
+    /**
+     * Returns the path at which a process sees a folder: under its own name, or with a number if another has that path.
+     * @param {string} source
+     */
     locate(source) {
       const taken = new Set([...located.values(), KIT])
       const base = `/bench/${path.basename(source)}`
@@ -53,8 +62,10 @@ export function createFiles({ api, namespace, labels }) {
 
     /**
      * Brings what a process sees: its scripts, its rendered files, its credentials.
-     * @param {ProcessSpec} spec @param {{ name: string, labels: Record<string, string>, folder: string }} at
-     *   folder: where rendered files are kept @returns {Promise<import('./pod.js').Container>}
+     * @param {ProcessSpec} spec
+     * @param {{ name: string, labels: Record<string, string>, folder: string }} at
+     * folder: where rendered files are kept
+     * @returns {Promise<import('./pod.js').Container>}
      */
     async apply(spec, { name, labels, folder }) {
       const folders = await Promise.all(spec.scripts.map(applyScripts))
@@ -79,7 +90,10 @@ export function createFiles({ api, namespace, labels }) {
   }
 }
 
-/** Reads the kit's own code that runs in pods, by its path; package.json has Node read it as modules. @returns {Record<string, string>} */
+/**
+ * Reads the kit's own code that runs in pods, by its path; package.json has Node read it as modules.
+ * @returns {Record<string, string>}
+ */
 export function readAgentCode() {
   const files = KIT_FOLDERS.flatMap(folder =>
     Object.entries(readTextFiles(path.join(ROOT, folder))).map(([name, text]) => [`${folder}/${name}`, text]),

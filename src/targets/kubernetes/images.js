@@ -4,13 +4,17 @@ import { nodeTool } from '../../tools/node.js'
 import { isBuilt } from '../../tools/sources.js'
 
 /** The images of a run, and which of them a node has. */
-/** @import { V1Node } from '@kubernetes/client-node' @import { ToolSpec } from '../../model/types.ts' */
+/**
+ * @import { V1Node } from '@kubernetes/client-node'
+ * @import { ToolSpec } from '../../model/types.ts'
+ */
 
 const ARCHIVE = 'images.tar'
 
 /**
  * Finds a tool's image: the user's, else the one that the kit builds, else its own; null: there is none.
- * @param {Pick<ToolSpec, 'name' | 'image'>} tool @param {Record<string, string>} images the user's, by the tool's name
+ * @param {Pick<ToolSpec, 'name' | 'image'>} tool
+ * @param {Record<string, string>} images the user's, by the tool's name
  */
 export function findImage({ name, image }, images) {
   return images[name] ?? (isBuilt(name) ? formatImageName(name) : image)
@@ -29,7 +33,10 @@ export function chooseImages({ specs, images }) {
   })
 }
 
-/** Renders, as lines, the images of a run and the commands that bring them to a node without a registry. @param {Parameters<typeof chooseImages>[0]} options */
+/**
+ * Renders, as lines, the images of a run and the commands that bring them to a node without a registry.
+ * @param {Parameters<typeof chooseImages>[0]} options
+ */
 export function listImages({ specs, images }) {
   const chosen = chooseImages({ specs, images })
   const built = chosen.filter(({ name }) => isBuilt(name) && !Object.hasOwn(images, name))
@@ -49,7 +56,10 @@ export function listImages({ specs, images }) {
   ]
 }
 
-/** Renders, as lines, the commands that import an archive of images on a node. @param {string} archive */
+/**
+ * Renders, as lines, the commands that import an archive of images on a node.
+ * @param {string} archive
+ */
 export function listImports(archive) {
   return [
     'Then once for every node of the run, the one that fits:',
@@ -59,18 +69,28 @@ export function listImports(archive) {
   ]
 }
 
-/** Says whether a node lists an image; false may mean that it is not among the 50 largest, which the kubelet lists. @param {V1Node} node @param {string} image */
+/**
+ * Says whether a node lists an image; false may mean that it is not among the 50 largest, which the kubelet lists.
+ * @param {V1Node} node
+ * @param {string} image
+ */
 export function hasImage({ status }, image) {
   const fullName = expandImage(image)
   return status?.images?.some(({ names }) => names?.some(name => expandImage(name) === fullName)) ?? false
 }
 
-/** Says whether a node pulls an image at every start, as it does without a tag or with `latest`. @param {string} image */
+/**
+ * Says whether a node pulls an image at every start, as it does without a tag or with `latest`.
+ * @param {string} image
+ */
 export function isAlwaysPulled(image) {
   return expandImage(image).endsWith(':latest')
 }
 
-/** Completes an image's name as nodes list it: with its registry, and its digest or its tag (`latest` by default). @param {string} image */
+/**
+ * Completes an image's name as nodes list it: with its registry, and its digest or its tag (`latest` by default).
+ * @param {string} image
+ */
 function expandImage(image) {
   const [named, digest] = image.split('@', 2)
   const [first, ...rest] = named.split('/')

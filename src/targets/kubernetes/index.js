@@ -10,7 +10,10 @@ import { createNamespace, removeNamespaces } from './namespaces.js'
 import { lookByReaders, observeByReaders } from './observations.js'
 import { watchPods } from './pod-watch.js'
 
-/** @import { Handle, Place, Target } from '../../model/types.ts' @import { Where } from './pod.js' */
+/**
+ * @import { Handle, Place, Target } from '../../model/types.ts'
+ * @import { Where } from './pod.js'
+ */
 
 /**
  * @typedef {object} ClusterOptions
@@ -34,7 +37,8 @@ import { watchPods } from './pod-watch.js'
 /**
  * Creates the target that runs every service in a pod. Its namespaces are made when they are first needed, and `close` removes them,
  * unless they are retained.
- * @param {ClusterOptions} options @returns {Target & { open: () => Promise<Opened>, namespace: string,
+ * @param {ClusterOptions} options
+ * @returns {Target & { open: () => Promise<Opened>, namespace: string,
  *   allowRules: (image: string) => Promise<void> }} allowRules: makes the namespace privileged, so that the image may set rules in
  *   its pods
  */
@@ -122,7 +126,10 @@ export function createKubernetesTarget(options) {
   }
 }
 
-/** @param {string} reach @returns {Place} */
+/**
+ * @param {string} reach
+ * @returns {Place}
+ */
 function createPodPlace(reach) {
   return { reach, listen: '0.0.0.0', inside: '127.0.0.1' }
 }

@@ -21,7 +21,10 @@ const LEAST_COVERED = 0.75
 // The unit of HostCpu is USER_HZ (proc(5)).
 const TICKS_PER_SECOND = 100
 
-/** CPU time so far, and when it was counted. @typedef {{ epochMs: number, cpuSeconds: number }} Counter */
+/**
+ * CPU time so far, and when it was counted.
+ * @typedef {{ epochMs: number, cpuSeconds: number }} Counter
+ */
 
 /**
  * rssBytes is the kubelet's word: anonymous memory and swap cache, `total_rss` of a v1 cgroup and `anon` of a v2
@@ -111,7 +114,11 @@ export async function observeByKubelet({ readSummary, containers, cpus, window, 
   }
 }
 
-/** Makes the looks at containers, of which the kubelet offers only the identity: memory and workers are null. @param {Container[]} containers @returns {Look[]} */
+/**
+ * Makes the looks at containers, of which the kubelet offers only the identity: memory and workers are null.
+ * @param {Container[]} containers
+ * @returns {Look[]}
+ */
 export function lookByKubelet(containers) {
   const watched = containers.map(c => c.watched())
   return watched.map(({ id, restarts }) => ({ memory: null, identity: [id, `${restarts} restarts`], workers: null }))
@@ -119,7 +126,8 @@ export function lookByKubelet(containers) {
 
 /**
  * Finds a container's counters in the kubelet's summary; null: it lacks one, as in a container's first seconds.
- * @param {any[] | undefined} pods @param {Pick<Watched, 'namespace' | 'pod' | 'container'>} container
+ * @param {any[] | undefined} pods
+ * @param {Pick<Watched, 'namespace' | 'pod' | 'container'>} container
  * @returns {ContainerCounter | null}
  */
 export function findCounter(pods, { namespace, pod, container }) {
@@ -134,7 +142,8 @@ export function findCounter(pods, { namespace, pod, container }) {
 
 /**
  * Parses CPU time so far, and its stamp.
- * @param {any} cpu of a container, or of the node, in the summary @returns {Counter | null} null: there is none yet
+ * @param {any} cpu of a container, or of the node, in the summary
+ * @returns {Counter | null} null: there is none yet
  */
 export function parseCpu(cpu) {
   if (cpu?.usageCoreNanoSeconds === undefined) return null
@@ -143,7 +152,9 @@ export function parseCpu(cpu) {
 
 /**
  * Reads the counters of a node's kubelet; this takes `get` on `nodes/proxy`.
- * @param {Api} api @param {string} node @throws {BenchError} if they may not be read, or lack a member
+ * @param {Api} api
+ * @param {string} node
+ * @throws {BenchError} if they may not be read, or lack a member
  */
 export function readSummary(api, node) {
   return api.request(`read the kubelet's counters of ${node}`, async () =>
@@ -151,7 +162,11 @@ export function readSummary(api, node) {
   )
 }
 
-/** Picks the polls with a counter of every container, at least one of them new. @param {Poll[]} polls @returns {Sample[]} */
+/**
+ * Picks the polls with a counter of every container, at least one of them new.
+ * @param {Poll[]} polls
+ * @returns {Sample[]}
+ */
 function findSamples(polls) {
   const renderTimestamps = (/** @type {Poll} */ { containers }) => containers.map(c => c?.epochMs).join()
   return polls
@@ -184,7 +199,10 @@ function fitLine({ name, counters, window: { startMs, endMs } }) {
   return { first, last, cores: (last.cpuSeconds - first.cpuSeconds) / seconds }
 }
 
-/** @param {ContainerCounter} counter @returns {Reading} null: the kubelet does not count it */
+/**
+ * @param {ContainerCounter} counter
+ * @returns {Reading} null: the kubelet does not count it
+ */
 function toReading({ epochMs, cpuSeconds, workingSetBytes, rssBytes }) {
   return { ...NOT_OFFERED, atSeconds: epochMs / 1000, cpuSeconds, workingSetBytes, anonBytes: rssBytes }
 }

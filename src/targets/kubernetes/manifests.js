@@ -19,7 +19,10 @@ const DAEMON_SET = { apiVersion: 'apps/v1', kind: 'DaemonSet' }
 
 /** @typedef {{ name: string, namespace: string, labels: Record<string, string> }} Meta */
 /** @typedef {Meta & { service: string }} OfService */
-/** A pod of the kit's own. @typedef {Meta & { image: string, folder: Container['folders'][0] }} KitPod */
+/**
+ * A pod of the kit's own.
+ * @typedef {Meta & { image: string, folder: Container['folders'][0] }} KitPod
+ */
 
 /**
  * Renders a namespace of a run.
@@ -46,7 +49,10 @@ export function renderFiles({ name, namespace, labels, files, isSecret = false }
   }
 }
 
-/** Renders a Service: an address is there before anything listens at it. @param {OfService & { ports: number[] }} options */
+/**
+ * Renders a Service: an address is there before anything listens at it.
+ * @param {OfService & { ports: number[] }} options
+ */
 export function renderService({ service, name, namespace, labels, ports }) {
   return {
     apiVersion: 'v1',
@@ -90,13 +96,19 @@ export function renderSidecarPod({ service, name, namespace, labels, container, 
   }
 }
 
-/** Renders a Job for a process that ends: the load. @param {OfService & { container: Container, where: Where }} options */
+/**
+ * Renders a Job for a process that ends: the load.
+ * @param {OfService & { container: Container, where: Where }} options
+ */
 export function renderJob({ container, where, ...at }) {
   const pod = { ...renderPod({ containers: [container], where, hasNativeSidecars: false }), restartPolicy: 'Never' }
   return renderController({ type: JOB, at, spec: { backoffLimit: 0 }, pod })
 }
 
-/** Renders the prober, a pod that is idle until `exec` starts the agent in it. @param {KitPod & { where: Where }} options */
+/**
+ * Renders the prober, a pod that is idle until `exec` starts the agent in it.
+ * @param {KitPod & { where: Where }} options
+ */
 export function renderProber({ folder, where, ...meta }) {
   const { volumes, mounts } = renderVolumes([folder])
   const spec = { replicas: 1, selector: { matchLabels: { [LABELS.service]: meta.name } } }
@@ -127,7 +139,10 @@ export function renderReader({ folder, wheres, hasRecursiveReadOnly, ...meta }) 
   return renderKitController({ type: DAEMON_SET, workload: meta, spec, wheres, pod, container })
 }
 
-/** Renders a Job whose command prints a program's version. @param {Meta & { image: string, command: string[], where: Where }} options */
+/**
+ * Renders a Job whose command prints a program's version.
+ * @param {Meta & { image: string, command: string[], where: Where }} options
+ */
 export function renderVersionJob({ command, where, ...meta }) {
   const pod = { restartPolicy: 'Never' }
   return renderKitController({
@@ -152,7 +167,8 @@ function renderKitController({ type, workload: { image, ...meta }, spec, ...of }
 
 /**
  * Renders a controller of pods; it and its pods carry the labels of the service.
- * @template {object} Spec @template {object} Pod
+ * @template {object} Spec
+ * @template {object} Pod
  * @param {{ type: typeof JOB, at: OfService, spec: Spec, pod: Pod }} options spec: all but the template
  */
 function renderController({ type, at: { service, name, namespace, labels }, spec, pod }) {

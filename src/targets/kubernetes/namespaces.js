@@ -36,7 +36,8 @@ export async function createNamespace({ api, name, runId, level }) {
 
 /**
  * Deletes namespaces with all that is in them, and waits until they are gone.
- * @param {{ api: Api, names: string[] }} options @throws {BenchError} when they are not gone in time
+ * @param {{ api: Api, names: string[] }} options
+ * @throws {BenchError} when they are not gone in time
  */
 export async function removeNamespaces({ api, names }) {
   for (const name of names) {

@@ -10,7 +10,9 @@ const PREFIXES = 'kMGTPE'
 
 /**
  * Chooses the first node that takes pods.
- * @param {any[]} nodes @param {import('./pod.js').Where} nodeLabel a node's name, or label=value; null: any @param {string} option for
+ * @param {any[]} nodes
+ * @param {import('./pod.js').Where} nodeLabel a node's name, or label=value; null: any
+ * @param {string} option for
  *   errors
  * @returns {{ node: any, where: string }} where: the place for pods: the label as wanted, else the node's name
  * @throws {UsageError} if the cluster has no such node; {BenchError} if none takes pods
@@ -65,7 +67,8 @@ export function readNodeFacts({ metadata, status }) {
 
 /**
  * Counts what a node offers to pods and what its pods request, as its scheduler does; pods that have ended do not count.
- * @param {{ node: V1Node, pods: V1Pod[] }} options pods: of the cluster @returns {NodeLimits}
+ * @param {{ node: V1Node, pods: V1Pod[] }} options pods: of the cluster
+ * @returns {NodeLimits}
  */
 export function findLimits({ node: { metadata, status }, pods }) {
   const name = `${metadata?.name}`
@@ -92,7 +95,10 @@ export function findLimits({ node: { metadata, status }, pods }) {
 /** @param {import('@kubernetes/client-node').V1Container} container */
 const isNativeSidecar = ({ restartPolicy }) => restartPolicy === 'Always'
 
-/** Parses a quantity of Kubernetes, such as `2`, `1930m`, `24684092Ki`, `129M` or `129e6`; NaN: it is none. @param {string} text */
+/**
+ * Parses a quantity of Kubernetes, such as `2`, `1930m`, `24684092Ki`, `129M` or `129e6`; NaN: it is none.
+ * @param {string} text
+ */
 export function parseQuantity(text) {
   const [, number, unit = '', binary] = /^(\d+(?:\.\d+)?(?:e\d+)?)(?:([mkKMGTPE])(i?))?$/.exec(text) ?? []
   if (unit === 'm') return Number(number) / 1000

@@ -1,15 +1,26 @@
 import { measureClockOffset, READER } from './agents.js'
 
 /** Joins what the readers of several nodes read, in the order of the processes. */
-/** @import { Handle, Look, Observation, Window } from '../../model/types.ts' @import { Agents } from './agents.js' */
+/**
+ * @import { Handle, Look, Observation, Window } from '../../model/types.ts'
+ * @import { Agents } from './agents.js'
+ */
 /** @import { ContainerHandle, Watched } from './container.js' */
 
 // The period of the readers' samples (PERIOD_MS, node/observer.js).
 const TICK_MS = 100
 
-/** Observations of one node's reader. @typedef {Omit<Observation, 'clockOffsetMs'>} NodeObservation */
+/**
+ * Observations of one node's reader.
+ * @typedef {Omit<Observation, 'clockOffsetMs'>} NodeObservation
+ */
 
-/** Reads containers once, by the readers of their nodes. @param {Agents} agents @param {ContainerHandle[]} containers @returns in their order */
+/**
+ * Reads containers once, by the readers of their nodes.
+ * @param {Agents} agents
+ * @param {ContainerHandle[]} containers
+ * @returns in their order
+ */
 export async function lookByReaders(agents, containers) {
   /** @type {Look[]} */
   const looks = []
@@ -24,7 +35,9 @@ export async function lookByReaders(agents, containers) {
 
 /**
  * Observes containers by the readers of their nodes, whose clocks are measured first.
- * @param {Agents} agents @param {ContainerHandle[]} containers @param {{ window: Window, signal: AbortSignal }} options
+ * @param {Agents} agents
+ * @param {ContainerHandle[]} containers
+ * @param {{ window: Window, signal: AbortSignal }} options
  * @returns {Promise<Observation>} as `mergeObservations` makes it; after an abort with what was read
  * @throws {BenchError} if a container or a reader is not there
  */
@@ -41,7 +54,10 @@ export async function observeByReaders(agents, containers, { window, signal }) {
   return mergeObservations(observed, { processes: containers })
 }
 
-/** Groups containers by node, with their places among all. Without containers it makes one group, on any node (null). @param {ContainerHandle[]} containers */
+/**
+ * Groups containers by node, with their places among all. Without containers it makes one group, on any node (null).
+ * @param {ContainerHandle[]} containers
+ */
 function groupByNode(containers) {
   const all = containers.map((container, place) => ({ watched: container.watched(), place }))
   if (all.length === 0) return [{ node: null, watched: /** @type {Watched[]} */ ([]), places: [] }]
@@ -68,7 +84,9 @@ export function mergeObservations(observations, { processes }) {
   if (observations.length === 1) return { ...main.observation, clockOffsetMs }
 
   /**
-   * @template T @param {(T[] | null | undefined)[]} lists a node's each @returns {T[]} in the order of the processes
+   * @template T
+   * @param {(T[] | null | undefined)[]} lists a node's each
+   * @returns {T[]} in the order of the processes
    */
   const orderResults = lists => {
     /** @type {any[]} */
@@ -102,7 +120,10 @@ export function mergeObservations(observations, { processes }) {
   }
 }
 
-/** Creates the key under which samples of several nodes are merged: the name of an edge, or the number of the tick. @param {{ epochMs: number, edge?: string }} sample */
+/**
+ * Creates the key under which samples of several nodes are merged: the name of an edge, or the number of the tick.
+ * @param {{ epochMs: number, edge?: string }} sample
+ */
 function createMomentKey({ epochMs, edge }) {
   return edge ?? Math.round(epochMs / TICK_MS)
 }

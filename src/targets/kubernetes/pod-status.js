@@ -8,7 +8,9 @@ const PASSING = /^(ErrImagePull|ContainerCreating|PodInitializing)$/
 
 /**
  * Finds how a container ended, also one that was restarted: `status N` (by itself), `signal N`, or in words.
- * @param {V1Pod} pod @param {string} container @returns {string | null} null: it has not ended
+ * @param {V1Pod} pod
+ * @param {string} container
+ * @returns {string | null} null: it has not ended
  */
 export function findEnding(pod, container) {
   const { status, metadata } = pod
@@ -57,7 +59,11 @@ export function findObstacle(pod) {
   return null
 }
 
-/** @param {string} why @param {boolean} isFinal @param {string | null} [container] */
+/**
+ * @param {string} why
+ * @param {boolean} isFinal
+ * @param {string | null} [container]
+ */
 const createObstacle = (why, isFinal, container = null) => ({ why, isFinal, container })
 
 /** Says whether a pod is ready, and is not being deleted. @param {V1Pod} pod */
@@ -66,12 +72,20 @@ export function isReady({ status, metadata }) {
   return isTrue && !metadata?.deletionTimestamp
 }
 
-/** Finds the status of a container, init containers among them; undefined: it has none yet. @param {V1Pod} pod @param {string} container */
+/**
+ * Finds the status of a container, init containers among them; undefined: it has none yet.
+ * @param {V1Pod} pod
+ * @param {string} container
+ */
 export function findContainerStatus(pod, container) {
   return listContainerStatuses(pod).find(status => status.name === container)
 }
 
-/** Finds the id that a container's cgroup is named after; null: none yet. @param {V1Pod} pod @param {string} container */
+/**
+ * Finds the id that a container's cgroup is named after; null: none yet.
+ * @param {V1Pod} pod
+ * @param {string} container
+ */
 export function findContainerId(pod, container) {
   return findContainerStatus(pod, container)?.containerID?.split('://')[1] ?? null
 }

@@ -19,7 +19,8 @@ const AGAIN_MS = 300
 
 /**
  * Starts to watch the pods of namespaces, until `close`.
- * @param {{ api: import('./api.js').Api, namespaces: string[] }} options @returns {Promise<PodWatch>}
+ * @param {{ api: import('./api.js').Api, namespaces: string[] }} options
+ * @returns {Promise<PodWatch>}
  * @throws {import('../../lib/errors.js').BenchError} when they may not be listed
  */
 export async function watchPods({ api, namespaces }) {
@@ -64,7 +65,10 @@ export async function watchPods({ api, namespaces }) {
     close: () => closing.abort(),
   }
 
-  /** @param {number} mostMs @param {AbortSignal} [signal] */
+  /**
+   * @param {number} mostMs
+   * @param {AbortSignal} [signal]
+   */
   async function awaitChange(mostMs, signal) {
     const changed = new AbortController()
     const wake = () => changed.abort()

@@ -4,7 +4,10 @@ import { SIDECAR_USER } from '../../model/sidecar-contract.js'
 
 /** @import { ProcessSpec } from '../../model/types.ts' */
 
-/** Nodes where pods may go: a node's name, or `label=value`; null: any. @typedef {string | null} Where */
+/**
+ * Nodes where pods may go: a node's name, or `label=value`; null: any.
+ * @typedef {string | null} Where
+ */
 
 /**
  * A folder that a process sees, in a ConfigMap or Secret.
@@ -168,7 +171,10 @@ export function renderKitPod({ name, image, wheres, pod, container }) {
   }
 }
 
-/** Renders the affinity to nodes; {}: one of the places is null, or there are none. @param {Where[]} wheres any of which a node must match */
+/**
+ * Renders the affinity to nodes; {}: one of the places is null, or there are none.
+ * @param {Where[]} wheres any of which a node must match
+ */
 function renderNodeAffinity(wheres) {
   const nodeSelectorTerms = wheres.flatMap(where => {
     if (where === null) return []
@@ -179,7 +185,10 @@ function renderNodeAffinity(wheres) {
   return { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } } }
 }
 
-/** Parses a place to the label that a node must have: its own, or that of a node's name. @param {string} where */
+/**
+ * Parses a place to the label that a node must have: its own, or that of a node's name.
+ * @param {string} where
+ */
 export function parseNodeLabel(where) {
   const [label, value] = where.includes('=') ? where.split('=', 2) : [HOST_LABEL, where]
   return { label, value }
@@ -192,7 +201,9 @@ export function renderFileKey(file) {
 
 /**
  * Names a volume after each path, in what Kubernetes allows: a–z, 0–9 and hyphens, 63 at most. A name that another volume has gets a
- * number. @param {string[]} paths @returns {Map<string, string>} names by path
+ * number.
+ * @param {string[]} paths
+ * @returns {Map<string, string>} names by path
  */
 function nameVolumes(paths) {
   const names = new Map()
@@ -207,5 +218,9 @@ function nameVolumes(paths) {
   return names
 }
 
-/** Cuts a name to a length; it does not end in a hyphen. @param {string} name @param {number} most */
+/**
+ * Cuts a name to a length; it does not end in a hyphen.
+ * @param {string} name
+ * @param {number} most
+ */
 const cut = (name, most) => name.slice(0, most).replace(/-$/, '')

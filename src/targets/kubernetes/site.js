@@ -26,7 +26,11 @@ const POD_RESOURCES_SINCE = 34
 const PULL_SECONDS = 300
 const ASK_MS = 200
 
-/** @import { Conditions, Site, Tool, ToolSpec } from '../../model/types.ts' @import { Api } from './api.js' @import { Where } from './pod.js' */
+/**
+ * @import { Conditions, Site, Tool, ToolSpec } from '../../model/types.ts'
+ * @import { Api } from './api.js'
+ * @import { Where } from './pod.js'
+ */
 
 /**
  * @typedef {object} ClusterChoice
@@ -42,7 +46,8 @@ const ASK_MS = 200
 
 /**
  * Opens a cluster as a site; nothing is made there yet.
- * @param {ClusterChoice & { runId: string }} options @returns {Promise<Site>}
+ * @param {ClusterChoice & { runId: string }} options
+ * @returns {Promise<Site>}
  * @throws {BenchError} if it cannot be reached, has no such node, or refuses the kubelet's counters that were asked for
  */
 export async function openKubernetesSite({ runId, context, node, loadNode, ...options }) {
@@ -95,7 +100,8 @@ export async function openKubernetesSite({ runId, context, node, loadNode, ...op
 
 /**
  * Asserts that pods may have resources of their own if an arm needs that; containers may have requests in any cluster.
- * @param {Conditions[]} conditions of all arms @param {{ minor: number, gitVersion: string, kubelet: string }} versions
+ * @param {Conditions[]} conditions of all arms
+ * @param {{ minor: number, gitVersion: string, kubelet: string }} versions
  * @throws {BenchError} if the API server or the kubelet is too old for them
  */
 export function assertPodResources(conditions, { minor, gitVersion, kubelet }) {
@@ -106,7 +112,11 @@ export function assertPodResources(conditions, { minor, gitVersion, kubelet }) {
   )
 }
 
-/** Reads the version of the API server. @param {Api} api @throws {BenchError} when it does not answer for 5 s */
+/**
+ * Reads the version of the API server.
+ * @param {Api} api
+ * @throws {BenchError} when it does not answer for 5 s
+ */
 export async function readVersion(api) {
   const version = api.config.makeApiClient(api.k8s.VersionApi)
   const { minor, gitVersion } = await api

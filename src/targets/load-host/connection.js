@@ -103,8 +103,10 @@ export async function openConnection({ host, folder, environment, signal, beatMs
 
     /**
      * Runs a program there to its end, whatever its exit code.
-     * @param {string[]} command @param {{ input?: import('node:stream').Readable }} [options] input: its stdin; absent: none
-     * @returns {Promise<Answer>} @throws {SiteLostError} if the connection is lost; the signal's reason when it aborts
+     * @param {string[]} command
+     * @param {{ input?: import('node:stream').Readable }} [options] input: its stdin; absent: none
+     * @returns {Promise<Answer>}
+     * @throws {SiteLostError} if the connection is lost; the signal's reason when it aborts
      */
     async run(command, { input } = {}) {
       kept.assertOpen()
@@ -119,7 +121,8 @@ export async function openConnection({ host, folder, environment, signal, beatMs
     /**
      * Starts a program that run.sh kills when stdin closes.
      * @param {{ command: string[], log: number }} options log: the descriptor that takes its output
-     * @returns the process of ssh, whose stderr has the readings @throws {SiteLostError} if the connection is lost
+     * @returns the process of ssh, whose stderr has the readings
+     * @throws {SiteLostError} if the connection is lost
      */
     start({ command, log }) {
       kept.assertOpen()
@@ -142,7 +145,8 @@ export async function openConnection({ host, folder, environment, signal, beatMs
 
 /**
  * Waits until the connection is made, and keeps it by pings.
- * @param {Master} master @param {{ host: string, signal: AbortSignal, beatMs: number }} options
+ * @param {Master} master
+ * @param {{ host: string, signal: AbortSignal, beatMs: number }} options
  */
 async function keepConnection(master, { host, signal, beatMs }) {
   let said = ''
@@ -183,7 +187,9 @@ async function keepConnection(master, { host, signal, beatMs }) {
 
   /**
    * Sends a word to keep.sh.
-   * @param {'ping' | 'time'} word @returns {Promise<string>} the line that answers it @throws {SiteLostError} when the connection is lost
+   * @param {'ping' | 'time'} word
+   * @returns {Promise<string>} the line that answers it
+   * @throws {SiteLostError} when the connection is lost
    */
   async function ask(word) {
     assertOpen()
@@ -230,7 +236,8 @@ async function keepConnection(master, { host, signal, beatMs }) {
 
 /**
  * Waits for the line in which keep.sh names its folder.
- * @param {Master} master @param {{ ended: Promise<unknown>, signal: AbortSignal }} options
+ * @param {Master} master
+ * @param {{ ended: Promise<unknown>, signal: AbortSignal }} options
  * @returns {Promise<string | null>} the folder there; null: no connection was made
  */
 async function awaitFolder(master, { ended, signal }) {
@@ -253,7 +260,11 @@ async function awaitFolder(master, { ended, signal }) {
   }
 }
 
-/** Renders why there is no connection, and what to do. @param {string} host @param {string} said by ssh */
+/**
+ * Renders why there is no connection, and what to do.
+ * @param {string} host
+ * @param {string} said by ssh
+ */
 function renderConnectionRefusal(host, said) {
   const known = REFUSALS.find(refusal => refusal.said.test(said))
   const what = `--load-host ${host}: no connection`
@@ -262,7 +273,10 @@ function renderConnectionRefusal(host, said) {
   return `${what}, ${known.why}${quoted}: ${known.advice(host)}`
 }
 
-/** Renders a command line for the login shell there, which the command replaces. @param {string[]} words */
+/**
+ * Renders a command line for the login shell there, which the command replaces.
+ * @param {string[]} words
+ */
 export function renderShellCommand(words) {
   return `exec ${words.map(quoteWord).join(' ')}`
 }

@@ -21,7 +21,9 @@ import { chooseAddress, claimAddress } from './site.js'
 
 /**
  * Checks all that a run with its load on another machine needs. A failure is a finding.
- * @param {LoadHostCheck} options @returns {Promise<Finding[]>} @throws the signal's reason when it aborts
+ * @param {LoadHostCheck} options
+ * @returns {Promise<Finding[]>}
+ * @throws the signal's reason when it aborts
  */
 export async function examineLoadHost({ host, requestedAddress, loads, findHere, say, signal }) {
   const ledger = openLedger({ runId: `doctor-${Date.now()}-${process.pid}` })

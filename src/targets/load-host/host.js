@@ -6,7 +6,10 @@ import { startRemoteProcess } from './process.js'
 import { findRemoteTool } from './tool.js'
 
 /** Another machine, as a place for the generator. */
-/** @import { ProcessSpec, Tool, ToolSpec } from '../../model/types.ts' @import { Connection } from './connection.js' */
+/**
+ * @import { ProcessSpec, Tool, ToolSpec } from '../../model/types.ts'
+ * @import { Connection } from './connection.js'
+ */
 
 /** @typedef {Awaited<ReturnType<typeof openLoadHost>>} LoadHost */
 
@@ -88,14 +91,21 @@ export async function openLoadHost({ host, folder, environment, signal, findHere
         return finding
       },
 
-      /** Returns the path that a folder has there once `start` has sent it. @param {string} source a folder of this machine */
+      /**
+       * Returns the path that a folder has there once `start` has sent it.
+       * @param {string} source a folder of this machine
+       */
       locate(source) {
         const at = located.get(source) ?? path.posix.join(connection.folder, `${located.size}`, path.basename(source))
         located.set(source, at)
         return at
       },
 
-      /** Sends scripts and credentials that are not there yet, and starts a process. @param {ProcessSpec} spec @param {string} folder of its log, here */
+      /**
+       * Sends scripts and credentials that are not there yet, and starts a process.
+       * @param {ProcessSpec} spec
+       * @param {string} folder of its log, here
+       */
       async start(spec, folder) {
         connection.assertOpen()
         for (const at of spec.scripts) await sendFilesOnce(at, ['.'])
@@ -114,7 +124,8 @@ export async function openLoadHost({ host, folder, environment, signal, findHere
 
 /**
  * Reads facts about the machine.
- * @param {Pick<Connection, 'run' | 'host'>} connection @throws {BenchError} if it is no Linux, or lacks a program
+ * @param {Pick<Connection, 'run' | 'host'>} connection
+ * @throws {BenchError} if it is no Linux, or lacks a program
  */
 async function readRemoteMachine({ run, host }) {
   const { stdout } = await run(['/bin/sh', '-c', ASK])
@@ -146,7 +157,8 @@ async function readRemoteMachine({ run, host }) {
 
 /**
  * Measures the clock of another machine by the fastest of some answers, as in NTP (RFC 5905, 8). The round trip is that of
- * a ping: keep.sh starts a program for `time`. @param {Pick<Connection, 'ask' | 'host'>} connection
+ * a ping: keep.sh starts a program for `time`.
+ * @param {Pick<Connection, 'ask' | 'host'>} connection
  * @throws {BenchError} when the clock cannot be read
  */
 export async function measureClock({ ask, host }) {
@@ -173,7 +185,9 @@ export async function measureClock({ ask, host }) {
 
 /**
  * Asserts that clocks are at most a second apart, as NTP keeps them; a smaller difference is subtracted.
- * @param {Clock} clock @param {string} host @throws {BenchError} if they are further apart
+ * @param {Clock} clock
+ * @param {string} host
+ * @throws {BenchError} if they are further apart
  */
 function assertClocksAgree({ aheadMs }, host) {
   if (Math.abs(aheadMs) <= APART_MOST_MS) return

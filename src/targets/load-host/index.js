@@ -4,12 +4,16 @@ import { findNearestSample, interpolateReading } from './samples.js'
 
 /** Services on one target, their generator on another machine. */
 /** @import { Deployment, Edge, Handle, Look, Observation, Sample, Target, Ledger } from '../../model/types.ts' */
-/** @import { LoadHost } from './host.js' @import { FarProcess } from './process.js' */
+/**
+ * @import { LoadHost } from './host.js'
+ * @import { FarProcess } from './process.js'
+ */
 
 /**
  * Makes the target that runs services on one target, and their generator on another machine.
  * @param {{ target: Target, loadHost: LoadHost, address: string, ledger: Ledger }} options target: of the services;
- * address: of this machine, at which the entry listens for the load; ledger: holds the address @returns {Target}
+ * address: of this machine, at which the entry listens for the load; ledger: holds the address
+ * @returns {Target}
  */
 export function createLoadHostTarget({ target, loadHost, address, ledger }) {
   return {
@@ -101,7 +105,10 @@ export function createLoadHostTarget({ target, loadHost, address, ledger }) {
   }
 }
 
-/** @param {Handle} process @returns {process is FarProcess} */
+/**
+ * @param {Handle} process
+ * @returns {process is FarProcess}
+ */
 function isFar(process) {
   return 'samples' in process
 }
@@ -113,14 +120,19 @@ function splitProcesses(processes) {
 
 /**
  * Joins the values of all processes, in their order.
- * @template T @param {Handle[]} processes @param {{ here: T[], far: (process: FarProcess) => T }} values
+ * @template T
+ * @param {Handle[]} processes
+ * @param {{ here: T[], far: (process: FarProcess) => T }} values
  */
 function mergeValues(processes, { here, far }) {
   let next = 0
   return processes.map(p => (isFar(p) ? far(p) : here[next++]))
 }
 
-/** @param {FarProcess} process @returns {Look} */
+/**
+ * @param {FarProcess} process
+ * @returns {Look}
+ */
 function lookAtProcess(process) {
   return { memory: null, identity: listIdentities(process), workers: null }
 }

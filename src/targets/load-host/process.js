@@ -7,8 +7,14 @@ import { waitForCondition, withTimeout } from '../../lib/wait.js'
 import { NOTICE_SECONDS } from './connection.js'
 import { parseFarSample } from './samples.js'
 
-/** @import { Handle, ProcessSpec } from '../../model/types.ts' @import { Clock } from './host.js' */
-/** @import { Connection } from './connection.js' @import { FarSample } from './samples.js' */
+/**
+ * @import { Handle, ProcessSpec } from '../../model/types.ts'
+ * @import { Clock } from './host.js'
+ */
+/**
+ * @import { Connection } from './connection.js'
+ * @import { FarSample } from './samples.js'
+ */
 
 /**
  * A process on another machine, with the clock as it was measured before the start, and the readings so far, which keep growing.
@@ -80,7 +86,8 @@ export async function startRemoteProcess({ spec, folder, connection, clock, host
 
 /**
  * Waits until there is a reading at a moment or after it, or the process has ended.
- * @param {FarProcess} process @param {number} epochMs by our clock; 0: any reading will do
+ * @param {FarProcess} process
+ * @param {number} epochMs by our clock; 0: any reading will do
  * @throws {import('../../lib/errors.js').SiteLostError} when the connection is lost meanwhile; a TimeoutError without a reading
  */
 export async function awaitSample({ samples, ending, spec, assertConnected }, epochMs) {

@@ -4,7 +4,10 @@ import { BenchError } from '../../lib/errors.js'
 import { withTimeout } from '../../lib/wait.js'
 import { PORTS } from '../../model/sidecar-contract.js'
 
-/** @import { Load, LoadGenerator, Tool } from '../../model/types.ts' @import { LoadHost } from './host.js' */
+/**
+ * @import { Load, LoadGenerator, Tool } from '../../model/types.ts'
+ * @import { LoadHost } from './host.js'
+ */
 
 const END_SECONDS = 15
 

@@ -20,7 +20,8 @@ const TICKS_PER_SECOND = 100
 /**
  * Parses a line of run.sh.
  * @param {string} line `@ uptime|the first line of /proc/stat|/proc/PID/stat`
- * @param {{ epochMs: number, hostCpus: number }} known @returns {FarSample | null} null: it is something else
+ * @param {{ epochMs: number, hostCpus: number }} known
+ * @returns {FarSample | null} null: it is something else
  */
 export function parseFarSample(line, { epochMs, hostCpus }) {
   const [, uptime, host, pid, rest] = /^@ ([\d.]+)\|(cpu .*)\|(\d+) \(.*\) (\S.*)$/.exec(line) ?? []
@@ -40,7 +41,9 @@ export function parseFarSample(line, { epochMs, hostCpus }) {
 
 /**
  * Interpolates the generator's CPU time at a moment; outside of the samples it is that of the nearest one.
- * @param {FarSample[]} samples @param {number} epochMs @returns a reading, with NaN without samples, and null for what a cgroup counts
+ * @param {FarSample[]} samples
+ * @param {number} epochMs
+ * @returns a reading, with NaN without samples, and null for what a cgroup counts
  */
 export function interpolateReading(samples, epochMs) {
   // The generator has no cgroup of its own there.
@@ -54,7 +57,11 @@ export function interpolateReading(samples, epochMs) {
   return { ...NOT_OFFERED, atSeconds: interpolateField('atSeconds'), cpuSeconds: interpolateField('cpuSeconds') }
 }
 
-/** Finds the sample nearest to a moment. @param {FarSample[]} samples at least one @param {number} epochMs */
+/**
+ * Finds the sample nearest to a moment.
+ * @param {FarSample[]} samples at least one
+ * @param {number} epochMs
+ */
 export function findNearestSample(samples, epochMs) {
   const computeDistance = (/** @type {FarSample} */ s) => Math.abs(s.epochMs - epochMs)
   return samples.reduce((best, sample) => (computeDistance(sample) < computeDistance(best) ? sample : best))

@@ -22,7 +22,8 @@ import { rehearseLoad } from './rehearse.js'
 /**
  * Opens this machine for the services, and another one for their load.
  * @param {LoadHostChoice} options
- * @returns {Promise<Site>} @throws {BenchError} if the load cannot be made there: why, and what to do
+ * @returns {Promise<Site>}
+ * @throws {BenchError} if the load cannot be made there: why, and what to do
  */
 export async function openLoadHostSite({ site, host, requestedAddress, load, say, signal }) {
   const { ledger } = site
@@ -82,7 +83,9 @@ export function chooseAddress({ requestedAddress, clientAddress, host, localAddr
 
 /**
  * Claims an address for this run, since its ports look free between trials.
- * @param {Ledger} ledger @param {string} address @throws {UsageError} if another run has it
+ * @param {Ledger} ledger
+ * @param {string} address
+ * @throws {UsageError} if another run has it
  */
 export function claimAddress(ledger, address) {
   const holder = ledger.claim('addresses', address)

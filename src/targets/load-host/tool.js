@@ -3,7 +3,10 @@ import os from 'node:os'
 import { BenchError } from '../../lib/errors.js'
 
 /** Finds the load's program on another machine. */
-/** @import { Tool, ToolSpec } from '../../model/types.ts' @import { Connection } from './connection.js' */
+/**
+ * @import { Tool, ToolSpec } from '../../model/types.ts'
+ * @import { Connection } from './connection.js'
+ */
 
 // $1: the name. Prints the path and the hash, or nothing if the program is not there.
 const FIND = 'path=$(command -v "$1") && echo "$path" && sha256sum "$path"'
@@ -54,13 +57,19 @@ export async function findRemoteTool(spec, { connection, architecture, findHere,
   }
   return probe(copy, `copied to ${host}`)
 
-  /** @param {string} script @param {string[]} words */
+  /**
+   * @param {string} script
+   * @param {string[]} words
+   */
   async function ask(script, ...words) {
     const { stdout } = await connection.run(createShellArgv(script, ...words))
     return { path: stdout.split('\n')[0], sha256: parseHash(stdout) }
   }
 
-  /** @param {{ path: string, sha256: string | null }} options @param {string} source */
+  /**
+   * @param {{ path: string, sha256: string | null }} options
+   * @param {string} source
+   */
   async function probe({ path, sha256 }, source) {
     const { stdout, said } = await connection.run([path, ...spec.versionArgv])
     const version = spec.parseVersion(`${stdout}\n${said}`)
@@ -73,12 +82,18 @@ export async function findRemoteTool(spec, { connection, architecture, findHere,
   }
 }
 
-/** @param {string} script @param {string[]} words */
+/**
+ * @param {string} script
+ * @param {string[]} words
+ */
 function createShellArgv(script, ...words) {
   return ['/bin/sh', '-c', script, 'sh', ...words]
 }
 
-/** Parses a hash; null: there is none. A backslash precedes it if the path has special characters. @param {string} text as sha256sum prints */
+/**
+ * Parses a hash; null: there is none. A backslash precedes it if the path has special characters.
+ * @param {string} text as sha256sum prints
+ */
 function parseHash(text) {
   return /^\\?([0-9a-f]{64}) /m.exec(text)?.[1] ?? null
 }

@@ -15,7 +15,8 @@ const LAST = 0xfffe
 
 /**
  * Returns a function that gives a block's addresses in order. They begin again after 65534, as after 130 starts of 500 services,
- * when connections of the first have ended. @param {string} block its first two bytes, such as 127.7
+ * when connections of the first have ended.
+ * @param {string} block its first two bytes, such as 127.7
  */
 export function createAddresses(block) {
   let last = 0
@@ -27,7 +28,9 @@ export function createAddresses(block) {
 
 /**
  * Enters a free block of addresses in the ledger: one in which nothing listens and that no other run holds.
- * @param {Ledger} ledger @returns {string} its first two bytes, such as 127.7 @throws {BenchError} if none is free
+ * @param {Ledger} ledger
+ * @returns {string} its first two bytes, such as 127.7
+ * @throws {BenchError} if none is free
  */
 export function holdBlock(ledger) {
   const listening = listListeners().map(({ address }) => address.split('.').slice(0, 2).join('.'))
@@ -48,7 +51,8 @@ export function holdBlock(ledger) {
 
 /**
  * Asserts that nothing listens at the addresses of processes.
- * @param {import('../../model/types.ts').ProcessSpec[]} specs @param {ReturnType<typeof listListeners>} [listeners] of this machine
+ * @param {import('../../model/types.ts').ProcessSpec[]} specs
+ * @param {ReturnType<typeof listListeners>} [listeners] of this machine
  * @throws {BenchError} that names the owner of the first port that is taken
  */
 export function assertPortsFree(specs, listeners = listListeners()) {

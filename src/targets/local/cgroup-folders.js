@@ -32,7 +32,11 @@ export async function createFolders({ way, name }) {
   for (const base of listDistinctFolders(bases)) await mkdir(base)
   if (!isV1) await writeFile(path.join(bases.cpu, 'cgroup.subtree_control'), renderControllers(way))
 
-  /** Makes the group of a pod, unless another process of it has. @param {NonNullable<Limits['pod']>} pod @param {boolean} hasRequests */
+  /**
+   * Makes the group of a pod, unless another process of it has.
+   * @param {NonNullable<Limits['pod']>} pod
+   * @param {boolean} hasRequests
+   */
   const openPod = async (pod, hasRequests) => {
     const folders = locateChild(bases, pod.name)
     for (const folder of listDistinctFolders(folders)) await mkdir(folder, { recursive: true })
@@ -67,13 +71,19 @@ export async function createFolders({ way, name }) {
   }
 }
 
-/** @param {string} folder of the controller cpu @param {{ cores: number, isV1: boolean }} request */
+/**
+ * @param {string} folder of the controller cpu
+ * @param {{ cores: number, isV1: boolean }} request
+ */
 function writeWeight(folder, { cores, isV1 }) {
   if (!isV1) return writeFile(path.join(folder, 'cpu.weight'), `${toCpuWeight(cores)}`)
   return writeFile(path.join(folder, 'cpu.shares'), `${toCpuShares(cores)}`)
 }
 
-/** @param {string} folder of the controller cpu @param {{ cores: number, isV1: boolean }} quota */
+/**
+ * @param {string} folder of the controller cpu
+ * @param {{ cores: number, isV1: boolean }} quota
+ */
 async function writeQuota(folder, { cores, isV1 }) {
   const quotaUs = Math.round(cores * PERIOD_US)
   if (!isV1) return writeFile(path.join(folder, 'cpu.max'), `${quotaUs} ${PERIOD_US}`)
@@ -85,7 +95,9 @@ async function writeQuota(folder, { cores, isV1 }) {
 
 /**
  * Makes the error for a quota that cgroup v1 refuses, with the largest that fits, which it finds by setting quotas.
- * @param {string} folder @param {number} cores @param {Error} cause
+ * @param {string} folder
+ * @param {number} cores
+ * @param {Error} cause
  */
 function createQuotaError(folder, cores, cause) {
   const most = findLargestQuota(folder, cores)
@@ -100,7 +112,8 @@ function createQuotaError(folder, cores, cause) {
 
 /**
  * Turns the controllers on for the children of a group of cgroup v2; processes in it are moved to a leaf first (the rule
- * of no internal processes, Documentation/admin-guide/cgroup-v2.rst). @param {TreeWay} way
+ * of no internal processes, Documentation/admin-guide/cgroup-v2.rst).
+ * @param {TreeWay} way
  */
 export async function enableControllers(way) {
   const folder = way.parents.cpu
@@ -120,14 +133,19 @@ const renderControllers = ({ lacksMemory }) => (lacksMemory ? '+cpu' : '+cpu +me
 
 /**
  * Kills every process in a cgroup and below it, and removes them all; nothing happens if it is gone.
- * @param {string} folder @throws {TimeoutError} if processes do not end in time; the system's error if it may not be removed
+ * @param {string} folder
+ * @throws {TimeoutError} if processes do not end in time; the system's error if it may not be removed
  */
 export async function removeCgroup(folder) {
   const what = `the processes of ${folder} to end`
   await waitForCondition(() => tryRemove(folder), { what, deadlineSeconds: REMOVE_SECONDS, intervalMs: 5 })
 }
 
-/** Kills and removes what it can. @param {string} folder @returns {Promise<boolean>} whether it is gone; false: try again */
+/**
+ * Kills and removes what it can.
+ * @param {string} folder
+ * @returns {Promise<boolean>} whether it is gone; false: try again
+ */
 async function tryRemove(folder) {
   try {
     const children = readdirSync(folder, { withFileTypes: true }).filter(entry => entry.isDirectory())
@@ -144,7 +162,10 @@ async function tryRemove(folder) {
   }
 }
 
-/** @param {TreeWay['parents']} folders @param {string} name */
+/**
+ * @param {TreeWay['parents']} folders
+ * @param {string} name
+ */
 function locateChild({ cpu, cpuacct, memory }, name) {
   return { cpu: path.join(cpu, name), cpuacct: path.join(cpuacct, name), memory: path.join(memory, name) }
 }

@@ -6,7 +6,10 @@ import { findCgroupPath, joinExistingPath, parseMounts } from '../../node/kernel
 import { readProcFile } from '../../node/kernel/proc-files.js'
 import { createFolders, enableControllers, removeCgroup } from './cgroup-folders.js'
 
-/** @import { Counters, Folders } from '../../node/kernel/cgroup.js' @import { Ledger, ProcessSpec } from '../../model/types.ts' */
+/**
+ * @import { Counters, Folders } from '../../node/kernel/cgroup.js'
+ * @import { Ledger, ProcessSpec } from '../../model/types.ts'
+ */
 
 /**
  * Processes that are counted, and capped, together; a process joins by writing its pid into each of joinFiles.
@@ -41,7 +44,10 @@ export const MEMORY_OFF =
   'the memory controller of cgroups is off in this kernel: memory is read from /proc, process by process, and --memory cannot be set; to turn it on, add cgroup_enable=memory to the kernel command line (on a Raspberry Pi in /boot/firmware/cmdline.txt) and reboot'
 const WAYS_OUT = 'run as root; or in a cgroup v2 subtree delegated to this user; or measure without a cap: --cpu none'
 
-/** Finds how processes can be capped: in writable hierarchies, in a delegated subtree, or by systemd. @returns {Promise<CapWay>} */
+/**
+ * Finds how processes can be capped: in writable hierarchies, in a delegated subtree, or by systemd.
+ * @returns {Promise<CapWay>}
+ */
 export async function findCapWay({
   mountinfo = readProcFile('/proc/self/mountinfo'),
   membership = readProcFile('/proc/self/cgroup'),
@@ -76,7 +82,9 @@ export async function findCapWay({
 
 /**
  * Makes the cgroups of a run.
- * @param {{ way: TreeWay, ledger: Ledger }} options @returns {Promise<CgroupTree>} @throws {BenchError} if its folder exists already
+ * @param {{ way: TreeWay, ledger: Ledger }} options
+ * @returns {Promise<CgroupTree>}
+ * @throws {BenchError} if its folder exists already
  */
 export async function createTree({ way, ledger }) {
   const name = `${PREFIX}${ledger.runId}`
@@ -101,17 +109,26 @@ export async function createTree({ way, ledger }) {
   }
 }
 
-/** Renders the argv that runs a command in a delegated scope of the user's systemd. @param {string[]} command */
+/**
+ * Renders the argv that runs a command in a delegated scope of the user's systemd.
+ * @param {string[]} command
+ */
 export function wrapInSystemdScope(command) {
   return ['systemd-run', '--user', '--scope', '--quiet', '--property=Delegate=yes', '--', ...command]
 }
 
-/** Lists the folders in which trees of runs are made, for `cleanup`; []: no tree can be made. @param {CapWay} way */
+/**
+ * Lists the folders in which trees of runs are made, for `cleanup`; []: no tree can be made.
+ * @param {CapWay} way
+ */
 export function listTreeParents(way) {
   return way.how === 'v1' || way.how === 'v2' ? [...new Set(Object.values(way.parents))] : []
 }
 
-/** Parses a run's id from the name of its cgroup; null: it is none of a run. @param {string} name of a folder in a cgroup hierarchy */
+/**
+ * Parses a run's id from the name of its cgroup; null: it is none of a run.
+ * @param {string} name of a folder in a cgroup hierarchy
+ */
 export function parseRunId(name) {
   return name.startsWith(PREFIX) ? name.slice(PREFIX.length) : null
 }

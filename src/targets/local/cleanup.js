@@ -9,7 +9,10 @@ import { listTreeParents, parseRunId } from './cgroups.js'
 import { killProcess, listMarkedProcesses } from './marks.js'
 import { listNetworkRuns } from './network-runs.js'
 
-/** @import { LedgerEntry } from '../../model/types.ts' @import { CapWay } from './cgroups.js' */
+/**
+ * @import { LedgerEntry } from '../../model/types.ts'
+ * @import { CapWay } from './cgroups.js'
+ */
 
 // CGROUP_SUPER_MAGIC and CGROUP2_SUPER_MAGIC, statfs(2).
 const CGROUP_FILESYSTEMS = [0x27e0eb, 0x63677270]
@@ -99,12 +102,17 @@ function findReasonLeft({ ledger, runId, isNamed, hasRetained }) {
   return null
 }
 
-/** Says whether a folder that a ledger names is a cgroup, because its processes are killed with it. @param {string} folder */
+/**
+ * Says whether a folder that a ledger names is a cgroup, because its processes are killed with it.
+ * @param {string} folder
+ */
 const isCgroup = folder => callSafely(() => CGROUP_FILESYSTEMS.includes(statfsSync(folder).type), false)
 
 /**
  * Takes every step, also after one failed, and adds the outcomes to `cleaned`.
- * @param {{ what: string, take: () => unknown }[]} steps @param {Cleaned} cleaned @returns {Promise<boolean>} whether any failed
+ * @param {{ what: string, take: () => unknown }[]} steps
+ * @param {Cleaned} cleaned
+ * @returns {Promise<boolean>} whether any failed
  */
 export async function takeSteps(steps, cleaned) {
   let hasFailed = false

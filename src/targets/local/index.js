@@ -18,7 +18,10 @@ import { findQuota } from './quota.js'
 import { countReceivedConnections } from './received.js'
 
 /** @import { Deployment, Ledger, Target, Site, Tool, ToolSpec } from '../../model/types.ts' */
-/** @import { CapWay, CgroupTree } from './cgroups.js' @import { Networks } from './networks.js' */
+/**
+ * @import { CapWay, CgroupTree } from './cgroups.js'
+ * @import { Networks } from './networks.js'
+ */
 /** @import { RunningProcess } from './process.js' */
 
 // A rig mostly waits for timeouts, so several stand at once; each leaves a hundred MiB, so they are few.
@@ -70,7 +73,8 @@ export async function openLocalSite({ runId, way, findTool, say }) {
  * that no trial before it had, or in a network namespace.
  * @param {{ ledger: Ledger, way: CapWay, networks?: Networks, say?: (line: string) => void }} options
  *   ledger: of the run; closing the target closes it; say: prints a warning
- * @returns {Promise<Target>} @throws {BenchError} when no addresses are free, or no cgroups can be made
+ * @returns {Promise<Target>}
+ * @throws {BenchError} when no addresses are free, or no cgroups can be made
  */
 export async function createLocalTarget({ ledger, way, networks = createNetworks({ ledger }), say = () => {} }) {
   const { runId } = ledger

@@ -5,14 +5,21 @@ const VARIABLES = { runId: 'SIDECAR_BENCH_RUN', start: 'SIDECAR_BENCH_START', na
 
 /** @typedef {{ runId: string, start: string, name: string }} Marks start: the number of its start in the target; name: `service-role` */
 
-/** Renders the marks as environment variables. @param {Partial<Marks>} marks @returns {Record<string, string>} */
+/**
+ * Renders the marks as environment variables.
+ * @param {Partial<Marks>} marks
+ * @returns {Record<string, string>}
+ */
 export function renderMarks(marks) {
   return Object.fromEntries(
     Object.entries(marks).map(([key, value]) => [VARIABLES[/** @type {'name'} */ (key)], value]),
   )
 }
 
-/** Lists the processes of every run on this machine whose environment this user may read. @returns {(Marks & { pid: number })[]} */
+/**
+ * Lists the processes of every run on this machine whose environment this user may read.
+ * @returns {(Marks & { pid: number })[]}
+ */
 export function listMarkedProcesses() {
   return listPids().flatMap(pid => {
     const environment = readProcFile(`/proc/${pid}/environ`).split('\0')
@@ -23,7 +30,10 @@ export function listMarkedProcesses() {
   })
 }
 
-/** Kills a process, or the group of a negative id, if it has not ended by itself. @param {number} pid */
+/**
+ * Kills a process, or the group of a negative id, if it has not ended by itself.
+ * @param {number} pid
+ */
 export function killProcess(pid) {
   try {
     process.kill(pid, 'SIGKILL')

@@ -52,7 +52,9 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
   return {
     /**
      * Reserves addresses for the services of a start, and opens the bridge if it is not open.
-     * @param {number} start @param {string[]} services @returns {Promise<Record<string, Place>>} with those of prober and generator
+     * @param {number} start
+     * @param {string[]} services
+     * @returns {Promise<Record<string, Place>>} with those of prober and generator
      */
     async placesFor(start, services) {
       await hub.open()
@@ -71,14 +73,19 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
 
     /**
      * Says whether processes of a start have namespaces; the generator is in one if any service of the run is.
-     * @param {number} start @param {ProcessSpec[]} specs
+     * @param {number} start
+     * @param {ProcessSpec[]} specs
      */
     has: (start, specs) =>
       specs.some(({ role, service }) =>
         role === 'generator' ? hub.isOpen() : addresses.has(renderNamespaceName(start, service)),
       ),
 
-    /** Makes the namespaces of processes that are about to start. @param {number} start @param {ProcessSpec[]} specs */
+    /**
+     * Makes the namespaces of processes that are about to start.
+     * @param {number} start
+     * @param {ProcessSpec[]} specs
+     */
     async prepare(start, specs) {
       const placed = [...specs.filter(({ role }) => role !== 'generator'), ...listPods(specs)]
       const services = new Set(placed.map(({ service }) => service))
@@ -97,21 +104,30 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
 
     /**
      * Returns the argv that brings a process into its namespace, and a sidecar to its user.
-     * @param {number} start @param {Pick<ProcessSpec, 'service' | 'role' | 'pods'>} spec
+     * @param {number} start
+     * @param {Pick<ProcessSpec, 'service' | 'role' | 'pods'>} spec
      */
     enter: (start, { service, role, pods }) => [
       ...enter(role === 'generator' ? `${hub.name}.${GENERATOR}` : renderNamespaceName(start, service)),
       ...(role === 'sidecar' ? (pods ? AS_NODE_PROXY : AS_SIDECAR) : []),
     ],
 
-    /** Lists the files of the namespaces of a process' pods. @param {number} start @param {Pick<ProcessSpec, 'pods'>} spec */
+    /**
+     * Lists the files of the namespaces of a process' pods.
+     * @param {number} start
+     * @param {Pick<ProcessSpec, 'pods'>} spec
+     */
     listPodNetworks: (start, { pods = [] }) =>
       pods.map(({ service }) => `${FOLDER}/${renderNamespaceName(start, service)}`),
 
     /** Returns the argv that brings a process into the prober's namespace; null: the run has none. */
     enterProber: () => (hub.isOpen() ? enter(`${hub.name}.${PROBER}`) : null),
 
-    /** Removes the namespaces of processes of a start. @param {number} start @param {Pick<ProcessSpec, 'service' | 'pods'>[]} specs */
+    /**
+     * Removes the namespaces of processes of a start.
+     * @param {number} start
+     * @param {Pick<ProcessSpec, 'service' | 'pods'>[]} specs
+     */
     async remove(start, specs) {
       for (const name of [...specs, ...listPods(specs)].map(({ service }) => renderNamespaceName(start, service))) {
         await made.get(name)?.catch(() => {})
@@ -120,7 +136,10 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
       }
     },
 
-    /** Looks for the programs, and rehearses a namespace. @throws {BenchError} when a program is missing, or this user may not */
+    /**
+     * Looks for the programs, and rehearses a namespace.
+     * @throws {BenchError} when a program is missing, or this user may not
+     */
     async assertPossible() {
       for (const [program, needed] of Object.entries(PROGRAMS)) {
         const name = program === 'iptables' ? iptables : program
@@ -154,7 +173,9 @@ function createHub({ ledger, common, run, iptables }) {
 
   /**
    * Makes a namespace with an address on the bridge.
-   * @param {string} name @param {string} address @param {{ rules: string | null, hasTranslations?: boolean }} options rules: null: none
+   * @param {string} name
+   * @param {string} address
+   * @param {{ rules: string | null, hasTranslations?: boolean }} options rules: null: none
    */
   async function makeNamespace(name, address, { rules, hasTranslations = false }) {
     const link = `v${++links}`
@@ -187,7 +208,10 @@ function createHub({ ledger, common, run, iptables }) {
     ledger.release('netns', hub)
   }
 
-  /** Makes a namespace with rules, runs a program in it as a sidecar, and removes it. @param {string} address */
+  /**
+   * Makes a namespace with rules, runs a program in it as a sidecar, and removes it.
+   * @param {string} address
+   */
   async function rehearse(address) {
     const name = `${hub}.0.rehearsal`
     try {
@@ -209,7 +233,11 @@ function createHub({ ledger, common, run, iptables }) {
 const LACKS_MODULE =
   /no chain\/target\/match|missing kernel module|table does not exist|insmod|rule_append failed|couldn't load (?:match|target)|extension \w+ /i
 
-/** Renders, as the end of a sentence, why no rules could be set. @param {string} why as the command printed it @param {boolean} [isRoot] */
+/**
+ * Renders, as the end of a sentence, why no rules could be set.
+ * @param {string} why as the command printed it
+ * @param {boolean} [isRoot]
+ */
 export function renderRulesFailure(why, isRoot = process.getuid?.() === 0) {
   if (LACKS_MODULE.test(why))
     return `needs modules that this kernel has not loaded: modprobe xt_REDIRECT xt_owner (a kernel without them cannot redirect): ${why}`
@@ -217,21 +245,32 @@ export function renderRulesFailure(why, isRoot = process.getuid?.() === 0) {
   return `needs root, or CAP_NET_ADMIN in a user namespace that has the user ${SIDECAR_USER}: ${why}`
 }
 
-/** Removes every namespace of a run, whose processes have ended. @param {string} runId @param {Run} [run] */
+/**
+ * Removes every namespace of a run, whose processes have ended.
+ * @param {string} runId
+ * @param {Run} [run]
+ */
 export async function removeNamespaces(runId, run = runCommand) {
   const hub = `${PREFIX}${runId}`
   const names = listProcEntries(FOLDER).filter(name => name === hub || name.startsWith(`${hub}.`))
   for (const name of names) await removeNamespace(name, run)
 }
 
-/** Removes a namespace, if it is there. @param {string} name @param {Run} run */
+/**
+ * Removes a namespace, if it is there.
+ * @param {string} name
+ * @param {Run} run
+ */
 async function removeNamespace(name, run) {
   await run(['ip', 'netns', 'delete', name]).catch(error => {
     if (!error.message.includes('No such file or directory')) throw error
   })
 }
 
-/** Lists the pods of proxies, each once: the process that hands the pods to a proxy names them, too. @param {Pick<ProcessSpec, 'pods'>[]} specs */
+/**
+ * Lists the pods of proxies, each once: the process that hands the pods to a proxy names them, too.
+ * @param {Pick<ProcessSpec, 'pods'>[]} specs
+ */
 function listPods(specs) {
   return uniqueBy(
     specs.flatMap(({ pods = [] }) => pods),

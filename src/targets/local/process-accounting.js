@@ -7,7 +7,8 @@ import { killProcess, listMarkedProcesses } from './marks.js'
 /**
  * Creates groups that read processes one by one in /proc, if there are no cgroups (only under `--cpu none`). Nothing can be
  * capped, and counters that only a cgroup has are null.
- * @param {{ runId: string }} options @returns {import('./cgroups.js').CgroupTree}
+ * @param {{ runId: string }} options
+ * @returns {import('./cgroups.js').CgroupTree}
  */
 export function createProcessAccounting({ runId }) {
   return {

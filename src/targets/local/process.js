@@ -220,7 +220,8 @@ function spawnInGroup({ spec, group, logFile, enter, podNetworks, marks }) {
 
 /**
  * Waits until a process ends; resolves with its signal or status, or with why it did not start.
- * @param {import('node:child_process').ChildProcess} child @returns {Promise<string>}
+ * @param {import('node:child_process').ChildProcess} child
+ * @returns {Promise<string>}
  */
 function awaitExit(child) {
   return new Promise(resolve => {
@@ -229,7 +230,10 @@ function awaitExit(child) {
   })
 }
 
-/** Makes the argv of a process; KIT_NODE and KIT_PYTHON are replaced by the path of the runtime. @param {ProcessSpec} spec */
+/**
+ * Makes the argv of a process; KIT_NODE and KIT_PYTHON are replaced by the path of the runtime.
+ * @param {ProcessSpec} spec
+ */
 function locateProgram({ program, argv: [first, ...rest] }) {
   const runtime = { [KIT_NODE]: process.execPath, [KIT_PYTHON]: process.env.PYTHON || 'python3' }[program]
   if (runtime === undefined) return [program, ...(first === undefined ? [] : [first]), ...rest]
@@ -239,7 +243,8 @@ function locateProgram({ program, argv: [first, ...rest] }) {
 /**
  * Says whether a process listens, but at none of the addresses of its spec, as with a port that is fixed in a script. The
  * administration port may open before the others, so it does not count.
- * @param {ProcessSpec} spec @param {Endpoint[]} listening
+ * @param {ProcessSpec} spec
+ * @param {Endpoint[]} listening
  */
 function isListeningElsewhere({ listens, admin }, listening) {
   const others = listening.filter(socket => socket.port !== admin?.port)
@@ -249,7 +254,8 @@ function isListeningElsewhere({ listens, admin }, listening) {
 /**
  * Returns a function that says whether a process has listened for `patienceMs` without a break, but nowhere it should, and was
  * idle meanwhile: one that is still starting opens more listeners.
- * @param {{ spec: ProcessSpec, probe: Probe, patienceMs: number }} options @returns {() => boolean}
+ * @param {{ spec: ProcessSpec, probe: Probe, patienceMs: number }} options
+ * @returns {() => boolean}
  */
 function createElsewhereDetector({ spec, probe, patienceMs }) {
   const readBusySeconds = () =>
@@ -291,7 +297,11 @@ function createHangDetector({ spec: { startErrorText }, probe, readText }) {
   }
 }
 
-/** Renders where a process listens beside where it should. @param {ProcessSpec} spec @param {Endpoint[]} listening */
+/**
+ * Renders where a process listens beside where it should.
+ * @param {ProcessSpec} spec
+ * @param {Endpoint[]} listening
+ */
 function renderSockets({ listens }, listening) {
   const join = (/** @type {Endpoint[]} */ endpoints) => {
     const texts = endpoints.map(({ address, port }) => `${address === '*' ? '0.0.0.0' : address}:${port}`)
@@ -304,7 +314,10 @@ function renderSockets({ listens }, listening) {
     : `has no listening socket, ${expectation}`
 }
 
-/** Opens an empty file to append to, so that writing begins at its start after a cut. @param {string} file */
+/**
+ * Opens an empty file to append to, so that writing begins at its start after a cut.
+ * @param {string} file
+ */
 export function openLog(file) {
   writeFileSync(file, '')
   return openSync(file, 'a')
@@ -315,7 +328,8 @@ const isLarge = file => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) >
 
 /**
  * Cuts a log that is larger than `mostBytes` (MOST_BYTES by default) down to its end, and says so at its start.
- * @param {string} file @returns {Promise<boolean>} whether it was; false also: there is no such file
+ * @param {string} file
+ * @returns {Promise<boolean>} whether it was; false also: there is no such file
  */
 export async function limitLog(file, mostBytes = MOST_BYTES) {
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0

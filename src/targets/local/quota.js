@@ -4,7 +4,10 @@ import { callSafely } from '../../lib/call-safely.js'
 import { readQuotaV1, readQuotaV2 } from '../../node/kernel/cgroup.js'
 
 /** The CPU quota that a job, a container or a service of systemd has on this kit and all that it starts. */
-/** @import { Limits } from '../../model/types.ts' @import { CapWay } from './cgroups.js' */
+/**
+ * @import { Limits } from '../../model/types.ts'
+ * @import { CapWay } from './cgroups.js'
+ */
 
 // The kernel's default period of a quota.
 const PERIOD_US = 100_000
@@ -13,7 +16,8 @@ const STEP_US = 1000
 
 /**
  * Finds the least quota of the groups above those of a run, as far as they can be seen.
- * @param {CapWay} way @returns {NonNullable<Limits['quota']> | null} null: none has one, or no group can be made
+ * @param {CapWay} way
+ * @returns {NonNullable<Limits['quota']> | null} null: none has one, or no group can be made
  */
 export function findQuota(way) {
   if (way.how !== 'v1' && way.how !== 'v2') return null
@@ -29,7 +33,9 @@ export function findQuota(way) {
 
 /**
  * Finds, by bisection, the largest quota that cgroup v1 takes for a group: at most that of any group above it, also of one
- * that cannot be seen from here. @param {string} folder of the group, whose quota is changed @param {number} mostCores
+ * that cannot be seen from here.
+ * @param {string} folder of the group, whose quota is changed
+ * @param {number} mostCores
  * @returns {number} cores, to 0.01; 0: not even that
  */
 export function findLargestQuota(folder, mostCores) {
@@ -50,7 +56,10 @@ export function findLargestQuota(folder, mostCores) {
 
 /**
  * Finds the largest cap that this machine takes, with a group that is removed at once: no file shows a quota of a group that
- * cannot be seen. @param {CapWay} way @param {number} mostCores @returns {number} cores; mostCores in v2, which takes any quota
+ * cannot be seen.
+ * @param {CapWay} way
+ * @param {number} mostCores
+ * @returns {number} cores; mostCores in v2, which takes any quota
  */
 export function tryLargestCap(way, mostCores) {
   if (way.how !== 'v1') return mostCores

@@ -20,14 +20,20 @@ const LIST_ALL = `set -e; for file; do echo '${MARK}'; nsenter --net="$file" sh 
  * @property {() => number[]} pids of a process and its children
  * @property {string[]} podNetworks files of the namespaces of pods in which it has sockets, too
  */
-/** An established connection: its bytes received so far, and whether its local port is one that listens. @typedef {{ bytes: number, isAccepted: boolean }} Connection */
+/**
+ * An established connection: its bytes received so far, and whether its local port is one that listens.
+ * @typedef {{ bytes: number, isAccepted: boolean }} Connection
+ */
 /** Established connections by the socket's inode. @typedef {Map<string, Connection>} Connections */
 
 /**
  * Connections opened so far in a network namespace, by any process; null: it is the kit's own, in which others open many.
  * @typedef {ClosedConnections | null} Opened
  */
-/** The connections of a process in a namespace, and of all processes there, at an edge of the window. @typedef {{ connections: Connections, ofNamespace: Connections, opened: Opened }} AtEdge */
+/**
+ * The connections of a process in a namespace, and of all processes there, at an edge of the window.
+ * @typedef {{ connections: Connections, ofNamespace: Connections, opened: Opened }} AtEdge
+ */
 
 /**
  * bytes: received over the window at connections that were open at its end; byPod: the part of each pod; closed: connections
@@ -69,7 +75,11 @@ export function countReceivedConnections(processes, { window, signal }) {
   }
 }
 
-/** Reads the connections of processes, each namespace once. @param {(Counted | null)[]} processes @returns {Promise<AtEdge[][]>} of each process in its own namespace and in its pods */
+/**
+ * Reads the connections of processes, each namespace once.
+ * @param {(Counted | null)[]} processes
+ * @returns {Promise<AtEdge[][]>} of each process in its own namespace and in its pods
+ */
 async function readConnections(processes) {
   // Sockets first: the load ends soon after the window, and takes them along.
   const sockets = processes.map(process => ({
@@ -86,9 +96,16 @@ async function readConnections(processes) {
   )
 }
 
-/** A network namespace, and a file of it; null: its process has ended, or is not counted. @typedef {{ network: string, file: string | null }} Network */
+/**
+ * A network namespace, and a file of it; null: its process has ended, or is not counted.
+ * @typedef {{ network: string, file: string | null }} Network
+ */
 
-/** Lists the networks of a process: its own, and those of its pods. @param {Counted | null} process @returns {Network[]} */
+/**
+ * Lists the networks of a process: its own, and those of its pods.
+ * @param {Counted | null} process
+ * @returns {Network[]}
+ */
 function listNetworks(process) {
   const [pid] = process?.pids() ?? []
   const pods = process?.podNetworks ?? []
@@ -96,12 +113,20 @@ function listNetworks(process) {
   return [{ network, file }, ...pods.map(pod => ({ network: pod, file: pid === undefined ? null : pod }))]
 }
 
-/** Lists the namespaces that can be read, each once, with a file of it. @param {Network[]} networks @returns {Map<string, string>} */
+/**
+ * Lists the namespaces that can be read, each once, with a file of it.
+ * @param {Network[]} networks
+ * @returns {Map<string, string>}
+ */
 function listNamespaces(networks) {
   return new Map(networks.flatMap(({ network, file }) => (file === null ? [] : [[network, file]])))
 }
 
-/** Runs a command of the shell with arguments; resolves with its stdout. @param {string} command @param {string[]} argv */
+/**
+ * Runs a command of the shell with arguments; resolves with its stdout.
+ * @param {string} command
+ * @param {string[]} argv
+ */
 async function runShell(command, ...argv) {
   return (await execa('/bin/sh', ['-c', command, ...argv], { timeout: DEADLINE_MS })).stdout
 }
@@ -110,7 +135,8 @@ async function runShell(command, ...argv) {
  * Reads the connections of all processes in namespaces.
  * @param {Map<string, string>} namespaces with a file of each
  * @param {{ run?: typeof runShell, here?: string }} [options] here: the kit's own namespace
- * @returns {Promise<Map<string, Omit<AtEdge, 'connections'>>>} @throws if one cannot be read
+ * @returns {Promise<Map<string, Omit<AtEdge, 'connections'>>>}
+ * @throws if one cannot be read
  */
 export async function readNamespaces(namespaces, { run = runShell, here = readProcLink('/proc/self/ns/net') } = {}) {
   const others = [...namespaces].filter(([network]) => network !== here)
@@ -133,7 +159,11 @@ export async function readNamespaces(namespaces, { run = runShell, here = readPr
   )
 }
 
-/** Reads established connections; one is accepted if its local port listens, too. @param {string} text of `ss --info --extended --oneline`, with states (ss(8)) @returns {Connections} */
+/**
+ * Reads established connections; one is accepted if its local port listens, too.
+ * @param {string} text of `ss --info --extended --oneline`, with states (ss(8))
+ * @returns {Connections}
+ */
 export function parseConnections(text) {
   const sockets = text.split('\n').flatMap(line => {
     const [, state, port] = /^(ESTAB|LISTEN)\s+\d+\s+\d+\s+\S+:(\d+)\s/.exec(line) ?? []
@@ -149,13 +179,21 @@ export function parseConnections(text) {
   )
 }
 
-/** Reads the numbers of connections opened so far. @param {string} text of /proc/net/snmp @returns {ClosedConnections} */
+/**
+ * Reads the numbers of connections opened so far.
+ * @param {string} text of /proc/net/snmp
+ * @returns {ClosedConnections}
+ */
 export function parseOpenedCounts(text) {
   const { PassiveOpens: accepted, ActiveOpens: connected } = parseTcpCounters(text)
   return { accepted, connected }
 }
 
-/** Sums the bytes received between two readings at connections that are in the second. @param {Connections} before @param {Connections} after */
+/**
+ * Sums the bytes received between two readings at connections that are in the second.
+ * @param {Connections} before
+ * @param {Connections} after
+ */
 export function sumGrowth(before, after) {
   return [...after].reduce((sum, [inode, { bytes }]) => sum + bytes - (before.get(inode)?.bytes ?? 0), 0)
 }
@@ -163,7 +201,9 @@ export function sumGrowth(before, after) {
 /**
  * Counts connections of a process that closed between two edges and, in a namespace other than the kit's, those that both
  * opened and closed, which may be its neighbours': bytes are then not reliable.
- * @param {AtEdge} before @param {AtEdge} after @returns {ClosedConnections}
+ * @param {AtEdge} before
+ * @param {AtEdge} after
+ * @returns {ClosedConnections}
  */
 export function countClosedConnections(before, after) {
   // A sidecar that is bypassed opens none, whatever its neighbours open and close.

@@ -14,7 +14,8 @@ const OWN_SOURCE = '127.0.0.6'
 
 /**
  * Renders a bootstrap with all listeners and clusters in it.
- * @param {SidecarModel} model @param {{ hasIstioFilters: boolean }} options hasIstioFilters: the build has Istio's own filters
+ * @param {SidecarModel} model
+ * @param {{ hasIstioFilters: boolean }} options hasIstioFilters: the build has Istio's own filters
  */
 export function renderIstioBootstrap(model, { hasIstioFilters }) {
   const { service, clusters, admin } = model
@@ -71,7 +72,10 @@ function listIncludedStats() {
   ]
 }
 
-/** @param {SidecarModel} model @param {Cluster} cluster */
+/**
+ * @param {SidecarModel} model
+ * @param {Cluster} cluster
+ */
 function renderIstioCluster(model, cluster) {
   const { name, type, connect_timeout, load_assignment } = renderCluster(model, cluster)
   const limit = { max_connections: MOST, max_pending_requests: MOST, max_requests: MOST, max_retries: MOST }

@@ -19,7 +19,11 @@ const ALPN = { HTTP11: ['istio-http/1.1', 'istio', 'http/1.1'], HTTP2: ['istio-h
  * @property {string[] | null} allowed identities that a policy lists; null: no policy
  */
 
-/** Renders the filters in order, with stand-ins if the build lacks Istio's own. @param {SidecarModel} model @param {HttpChain} part */
+/**
+ * Renders the filters in order, with stand-ins if the build lacks Istio's own.
+ * @param {SidecarModel} model
+ * @param {HttpChain} part
+ */
 export function renderFilters({ service }, { direction, hasIstioFilters, isFromProxy, allowed }) {
   const isOutbound = direction === 'outbound'
   return [
@@ -69,7 +73,8 @@ function renderAlpn() {
 
 /**
  * Renders the stand-in for istio.metadata_exchange: adds the headers of this pod, and moves those of the peer into metadata.
- * @param {string} service @param {Direction} direction
+ * @param {string} service
+ * @param {Direction} direction
  */
 function renderPeerHeaders(service, direction) {
   const { id, encoded } = createPeerHeaders(service)
@@ -90,14 +95,20 @@ function renderPeerHeaders(service, direction) {
   ]
 }
 
-/** Renders a filter whose configuration has no type in Envoy's API. @param {string} name @param {string} type @param {object} value */
+/**
+ * Renders a filter whose configuration has no type in Envoy's API.
+ * @param {string} name
+ * @param {string} type
+ * @param {object} value
+ */
 function renderTypedStruct(name, type, value) {
   return renderExtension(name, 'udpa.type.v1.TypedStruct', { type_url: `type.googleapis.com/${type}`, value })
 }
 
 /**
  * Renders the stand-in for istio.stats: an access logger with the same four statistics and labels.
- * @param {SidecarModel} model @param {HttpChain} part
+ * @param {SidecarModel} model
+ * @param {HttpChain} part
  */
 export function renderRequestStats({ service, clusters }, { direction, isFromProxy }) {
   const isOutbound = direction === 'outbound'
@@ -139,7 +150,12 @@ export function renderRequestStats({ service, clusters }, { direction, isFromPro
   })
 }
 
-/** Creates the labels of one end of a request. @param {string} end @param {string} workload @param {string} principal */
+/**
+ * Creates the labels of one end of a request.
+ * @param {string} end
+ * @param {string} workload
+ * @param {string} principal
+ */
 function createEndLabels(end, workload, principal) {
   const names = ['workload', 'canonical_service', 'app']
   return {

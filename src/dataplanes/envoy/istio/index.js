@@ -26,7 +26,10 @@ export const ISTIO_DEPLOYED = {
   ],
 }
 
-/** Says whether a build may have Istio's own filters: its proxy is a developers' build, and so ends in -dev. @param {Pick<Tool, 'version'>} tool */
+/**
+ * Says whether a build may have Istio's own filters: its proxy is a developers' build, and so ends in -dev.
+ * @param {Pick<Tool, 'version'>} tool
+ */
 export function hasIstioFilters({ version }) {
   return version.endsWith('-dev')
 }

@@ -19,7 +19,8 @@ const MTLS_ALPN = ['istio', 'istio-peer-exchange', 'istio-http/1.0', 'istio-http
 
 /**
  * Renders the listeners of the directions that a model has.
- * @param {SidecarModel} model @param {boolean} hasIstioFilters the build has Istio's own filters
+ * @param {SidecarModel} model
+ * @param {boolean} hasIstioFilters the build has Istio's own filters
  */
 export function renderListeners(model, hasIstioFilters) {
   const { inbound, outbound } = model
@@ -31,7 +32,8 @@ export function renderListeners(model, hasIstioFilters) {
 
 /**
  * Renders the one listener of all inbound ports, with chains by the mTLS mode.
- * @param {SidecarModel} model @param {NonNullable<SidecarModel['inbound']>} inbound
+ * @param {SidecarModel} model
+ * @param {NonNullable<SidecarModel['inbound']>} inbound
  * @param {boolean} hasIstioFilters the build has Istio's own filters
  */
 function renderInbound(model, inbound, hasIstioFilters) {
@@ -71,7 +73,10 @@ function renderInbound(model, inbound, hasIstioFilters) {
   }
 }
 
-/** Renders the inbound listener filters: original destination, TLS and HTTP. @param {NonNullable<SidecarModel['inbound']>} inbound */
+/**
+ * Renders the inbound listener filters: original destination, TLS and HTTP.
+ * @param {NonNullable<SidecarModel['inbound']>} inbound
+ */
 function renderListenerFilters({ port, redirectedPorts }) {
   return [
     ...(redirectedPorts
@@ -97,7 +102,9 @@ function renderPorts(ports) {
 /**
  * Renders the listeners of calls: one for each redirected port, behind one that takes all redirected connections and hands them on;
  * without redirection a single one.
- * @param {SidecarModel} model @param {NonNullable<SidecarModel['outbound']>} outbound @param {boolean} hasIstioFilters
+ * @param {SidecarModel} model
+ * @param {NonNullable<SidecarModel['outbound']>} outbound
+ * @param {boolean} hasIstioFilters
  */
 function renderOutbound(model, outbound, hasIstioFilters) {
   const { redirectedPorts } = outbound
@@ -135,7 +142,10 @@ function renderOutbound(model, outbound, hasIstioFilters) {
   ]
 }
 
-/** @param {SidecarModel} model @param {HttpChain} part */
+/**
+ * @param {SidecarModel} model
+ * @param {HttpChain} part
+ */
 function renderManager(model, part) {
   const { direction, hasIstioFilters } = part
   const renderEnvoyPercent = (/** @type {number} */ value) => ({ value })
@@ -163,7 +173,11 @@ function renderManager(model, part) {
   })
 }
 
-/** Renders the lean routes with Istio's retries and names, and without a route's own features. @param {SidecarModel} model @param {Direction} direction */
+/**
+ * Renders the lean routes with Istio's retries and names, and without a route's own features.
+ * @param {SidecarModel} model
+ * @param {Direction} direction
+ */
 function renderRoutes(model, direction) {
   const { virtual_hosts, ...config } = renderRouteConfig(model, direction)
   const isOutbound = direction === 'outbound'

@@ -14,7 +14,10 @@ export function renderSni(service) {
   return `outbound_.${PORTS.application}_._.${renderHost(service)}`
 }
 
-/** Creates the header values by which a proxy describes its pod to its peer, with the size and encoding of Istio's. @param {string} service */
+/**
+ * Creates the header values by which a proxy describes its pod to its peer, with the size and encoding of Istio's.
+ * @param {string} service
+ */
 export function createPeerHeaders(service) {
   const workload = {
     NAME: `${service}-7d4f8b9c6d-x2x4z`,

@@ -27,7 +27,11 @@ const WEIGHT = 100
 
 /** @typedef {{ isOsmEdge: boolean }} Dialect isOsmEdge: the scripts are those of osm-edge, which read some members in another form */
 
-/** Renders a PipyConf, to be written as JSON. @param {SidecarModel} model @param {Dialect} dialect */
+/**
+ * Renders a PipyConf, to be written as JSON.
+ * @param {SidecarModel} model
+ * @param {Dialect} dialect
+ */
 export function renderFsmConfig(model, dialect) {
   const { identity, timeouts, inbound, outbound } = model
   return {
@@ -50,12 +54,18 @@ export function renderFsmConfig(model, dialect) {
   }
 }
 
-/** @param {string} direction @param {string[]} names */
+/**
+ * @param {string} direction
+ * @param {string[]} names
+ */
 function listModules(direction, names) {
   return names.map(name => `modules/${direction}-${name}.js`)
 }
 
-/** Renders the paths of the PEM files, where FSM has their text: results must not contain keys. @param {SidecarModel} model */
+/**
+ * Renders the paths of the PEM files, where FSM has their text: results must not contain keys.
+ * @param {SidecarModel} model
+ */
 function renderCertificate({ identity, trust: { caPath, certificatePath, keyPath } }) {
   return {
     CommonName: `${renderIdentity(identity)}.cluster.local`,
@@ -65,7 +75,11 @@ function renderCertificate({ identity, trust: { caPath, certificatePath, keyPath
   }
 }
 
-/** @param {SidecarModel} model @param {NonNullable<SidecarModel['inbound']>} inbound @param {Dialect} dialect */
+/**
+ * @param {SidecarModel} model
+ * @param {NonNullable<SidecarModel['inbound']>} inbound
+ * @param {Dialect} dialect
+ */
 function renderInbound(
   { identity, clusters },
   { port, redirectedPorts = [], mtls, acceptedIdentities, routes },
@@ -92,7 +106,11 @@ function renderInbound(
   }
 }
 
-/** @param {SidecarModel} model @param {NonNullable<SidecarModel['outbound']>} outbound @param {Dialect} dialect */
+/**
+ * @param {SidecarModel} model
+ * @param {NonNullable<SidecarModel['outbound']>} outbound
+ * @param {Dialect} dialect
+ */
 function renderOutbound({ identity, clusters }, { port, routes }, dialect) {
   const caller = dialect.isOsmEdge ? { ServiceIdentity: renderIdentity(identity) } : {}
   // FSM refuses a host that no route names, so that routes for any host are left out.
@@ -145,34 +163,57 @@ function renderRoute(route) {
   }
 }
 
-/** Creates the name and hosts by which the pods of its namespace call a service. @param {string} name @param {string} identity of a caller */
+/**
+ * Creates the name and hosts by which the pods of its namespace call a service.
+ * @param {string} name
+ * @param {string} identity of a caller
+ */
 function createServiceHosts(name, identity) {
   const full = `${name}.${parseSpiffeId(identity).namespace}`
   return { name: full, hosts: [name, full].flatMap(host => [host, `${host}:${PORTS.application}`]) }
 }
 
-/** Lists the clusters that routes lead to. @param {Route[]} routes @param {Cluster[]} clusters */
+/**
+ * Lists the clusters that routes lead to.
+ * @param {Route[]} routes
+ * @param {Cluster[]} clusters
+ */
 function listTargets(routes, clusters) {
   return clusters.filter(({ name }) => routes.some(({ split }) => split.some(({ cluster }) => cluster === name)))
 }
 
-/** @param {Endpoint[]} endpoints @param {unknown} weight of each */
+/**
+ * @param {Endpoint[]} endpoints
+ * @param {unknown} weight of each
+ */
 function weighEndpoints(endpoints, weight) {
   return Object.fromEntries(endpoints.map(({ address, port }) => [`${address}:${port}`, weight]))
 }
 
-/** Renders `<account>.<namespace>`, as FSM writes the identity of a SPIFFE URI. @param {string} identity */
+/**
+ * Renders `<account>.<namespace>`, as FSM writes the identity of a SPIFFE URI.
+ * @param {string} identity
+ */
 function renderIdentity(identity) {
   const { namespace, serviceAccount } = parseSpiffeId(identity)
   return `${serviceAccount}.${namespace}`
 }
 
-/** @template T @param {number[]} ports @param {(port: number) => T} render */
+/**
+ * @template T
+ * @param {number[]} ports
+ * @param {(port: number) => T} render
+ */
 function mapByPort(ports, render) {
   return Object.fromEntries(ports.map(port => [port, render(port)]))
 }
 
-/** @template {{ name: string }} T @template R @param {T[]} items @param {(item: T) => R} render */
+/**
+ * @template {{ name: string }} T
+ * @template R
+ * @param {T[]} items
+ * @param {(item: T) => R} render
+ */
 function mapByName(items, render) {
   return Object.fromEntries(items.map(item => [item.name, render(item)]))
 }

@@ -65,7 +65,8 @@ export function findUnsupportedFsm({ conditions, entrance: { modes, hasCertifica
 
 /**
  * Creates a sidecar as FSM starts it, with a folder instead of its repository.
- * @param {SidecarOptions} options @returns {ProcessSpec}
+ * @param {SidecarOptions} options
+ * @returns {ProcessSpec}
  */
 export function createFsmSidecar(options) {
   const { model, folder, scriptFiles = {} } = options

@@ -6,12 +6,18 @@ import { findLargestBytes } from '../whole.js'
 
 /**
  * Estimates limits with room from what sidecars take with all the CPU. That takes a few trials; the smallest limits take dozens.
- * @import { Arm } from '../../../model/types.ts' @import { Search, TriedStep } from '../step.js' @import { Need } from '../whole.js'
+ * @import { Arm } from '../../../model/types.ts'
+ * @import { Search, TriedStep } from '../step.js'
+ * @import { Need } from '../whole.js'
  */
 
 const TRIES_MOST = 6
 
-/** Finds what sidecars took in the trials of a step. @param {Pick<TriedStep, 'outcomes'>} step @returns {Need} */
+/**
+ * Finds what sidecars took in the trials of a step.
+ * @param {Pick<TriedStep, 'outcomes'>} step
+ * @returns {Need}
+ */
 export function computeStepNeed({ outcomes }) {
   return { cores: Math.max(...outcomes.map(o => o.coresMost)), bytes: findLargestBytes(outcomes) }
 }
@@ -40,7 +46,10 @@ export function* findHoldingLimits({ template, cpus, need }) {
   }
 }
 
-/** Finds the highest p99 of the trials of a step that held, in milliseconds; null: none has one. @param {TriedStep} step */
+/**
+ * Finds the highest p99 of the trials of a step that held, in milliseconds; null: none has one.
+ * @param {TriedStep} step
+ */
 export function findHighestP99({ outcomes }) {
   const known = outcomes.flatMap(o => (o.held && o.p99Ms !== null ? [o.p99Ms] : []))
   return known.length > 0 ? Math.max(...known) : null

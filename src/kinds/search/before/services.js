@@ -5,7 +5,10 @@ import { createSearchResult, tryStep, withCpu, withoutOutcomes, withRate } from 
 import { computeStepNeed, findHighestP99, findHoldingLimits } from './first-answer.js'
 
 /** Limits for services by a line through the CPU at the lowest and the highest rate, each checked. Pure. */
-/** @import { Arm, SearchSpec, SizeResult } from '../../../model/types.ts' @import { Need } from '../whole.js' */
+/**
+ * @import { Arm, SearchSpec, SizeResult } from '../../../model/types.ts'
+ * @import { Need } from '../whole.js'
+ */
 /** @import { Search, TriedStep } from '../step.js' */
 /** @typedef {Extract<SearchSpec, { kind: 'services' }>} ServicesSpec */
 /** @import { Cell } from '../cells.js' */
@@ -44,7 +47,8 @@ export function* findServices({ template, spec, cpus }) {
 }
 
 /**
- * Makes the result of a load. @param {{ template: Arm, cell: Cell, line: SizeResult['line'], limits: Need | null, last: TriedStep,
+ * Makes the result of a load.
+ * @param {{ template: Arm, cell: Cell, line: SizeResult['line'], limits: Need | null, last: TriedStep,
  *   steps: TriedStep[] }} options
  * @returns {SizeResult}
  */

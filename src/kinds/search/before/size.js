@@ -16,7 +16,8 @@ const LINE_REACH = 50
 /**
  * Finds the smallest CPU and memory limit at which the load holds, and checks them: the load must hold there again, and must not
  * with 0.7 of either. A limit that fails its check is looked for again, in four rounds at most.
- * @param {SearchOptions & { spec: Extract<SearchSpec, { kind: 'size' }> }} options @returns {Search<SizeResult>}
+ * @param {SearchOptions & { spec: Extract<SearchSpec, { kind: 'size' }> }} options
+ * @returns {Search<SizeResult>}
  */
 export function* findSize({ template, spec, cpus }) {
   const known = yield* findFirstLimits({ template, cpus })
@@ -85,7 +86,8 @@ export function* findSize({ template, spec, cpus }) {
 }
 
 /**
- * Tries all the CPU and, if that held, limits with room. @param {Pick<SearchOptions, 'template' | 'cpus'>} options
+ * Tries all the CPU and, if that held, limits with room.
+ * @param {Pick<SearchOptions, 'template' | 'cpus'>} options
  * @returns {Search<Map<number, TriedStep>>} the steps that show whether the load holds at a CPU limit, by their place on the grid
  */
 function* findFirstLimits({ template, cpus }) {
@@ -117,7 +119,8 @@ function* refuteSmallerMemory({ template, spec, memory }) {
 
 /**
  * Estimates the busiest sidecar's CPU by a line through lower rates; null: fewer than three held.
- * @param {{ template: Arm, cpus: number }} options @returns {Search<SizeResult['extrapolated']>}
+ * @param {{ template: Arm, cpus: number }} options
+ * @returns {Search<SizeResult['extrapolated']>}
  */
 function* extrapolateTemplate({ template, cpus }) {
   const fullRate = template.load.ratePerSecond ?? 0
@@ -131,7 +134,11 @@ function* extrapolateTemplate({ template, cpus }) {
   return fitCpu(points, fullRate)
 }
 
-/** Checks that the answer holds. @param {Arm} arm @returns {Search<SizeResult['checks'][0] & { p99Ms: number | null }>} */
+/**
+ * Checks that the answer holds.
+ * @param {Arm} arm
+ * @returns {Search<SizeResult['checks'][0] & { p99Ms: number | null }>}
+ */
 function* checkAnswer(arm) {
   const step = yield* tryStep({ ...arm, id: `${arm.id}-check` }, 0)
   const { held, why, trials } = step
@@ -140,7 +147,10 @@ function* checkAnswer(arm) {
 
 /**
  * Checks whether an arm holds.
- * @param {Arm} arm @param {string} what words of the check @param {boolean} mustHold @returns {Search<SizeResult['checks'][0]>}
+ * @param {Arm} arm
+ * @param {string} what words of the check
+ * @param {boolean} mustHold
+ * @returns {Search<SizeResult['checks'][0]>}
  */
 function* checkArm(arm, what, mustHold) {
   const { held, why, trials } = yield* tryStep({ ...arm, id: `${arm.id}-check` }, 0)
