@@ -11,24 +11,25 @@ import { areSpoiled, findGapLeast, findRoundsLeast, GAP_LEAST_BESIDE, judgeRound
 /** @import { QuantityRow } from '../judge/record/quantity-row.js' */
 
 /**
- * @typedef {object} Compared
+ * What is compared: the arms of a run with their records.
+ * @typedef {object} ComparisonInput
  * @property {Arm[]} arms
  * @property {TrialRecord[]} records
  * @property {number} rounds
  * @property {number} seed of the resampling
- * @property {number} [precision] target width of the intervals, high / low - 1; absent: the number of rounds was fixed before
+ * @property {number} [precision] target width of the intervals, high / low - 1; absent: the number of rounds was fixed in advance
  * @property {boolean} [isCutShort] the run ended early, maybe by a user who watched its results
  * @property {Set<string>} [leftOut] ids of arms whose pairs are not compared
  * @property {AxisName[]} [contrasts] axes on which a plane is compared with itself
  * @property {(a: Arm, b: Arm) => string[]} findDisparities why two planes did not do equal work; [] if they did
- * @property {(a: Arm, b: Arm) => string[]} [findUnequal] checks in which work is unequal because one is as a mesh deploys it
+ * @property {(a: Arm, b: Arm) => string[]} [findUnequal] checks in which the work differs because a plane runs as its mesh deploys it
  * @property {(a: Arm, b: Arm) => string[]} findWrong what either of two arms under different conditions does wrong
  */
 
 /**
  * Compares planes, a plane with itself by contrasts, and A/A pairs, which come last and are the noise of the others. Pairs with an
  * arm of `leftOut` are skipped.
- * @param {Compared} run
+ * @param {ComparisonInput} run
  * @returns {Comparison[]}
  */
 export function compareArms(run) {
@@ -45,7 +46,7 @@ export function compareArms(run) {
 
 /**
  * Lists what is compared: planes under the same conditions, then a plane with itself by contrasts; no A/A pair.
- * @param {Pick<Compared, 'arms' | 'contrasts'>} run
+ * @param {Pick<ComparisonInput, 'arms' | 'contrasts'>} run
  * @returns {{ a: Arm, b: Arm, contrast: AxisName | null }[]}
  */
 export function listPairs({ arms, contrasts = [] }) {
@@ -78,7 +79,7 @@ function findContrasts(arms, axis) {
 
 /**
  * Compares two arms of a run in every quantity.
- * @param {{ run: Compared, a: Arm, b: Arm, controls: Comparison[], contrast?: AxisName | null }} options controls: the A/A pairs
+ * @param {{ run: ComparisonInput, a: Arm, b: Arm, controls: Comparison[], contrast?: AxisName | null }} options controls: the A/A pairs
  *   that show their noise
  */
 function comparePair({ run, a, b, controls, contrast = null }) {

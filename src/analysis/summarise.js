@@ -20,7 +20,7 @@ import { compareArms, findLength, isCutShort } from './compare.js'
 import { findBands } from './conditions.js'
 import { fitCpuLines, fitSlopes } from './fits.js'
 import { holdThreshold } from './thresholds.js'
-import { measurePrecision } from './verdict.js'
+import { computePrecision } from './verdict.js'
 
 /** @import { Arm, Comparison, Manifest, Quantity, Result, Summary, SummaryArm, TrialRecord } from '../model/types.ts' */
 /**
@@ -76,7 +76,7 @@ export function summarise({ manifest, records }) {
         comparisons,
       }),
     ),
-    ...(precision && { precision: measurePrecision({ target: precision, rounds, comparisons: going }) }),
+    ...(precision && { precision: computePrecision({ target: precision, rounds, comparisons: going }) }),
     shows: settings.shows,
     calibrations: manifest.calibrations,
     results,

@@ -75,10 +75,11 @@ export function judgeRounds({ values, seed, isSequence, gapLeast = GAP_LEAST, aa
 }
 
 /**
- * Chooses a verdict.
- * @param {{ ratio: Quantity, floor: number, isSpoiled: boolean }} options floor: the least distance of the median from 1, as a share
+ * Chooses the verdict on a ratio of a to b.
+ * @param {{ ratio: Quantity, floor: number, isSpoiled: boolean }} options floor: the noise floor, a fraction: a median that is nearer
+ *   to 1 shows no difference
  * @returns {Verdict} `invalid`: spoiled, or no median; `indicative`: no interval; `no-difference-shown`: the interval contains 1, or
- *   the median is nearer to 1 than the floor; else the side of a: `lower` or `higher`
+ *   the median is nearer to 1 than the floor; else `lower` or `higher`: a relative to b
  */
 export function chooseVerdict({ ratio: { median, low, high }, floor, isSpoiled }) {
   if (median === null || isSpoiled) return 'invalid'
@@ -90,11 +91,11 @@ export function chooseVerdict({ ratio: { median, low, high }, floor, isSpoiled }
 /** @typedef {NonNullable<Manifest['precision']>} PrecisionTarget */
 
 /**
- * Measures how near the intervals of CPU per request are to the target; A/A pairs and single sidecars do not count.
+ * Computes how near the intervals of CPU per request are to the target; A/A pairs and single sidecars do not count.
  * @param {{ target: PrecisionTarget, rounds: number, comparisons: Comparison[] }} run comparisons: of arms that go on
  * @returns {Precision} isReached: false also without any pair; roundsMore: null: not known, or too many
  */
-export function measurePrecision({ target, rounds, comparisons }) {
+export function computePrecision({ target, rounds, comparisons }) {
   const pairs = comparisons
     .filter(c => c.quantity === PRIMARY.name && c.service === null && !c.isControl)
     .map(({ a, b, link, cpuLimitCores, load, conditions, contrast, ratio }) => {

@@ -219,12 +219,15 @@ export function hasChosenQuantities({ shows: { quantities } }) {
 }
 
 /**
- * Picks the quantities that an experiment names, or else the usual ones.
+ * Chooses the quantities to draw: those that the experiment names, else the defaults of the kind. The first of the defaults comes
+ * first if the experiment names it.
  * @param {Pick<Summary, 'shows'>} summary
- * @param {string[]} usual those of the kind; the first leads in any case, if it is shown
+ * @param {string[]} defaults names of quantities
+ * @returns {string[]} names of quantities
  */
-export function chooseQuantities(summary, usual) {
-  if (!hasChosenQuantities(summary)) return usual
+export function chooseQuantities(summary, defaults) {
+  if (!hasChosenQuantities(summary)) return defaults
   const { quantities } = summary.shows
-  return quantities.includes(usual[0]) ? [usual[0], ...quantities.filter(name => name !== usual[0])] : quantities
+  const [first] = defaults
+  return quantities.includes(first) ? [first, ...quantities.filter(name => name !== first)] : quantities
 }

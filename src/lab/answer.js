@@ -83,7 +83,7 @@ function renderVerdict(rows, quantity) {
   return `A request takes ${range} % ${most > 0 ? 'more' : 'less'} ${NOUNS[quantity]} than before.`
 }
 
-/** Says whether the two sides differ by no more than the counts of one side. @param {Row} row */
+/** Says whether the two sides differ by no more than two counts of one side do. @param {Row} row */
 const isWithinNoise = ({ ratio, spread }) => Math.abs(ratio - 1) <= spread
 
 /**

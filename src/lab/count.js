@@ -156,7 +156,7 @@ async function countBursts({ endpoints, ask, take }) {
   for (const requests of BURSTS) {
     const before = list()
     await ask(requests, requests)
-    // Some old connections may have closed, so that the number of all says nothing.
+    // Compare the connections, and not their number: some old ones may have closed meanwhile.
     const connections = list().filter(peer => !before.includes(peer)).length
     bursts.push({ requests, connections, taken: await take() })
   }

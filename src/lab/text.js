@@ -91,7 +91,7 @@ export function renderChangedRows(rows, before) {
     formatCount(row.old),
     formatCount(row.new),
     formatChange(row.ratio - 1),
-    renderNoise(row.spread),
+    renderSpread(row.spread),
   ])
   return renderTextTable({
     caption: '',
@@ -124,13 +124,13 @@ export function renderSaves(saves) {
  */
 function renderNoiseFloor(rows) {
   const parts = [...groupBy(rows, ({ quantity }) => quantity)].map(
-    ([name, same]) => `${name} ${renderNoise(Math.max(...same.map(({ spread }) => spread)))}`,
+    ([name, same]) => `${name} ${renderSpread(Math.max(...same.map(({ spread }) => spread)))}`,
   )
   return `apart: how far two counts of one side are apart, at most ${parts.join(', ')}; a smaller difference of that quantity is none`
 }
 
-/** Formats a distance with the digits that mean something. @param {number} spread a share */
-function renderNoise(spread) {
+/** Renders a spread in percent: with three decimals where it is small, else with none. @param {number} spread a fraction */
+function renderSpread(spread) {
   return `${(100 * spread).toFixed(spread < NOISY ? 3 : 0)} %`
 }
 
@@ -160,7 +160,7 @@ export function tabulateRows(rows) {
         formatCount(row.new, digits),
         formatDifference(row.new - row.old, digits),
       ]
-      return [link, service, quantity, old, next, change, ratio.toFixed(isNoisy ? 1 : 4), renderNoise(spread)]
+      return [link, service, quantity, old, next, change, ratio.toFixed(isNoisy ? 1 : 4), renderSpread(spread)]
     }),
   }
 }

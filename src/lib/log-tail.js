@@ -31,12 +31,12 @@ export function foldTail(message) {
 }
 
 /**
- * Lists the last lines of a text that are not empty; []: there are none.
+ * Lists the last `count` lines of a text that are not empty; []: there are none.
  * @param {string} text
- * @param {number} most
+ * @param {number} count
  */
-export function listLastLines(text, most) {
-  return text.trim().split('\n').filter(Boolean).slice(-most)
+export function listLastLines(text, count) {
+  return text.trim().split('\n').filter(Boolean).slice(-count)
 }
 
 /**

@@ -74,7 +74,7 @@ const schema = z.strictObject({
     })
     .default({ method: 'POST', path: '/', headers: {} }),
   answer: z.strictObject({ status: z.int().min(100).max(599).default(200) }).default({ status: 200 }),
-  /** The worker threads that a template gives the program; absent: {{workers}} is the number of the experiment. */
+  /** Worker threads of the program, as `{{workers}}` of a template; absent: as many as the experiment gives sidecars. */
   workers: createCountSchema(1024, 'each is a thread, and no machine has as many CPUs').optional(),
 })
 

@@ -345,9 +345,10 @@ function isOfPlane(error) {
 }
 
 /**
- * Tries the plane of arms of one configuration with the corpus. A row that falls short only of what the plane declares to lack
- * gets those reasons as `lacks`.
- * @param {{ testbed: Testbed, alike: Arm[], index: number, slot?: Slot, signal: AbortSignal }} options
+ * Runs the corpus of equal work against a plane in one configuration. A row whose differences the plane all declares gets the
+ * reasons as `lacks`.
+ * @param {{ testbed: Testbed, alike: Arm[], index: number, slot?: Slot, signal: AbortSignal }} options alike: the arms of that
+ *   configuration; index: of its start, which gives it addresses of its own; slot: absent: nothing else goes on
  * @returns {Promise<CheckRow[]>}
  * @throws {BenchError} if the plane does not start, or does not serve the corpus
  */

@@ -88,7 +88,7 @@ export function chooseLoad(question, placed) {
     warmupSeconds: Math.max(
       profile.warmupSeconds,
       overrides.warmupLeastSeconds ?? 0,
-      findWarmupLeast({ users, cpuLimit, rate, conditions }) + WARM_AFTER_REQUESTS * slowSeconds,
+      computeShortestWarmup({ users, cpuLimit, rate, conditions }) + WARM_AFTER_REQUESTS * slowSeconds,
     ),
     windowSeconds: rate && chooseWindowSeconds ? chooseWindowSeconds(profile.windowSeconds, rate) : windowSeconds,
   }
@@ -120,11 +120,12 @@ function chooseUsers({ hasSidecars, cpuLimit, cpuLimits }) {
 }
 
 /**
- * Computes the seconds in which all users have had their handshake and three requests, at the CPU limit or, if a neighbour fills the
- * node, at the CPU request.
- * @param {{ users: number, cpuLimit: number | null, rate: number | null, conditions: Conditions }} options
+ * Computes the shortest warm-up in seconds: the longer of the handshakes of all users, at the CPU limit or, beside a neighbour, at
+ * the CPU request, and of three requests of each user at the rate, with half as much again.
+ * @param {{ users: number, cpuLimit: number | null, rate: number | null, conditions: Conditions }} options cpuLimit: cores; null:
+ *   none, and the handshakes take no time; rate: requests per second; null: there is none
  */
-function findWarmupLeast({ users, cpuLimit, rate, conditions: { neighbourCores, cpuRequestCores } }) {
+function computeShortestWarmup({ users, cpuLimit, rate, conditions: { neighbourCores, cpuRequestCores } }) {
   const cores = Math.min(cpuLimit ?? Infinity, (neighbourCores && cpuRequestCores) ?? Infinity)
   const handshakeSeconds = (users * WARMUP_SECONDS_PER_USER_AND_CORE) / cores
   return Math.max(handshakeSeconds, rate === null ? 0 : (WARM_AFTER_REQUESTS * 1.5 * users) / rate)
@@ -138,7 +139,7 @@ function findWarmupLeast({ users, cpuLimit, rate, conditions: { neighbourCores, 
 export function withSearchWarmup(arm) {
   const { users, ratePerSecond = null } = arm.load
   const { cpuLimitCores: cpuLimit, conditions } = arm
-  const least = findWarmupLeast({ users, cpuLimit, rate: ratePerSecond, conditions })
+  const least = computeShortestWarmup({ users, cpuLimit, rate: ratePerSecond, conditions })
   const warmupSeconds = Math.max(arm.load.warmupSeconds, least + WARM_AFTER_REQUESTS * computeSlowSeconds(arm.load))
   return { ...arm, load: { ...arm.load, warmupSeconds } }
 }

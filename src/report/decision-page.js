@@ -64,7 +64,7 @@ export function renderDecisionPage({ document, summary, manifest, style }) {
   const { answer, question, startedAt } = document
   const [headline, ...others] = answer.verdicts
   const pictures = cutPictures(answer.pictures)
-  const conditions = listConditions({ summary, manifest, startedAt })
+  const conditions = renderConditions({ summary, manifest, startedAt })
   const sureness = [...answer.basis, ...(answer.notes ?? []), ...answer.warnings.slice(0, SENTENCES_MOST)].join(' ')
   const unsaid = listCaveats({ document, summary })
   const body = html`<header>
@@ -186,29 +186,24 @@ function listSizePanels(sizes) {
 }
 
 /**
- * Lists the conditions, each with its name.
- * @param {{ summary: Summary, manifest: Manifest, startedAt: string }} run
- * @returns {[string, string][]}
+ * Renders the conditions of a run. The requests and their path are left out if nothing was measured; the CPU limit if arms differ
+ * in it, or if it was searched.
+ * @param {{ summary: Summary, manifest: Manifest, startedAt: string }} run startedAt: as ISO 8601
+ * @returns {[string, string][]} of each its label and its text
  */
-function listConditions({ summary, manifest, startedAt }) {
+function renderConditions({ summary, manifest, startedAt }) {
   const { machine, tools } = summary
   const arms = listArms(summary)
   const measured = arms.filter(arm => arm.trials.completed + arm.trials.failed + arm.trials.invalid > 0)
   const limits = [...new Set(measured.filter(arm => arm.hasSidecars).map(({ cpuLimitCores }) => cpuLimitCores))]
   const programs = Object.values(tools).map(({ name, version }) => `${name} ${version}`)
-  return [
-    ...(measured.length === 0
-      ? []
-      : /** @type {[string, string][]} */ ([
-          ['Requests', renderRequests(measured)],
-          ['On the way', renderPath(measured)],
-        ])),
-    ...(limits.length === 1 && listSizes(summary).length === 0
-      ? [/** @type {[string, string]} */ (['CPU limit', renderLimit(limits[0])])]
-      : []),
-    ['Machine', renderMachine(machine, manifest.target)],
-    ['Programs', `${programs.join(', ')}; started ${renderMinute(startedAt)} UTC`],
-  ]
+  /** @type {[string, string][]} */
+  const rows = []
+  if (measured.length > 0) rows.push(['Requests', renderRequests(measured)], ['On the way', renderPath(measured)])
+  if (limits.length === 1 && listSizes(summary).length === 0) rows.push(['CPU limit', renderLimit(limits[0])])
+  rows.push(['Machine', renderMachine(machine, manifest.target)])
+  rows.push(['Programs', `${programs.join(', ')}; started ${renderMinute(startedAt)} UTC`])
+  return rows
 }
 
 /** @param {number | null} cores */

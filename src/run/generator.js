@@ -4,10 +4,11 @@ import { chooseCpuRequest } from '../services/specs.js'
 import { assertAllRun } from './alive.js'
 
 /** Starts, follows and ends the load of a trial. @import { Course } from './trial.js' */
-/** @import { Arm, Deployment, Load, LoadResult, Look, Window } from '../model/types.ts' */
+/** @import { Arm, Deployment, LoadResult, Look, Window } from '../model/types.ts' */
 
-// The load goes on after the window, so that its end is measured under load and the memory is read there.
-const TAIL_MS = { alone: 1000, besideOthers: 800 }
+// The load goes on after the window, so that its end is measured under load and the memory is read there; longer for each further
+// pair of pods, whose connections are read one namespace after the other.
+const TAIL_MS = { alone: 1000, besideOthers: 800, furtherPair: 80 }
 const START_SECONDS = 60
 // The deadline is longer than the sidecars' request timeout and the generator's own grace for requests in flight.
 const EXIT_SECONDS = 30
@@ -47,7 +48,7 @@ export async function startGenerator({ testbed, trials, start, folder }, service
     scripts: site.target.locate(folders.load, 'generator'),
     load,
     tls: trial.arm.conditions.tls,
-    tailMs: chooseTailMs(load),
+    tailMs: chooseTailMs(trial.arm),
     cpus: countGeneratorCpus(testbed, trial.arm),
     folder: site.target.locate(folder, 'generator'),
   })
@@ -59,9 +60,9 @@ export async function startGenerator({ testbed, trials, start, folder }, service
   })
 }
 
-/** Chooses for how many milliseconds the load goes on after the window. @param {Load} load */
-function chooseTailMs({ isInterleaved }) {
-  return isInterleaved ? TAIL_MS.besideOthers : TAIL_MS.alone
+/** Chooses for how many milliseconds the load goes on after the window. @param {Arm} arm */
+export function chooseTailMs({ load: { isInterleaved }, conditions: { pairs = 1 } }) {
+  return (isInterleaved ? TAIL_MS.besideOthers : TAIL_MS.alone) + TAIL_MS.furtherPair * (pairs - 1)
 }
 
 /**
@@ -131,7 +132,7 @@ export function followLoad({ testbed, watch }, generator) {
  * @throws {BenchError} if it exits later than 30 s after the load, fails, or leaves a result out; the signal's reason when it aborts
  */
 export async function finishLoad({ testbed, trials, signal }, { generator, window }) {
-  const late = waitUntilEpoch(window.endMs + chooseTailMs(trials[0].arm.load) + EXIT_SECONDS * 1000, signal).then(
+  const late = waitUntilEpoch(window.endMs + chooseTailMs(trials[0].arm) + EXIT_SECONDS * 1000, signal).then(
     () => 'late',
   )
   late.catch(() => {})

@@ -129,7 +129,7 @@ async function runRounds({ plan, runTogether, turns, stopping, secondsAfter, wat
     const arms = plan.arms.map(({ id }) => id)
     const length = { round, rounds: plan.rounds, isMost: stopping !== null }
     watch?.({ kind: 'repeat-ended', ...length, arms, secondsLeft, atMs: Date.now() })
-    if (stopping?.isOver(round)) return
+    if (stopping?.endRound(round)) return
   }
 }
 
@@ -220,10 +220,12 @@ export function createStopping({ precision, mostRounds, recordedRounds, assess, 
     },
 
     /**
-     * Says whether a round was the last: precise, no planes left to compare, the most rounds, or no time for one as long as the longest.
+     * Ends a round: prints how precise the run is so far and, if this was the last round, writes why to the manifest.
      * @param {number} round
+     * @returns {boolean} true: the run ends, since it is precise, no planes are left to compare, it has had the most rounds, or
+     *   another as long as the longest would exceed the time limit
      */
-    isOver(round) {
+    endRound(round) {
       longestMs = Math.max(longestMs, now() - beganMs)
       const run = { manifest: { ...manifest, rounds: round }, records }
       const { isReached, hasPairs, roundsMore, sentence } = assess(run)

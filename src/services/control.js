@@ -35,10 +35,10 @@ export const CONTROL = 'mesh'
  */
 
 /**
- * Finds the control plane that an arm names, else its plane's first, also if the plane has none of the name.
+ * Finds the control plane that an arm names; the plane's first one if the arm names none, or one that the plane lacks.
  * @param {Pick<DataPlane, 'controls'>} plane
  * @param {Pick<Arm, 'control'>} arm
- * @returns {Control | undefined} undefined: it has none
+ * @returns {Control | undefined} undefined: the plane has no control plane
  */
 export function findControl({ controls = [] }, arm) {
   return controls.find(({ name }) => name === arm.control) ?? controls[0]

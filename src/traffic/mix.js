@@ -8,8 +8,8 @@ import { KINDS_MOST } from '../model/traffic.js'
  * @import { Traffic } from '../model/traffic.js'
  */
 
-// The most requests of a kind that are kept for its medians.
-const KEPT_MOST = 2000
+// The most requests of a kind that are sampled for its medians.
+const SAMPLE_MOST = 2000
 // Requests beyond this many kinds count as `/other` of their method: a log may have a path for every request.
 const NAMES_MOST = 10_000
 const MINUTE_MS = 60_000
@@ -20,22 +20,22 @@ const SERVICE_TIME_MOST_MS = 10_000
 const OTHER = '/other'
 
 /** @typedef {'requestBytes' | 'requestHeaderBytes' | 'responseBytes' | 'serviceMs'} TrafficField */
-/** @typedef {{ method: string, path: string, count: number, kept: LoggedRequest[] }} Counted */
+/** @typedef {{ method: string, path: string, count: number, sample: LoggedRequest[] }} Counted */
 
 /**
  * The mix of requests in an access log.
- * @typedef {ReturnType<ReturnType<typeof createMix>['summarise']>} Mix
+ * @typedef {ReturnType<ReturnType<typeof createMixCounter>['summarise']>} Mix
  */
 
 /** Creates a counter of the requests of a log of any length, in bounded memory. Its sampling is seeded: a log always gives the same mix. */
-export function createMix() {
+export function createMixCounter() {
   const random = createRandom(1)
   /** @type {Map<string, Counted>} */
   const kinds = new Map()
   /** @type {Map<number, number>} */
   const minutes = new Map()
   /** @type {Map<string, number>} */
-  const left = new Map()
+  const unsupportedMethods = new Map()
   return {
     /**
      * Counts a request. One of a method that no kind can have is only counted as left out, and beyond NAMES_MOST names all others are
@@ -45,23 +45,26 @@ export function createMix() {
     add(request) {
       const { method, atMs } = request
       if (!METHODS.some(name => name === method)) {
-        left.set(method, (left.get(method) ?? 0) + 1)
+        unsupportedMethods.set(method, (unsupportedMethods.get(method) ?? 0) + 1)
         return
       }
       const path = generalisePath(request.path)
       const name = `${method} ${path}`
       const isKnown = kinds.has(name) || kinds.size < NAMES_MOST
       const key = isKnown ? name : `${method} ${OTHER}`
-      const kind = kinds.get(key) ?? { method, path: isKnown ? path : OTHER, count: 0, kept: [] }
+      const kind = kinds.get(key) ?? { method, path: isKnown ? path : OTHER, count: 0, sample: [] }
       kinds.set(key, kind)
       kind.count++
-      keep(kind, request, random)
-      if (atMs !== null) minutes.set(Math.floor(atMs / MINUTE_MS), (minutes.get(Math.floor(atMs / MINUTE_MS)) ?? 0) + 1)
+      addToSample(kind, request, random)
+      if (atMs === null) return
+      const minute = Math.floor(atMs / MINUTE_MS)
+      minutes.set(minute, (minutes.get(minute) ?? 0) + 1)
     },
     /**
-     * Returns the traffic, its rate included if the log has times; the requests counted; the paths; the methods left out, each with
-     * its requests; and sentences on what no request of the log has.
+     * Summarises the requests so far.
      * @param {string} name of the traffic
+     * @returns traffic: with its rate if the log has times; count: of requests; paths: how many there are; unsupportedMethods: those
+     *   that were left out, each with its requests; missingFields: a sentence on each size or time that no request of the log has
      */
     summarise(name) {
       const counted = mergeRareKinds([...kinds.values()], random)
@@ -72,25 +75,25 @@ export function createMix() {
           kinds: counted.map(createMixKind),
         }),
         count: [...kinds.values()].reduce((sum, kind) => sum + kind.count, 0),
-        paths: kinds.size,
-        left: [...left],
-        untold: listUntoldFields(counted),
+        paths: new Set([...kinds.values()].map(({ path }) => path)).size,
+        unsupportedMethods: [...unsupportedMethods],
+        missingFields: listMissingFields(counted),
       }
     },
   }
 }
 
 /**
- * Keeps a uniform sample of a kind's requests, KEPT_MOST at most (reservoir sampling).
- * @param {Counted} kind is changed
+ * Adds a request to the uniform sample of its kind, of SAMPLE_MOST at most (reservoir sampling).
+ * @param {Counted} kind
  * @param {LoggedRequest} request
  * @param {() => number} random
  */
-function keep(kind, request, random) {
-  if (kind.kept.length < KEPT_MOST) kind.kept.push(request)
+function addToSample(kind, request, random) {
+  if (kind.sample.length < SAMPLE_MOST) kind.sample.push(request)
   else {
     const place = Math.floor(random() * kind.count)
-    if (place < KEPT_MOST) kind.kept[place] = request
+    if (place < SAMPLE_MOST) kind.sample[place] = request
   }
 }
 
@@ -130,11 +133,11 @@ function mergeRareKinds(kinds, random) {
   const frequent = named.slice(0, KINDS_MOST - METHODS.length)
   /** @type {Map<string, Counted>} */
   const merged = new Map()
-  for (const { method, count, kept } of order.filter(kind => !frequent.includes(kind))) {
-    const other = merged.get(method) ?? { method, path: OTHER, count: 0, kept: [] }
+  for (const { method, count, sample } of order.filter(kind => !frequent.includes(kind))) {
+    const other = merged.get(method) ?? { method, path: OTHER, count: 0, sample: [] }
     merged.set(method, other)
     other.count += count
-    for (const request of kept) keep(other, request, random)
+    for (const request of sample) addToSample(other, request, random)
   }
   return [...frequent, ...merged.values()].sort((a, b) => b.count - a.count)
 }
@@ -144,10 +147,10 @@ function mergeRareKinds(kinds, random) {
  * out.
  * @param {Counted} kind
  */
-function createMixKind({ method, path, count, kept }) {
+function createMixKind({ method, path, count, sample }) {
   // The lower median of the requests that have the field, at most the bound of a mix; undefined: none has it.
   const computeMedian = (/** @type {TrafficField} */ field, /** @type {number} */ most) => {
-    const values = kept.flatMap(request => request[field] ?? []).sort((a, b) => a - b)
+    const values = sample.flatMap(request => request[field] ?? []).sort((a, b) => a - b)
     return values.length === 0 ? undefined : Math.min(most, Math.round(values[Math.floor((values.length - 1) / 2)]))
   }
   const headers = computeMedian('requestHeaderBytes', HEADER_BYTES_MOST)
@@ -184,14 +187,16 @@ function findRate(minutes) {
 }
 
 /**
- * Lists the sizes and times that no kept request of the log has, each with the value taken instead.
+ * Lists the sizes and times that no request of the samples has, each with the value taken instead.
  * @param {Counted[]} kinds
  * @returns {string[]} []: some request has each
  */
-function listUntoldFields(kinds) {
+function listMissingFields(kinds) {
   const isKnown = (/** @type {TrafficField} */ field, /** @type {(kind: Counted) => boolean} */ isOf) => {
     const kindsOfMethod = kinds.filter(isOf)
-    return kindsOfMethod.length === 0 || kindsOfMethod.some(({ kept }) => kept.some(request => request[field] !== null))
+    return (
+      kindsOfMethod.length === 0 || kindsOfMethod.some(({ sample }) => sample.some(request => request[field] !== null))
+    )
   }
   return [
     ...(isKnown('requestBytes', ({ method }) => !['GET', 'HEAD'].includes(method))

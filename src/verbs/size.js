@@ -39,11 +39,13 @@ import { announceResults, writeDocuments } from './documents.js'
  * @import { PlaneChoice } from '../model/types.ts'
  * @import { RunOptions } from '../prepare/options.js'
  * @import { ProductionWords } from '../prepare/production-options.js'
- * @typedef {RunOptions & ProductionWords & { link: string, rate?: number, users?: number, payload?: number, features?: string, interception?: string,
+ * @typedef {RunOptions & ProductionWords & { link?: string, rate?: number, users?: number, payload?: number, features?: string, interception?: string,
  *   protocol?: string, tls?: string, neighbour?: number, file?: string, traffic?: Traffic,
  *   sidecars?: number, reserve?: string, nodes?: number, format?: string, from?: string[], extrapolate?: boolean,
  *   dryRun?: boolean, json?: boolean, details?: boolean }} SizeOptions p99 is milliseconds, payload bytes
  */
+
+const DEFAULT_LINK = 'gateway-ratings'
 
 const FILE_HELP = `
 A file of services (-f); p99 and payload are those of --p99 and --payload where a service says none:
@@ -67,17 +69,13 @@ export function addSize(verb, context) {
     const node = place === undefined ? null : readNode(place, reserve)
     if (resolved.sidecars !== undefined) await assertControlPlanes(resolved.planes ?? [])
     const experiment = createRequestedExperiment(resolved)
-    // The experiment already holds these options: they must not override it.
+    // The experiment already holds these options: they must not override it. Those of the sidecars stay beside them, since a
+    // pipeline refuses what its file says.
     const {
       rate,
       users,
       payload,
-      features,
-      interception,
-      protocol,
-      tls,
       neighbour,
-      link,
       p99,
       file,
       sidecars,
@@ -155,7 +153,7 @@ function defineSize(verb) {
   withOptions(verb, 'p99')
     .addOption(file.conflicts(['rate', 'extrapolate']))
     .addOption(sidecars)
-    .option('--link <name>', 'a link of bench/topologies', 'gateway-ratings')
+    .option('--link <name>', `a link of bench/topologies; default: ${DEFAULT_LINK}`)
     .option('--users <n>', 'the most requests at a time; default: 64', parseOnAxis('users'))
     .option('--payload <size>', 'posted and echoed, such as 14KiB; default: 1KiB', parseOnAxis('payloadBytes'))
     .addOption(createFeaturesOption())
@@ -223,7 +221,7 @@ async function assertControlPlanes(choices) {
  */
 function createRequestedExperiment({ file, rate, p99: p99Ms, sidecars, extrapolate = false, ...options }) {
   if (sidecars !== undefined) return createControlExperiment(sidecars)
-  const { link, users = null, payload: payloadBytes = null, features = null } = options
+  const { link = DEFAULT_LINK, users = null, payload: payloadBytes = null, features = null } = options
   const { interception, protocol, tls, neighbour: neighbourCores } = options
   const requests = { ...readRequest(options), ...(options.traffic && { traffic: options.traffic }) }
   const axes = { link, users, payloadBytes, features, interception, protocol, tls, neighbourCores, requests }

@@ -7,7 +7,7 @@ import { readBounded } from '../lib/read-file.js'
 import { renderNounCount } from '../lib/units.js'
 import { parseLogLine } from '../traffic/access-log.js'
 import { parseHar } from '../traffic/har.js'
-import { createMix } from '../traffic/mix.js'
+import { createMixCounter } from '../traffic/mix.js'
 
 /** @import { Mix } from '../traffic/mix.js' */
 
@@ -19,7 +19,7 @@ export function addTraffic(verb, { print, say, end }) {
   verb
     .argument('<log>', 'an access log of Envoy, Istio or nginx (combined), or a HAR')
     .action(async (/** @type {string} */ file) => {
-      const mix = createMix()
+      const mix = createMixCounter()
       const unread = file.endsWith('.har') ? readHar(file, mix) : await readLog(file, mix)
       const name = path
         .basename(file)
@@ -46,7 +46,7 @@ export function addTraffic(verb, { print, say, end }) {
 /**
  * Adds the requests of an access log to a mix. Empty lines are skipped.
  * @param {string} file
- * @param {ReturnType<typeof createMix>} mix
+ * @param {ReturnType<typeof createMixCounter>} mix
  * @returns {Promise<Unread>}
  * @throws {UsageError} if it cannot be read
  */
@@ -71,7 +71,7 @@ async function readLog(file, mix) {
 /**
  * Adds the requests of a HAR to a mix.
  * @param {string} file
- * @param {ReturnType<typeof createMix>} mix
+ * @param {ReturnType<typeof createMixCounter>} mix
  * @returns {Unread}
  * @throws {UsageError} if it cannot be read, or is no HAR
  */
@@ -90,7 +90,7 @@ function readHar(file, mix) {
 }
 
 /**
- * @param {ReturnType<typeof createMix>} mix
+ * @param {ReturnType<typeof createMixCounter>} mix
  * @param {{ unread: Unread, number: number, request: ReturnType<typeof parseLogLine> }} line
  */
 function addRequest(mix, { unread, number, request }) {
@@ -111,9 +111,17 @@ function renderUnreadCount({ count: many, lines, of }) {
  * Renders what is in a mix, what was left out, and what the log does not have.
  * @param {Mix} options
  */
-function renderMix({ traffic: { requestsPerSecond, kinds }, count: requests, paths, left, untold }) {
+function renderMix({
+  traffic: { requestsPerSecond, kinds },
+  count: requests,
+  paths,
+  unsupportedMethods,
+  missingFields,
+}) {
   return [
-    ...left.map(([method, many]) => `left out ${renderNounCount(many, 'request')} of the method ${method}`),
+    ...unsupportedMethods.map(
+      ([method, many]) => `left out ${renderNounCount(many, 'request')} of the method ${method}`,
+    ),
     ...(requests === 0
       ? []
       : [
@@ -122,7 +130,7 @@ function renderMix({ traffic: { requestsPerSecond, kinds }, count: requests, pat
             ? `rate by minute: ${requestsPerSecond.peak}/s at the peak, ${requestsPerSecond.mean}/s on average`
             : 'the log has no times: no rate is known',
         ]),
-    ...untold.map(what => `the log does not tell ${what}`),
+    ...missingFields.map(what => `the log does not tell ${what}`),
   ]
 }
 

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { compareArms } from '../../src/analysis/compare.js'
-import { chooseVerdict, measurePrecision } from '../../src/analysis/verdict.js'
+import { chooseVerdict, computePrecision } from '../../src/analysis/verdict.js'
 import { findGates } from '../../src/judge/gates.js'
 import { extrapolateCount } from '../../src/lib/confidence-sequence.js'
 import { summarisePrecision } from '../../src/report/notes.js'
 import { renderVerdict } from '../../src/report/verdicts.js'
 import { createArm, createFakeProcess, createRecord } from '../fakes/fake-records.js'
 
-/** @import { Arm, AxisName } from '../../src/model/types.ts' @import { Compared } from '../../src/analysis/compare.js' */
+/** @import { Arm, AxisName } from '../../src/model/types.ts' @import { ComparisonInput } from '../../src/analysis/compare.js' */
 
 const six = (/** @type {number} */ value) => Array(6).fill(value)
 
@@ -48,7 +48,7 @@ const find = (comparisons, quantity = 'cpuPerRequest') => {
 
 /**
  * Six rounds of arms that an axis tells apart.
- * @param {AxisName} axis @param {Arm[]} arms @param {Pick<Compared, 'findDisparities' | 'findWrong'>} checks
+ * @param {AxisName} axis @param {Arm[]} arms @param {Pick<ComparisonInput, 'findDisparities' | 'findWrong'>} checks
  */
 function compareOn(axis, arms, checks) {
   const records = arms.flatMap(arm => [1, 2, 3, 4, 5, 6].map(round => createRecord({ arm, round })))
@@ -272,7 +272,7 @@ describe('compareArms of rounds that went on until they were precise', () => {
       const cores = { pipy: cut(pipy.map(v => v / 2)), envoy: cut(envoy), aa: cut(pipy) }
       const comparisons = compare({ ...cores, precision: 0.05, change: spoil })
       const { verdict } = find(comparisons)
-      const measurement = measurePrecision({ target, rounds, comparisons })
+      const measurement = computePrecision({ target, rounds, comparisons })
       return { verdict, ...measurement.pairs[0], ...summarisePrecision(measurement) }
     }
     const nine = of(9)
@@ -287,13 +287,13 @@ describe('compareArms of rounds that went on until they were precise', () => {
   it('ends in spite of unequal work, which more rounds do not cure', () => {
     const comparisons = compare({ pipy, envoy, precision: 0.05, disparities: ['workers: 1, 2'] })
     expect(find(comparisons).verdict).toBe('invalid')
-    expect(measurePrecision({ target, rounds: 20, comparisons }).isReached).toBe(true)
+    expect(computePrecision({ target, rounds: 20, comparisons }).isReached).toBe(true)
   })
 
   it('says how many more rounds a narrower interval takes, from three ratios on', () => {
     const more = (/** @type {(number | null)[]} */ values, /** @type {number} */ width) => {
       const [comparison] = compare({ pipy, envoy, precision: 0.05 })
-      const { pairs } = measurePrecision({
+      const { pairs } = computePrecision({
         target: { ...target, width },
         rounds: values.length,
         comparisons: [{ ...comparison, ratio: { median: 0.5, low: null, high: null, values } }],

@@ -4,7 +4,7 @@ import { parsePipeline } from '../../src/model/pipeline.js'
 import { trafficSchema } from '../../src/model/traffic.js'
 import { parseLogLine } from '../../src/traffic/access-log.js'
 import { parseHar } from '../../src/traffic/har.js'
-import { createMix } from '../../src/traffic/mix.js'
+import { createMixCounter } from '../../src/traffic/mix.js'
 import { findInfinite } from './harness.js'
 import { mutateJson, mutateText, mutateYaml, pick } from './mutate.js'
 
@@ -32,7 +32,7 @@ const HAR = { log: { entries: [entry, { ...entry, request: { ...entry.request, m
 
 /** @param {(import('../../src/traffic/access-log.js').LoggedRequest | null)[]} requests */
 function sumUp(requests) {
-  const mix = createMix()
+  const mix = createMixCounter()
   for (const request of requests) if (request) mix.add(request)
   return mix.summarise('fuzz')
 }

@@ -145,7 +145,7 @@ describe('createStopping', () => {
     const over = Array.from({ length: 4 }, (_, i) => {
       stopping.begin(i + 1)
       nowMs += 180_000
-      return stopping.isOver(i + 1)
+      return stopping.endRound(i + 1)
     })
     expect(over).toEqual([false, false, true, true])
     expect(manifest.precision?.ended).toBe('time')

@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest'
 import { trafficSchema } from '../../src/model/traffic.js'
 import { parseLogLine } from '../../src/traffic/access-log.js'
 import { parseHar } from '../../src/traffic/har.js'
-import { createMix, generalisePath } from '../../src/traffic/mix.js'
+import { createMixCounter, generalisePath } from '../../src/traffic/mix.js'
 
 const FOLDER = 'test/fixtures/access-logs'
 const files = readdirSync(FOLDER)
 
 /** @param {(ReturnType<typeof parseLogLine>)[]} requests */
 function mixOf(requests) {
-  const mix = createMix()
+  const mix = createMixCounter()
   for (const request of requests) if (request) mix.add(request)
   return mix.summarise('shop')
 }
@@ -31,8 +31,8 @@ describe('the log of a real server', () => {
     const lines = readFileSync(`${FOLDER}/${file}`, 'utf8').trim().split('\n')
     const requests = lines.map(parseLogLine)
     expect(requests).not.toContain(null)
-    const { traffic, count, left } = mixOf(requests)
-    expect([count, left]).toEqual([11, [['PROPFIND', 1]]])
+    const { traffic, count, unsupportedMethods } = mixOf(requests)
+    expect([count, unsupportedMethods]).toEqual([11, [['PROPFIND', 1]]])
     expect(trafficSchema.parse(traffic)).toEqual(traffic)
     const isNginx = file.startsWith('nginx')
     expect(traffic.kinds.map(({ weight, method, path }) => `${weight} ${method} ${path}`)).toEqual([
@@ -129,8 +129,13 @@ describe('a mix', () => {
     expect(traffic.kinds.reduce((sum, { weight }) => sum + weight, 0)).toBe(12_000)
   })
 
+  it('counts a path once, whatever its methods', () => {
+    const requests = ['/a', '/a', '/b'].map((path, i) => ({ ...request, path, method: i === 1 ? 'POST' : 'GET' }))
+    expect(mixOf(requests)).toMatchObject({ paths: 2, count: 3 })
+  })
+
   it('says what the log does not have', () => {
-    expect(mixOf([request]).untold).toEqual([
+    expect(mixOf([request]).missingFields).toEqual([
       'the size of request headers (those of the generator are sent)',
       'how long the application took (none is taken: add serviceTime)',
     ])

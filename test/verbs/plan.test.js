@@ -206,6 +206,23 @@ describe('a folder with a pipeline.yaml', () => {
     expect(stdout.replaceAll(/\s+/g, ' ')).toContain('open loop of 120 requests/s, link ratings, no redirection,')
   })
 
+  it.each([
+    ['--link pair', 'pipeline.yaml: --link pair: a pipeline.yaml describes one proxy before one application'],
+    ['--tls rsa-2048', 'pipeline.yaml: --tls rsa-2048: where TLS is spoken the file says'],
+    ['--features all', 'pipeline.yaml: --features all: it has the features of its scripts'],
+  ])('is refused by size with %s', async (option, message) => {
+    const words = `--rate 120 --p99 80ms --planes proxy=${FOLDER} --dry-run ${option}`
+    const { stderr, exitCode } = await cli('size', ...words.split(' '))
+    expect(stderr).toContain(message)
+    expect(exitCode).toBe(2)
+  })
+
+  it('is redirected by size where that is asked for', async () => {
+    const words = `--rate 120 --p99 80ms --planes proxy=${FOLDER} --interception redirect --dry-run`
+    const { stdout } = await cli('size', ...words.split(' '))
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain('link ratings, redirect')
+  })
+
   it('is refused what it would be refused in a run', async () => {
     const { stderr, exitCode } = await cli('plan', 'cost', '--planes', `proxy=${FOLDER}`, '--link', 'pair')
     expect(stderr).toContain('--link pair: a pipeline.yaml describes one proxy before one application')

@@ -58,10 +58,11 @@ export function findPair({ arms, of: numerator, to, otherCaps, valuesOf }) {
 export function findSeries({ arms, among, over, valuesOf }) {
   const meant = arms.filter(arm => isMeant(arm, among) && findAxisValue(arm, over) !== null)
   if (meant.length === 0) return { why: `no arm here is ${renderSelector(among)}` }
+  // The default number of users of a closed loop depends on the CPU limit, so that the two vary together.
+  const usersFollowLimit = over === 'cpuLimitCores' && haveUsersOfTheirLimit(meant)
   const groups = groupBy(meant, arm => {
-    // In a closed loop the number of users was chosen by the cap.
     const names = AXIS_NAMES.filter(
-      name => name !== over && !(name === 'users' && arm.load.kind === 'closed' && over === 'cpuLimitCores'),
+      name => name !== over && !(name === 'users' && arm.load.kind === 'closed' && usersFollowLimit),
     )
     return JSON.stringify([
       over === 'plane' ? null : arm.plane,
@@ -76,6 +77,15 @@ export function findSeries({ arms, among, over, valuesOf }) {
   ])
   const sorted = series.toSorted((a, b) => (findAxisValue(a, over) < findAxisValue(b, over) ? -1 : 1))
   return { series: over === 'plane' ? series : sorted, isAtCap: isAtCap(series[0], among) }
+}
+
+/**
+ * Says whether arms of the same CPU limit have the same number of users.
+ * @param {SummaryArm[]} arms
+ */
+function haveUsersOfTheirLimit(arms) {
+  const ofLimits = groupBy(arms, arm => arm.cpuLimitCores)
+  return [...ofLimits.values()].every(alike => new Set(alike.map(arm => arm.load.users)).size === 1)
 }
 
 /**

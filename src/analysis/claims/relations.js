@@ -147,7 +147,7 @@ function findFlat({ points, tolerance, judgePoints }) {
 function findOffLine(series, judge) {
   const rise = findDirection(series, 'higher')
   if (rise.status === NOT_TESTABLE || rise.status === 'contradicted') return rise
-  const off = measureBend(series)
+  const off = computeBend(series)
   if (off.low === null) return { status: NOT_TESTABLE, why: 'too few rounds have a value at every point' }
   const [median, low, high] = [off.median, off.low, off.high].map(Number)
   const [middle, ...ends] = [median, low, high].map(share => (100 * share).toFixed(0))
@@ -157,11 +157,11 @@ function findOffLine(series, judge) {
 }
 
 /**
- * Measures how far the points of a round are at most off its least-squares line, as a share of its range.
+ * Computes for each round the largest distance of its points from their least-squares line, as a fraction of their range.
  * @param {Series} series
  * @returns the median over the rounds with its interval; a round that lacks a point counts as missing
  */
-function measureBend({ points, summarise }) {
+function computeBend({ points, summarise }) {
   const rounds = points[0].values.map((_, round) => {
     if (points.some(p => p.values[round] === null)) return null
     const ys = points.map(p => [Number(p.at), Number(p.values[round])])

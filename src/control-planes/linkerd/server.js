@@ -111,8 +111,8 @@ function createWorkloadServer(SpiffeWorkloadAPI, { credentials, policies }) {
 }
 
 /**
- * Loads the interfaces, which have a `service` for servers and are constructors of clients.
- * @returns {any} nested by package
+ * Loads the gRPC services of the .proto files.
+ * @returns {any} the constructors of clients, nested by package; `service` of each is the definition for `addService`
  */
 export function loadServices() {
   const options = { includeDirs: [FOLDER], longs: Number, defaults: false }

@@ -80,7 +80,7 @@ function renderListener(name, listener, chains) {
     per_connection_buffer_limit_bytes: BUFFER_BYTES,
     ...chains,
   }
-  return addOriginalDestination(common, listener)
+  return withOriginalDestination(common, listener.redirectedPorts)
 }
 
 /** @param {object} filter */
@@ -123,16 +123,15 @@ function renderEntry(model, filter, source) {
 }
 
 /**
- * Adds the filter that reads the original destination of each redirected connection, and matches of its ports: connections to others are
- * closed. Returns a listener without redirected ports as it is.
- * @param {{ filter_chains: { filter_chain_match?: object, filters: object[] }[], listener_filters?: object[] }} listener
- * @param {{ redirectedPorts?: number[] }} model
+ * Adds the listener filter original_dst, and a filter chain match on each redirected port: Envoy closes connections to others.
+ * @param {{ filter_chains: { filter_chain_match?: object, filters: object[] }[], listener_filters?: object[] }} envoyListener
+ * @param {number[] | undefined} redirectedPorts undefined: nothing is redirected, and the listener is returned unchanged
  */
-function addOriginalDestination(listener, { redirectedPorts }) {
-  if (!redirectedPorts) return listener
-  const { filter_chains, listener_filters = [] } = listener
+function withOriginalDestination(envoyListener, redirectedPorts) {
+  if (!redirectedPorts) return envoyListener
+  const { filter_chains, listener_filters = [] } = envoyListener
   return {
-    ...listener,
+    ...envoyListener,
     listener_filters: [
       renderExtension(
         'envoy.filters.listener.original_dst',

@@ -108,10 +108,10 @@ function renderAcceptedIdentities(identities) {
 }
 
 /**
- * Renders the name that a server's certificate must have. HAProxy compares it with the SNI that HAProxy sends or, where that sends
- * none, with `verifyhost`, which is the listed identity. acceptedIdentities of the cluster: null: any of the authority; []: nobody.
+ * Renders the option of a `server` line that verifies the name in its certificate. With an SNI HAProxy verifies the name that it
+ * sent; without one it verifies `verifyhost`, which is the listed identity.
  * @param {string} cluster
- * @param {NonNullable<Cluster['mtls']>} mtls
+ * @param {NonNullable<Cluster['mtls']>} mtls acceptedIdentities: null: any of the authority; []: nobody
  * @throws {Error} for several identities
  */
 function renderServerVerification(cluster, { serverName, acceptedIdentities }) {

@@ -4,7 +4,7 @@ import { renderConfig } from './config.js'
 /** @import { ProcessSpec, SidecarOptions } from '../../model/types.ts' */
 
 /**
- * Creates an nginx, which logs to stderr from its start.
+ * Creates the process of an nginx sidecar, which logs to stderr also before it has read its configuration.
  * @param {SidecarOptions} options
  * @returns {ProcessSpec}
  */

@@ -98,9 +98,10 @@ function createCommitRequest(options, version) {
 }
 
 /**
+ * Creates a request to the API of a Pipy repository.
  * @param {ControlOptions} options
  * @param {string} method
- * @param {string} path of the API
+ * @param {string} path below /api/v1/
  * @param {string} body
  * @returns {ReloadAction}
  */

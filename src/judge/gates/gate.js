@@ -38,9 +38,10 @@ export function withRole(processes, role) {
 }
 
 /**
- * Groups processes of a service with those of its copies, any of which may have given the answers.
+ * Groups the processes of a service with those of its copies. Requests are balanced over copies, so gates add up their use.
  * @template {Pick<ProcessRecord, 'service' | 'copyOf'>} P
  * @param {P[]} processes
+ * @returns {P[][]} a group for each service
  */
 export function groupCopies(processes) {
   return [...groupBy(processes, p => p.copyOf ?? p.service).values()]
@@ -150,7 +151,9 @@ export function isCpuUsedUp({ idleFraction }) {
 /**
  * Finds the cores of the busiest thread; if threads were not read, the mean of the workers that were asked for.
  * @param {ProcessRecord} process
+ * @returns {number} 0: neither is known, and no thread can be called full
  */
 export function findBusiestCores({ busiestThreadCores, cpuCores, askedWorkers }) {
-  return busiestThreadCores ?? cpuCores / Math.max(1, askedWorkers ?? 1)
+  if (busiestThreadCores !== null) return busiestThreadCores
+  return askedWorkers === null ? 0 : cpuCores / Math.max(1, askedWorkers)
 }

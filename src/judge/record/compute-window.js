@@ -66,10 +66,11 @@ export function computeWindow({ observation, samples, armId }) {
 }
 
 /**
- * Computes how busy a machine was, by the kernel's counters of all its CPUs, including those that this process may not use. The
- * cores of other programs (`foreignCores`) are at least 0.
+ * Computes how busy a machine was, by the kernel's counters of all its CPUs, including those that this process may not use.
  * @param {{ start: ObservationRecord['start']['host'], end: ObservationRecord['start']['host'], cpus: number, ownCores: number }} options
- *   ownCores: used by the trial's processes on this machine, and by the kit
+ *   start, end: clock ticks since boot; cpus: those that the kit may use; ownCores: used by the trial's processes on this machine,
+ *   and by the kit
+ * @returns idleFraction, stealFraction: from 0 to 1; foreignCores: used by other programs, at least 0
  */
 function computeHostUse({ start, end, cpus, ownCores }) {
   const share = (/** @type {'idle' | 'steal' | 'busy'} */ kind) => (end[kind] - start[kind]) / (end.total - start.total)

@@ -53,7 +53,7 @@ const SPLIT_HOST = 'split.test'
  * @returns {{ applications: string[], sidecars: string[] }}
  */
 export function listGrowthNames(sidecars) {
-  const services = listSteps(sidecars).flatMap(topology => topology.services)
+  const services = createTopologies(sidecars).flatMap(topology => topology.services)
   return { applications: APPLICATIONS, sidecars: services.map(({ name }) => name) }
 }
 
@@ -78,7 +78,7 @@ export function createGrowth({ link, sidecars, ...rest }) {
       folder: locate(folders.process),
     }),
   )
-  const made = listSteps(sidecars).map(topology => {
+  const made = createTopologies(sidecars).map(topology => {
     const services = { ...rest, topology }
     return topology.services.map(service => {
       const { model, ...sidecar } = createGrownOptions(service, services)
@@ -104,8 +104,11 @@ export function createGrowth({ link, sidecars, ...rest }) {
   }
 }
 
-/** Makes the topology of each step. @param {number} sidecars of all steps */
-function listSteps(sidecars) {
+/**
+ * Creates the topology of each step.
+ * @param {number} sidecars of all steps: a multiple of STEP_SIDECARS
+ */
+function createTopologies(sidecars) {
   return Array.from({ length: sidecars / STEP_SIDECARS }, (_, i) => createStep(i + 1))
 }
 

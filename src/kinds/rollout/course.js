@@ -148,7 +148,7 @@ async function passRollout({ testbed, arm, start, round, folder, leastSeconds, s
     course.whenOver(watchRefusals(shards, { parse: rollout.parseRefusals, falling }))
     const members = rollout.batches.flatMap(batch => batch.members)
     const arePods = target.pods !== undefined
-    const deadlineSeconds = findDeadlineSeconds({ ...arm.conditions, leastSeconds, arePods, everyMs: pace?.everyMs })
+    const deadlineSeconds = computeTimeoutSeconds({ ...arm.conditions, leastSeconds, arePods, everyMs: pace?.everyMs })
     const readMemory = async () => {
       if (!arm.conditions.areServicesRemoved) return { sidecars: null, control: null }
       await sleep(SETTLE_MS, signal)
@@ -271,12 +271,13 @@ async function renderRollout({ testbed, arm, start, round, folder, pace }) {
 }
 
 /**
- * Chooses the deadline of a phase: the least, and so long for each sidecar.
+ * Computes the timeout of a phase: at least `leastSeconds`, with 0.1 s for each sidecar of a process (1 s of a pod), and the
+ * start intervals of all simulated ones.
  * @param {Pick<Conditions, 'sidecars' | 'simulated'> & { leastSeconds: number, arePods?: boolean, everyMs?: number }} options
- * everyMs: from one simulated sidecar's start to the next
+ * everyMs: the interval between the starts of simulated sidecars
  * @returns {number} seconds
  */
-export function findDeadlineSeconds({ leastSeconds, sidecars = 0, simulated = 0, arePods = false, everyMs = 0 }) {
+export function computeTimeoutSeconds({ leastSeconds, sidecars = 0, simulated = 0, arePods = false, everyMs = 0 }) {
   const perSidecar = PER_SIDECAR_SECONDS[arePods ? 'inPods' : 'inBatches']
   return leastSeconds + perSidecar * sidecars + (simulated * everyMs) / 1000
 }

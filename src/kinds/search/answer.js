@@ -329,8 +329,9 @@ function renderSavings(sizes) {
 }
 
 /**
- * Renders why an older search has no limits, or none that passed their check; []: they passed.
+ * Renders the warning of a search of an older version: its limits are extrapolated, were not found, or did not pass their check.
  * @param {SizeResult} size
+ * @returns {string[]} []: they passed
  */
 function warnOfSize(size) {
   const { cpu, memory, isChecked, extrapolated } = size

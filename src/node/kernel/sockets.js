@@ -95,7 +95,7 @@ export function findPortShortage({ tcp = readProcFile('/proc/self/net/tcp'), ran
   const ports = last - first + 1
   if (count < PORTS_USED_UP * ports) return null
   const [address, port] = pair.split(' ')[1].split(':')
-  return `this machine ran out of local ports: ${count} of ${ports} (net.ipv4.ip_local_port_range) are in use for connections to ${parseAddress(address)}:${Number.parseInt(port, 16)}, so others fail with EADDRNOTAVAIL: ${MORE_PORTS}`
+  return `this machine ran out of local ports: ${count} of ${ports} (net.ipv4.ip_local_port_range) are in use for connections to ${decodeAddress(address)}:${Number.parseInt(port, 16)}, so others fail with EADDRNOTAVAIL: ${MORE_PORTS}`
 }
 
 /**
@@ -155,15 +155,16 @@ function parseSocketTable(text, state = LISTEN) {
     'gim',
   )
   return [...text.matchAll(line)].map(([, hex, port, remote, inode]) => {
-    return { address: parseAddress(hex), port: Number.parseInt(port, 16), inode, remote }
+    return { address: decodeAddress(hex), port: Number.parseInt(port, 16), inode, remote }
   })
 }
 
 /**
- * Renders an address: `*` for a wildcard, IPv4 with dots, even if it is mapped to IPv6, and other IPv6 as it is.
+ * Decodes an address of /proc/net/tcp and tcp6.
  * @param {string} hex eight digits for each 32-bit, little-endian word
+ * @returns {string} `*` for a wildcard; IPv4 with dots, also if it is mapped to IPv6; other IPv6 as the kernel writes it
  */
-function parseAddress(hex) {
+function decodeAddress(hex) {
   if (/^0+$/.test(hex)) return '*'
   const parseIpv4 = (/** @type {string} */ word) =>
     [6, 4, 2, 0].map(i => Number.parseInt(word.slice(i, i + 2), 16)).join('.')

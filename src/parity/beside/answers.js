@@ -200,13 +200,21 @@ async function isSplitRight(rig) {
   const agent = new http.Agent({ keepAlive: true })
   /** @type {EchoedRequest[]} */
   const answers = []
-  // Each call has a connection of its own: all at once would be as many handshakes between sidecars that make one for each.
+  let hasFailed = false
+  // Each gRPC call has a connection of its own: all at once would be 400 handshakes between sidecars that do not multiplex.
   const sendInTurn = async () => {
-    for (let i = 0; i < SPLIT_REQUESTS / SPLIT_CLIENTS; i++)
+    for (let i = 0; i < SPLIT_REQUESTS / SPLIT_CLIENTS && !hasFailed; i++)
       answers.push(await requestEcho(rig, { host: 'split' }, agent))
   }
-  await Promise.all(Array.from({ length: SPLIT_CLIENTS }, sendInTurn))
+  const sendAndStopOthers = () =>
+    sendInTurn().catch(error => {
+      hasFailed = true
+      throw error
+    })
+  // None goes on when this returns: a later check counts what nothing else may do.
+  const outcomes = await Promise.allSettled(Array.from({ length: SPLIT_CLIENTS }, sendAndStopOthers))
   agent.destroy()
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
   const counts = [answers.filter(a => a.upstream === 'a').length, answers.filter(a => a.upstream === 'b').length]
   const expected = [SPLIT_SHARE * SPLIT_REQUESTS, (1 - SPLIT_SHARE) * SPLIT_REQUESTS]
   const chiSquare = counts.reduce((sum, n, i) => sum + (n - expected[i]) ** 2 / expected[i], 0)

@@ -9,7 +9,7 @@ const dark = matchMedia('(prefers-color-scheme: dark)')
 const drawn = new Map()
 
 /**
- * Draws a chart, or another in its place: `true` keeps nothing of the option before.
+ * Draws a chart into an element, in place of the chart that it has.
  * @param {HTMLElement} at
  * @param {{ option: any, height: number }} chart height: pixels
  */

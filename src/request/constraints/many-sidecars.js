@@ -88,7 +88,7 @@ export const MANY_SIDECARS = [
   {
     on: 'controls',
     kinds: UNDER_LOAD,
-    // A sidecar whose configuration changes while it serves has a control, too.
+    // A sidecar that is reconfigured under load needs a control plane, too.
     conflict: request => !isReconfigured(request),
     message: request => renderControlNeeded('--control', request),
   },

@@ -72,7 +72,7 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
     },
 
     /**
-     * Says whether processes of a start have namespaces; the generator is in one if any service of the run is.
+     * Says whether any of the processes has a network namespace. The generator has one once the bridge is open.
      * @param {number} start
      * @param {ProcessSpec[]} specs
      */

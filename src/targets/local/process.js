@@ -14,7 +14,7 @@ import { findFileLimit, isStopped } from '../../node/kernel/proc-files.js'
 import { sendRequest } from '../../node/send.js'
 import { renderMarks } from './marks.js'
 
-/** @import { Endpoint, Handle, Probe, ProcessSpec, Target } from '../../model/types.ts' */
+/** @import { Endpoint, Handle, Probe, ProcessSpec, ProcessUsage, Target, ThreadCpu } from '../../model/types.ts' */
 /** @import { CgroupTree } from './cgroups.js' */
 
 /**
@@ -30,10 +30,12 @@ import { renderMarks } from './marks.js'
 
 // As long as on a cluster: it only guards against a process that hangs.
 const READY_SECONDS = 120
-// A process that has listened this long, but nowhere it should, fails: a program opens all its listeners at about the same time,
-// but for one that computes or waits for a CPU for more than this share of the time, as under valgrind.
+// A process that has listened this long, but nowhere it should, fails: a program opens all its listeners at about the same time.
+// One that meanwhile computes or waits for a CPU for more than this share of a core is still starting, as under valgrind; but not
+// for ever.
 const ELSEWHERE_MS = 2000
 const ELSEWHERE_BUSY_SHARE = 0.2
+const ELSEWHERE_MOST_MS = 30_000
 // The deadline divided by this replaces ELSEWHERE_MS if it is shorter.
 const ELSEWHERE_PARTS = 4
 // A process that has logged why it cannot start, and uses no CPU this long after it, hangs.
@@ -252,28 +254,51 @@ function isListeningElsewhere({ listens, admin }, listening) {
 }
 
 /**
- * Returns a function that says whether a process has listened for `patienceMs` without a break, but nowhere it should, and was
- * idle meanwhile: one that is still starting opens more listeners.
+ * Returns a function that says whether a process has listened without a break, but nowhere it should: for `patienceMs` in which it
+ * was idle, or for ELSEWHERE_MOST_MS.
  * @param {{ spec: ProcessSpec, probe: Probe, patienceMs: number }} options
  * @returns {() => boolean}
  */
 function createElsewhereDetector({ spec, probe, patienceMs }) {
-  const readBusySeconds = () =>
-    probe.readThreads().reduce((sum, { cpuSeconds, waitSeconds = 0 }) => sum + cpuSeconds + waitSeconds, 0)
-  /** @type {{ ms: number, busySeconds: number } | null} */
+  let firstMs = Number.NaN
+  /** @type {{ ms: number, usage: ProcessUsage[], threads: ThreadCpu[] } | null} */
   let since = null
   return () => {
     if (!isListeningElsewhere(spec, probe.listListening())) {
       since = null
+      firstMs = Number.NaN
       return false
     }
-    since ??= { ms: performance.now(), busySeconds: readBusySeconds() }
-    const elapsedMs = performance.now() - since.ms
-    if (elapsedMs <= patienceMs) return false
-    const busyShare = ((readBusySeconds() - since.busySeconds) * 1000) / elapsedMs
-    since = null
-    return busyShare < ELSEWHERE_BUSY_SHARE
+    const now = { ms: performance.now(), usage: probe.readUsage(), threads: probe.readThreads() }
+    if (Number.isNaN(firstMs)) firstMs = now.ms
+    since ??= now
+    if (now.ms - since.ms <= patienceMs) return false
+    const busySeconds = sumCpuSeconds(now.usage) - sumCpuSeconds(since.usage) + computeWaitSeconds(since, now)
+    const isBusy = (busySeconds * 1000) / (now.ms - since.ms) >= ELSEWHERE_BUSY_SHARE
+    since = now
+    return !isBusy || now.ms - firstMs > ELSEWHERE_MOST_MS
   }
+}
+
+/**
+ * Sums the CPU time of processes, with that of threads and children that have ended.
+ * @param {ProcessUsage[]} usage
+ */
+function sumCpuSeconds(usage) {
+  return usage.reduce((sum, { cpuSeconds, childrenSeconds }) => sum + cpuSeconds + childrenSeconds, 0)
+}
+
+/**
+ * Computes how long threads waited for a CPU between two readings; those that have ended do not count.
+ * @param {{ threads: ThreadCpu[] }} before
+ * @param {{ threads: ThreadCpu[] }} after
+ */
+function computeWaitSeconds(before, after) {
+  const waitedBefore = new Map(before.threads.map(({ id, waitSeconds = 0 }) => [id, waitSeconds]))
+  return after.threads.reduce(
+    (sum, { id, waitSeconds = 0 }) => sum + Math.max(0, waitSeconds - (waitedBefore.get(id) ?? 0)),
+    0,
+  )
 }
 
 /**

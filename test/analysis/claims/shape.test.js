@@ -57,6 +57,18 @@ describe('testShape', () => {
     expect(statusOf(shape, medians)).toBe(status)
   })
 
+  it('takes arms of different users for one series over the CPU limit only if each limit has users of its own', () => {
+    const arm = (/** @type {number} */ cpuLimitCores, /** @type {number} */ users, /** @type {number} */ p99) => ({
+      ...{ plane: 'envoy', cpuLimitCores, p99: six(p99) },
+      load: { kind: /** @type {const} */ ('closed'), users },
+    })
+    const over = { over: 'cpuLimitCores' }
+    const chosen = [arm(0.1, 50, 8), arm(0.5, 200, 6), arm(1, 200, 4)]
+    expect(ask('falls', chosen, over).ours).toContain('8.0, 6.0, 4.0 at cap 0.1, 0.5, 1 ')
+    const varied = [arm(0.5, 50, 4), arm(0.5, 200, 8), arm(1, 50, 3), arm(1, 200, 5)]
+    expect(ask('falls', varied, over).ours).toMatch(/p99 ms (4\.0, 3\.0|8\.0, 5\.0) at cap 0\.5, 1 /)
+  })
+
   it('says how far from flat, and that it is not clear', () => {
     const high = [4, 4, 5, 5, 5, 5]
     expect(ask('flat', ladder([six(4), high]))).toMatchObject({

@@ -1,6 +1,6 @@
 import net from 'node:net'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { waitForCondition } from '../../../src/lib/wait.js'
 import { createProcess } from '../../../src/model/processes.js'
 import { listListeners } from '../../../src/node/kernel/sockets.js'
@@ -151,14 +151,15 @@ describe('a local target without cgroups', () => {
     await deployment.remove()
   })
 
-  it('waits for a process that listens at another port while it is still computing', async () => {
-    const compute = 'for (const began = Date.now(); Date.now() - began < 3000; );'
-    const first = "require('net').createServer().listen(18081, '127.0.0.1', () => setTimeout(start, 100))"
-    const script = `${first}; function start() { ${compute} ${LISTEN} }`
+  it('waits for a process that listens at another port while it is still computing, also after a thread of it ended', async () => {
+    const burn = (/** @type {number} */ ms) => `for (const began = Date.now(); Date.now() - began < ${ms}; );`
+    const first = `require('net').createServer().listen(18081, process.argv[1], () => setTimeout(start, 1500))`
+    const thread = `new (require('worker_threads').Worker)(${JSON.stringify(burn(1800))}, { eval: true })`
+    const script = `${thread}; ${first}; function start() { ${burn(2500)} ${LISTEN} }`
     const { listen } = (await target.placesFor(0, ['ratings'])).ratings
     const deployment = await target.deploy([createSpec(listen, ['-e', script, listen, '8080'])], { start: 0, folder })
+    onTestFinished(() => deployment.remove())
     await deployment.processes[0].waitUntilReady(signal)
-    await deployment.remove()
   })
 
   it('is refused at the deadline if a process listens nowhere', async () => {

@@ -20,9 +20,10 @@ const ALPN = { HTTP11: ['istio-http/1.1', 'istio', 'http/1.1'], HTTP2: ['istio-h
  */
 
 /**
- * Renders the filters in order, with stand-ins if the build lacks Istio's own.
+ * Renders the HTTP filters in Istio's order. A build without Istio's own filters gets headers of the peer in place of
+ * metadata_exchange, and neither istio.alpn nor istio.stats here.
  * @param {SidecarModel} model
- * @param {HttpChain} part
+ * @param {HttpChain} chain
  */
 export function renderFilters({ service }, { direction, hasIstioFilters, isFromProxy, allowed }) {
   const isOutbound = direction === 'outbound'

@@ -102,7 +102,7 @@ function renderInbound(
   }
   return {
     TrafficMatches: mapByPort([...redirectedPorts, port], Port => ({ Port, ...match })),
-    ClustersConfigs: mapByName(listTargets(routes, clusters), ({ endpoints }) => weighEndpoints(endpoints, WEIGHT)),
+    ClustersConfigs: mapByName(listTargets(routes, clusters), ({ endpoints }) => createWeights(endpoints, WEIGHT)),
   }
 }
 
@@ -133,7 +133,7 @@ function renderOutbound({ identity, clusters }, { port, routes }, dialect) {
       },
     ]),
     ClustersConfigs: mapByName(targets, cluster => ({
-      Endpoints: weighEndpoints(cluster.endpoints, { Weight: WEIGHT }),
+      Endpoints: createWeights(cluster.endpoints, { Weight: WEIGHT }),
     })),
   }
 }
@@ -183,10 +183,11 @@ function listTargets(routes, clusters) {
 }
 
 /**
+ * Maps `address:port` of each endpoint to the weight of all.
  * @param {Endpoint[]} endpoints
- * @param {unknown} weight of each
+ * @param {number | { Weight: number }} weight
  */
-function weighEndpoints(endpoints, weight) {
+function createWeights(endpoints, weight) {
   return Object.fromEntries(endpoints.map(({ address, port }) => [`${address}:${port}`, weight]))
 }
 
