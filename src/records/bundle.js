@@ -15,7 +15,7 @@ import { createWriteError, readText, writeAtomically } from './files.js'
 
 // A bundle carries no keys, configurations or logs of services, and no name that leads out of the folder.
 const RAW = String.raw`raw/(?!\.)[^/\0]+/(?!\.)(?:[^/\0]+\.json|samples\.jsonl|[^/\0]+-generator\.log)`
-const CARRIED = new RegExp(`^(?:manifest\\.json|summary\\.json|trials\\.jsonl|${RAW})$`)
+const BUNDLE_FILE = new RegExp(`^(?:manifest\\.json|summary\\.json|trials\\.jsonl|${RAW})$`)
 const FILES_MOST = 50_000
 const NAME_SHOWN = 200
 const HEADER_BYTES = 512
@@ -37,7 +37,7 @@ export function readFilesToBundle(folder) {
   const names = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter(entry => entry.isFile())
     .map(entry => path.relative(folder, path.join(entry.parentPath, entry.name)))
-    .filter(name => CARRIED.test(name))
+    .filter(name => BUNDLE_FILE.test(name))
   return Object.fromEntries(
     names.sort().map(name => {
       const text = readText(path.join(folder, name), LINE_LIMITS.bytes)
@@ -64,14 +64,18 @@ export async function writeBundle(file, files) {
 }
 
 /**
- * Unpacks a bundle, which may come from anybody.
+ * Unpacks an untrusted bundle, and creates `raw/` in it. If it throws, files that were already written stay: the caller removes the
+ * folder.
  * @param {string} file
  * @param {string} folder that is empty
  * @throws {BenchError} if it is cut off, too large or no bundle, or has an entry that no bundle has, such as a link or ../x
  */
 export async function unpackBundle(file, folder) {
-  const refuse = (/** @type {string} */ why, /** @type {unknown} */ cause = undefined) => {
-    throw new BenchError(`${file} is no whole bundle of a run: ${why}; get it again from where it was made`, { cause })
+  /** @type {Refuse} */
+  const refuse = (why, cause = undefined) => {
+    throw new BenchError(`${file} is not a complete bundle of a run: ${why}; get it again from where it was made`, {
+      cause,
+    })
   }
   const entries = extract()
   const names = new Set()
@@ -81,17 +85,12 @@ export async function unpackBundle(file, folder) {
     // The loop over the entries throws the same error.
     unpacked.catch(() => {})
     for await (const entry of entries) {
-      const { name, type } = entry.header
-      // A name may be very long: an error quotes its beginning.
-      const quoted = JSON.stringify(name.slice(0, NAME_SHOWN))
-      if (type !== 'file') refuse(`${quoted} in it is a ${type}, and no file`)
-      if (!CARRIED.test(name)) refuse(`${quoted} in it is none of the files of a run`)
-      if (names.has(name)) refuse(`${quoted} stands in it twice`)
+      const { name } = entry.header
+      assertBundleEntry(entry.header, { names, refuse })
       names.add(name)
-      if (names.size > FILES_MOST) refuse(`it has more than ${FILES_MOST} files`)
-      const at = path.join(folder, name)
-      makeFolder(path.dirname(at))
-      await writeEntry(entry, at)
+      const target = path.join(folder, name)
+      makeFolder(path.dirname(target))
+      await writeEntry(entry, target)
     }
     await unpacked
   } catch (error) {
@@ -102,28 +101,44 @@ export async function unpackBundle(file, folder) {
   makeFolder(path.join(folder, 'raw'))
 }
 
+/** Throws what is wrong with a bundle. @typedef {(why: string, cause?: unknown) => never} Refuse */
+
+/**
+ * Asserts that an entry is a file that a bundle may have, and has once.
+ * @param {import('tar-stream').Entry['header']} header
+ * @param {{ names: Set<string>, refuse: Refuse }} options names: those of the entries before
+ */
+function assertBundleEntry({ name, type }, { names, refuse }) {
+  // A name may be very long: an error quotes its beginning.
+  const quoted = JSON.stringify(name.slice(0, NAME_SHOWN))
+  if (type !== 'file') refuse(`${quoted} in it is a ${type}, and not a file`)
+  if (!BUNDLE_FILE.test(name)) refuse(`${quoted} in it is none of the files of a run`)
+  if (names.has(name)) refuse(`${quoted} is in it twice`)
+  if (names.size >= FILES_MOST) refuse(`it has more than ${FILES_MOST} files`)
+}
+
 /**
  * Writes an entry. Throws only after the file is closed: an archive that is cut off may end before the file is even open, which
  * would then appear after the caller has deleted the folder.
  * @param {import('tar-stream').Entry} entry
- * @param {string} at
+ * @param {string} target
  * @throws {BenchError} if the file cannot be written; the archive's error
  */
-async function writeEntry(entry, at) {
-  const file = createWriteStream(at, { flags: 'wx' })
+async function writeEntry(entry, target) {
+  const file = createWriteStream(target, { flags: 'wx' })
   try {
     await pipeline(entry, file)
   } catch (cause) {
     if (!file.closed) await once(file, 'close')
     const error = /** @type {NodeJS.ErrnoException} */ (cause)
-    throw error.syscall === undefined ? error : createWriteError(at, error)
+    throw error.syscall === undefined ? error : createWriteError(target, error)
   }
 }
 
 /**
  * Makes a stream stage that passes an archive on up to a size, since a few hundred bytes can unpack to any number. It checks the
  * headers on the way, since tar-stream keeps long names in memory.
- * @param {(why: string) => void} refuse throws
+ * @param {Refuse} refuse
  */
 function limitArchive(refuse) {
   return async function* bound(/** @type {AsyncIterable<Buffer>} */ chunks) {

@@ -57,9 +57,13 @@ describe('a bundle', () => {
       ['leads out of the folder by the name of a trial', { name: 'raw/../x.json' }, /is none of the files of a run/],
       ['starts at the root', { name: '/etc/x.json' }, /is none of the files of a run/],
       ['is a key', { name: 'raw/r1/key.pem' }, /is none of the files of a run/],
-      ['is a link', { name: 'summary.json', type: 'symlink', linkname: '/etc/passwd' }, /is a symlink, and no file/],
-      ['is a hard link', { name: 'summary.json', type: 'link', linkname: 'manifest.json' }, /is a link, and no file/],
-      ['stands there twice', { name: 'manifest.json' }, /"manifest.json" stands in it twice/],
+      ['is a link', { name: 'summary.json', type: 'symlink', linkname: '/etc/passwd' }, /is a symlink, and not a file/],
+      [
+        'is a hard link',
+        { name: 'summary.json', type: 'link', linkname: 'manifest.json' },
+        /is a link, and not a file/,
+      ],
+      ['stands there twice', { name: 'manifest.json' }, /"manifest.json" is in it twice/],
     ]),
   )('is refused if an entry %s', async ([, header, words]) => {
     const archive = pack()
@@ -70,7 +74,7 @@ describe('a bundle', () => {
     writeFileSync(file, gzipSync(await buffer(archive)))
     const into = path.join(makeOwnFolder('unpacked'), 'run')
     await expect(unpackBundle(file, into)).rejects.toThrow(words)
-    await expect(verify(file)).rejects.toThrow(`${file} is no whole bundle of a run`)
+    await expect(verify(file)).rejects.toThrow(`${file} is not a complete bundle of a run`)
     expect(readdirSync(path.dirname(into))).not.toContain('x.json')
   })
 
@@ -81,7 +85,7 @@ describe('a bundle', () => {
     for (const [name, content] of Object.entries(contents)) {
       const file = path.join(folder, `${name}.tar.gz`)
       writeFileSync(file, content)
-      await expect(verify(file), name).rejects.toThrow(`${file} is no whole bundle of a run: `)
+      await expect(verify(file), name).rejects.toThrow(`${file} is not a complete bundle of a run: `)
     }
   })
 
@@ -111,7 +115,7 @@ describe('a bundle', () => {
       if (options.includes(/** @type {any} */ ('wx'))) setTimeout(() => open(...options), 50)
       else open(...options)
     })
-    await expect(unpackBundle(file, unpacked)).rejects.toThrow(/is no whole bundle of a run/)
+    await expect(unpackBundle(file, unpacked)).rejects.toThrow(/is not a complete bundle of a run/)
     slow.mockRestore()
     expect(readdirSync(unpacked, { recursive: true })).toContain('raw/r1/x.json')
   })
