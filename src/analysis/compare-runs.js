@@ -5,12 +5,12 @@ import { BASELINE_AXES, isAlike, listVariedAxes, renderArmName } from '../model/
 import { listComparisons } from '../model/results.js'
 import { findDisparities, listUnequalRows } from '../parity/verdict/rows.js'
 import { compareQuantity, compareSides, findSpread, isCutShort } from './compare.js'
-import { matchArms, refuseArms, renderMatchedArm } from './match-arms.js'
+import { listRefusals, matchArms, renderMatchedArm } from './match-arms.js'
 import {
   countRounds,
-  findWarnings,
   listIncomparableReasons,
   listRelaxedGates,
+  listWarnings,
   renderAnswerChanges,
   renderScriptChanges,
 } from './match-runs.js'
@@ -54,11 +54,11 @@ export const CONTROL = {
 }
 
 /**
- * Compares every arm that two runs share, new over old. Runs of which nothing can be compared give no comparisons, and the reasons
- * in `refused`.
+ * Compares every arm that two runs share, new over old.
  * @param {{ old: ComparedRun, new: ComparedRun }} runs
  * @param {{ thresholds?: string[] }} [options] such as `new/old cpuPerRequest <= 1.05`
- * @returns {RunComparison}
+ * @returns {RunComparison} comparisons: [] if nothing can be compared, with the reasons in `refused`; refused: [] if all arms
+ *   are compared; warnings: [] if nothing else differs
  * @throws {UsageError} for a threshold that does not fit the runs (`parseRunThreshold`)
  */
 export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
@@ -67,7 +67,7 @@ export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
   const loads = runs.flatMap(({ manifest }) => manifest.arms)
   const parsed = thresholds.map(expression => parseRunThreshold(expression, loads, listServices(runs)))
   const varied = listVariedAxes(arms)
-  const warnings = findWarnings({ old, next })
+  const warnings = listWarnings({ old, next })
   const differing = listIncomparableReasons({ old: old.manifest, next: next.manifest })
   if (differing.length > 0) {
     const refused = [{ arm: EVERY_ARM, differing }]
@@ -98,21 +98,22 @@ export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
   return {
     comparisons: compared.flatMap(c => c.comparisons),
     controls,
-    refused: refuseArms(left, varied),
+    refused: listRefusals(left, varied),
     warnings,
     thresholds: holdThresholds({ thresholds: parsed, compared, varied }),
   }
 }
 
 /**
- * Finds the exit status of a comparison, with its reasons. A comparison that shows nothing goes before a crossed threshold.
+ * Finds the exit status of a comparison, with its reasons. A comparison that shows nothing takes precedence over a crossed
+ * threshold.
  * @param {Pick<RunComparison, 'comparisons' | 'refused' | 'thresholds'>} result
- * @returns {{ status: number, reasons: string[] }} reasons: [] if the status is 0
+ * @returns {{ status: number, reasons: string[] }} status: an exit code (`EXIT`); reasons: [] if it is 0
  */
 export function findCompareStatus({ comparisons, refused, thresholds }) {
   const nothing = []
-  const ofAll = refused.find(({ arm }) => arm === EVERY_ARM)
-  if (ofAll) nothing.push(`nothing could be compared: ${ofAll.differing.join('; ')}`)
+  const refusalOfAll = refused.find(({ arm }) => arm === EVERY_ARM)
+  if (refusalOfAll) nothing.push(`nothing could be compared: ${refusalOfAll.differing.join('; ')}`)
   else if (comparisons.length === 0) nothing.push('nothing could be compared: the runs share no arm')
   else if (comparisons.every(c => c.ratio.median === null || c.verdict === 'invalid'))
     nothing.push('nothing could be compared: every quantity of every arm was spoiled')
@@ -130,9 +131,10 @@ export function findCompareStatus({ comparisons, refused, thresholds }) {
 }
 
 /**
- * Compares an arm in two runs. Its noise is the largest A/A difference of either run or, for CPU per request, change without
- * sidecars.
+ * Compares an arm in two runs, in every quantity. Its noise is the largest A/A difference of either run or, for CPU per
+ * request, the largest change without sidecars.
  * @param {{ old: ComparedRun, next: ComparedRun, match: Match, controls: Comparison[] }} options
+ * @returns {Comparison[]} one for each quantity and service
  */
 function compareMatch({ old, next, match, controls }) {
   const pair = createRunPair({ old, next, match })
@@ -162,8 +164,9 @@ function compareMatch({ old, next, match, controls }) {
 }
 
 /**
- * Tests each threshold at every match that has its quantity. One without such a match has a result whose members are null.
+ * Tests each threshold at every match that has its quantity.
  * @param {{ thresholds: Threshold[], compared: { match: Match, comparisons: Comparison[] }[], varied: AxisName[] }} all
+ * @returns {HeldThreshold[]} arm, value and held: null if no match has the quantity of the threshold
  */
 function holdThresholds({ thresholds, compared, varied }) {
   return thresholds.flatMap(threshold => {
@@ -183,6 +186,7 @@ function holdThresholds({ thresholds, compared, varied }) {
 /**
  * Compares the CPU per request of the applications without sidecars, new over old.
  * @param {{ old: ComparedRun, next: ComparedRun }} runs
+ * @returns {Comparison[]} one for each baseline that both runs have; []: none
  */
 function compareBaselines({ old, next }) {
   const [before, now] = [old, next].map(listBaselines)
@@ -198,8 +202,9 @@ function compareBaselines({ old, next }) {
 }
 
 /**
- * Makes the pair that is compared: new as a, old as b, over the rounds that both runs have.
+ * Creates the pair that is compared: new as a, old as b, over the rounds that both runs have.
  * @param {{ old: ComparedRun, next: ComparedRun, match: Match }} options
+ * @returns {Omit<import('./compare.js').Pair, 'disparities'>} without `disparities`, which the caller adds
  */
 function createRunPair({ old, next, match }) {
   return {
@@ -211,7 +216,11 @@ function createRunPair({ old, next, match }) {
   }
 }
 
-/** @param {{ run: ComparedRun, arm: Arm, age: 'old' | 'new' }} options */
+/**
+ * Creates one side of a pair, with the records of the arm in this run.
+ * @param {{ run: ComparedRun, arm: Arm, age: 'old' | 'new' }} options
+ * @returns {import('./compare.js').Side}
+ */
 function createRunSide({ run: { records }, arm, age }) {
   return { arm, name: `${renderArmName(arm)} in ${age}`, records: records.filter(r => r.trial.arm.id === arm.id) }
 }
@@ -219,7 +228,7 @@ function createRunSide({ run: { records }, arm, age }) {
 /**
  * Lists the arms that can be compared: those with sidecars, without the repeats of A/A pairs.
  * @param {RecordedRun} run
- * @returns {Arm[]}
+ * @returns {Arm[]} []: the run has none
  */
 export function listComparedArms({ manifest }) {
   return manifest.arms.filter(arm => arm.repeatOf === null && arm.hasSidecars)
@@ -228,14 +237,16 @@ export function listComparedArms({ manifest }) {
 /**
  * Lists the arms that show what the applications use without sidecars under a load; idle arms are excluded.
  * @param {RecordedRun} run
+ * @returns {Arm[]} []: the run has none
  */
 export function listBaselines({ manifest }) {
   return manifest.arms.filter(arm => !arm.hasSidecars && arm.load.kind !== 'idle')
 }
 
 /**
- * Lists the services of runs, each once: those of their links, and those whose sidecars were measured.
+ * Lists the services of runs, each once: those of their topologies, and those whose sidecars were measured.
  * @param {ComparedRun[]} runs
+ * @returns {string[]} names
  */
 function listServices(runs) {
   const names = runs.flatMap(({ manifest, records }) => [

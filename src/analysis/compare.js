@@ -4,7 +4,7 @@ import { listSidecars, splitRounds } from '../judge/record/measures.js'
 import { groupBy } from '../lib/group-by.js'
 import { hasTrend } from '../lib/stats.js'
 import { AXES, createGroupKey, renderArmName, renderAxes, renderContenderName } from '../model/arms.js'
-import { areSpoiled, findGapLeast, findRoundsLeast, GAP_LEAST_BESIDE, judgeRounds } from './verdict.js'
+import { areSpoiled, chooseRoundsLeast, computeGapLeast, GAP_LEAST_BESIDE, judgeRounds } from './verdict.js'
 
 /** Verdicts on two planes, from the ratios of their rounds. Pure. */
 /** @import { Arm, AxisName, Comparison, Manifest, TrialRecord } from '../model/types.ts' */
@@ -27,49 +27,51 @@ import { areSpoiled, findGapLeast, findRoundsLeast, GAP_LEAST_BESIDE, judgeRound
  */
 
 /**
- * Compares planes, a plane with itself by contrasts, and A/A pairs, which come last and are the noise of the others. Pairs with an
- * arm of `leftOut` are skipped.
+ * Compares planes, a plane with itself by contrasts, and A/A pairs, whose differences are the noise of the others. Pairs with
+ * an arm of `leftOut` are skipped.
  * @param {ComparisonInput} run
- * @returns {Comparison[]}
+ * @returns {Comparison[]} A/A pairs last; []: there is no pair
  */
 export function compareArms(run) {
   const controls = run.arms.filter(arm => arm.repeatOf !== null)
   const planes = run.arms.filter(arm => arm.repeatOf === null && arm.hasSidecars)
-  const ofControls = controls.flatMap(b => {
+  const controlComparisons = controls.flatMap(b => {
     const a = planes.find(arm => arm.id === b.repeatOf)
     return a ? comparePair({ run, a, b, controls: [] }) : []
   })
   const pairs = listPairs(run).filter(({ a, b }) => ![a, b].some(({ id }) => run.leftOut?.has(id)))
-  const ofPairs = pairs.flatMap(pair => comparePair({ run, ...pair, controls: ofControls }))
-  return [...ofPairs, ...ofControls]
+  const pairComparisons = pairs.flatMap(pair => comparePair({ run, ...pair, controls: controlComparisons }))
+  return [...pairComparisons, ...controlComparisons]
 }
 
 /**
- * Lists what is compared: planes under the same conditions, then a plane with itself by contrasts; no A/A pair.
+ * Lists the pairs that are compared: planes under the same conditions, then a plane with itself by contrasts; no A/A pairs.
  * @param {Pick<ComparisonInput, 'arms' | 'contrasts'>} run
- * @returns {{ a: Arm, b: Arm, contrast: AxisName | null }[]}
+ * @returns {{ a: Arm, b: Arm, contrast: AxisName | null }[]} contrast: the axis in which the two differ; null: they are two
+ *   planes
  */
 export function listPairs({ arms, contrasts = [] }) {
   const measured = arms.filter(arm => arm.repeatOf === null)
   const planes = measured.filter(arm => arm.hasSidecars)
-  const ofPlanes = planes.flatMap((a, i) =>
+  const planePairs = planes.flatMap((a, i) =>
     planes
       .slice(i + 1)
       .filter(b => createGroupKey(a) === createGroupKey(b))
       .map(b => ({ a, b, contrast: null })),
   )
-  const ofAxes = contrasts.flatMap(contrast =>
-    findContrasts(AXES[contrast].isCostOfAll ? measured : planes, contrast).map(pair => ({ ...pair, contrast })),
+  const contrastPairs = contrasts.flatMap(contrast =>
+    listContrastPairs(AXES[contrast].isCostOfAll ? measured : planes, contrast).map(pair => ({ ...pair, contrast })),
   )
-  return [...ofPlanes, ...ofAxes]
+  return [...planePairs, ...contrastPairs]
 }
 
 /**
- * Pairs each arm with the first arm of its contender that differs from it in one axis alone.
+ * Pairs each arm with the first arm of the same contender that differs from it in one axis alone.
  * @param {Arm[]} arms
  * @param {AxisName} axis
+ * @returns {{ a: Arm, b: Arm }[]} b: the first one; []: no contender has two values of the axis
  */
-function findContrasts(arms, axis) {
+function listContrastPairs(arms, axis) {
   const createArmKey = (/** @type {Arm} */ arm) => `${renderContenderName(arm)} ${createGroupKey(arm, axis)}`
   return arms.flatMap(a => {
     const b = /** @type {Arm} */ (arms.find(arm => createArmKey(arm) === createArmKey(a)))
@@ -81,6 +83,7 @@ function findContrasts(arms, axis) {
  * Compares two arms of a run in every quantity.
  * @param {{ run: ComparisonInput, a: Arm, b: Arm, controls: Comparison[], contrast?: AxisName | null }} options controls: the A/A pairs
  *   that show their noise
+ * @returns {Comparison[]} one for each quantity and service
  */
 function comparePair({ run, a, b, controls, contrast = null }) {
   const [sideA, sideB] = [a, b].map(arm => ({
@@ -90,7 +93,7 @@ function comparePair({ run, a, b, controls, contrast = null }) {
   }))
   const { isCutShort = false } = run
   const records = [...sideA.records, ...sideB.records]
-  const { rounds, isSequence } = findLength({ planned: a.rounds ?? run.rounds, records, isCutShort })
+  const { rounds, isSequence } = countSummarisedRounds({ planned: a.rounds ?? run.rounds, records, isCutShort })
   return compareSides({
     a: sideA,
     b: sideB,
@@ -99,7 +102,7 @@ function comparePair({ run, a, b, controls, contrast = null }) {
     seed: run.seed,
     contrast,
     ...(hasSharedDeployment(run.records, a, b) && { gapLeast: GAP_LEAST_BESIDE }),
-    ...(run.precision && { isSequence: true, gapLeast: findGapLeast(run.precision) }),
+    ...(run.precision && { isSequence: true, gapLeast: computeGapLeast(run.precision) }),
     disparities: contrast === null ? run.findDisparities(a, b) : run.findWrong(a, b),
     unequal: contrast === null ? run.findUnequal?.(a, b) : [],
     findNoise: (quantity, service) => findSpread(controls, { quantity, service, arms: [a, b] }),
@@ -107,22 +110,25 @@ function comparePair({ run, a, b, controls, contrast = null }) {
 }
 
 /**
- * Says whether a run ended early or has not ended (null); false: it finished, or is of an older kit, which records no end.
+ * Says whether a run ended early or has not ended (`ended` is null).
  * @param {Pick<Manifest, 'ended'>} manifest
+ * @returns {boolean} false: it finished, or an older kit made it, which records no end
  */
 export function isCutShort({ ended }) {
   return ended !== undefined && ended !== 'finished'
 }
 
 /**
- * Finds how many rounds of arms are summarised: those with records if the run was cut short, else those planned.
+ * Computes how many rounds of arms are summarised: those with records if the run was cut short, else the planned ones.
  * @param {{ planned: number, records: TrialRecord[], isCutShort: boolean }} options records: of the arms
- * @returns {{ rounds: number, isSequence: boolean }} isSequence: the rounds are fewer than planned, so that only the intervals of
- *   a confidence sequence hold: those of a fixed number hold for the planned one
+ * @returns {{ rounds: number, isSequence: boolean }} isSequence: the run has fewer rounds than planned, so only the intervals
+ *   of a confidence sequence hold, and not those of a fixed number of rounds
  */
-export function findLength({ planned, records, isCutShort }) {
-  const last = Math.max(0, ...records.map(({ trial }) => trial.round))
-  return isCutShort && last < planned ? { rounds: last, isSequence: true } : { rounds: planned, isSequence: false }
+export function countSummarisedRounds({ planned, records, isCutShort }) {
+  const lastRound = Math.max(0, ...records.map(({ trial }) => trial.round))
+  return isCutShort && lastRound < planned
+    ? { rounds: lastRound, isSequence: true }
+    : { rounds: planned, isSequence: false }
 }
 
 /**
@@ -130,6 +136,7 @@ export function findLength({ planned, records, isCutShort }) {
  * @param {TrialRecord[]} records
  * @param {Arm} a
  * @param {Arm} b
+ * @returns {boolean}
  */
 function hasSharedDeployment(records, a, b) {
   if (!a.load.isInterleaved) return false
@@ -140,18 +147,21 @@ function hasSharedDeployment(records, a, b) {
 }
 
 /**
- * Finds how far the A/A pair of arms was apart, as a share: of one under the same conditions or, for interleaved arms, of any on
- * their link. null: there is no such pair, or its quantity has no value.
+ * Finds the A/A difference that is the noise of arms: of the A/A pair under the same conditions or, for interleaved arms, of
+ * any A/A pair on their link.
  * @param {Comparison[]} controls A/A pairs
  * @param {{ quantity: string, service: string | null, arms: Pick<Arm, 'link' | 'cpuLimitCores' | 'load' | 'conditions'>[] }}
  *   options
+ * @returns {number | null} |ratio - 1|, a fraction; null: there is no such pair, or its quantity has no value
  */
 export function findSpread(controls, { quantity, service, arms }) {
   const groups = arms.map(arm => createGroupKey(arm))
-  const same = controls.filter(c => c.quantity === quantity && c.service === service)
+  const controlsOfQuantity = controls.filter(c => c.quantity === quantity && c.service === service)
   // One A/A pair gives the noise of all arms that are measured side by side on a link.
-  const beside = same.find(c => c.load.isInterleaved && arms[0].load.isInterleaved && c.link === arms[0].link)
-  const control = same.find(c => groups.includes(createGroupKey(c))) ?? beside
+  const interleavedControl = controlsOfQuantity.find(
+    c => c.load.isInterleaved && arms[0].load.isInterleaved && c.link === arms[0].link,
+  )
+  const control = controlsOfQuantity.find(c => groups.includes(createGroupKey(c))) ?? interleavedControl
   return control === undefined || control.ratio.median === null ? null : Math.abs(control.ratio.median - 1)
 }
 
@@ -170,14 +180,15 @@ export function findSpread(controls, { quantity, service, arms }) {
  */
 
 /**
- * Compares two arms in every quantity that the load and the arm have, for all sidecars and each service.
+ * Compares two arms in every quantity that the load and the arm have, for all sidecars together and for each service.
  * @param {Pair & { findNoise: (quantity: string, service: string | null) => number | null }} pair findNoise: returns the A/A
  *   difference as a share; null: it is not known
+ * @returns {Comparison[]} one for each quantity and service
  */
 export function compareSides({ findNoise, ...pair }) {
   const { arm, records } = pair.a
   const services = new Set(records.flatMap(r => listSidecars(r).map(p => p.service)))
-  const unlikeSums = findUnlikeSums(arm, pair.b.arm)
+  const unlikeSums = checkSums(arm, pair.b.arm)
   const rows = listComparedQuantities([arm.load.kind]).filter(
     ({ sidecars, compared }) => (arm.hasSidecars || !sidecars || !pair.contrast) && (compared.isOf?.(arm) ?? true),
   )
@@ -190,11 +201,12 @@ export function compareSides({ findNoise, ...pair }) {
 }
 
 /**
- * Says so if arms simulate different numbers of sidecars: sums leave these out, and so cannot be compared.
+ * Checks whether two arms simulate different numbers of sidecars: sums exclude simulated ones, so they cannot be compared.
  * @param {Arm} a
  * @param {Arm} b
+ * @returns {string[]} one reason; []: both simulate the same number
  */
-function findUnlikeSums(a, b) {
+function checkSums(a, b) {
   const renderSimulatedShare = (/** @type {Arm} */ { conditions: { sidecars, simulated = 0 } }) =>
     `${simulated} of ${sidecars}`
   const isUnlike = a.conditions.simulated !== b.conditions.simulated
@@ -202,11 +214,11 @@ function findUnlikeSums(a, b) {
 }
 
 /**
- * Compares two arms in one quantity, a over b, by their ratio in each round. Arms without equal work (`disparities`), or with too
- * many spoiled rounds, have the verdict `invalid`.
+ * Compares two arms in one quantity by the ratio a/b of each round.
  * @param {Pair & { row: QuantityRow, service: string | null, aaSpread: number | null }} options service: whose sidecar is compared,
  *   null: all; aaSpread: the A/A difference as a share, null: not known
- * @returns {Comparison}
+ * @returns {Comparison} verdict: `invalid` without equal work (`disparities`) or with too many spoiled rounds; ratio: its
+ *   values are null for rounds without a value of both arms
  */
 export function compareQuantity({ a, b, row, service, contrast = null, aaSpread, disparities, unequal = [], ...pair }) {
   const split = [a, b].map(({ records }) => splitRounds(records, pair.rounds))
@@ -223,7 +235,7 @@ export function compareQuantity({ a, b, row, service, contrast = null, aaSpread,
   })
   const { seed, isSequence = false } = pair
   const values = rounds.map(r => r.ratio)
-  const spoiled = disparities.length > 0 ? disparities : findSpoiled(rounds, row)
+  const spoiled = disparities.length > 0 ? disparities : listSpoiledReasons(rounds, row)
   const isSpoiled = disparities.length > 0 || (spoiled.length > 0 && areSpoiled(values, isSequence))
   const judged = judgeRounds({ values, seed, isSequence, gapLeast: pair.gapLeast, aaSpread, isSpoiled })
   const { ratio, verdict, gapLeast } = judged
@@ -231,7 +243,7 @@ export function compareQuantity({ a, b, row, service, contrast = null, aaSpread,
   const drift = hasTrend(ratios)
     ? [`the ratio drifted from ${ratios[0].toFixed(3)} to ${ratios.at(-1)?.toFixed(3)}`]
     : []
-  const few = verdict === 'indicative' ? [`${ratios.length} rounds: ${findRoundsLeast(isSequence)} are needed`] : []
+  const few = verdict === 'indicative' ? [`${ratios.length} rounds: ${chooseRoundsLeast(isSequence)} are needed`] : []
   const [nameOfA, nameOfB] = [a, b].map(({ arm, name }) =>
     contrast === null ? name : `${name} with ${renderAxes(arm, [contrast])}`,
   )
@@ -257,11 +269,11 @@ export function compareQuantity({ a, b, row, service, contrast = null, aaSpread,
 }
 
 /**
- * Pairs the trials of a round that stood in one deployment. If none did, it makes one pair, of all trials of a and all of b.
+ * Pairs the trials of a round that were in one deployment. If none were, it creates one pair: all trials of a and all of b.
  * @template {{ trial: { interleaving?: string } }} T
  * @param {T[]} ofA
  * @param {T[]} ofB
- * @returns {T[][][]} pairs of lists of trials
+ * @returns {T[][][]} pairs; each pair is a list of trials of a and a list of trials of b
  */
 export function pairUp(ofA, ofB) {
   const shared = ofA.flatMap(x => {
@@ -272,17 +284,18 @@ export function pairUp(ofA, ofB) {
 }
 
 /**
- * Says why rounds have no ratio, the most frequent reason first: `generator bound in 4 of 6 rounds`.
+ * Lists why rounds have no ratio, the most frequent reason first: `generator bound in 4 of 6 rounds`.
  * @param {{ sides: { name: string, trials: TrialRecord[], value: number | null }[], ratio: number | null }[]} rounds
  * @param {QuantityRow} row
+ * @returns {string[]} []: every round with trials has a ratio
  */
-function findSpoiled(rounds, row) {
-  const spoilt = rounds.flatMap(({ sides }, round) =>
+function listSpoiledReasons(rounds, row) {
+  const missingValues = rounds.flatMap(({ sides }, round) =>
     sides
       .filter(({ trials, value }) => !value && trials.length > 0)
       .flatMap(({ name, trials }) => [...listMissingReasons(trials, row)].map(words => ({ words, round, name }))),
   )
-  return [...groupBy(spoilt, ({ words }) => words)]
+  return [...groupBy(missingValues, ({ words }) => words)]
     .map(([words, occurrences]) => {
       const [count, [name, ...others]] = [
         new Set(occurrences.map(o => o.round)).size,
@@ -298,6 +311,7 @@ function findSpoiled(rounds, row) {
  * Lists why trials have no value, each reason once.
  * @param {TrialRecord[]} trials of one arm in one round, none of them good
  * @param {QuantityRow} row
+ * @returns {Set<string>} at least one reason; `not measured` if no gate explains it
  */
 function listMissingReasons(trials, row) {
   const use = findRequiredUse(row, trials[0].trial.arm.load)

@@ -9,12 +9,13 @@ import { AXES, AXIS_NAMES } from '../model/arms.js'
 const CONDITION_AXES = ['users', 'ratePerSecond', 'placement', 'cpuLimitCores', 'workers']
 
 /**
- * Finds the range of each pair's CPU per request ratios over the conditions of a run. Ratios without an interval, A/A pairs,
- * contrasts and single sidecars are left out.
+ * Computes the range of each pair's CPU per request ratios over the conditions of a run. It leaves out ratios without an
+ * interval, A/A pairs, contrasts and single sidecars.
  * @param {Comparison[]} comparisons of a run
- * @returns {NonNullable<Summary['carries']>} one for each pair of planes with the same number of workers; []: no ratio is left
+ * @returns {NonNullable<Summary['carries']>} one for each pair of planes with the same number of workers; low, high: the least
+ *   and the largest ratio; []: no ratio is left
  */
-export function findBands(comparisons) {
+export function computeBands(comparisons) {
   const pairs = comparisons.filter(
     c =>
       c.quantity === PRIMARY.name && c.service === null && c.contrast === null && !c.isControl && hasInterval(c.ratio),
@@ -46,8 +47,9 @@ export function findBands(comparisons) {
 }
 
 /**
- * Says whether some interval of arms in turns and some of arms in windows of their own exclude each other; null: there is one kind.
+ * Says whether some interval of interleaved arms and some interval of arms in windows of their own do not overlap.
  * @param {{ load: Comparison['load'], low: number, high: number }[]} measured
+ * @returns {boolean | null} null: the pair was measured in one of the two ways only
  */
 function isContradicted(measured) {
   const interleaved = measured.filter(({ load }) => load.isInterleaved)
@@ -57,12 +59,17 @@ function isContradicted(measured) {
 }
 
 /**
- * Counts the workers of a sidecar: if the arm does not say, as many as its limit has CPUs; null without a limit.
+ * Counts the workers of a sidecar: those of the arm or, by default, as many as its CPU limit rounded up.
  * @param {Comparison} comparison
+ * @returns {number | null} null: the arm names no number, and has no limit
  */
 function countWorkers({ conditions: { workers }, cpuLimitCores }) {
   return workers ?? (cpuLimitCores === null ? null : Math.max(1, Math.ceil(cpuLimitCores)))
 }
 
-/** @param {Quantity} ratio */
+/**
+ * Says whether a ratio has a median and an interval.
+ * @param {Quantity} ratio
+ * @returns {boolean}
+ */
 const hasInterval = ({ median, low, high }) => median !== null && low !== null && high !== null

@@ -13,10 +13,10 @@ const RATES_LEAST = 5
 const MS_PER_HOUR = 3600 * 1000
 
 /**
- * Fits a line of CPU over the rate for each plane and link: for each service, and for all sidecars together (service null). Copies
- * of services and A/A repeats have none.
+ * Fits a line of CPU over the rate for each plane and link: for all sidecars together (service null), and for each service.
+ * Copies of services and A/A repeats have no line.
  * @param {SummaryArm[]} arms
- * @returns {CpuLine[]} []: no plane has five rates of the open loop
+ * @returns {CpuLine[]} in millicores; []: no plane has five rates of the open loop
  */
 export function fitCpuLines(arms) {
   const open = arms.filter(a => a.load.kind === 'open' && a.sidecars.length > 0 && a.repeatOf === null)
@@ -29,10 +29,10 @@ export function fitCpuLines(arms) {
 }
 
 /**
- * Fits the line of a service, in millicores; [] below five rates.
+ * Fits the line of one service.
  * @param {SummaryArm[]} arms
- * @param {string | null} service
- * @returns {CpuLine[]}
+ * @param {string | null} service null: all sidecars together
+ * @returns {CpuLine[]} one line, in millicores; []: fewer than five rates
  */
 function fitCpuLine(arms, service) {
   const points = arms.flatMap(arm => {
@@ -57,9 +57,9 @@ function fitCpuLine(arms, service) {
 }
 
 /**
- * Fits the change per hour of each followed quantity of arms with sidecars, in the unit of its header.
+ * Fits the change per hour of each followed quantity of arms with sidecars.
  * @param {{ arms: SummaryArm[], records: TrialRecord[] }} run
- * @returns {Slope[]} without quantities of fewer than two rounds
+ * @returns {Slope[]} perHour: in the unit of the quantity's header; []: no quantity has two rounds with a value
  */
 export function fitSlopes({ arms, records }) {
   const followed = Object.values(QUANTITIES).filter(row => row.isFollowed)
@@ -71,9 +71,9 @@ export function fitSlopes({ arms, records }) {
 }
 
 /**
- * Fits the slope of a quantity over the starts of the windows.
+ * Fits the slope of a quantity over the start times of the windows.
  * @param {{ arm: SummaryArm, row: QuantityRow, records: TrialRecord[] }} options
- * @returns {Slope[]} []: fewer than two rounds have a value
+ * @returns {Slope[]} one slope; []: fewer than two rounds have a value
  */
 function fitSlope({ arm, row, records: trials }) {
   const { values } = findQuantity(arm, row.name)
@@ -114,10 +114,10 @@ export const WITHIN = 1.1
  */
 
 /**
- * Finds the plateaus of the quantities that an experiment names, over its axis. A/A repeats, and planes with fewer than three
- * values, are left out; [] if the experiment names no axis or no quantity.
+ * Finds the plateaus of the quantities that an experiment names, over its axis. It leaves out A/A repeats, and planes with
+ * fewer than three values.
  * @param {Pick<Summary, 'results' | 'shows' | 'run'>} summary
- * @returns {Plateau[]}
+ * @returns {Plateau[]} []: the experiment names no axis or no quantity, or no plane has three values
  */
 export function findPlateaus({ results, shows: { across, plateaus = [] }, run }) {
   if (across === null) return []
@@ -127,13 +127,13 @@ export function findPlateaus({ results, shows: { across, plateaus = [] }, run })
 }
 
 /**
- * Finds the plateau of arms that are alike but for the axis; [] if fewer than three have the quantity.
+ * Finds the plateau of arms that differ in the axis alone.
  * @param {{ group: SummaryArm[], across: AxisName, quantity: string, seed: number }} options
- * @returns {Plateau[]}
+ * @returns {Plateau[]} one plateau; []: fewer than three arms have the quantity
  */
 export function findPlateau({ group, across, quantity, seed }) {
-  const all = group.map(arm => ({ arm, at: Number(AXES[across].of(arm)), ...findQuantity(arm, quantity) }))
-  const points = all.flatMap(({ median, ...p }) => (median === null ? [] : [{ ...p, median }]))
+  const measurements = group.map(arm => ({ arm, at: Number(AXES[across].of(arm)), ...findQuantity(arm, quantity) }))
+  const points = measurements.flatMap(({ median, ...p }) => (median === null ? [] : [{ ...p, median }]))
   if (points.length < 3) return []
   points.sort((a, b) => a.at - b.at)
   const largest = points[points.length - 1]
@@ -156,7 +156,7 @@ export function findPlateau({ group, across, quantity, seed }) {
       best: { at: best.at, median: best.median },
       nearest: smaller.toSorted((a, b) => Number(a.ratio.median) - Number(b.ratio.median))[0] ?? null,
       isSure: isInside && isBeforeOutside,
-      missing: all.flatMap(({ at, median }) => (median === null ? [at] : [])),
+      missing: measurements.flatMap(({ at, median }) => (median === null ? [at] : [])),
     },
   ]
 }

@@ -3,8 +3,8 @@ import { splitRounds } from '../judge/record/measures.js'
 import { summariseValues } from '../lib/stats.js'
 import { createGroupKey, isAlike, listVariedAxes, renderArmName } from '../model/arms.js'
 import { CONTROL, CONTROL_AXES, listBaselines, listComparedArms } from './compare-runs.js'
-import { matchArms, refuseArms, renderMatchedArm } from './match-arms.js'
-import { findOtherMachine, listChangingFacts, listIncomparableReasons } from './match-runs.js'
+import { listRefusals, matchArms, renderMatchedArm } from './match-arms.js'
+import { listChangingFacts, listIncomparableReasons, listMachineDifferences } from './match-runs.js'
 
 /** All runs that can be compared with one of them, in the order of time. Pure. */
 /**
@@ -41,20 +41,21 @@ const FOLLOWED = [PRIMARY, QUANTITIES.capacity, QUANTITIES.cpuCores, QUANTITIES.
  */
 
 /**
- * Makes the history of the runs that are comparable with a reference: the run of `folder`, by default the last that is comparable.
- * Without a reference it has no lines. Lines without any value are left out.
+ * Creates the history of the runs that are comparable with a reference: the run of `folder` or, by default, the last run that
+ * is comparable with others. Lines without any value are left out.
  * @param {ReadRun[]} runs in any order
- * @param {string} [folder]
- * @returns {History}
+ * @param {string} [folder] of the reference
+ * @returns {History} reference: null if there is none, and then lines is []; left, unmatched: [] if all runs and arms are in
+ *   the lines
  */
 export function createHistory(runs, folder) {
   const inOrder = runs.toSorted((a, b) => a.manifest.run.startedAt.localeCompare(b.manifest.run.startedAt))
   const reference = inOrder.findLast(run =>
     folder === undefined ? listObstacles(run).length === 0 : run.folder === folder,
   )
-  const checked = inOrder.map(run => ({ run, reasons: reference ? findReasons(run, reference) : listObstacles(run) }))
+  const checked = inOrder.map(run => ({ run, reasons: reference ? listReasons(run, reference) : listObstacles(run) }))
   const kept = checked.filter(({ reasons }) => reasons.length === 0).map(({ run }) => run)
-  const lines = reference ? followLines(kept, reference) : []
+  const lines = reference ? createLines(kept, reference) : []
   return {
     reference: reference?.folder ?? null,
     runs: listRuns(kept, reference),
@@ -65,46 +66,52 @@ export function createHistory(runs, folder) {
   }
 }
 
-/** Lists why a run is comparable with no other; []: it may be with some. @param {ReadRun} run */
+/**
+ * Lists why a run is comparable with no other run.
+ * @param {ReadRun} run
+ * @returns {string[]} []: it may be comparable with some
+ */
 function listObstacles({ manifest }) {
   return listIncomparableReasons({ old: manifest, next: manifest })
 }
 
 /**
- * Lists why a run is not in the history of another; []: it is.
+ * Lists why a run is not in the history of a reference.
  * @param {ReadRun} run
  * @param {ReadRun} reference
+ * @returns {string[]} []: it is in the history
  */
-function findReasons(run, reference) {
+function listReasons(run, reference) {
   const isLater = run.manifest.run.startedAt > reference.manifest.run.startedAt
   const [old, next] = isLater ? [reference, run] : [run, reference]
   const manifests = { old: old.manifest, next: next.manifest }
-  const differing = [...listIncomparableReasons(manifests), ...findOtherMachine(manifests)]
+  const differing = [...listIncomparableReasons(manifests), ...listMachineDifferences(manifests)]
   if (differing.length > 0) return differing
   const { matches, left } = matchArms({ old: listComparedArms(old), next: listComparedArms(next) })
   if (matches.length > 0) return []
-  return refuseArms(left, listVariedAxes([...left.old, ...left.next])).map(
+  return listRefusals(left, listVariedAxes([...left.old, ...left.next])).map(
     refusal => `${refusal.arm}: ${refusal.differing.join('; ')}`,
   )
 }
 
 /**
- * Lists runs, each with the facts that changed since the last run that had them.
+ * Lists runs, each with the facts that changed since the last run that recorded them.
  * @param {ReadRun[]} runs
- * @param {ReadRun} [reference]
+ * @param {ReadRun} [reference] absent: no scripts are compared
+ * @returns {HistoryRun[]} in the same order; changes: [] if nothing changed
  */
 function listRuns(runs, reference) {
   /** @type {Map<string, { value: string, text: string }>} */
-  const known = new Map()
+  const lastFacts = new Map()
   const arms = reference ? listComparedArms(reference) : []
   return runs.map(run => {
-    const ofPlane = arms.flatMap(arm => {
-      const same = findArm(run, /** @type {ReadRun} */ (reference), { arm, list: listComparedArms })
-      return same ? [{ name: renderArmName(arm), arm: same }] : []
+    const namedArms = arms.flatMap(arm => {
+      const match = findArm(run, /** @type {ReadRun} */ (reference), { arm, list: listComparedArms })
+      return match ? [{ name: renderArmName(arm), arm: match }] : []
     })
-    const changes = listChangingFacts(run.manifest, ofPlane).flatMap(({ label, value, text }) => {
-      const old = known.get(label)
-      known.set(label, { value, text })
+    const changes = listChangingFacts(run.manifest, namedArms).flatMap(({ label, value, text }) => {
+      const old = lastFacts.get(label)
+      lastFacts.set(label, { value, text })
       return old === undefined || old.value === value ? [] : [{ label, old: old.text, next: text }]
     })
     const { startedAt, experiment } = run.manifest.run
@@ -114,15 +121,15 @@ function listRuns(runs, reference) {
 }
 
 /**
- * Makes a line for each followed quantity of each arm of the reference, and for the applications alone.
+ * Creates a line for each followed quantity of each arm of the reference, and for the applications alone.
  * @param {ReadRun[]} runs
  * @param {ReadRun} reference
- * @returns {Line[]}
+ * @returns {Line[]} those of the applications last
  */
-function followLines(runs, reference) {
+function createLines(runs, reference) {
   const arms = listComparedArms(reference)
   const varied = listVariedAxes(arms)
-  const ofArms = arms.flatMap(arm =>
+  const armLines = arms.flatMap(arm =>
     FOLLOWED.filter(row => row.compared?.kinds.includes(arm.load.kind)).map(row => ({
       label: renderMatchedArm({ arm, varied }),
       quantity: row.name,
@@ -133,7 +140,7 @@ function followLines(runs, reference) {
     })),
   )
   const baselines = listBaselines(reference).filter(baseline => arms.some(arm => isAlike(baseline, arm, CONTROL_AXES)))
-  const ofBaselines = baselines.map(arm => ({
+  const baselineLines = baselines.map(arm => ({
     label: 'none (the applications)',
     quantity: CONTROL.name,
     isControl: true,
@@ -143,23 +150,25 @@ function followLines(runs, reference) {
       measureRun(run, { row: CONTROL, arm: findArm(run, reference, { arm, list: listBaselines }) }),
     ),
   }))
-  return [...ofArms, ...ofBaselines]
+  return [...armLines, ...baselineLines]
 }
 
 /**
- * Finds the arm of a run that matches one of the reference; undefined: none does.
+ * Finds the arm of a run that matches an arm of the reference.
  * @param {ReadRun} run
  * @param {ReadRun} reference
- * @param {{ arm: Arm, list: (run: ReadRun) => Arm[] }} options
+ * @param {{ arm: Arm, list: (run: ReadRun) => Arm[] }} options list: lists the candidates of a run
+ * @returns {Arm | undefined} undefined: no arm matches
  */
 function findArm(run, reference, { arm, list }) {
   return matchArms({ old: list(run), next: list(reference) }).matches.find(match => match.next === arm)?.old
 }
 
 /**
- * Summarises an arm's quantity, without trials taken from other runs; the result counts the rounds that have a value.
+ * Summarises a quantity of an arm over the rounds of a run, without the trials that were taken from other runs.
  * @param {ReadRun} run
- * @param {{ row: QuantityRow, arm?: Arm }} options arm: absent: the run has none, and no value
+ * @param {{ row: QuantityRow, arm?: Arm }} options arm: absent: the run does not have it, and the result no value
+ * @returns {Quantity & { rounds: number }} rounds: how many have a value
  */
 function measureRun({ manifest, records }, { row, arm }) {
   const counted = records.filter(r => r.trial.arm.id === arm?.id && r.takenFrom === undefined)
@@ -171,6 +180,7 @@ function measureRun({ manifest, records }, { row, arm }) {
  * Counts the runs of each arm that the reference does not have.
  * @param {ReadRun[]} runs
  * @param {ReadRun} reference
+ * @returns {{ arm: string, runs: number }[]} arm: its name with the axes that vary; []: the reference has all arms
  */
 function countUnmatchedArms(runs, reference) {
   const labels = runs.flatMap(run => {

@@ -36,30 +36,33 @@ const PLACE = [
 ]
 
 /**
- * Pairs arms in one place (PLACE) by name, and the rest by plane if it has one arm there on either side.
+ * Pairs arms with the same place (PLACE) by name, and the others by plane if either side has one arm of the plane there.
  * @param {{ old: Arm[], next: Arm[] }} arms
- * @returns {{ matches: Match[], left: { old: Arm[], next: Arm[] } }} matches: in the order of `next`; left: arms without a partner
+ * @returns {{ matches: Match[], left: { old: Arm[], next: Arm[] } }} matches: in the order of `next`; left: arms without a
+ *   partner
  */
 export function matchArms({ old, next }) {
   const listArmsInPlace = (/** @type {Arm[]} */ arms, /** @type {Arm} */ arm) =>
     arms.filter(other => PLACE.every(({ of: findFact }) => findFact(other) === findFact(arm)))
   const byName = next.flatMap(arm => {
-    const same = listArmsInPlace(old, arm).find(other => renderArmName(other) === renderArmName(arm))
-    return same ? [{ old: same, next: arm }] : []
+    const namesake = listArmsInPlace(old, arm).find(other => renderArmName(other) === renderArmName(arm))
+    return namesake ? [{ old: namesake, next: arm }] : []
   })
   const left = dropMatches({ old, next }, byName)
   const byPlane = left.next.flatMap(arm => {
-    const [same, ...others] = listArmsInPlace(left.old, arm).filter(other => other.plane === arm.plane)
+    const [counterpart, ...others] = listArmsInPlace(left.old, arm).filter(other => other.plane === arm.plane)
     const rivals = listArmsInPlace(left.next, arm).filter(other => other.plane === arm.plane)
-    return same && others.length === 0 && rivals.length === 1 ? [{ old: same, next: arm }] : []
+    return counterpart && others.length === 0 && rivals.length === 1 ? [{ old: counterpart, next: arm }] : []
   })
   const matches = [...byName, ...byPlane].sort((x, y) => next.indexOf(x.next) - next.indexOf(y.next))
   return { matches, left: dropMatches(left, byPlane) }
 }
 
 /**
+ * Lists the arms that are in none of the matches.
  * @param {{ old: Arm[], next: Arm[] }} arms
  * @param {Match[]} matches
+ * @returns {{ old: Arm[], next: Arm[] }}
  */
 function dropMatches({ old, next }, matches) {
   return {
@@ -69,18 +72,18 @@ function dropMatches({ old, next }, matches) {
 }
 
 /**
- * Lists how each arm without a partner differs from the nearest of its plane in the other run. An old arm that is the nearest of a
- * new one has no refusal of its own.
+ * Lists how each arm without a partner differs from the nearest arm of its plane in the other run. An old arm that is the
+ * nearest one of a new arm has no refusal of its own.
  * @param {{ old: Arm[], next: Arm[] }} left
- * @param {AxisName[]} varied for the names of arms
- * @returns {Refusal[]}
+ * @param {AxisName[]} varied axes, for the names of arms
+ * @returns {Refusal[]} new arms first; []: every arm has a partner
  */
-export function refuseArms({ old, next }, varied) {
-  const ofNew = next.map(arm => ({ arm, old: findNearestArm(arm, old), next: arm }))
-  const ofOld = old
-    .filter(arm => !ofNew.some(r => r.old === arm))
+export function listRefusals({ old, next }, varied) {
+  const newSides = next.map(arm => ({ arm, old: findNearestArm(arm, old), next: arm }))
+  const oldSides = old
+    .filter(arm => !newSides.some(r => r.old === arm))
     .map(arm => ({ arm, old: arm, next: findNearestArm(arm, next) }))
-  return [...ofNew, ...ofOld].map(({ arm, ...sides }) => ({
+  return [...newSides, ...oldSides].map(({ arm, ...sides }) => ({
     arm: renderMatchedArm({ arm, varied }),
     differing: renderDifferences(sides),
     ...(arm.load.isInterleaved && { isInterleaved: /** @type {const} */ (true) }),
@@ -88,9 +91,10 @@ export function refuseArms({ old, next }, varied) {
 }
 
 /**
- * Finds the arm of the same plane with the fewest other facts, a name being half a one; undefined: none.
+ * Finds the arm of the same plane that differs in the fewest facts; another name counts as half a fact.
  * @param {Arm} arm
  * @param {Arm[]} others
+ * @returns {Arm | undefined} undefined: there is no arm of the plane
  */
 function findNearestArm(arm, others) {
   const countDifferences = (/** @type {Arm} */ other) =>
@@ -100,8 +104,9 @@ function findNearestArm(arm, others) {
 }
 
 /**
- * Lists the facts in which two arms differ, else their names; without one side it says in which run the arm is missing.
+ * Renders the facts in which two arms differ, else their names. Without one side it renders in which run the arm is missing.
  * @param {{ old?: Arm, next?: Arm }} sides
+ * @returns {string[]} one or more
  */
 function renderDifferences({ old, next }) {
   if (!old || !next) return [`not in the ${old ? 'new' : 'old'} run`]
@@ -110,8 +115,9 @@ function renderDifferences({ old, next }) {
 }
 
 /**
- * Renders `pipy at 0.5 cores`, with both names if the partner has another, and the values of the varied axes.
+ * Renders an arm as `pipy at 0.5 cores`, with both names if the partner has another, and with the values of the varied axes.
  * @param {{ arm: Arm, varied: AxisName[], partner?: Arm }} options
+ * @returns {string}
  */
 export function renderMatchedArm({ arm, varied, partner = arm }) {
   const names = [...new Set([renderArmName(arm), renderArmName(partner)])].join(' and ')
@@ -123,9 +129,10 @@ export function renderMatchedArm({ arm, varied, partner = arm }) {
 }
 
 /**
- * Renders a value of an axis without the axis' label, which stands before it.
+ * Renders a value of an axis without the label of the axis, which stands before it.
  * @param {AxisName} name
  * @param {any} value
+ * @returns {string}
  */
 function renderAxisValue(name, value) {
   const { label, render } = AXES[name]
@@ -135,10 +142,11 @@ function renderAxisValue(name, value) {
 }
 
 /**
- * Renders a fact in which two sides differ, as a list of one; []: they share it, or neither has it.
+ * Renders a fact in which two sides differ, as `label: x in old, y in new`.
  * @template Side
  * @param {Fact<Side>} fact
  * @param {{ old: Side, next: Side }} sides
+ * @returns {string[]} one line; []: both sides share the fact, or neither has it
  */
 export function renderFact({ label, of: findFact, render = findFact }, { old, next }) {
   const isSame = (findFact(old) ?? 'unknown') === (findFact(next) ?? 'unknown')
@@ -146,8 +154,9 @@ export function renderFact({ label, of: findFact, render = findFact }, { old, ne
 }
 
 /**
- * Renders a fact of two runs: `label: x in old, y in new`.
+ * Renders a fact of two runs as `label: x in old, y in new`.
  * @param {{ label: string, old: unknown, next: unknown }} fact
+ * @returns {string}
  */
 export function renderBothValues({ label, old, next }) {
   return `${label}: ${old} in old, ${next} in new`

@@ -81,8 +81,9 @@ const SAID = [
 ]
 
 /**
- * Lists why nothing of two runs can be compared; []: something may.
+ * Lists why no numbers of two runs can be compared.
  * @param {{ old: Manifest, next: Manifest }} manifests
+ * @returns {string[]} []: some may be comparable
  */
 export function listIncomparableReasons({ old, next }) {
   const alone = ALONE.flatMap(({ label, of: findFact, isAlone, why }) => {
@@ -93,17 +94,18 @@ export function listIncomparableReasons({ old, next }) {
 }
 
 /**
- * Lists differences between the machines of two runs; []: none.
+ * Lists the differences between the machines of two runs.
  * @param {{ old: Manifest, next: Manifest }} manifests
+ * @returns {string[]} []: the machines are of one kind
  */
-export function findOtherMachine(manifests) {
+export function listMachineDifferences(manifests) {
   return MACHINE.flatMap(fact => renderFact(fact, manifests))
 }
 
 /**
- * Lists the facts of a run that may change over time, with its tools and the scripts of arms that have some.
+ * Lists the facts of a run that may change over time, with its tools and with the scripts of arms that have some.
  * @param {Manifest} manifest
- * @param {{ name: string, arm: Arm }[]} arms
+ * @param {{ name: string, arm: Arm }[]} arms name: that of the contender, for the label
  * @returns {{ label: string, value: string, text: string }[]} value: is compared; text: for readers
  */
 export function listChangingFacts(manifest, arms) {
@@ -123,10 +125,11 @@ export function listChangingFacts(manifest, arms) {
 }
 
 /**
- * Lists differences that do not forbid a comparison, as warnings; []: none. Tools that one run alone has make no difference.
+ * Lists the differences that do not forbid a comparison, as warnings. Tools that one run alone has are ignored.
  * @param {{ old: RecordedRun, next: RecordedRun }} runs
+ * @returns {string[]} []: there are none
  */
-export function findWarnings({ old, next }) {
+export function listWarnings({ old, next }) {
   const [x, y] = [old.manifest, next.manifest]
   return [
     ...SAID.flatMap(fact => renderFact(fact, { old: x, next: y })),
@@ -145,9 +148,9 @@ export function findWarnings({ old, next }) {
 }
 
 /**
- * Lists changed scripts of matched arms, and variants of other names with the same scripts.
+ * Renders the changed scripts of matched arms, and variants with other names and the same scripts.
  * @param {{ old: Manifest, next: Manifest, matches: Match[] }} options
- * @returns {string[]} []: none, or a run recorded no scripts
+ * @returns {string[]} []: nothing changed, or a run recorded no scripts
  */
 export function renderScriptChanges({ old, next, matches }) {
   const lines = matches.flatMap(match => {
@@ -163,10 +166,10 @@ export function renderScriptChanges({ old, next, matches }) {
 }
 
 /**
- * Lists matched arms whose answers to the request of a pipeline changed their size, which changes the work; []: none, or a run
- * recorded no sizes.
+ * Renders the matched arms whose answers to the request of a pipeline changed their size, which changes the work.
  * @param {Match[]} matches
  * @param {{ old: RecordedRun, next: RecordedRun }} runs
+ * @returns {string[]} []: no size changed, or a run recorded none
  */
 export function renderAnswerChanges(matches, runs) {
   const lines = matches.flatMap(match => {
@@ -181,41 +184,57 @@ export function renderAnswerChanges(matches, runs) {
 }
 
 /**
+ * Renders the sizes of an arm's answers in bytes: `120 or 124`.
  * @param {RecordedRun} run
  * @param {Arm} arm
+ * @returns {string} empty: none were recorded
  */
 const renderAnswerBytes = ({ records }, { id }) =>
   listAnswerBytes(records.filter(({ trial }) => trial.arm.id === id)).join(' or ')
 
 /**
- * Renders the checksum of a role's scripts; undefined: none was recorded.
+ * Renders the checksum of a role's scripts, abbreviated.
  * @param {Manifest} manifest
  * @param {'generator' | 'application'} role
+ * @returns {string | undefined} undefined: none was recorded
  */
 function renderChecksum(manifest, role) {
   const scripts = findRecordedScripts(manifest, { role, plane: null, variant: null })
   return scripts && shorten(scripts.sha256)
 }
 
-/** @param {string} sha256 */
+/**
+ * Abbreviates a checksum to 12 hexadecimal digits: `sha256 0123456789ab`.
+ * @param {string} sha256
+ * @returns {string}
+ */
 function shorten(sha256) {
   return `sha256 ${sha256.slice(0, 12)}`
 }
 
 /**
- * Finds the last round of which a run has records: fewer than planned if it was cut short; 0: it has none.
+ * Finds the number of the last round of which a run has records. If the run was cut short, fewer than planned have some.
  * @param {RecordedRun} run
+ * @returns {number} 0: it has no records
  */
 export function countRounds({ records }) {
   return Math.max(0, ...records.map(r => r.trial.round))
 }
 
-/** Lists the gates that a run's experiment sets aside. @param {Manifest} manifest */
+/**
+ * Lists the names of the gates that a run's experiment sets aside.
+ * @param {Manifest} manifest
+ * @returns {string[]} []: none
+ */
 export function listRelaxedGates({ settings }) {
   return settings.relaxes.map(({ gate }) => gate)
 }
 
-/** @param {Tool} tool */
+/**
+ * Renders the version and the abbreviated checksum of a tool.
+ * @param {Tool} tool
+ * @returns {string}
+ */
 function renderTool({ version, sha256 }) {
   // The programs of an image have no checksum of their own.
   return `${version} (sha256 ${sha256.slice(0, 12) || 'unknown'})`

@@ -7,10 +7,10 @@ import { listArms, listComparisons } from '../model/results.js'
 const CONCLUDED = ['lower', 'higher', 'no-difference-shown']
 
 /**
- * Finds the exit status of a run, with its reasons. A run that shows nothing goes before a crossed threshold.
+ * Finds the exit status of a run, with its reasons. A run that shows nothing takes precedence over a crossed threshold.
  * @param {Summary} summary
  * @param {{ isVerdictRequired: boolean }} options isVerdictRequired: a run without a verdict shows nothing
- * @returns {{ status: number, reasons: string[] }} reasons: [] if the status is 0
+ * @returns {{ status: number, reasons: string[] }} status: an exit code (`EXIT`); reasons: [] if it is 0
  */
 export function findStatus(summary, { isVerdictRequired }) {
   const { thresholds } = summary
@@ -34,9 +34,9 @@ export function findStatus(summary, { isVerdictRequired }) {
 }
 
 /**
- * Chooses the exit status: reasons that nothing was shown go before crossed thresholds, and are then the only reasons.
+ * Chooses the exit status: reasons that nothing was shown take precedence over crossed thresholds, and are then the only ones.
  * @param {{ nothing: string[], crossed: string[] }} reasons
- * @returns {{ status: number, reasons: string[] }}
+ * @returns {{ status: number, reasons: string[] }} status: an exit code (`EXIT`); reasons: [] if it is 0
  */
 export function chooseStatus({ nothing, crossed }) {
   if (nothing.length > 0) return { status: EXIT.noResult, reasons: nothing }

@@ -16,8 +16,8 @@ import { AXES, createGroupKey, isBaselineOf, renderArmName } from '../model/arms
 import { listComparisons } from '../model/results.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
 import { findDisparities, listUnequalRows, listWrongRows } from '../parity/verdict/rows.js'
-import { compareArms, findLength, isCutShort } from './compare.js'
-import { findBands } from './conditions.js'
+import { compareArms, countSummarisedRounds, isCutShort } from './compare.js'
+import { computeBands } from './conditions.js'
 import { fitCpuLines, fitSlopes } from './fits.js'
 import { holdThreshold } from './thresholds.js'
 import { computePrecision } from './verdict.js'
@@ -39,7 +39,7 @@ const GROWING_SHARE = 1 / 2
  * Computes every number of a report from the records of a run. Kinds of trials without rounds are summarised over the arms that
  * were tried, and are not compared.
  * @param {{ manifest: Manifest, records: TrialRecord[] }} run
- * @returns {Summary}
+ * @returns {Summary} results: one for each kind of trials with arms
  */
 export function summarise({ manifest, records }) {
   const { rounds, run, settings, parity, precision } = manifest
@@ -56,7 +56,7 @@ export function summarise({ manifest, records }) {
     .map(({ compare, ...kind }) => createResult({ ...kind, comparisons: compare(), manifest, records }))
   const comparisons = listComparisons({ results })
   const leftOut = precision ? findLeftOutArms(records) : new Set()
-  const going = leftOut.size > 0 ? kinds.flatMap(({ compare }) => compare(leftOut)) : comparisons
+  const goingComparisons = leftOut.size > 0 ? kinds.flatMap(({ compare }) => compare(leftOut)) : comparisons
   return {
     schemaVersion: SCHEMA_VERSION,
     run,
@@ -67,7 +67,7 @@ export function summarise({ manifest, records }) {
     parity,
     ...(manifest.deployed && { deployed: manifest.deployed }),
     ...(isCutShort(manifest) && { isCutShort: true }),
-    carries: findBands(comparisons),
+    carries: computeBands(comparisons),
     thresholds: manifest.thresholds.flatMap(expression =>
       holdThreshold(expression, {
         arms: kinds.flatMap(({ arms }) => arms),
@@ -76,14 +76,18 @@ export function summarise({ manifest, records }) {
         comparisons,
       }),
     ),
-    ...(precision && { precision: computePrecision({ target: precision, rounds, comparisons: going }) }),
+    ...(precision && { precision: computePrecision({ target: precision, rounds, comparisons: goingComparisons }) }),
     shows: settings.shows,
     calibrations: manifest.calibrations,
     results,
   }
 }
 
-/** Lists the arms that have records. @param {TrialRecord[]} records */
+/**
+ * Lists the arms that have records, each once.
+ * @param {TrialRecord[]} records
+ * @returns {Arm[]}
+ */
 function listTriedArms(records) {
   return uniqueBy(
     records.map(({ trial }) => trial.arm),
@@ -92,7 +96,7 @@ function listTriedArms(records) {
 }
 
 /**
- * Prepares the comparison of the arms of one kind, which runs once more without arms that are left out.
+ * Creates the comparison of the arms of one kind. The caller repeats it without the arms that were left out.
  * @param {{ manifest: Manifest, arms: Arm[], records: TrialRecord[] }} run
  * @returns {(leftOut?: Set<string>) => Comparison[]} leftOut: ids of arms whose pairs are not compared
  */
@@ -123,7 +127,7 @@ function createArmComparison({ manifest, arms, records }) {
 /**
  * Computes the result of one kind of trials.
  * @param {{ sections: Sections, arms: Arm[], comparisons: Comparison[], manifest: Manifest, records: TrialRecord[] }} options
- * @returns {Result}
+ * @returns {Result} lines, slopes: [] if the experiment does not show them
  */
 function createResult({ sections, arms, comparisons, manifest, records }) {
   const { shows } = manifest.settings
@@ -140,14 +144,19 @@ function createResult({ sections, arms, comparisons, manifest, records }) {
 }
 
 /**
- * Summarises an arm and each of its sidecars over the rounds that ran; sidecars that were started in a batch have no entry.
+ * Summarises an arm and each of its sidecars over the rounds that ran. Sidecars that were started in a batch have no entry.
  * @param {{ arm: Arm, arms: Arm[], byArm: Record<string, TrialRecord[]>, manifest: Manifest }} options
+ * @returns {SummaryArm} quantities without a value have the median null; growing: absent if no sidecar keeps memory
  */
 function summariseArm({ arm, arms, byArm, manifest }) {
   const records = byArm[arm.id]
   const count = (/** @type {string} */ outcome) => records.filter(r => r.outcome === outcome).length
   const planned = arm.rounds ?? manifest.rounds
-  const { rounds: roundsRun, isSequence } = findLength({ planned, records, isCutShort: isCutShort(manifest) })
+  const { rounds: roundsRun, isSequence } = countSummarisedRounds({
+    planned,
+    records,
+    isCutShort: isCutShort(manifest),
+  })
   const splitArmRounds = (/** @type {Arm | undefined} */ other) =>
     other && other !== arm ? splitRounds(byArm[other.id], roundsRun) : []
   const rounds = {
@@ -167,7 +176,7 @@ function summariseArm({ arm, arms, byArm, manifest }) {
     ...(pods && { pods: pods.length }),
     quantities: summariseQuantities({ rounds, service }),
   }))
-  const ofArm = { ...summariseQuantities({ rounds, service: null }), ...pickLargestQuantities(sidecars) }
+  const armQuantities = { ...summariseQuantities({ rounds, service: null }), ...pickLargestQuantities(sidecars) }
   return /** @type {SummaryArm} */ ({
     ...arm,
     ...(arm.load.ownRequest && { load: { ...arm.load, ownRequest: addAnswerBytes(arm.load.ownRequest, records) } }),
@@ -182,16 +191,17 @@ function summariseArm({ arm, arms, byArm, manifest }) {
     latencyMs: null,
     addedLatencyMs: null,
     changes: null,
-    ...nestQuantities(ofArm, arm.load),
+    ...nestQuantities(armQuantities, arm.load),
     sidecars: sidecars.map(({ quantities, ...sidecar }) => ({ ...sidecar, ...nestQuantities(quantities, arm.load) })),
   })
 }
 
 /**
- * Finds the sidecars of an arm that keep memory of requests: it grew in each quarter of many windows. One window may just fill
- * a heap, and those with dropped requests do not count: requests queue up in memory, too.
+ * Finds the sidecars of an arm that keep memory of requests: in at least two windows, and in half of all, their memory grew in
+ * each quarter. A single window may just fill a heap. Windows with dropped requests do not count, since requests queue up in
+ * memory, too.
  * @param {TrialRecord[]} records of the arm
- * @returns {Pick<SummaryArm, 'growing'>}
+ * @returns {Pick<SummaryArm, 'growing'>} bytesPerRequest: the median of the windows in which it grew; {}: no sidecar does
  */
 function findGrowingSidecars(records) {
   const windows = records.flatMap(record => {
@@ -210,9 +220,10 @@ function findGrowingSidecars(records) {
 }
 
 /**
- * Adds the sizes of answers, which are known once trials have run.
+ * Adds the sizes of answers to a pipeline's request; they are known once trials have run.
  * @param {NonNullable<Arm['load']['ownRequest']>} request
  * @param {TrialRecord[]} records of the arm
+ * @returns {NonNullable<Arm['load']['ownRequest']>} answerBytes: absent if none were recorded
  */
 function addAnswerBytes(request, records) {
   const answerBytes = listAnswerBytes(records)
@@ -223,10 +234,11 @@ function addAnswerBytes(request, records) {
 const WITHOUT = { changesPerMinute: 0, configuredServices: 0, connections: 'kept' }
 
 /**
- * Says whether `other` is `arm` but for an axis, on which it has the value of `WITHOUT`.
+ * Says whether `other` differs from `arm` in one axis alone, on which it has the value of `WITHOUT`.
  * @param {keyof typeof WITHOUT} axis
  * @param {Arm} other
  * @param {Arm} arm
+ * @returns {boolean}
  */
 function isWithout(axis, other, arm) {
   const isOfBase = AXES[axis].of(other) === WITHOUT[axis]
@@ -240,9 +252,9 @@ function isWithout(axis, other, arm) {
  * @typedef {Record<'arm' | Against, TrialRecord[][]> & { summarise: typeof summariseValues }} Rounds
  */
 /**
- * Summarises every quantity over the rounds, by header. A percentile is null if all rounds together have too few requests beyond it.
- * @param {{ rounds: Rounds, service: string | null }} options
- * @returns {Record<string, Quantity>}
+ * Summarises every quantity over the rounds. A percentile has no value if all rounds together have too few requests beyond it.
+ * @param {{ rounds: Rounds, service: string | null }} options service: whose sidecar; null: all
+ * @returns {Record<string, Quantity>} by header; the median is null if no round has a value
  */
 function summariseQuantities({ rounds, service }) {
   const requests = rounds.arm
@@ -251,16 +263,17 @@ function summariseQuantities({ rounds, service }) {
   const measure = (/** @type {QuantityRow} */ row) =>
     rounds.arm.map((trials, i) => {
       if (row.quantile !== undefined && !hasTail(requests, row.quantile)) return null
-      const against = Object.fromEntries(AGAINST.map(name => [name, rounds[name][i]]))
-      return measureRound(row, trials, { service, ...against })
+      const besideRounds = Object.fromEntries(AGAINST.map(name => [name, rounds[name][i]]))
+      return measureRound(row, trials, { service, ...besideRounds })
     })
   const rows = Object.values(QUANTITIES).filter(row => service === null || row.sidecars)
   return Object.fromEntries(rows.map(row => [row.header, rounds.summarise(measure(row))]))
 }
 
 /**
- * Picks the quantities that an arm has from its sidecar with the largest median, by header; {}: it has no sidecars.
+ * Picks the quantities that an arm has from its sidecar with the largest median.
  * @param {{ quantities: Record<string, Quantity> }[]} sidecars
+ * @returns {Record<string, Quantity>} by header; {}: the arm has no sidecars
  */
 function pickLargestQuantities(sidecars) {
   const rows = Object.values(QUANTITIES).filter(row => row.sidecars === 'most' && sidecars.length > 0)
@@ -273,8 +286,9 @@ function pickLargestQuantities(sidecars) {
 }
 
 /**
- * Counts trials by gate, and those that failed, with the first reason.
+ * Counts the trials that each gate spoiled, and those that failed, with the first reason.
  * @param {TrialRecord[]} records of one arm
+ * @returns {{ gate: string, part?: string, trials: number, reason: string }[]} []: every trial is good for all uses
  */
 function countSpoiledTrials(records) {
   /** @type {{ id: string, gate: string, part?: string, reason: string }[]} */
@@ -283,16 +297,17 @@ function countSpoiledTrials(records) {
       ? [{ id: r.trial.id, gate: 'failed', reason: r.reasons[0] }]
       : r.gates.map(g => ({ ...g, id: r.trial.id })),
   )
-  return [...groupBy(findings, ({ gate, part }) => `${gate} ${part}`).values()].map(same => {
-    const [{ gate, part, reason }] = same
-    return { gate, ...(part && { part }), trials: new Set(same.map(f => f.id)).size, reason }
+  return [...groupBy(findings, ({ gate, part }) => `${gate} ${part}`).values()].map(ofGate => {
+    const [{ gate, part, reason }] = ofGate
+    return { gate, ...(part && { part }), trials: new Set(ofGate.map(f => f.id)).size, reason }
   })
 }
 
 /**
- * Finds the most frequent item, of equals the first; null: there is none.
+ * Finds the most frequent item; of equally frequent ones the first.
  * @template T
  * @param {T[]} items
+ * @returns {T | null} null: there is no item
  */
 function findMostFrequent(items) {
   const counts = new Map()

@@ -73,19 +73,20 @@ export function parseThreshold(expression, arms, services) {
  * @param {Pick<Arm, 'load'>[]} arms of both runs
  * @param {string[]} [services] absent: the service is not checked
  * @returns {Threshold}
- * @throws {UsageError} likewise
+ * @throws {UsageError} if it has another form, or names a quantity or a service that is not in the runs, a quantity that no
+ *   arm's load measures, or one run twice
  */
 export function parseRunThreshold(expression, arms, services) {
   return parseExpression(expression, { sides: RUNS, arms, services })
 }
 
 /**
- * Tests a threshold at every place of a run.
+ * Tests a threshold at every place of a run: link, limit, load and conditions.
  * @param {string} expression
  * @param {{ arms: Arm[], tried: Arm[], notMeasured: Manifest['notMeasured'], comparisons: Comparison[] }} run
  *   tried: arms with records, including those whose rates cannot be reached
- * @returns {ThresholdResult[]} one for each place; value and held are null if its quantity was spoiled or not measured, or one
- *   of its planes was left out after the run began
+ * @returns {ThresholdResult[]} one for each place; value, held: null if the quantity was spoiled or not measured, or one of the
+ *   planes was left out after the run began
  * @throws {UsageError} if the expression does not fit the run (`parseThreshold`)
  */
 export function holdThreshold(expression, { arms, tried, notMeasured, comparisons }) {
@@ -113,10 +114,11 @@ export function holdThreshold(expression, { arms, tried, notMeasured, comparison
 }
 
 /**
+ * Parses an expression for the given sides.
  * @param {string} expression
  * @param {{ sides: Sides, arms: Pick<Arm, 'load'>[], services?: string[] }} options
  * @returns {Threshold}
- * @throws {UsageError} that says what is wrong with the expression
+ * @throws {UsageError} for an expression that does not fit; its message says how to write it
  */
 function parseExpression(expression, { sides, arms, services }) {
   const { names, one, many, wantsOpen, wantsClosed } = sides
@@ -151,22 +153,23 @@ function parseExpression(expression, { sides, arms, services }) {
 }
 
 /**
- * Tests a threshold on each comparison of its two sides; of CPU per request, only on those of interleaved arms if there are any.
+ * Tests a threshold on each comparison of its two sides. For CPU per request, only comparisons of interleaved arms count if
+ * there are any.
  * @param {Threshold} threshold
  * @param {Comparison[]} comparisons
- * @returns {ThresholdResult[]} value: the ratio a/b; value and held are null if the quantity was spoiled or not measured; []:
- *   the sides are in no comparison of the quantity
+ * @returns {ThresholdResult[]} value: the ratio a/b; value, held: null if the quantity was spoiled or not measured; []: no
+ *   comparison of the quantity has these sides
  */
 export function evaluateThreshold({ expression, a, b, quantity, service, operator, limit }, comparisons) {
   const isPair = (/** @type {Comparison} */ c) => (c.a === a && c.b === b) || (c.a === b && c.b === a)
-  const all = comparisons.filter(c => c.contrast === null && c.quantity === quantity && isPair(c))
+  const pairComparisons = comparisons.filter(c => c.contrast === null && c.quantity === quantity && isPair(c))
   // CPU per request is measured best side by side: if there are comparisons of such arms, only these count.
-  const beside = quantity === PRIMARY.name ? all.filter(c => c.load.isInterleaved) : []
-  const same = beside.length > 0 ? beside : all
-  const ofService = same.filter(c => c.service === service)
+  const interleavedComparisons = quantity === PRIMARY.name ? pairComparisons.filter(c => c.load.isInterleaved) : []
+  const counted = interleavedComparisons.length > 0 ? interleavedComparisons : pairComparisons
+  const ofService = counted.filter(c => c.service === service)
   // A sidecar whose trials failed is in no comparison: the sums of all sidecars then give the places, untested.
   const isMeasured = ofService.length > 0
-  return (isMeasured ? ofService : same.filter(c => c.service === null)).map(c => {
+  return (isMeasured ? ofService : counted.filter(c => c.service === null)).map(c => {
     const median = isMeasured && c.verdict !== 'invalid' ? c.ratio.median : null
     const value = median === null || c.a === a ? median : 1 / median
     const held = value === null ? null : OPERATORS[operator](value, limit)
@@ -183,9 +186,10 @@ export function evaluateThreshold({ expression, a, b, quantity, service, operato
 }
 
 /**
- * Splits at the '/' between two planes, not in a variant's path; []: no split gives two known names.
+ * Splits a pair at the `/` between two planes, and not at one in a variant's path.
  * @param {string} pair
- * @param {string[]} names
+ * @param {string[]} names of planes, or `new` and `old`
+ * @returns {string[]} the two names; []: no split gives two known names
  */
 function splitPair(pair, names) {
   const parts = pair.split('/')

@@ -15,35 +15,38 @@ const SPOILED_MOST = 0.1
 const SPOILED_MOST_OF_FIXED = 0.05
 
 /**
- * Finds the smallest gap that is a difference, as a share, if there is an A/A pair: half of the target, at most GAP_LEAST.
- * @param {number} [width] target of the intervals; absent: fixed rounds, and GAP_LEAST
+ * Computes the smallest gap that counts as a difference if there is an A/A pair: half of the target width, at most GAP_LEAST.
+ * @param {number} [width] of the intervals that the run aims at; absent: the number of rounds is fixed, and GAP_LEAST applies
+ * @returns {number} a fraction
  */
-export function findGapLeast(width) {
+export function computeGapLeast(width) {
   return width === undefined ? GAP_LEAST : Math.min(GAP_LEAST, width / 2)
 }
 
 /**
- * Finds the fewest rounds that have an interval.
+ * Chooses the fewest rounds that have an interval.
  * @param {boolean} isSequence the results decided how many rounds there are
+ * @returns {number}
  */
-export function findRoundsLeast(isSequence) {
+export function chooseRoundsLeast(isSequence) {
   return isSequence ? SEQUENCE_LEAST : ROUNDS_LEAST
 }
 
 /**
- * Says whether too many rounds have no ratio; false as long as there are too few for an interval.
- * @param {(number | null)[]} values
- * @param {boolean} isSequence
+ * Says whether too many rounds have no ratio.
+ * @param {(number | null)[]} values ratios by round; null: a spoiled round
+ * @param {boolean} isSequence the results decided how many rounds there are
+ * @returns {boolean} false also: there are too few rounds for an interval
  */
 export function areSpoiled(values, isSequence) {
-  return values.length >= findRoundsLeast(isSequence) && countCuringRounds(values, isSequence) > 0
+  return values.length >= chooseRoundsLeast(isSequence) && countCuringRounds(values, isSequence) > 0
 }
 
 /**
- * Counts the further good rounds that make spoiled ones few enough.
+ * Computes how many further good rounds bring the share of spoiled rounds below the limit.
  * @param {(number | null)[]} values null: a spoiled round
- * @param {boolean} isSequence
- * @returns {number} 0: they are; Infinity: the number of rounds is fixed, so none can
+ * @param {boolean} isSequence the results decided how many rounds there are
+ * @returns {number} 0: few enough are spoiled; Infinity: the number of rounds is fixed, so no further round can help
  */
 export function countCuringRounds(values, isSequence) {
   const missing = values.filter(value => value === null).length
@@ -65,13 +68,13 @@ export function countCuringRounds(values, isSequence) {
 /**
  * Judges the ratios of rounds.
  * @param {RatiosToJudge} options
- * @returns {{ ratio: Quantity, verdict: Verdict, gapLeast: number }} gapLeast: the one that applied
+ * @returns {{ ratio: Quantity, verdict: Verdict, gapLeast: number }} gapLeast: the gap that applied, a fraction
  */
 export function judgeRounds({ values, seed, isSequence, gapLeast = GAP_LEAST, aaSpread, isSpoiled }) {
   const ratio = isSequence ? summariseSequence(values) : summariseRatios(values, seed)
-  const least = aaSpread === null ? GAP_LEAST : gapLeast
-  const floor = Math.max(least, aaSpread ?? 0)
-  return { ratio, verdict: chooseVerdict({ ratio, floor, isSpoiled }), gapLeast: least }
+  const appliedGap = aaSpread === null ? GAP_LEAST : gapLeast
+  const floor = Math.max(appliedGap, aaSpread ?? 0)
+  return { ratio, verdict: chooseVerdict({ ratio, floor, isSpoiled }), gapLeast: appliedGap }
 }
 
 /**
@@ -91,9 +94,11 @@ export function chooseVerdict({ ratio: { median, low, high }, floor, isSpoiled }
 /** @typedef {NonNullable<Manifest['precision']>} PrecisionTarget */
 
 /**
- * Computes how near the intervals of CPU per request are to the target; A/A pairs and single sidecars do not count.
- * @param {{ target: PrecisionTarget, rounds: number, comparisons: Comparison[] }} run comparisons: of arms that go on
- * @returns {Precision} isReached: false also without any pair; roundsMore: null: not known, or too many
+ * Computes how near the intervals of CPU per request are to the target. A/A pairs and single sidecars do not count.
+ * @param {{ target: PrecisionTarget, rounds: number, comparisons: Comparison[] }} run comparisons: those of arms that the run
+ *   still measures
+ * @returns {Precision} isReached: false also without any pair; width: null without an interval; roundsMore: rounds still
+ *   needed, 0: none, null: not known, or too many
  */
 export function computePrecision({ target, rounds, comparisons }) {
   const pairs = comparisons
@@ -101,33 +106,39 @@ export function computePrecision({ target, rounds, comparisons }) {
     .map(({ a, b, link, cpuLimitCores, load, conditions, contrast, ratio }) => {
       const width = computeIntervalWidth(ratio)
       const isNarrow = isPrecise(ratio, target.width)
-      const roundsMore = isNarrow ? 0 : countNeededRounds(ratio, target.width)
+      const roundsMore = isNarrow ? 0 : estimateNeededRounds(ratio, target.width)
       return { a, b, link, cpuLimitCores, load, conditions, contrast, width, isNarrow, roundsMore }
     })
   return { ...target, rounds, isReached: pairs.length > 0 && pairs.every(pair => pair.isNarrow), pairs }
 }
 
 /**
- * Says whether an interval is narrow enough, with few spoiled rounds.
+ * Says whether an interval is at most so wide as the target, with few spoiled rounds.
  * @param {Quantity} ratio
- * @param {number} widthMost
+ * @param {number} widthMost target, high / low - 1
+ * @returns {boolean} false also: there is no interval
  */
 function isPrecise(ratio, widthMost) {
   const width = computeIntervalWidth(ratio)
   return width !== null && width <= widthMost && !areSpoiled(ratio.values, true)
 }
 
-/** Computes the width of an interval, high / low - 1; null without one. @param {Quantity} ratio */
+/**
+ * Computes the width of an interval, high / low - 1.
+ * @param {Quantity} ratio
+ * @returns {number | null} null: there is no interval
+ */
 function computeIntervalWidth({ low, high }) {
   return low === null || high === null ? null : high / low - 1
 }
 
 /**
- * Counts rounds still needed; null: not known, or too many.
+ * Estimates how many more rounds the target width needs, from the spread of the ratios so far.
  * @param {Quantity} ratio
- * @param {number} widthMost
+ * @param {number} widthMost target, high / low - 1
+ * @returns {number | null} null: not known (fewer than three ratios), or more than the kit allows
  */
-function countNeededRounds({ values, ...ratio }, widthMost) {
+function estimateNeededRounds({ values, ...ratio }, widthMost) {
   const logs = values.flatMap(value => (value === null ? [] : [Math.log(value)]))
   // The spread of two ratios says too little to extrapolate from.
   if (logs.length < 3) return null

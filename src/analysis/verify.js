@@ -21,12 +21,12 @@ const OTHER_KIT = `another version of the kit made this run: only numbers that b
 const ROUNDING = 1e-9
 
 /**
- * Computes a run again from its raw files and records, and compares. Trials that failed are not computed again; of a run of
- * another kit, only numbers that both kits have are compared.
+ * Computes a run again from its raw files and records, and compares it with what was written. Failed trials are not computed
+ * again. If another version of the kit made the run, only numbers that both versions have are compared.
  * @param {{ folder: string, findLoad: (name: string | null) => Pick<LoadGenerator, 'parseResult'>,
- *   kitSha256?: string }} options kitSha256: of this kit's code; absent: the run is taken for this kit's own
- * @returns {{ agrees: boolean, lines: string[] }} agrees: nothing differs, and no record or raw file is lost; lines: what was
- *   compared, what could not be, and the first 20 differences
+ *   kitSha256?: string }} options kitSha256: checksum of this kit's code; absent: this version is taken to have made the run
+ * @returns {{ agrees: boolean, lines: string[] }} agrees: no number differs, and no record or raw file is missing or damaged;
+ *   lines: what was compared, what could not be, and the first 20 differences
  * @throws {BenchError} if the folder holds no run
  */
 export function verifyRun({ folder, findLoad, kitSha256 }) {
@@ -36,14 +36,14 @@ export function verifyRun({ folder, findLoad, kitSha256 }) {
   const { written, differences } = readWrittenSummary(folder, isOfOtherKit)
   const relaxed = manifest.settings.relaxes.map(r => r.gate)
 
-  const without = []
-  let lost = 0
+  const notRecomputed = []
+  let lostCount = 0
   for (const record of records) {
     const again = recomputeRecord({ folder, record, load, relaxed })
     if (typeof again === 'string') {
-      without.push(`${record.trial.id}: ${again}`)
+      notRecomputed.push(`${record.trial.id}: ${again}`)
       // A trial that failed may have left any files or none.
-      if (record.outcome !== 'failed') lost++
+      if (record.outcome !== 'failed') lostCount++
     } else {
       // Numbers that an older kit did not have are not in its records.
       const ours = isOfOtherKit ? pickShape(again, record) : again
@@ -58,22 +58,22 @@ export function verifyRun({ folder, findLoad, kitSha256 }) {
   }
 
   const listed = differences.slice(0, SHOWN_MOST)
-  const rest = differences.length - listed.length
-  const again = records.length - without.length
+  const unlistedCount = differences.length - listed.length
+  const again = records.length - notRecomputed.length
   return {
-    agrees: differences.length === 0 && warnings.length === 0 && lost === 0,
+    agrees: differences.length === 0 && warnings.length === 0 && lostCount === 0,
     lines: [
       ...warnings,
       ...(isOfOtherKit ? [OTHER_KIT] : []),
       `${again} of ${records.length} records were computed again from their raw files`,
-      ...without.map(reason => `not computed again: ${reason}`),
+      ...notRecomputed.map(reason => `not computed again: ${reason}`),
       `not computed again, for there are no raw files of them: ${UNSEEN}`,
       ...listed.map(difference => `differs: ${difference}`),
-      ...(rest > 0 ? [`and ${rest} more`] : []),
-      concludeVerification({
+      ...(unlistedCount > 0 ? [`and ${unlistedCount} more`] : []),
+      renderConclusion({
         differences: differences.length,
-        without: without.length,
-        lost,
+        without: notRecomputed.length,
+        lost: lostCount,
         leftOut: warnings.length,
       }),
     ],
@@ -81,9 +81,11 @@ export function verifyRun({ folder, findLoad, kitSha256 }) {
 }
 
 /**
- * Reads summary.json; written: null if it cannot be read.
+ * Reads summary.json and checks its form.
  * @param {string} folder
- * @param {boolean} isOfOtherKit its form is not checked
+ * @param {boolean} isOfOtherKit another version of the kit made the run: its form is not checked
+ * @returns {{ written: Summary | null, differences: string[] }} written: null if the file cannot be read; differences: the
+ *   reason, or the fault of its form; []: the file is readable and valid
  */
 function readWrittenSummary(folder, isOfOtherKit) {
   try {
@@ -95,8 +97,14 @@ function readWrittenSummary(folder, isOfOtherKit) {
   }
 }
 
-/** @param {{ differences: number, without: number, lost: number, leftOut: number }} counts */
-function concludeVerification({ differences, without, lost, leftOut }) {
+/**
+ * Renders the conclusion of a verification.
+ * @param {{ differences: number, without: number, lost: number, leftOut: number }} counts without: records that were not
+ *   computed again; lost: those of them whose raw files are missing or damaged; leftOut: lines of trials.jsonl that could not
+ *   be read
+ * @returns {string} one line
+ */
+function renderConclusion({ differences, without, lost, leftOut }) {
   if (differences > 0) return `${differences} numbers do not agree`
   if (leftOut > 0) return `${leftOut} lines of trials.jsonl were left out; summary.json agrees with the others`
   if (lost > 0)
@@ -106,9 +114,11 @@ function concludeVerification({ differences, without, lost, leftOut }) {
 }
 
 /**
- * Lists calibrations whose rate or bound is not that of their record. Those without a record or a rate are skipped.
+ * Lists the calibrations whose rate or bound differs from that of their record. Calibrations without a record or a rate are
+ * skipped.
  * @param {Manifest} manifest
  * @param {TrialRecord[]} records
+ * @returns {string[]} []: none differs
  */
 function compareCalibrations({ calibrations }, records) {
   return calibrations.flatMap(({ trialId, ratePerSecond: rate, boundBy }) => {
@@ -120,31 +130,32 @@ function compareCalibrations({ calibrations }, records) {
 }
 
 /**
- * Computes the parts of a record that its raw files give; a string says why they cannot.
+ * Computes the parts of a record that its raw files give.
  * @param {{ folder: string, record: TrialRecord, load: Pick<LoadGenerator, 'parseResult'>, relaxed: string[] }} options
+ * @returns {Partial<TrialRecord> | string} a string: the reason why they cannot be computed
  */
 function recomputeRecord({ folder, record, load, relaxed }) {
   const { trial, outcome } = record
   if (outcome === 'failed') return 'the trial failed'
   try {
     const partial = findRecordPart(record)
-    const ofPart =
+    const rawPart =
       partial && readRawPart(folder, { trialId: trial.id, name: partial.name, schema: partial.part.schema })
-    const damage = ofPart === null ? `${partial?.name}.json is missing or damaged` : null
-    const judgement = partial && ofPart ? { [partial.name]: partial.part.judge(ofPart) } : {}
+    const damage = rawPart === null ? `${partial?.name}.json is missing or damaged` : null
+    const judgement = partial && rawPart ? { [partial.name]: partial.part.judge(rawPart) } : {}
     if (partial && !partial.part.hasWindow) return damage ?? judgement
     const raw = renderRawName(trial)
     const observed = readTrialObservation(folder, raw)
     if (observed === null) return 'observation.json is missing or damaged'
-    const described = computeWindow({ ...observed, armId: trial.arm.id })
-    if (described === null) return 'samples.jsonl has no sample of an edge of the window'
+    const windowNumbers = computeWindow({ ...observed, armId: trial.arm.id })
+    if (windowNumbers === null) return 'samples.jsonl has no sample of an edge of the window'
     const isIdle = trial.arm.load.kind === 'idle'
     // One log has the results of all arms that stood at the same time, in the order of `beside`.
     const place = Math.max(0, record.beside?.findIndex(({ armId }) => armId === trial.arm.id) ?? 0)
     const result = isIdle ? null : readResult({ folder, raw, place, load })
     if (result === null && !isIdle) return "the load generator's log has no result"
     if (damage) return damage
-    const parts = { ...described, load: result, ...judgement }
+    const parts = { ...windowNumbers, load: result, ...judgement }
     return { ...parts, ...judgeTrial(/** @type {Measured} */ ({ ...record, ...parts }), relaxed) }
   } catch (error) {
     if (error instanceof BenchError) return error.message
@@ -153,8 +164,10 @@ function recomputeRecord({ folder, record, load, relaxed }) {
 }
 
 /**
- * Reads an arm's result; null: there is no log, or it has no result.
- * @param {{ folder: string, raw: string, place: number, load: Pick<LoadGenerator, 'parseResult'> }} options place: of the arm in it
+ * Reads the load result of one arm from the log of the generator.
+ * @param {{ folder: string, raw: string, place: number, load: Pick<LoadGenerator, 'parseResult'> }} options place: of the arm
+ *   in the log
+ * @returns {LoadResult | null} null: there is no log, or it has no result
  * @throws {BenchError} for a log of another form
  */
 function readResult({ folder, raw, place, load }) {
@@ -168,7 +181,7 @@ function readResult({ folder, raw, place, load }) {
 }
 
 /**
- * Picks the parts of a value that a shape has.
+ * Picks the members of a value that a shape has, at any depth. Arrays of another length are returned whole.
  * @param {any} value
  * @param {any} shape
  * @returns {any}
@@ -185,13 +198,14 @@ function pickShape(value, shape) {
 }
 
 /**
- * Lists the paths that differ by more than rounding. JSON writes NaN and Infinity as null, so these are equal to null.
+ * Lists the paths at which two values differ by more than rounding. JSON writes NaN and Infinity as null, so they count as
+ * equal to null.
  * @param {unknown} computed
  * @param {unknown} written
- * @param {string} at the path of both
- * @returns {string[]} []: none differs
+ * @param {string} path the path of both values
+ * @returns {string[]} one line for each path; []: they do not differ
  */
-function listDifferingPaths(computed, written, at) {
+function listDifferingPaths(computed, written, path) {
   const [a, b] = /** @type {any[]} */ ([computed, written].map(v => (v === undefined ? null : v)))
   if (typeof a === 'number' && typeof b === 'number' && Math.abs(a - b) <= ROUNDING * Math.max(1, Math.abs(a)))
     return []
@@ -201,25 +215,30 @@ function listDifferingPaths(computed, written, at) {
       listDifferingPaths(
         readMember(a, name),
         readMember(b, name),
-        `${at}${/^\d+$/.test(name) ? `[${name}]` : `.${name}`}`,
+        `${path}${/^\d+$/.test(name) ? `[${name}]` : `.${name}`}`,
       ),
     )
   }
   const isNothing = (/** @type {unknown} */ v) => v === null || (typeof v === 'number' && !Number.isFinite(v))
   if (a === b || (isNothing(a) && isNothing(b))) return []
-  return [`${at} is ${renderShortJson(b)}, and the records say ${renderShortJson(a)}`]
+  return [`${path} is ${renderShortJson(b)}, and the records say ${renderShortJson(a)}`]
 }
 
 /**
- * Reads an object's own member, and no inherited one such as `constructor`.
+ * Reads an own member of an object, and no inherited one such as `constructor`.
  * @param {any} value
  * @param {string} name
+ * @returns {any} undefined: the object does not have it
  */
 function readMember(value, name) {
   return Object.hasOwn(value, name) ? value[name] : undefined
 }
 
-/** @param {unknown} value */
+/**
+ * Renders a value as JSON, cut after 80 characters.
+ * @param {unknown} value
+ * @returns {string}
+ */
 function renderShortJson(value) {
   const text = JSON.stringify(value)
   return text.length > 80 ? `${text.slice(0, 80)}…` : text

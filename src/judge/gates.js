@@ -21,11 +21,12 @@ export const GATES = new Map(
 )
 
 /**
- * Judges a trial from its record alone. It is invalid if the gates spoil all its uses; boundBy is null for idle and interleaved
- * arms, isSteady for idle ones and those in turns.
+ * Judges a trial from its record alone: it finds what bound the trial, and applies the gates.
  * @param {Measured} record
  * @param {string[]} relaxed gates that the experiment sets aside
- * @returns {Pick<TrialRecord, 'boundBy' | 'isSteady' | 'gates' | 'outcome' | 'reasons'>}
+ * @returns {Pick<TrialRecord, 'boundBy' | 'isSteady' | 'gates' | 'outcome' | 'reasons'>} outcome: `invalid` if the gates spoil
+ *   all uses; boundBy: null for idle and interleaved arms; isSteady: null for idle arms and those in turns; gates, reasons: []
+ *   if no gate failed
  */
 export function judgeTrial(record, relaxed) {
   const { generatorCpus, host, loadHost, load, trial } = record
@@ -60,28 +61,31 @@ export function judgeTrial(record, relaxed) {
 }
 
 /**
- * Scales the CPU of an open loop in turns to the arm's own turns: over the whole window none but the generator looks busy.
+ * Scales the CPU of an open loop in turns to the arm's own turns: over the whole window only the generator looks busy.
  * @param {Measured} record
+ * @returns {TrialRecord['processes']} unchanged for any other load
  */
 function scaleCpuToTurns({ processes, load, window, trial }) {
   if (!load?.interleaved || !window || trial.arm.load.kind !== 'open') return processes
-  const times = window.seconds / load.interleaved.seconds
+  const turnFactor = window.seconds / load.interleaved.seconds
   return processes.map(({ busiestThreadCores: busiest, ...p }) => {
-    const scale = p.role === 'generator' ? 1 : times
+    const scale = p.role === 'generator' ? 1 : turnFactor
     return { ...p, cpuCores: p.cpuCores * scale, busiestThreadCores: busiest && busiest * scale }
   })
 }
 
 /**
- * Lists the failures of all gates that are not relaxed. Idle trials meet no gate of the load.
+ * Lists the failures of all gates that are not relaxed. Gates of the load do not judge idle trials.
  * @param {Measured} record
- * @param {string[]} [relaxed] the names of those that are; none by default
- * @returns {GateFinding[]} []: none failed
+ * @param {string[]} [relaxed] names of gates that the experiment sets aside
+ * @returns {GateFinding[]} []: no gate failed
  */
 export function findGates(record, relaxed = []) {
   const isIdle = record.trial.arm.load.kind === 'idle'
-  const judging = [...GATES.values()].filter(({ name, isOfLoad }) => !relaxed.includes(name) && !(isIdle && isOfLoad))
-  return judging.flatMap(({ name, spoils, find }) =>
+  const appliedGates = [...GATES.values()].filter(
+    ({ name, isOfLoad }) => !relaxed.includes(name) && !(isIdle && isOfLoad),
+  )
+  return appliedGates.flatMap(({ name, spoils, find }) =>
     find(record)
       .filter(failure => typeof failure === 'string' || typeof failure === 'object')
       .map(failure => ({ gate: name, spoils, ...(typeof failure === 'string' ? { reason: failure } : failure) })),
@@ -91,6 +95,7 @@ export function findGates(record, relaxed = []) {
 /**
  * Says whether the verified requests of the two halves of the window differ by at most 20 % of their mean.
  * @param {LoadResult} load
+ * @returns {boolean}
  */
 export function isSteady({ verified, verifiedInSecondHalf }) {
   const first = verified - verifiedInSecondHalf

@@ -10,8 +10,8 @@ const POINTS_LEAST = 3
 
 /**
  * Fits a line of bytes over the number of sidecars.
- * @param {Points} pairs
- * @returns {GrowthFit['memory']} null: fewer than three numbers of sidecars
+ * @param {Points} pairs bytes by number of sidecars
+ * @returns {GrowthFit['memory']} low, high: the interval of the slope; null: fewer than three numbers of sidecars
  */
 export function fitMemory(pairs) {
   const fit = fitOverSidecars(pairs)
@@ -23,8 +23,8 @@ export function fitMemory(pairs) {
 
 /**
  * Fits a line of CPU seconds over the number of sidecars.
- * @param {Points} pairs
- * @returns {ControlNeed['rolloutCpu']} null: fewer than three numbers of sidecars
+ * @param {Points} pairs seconds by number of sidecars
+ * @returns {ControlNeed['rolloutCpu']} low, high: the interval of the slope; null: fewer than three numbers of sidecars
  */
 export function fitCpu(pairs) {
   const fit = fitOverSidecars(pairs)
@@ -35,8 +35,10 @@ export function fitCpu(pairs) {
 }
 
 /**
- * Fits a line through the median at each number of sidecars; null: there are fewer than three numbers.
+ * Fits a line through the median at each number of sidecars.
  * @param {Points} pairs
+ * @returns base, slope: of the line; low, high: the interval of the slope; points: sidecars, median and residual; null: fewer
+ *   than three numbers of sidecars
  */
 function fitOverSidecars(pairs) {
   const points = [...groupBy(pairs, ([sidecars]) => sidecars)]
@@ -60,6 +62,7 @@ function fitOverSidecars(pairs) {
  * @param {number} value
  * @param {number} residual
  * @param {{ digits?: number, digitsOff?: number }} [options]
+ * @returns {string}
  */
 export function renderOff(value, residual, { digits = 1, digitsOff = digits } = {}) {
   return `${value.toFixed(digits)} (${residual >= 0 ? '+' : ''}${residual.toFixed(digitsOff)})`

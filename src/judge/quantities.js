@@ -30,8 +30,9 @@ const PERCENTILES = { p50: '50', p90: '90', p95: '95', p99: '99', p999: '99.9' }
 const PERCENTILE_NAMES = /** @type {(keyof typeof PERCENTILES)[]} */ (Object.keys(PERCENTILES))
 
 /**
- * Says whether no sidecar of an arm ends in the window: one that does is in no sum.
+ * Says whether no sidecar of an arm ends in the window. Sums exclude one that does.
  * @param {Pick<Arm, 'conditions'>} arm
+ * @returns {boolean}
  */
 const hasNoEnding = arm => !arm.conditions.ending
 
@@ -279,9 +280,9 @@ export const SHOWN_BY_DEFAULT = ['throughput', 'cpuPerRequest', 'rss']
 export const [PRIMARY] = ROWS
 
 /**
- * Makes a measure of what a new connection adds to a request over a kept one, in the same round; null with kept connections.
- * @param {(record: TrialRecord) => number | null} costOf a request
- * @returns {QuantityRow['measure']}
+ * Creates a measure of what a new connection adds to a request over a kept one, in the same round.
+ * @param {(record: TrialRecord) => number | null} costOf computes the cost of a request; null: not measured
+ * @returns {QuantityRow['measure']} its result is null with kept connections
  */
 function createConnectionMeasure(costOf) {
   return ({ record, kept }) => {
@@ -292,17 +293,19 @@ function createConnectionMeasure(costOf) {
 }
 
 /**
- * Says whether services have network namespaces, as redirected arms and those beside them do.
+ * Says whether the services of an arm have network namespaces, as redirected arms and those beside them do.
  * @param {Pick<Arm, 'conditions'>} arm
+ * @returns {boolean}
  */
 function hasNamespaces({ conditions }) {
   return conditions.interception !== undefined
 }
 
 /**
- * Makes the row of a percentile of response times.
+ * Creates the row of a percentile of response times.
  * @param {keyof typeof PERCENTILES} name
- * @param {{ isCompared?: boolean, isMain?: boolean }} [roles] isMain: of latency
+ * @param {{ isCompared?: boolean, isMain?: boolean }} [roles] isMain: the percentile that stands for latency in headlines and
+ *   charts
  * @returns {QuantityRow}
  */
 function createPercentileRow(name, { isCompared = false, isMain = false } = {}) {
@@ -340,13 +343,17 @@ function createPercentileRow(name, { isCompared = false, isMain = false } = {}) 
   }
 }
 
-/** @param {string} share of the requests */
+/**
+ * Renders the definition of a percentile of response times.
+ * @param {string} share of the requests, in words
+ * @returns {string}
+ */
 function defineTime(share) {
   return `The time that ${share} of the requests of the window took at most, from sending to the last byte. In the open loop it is latency at an equal rate; in the closed loop it is the response time at saturation, which follows from the rate and the number of users (Little's law), and is no latency.`
 }
 
 /**
- * Makes the row of what sidecars add to a percentile.
+ * Creates the row of what sidecars add to a percentile.
  * @param {keyof typeof PERCENTILES} percentile
  * @returns {QuantityRow}
  */
@@ -375,7 +382,7 @@ function createAddedPercentileRow(percentile) {
 }
 
 /**
- * Makes the row of a time of answers in chunks: the median of those that the kit itself read.
+ * Creates the row of a time of answers in chunks: the median of the answers that the kit itself read.
  * @param {'firstByteMs' | 'longestGapMs'} header
  * @param {string} name
  * @param {Pick<QuantityRow, 'label' | 'definition'>} words
@@ -391,12 +398,12 @@ function createStreamRow(header, name, words) {
     use: 'latency',
     ...words,
     measure: ({ record: { streams = [] } }) =>
-      streams.length === 0 ? null : summariseValues(streams.map(one => one[header])).median,
+      streams.length === 0 ? null : summariseValues(streams.map(stream => stream[header])).median,
   }
 }
 
 /**
- * Makes the row of a kind of memory, which is compared if it has `words`.
+ * Creates the row of a kind of memory. It is compared if it has `words`.
  * @param {'rss' | 'anon' | 'peak' | 'workingSet' | 'pss'} name
  * @param {Pick<QuantityRow, 'label' | 'short' | 'definition' | 'chart'> & { words?: string, isHeadline?: boolean }} options
  *   words: its name in a comparison
@@ -430,8 +437,9 @@ function createMemoryRow(name, { words, isHeadline, ...row }) {
 }
 
 /**
- * Lists the rows of quantities in which arms are compared.
+ * Lists the rows of the quantities in which arms are compared.
  * @param {Load['kind'][]} [kinds] absent: under any load
+ * @returns rows whose `compared` is present
  */
 export function listComparedQuantities(kinds) {
   return Object.values(QUANTITIES).flatMap(({ compared, ...row }) =>
@@ -440,20 +448,22 @@ export function listComparedQuantities(kinds) {
 }
 
 /**
- * Finds the use that a trial must be good for to have a quantity.
+ * Chooses the use that a trial must be good for to have a quantity under a load.
  * @param {Pick<QuantityRow, 'use' | 'useOfClosed'>} row
  * @param {Pick<Load, 'kind'>} load
+ * @returns {Use}
  */
 export function findRequiredUse({ use, useOfClosed = use }, { kind }) {
   return kind === 'closed' ? useOfClosed : use
 }
 
 /**
- * Measures a quantity of an arm in a round, by the first trial that counts, is good for its use and has it (`findRoundValue`);
- * null: there is none.
+ * Measures a quantity of an arm in a round, by the first trial that counts, is good for its use and has the quantity
+ * (`findRoundValue`).
  * @param {QuantityRow} row
- * @param {TrialRecord[]} trials
- * @param {Omit<RoundRecords, 'record'>} [beside]
+ * @param {TrialRecord[]} trials of the arm in the round
+ * @param {Omit<RoundRecords, 'record'>} [beside] the service, and the records of arms that the arm is held against
+ * @returns {number | null} in the unit of the header; null: no trial has it
  */
 export function measureRound(row, trials, beside = {}) {
   if (trials.length === 0) return null
@@ -462,11 +472,11 @@ export function measureRound(row, trials, beside = {}) {
 }
 
 /**
- * Reads a quantity of an arm, or of one service's sidecar, in a summary; median null and values [] if the summary lacks it.
+ * Reads a quantity of an arm, or of one service's sidecar, from a summary.
  * @param {SummaryArm} arm
- * @param {string} name
- * @param {string | null} [service]
- * @returns {Quantity}
+ * @param {string} name a key of QUANTITIES
+ * @param {string | null} [service] null: the arm's own quantity
+ * @returns {Quantity} median: null and values: [] if the summary lacks it
  */
 export function findQuantity(arm, name, service = null) {
   const row = QUANTITIES[name]
@@ -478,9 +488,11 @@ export function findQuantity(arm, name, service = null) {
 }
 
 /**
- * Nests quantities by header as in summary.json, without those that the load does not have, and sparse ones without a value.
- * @param {Record<string, Quantity>} quantities
+ * Nests quantities by header, as in summary.json. Those that the load does not have, and sparse ones without a value, are left
+ * out.
+ * @param {Record<string, Quantity>} quantities by header
  * @param {Pick<Load, 'kind'>} load
+ * @returns {Record<string, any>} quantities, and objects of quantities by group
  */
 export function nestQuantities(quantities, load) {
   /** @type {Record<string, any>} */
@@ -497,19 +509,21 @@ export function nestQuantities(quantities, load) {
 }
 
 /**
- * Finds the object that holds a quantity in a summary; null: not under such a load; undefined: at the top.
+ * Chooses the object that holds a quantity in a summary.
  * @param {QuantityRow} row
  * @param {Pick<Load, 'kind'>} load
+ * @returns {string | null | undefined} null: the load does not have the quantity; undefined: it is a member of the arm
  */
 function findQuantityGroup({ group }, { kind }) {
   return typeof group === 'object' ? (group[kind] ?? null) : group
 }
 
 /**
- * Formats a value with the digits of its row, and with no unit but `%`. Cores that would round to 0, as those of idle sidecars do,
- * get one significant digit.
+ * Formats a value with the digits of its row; `%` is the only unit that it adds. Cores that would round to 0, as those of idle
+ * sidecars do, get one significant digit.
  * @param {Pick<QuantityRow, 'unit' | 'scale' | 'digits'>} row
  * @param {number} value in the unit of the header
+ * @returns {string}
  */
 export function formatValue({ unit, scale = 1, digits }, value) {
   const text = (value / scale).toFixed(digits)

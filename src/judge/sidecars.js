@@ -40,8 +40,11 @@ const APART_LEAST_SECONDS = 0.05
  */
 
 /**
- * Follows the sidecars of a trial, sample by sample. The first sample after a start or `clear` says which sidecars there are.
- * @param {{ most?: number }} [options] most: points of a series, beyond which older ones are thinned
+ * Creates a tracker that follows the sidecars of a trial, sample by sample. The first sample after the start or after `clear`
+ * determines which sidecars there are.
+ * @param {{ most?: number }} [options] most: the largest number of points of a series, beyond which older ones are thinned
+ * @returns clear: forgets the sidecars; sample: adds a sample; snapshot: returns each sidecar as it is now; series: returns
+ *   each sidecar over the trial
  */
 export function createSidecars({ most = POINTS_MOST } = {}) {
   /** @type {Tracked[]} */
@@ -51,8 +54,9 @@ export function createSidecars({ most = POINTS_MOST } = {}) {
       tracked = []
     },
     /**
+     * Adds a sample of all processes.
      * @param {{ specs: Pick<ProcessSpec, 'service' | 'role' | 'cpuLimitCores'>[], windowStartMs: number,
-     *   sample: Pick<Sample, 'epochMs'> & { readings: (Reading | undefined)[] } }} sampled
+     *   sample: Pick<Sample, 'epochMs'> & { readings: (Reading | undefined)[] } }} sampled sample: a reading is undefined if the process could not be read
      */
     sample({ specs, sample, windowStartMs }) {
       if (tracked.length === 0) {
@@ -68,8 +72,10 @@ export function createSidecars({ most = POINTS_MOST } = {}) {
 }
 
 /**
+ * Creates the tracked state of a sidecar of which nothing was read yet.
  * @param {Pick<ProcessSpec, 'service' | 'cpuLimitCores'>} spec
- * @param {number} place
+ * @param {number} place in the readings of a sample
+ * @returns {Tracked}
  */
 function trackSidecar({ service, cpuLimitCores }, place) {
   const unknown = { cores: null, ofCap: null, isThrottled: null, throttledFraction: null }
@@ -83,9 +89,10 @@ function trackSidecar({ service, cpuLimitCores }, place) {
 }
 
 /**
- * Adds a reading to the tracked sidecar. One that is undefined, or has NaN, could not be read; one within 50 ms of the last is
- * ignored.
- * @param {{ sidecar: Tracked, reading: Reading | undefined, seconds: number, most: number }} options
+ * Adds a reading to a tracked sidecar. A reading that is undefined, or has NaN, could not be read; a reading within 50 ms of
+ * the last one is ignored.
+ * @param {{ sidecar: Tracked, reading: Reading | undefined, seconds: number, most: number }} options seconds: from the start of
+ *   the window; most: points of a series
  */
 function addReading({ sidecar, reading, seconds, most }) {
   const { now, series, last } = sidecar
@@ -100,11 +107,11 @@ function addReading({ sidecar, reading, seconds, most }) {
 
   Object.assign(now, { cores: null, ofCap: null, isThrottled: null })
   if (!isRead) return
-  const used = last === null ? null : reading.cpuSeconds - last.reading.cpuSeconds
+  const usedSeconds = last === null ? null : reading.cpuSeconds - last.reading.cpuSeconds
   // A counter that fell is of another process, which began anew.
-  if ((elapsed !== null && elapsed < 0) || (used !== null && used < 0)) sidecar.first = null
-  else if (last !== null && elapsed !== null && used !== null) {
-    now.cores = used / elapsed
+  if ((elapsed !== null && elapsed < 0) || (usedSeconds !== null && usedSeconds < 0)) sidecar.first = null
+  else if (last !== null && elapsed !== null && usedSeconds !== null) {
+    now.cores = usedSeconds / elapsed
     now.ofCap = now.cpuLimitCores === null ? null : now.cores / now.cpuLimitCores
     appendPoint(series.cores, [seconds, now.cores], most)
     const throttled = subtract(reading.throttledPeriods, last.reading.throttledPeriods)
@@ -117,9 +124,10 @@ function addReading({ sidecar, reading, seconds, most }) {
 }
 
 /**
- * Finds the share of throttled periods between two readings; null: not known.
+ * Computes the share of throttled periods between two readings.
  * @param {Reading | null} first
  * @param {Reading} reading
+ * @returns {number | null} null: no period passed, or the periods are not known
  */
 function computeThrottledFraction(first, reading) {
   const periods = subtract(reading.periods, first?.periods)

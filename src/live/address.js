@@ -10,9 +10,10 @@ import { UsageError } from '../lib/errors.js'
  */
 
 /**
- * Parses the address of a server: `8080` and `:8080` are of 127.0.0.1; others have an IP address, as `0.0.0.0:8080` and `[::1]:8080`.
+ * Parses the address of a server. `8080` and `:8080` mean 127.0.0.1; other addresses have an IP address, such as `0.0.0.0:8080`
+ * and `[::1]:8080`.
  * @param {string} text
- * @param {string} option such as `--live`
+ * @param {string} option for the error, such as `--live`
  * @returns {LiveAddress}
  * @throws {UsageError} without a port up to 65535, or if the host is no IP address, such as a name
  */
@@ -30,8 +31,9 @@ export function parseAddress(text, option) {
 }
 
 /**
- * Writes an address with its port as in a URL: IPv6 in brackets.
+ * Renders an address with its port as in a URL: IPv6 in brackets.
  * @param {{ host: string, port: number }} address
+ * @returns {string}
  */
 export function joinAddress({ host, port }) {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`

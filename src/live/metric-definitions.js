@@ -53,16 +53,18 @@ const COUNTERS = {
 }
 
 /**
- * Declares the metrics in a registry. They are set by name.
+ * Declares the metrics in a registry.
  * @param {import('prom-client').Registry} registry
+ * @returns set: sets a gauge; clear: removes the series of gauges; add: adds to a counter; follow: creates a function that
+ *   raises a counter with readings; all by the metric's name
  */
 export function declareMetrics(registry) {
   /** @type {<Name extends string, Metric>(Kind: new (options: any) => Metric, of: Record<Name, Definitions[string]>) => Record<Name, Metric>} */
   const make = (Kind, definitions) => {
-    const made = Object.entries(definitions).map(([name, [labelNames, help]]) => {
+    const entries = Object.entries(definitions).map(([name, [labelNames, help]]) => {
       return [name, new Kind({ name: PREFIX + name, help, labelNames, registers: [registry] })]
     })
-    return Object.fromEntries(made)
+    return Object.fromEntries(entries)
   }
   /** @type {Record<string, Gauge>} */
   const gauges = make(Gauge, { ...GAUGES, ...QUANTITY_GAUGES })
@@ -73,7 +75,7 @@ export function declareMetrics(registry) {
       if (isNumber(value)) gauges[name].set(labels, value)
       else gauges[name].remove(labels)
     },
-    /** Removes the series of gauges, by default of all. */
+    /** Removes the series of gauges, by default those of all. */
     clear(names = Object.keys(gauges)) {
       for (const name of names) {
         gauges[name].reset()
@@ -89,18 +91,19 @@ export function declareMetrics(registry) {
      *   from: the reading to count from; Infinity: that is the first, which adds nothing
      */
     follow(name, labels, from) {
-      let last = from
+      let lastReading = from
       return reading => {
         if (!isNumber(reading)) return
         // Adding 0 makes the series appear before it rises.
-        counters[name].inc(labels, reading > last ? reading - last : 0)
-        last = reading
+        counters[name].inc(labels, reading > lastReading ? reading - lastReading : 0)
+        lastReading = reading
       }
     },
   }
 }
 
 /**
+ * Says whether a value is a finite number.
  * @param {number | null} value
  * @returns {value is number}
  */

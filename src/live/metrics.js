@@ -18,9 +18,10 @@ const PHASES = ['parity', 'starting', 'warm-up', 'window', 'tail', 'stopping']
 const OUTCOMES = ['completed', 'failed', 'invalid']
 
 /**
- * Serves the metrics of a run to Prometheus, at /metrics. Each event that is published changes them. Other paths are answered 404,
- * and other methods 405.
+ * Serves the metrics of a run to Prometheus, at /metrics. Other paths are answered 404, and other methods 405.
  * @param {{ address: import('./address.js').LiveAddress }} options
+ * @returns {Promise<{ url: string, publish: (event: RunEvent) => void, close: () => Promise<void> }>} url: of the metrics;
+ *   publish: changes them by an event
  * @throws {import('../lib/errors.js').BenchError} when nothing can be served there
  */
 export async function startMetricsServer({ address }) {
@@ -40,9 +41,9 @@ export async function startMetricsServer({ address }) {
 }
 
 /**
- * Makes the metrics of a run. Unknown values are absent, never 0; the gauges of a sidecar go with its trial.
- * @returns {{ apply: (event: RunEvent) => void, text: () => Promise<string>, contentType: string }}
- *   apply: changes the metrics by an event; text: all metrics in the text format of Prometheus
+ * Creates the metrics of a run. Unknown values are absent, never 0; the gauges of a sidecar are removed with its trial.
+ * @returns {{ apply: (event: RunEvent) => void, text: () => Promise<string>, contentType: string }} apply: changes the metrics
+ *   by an event; text: all metrics in the text format of Prometheus
  */
 export function createMetrics() {
   const registry = new Registry()
@@ -100,6 +101,7 @@ export function createMetrics() {
 }
 
 /**
+ * Sets the gauge of the current phase to 1, and those of the others to 0.
  * @param {Metrics} metrics
  * @param {Phase | null} phase null: between trials, or at the end
  */
@@ -108,9 +110,10 @@ function setPhase(metrics, phase) {
 }
 
 /**
- * Makes the functions that put the samples, counts and record of a trial into the metrics.
+ * Creates the functions that put the samples, counts and record of a trial into the metrics.
  * @param {Metrics} metrics
  * @param {Trial} trial
+ * @returns count: sets the requests so far; sample: adds a sample; end: adds the record
  */
 function followTrial(metrics, { arm }) {
   const labels = createLabels(arm)
@@ -148,10 +151,11 @@ function followTrial(metrics, { arm }) {
 }
 
 /**
- * Makes the function that puts readings of a sidecar into the metrics. Its counters add what is used after the first reading.
+ * Creates the function that puts readings of a sidecar into the metrics. Its counters add what is used after the first reading.
  * @param {Metrics} metrics
  * @param {Labels} labels
  * @param {ProcessSpec} spec
+ * @returns {(reading: Reading) => void}
  */
 function followSidecar(metrics, labels, { cpuLimitCores }) {
   metrics.set('sidecar_cap_cores', labels, cpuLimitCores)
@@ -169,7 +173,8 @@ function followSidecar(metrics, labels, { cpuLimitCores }) {
 }
 
 /**
- * Sets the gauges of an arm to the quantities of its last trial. A gauge without a value is removed, and an idle trial sets none.
+ * Sets the gauges of an arm to the quantities of its last trial. A gauge without a value is removed, and an idle trial sets
+ * none.
  * @param {Metrics} metrics
  * @param {TrialRecord} record
  */
@@ -187,9 +192,9 @@ function setQuantities(metrics, record) {
 }
 
 /**
- * Makes the labels of an arm, without `rate` if its load has none.
+ * Creates the labels of an arm.
  * @param {Arm} arm
- * @returns {Labels}
+ * @returns {Labels} without `rate` if its load has none
  */
 function createLabels(arm) {
   const rate = arm.load.ratePerSecond

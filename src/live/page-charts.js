@@ -12,23 +12,27 @@ const PERIOD_MS = 500
 // `createColours` gives this index to arms without sidecars, whose CPU per request is none of a sidecar.
 const COLOUR_WITHOUT_SIDECARS = 0
 
-/** Makes the charts. Each draws itself at most twice a second, if it has changed and the page is visible. */
+/**
+ * Creates the charts. Each draws itself at most twice a second, if it has changed and the page is visible.
+ * @returns drawSeries: draws the sidecars of a trial; clearSeries: hides that chart; drawAllRounds: draws the rounds of all
+ *   arms
+ */
 export function createCharts() {
   const overTime = createPanel('over-time')
   const throughput = createPanel('throughput')
   const cpuPerRequest = createPanel('cpu-per-request')
   return {
     /**
-     * Draws the series of the first sidecars of a trial, SIDECARS_SHOWN at most. Without any point yet, the chart before stays.
+     * Draws the series of the first SIDECARS_SHOWN sidecars of a trial. Without any point yet, the previous chart stays.
      * @param {SidecarSeries[]} series
-     * @param {string} trial
+     * @param {string} trial its name
      */
     drawSeries(series, trial) {
       if (!series.some(({ cores, anonBytes }) => cores.length + anonBytes.length > 0)) return
       const drawnSeries = series.slice(0, SIDECARS_SHOWN)
-      const which =
+      const sidecarsNote =
         series.length > drawnSeries.length ? `, the first ${drawnSeries.length} of ${series.length} sidecars` : ''
-      overTime(() => drawOverTime({ title: `CPU and memory of ${trial}${which}`, sidecars: drawnSeries }))
+      overTime(() => drawOverTime({ title: `CPU and memory of ${trial}${sidecarsNote}`, sidecars: drawnSeries }))
     },
     clearSeries: () => overTime(null),
     /**
@@ -36,21 +40,25 @@ export function createCharts() {
      * @param {import('./results.js').LiveRow[]} rows
      */
     drawAllRounds(rows) {
-      const all = rows.map(row => ({ ...row, quantity: row.throughput }))
-      const ofSidecars = rows
+      const throughputRows = rows.map(row => ({ ...row, quantity: row.throughput }))
+      const cpuRows = rows
         .filter(row => row.colour !== COLOUR_WITHOUT_SIDECARS)
         .map(row => ({ ...row, quantity: row.cpuPerRequest }))
-      const draw = (/** @type {string} */ title, /** @type {string} */ unit, /** @type {typeof all} */ drawn) =>
-        drawn.length === 0 ? null : () => drawRounds({ title, unit, digits: 0, rows: drawn })
-      throughput(draw('Requests/s, round by round', 'requests/s', all))
-      cpuPerRequest(draw('CPU per request, round by round', 'µs', ofSidecars))
+      const draw = (
+        /** @type {string} */ title,
+        /** @type {string} */ unit,
+        /** @type {typeof throughputRows} */ drawn,
+      ) => (drawn.length === 0 ? null : () => drawRounds({ title, unit, digits: 0, rows: drawn }))
+      throughput(draw('Requests/s, round by round', 'requests/s', throughputRows))
+      cpuPerRequest(draw('CPU per request, round by round', 'µs', cpuRows))
     },
   }
 }
 
 /**
- * Makes a figure, and returns the function that sets its chart.
+ * Creates a figure.
  * @param {string} id of the element in page.html
+ * @returns {(next: (() => Chart) | null) => void} sets the chart; null: the figure is hidden
  */
 function createPanel(id) {
   const dark = matchMedia('(prefers-color-scheme: dark)')
@@ -60,13 +68,13 @@ function createPanel(id) {
   /** @type {import('echarts').ECharts | undefined} */
   let instance
   /** @type {(() => Chart) | null} */
-  let make = null
+  let createChart = null
   let isChanged = false
   const draw = () => {
     isChanged = false
-    figure.hidden = make === null
-    if (make === null) return
-    const { title, description, height, option } = make()
+    figure.hidden = createChart === null
+    if (createChart === null) return
+    const { title, description, height, option } = createChart()
     setText(caption, title)
     place.setAttribute('aria-label', description)
     place.style.height = `${height}px`
@@ -83,7 +91,7 @@ function createPanel(id) {
   })
   /** @param {(() => Chart) | null} next null: the figure is hidden */
   return next => {
-    make = next
+    createChart = next
     isChanged = true
   }
 }

@@ -1,8 +1,9 @@
 /** The page's elements. They take text, never markup: names and error messages may say anything. Runs in browsers. */
 
 /**
- * Finds an element.
+ * Finds an element by its id.
  * @param {string} id
+ * @returns {HTMLElement}
  * @throws {Error} when page.html lacks it
  */
 export function findElement(id) {
@@ -12,9 +13,10 @@ export function findElement(id) {
 }
 
 /**
- * Makes an element.
+ * Creates an element.
  * @param {string} tag
  * @param {{ text?: string, attributes?: Record<string, string>, children?: Element[] }} [options] children: follow the text
+ * @returns {HTMLElement} not yet in the page
  */
 export function createElement(tag, { text, attributes = {}, children = [] } = {}) {
   const element = document.createElement(tag)
@@ -25,7 +27,7 @@ export function createElement(tag, { text, attributes = {}, children = [] } = {}
 }
 
 /**
- * Sets a text. An equal text is not set: a screen reader would read it again.
+ * Sets the text of an element. An equal text is not set again, since a screen reader would read it again.
  * @param {Element} element
  * @param {string | null} text null: empty
  */

@@ -20,11 +20,14 @@ const COLUMNS = [
 ]
 const NUMBERS = ['requests/s', 'µs/request', 'p99 ms']
 
-/** Makes the list of sidecars. */
+/**
+ * Creates the list of sidecars.
+ * @returns {{ update: (sidecars: SidecarNow[]) => void }} update: shows sidecars
+ */
 export function createSidecarList() {
   const section = findElement('sidecars-section')
   const list = findElement('sidecars')
-  let names = ''
+  let shownKey = ''
   return {
     /**
      * Updates the list of sidecars. Elements are made anew only if services or limits differ.
@@ -33,14 +36,18 @@ export function createSidecarList() {
     update(sidecars) {
       section.hidden = sidecars.length === 0
       const listKey = JSON.stringify(sidecars.map(({ service, cpuLimitCores }) => [service, cpuLimitCores]))
-      if (listKey !== names) list.replaceChildren(...sidecars.map(createItem))
-      names = listKey
+      if (listKey !== shownKey) list.replaceChildren(...sidecars.map(createItem))
+      shownKey = listKey
       for (const [i, sidecar] of sidecars.entries()) updateItem(list.children[i], sidecar)
     },
   }
 }
 
-/** Makes the item of a sidecar, with a meter if it has a CPU limit. @param {SidecarNow} sidecar */
+/**
+ * Creates the item of a sidecar, with a meter if it has a CPU limit.
+ * @param {SidecarNow} sidecar
+ * @returns {HTMLElement}
+ */
 function createItem({ service, cpuLimitCores }) {
   const name = createElement('span', { text: service, attributes: { class: 'name' } })
   const words = createElement('span', { attributes: { class: 'words' } })
@@ -52,6 +59,7 @@ function createItem({ service, cpuLimitCores }) {
 }
 
 /**
+ * Updates the numbers of a sidecar's item.
  * @param {Element} item
  * @param {SidecarNow} sidecar
  */
@@ -65,7 +73,10 @@ function updateItem(item, sidecar) {
   meter.setAttribute('aria-valuetext', renderCpuUse(sidecar))
 }
 
-/** Makes the table of ended trials. */
+/**
+ * Creates the table of ended trials.
+ * @returns {{ update: (results: LiveResult[], rows: LiveRow[]) => void }} update: shows results
+ */
 export function createTrialTable() {
   const section = findElement('trials-section')
   const head = findElement('trials-head')
@@ -93,9 +104,10 @@ export function createTrialTable() {
 }
 
 /**
- * Makes a cell. The column's name is an attribute that the style shows on narrow screens.
+ * Creates a cell. The name of the column is an attribute that the style shows on narrow screens.
  * @param {'td' | 'th'} tag
  * @param {{ name: string, text: string }} cell
+ * @returns {HTMLElement}
  */
 function createCell(tag, { name, text }) {
   const role = tag === 'th' ? 'columnheader' : 'cell'

@@ -70,8 +70,8 @@ function followEvents() {
 }
 
 /**
- * Adds to the kept series, which are thinned as the server thins its own.
- * @param {SidecarSeries[]} points that are new
+ * Adds points to the series, which are thinned as the server thins its own.
+ * @param {SidecarSeries[]} points new ones, by sidecar
  */
 function addPoints(points) {
   for (const added of points) {
@@ -93,19 +93,19 @@ function addPoints(points) {
 function updateFromSnapshot(snapshot) {
   const { runId, experiment, question, phase, progress, done, trials, arm, outcomes, ending } = snapshot
   const trial = renderTrialPlace(snapshot)
-  const now = phase ?? ending?.outcome
+  const status = phase ?? ending?.outcome
   const arms = arm === null ? null : [arm.name, renderArm(arm)].filter(Boolean).join(', ')
   setTextById('experiment', experiment ?? 'sidecar-bench')
   setTextById('question', question)
   setTextById('run', runId === null ? null : `run ${runId}`)
-  setTextById('phase', now ?? 'between trials')
+  setTextById('phase', status ?? 'between trials')
   setTextById('arm', arms)
   setTextById('so-far', snapshot.parts.map(part => `${renderPlace(part)}: ${renderValues(part)}.`).join(' '))
   setTextById('progress', [progress, trial].filter(Boolean).join(', ') || '–')
   setTextById('rate', renderNumber(snapshot.ratePerSecond))
   setTextById('failed', `${renderNumber(snapshot.failed)} in this trial, ${snapshot.failedInAll} in all`)
   setTextById('outcomes', `${outcomes.completed} completed, ${outcomes.failed} failed, ${outcomes.invalid} invalid`)
-  document.title = [experiment, trial, now].filter(Boolean).join(', ') || 'sidecar-bench'
+  document.title = [experiment, trial, status].filter(Boolean).join(', ') || 'sidecar-bench'
 
   progressBar.hidden = trials === null
   progressBar.max = Math.max(1, trials ?? 1)
@@ -118,19 +118,23 @@ function updateFromSnapshot(snapshot) {
   charts.drawSeries(series, [trial, arms].filter(Boolean).join(', '))
 }
 
-/** @param {LiveRow[]} rows */
+/**
+ * Updates the charts of rounds and the table of trials.
+ * @param {LiveRow[]} rows
+ */
 function updateTrials(rows) {
   charts.drawAllRounds(rows)
   trialTable.update(results, rows)
 }
 
-// A cluster sends no event during a window, so the page counts the time down by itself.
+/** Updates the time left. A cluster sends no event during a window, so the page counts the time down by itself. */
 function updateTimeLeft() {
   const seconds = left && Math.max(0, left.seconds - (performance.now() - left.sinceMs) / 1000)
   setTextById('left', renderTimeLeft(seconds) ?? '–')
 }
 
 /**
+ * Sets the text of an element.
  * @param {string} id
  * @param {string | null} text null: empty
  */

@@ -56,7 +56,11 @@ import { listVariedAxes, renderArmLabel, renderArmName, renderAxes } from '../mo
  * @property {RatioSoFar[]} ratios
  */
 
-/** Makes the list of the repeats of a run, which its events fill. */
+/**
+ * Creates the list of the repeats of a run, which its events fill.
+ * @returns clear: forgets trials and values; plan: sets the arms; add: adds a trial; end: computes the values of a part; list:
+ *   lists the parts
+ */
 export function createRepeats() {
   /** @type {Kept} */
   let kept = new Map()
@@ -73,11 +77,17 @@ export function createRepeats() {
       kept = new Map()
       parts = new Map()
     },
-    /** @param {{ arms: Arm[], contrasts: AxisName[] }} planned */
+    /**
+     * Sets the arms and contrasts of the plan.
+     * @param {{ arms: Arm[], contrasts: AxisName[] }} planned
+     */
     plan(planned) {
       ;({ arms, contrasts } = planned)
     },
-    /** @param {TrialRecord} record */
+    /**
+     * Adds a trial.
+     * @param {TrialRecord} record
+     */
     add(record) {
       const { round, interleaving, isExclusive, arm } = record.trial
       const measure = (/** @type {QuantityRow | undefined} */ row) => (row ? measureRound(row, [record]) : null)
@@ -98,26 +108,29 @@ export function createRepeats() {
      * @param {{ round: number, rounds: number, isMost: boolean, arms: string[] }} ended arms: their ids
      */
     end({ round, rounds, isMost, arms: ids }) {
-      const ofPart = arms.filter(({ id, repeatOf }) => ids.includes(id) && repeatOf === null)
+      const partArms = arms.filter(({ id, repeatOf }) => ids.includes(id) && repeatOf === null)
       const key = ids.join(' ')
-      const before = parts.get(key)
+      const previousPart = parts.get(key)
       parts.set(key, {
         arms: ids,
-        conditions: renderSharedCap(ofPart),
+        conditions: renderSharedCap(partArms),
         repeat: round,
         repeats: rounds,
         isMost,
-        rows: summariseArms(ofPart, { kept, rounds: round }),
-        ratios: summarisePairs(ofPart, { kept, rounds: round, contrasts, before: before?.ratios ?? [] }),
+        rows: summariseArms(partArms, { kept, rounds: round }),
+        ratios: summarisePairs(partArms, { kept, rounds: round, contrasts, before: previousPart?.ratios ?? [] }),
       })
     },
-    /** Lists the parts in the order in which they ran. */
+    /**
+     * Lists the parts in the order in which they ran.
+     * @returns {PartSoFar[]}
+     */
     list: () => [...parts.values()],
   }
 }
 
 /**
- * Finds the first quantity that compares arms under a load.
+ * Finds the first quantity that compares arms under the load of an arm.
  * @param {Arm} arm
  * @returns {QuantityRow | undefined} undefined: none does
  */
@@ -126,8 +139,9 @@ function findComparedQuantity(arm) {
 }
 
 /**
- * Renders the CPU limit that all arms with a limit share; empty: they have several, or none.
+ * Renders the CPU limit that all arms with a limit share.
  * @param {Arm[]} arms of one part
+ * @returns {string} empty: they have several limits, or none
  */
 function renderSharedCap(arms) {
   const caps = new Set(arms.flatMap(({ cpuLimitCores }) => cpuLimitCores ?? []))
@@ -137,7 +151,7 @@ function renderSharedCap(arms) {
 /**
  * Computes the medians of each arm over the rounds so far.
  * @param {Arm[]} arms
- * @param {{ kept: Kept, rounds: number }} options
+ * @param {{ kept: Kept, rounds: number }} options rounds: how many have ended
  * @returns {ValueRow[]} in the order of the arms
  */
 function summariseArms(arms, { kept, rounds }) {
@@ -157,17 +171,18 @@ function summariseArms(arms, { kept, rounds }) {
 }
 
 /**
- * Computes the ratios of each plane and the first under the same conditions, and of a plane and itself by contrasts.
+ * Computes the ratios of each plane to the first one under the same conditions, and of a plane to itself by contrasts.
  * @param {Arm[]} arms of one part
- * @param {{ kept: Kept, rounds: number, contrasts: AxisName[], before: RatioSoFar[] }} options before: after the last repeat
- * @returns {RatioSoFar[]} without pairs that have no ratio yet
+ * @param {{ kept: Kept, rounds: number, contrasts: AxisName[], before: RatioSoFar[] }} options before: the ratios after the
+ *   last repeat
+ * @returns {RatioSoFar[]} without the pairs that have no ratio yet
  */
 function summarisePairs(arms, { kept, rounds, contrasts, before }) {
   const pairs = listPairs({ arms, contrasts })
-  const seconds = new Set(pairs.flatMap(({ b, contrast }) => (contrast === null ? [b] : [])))
+  const secondArms = new Set(pairs.flatMap(({ b, contrast }) => (contrast === null ? [b] : [])))
   const varied = listVariedAxes(arms)
   return pairs
-    .filter(({ a, contrast }) => contrast !== null || !seconds.has(a))
+    .filter(({ a, contrast }) => contrast !== null || !secondArms.has(a))
     .flatMap(({ a, b, contrast }) => {
       const [ofA, ofB] = [a, b].map(({ id: armId }) => splitByRound(kept, { armId, rounds }))
       const values = ofA.map((trials, i) => {
@@ -184,7 +199,7 @@ function summarisePairs(arms, { kept, rounds, contrasts, before }) {
       const [nameOfA, nameOfB] = [renderSide(a), renderSide(b)]
       const { low, high } = summariseSequence(values)
       const median = computeMedianRatio(present)
-      const last = before.find(ratio => ratio.a === nameOfA && ratio.b === nameOfB)
+      const previousRatio = before.find(ratio => ratio.a === nameOfA && ratio.b === nameOfB)
       return {
         a: nameOfA,
         b: nameOfB,
@@ -193,24 +208,25 @@ function summarisePairs(arms, { kept, rounds, contrasts, before }) {
         low,
         high,
         repeats: present.length,
-        isNarrower: computeWidth({ low, high }) < computeWidth(last ?? { low: null, high: null }),
+        isNarrower: computeWidth({ low, high }) < computeWidth(previousRatio ?? { low: null, high: null }),
       }
     })
 }
 
 /**
- * Infinite without an interval, so that the first interval counts as narrower.
+ * Computes the width of an interval.
  * @param {Pick<RatioSoFar, 'low' | 'high'>} interval
+ * @returns {number} Infinity without an interval, so that the first interval counts as narrower
  */
 function computeWidth({ low, high }) {
   return low === null || high === null ? Number.POSITIVE_INFINITY : high - low
 }
 
 /**
- * Lists the trials of an arm for each round, also for rounds without any.
+ * Splits the trials of an arm by round.
  * @param {Kept} kept
  * @param {{ armId: string, rounds: number }} options
- * @returns {KeptTrial[][]}
+ * @returns {KeptTrial[][]} from the first round on; []: the round has no trials
  */
 function splitByRound(kept, { armId, rounds }) {
   const trials = kept.get(armId) ?? []
@@ -218,23 +234,29 @@ function splitByRound(kept, { armId, rounds }) {
 }
 
 /**
- * Finds the value of a round as a report does: that of the first counted trial with one; null: none has.
+ * Finds the value of a round as a report does: that of the first counted trial with a value.
  * @template {Pick<KeptTrial, 'trial' | 'goodUses'>} T
- * @param {T[]} trials
- * @param {(trial: T) => number | null} read
+ * @param {T[]} trials of one arm and round
+ * @param {(trial: T) => number | null} read reads the value of a trial
+ * @returns {number | null} null: no trial has one
  */
 export function findCountedValue(trials, read) {
   const counted = listCountedTrials(trials, ({ goodUses }) => goodUses)
   return counted.map(read).find(value => value !== null) ?? null
 }
 
-/** @param {KeptTrial} trial */
+/**
+ * Reads the cost of a trial.
+ * @param {KeptTrial} trial
+ * @returns {number | null} null: not measured, or spoiled
+ */
 const costOf = ({ cost }) => cost
 
 /**
- * Divides; null: one is null or 0.
+ * Divides a by b.
  * @param {number | null} a
  * @param {number | null} b
+ * @returns {number | null} null: one of them is null or 0
  */
 function divideOrNull(a, b) {
   return a && b ? a / b : null

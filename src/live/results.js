@@ -44,7 +44,11 @@ const DRAWN = /** @type {const} */ (['throughput', 'cpuPerRequest'])
  *   trial: Pick<TrialRecord['trial'], 'isExclusive'>, goodUses: number }} Kept goodUses: uses that no gate spoiled; -1: it failed
  */
 
-/** Makes the list of the results of a run, which its events fill. */
+/**
+ * Creates the list of the results of a run, which its events fill.
+ * @returns createArmLabel, isOfPlan, isCounted: read the plan; plan, addTriedArm, add: apply events; countOutcomes, list, rows: read
+ *   the results
+ */
 export function createResults() {
   /** @type {{ runId: string | null, arms: Arm[], rounds: number, isSearch: boolean }} */
   let plan = { runId: null, arms: [], rounds: 0, isSearch: false }
@@ -62,11 +66,14 @@ export function createResults() {
   return {
     createArmLabel,
     isOfPlan,
-    /** Says whether a trial is one of the plan's number: not one that is measured again, nor one that finds the capacity. */
+    /**
+     * Says whether a trial counts as one of the plan: not one that is measured again, nor one that finds the capacity.
+     * @returns {boolean}
+     */
     isCounted: (/** @type {TrialRecord['trial']} */ { arm, repeats }) => repeats === null && isOfPlan(arm),
     /**
-     * Takes a plan; a run that is planned again, with fewer arms, keeps its results. `trials` is null in a search.
-     * @param {{ run: { id: string }, arms: Arm[], rounds: number, trials: number | null }} planned
+     * Sets the plan. If the same run is planned again, with fewer arms, its results stay.
+     * @param {{ run: { id: string }, arms: Arm[], rounds: number, trials: number | null }} planned trials: null in a search
      */
     plan({ run, arms, rounds, trials }) {
       if (run.id !== plan.runId) {
@@ -79,16 +86,19 @@ export function createResults() {
       for (const arm of arms) colourFor(arm)
     },
     /**
-     * Adds an arm that a search tries; other runs have all arms in their plan, so nothing is added.
+     * Adds an arm that a search tries. Other runs have all arms in their plan, so nothing is added.
      * @param {Arm} arm
      */
-    meet(arm) {
+    addTriedArm(arm) {
       if (!plan.isSearch || groups.has(arm.id)) return
       groups.set(arm.id, arm)
       varied = listVariedAxes([...plan.arms, ...groups.values()])
       colourFor(arm)
     },
-    /** Adds the result of a trial. @param {TrialRecord} record */
+    /**
+     * Adds the result of a trial.
+     * @param {TrialRecord} record
+     */
     add(record) {
       const { trial, outcome, boundBy, reasons } = record
       const measure = (/** @type {string} */ name) => finiteOrNull(QUANTITIES[name].measure({ record }))
@@ -107,13 +117,19 @@ export function createResults() {
         values: mapDrawnQuantities(name => measureRound(QUANTITIES[name], [record])),
       })
     },
-    /** Counts the ended trials by outcome, those that were measured again too. */
+    /**
+     * Counts the ended trials by outcome, including those that were measured again.
+     * @returns {Record<TrialRecord['outcome'], number>}
+     */
     countOutcomes() {
       const outcomes = { completed: 0, failed: 0, invalid: 0 }
       for (const { outcome } of results) outcomes[outcome]++
       return outcomes
     },
-    /** @returns {LiveResult[]} in the order in which they ended */
+    /**
+     * Lists the results.
+     * @returns {LiveResult[]} in the order in which they ended
+     */
     list: () =>
       results.map(({ arm, values, trial, goodUses, ...result }) => ({
         ...result,
@@ -121,8 +137,9 @@ export function createResults() {
         ...createArmLabel(arm),
       })),
     /**
-     * Lists the arms in the order of the plan. Of a search it lists only arms with results, in the order in which they were tried.
-     * @returns {LiveRow[]}
+     * Lists the arms in the order of the plan. In a search it lists only arms with results, in the order in which they were
+     * tried.
+     * @returns {LiveRow[]} throughput, cpuPerRequest: the median is null without a value
      */
     rows() {
       const arms = plan.isSearch
@@ -147,8 +164,10 @@ export function createResults() {
 }
 
 /**
+ * Creates a value for each drawn quantity.
  * @template T
  * @param {(name: typeof DRAWN[number]) => T} createValue
+ * @returns {Record<typeof DRAWN[number], T>} by name
  */
 function mapDrawnQuantities(createValue) {
   return /** @type {Record<typeof DRAWN[number], T>} */ (

@@ -14,11 +14,12 @@ const HEAD_MS = 5000
 /** Serves on an address that an option names. @import { LiveAddress } from './address.js' */
 
 /**
- * Serves requests whose Host names this machine, and refuses others with status 421: another site can make its own name lead
- * here (DNS rebinding).
+ * Serves requests whose Host header names this machine, and refuses others with status 421: another site can make its own name
+ * lead here (DNS rebinding).
  * @param {LiveAddress} address
- * @param {http.RequestListener} answer
- * @param {(closed: Promise<unknown>) => Promise<unknown> | void} [finish] `close` waits for it before it cuts open connections
+ * @param {http.RequestListener} answer answers the requests that are not refused
+ * @param {(closed: Promise<unknown>) => Promise<unknown> | void} [finish] is awaited by `close` before it cuts open connections
+ * @returns {Promise<{ url: string, close: () => Promise<void> }>} url: of the root, with a slash at its end
  * @throws {BenchError} when nothing can be served there
  */
 export async function serveRequests(address, answer, finish = () => {}) {
@@ -53,11 +54,12 @@ export async function serveRequests(address, answer, finish = () => {}) {
 }
 
 /**
- * Limits the connections of each client address, so that no client takes those of others. If an address has too many, its
- * oldest connection without a request is cut; if all have sent one, the newest is.
- * @param {number} most of an address
+ * Creates a limit of the connections of each client address, so that no client takes those of others. If an address has too
+ * many, its oldest connection without a request is cut; if all have sent one, the newest is.
+ * @param {number} count connections of one address
+ * @returns add: adds a connection; serve: notes that a connection has sent a request
  */
-function limitByAddress(most) {
+function limitByAddress(count) {
   /** @type {Map<string, Set<import('node:net').Socket>>} */
   const open = new Map()
   const served = new WeakSet()
@@ -71,7 +73,7 @@ function limitByAddress(most) {
         sockets.delete(socket)
         if (sockets.size === 0) open.delete(address)
       })
-      if (sockets.size <= most) return
+      if (sockets.size <= count) return
       const idle = [...sockets].find(other => other !== socket && !served.has(other)) ?? socket
       sockets.delete(idle)
       idle.destroy()
@@ -82,9 +84,10 @@ function limitByAddress(most) {
 }
 
 /**
- * Says whether Host names this machine. Its port is not checked, as it may be that of a tunnel.
- * @param {string | undefined} header undefined: false
+ * Says whether a Host header names this machine. Its port is not checked, as it may be that of a tunnel.
+ * @param {string | undefined} header undefined: the request has none
  * @param {LiveAddress} address
+ * @returns {boolean}
  */
 function isHostOfPage(header, address) {
   if (!header || !URL.canParse(`http://${header}`)) return false
@@ -95,13 +98,18 @@ function isHostOfPage(header, address) {
   return isEverywhere(address) && (isIP(name) > 0 || name === os.hostname().toLowerCase())
 }
 
-/** @param {LiveAddress} address */
+/**
+ * Says whether a server listens at all addresses.
+ * @param {LiveAddress} address
+ * @returns {boolean}
+ */
 const isEverywhere = ({ host }) => host === '0.0.0.0' || host === '::'
 
 /**
- * Makes the error that says why the server cannot listen, and what to write instead.
+ * Creates the error of a server that cannot listen, with what to write instead.
  * @param {LiveAddress} address
  * @param {NodeJS.ErrnoException} error
+ * @returns {BenchError}
  */
 function createListenError({ option, text, host, port }, error) {
   const what = {
@@ -109,6 +117,6 @@ function createListenError({ option, text, host, port }, error) {
     EACCES: `there is no permission to listen on port ${port} of ${host}: give one above 1023`,
     EADDRNOTAVAIL: `this machine has no address ${host}: give one that it has, or a port alone`,
   }[error.code ?? '']
-  const said = what ?? `nothing can be served on port ${port} of ${host} (${error.message}): give another address`
-  return new BenchError(`${option} ${text}: ${said}`, { cause: error })
+  const reason = what ?? `nothing can be served on port ${port} of ${host} (${error.message}): give another address`
+  return new BenchError(`${option} ${text}: ${reason}`, { cause: error })
 }

@@ -37,7 +37,10 @@ const PAGE = {
 /**
  * Starts the server of the page. The state must apply an event before it is published; `close` leaves browsers up to 200 ms to
  * read the last events.
- * @param {{ address: LiveAddress, state: RunState, assets: LiveAssets, intervalMs?: number }} options intervalMs: between events
+ * @param {{ address: LiveAddress, state: RunState, assets: LiveAssets, intervalMs?: number }} options intervalMs: between
+ *   events; 500 by default
+ * @returns {Promise<{ url: string, publish: (event: import('../run/events.js').RunEvent) => void, close: () => Promise<void>
+ *   }>} url: of the page
  * @throws {import('../lib/errors.js').BenchError} when nothing can be served there
  */
 export async function startLiveServer({ address, state, assets, intervalMs }) {
@@ -55,10 +58,10 @@ export async function startLiveServer({ address, state, assets, intervalMs }) {
     const path = String(request.url).split('?')[0]
     const file = files.get(path)
     if (request.method !== 'GET') {
-      answer(response.setHeader('allow', 'GET'), { status: 405, text: `${request.method} is not answered, GET is` })
+      sendText(response.setHeader('allow', 'GET'), { status: 405, text: `${request.method} is not answered, GET is` })
     } else if (path === '/events') stream.join(response)
-    else if (file) answer(response, { status: 200, ...file })
-    else answer(response, { status: 404, text: 'not found: the page is at /' })
+    else if (file) sendText(response, { status: 200, ...file })
+    else sendText(response, { status: 404, text: 'not found: the page is at /' })
   }
   const { url, close } = await serveRequests(address, handle, closed => {
     stream.close()
@@ -68,9 +71,10 @@ export async function startLiveServer({ address, state, assets, intervalMs }) {
 }
 
 /**
+ * Answers a request with a text.
  * @param {ServerResponse} response
- * @param {{ status: number, type?: string, text: string }} content
+ * @param {{ status: number, type?: string, text: string }} content type: plain text by default
  */
-function answer(response, { status, type = 'text/plain; charset=utf-8', text }) {
+function sendText(response, { status, type = 'text/plain; charset=utf-8', text }) {
   response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(text) }).end(text)
 }

@@ -21,7 +21,11 @@ import { createResults } from './results.js'
  * @typedef {ReturnType<typeof createRunState>} RunState
  */
 
-/** Makes the state of a run. A missing value is null, never 0. */
+/**
+ * Creates the state of a run. A missing value is null, never 0.
+ * @returns apply: applies an event; isOfRepeat: says whether a repeat's line covers a trial; version: counts events; snapshot,
+ *   series, results, rows: read the state
+ */
 export function createRunState() {
   const results = createResults()
   const repeats = createRepeats()
@@ -30,7 +34,7 @@ export function createRunState() {
   let nowMs = Number.NEGATIVE_INFINITY
   let run = createInitialFields()
   /** @type {{ seconds: number, atMs: number } | null} */
-  let left = null
+  let timeLeft = null
   /** @type {import('../model/types.ts').Arm | null} */
   let arm = null
   const counter = createCounter()
@@ -49,14 +53,14 @@ export function createRunState() {
       }
       repeats.plan(event)
       run.trials = event.trials
-      left = { seconds: event.seconds, atMs: event.atMs }
+      timeLeft = { seconds: event.seconds, atMs: event.atMs }
     },
     'trial-started'({ trial, progress, secondsLeft, atMs }) {
-      results.meet(trial.arm)
+      results.addTriedArm(trial.arm)
       arm = trial.arm
       if (results.isCounted(trial)) run.nth = run.done + 1
       Object.assign(run, { progress, phase: null })
-      left = secondsLeft === null ? null : { seconds: secondsLeft, atMs }
+      timeLeft = secondsLeft === null ? null : { seconds: secondsLeft, atMs }
       sidecars.clear()
       counter.begin()
     },
@@ -66,7 +70,7 @@ export function createRunState() {
     sampled: sidecars.sample,
     counted: counter.count,
     'trial-ended'({ record }) {
-      results.meet(record.trial.arm)
+      results.addTriedArm(record.trial.arm)
       results.add(record)
       repeats.add(record)
       if (results.isCounted(record.trial)) run.done++
@@ -75,16 +79,19 @@ export function createRunState() {
     },
     'repeat-ended'({ secondsLeft, atMs, ...ended }) {
       repeats.end(ended)
-      if (secondsLeft > 0) left = { seconds: secondsLeft, atMs }
+      if (secondsLeft > 0) timeLeft = { seconds: secondsLeft, atMs }
     },
     ended({ outcome }) {
       Object.assign(run, { phase: null, ending: { outcome } })
-      left = null
+      timeLeft = null
     },
   }
 
   return {
-    /** Applies an event. @param {RunEvent} event */
+    /**
+     * Applies an event.
+     * @param {RunEvent} event
+     */
     apply(event) {
       version++
       // Samples come late, and a node's clock may be behind ours.
@@ -92,19 +99,26 @@ export function createRunState() {
       appliers[event.kind](/** @type {any} */ (event))
     },
     /**
-     * Says whether the line of its repeat covers a trial: false in a search, and of kinds with a part of their own in the record.
+     * Says whether the line of its repeat covers a trial.
      * @param {TrialRecord} record
+     * @returns {boolean} false: the run is a search, or the trial is of a kind with a part of its own in the record
      */
     isOfRepeat: record =>
       run.trials !== null && results.isOfPlan(record.trial.arm) && findRecordPart(record) === undefined,
-    /** The number of events so far; the state changes only with it. */
+    /**
+     * Returns the number of events so far. The state changes only with it.
+     * @returns {number}
+     */
     version: () => version,
-    /** Copies the state as of the last event. @returns {RunSnapshot} */
+    /**
+     * Copies the state as of the last event.
+     * @returns {RunSnapshot}
+     */
     snapshot() {
       return {
         ...run,
         ...counter.snapshot(),
-        secondsLeft: left === null ? null : Math.max(0, left.seconds - (nowMs - left.atMs) / 1000),
+        secondsLeft: timeLeft === null ? null : Math.max(0, timeLeft.seconds - (nowMs - timeLeft.atMs) / 1000),
         arm: arm === null ? null : { ...results.createArmLabel(arm), link: arm.link },
         sidecars: sidecars.snapshot(),
         outcomes: results.countOutcomes(),
@@ -118,7 +132,10 @@ export function createRunState() {
   }
 }
 
-/** Makes the fields as they are before the first event. @returns {Kept} */
+/**
+ * Creates the fields as they are before the first event.
+ * @returns {Kept}
+ */
 function createInitialFields() {
   const unknown = { runId: null, experiment: null, question: null, phase: null, progress: null }
   return { ...unknown, done: 0, nth: null, trials: null, ending: null }
@@ -126,18 +143,22 @@ function createInitialFields() {
 
 /** @typedef {{ requests: number, failed: number, atMs: number }} Count */
 
-/** Makes the counter of the requests of a trial, and of failures in the trials before. */
+/**
+ * Creates the counter of the requests of a trial, and of the failures in the trials before.
+ * @returns clear: begins a run; begin: begins a trial; count: sets the requests so far; end: ends a trial; snapshot: reads
+ *   ratePerSecond and failed (null: not known) and failedInAll
+ */
 function createCounter() {
-  const none = { earlier: /** @type {Count | null} */ (null), last: /** @type {Count | null} */ (null) }
-  let counts = none
+  const noCounts = { earlier: /** @type {Count | null} */ (null), last: /** @type {Count | null} */ (null) }
+  let counts = noCounts
   let failedBefore = 0
   let isOpen = false
   return {
     clear() {
-      ;[counts, failedBefore, isOpen] = [none, 0, false]
+      ;[counts, failedBefore, isOpen] = [noCounts, 0, false]
     },
     begin() {
-      ;[counts, isOpen] = [none, true]
+      ;[counts, isOpen] = [noCounts, true]
     },
     count(/** @type {Count} */ { requests, failed, atMs }) {
       counts = { earlier: counts.last, last: { requests, failed, atMs } }

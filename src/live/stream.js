@@ -14,11 +14,12 @@ const UNREAD_MOST_BYTES = 1024 * 1024
 const HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', connection: 'close' }
 
 /**
- * Makes the stream. A new connection or plan gets `reset` { snapshot, series, results, rows }. Twice a second follow,
- * together, `trial` { result, rows } for each that ended, `new-trial` when the series begin again, and `state`
- * { snapshot, points } with the new points. The last event is `end` { snapshot }; then the connection ends.
+ * Creates the stream of server-sent events. A new connection or plan gets `reset` { snapshot, series, results, rows }. Twice a
+ * second follow, together, `trial` { result, rows } for each trial that ended, `new-trial` when the series begin again, and
+ * `state` { snapshot, points } with the new points. The last event is `end` { snapshot }; then the connection ends.
  * @param {{ state: Pick<RunState, 'snapshot' | 'series' | 'results' | 'rows'>, intervalMs?: number }} options intervalMs: between
  *   events; 500 by default
+ * @returns join: adds a browser; publish: notes an event; close: ends all connections
  */
 export function createStream({ state, intervalMs = 500 }) {
   /** The bytes that each browser may leave unread: its first message, and UNREAD_MOST_BYTES. @type {Map<ServerResponse, number>} */
@@ -35,7 +36,7 @@ export function createStream({ state, intervalMs = 500 }) {
   }
   const tick = () => {
     const isSilentLong = ++ticks % Math.ceil(HEARTBEAT_MS / intervalMs) === 0
-    tell(clients, `${changes.take()}${isSilentLong ? ': still there\n\n' : ''}`)
+    writeToClients(clients, `${changes.take()}${isSilentLong ? ': still there\n\n' : ''}`)
   }
   const endResponses = () => {
     for (const response of clients.keys()) response.end()
@@ -48,7 +49,7 @@ export function createStream({ state, intervalMs = 500 }) {
      */
     join(response) {
       // The others get their changes first, because the new one gets everything.
-      tell(clients, changes.take())
+      writeToClients(clients, changes.take())
       changes.forget()
       const { ending } = state.snapshot()
       const all = `retry: ${RETRY_MS}\n\n${renderReset(state)}${ending === null ? '' : renderEnd(state)}`
@@ -71,7 +72,7 @@ export function createStream({ state, intervalMs = 500 }) {
       if (clients.size === 0) return
       changes.note(event)
       if (event.kind !== 'ended') return
-      tell(clients, `${changes.take()}${renderEnd(state)}`)
+      writeToClients(clients, `${changes.take()}${renderEnd(state)}`)
       endResponses()
     },
     /** Ends all connections; changes since the last tick are not sent. */
@@ -83,8 +84,9 @@ export function createStream({ state, intervalMs = 500 }) {
 }
 
 /**
- * Collects the changes since the last events were sent.
+ * Creates the collection of the changes since the last events were sent.
  * @param {Parameters<typeof createStream>[0]['state']} state
+ * @returns forget: forgets the changes; take: renders and forgets them; note: notes an event
  */
 function createChanges(state) {
   let isChanged = false
@@ -105,9 +107,9 @@ function createChanges(state) {
     const points = state.series().map(({ service, cpuLimitCores, cores, anonBytes, throttled }) => ({
       service,
       cpuLimitCores,
-      cores: takeLastItems(cores, ([at]) => at > sentUntilSeconds),
-      anonBytes: takeLastItems(anonBytes, ([at]) => at > sentUntilSeconds),
-      throttled: takeLastItems(throttled, ([, to]) => to > sentUntilSeconds),
+      cores: listLastItems(cores, ([at]) => at > sentUntilSeconds),
+      anonBytes: listLastItems(anonBytes, ([at]) => at > sentUntilSeconds),
+      throttled: listLastItems(throttled, ([, to]) => to > sentUntilSeconds),
     }))
     return [
       ...ended.map(result => renderEvent('trial', { result, rows })),
@@ -118,14 +120,20 @@ function createChanges(state) {
   return {
     /** Forgets the changes, after every browser was sent them. */
     forget,
-    /** Renders the changes since the last call; empty: there are none. */
+    /**
+     * Renders the changes since the last call, and forgets them.
+     * @returns {string} empty: there are none
+     */
     take() {
       if (!isChanged) return ''
       const text = isReset ? renderReset(state) : render()
       forget()
       return text
     },
-    /** @param {RunEvent} event */
+    /**
+     * Notes an event that the state has applied.
+     * @param {RunEvent} event
+     */
     note({ kind }) {
       isChanged = true
       if (kind === 'planned') isReset = true
@@ -138,11 +146,11 @@ function createChanges(state) {
 }
 
 /**
- * Writes to browsers; one that reads too slowly is cut off.
- * @param {Map<ServerResponse, number>} clients
- * @param {string} text
+ * Writes to browsers. One that reads too slowly is cut off.
+ * @param {Map<ServerResponse, number>} clients with the bytes that each may leave unread
+ * @param {string} text empty: nothing is written
  */
-function tell(clients, text) {
+function writeToClients(clients, text) {
   if (text === '') return
   for (const [response, mostBytes] of clients) {
     if (response.writableLength <= mostBytes) response.write(text)
@@ -153,28 +161,36 @@ function tell(clients, text) {
 /**
  * Renders the event that replaces all that a page has.
  * @param {Parameters<typeof createStream>[0]['state']} state
+ * @returns {string}
  */
 function renderReset(state) {
   const [series, results] = [state.series(), state.results()]
   return renderEvent('reset', { snapshot: state.snapshot(), series, results, rows: state.rows() })
 }
 
-/** @param {Pick<RunState, 'snapshot'>} state */
+/**
+ * Renders the event of the end.
+ * @param {Pick<RunState, 'snapshot'>} state
+ * @returns {string}
+ */
 const renderEnd = state => renderEvent('end', { snapshot: state.snapshot() })
 
 /**
+ * Renders a server-sent event.
  * @param {string} name
- * @param {unknown} value
+ * @param {unknown} value is sent as JSON
+ * @returns {string}
  */
 const renderEvent = (name, value) => `event: ${name}\ndata: ${JSON.stringify(value)}\n\n`
 
 /**
- * Takes the items at the end of a list for which `isTaken` holds.
+ * Lists the items at the end of a list for which `isTaken` holds.
  * @template T
  * @param {T[]} items
  * @param {(item: T) => boolean} isTaken
+ * @returns {T[]} []: the last item is not taken
  */
-function takeLastItems(items, isTaken) {
+function listLastItems(items, isTaken) {
   let from = items.length
   while (from > 0 && isTaken(items[from - 1])) from--
   return items.slice(from)

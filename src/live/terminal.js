@@ -36,12 +36,15 @@ const CONTROLS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
  * columns, and have no control characters.
  * @param {RunSnapshot} snapshot
  * @param {number} columns of the terminal
+ * @returns {string[]}
  */
 export function renderLiveLines(snapshot, columns) {
   const { experiment, progress, phase, secondsLeft, ending } = snapshot
-  const now = ending?.outcome ?? (phase === 'parity' ? 'equal-work check' : phase)
+  const status = ending?.outcome ?? (phase === 'parity' ? 'equal-work check' : phase)
   const lines = [
-    [experiment, progress ?? renderTrialPlace(snapshot), now, renderTimeLeft(secondsLeft)].filter(Boolean).join(' · '),
+    [experiment, progress ?? renderTrialPlace(snapshot), status, renderTimeLeft(secondsLeft)]
+      .filter(Boolean)
+      .join(' · '),
     ...(renderSoFar(snapshot, columns) ?? renderSidecars(snapshot)),
   ]
   const characters = lines.filter(line => line !== '').map(line => [...clean(line)])
@@ -49,43 +52,45 @@ export function renderLiveLines(snapshot, columns) {
 }
 
 /**
- * Renders the first part as bars with its first ratios, and each later part as a line; null: the first part has no value yet.
+ * Renders the first part as bars with its first ratios, and each later part as a line.
  * @param {RunSnapshot} snapshot
  * @param {number} columns
+ * @returns {string[] | null} null: the first part has no value yet
  */
 function renderSoFar({ parts, failed, ending }, columns) {
-  const [first, ...others] = parts
+  const [first, ...laterParts] = parts
   if (!first?.rows.some(({ cost }) => cost !== null)) return null
   const { rows, ratios } = first
-  const lines = ratios.slice(0, RATIOS_SHOWN).map(ratio => {
+  const ratioLines = ratios.slice(0, RATIOS_SHOWN).map(ratio => {
     const advice = ratio === ratios[0] && ending === null ? '; Ctrl-C keeps it' : ''
     return `  ${renderRatio(ratio)}${ratio.isNarrower ? ', narrowing' : ''}${advice}`
   })
-  const later = others.map(part => `  ${renderPlace(part)}: ${renderValues({ ...part, ratios: [] })}`)
-  return [...renderBars(rows, columns), ...lines, ...later, failed ? `  ${failed} requests failed` : '']
+  const laterLines = laterParts.map(part => `  ${renderPlace(part)}: ${renderValues({ ...part, ratios: [] })}`)
+  return [...renderBars(rows, columns), ...ratioLines, ...laterLines, failed ? `  ${failed} requests failed` : '']
 }
 
 /**
- * Draws a bar for each of the first rows with a cost, ROWS_SHOWN at most. Two rows alone share a line if they fit.
+ * Renders a bar for each of the first ROWS_SHOWN rows with a cost. If there are only two, they share a line if they fit.
  * @param {ValueRow[]} rows
  * @param {number} columns
+ * @returns {string[]} lines
  */
 function renderBars(rows, columns) {
   const drawn = rows.filter(({ cost }) => cost !== null).slice(0, ROWS_SHOWN)
-  const most = Math.max(...drawn.map(({ cost }) => cost ?? 0))
+  const largestCost = Math.max(...drawn.map(({ cost }) => cost ?? 0))
   const pad = (/** @type {'label' | 'text'} */ name) => Math.max(...drawn.map(row => clean(row[name]).length))
   const [labels, texts] = [pad('label'), pad('text')]
   const bars = drawn.map(({ label, text, cost }) => {
-    const eighths = Math.round((8 * SHARE_COLUMNS * (cost ?? 0)) / (most || 1))
+    const eighths = Math.round((8 * SHARE_COLUMNS * (cost ?? 0)) / (largestCost || 1))
     const bar = `${'█'.repeat(eighths >> 3)}${EIGHTHS[eighths & 7]}`
     return `  ${clean(label).padEnd(labels)}  ${clean(text).padStart(texts)}  ${bar.padEnd(SHARE_COLUMNS)}`
   })
-  const across = drawn.length <= 2 && 2 * bars[0].length <= columns ? 2 : 1
+  const barsPerLine = drawn.length <= 2 && 2 * bars[0].length <= columns ? 2 : 1
   return bars.flatMap((_, i) =>
-    i % across === 0
+    i % barsPerLine === 0
       ? [
           bars
-            .slice(i, i + across)
+            .slice(i, i + barsPerLine)
             .join('')
             .trimEnd(),
         ]
@@ -96,6 +101,7 @@ function renderBars(rows, columns) {
 /**
  * Renders the arm, what each of its first sidecars uses, and the requests of the trial.
  * @param {RunSnapshot} snapshot
+ * @returns {string[]} lines, some empty
  */
 function renderSidecars({ arm, sidecars, ratePerSecond, failed }) {
   const visible = sidecars.slice(0, SIDECARS_SHOWN)
@@ -113,6 +119,7 @@ function renderSidecars({ arm, sidecars, ratePerSecond, failed }) {
  * process.
  * @param {{ stream: NodeJS.WritableStream & { columns?: number }, state: Pick<RunState, 'snapshot' | 'version'>,
  *   intervalMs?: number }} options stream: a terminal; intervalMs: between two drawings
+ * @returns say: prints a line above the view; close: removes the view
  */
 export function createTerminalView({ stream, state, intervalMs = 500 }) {
   // To hide the cursor, log-update would listen to signals and end the process on one, while the kit first tears the run down.
@@ -145,8 +152,9 @@ export function createTerminalView({ stream, state, intervalMs = 500 }) {
 }
 
 /**
- * Renders what a sidecar uses: its CPU, with a bar if it has a limit, its throttling and its memory. null: not known.
+ * Renders what a sidecar uses: its CPU, with a bar if it has a limit, its throttling and its memory.
  * @param {import('../judge/sidecars.js').SidecarNow} sidecar
+ * @returns {(string | null)[]} null: not known
  */
 function renderSidecarUse(sidecar) {
   const { ofCap, cpuLimitCores } = sidecar
@@ -155,8 +163,16 @@ function renderSidecarUse(sidecar) {
   return [`${bar}${renderCpuUse(sidecar)}`, renderThrottling(sidecar), renderMemoryUse(sidecar)]
 }
 
-/** @param {(string | null | undefined)[]} words */
+/**
+ * Joins the fields that are not empty.
+ * @param {(string | null | undefined)[]} words
+ * @returns {string}
+ */
 const joinFields = words => words.filter(Boolean).join('  ')
 
-/** @param {string} text */
+/**
+ * Removes control characters.
+ * @param {string} text
+ * @returns {string}
+ */
 const clean = text => text.replace(CONTROLS, '')

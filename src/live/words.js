@@ -16,9 +16,10 @@ const ROWS_MOST = 4
 const RATIOS_MOST = 2
 
 /**
- * Renders `pipy uses 56.9 % less CPU per request than envoy [52.1, 61.0] so far`. Without an interval, the number of repeats stands
- * for it.
+ * Renders a ratio: `pipy uses 56.9 % less CPU per request than envoy [52.1, 61.0] so far`. Without an interval it renders the
+ * number of repeats.
  * @param {RatioSoFar} ratio
+ * @returns {string}
  */
 export function renderRatio({ a, b, words, median, low, high, repeats }) {
   const isLess = median < 1
@@ -31,16 +32,18 @@ export function renderRatio({ a, b, words, median, low, high, repeats }) {
 }
 
 /**
- * Renders `at 1 CPU each, repeat 2 of 6`.
+ * Renders the place of a part: `at 1 CPU each, repeat 2 of 6`.
  * @param {Pick<PartSoFar, 'conditions' | 'repeat' | 'repeats' | 'isMost'>} part
+ * @returns {string}
  */
 export function renderPlace({ conditions, repeat, repeats, isMost }) {
   return [conditions, `repeat ${repeat} of ${isMost ? 'at most ' : ''}${repeats}`].filter(Boolean).join(', ')
 }
 
 /**
- * Renders the values and ratios of a part in a line, of each the first few and the number of the others; empty: there are none.
+ * Renders the values and ratios of a part in a line: the first few of each, and the number of the others.
  * @param {PartSoFar} part
+ * @returns {string} empty: there are none
  */
 export function renderValues({ rows, ratios }) {
   const known = rows.some(({ text }) => text !== UNKNOWN) ? rows : []
@@ -52,7 +55,7 @@ export function renderValues({ rows, ratios }) {
 }
 
 /**
- * Renders `trial 3 of 12`, and in a search `trial 3`.
+ * Renders `trial 3 of 12`, or in a search `trial 3`.
  * @param {Pick<RunSnapshot, 'nth' | 'trials'>} snapshot
  * @returns {string | null} null: no trial of the plan has begun
  */
@@ -64,6 +67,7 @@ export function renderTrialPlace({ nth, trials }) {
 /**
  * Renders `3 of 12 trials ended`, in a search without the total.
  * @param {Pick<RunSnapshot, 'done' | 'trials'>} snapshot
+ * @returns {string}
  */
 export function renderEnded({ done, trials }) {
   return trials === null
@@ -71,7 +75,11 @@ export function renderEnded({ done, trials }) {
     : `${done} of ${renderNounCount(trials, 'trial')} ended`
 }
 
-/** Renders `3 min left`; null: not known. @param {number | null} seconds */
+/**
+ * Renders `3 min left`.
+ * @param {number | null} seconds null: not known
+ * @returns {string | null} null: not known
+ */
 export function renderTimeLeft(seconds) {
   return seconds === null ? null : renderSecondsLeft(seconds)
 }
@@ -79,14 +87,16 @@ export function renderTimeLeft(seconds) {
 /**
  * Renders the link of an arm and its values on the axes that vary. A link that varies is named once.
  * @param {NonNullable<RunSnapshot['arm']>} arm
+ * @returns {string}
  */
 export function renderArm({ link, what }) {
   return [what.split(', ').includes(`link ${link}`) ? null : `link ${link}`, what].filter(Boolean).join(', ')
 }
 
 /**
- * Renders `0.412 of 1 cores`; `–` for a use that is not known.
+ * Renders the CPU of a sidecar: `0.412 of 1 cores`.
  * @param {Pick<SidecarNow, 'cores' | 'cpuLimitCores'>} sidecar
+ * @returns {string} `–` in place of a use that is not known
  */
 export function renderCpuUse({ cores, cpuLimitCores }) {
   const used = cores === null ? UNKNOWN : cores.toFixed(3)
@@ -94,16 +104,18 @@ export function renderCpuUse({ cores, cpuLimitCores }) {
 }
 
 /**
- * Renders the share of scheduler periods that were throttled; null: it is not known, or there is no CPU limit.
+ * Renders the share of scheduler periods that were throttled.
  * @param {Pick<SidecarNow, 'throttledFraction'>} sidecar
+ * @returns {string | null} null: it is not known, or there is no CPU limit
  */
 export function renderThrottling({ throttledFraction }) {
   return throttledFraction === null ? null : `throttled ${renderPercent(throttledFraction)}`
 }
 
 /**
- * Renders anonymous memory, or the working set if only that is known; null: neither is.
+ * Renders anonymous memory, or the working set if only that is known.
  * @param {SidecarNow} sidecar
+ * @returns {string | null} null: neither is known
  */
 export function renderMemoryUse({ anonBytes, workingSetBytes }) {
   if (anonBytes !== null) return `${renderMebibytes(anonBytes)} MiB`
@@ -111,9 +123,10 @@ export function renderMemoryUse({ anonBytes, workingSetBytes }) {
 }
 
 /**
- * Renders a number; null: `–`.
- * @param {number | null} value
+ * Renders a number.
+ * @param {number | null} value null: not known
  * @param {number} [digits]
+ * @returns {string} `–` for null
  */
 export function renderNumber(value, digits = 0) {
   return value === null ? UNKNOWN : value.toFixed(digits)

@@ -9,15 +9,19 @@ const LOADS = {
   wrk: async () => (await import('./wrk/index.js')).wrk,
 }
 
-/** Loads the code of all generators. @returns {Promise<Record<string, LoadGenerator>>} by name */
+/**
+ * Loads the code of all generators.
+ * @returns {Promise<Record<string, LoadGenerator>>} by name
+ */
 export async function loadGenerators() {
   const entries = Object.entries(LOADS).map(async ([name, load]) => /** @type {const} */ ([name, await load()]))
   return Object.fromEntries(await Promise.all(entries))
 }
 
 /**
- * Loads the code of a generator, or that of the default for null, undefined or an unknown name.
- * @param {string | null} [name]
+ * Loads the code of a generator.
+ * @param {string | null} [name] null, undefined or unknown: the default
+ * @returns {Promise<LoadGenerator>}
  */
 export function loadGenerator(name = DEFAULT_GENERATOR) {
   return (LOADS[`${name}`] ?? LOADS[DEFAULT_GENERATOR])()

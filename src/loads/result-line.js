@@ -2,10 +2,11 @@ import { BenchError } from '../lib/errors.js'
 import { findFault } from '../lib/schema-issue.js'
 
 /**
- * Calls `read` for a line of a generator's log, and returns its value.
+ * Reads the value of a line of a generator's log.
  * @template T
  * @param {number} number of the line, from 1
- * @param {() => T} read
+ * @param {() => T} read parses the line
+ * @returns {T} the result of `read`
  * @throws {BenchError} with that number if `read` throws, as for a truncated line
  */
 export function readResultLine(number, read) {
@@ -18,12 +19,12 @@ export function readResultLine(number, read) {
 }
 
 /**
- * Asserts that a value has the shape of a schema, without parsing it.
+ * Asserts that a value fits a schema, without converting it.
  * @template T
  * @param {import('zod').ZodType<T>} schema
  * @param {unknown} value
  * @returns {T} the same value
- * @throws {Error} with its first fault
+ * @throws {Error} with the first fault
  */
 export function assertResultShape(schema, value) {
   const fault = findFault(schema, value)

@@ -6,19 +6,21 @@ import { createRandom, shuffleItems } from '../lib/random.js'
 const DRAWS = 8
 
 /**
- * Counts the slices that cover a load and its tail, and adds one.
+ * Counts the slices that cover a load and its tail, and one more.
  * @param {{ warmupSeconds: number, windowSeconds: number }} load
  * @param {{ sliceMs: number, tailMs: number }} options
+ * @returns {number}
  */
 export function countSlices({ warmupSeconds, windowSeconds }, { sliceMs, tailMs }) {
   return Math.ceil((1000 * (warmupSeconds + windowSeconds) + tailMs) / sliceMs) + 1
 }
 
 /**
- * Puts every arm once in each round of slices, in a random order in which each arm follows each other about equally often.
- * Returns one digit for each slice, the place of its arm. From one round to the next an arm comes at most one place later, so
- * it is idle for at most as many slices as there are arms: sidecars close connections that are idle for longer.
+ * Orders the slices: every arm has one in each round, in a random order in which each arm follows each other about equally
+ * often. From one round to the next an arm comes at most one place later, so it is idle for at most as many slices as there are
+ * arms: sidecars close connections that are idle for longer.
  * @param {{ arms: number, slices: number, seed: number }} options arms: at most ten
+ * @returns {string} one digit for each slice, the place of its arm
  */
 export function orderSlices({ arms, slices, seed }) {
   const random = createRandom(seed)
@@ -40,9 +42,10 @@ export function orderSlices({ arms, slices, seed }) {
 }
 
 /**
- * Cuts a round into pieces at random, and puts the last arm of each first: no other arm then comes more than one place later.
+ * Cuts a round into pieces at random, and puts the last arm of each piece first: no arm then comes more than one place later.
  * @param {number[]} round
- * @param {() => number} random
+ * @param {() => number} random returns a number from 0 to 1
+ * @returns {number[]}
  */
 function reorderRound(round, random) {
   /** @type {number[]} */

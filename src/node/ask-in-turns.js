@@ -19,7 +19,10 @@ const ANSWER_SECONDS = 10
  * Sends requests to sidecars in turns, each over a new connection, until `end` is called and every sidecar had one. A request
  * that fails, or is not answered within ten seconds, counts as not answered. Without sidecars nothing is sent.
  * @param {{ name: string, endpoint: import('../model/types.ts').Endpoint, host: string }[]} sidecars
- * @param {{ signal: AbortSignal, ask?: typeof sendRequest }} options signal: ends the requests; ask: sends one of them
+ * @param {{ signal: AbortSignal, ask?: typeof sendRequest }} options signal: ends the requests; ask: sends one request,
+ *   `sendRequest` by default
+ * @returns {{ end: () => Promise<Map<string, SidecarAnswers>> }} end: waits for the last answers, and returns the counts by
+ *   sidecar
  */
 export function askInTurns(sidecars, { signal, ask = sendRequest }) {
   /** @type {Map<string, SidecarAnswers>} */
@@ -43,6 +46,7 @@ export function askInTurns(sidecars, { signal, ask = sendRequest }) {
     },
   }
 
+  /** Sends requests in turns until the end, and waits for their answers. */
   async function askAllSidecars() {
     const asking = []
     for (let i = 0; !isEnding || i < sidecars.length; i++) {
@@ -53,7 +57,10 @@ export function askInTurns(sidecars, { signal, ask = sendRequest }) {
     await Promise.all(asking)
   }
 
-  /** @param {typeof sidecars[number]} sidecar */
+  /**
+   * Sends a request to one sidecar, and counts it.
+   * @param {typeof sidecars[number]} sidecar
+   */
   async function askSidecar({ name, endpoint, host }) {
     const answers = /** @type {SidecarAnswers} */ (turns.get(name))
     const nonce = `${name}-stays-${++answers.asked}`

@@ -32,10 +32,11 @@ export const SESSION_MEGABYTES = 256
  */
 
 /**
- * Opens a connection for many calls, which the caller destroys. It swallows its errors, since each call reports them itself. The
- * peer's certificate is not checked.
+ * Opens a connection for many calls. It swallows its errors, since each call reports them itself. The peer's certificate is not
+ * checked.
  * @param {Endpoint} endpoint
  * @param {import('node:tls').ConnectionOptions} [tls] absent: plaintext
+ * @returns {http2.ClientHttp2Session} the caller destroys it
  */
 export function openChannel({ address, port }, tls) {
   const channel = http2.connect(`${tls ? 'https' : 'http'}://${address}:${port}`, {
@@ -51,6 +52,7 @@ export function openChannel({ address, port }, tls) {
 /**
  * Frames a message (Length-Prefixed-Message): a byte 0 for no compression, its length, and the message.
  * @param {Buffer} message
+ * @returns {Buffer}
  */
 export function frameMessage(message) {
   const prefix = Buffer.alloc(PREFIX_BYTES)
@@ -59,13 +61,14 @@ export function frameMessage(message) {
 }
 
 /**
+ * Reads the message of a frame.
  * @param {Buffer} bytes
- * @returns {Buffer | null} null: they are not one whole, uncompressed message
+ * @returns {Buffer | null} null: the bytes are not exactly one whole, uncompressed message
  */
 function readMessage(bytes) {
-  const isWhole =
+  const isComplete =
     bytes.length >= PREFIX_BYTES && bytes[0] === 0 && bytes.readUInt32BE(1) === bytes.length - PREFIX_BYTES
-  return isWhole ? bytes.subarray(PREFIX_BYTES) : null
+  return isComplete ? bytes.subarray(PREFIX_BYTES) : null
 }
 
 /**
@@ -148,24 +151,28 @@ const REFUSED = {
 }
 
 /**
- * Makes the outcome of a call, but for its local port.
- * @param {{ status: number, headers: http2.IncomingHttpHeaders, trailers: http2.IncomingHttpHeaders }} got
+ * Creates the outcome of a call, without its local port.
+ * @param {{ status: number, headers: http2.IncomingHttpHeaders, trailers: http2.IncomingHttpHeaders }} got what arrived
  * @param {{ bytes: Buffer, isCut: boolean }} end isCut: a reset or a broken connection ended the answer
+ * @returns {Omit<Called, 'localPort'>}
  */
 function createOutcome({ status, headers, trailers }, { bytes, isCut }) {
-  const said = trailers['grpc-status'] ?? headers['grpc-status']
+  const grpcStatus = trailers['grpc-status'] ?? headers['grpc-status']
   const message = readMessage(bytes)
   // Without a status, or without the whole message that an OK stands for, the call has failed.
-  const isBroken = isCut || (said === undefined ? status === 200 : said === '0' && message === null)
-  const code = isBroken ? CODES.internal : Number(said ?? CODE_OF_STATUS[status] ?? CODES.unknown)
-  const why = trailers['grpc-message'] ?? headers['grpc-message']
-  const reason = why === undefined ? bytes.toString('latin1') : callSafely(() => decodeURIComponent(`${why}`), `${why}`)
-  const ofAnswer = Object.entries(headers).filter(([name]) => !name.startsWith('grpc-'))
+  const isBroken = isCut || (grpcStatus === undefined ? status === 200 : grpcStatus === '0' && message === null)
+  const code = isBroken ? CODES.internal : Number(grpcStatus ?? CODE_OF_STATUS[status] ?? CODES.unknown)
+  const grpcMessage = trailers['grpc-message'] ?? headers['grpc-message']
+  const reason =
+    grpcMessage === undefined
+      ? bytes.toString('latin1')
+      : callSafely(() => decodeURIComponent(`${grpcMessage}`), `${grpcMessage}`)
+  const answerHeaders = Object.entries(headers).filter(([name]) => !name.startsWith('grpc-'))
   return {
     code,
     status: STATUS_OF_CODE[code] ?? 500,
     body: code === CODES.ok && message ? message.toString('latin1') : reason,
-    headers: Object.fromEntries(ofAnswer),
+    headers: Object.fromEntries(answerHeaders),
     trailers: /** @type {Record<string, string>} */ (trailers),
     isReused: false,
   }

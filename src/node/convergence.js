@@ -28,11 +28,13 @@ const SELDOM_MS = 50
 const SHARE_MOST = 0.5
 
 /**
- * Starts the timer that polls every sidecar that waits, until `close`.
+ * Creates a poller and starts its timer. It polls every sidecar that waits for its configuration, until `close`.
  * @param {object} [options]
  * @param {number} [options.perSecond] the most requests to all sidecars together; ASKED_PER_SECOND by default
  * @param {typeof sendOnce} [options.ask] sends one request
  * @param {() => number} [options.now] epoch milliseconds
+ * @returns expect: polls a sidecar until it has its configuration; countWaiting: how many wait; giveUp: resolves all that wait;
+ *   close: stops the timer and gives up
  */
 export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce, now = readNowMs } = {}) {
   /**
@@ -57,60 +59,62 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce
     const atMs = now()
     tokens = Math.min(perSecond * BURST_SECONDS, tokens + (perSecond * (atMs - lastTickMs)) / 1000)
     lastTickMs = atMs
-    for (const one of [...waiting]) {
+    for (const sidecar of [...waiting]) {
       if (tokens < 1) break
       // The fewer sidecars wait, the more of the budget each has.
-      const everyMs = one.lastAskMs - one.fromMs < OFTEN_UP_TO_MS ? OFTEN_MS : SELDOM_MS
-      const dueMs = one.lastAnswerMs + Math.max(everyMs, 1000 / (SHARE_MOST * (perSecond / waiting.size)))
-      if (one.isInFlight || atMs < dueMs) continue
+      const everyMs = sidecar.lastAskMs - sidecar.fromMs < OFTEN_UP_TO_MS ? OFTEN_MS : SELDOM_MS
+      const dueMs = sidecar.lastAnswerMs + Math.max(everyMs, 1000 / (SHARE_MOST * (perSecond / waiting.size)))
+      if (sidecar.isInFlight || atMs < dueMs) continue
       tokens--
-      askWaitingSidecar(one)
+      askWaitingSidecar(sidecar)
     }
   }, TICK_MS)
 
   /**
-   * Sends one request, and settles the wait if the answer is by the configuration.
-   * @param {Waiting} one
+   * Sends one request, and settles the wait if the answer shows the configuration.
+   * @param {Waiting} sidecar
    */
-  async function askWaitingSidecar(one) {
-    const { endpoint, host, name, result, backendNames, backends = 1 } = one
-    waiting.delete(one)
-    waiting.add(one)
-    one.isInFlight = true
+  async function askWaitingSidecar(sidecar) {
+    const { endpoint, host, name, result, backendNames, backends = 1 } = sidecar
+    waiting.delete(sidecar)
+    waiting.add(sidecar)
+    sidecar.isInFlight = true
     result.asked++
     const nonce = `${name}-${++count}`
     const sentMs = now()
-    one.lastAskMs = sentMs
+    sidecar.lastAskMs = sentMs
     const request = { host, method: 'POST', body: nonce, headers: { 'x-nonce': nonce } }
     const answer = await ask(endpoint, request, { timeoutSeconds: ANSWER_SECONDS }).catch(error => error)
-    one.isInFlight = false
-    if (!waiting.has(one)) return
+    sidecar.isInFlight = false
+    if (!waiting.has(sidecar)) return
     if (answer.isReused) {
-      waiting.delete(one)
-      one.fail(new BenchError(`${name} was asked over a kept connection, which may be served by what it had before`))
+      waiting.delete(sidecar)
+      sidecar.fail(
+        new BenchError(`${name} was asked over a kept connection, which may be served by what it had before`),
+      )
     } else if (isEchoOf(answer, nonce)) {
       backendNames.add(`${answer.headers[SERVED_BY]}`)
       if (backends > 1) result.backends = backendNames.size
       if (backendNames.size < backends) return
       result.yesMs = now()
-      waiting.delete(one)
+      waiting.delete(sidecar)
       const earlyMs = result.sinceMs - result.yesMs
       if (earlyMs > 0)
-        one.fail(new BenchError(`${name} had ${host} ${earlyMs} ms before it was to: a clock was set back`))
-      else one.settle()
+        sidecar.fail(new BenchError(`${name} had ${host} ${earlyMs} ms before it was to: a clock was set back`))
+      else sidecar.settle()
     } else {
       // Only a 404, or a refused connection of a sidecar that starts, shows that it lacks the configuration.
-      if (answer.status === 404 || (one.isStarting && answer.code === 'ECONNREFUSED')) result.lastNoMs = sentMs
+      if (answer.status === 404 || (sidecar.isStarting && answer.code === 'ECONNREFUSED')) result.lastNoMs = sentMs
       if (OWN_CODES.includes(answer.code)) result.unsent = answer.message
       else delete result.unsent
-      one.lastAnswerMs = now()
+      sidecar.lastAnswerMs = now()
     }
   }
 
   return {
     /**
-     * Polls a sidecar from now on until `backends` distinct names (1 by default) have answered, or polling ends. Any other answer
-     * and any failure is polled again; only a 404, or a refused connection of a sidecar that starts, sets `lastNoMs`.
+     * Polls a sidecar from now on until `backends` distinct names (1 by default) have answered, or polling ends. It continues
+     * after any other answer and any failure; only a 404, or a refused connection of a sidecar that starts, sets `lastNoMs`.
      * @param {Expected} expected
      * @returns {Promise<ConfigurationTimes>} yesMs null: polling ended first
      * @throws {BenchError} when a request went over a kept connection, or the answer came before `sinceMs`
@@ -126,7 +130,7 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce
     countWaiting: () => waiting.size,
     /** Resolves all that still wait, with yesMs null. */
     giveUp() {
-      for (const one of waiting) one.settle()
+      for (const sidecar of waiting) sidecar.settle()
       waiting.clear()
     },
     /** Stops the timer, and gives up. */
@@ -141,19 +145,23 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce
  * Says whether the application answered: with status 200, and the nonce in body and header.
  * @param {Omit<Answer, 'localPort' | 'isReused'>} answer
  * @param {string} nonce
+ * @returns {boolean}
  */
 export function isEchoOf({ status, body, headers }, nonce) {
   return status === 200 && body === nonce && headers['x-nonce'] === nonce
 }
 
-/** Reads epoch milliseconds, finer than those of Date.now(). */
+/**
+ * Reads the time in epoch milliseconds, with a finer resolution than Date.now().
+ * @returns {number}
+ */
 export function readNowMs() {
   return performance.timeOrigin + performance.now()
 }
 
 /**
- * Sends one request over a connection of its own, with half of the CPU that Node's client takes: the sender shares the
- * machine with hundreds of sidecars that it polls. A character of a body is a byte (latin1); the last of repeated headers wins.
+ * Sends one request over a connection of its own, with half of the CPU that Node's client takes: the sender shares the machine
+ * with hundreds of sidecars that it polls. A character of a body is a byte (latin1); the last of repeated headers wins.
  * @param {Endpoint} endpoint
  * @param {Pick<Ask, 'host' | 'method' | 'headers' | 'body'>} ask
  * @param {{ timeoutSeconds?: number }} [options]
@@ -187,10 +195,10 @@ export function sendOnce({ address, port }, { host, method = 'GET', headers = {}
 }
 
 /**
- * Reads an answer up to the end of its body (RFC 9112, 6.3).
+ * Parses an answer up to the end of its body (RFC 9112, 6.3).
  * @param {string} text received so far
  * @param {boolean} isEnded the peer has closed, which ends a body without a length
- * @returns {Pick<Answer, 'status' | 'headers' | 'body'> | null} null: it is not whole yet
+ * @returns {Pick<Answer, 'status' | 'headers' | 'body'> | null} null: it is not complete yet
  */
 function readAnswer(text, isEnded) {
   const end = text.indexOf('\r\n\r\n')
@@ -212,17 +220,17 @@ function readAnswer(text, isEnded) {
 /**
  * Joins a chunked body (RFC 9112, 7.1).
  * @param {string} text
- * @returns {string | null} null: the last, empty chunk has not come
+ * @returns {string | null} null: the last, empty chunk has not arrived
  */
 function joinChunks(text) {
   let body = ''
-  for (let at = 0; ; ) {
-    const start = text.indexOf('\r\n', at) + 2
-    const length = Number.parseInt(text.slice(at, start), 16)
+  for (let offset = 0; ; ) {
+    const start = text.indexOf('\r\n', offset) + 2
+    const length = Number.parseInt(text.slice(offset, start), 16)
     // A chunk whose length is no number is not whole, either.
     if (start < 2 || !(start + length + 2 <= text.length)) return null
     if (length === 0) return body
     body += text.slice(start, start + length)
-    at = start + length + 2
+    offset = start + length + 2
   }
 }

@@ -29,13 +29,16 @@ import { listProcEntries, readProcFile } from './kernel/proc-files.js'
 // A half-made ledger of this age is left by a killed process: making one takes milliseconds.
 const HALF_MADE_MS = 60_000
 
-/** Names the folder of this user's ledgers. It is not below TMPDIR, which a run and its cleanup may see differently. */
+/**
+ * Locates the folder of this user's ledgers. It is not below TMPDIR, which a run and its cleanup may see differently.
+ * @returns {string}
+ */
 function locateLedgers() {
   return `/tmp/sidecar-bench-${process.getuid?.()}`
 }
 
 /**
- * Makes the ledger of a run that this process owns, and the folder of ledgers if there is none.
+ * Creates the ledger of a run that this process owns, and the folder of ledgers if there is none.
  * @param {{ runId: string, root?: string }} options root: the folder of ledgers
  * @returns {Ledger}
  * @throws {BenchError} when it cannot be written, or the folder is of another user or open to others
@@ -90,11 +93,11 @@ export function openLedger({ runId, root = locateLedgers() }) {
     /** Reads the ledgers of other runs. */
     others: () => readLedgers(root).filter(entry => entry.runId !== runId),
     /**
-     * Holds a thing that one run at a time may hold. If two runs claim it at once, both may be refused. A run of which it is not
-     * known whether it lives still holds its things.
+     * Holds a thing that one run at a time may hold. If two runs claim it at once, both may be refused. A run that may still
+     * live holds its things.
      * @param {Kind} kind
      * @param {string} name
-     * @returns {string | null} the run that may still use it; null: it is held now
+     * @returns {string | null} the run that may still use it, for an error; null: it is held now
      */
     claim(kind, name) {
       this.hold(kind, name)
@@ -117,26 +120,29 @@ export function openLedger({ runId, root = locateLedgers() }) {
 }
 
 /**
- * Reads the ledgers. Those half made are left out, and so are lines of holdings that were cut.
+ * Reads the ledgers. Half-made ledgers are left out, and so are truncated lines of holdings.
  * @param {string} [root] the folder of ledgers
- * @returns {LedgerEntry[]} owner null: it cannot be read; []: there are none, or other users could have written them
+ * @returns {LedgerEntry[]} owner: null if it cannot be read; []: there are none, or other users could have written them
  */
 export function readLedgers(root = locateLedgers()) {
   return listTrustedEntries(root)
     .filter(name => !name.startsWith('.'))
     .map(runId => {
       const folder = path.join(root, runId)
-      const said = parseJson(readProcFile(path.join(folder, 'owner.json')))
-      const isWhole = Number.isInteger(said?.pid) && Number.isInteger(said.startTicks) && Array.isArray(said.command)
+      const ownerDocument = parseJson(readProcFile(path.join(folder, 'owner.json')))
+      const isWhole =
+        Number.isInteger(ownerDocument?.pid) &&
+        Number.isInteger(ownerDocument.startTicks) &&
+        Array.isArray(ownerDocument.command)
       /** @type {Owner | null} */
-      const owner = isWhole ? said : null
+      const owner = isWhole ? ownerDocument : null
       const isRetained = existsSync(path.join(folder, 'retained'))
       return { runId, folder, owner, state: findOwnerState(owner), isRetained, holdings: readHoldings(folder) }
     })
 }
 
 /**
- * Removes a ledger with the keys in it, and the folder of ledgers after the last.
+ * Removes a ledger with the keys in it, and the folder of ledgers after the last one.
  * @param {string} folder
  */
 export function removeLedger(folder) {
@@ -153,16 +159,15 @@ export function removeLedger(folder) {
 export function removeHalfMadeLedgers(root = locateLedgers()) {
   for (const name of listTrustedEntries(root).filter(name => name.startsWith('.'))) {
     const folder = path.join(root, name)
-    const made = statSync(folder, { throwIfNoEntry: false })
-    if (made && Date.now() - made.mtimeMs > HALF_MADE_MS) removeLedger(folder)
+    const stats = statSync(folder, { throwIfNoEntry: false })
+    if (stats && Date.now() - stats.mtimeMs > HALF_MADE_MS) removeLedger(folder)
   }
 }
 
 /**
- * Finds whether an owner lives. A pid of another pid namespace cannot be looked up. After a reboot, or when its pid was reused, the
- * owner is gone.
- * @param {Owner | null} owner
- * @returns {LedgerEntry['state']}
+ * Finds whether an owner lives. After a reboot, or if its pid was reused, the owner is gone.
+ * @param {Owner | null} owner null: it could not be read
+ * @returns {LedgerEntry['state']} unknown also: its pid is of another pid namespace
  */
 function findOwnerState(owner) {
   if (owner === null) return 'unknown'
@@ -172,7 +177,11 @@ function findOwnerState(owner) {
   return processStartTicks(owner.pid) === owner.startTicks ? 'alive' : 'gone'
 }
 
-/** Reads the entries of a ledger that are not struck. @param {string} folder */
+/**
+ * Reads the entries of a ledger that were not struck.
+ * @param {string} folder
+ * @returns {Holding[]} []: there are none
+ */
 function readHoldings(folder) {
   /** @type {Map<string, Holding>} */
   const held = new Map()
@@ -188,9 +197,10 @@ function readHoldings(folder) {
 }
 
 /**
- * Asserts that only this user may write in a folder: every user may write in /tmp, so one of this name may be somebody else's.
+ * Asserts that only this user may write in a folder: every user may write in /tmp, so a folder of this name may belong to
+ * another user.
  * @param {string} root
- * @throws {BenchError} if it is of another user, open to others, or no folder
+ * @throws {BenchError} if it belongs to another user, is open to others, or is no folder
  */
 function assertTrustedFolder(root) {
   const distrust = findDistrust(root)
@@ -198,8 +208,9 @@ function assertTrustedFolder(root) {
 }
 
 /**
- * Finds why the folder of ledgers is not trusted, what is in it, and how to go on; null: it is, or there is none.
+ * Finds the reason why the folder of ledgers is not trusted, with its content and what to do.
  * @param {string} [root]
+ * @returns {string | null} null: it is trusted, or there is none
  */
 export function findDistrust(root = locateLedgers()) {
   const stats = lstatSync(root, { throwIfNoEntry: false })
@@ -208,27 +219,39 @@ export function findDistrust(root = locateLedgers()) {
   const runs = listProcEntries(root).map(
     name => `${name} (${renderNounCount(listFiles(path.join(root, name)).length, 'file')})`,
   )
-  const holds = runs.length > 0 ? `holds ${runs.join(', ')}, with private keys` : 'shows no runs'
+  const content = runs.length > 0 ? `holds ${runs.join(', ')}, with private keys` : 'shows no runs'
   if (stats.uid !== process.getuid?.())
-    return `${root} belongs to the user ${stats.uid}, so it is not trusted; it ${holds}: have that user, or root, remove it`
+    return `${root} belongs to the user ${stats.uid}, so it is not trusted; it ${content}: have that user, or root, remove it`
   const mode = (stats.mode & 0o777).toString(8)
   const advice = `if nobody else has written in it, chmod 700 ${root}, and then ${renderCommand('cleanup')}`
-  return `${root} has the mode ${mode}, so other users can read it, and it is not trusted; it ${holds}: ${advice}`
+  return `${root} has the mode ${mode}, so other users can read it, and it is not trusted; it ${content}: ${advice}`
 }
 
-/** @param {string} folder */
+/**
+ * Lists the files below a folder.
+ * @param {string} folder
+ * @returns {import('node:fs').Dirent[]} []: none, or it cannot be read
+ */
 function listFiles(folder) {
   const entries = callSafely(() => readdirSync(folder, { recursive: true, withFileTypes: true }), [])
   return entries.filter(entry => entry.isFile())
 }
 
-/** @param {string} root */
+/**
+ * Says whether a path is a folder (no link) of this user that no other user can open.
+ * @param {string} root
+ * @returns {boolean}
+ */
 function isPrivateFolder(root) {
   const stats = lstatSync(root, { throwIfNoEntry: false })
   return stats?.isDirectory() === true && stats.uid === process.getuid?.() && (stats.mode & 0o077) === 0
 }
 
-/** @param {string} root */
+/**
+ * Lists the entries of the folder of ledgers.
+ * @param {string} root
+ * @returns {string[]} []: none, or the folder is not trusted
+ */
 function listTrustedEntries(root) {
   return isPrivateFolder(root) ? listProcEntries(root) : []
 }

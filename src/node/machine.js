@@ -3,7 +3,10 @@ import { findCgroupPath, joinExistingPath, parseMounts, parseNumberAfter } from 
 import { listPids, listProcEntries, readProcFile, readProcLink, readStatus } from './kernel/proc-files.js'
 import { readPortRange } from './kernel/sockets.js'
 
-/** Reads facts about this machine for the manifest; a fact that the kernel does not show is null. */
+/**
+ * Reads facts about this machine for the manifest.
+ * @returns a fact that the kernel does not show is null; memoryBytes: in bytes
+ */
 export function readMachine() {
   const cpus = os.cpus()
   return {
@@ -12,94 +15,101 @@ export function readMachine() {
     cpuModel: chooseCpuName(cpus[0]?.model ?? ''),
     cpus: os.availableParallelism(),
     physicalCores: readCores().length,
-    smt: readText('/sys/devices/system/cpu/smt/control'),
+    smt: readOptionalText('/sys/devices/system/cpu/smt/control'),
     memoryBytes: os.totalmem(),
-    transparentHugePages: parseBracketed(readText('/sys/kernel/mm/transparent_hugepage/enabled')),
-    governor: readText('/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor'),
+    transparentHugePages: parseBracketed(readOptionalText('/sys/kernel/mm/transparent_hugepage/enabled')),
+    governor: readOptionalText('/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor'),
     node: process.version,
   }
 }
 
 /**
- * Chooses the name of the CPU. ARM kernels show no model, so the board's name in the device tree stands in; `unknown`: there is neither.
- * @param {string} model
- * @param {string | null} [board]
+ * Chooses the name of the CPU. ARM kernels show no model, so the name of the board in the device tree replaces it.
+ * @param {string} model the kernel's; empty: unknown
+ * @param {string | null} [board] null: unknown
+ * @returns {string} `unknown`: there is neither
  */
-export function chooseCpuName(model, board = readText('/proc/device-tree/model')) {
+export function chooseCpuName(model, board = readOptionalText('/proc/device-tree/model')) {
   const name = model.trim()
   return (name === '' || name === 'unknown' ? board?.replaceAll('\0', '') : name) || 'unknown'
 }
 
 /**
- * Finds the choice in brackets, as in `always [madvise] never`; null: there is none.
+ * Parses the choice in brackets, as in `always [madvise] never`.
  * @param {string | null} text
+ * @returns {string | null} null: there is none
  */
 export function parseBracketed(text) {
   return /\[(\w+)\]/.exec(text ?? '')?.[1] ?? null
 }
 
-/** Reads the memory available to a run, in bytes: that of the machine (MemAvailable), or this process's whole limit if that is less. */
+/**
+ * Reads the memory that is available to a run: that of the machine (MemAvailable), or the whole limit of this process if that
+ * is less.
+ * @returns {number} bytes
+ */
 export function readRoomBytes() {
   const limit = process.constrainedMemory()
   return limit > 0 ? Math.min(os.freemem(), limit) : os.freemem()
 }
 
 /**
- * Reads the memory left to this process, with file pages that the kernel can free, as a fraction of all that it may use. What is
- * left is never more than what the machine has.
+ * Computes the memory that is left to this process, including file pages that the kernel can free, as a fraction of all that it
+ * may use. What is left is at most what the machine has.
+ * @returns {number} from 0 to 1
  */
 export function readRoomFraction() {
   const { v1, v2 } = parseMounts(readProcFile('/proc/self/mountinfo'))
   const [controller, mount, prefix] = v1.has('memory') ? ['memory', v1.get('memory'), 'total_'] : ['', v2 ?? '', '']
   const cgroup = joinExistingPath(mount, findCgroupPath(readProcFile('/proc/self/cgroup'), controller))
   const stat = readProcFile(`${cgroup}/memory.stat`)
-  const ofFiles = parseNumberAfter(stat, `${prefix}inactive_file`) || 0
-  const most = Math.min(os.totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY)
-  return Math.min(os.freemem(), process.availableMemory() + ofFiles) / most
+  const fileBytes = parseNumberAfter(stat, `${prefix}inactive_file`) || 0
+  const limitBytes = Math.min(os.totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY)
+  return Math.min(os.freemem(), process.availableMemory() + fileBytes) / limitBytes
 }
 
 /**
- * Reads what this machine still has for a run. Of the limits of threads, that of the machine, the user or a container which leaves
- * fewest counts.
+ * Reads what this machine still offers a run. Of the thread limits of the machine, the user and a container, the one that
+ * leaves fewest threads counts.
  * @returns {import('../model/types.ts').Limits} MAX_SAFE_INTEGER: no limit can be read
  */
 export function readLimits() {
   const parseIntegers = (/** @type {string | null} */ text) => (text ?? '').match(/\d+/g)?.map(Number) ?? []
-  const read = (/** @type {string} */ name) => parseIntegers(readText(`/proc/sys/${name}`))
+  const read = (/** @type {string} */ name) => parseIntegers(readOptionalText(`/proc/sys/${name}`))
   const readLimit = (/** @type {string} */ name) =>
-    parseIntegers(new RegExp(`^${name} +(\\d+)`, 'm').exec(readText('/proc/self/limits') ?? '')?.[1] ?? null)[0]
+    parseIntegers(new RegExp(`^${name} +(\\d+)`, 'm').exec(readOptionalText('/proc/self/limits') ?? '')?.[1] ?? null)[0]
   const { first, last } = readPortRange()
   // The fourth of five fields is `runnable/all` threads (proc(5), loadavg).
-  const running = parseIntegers(readText('/proc/loadavg')?.split(' ')[3].split('/')[1] ?? null)[0] ?? 0
-  const ofMachine = [...read('kernel/threads-max'), ...read('kernel/pid_max'), readLimit('Max processes')]
+  const running = parseIntegers(readOptionalText('/proc/loadavg')?.split(' ')[3].split('/')[1] ?? null)[0] ?? 0
+  const machineLimits = [...read('kernel/threads-max'), ...read('kernel/pid_max'), readLimit('Max processes')]
   // A container's limit is in its cgroup, of version 2 or 1, and counts only the container's threads.
-  const ofContainer = ['', 'pids/'].flatMap(folder => {
+  const containerLimits = ['', 'pids/'].flatMap(folder => {
     const [most, used] = ['max', 'current'].map(
-      name => parseIntegers(readText(`/sys/fs/cgroup/${folder}pids.${name}`))[0],
+      name => parseIntegers(readOptionalText(`/sys/fs/cgroup/${folder}pids.${name}`))[0],
     )
     return most === undefined ? [] : [{ threads: most, threadsUsed: used ?? 0 }]
   })
   const rows = [
     { threads: Number.MAX_SAFE_INTEGER, threadsUsed: 0 },
-    ...ofMachine.filter(Boolean).map(count => ({ threads: Number(count), threadsUsed: running })),
-    ...ofContainer,
+    ...machineLimits.filter(Boolean).map(count => ({ threads: Number(count), threadsUsed: running })),
+    ...containerLimits,
   ]
   // Only processes that this user may look into show their open files; inotify instances of others are not counted.
-  const open = listPids().flatMap(pid => listProcEntries(`/proc/${pid}/fd`).map(fd => `/proc/${pid}/fd/${fd}`))
+  const openFiles = listPids().flatMap(pid => listProcEntries(`/proc/${pid}/fd`).map(fd => `/proc/${pid}/fd/${fd}`))
   return {
     memoryBytes: readRoomBytes(),
     ...rows.reduce((least, row) => (row.threads - row.threadsUsed < least.threads - least.threadsUsed ? row : least)),
     files: readLimit('Max open files') ?? Number.MAX_SAFE_INTEGER,
     ports: last - first + 1,
     inotifyInstances: read('fs/inotify/max_user_instances')[0] ?? Number.MAX_SAFE_INTEGER,
-    inotifyInstancesUsed: open.filter(file => readProcLink(file) === 'anon_inode:inotify').length,
+    inotifyInstancesUsed: openFiles.filter(file => readProcLink(file) === 'anon_inode:inotify').length,
   }
 }
 
 /**
- * Lists the CPUs that this process may use, those of one physical core together. A CPU whose siblings the kernel does not show is
- * a core of its own; if the allowed CPUs cannot be read, only CPU 0 is listed.
- * @returns {number[][]}
+ * Lists the CPUs that this process may use, grouped by physical core. A CPU whose siblings the kernel does not show is a core
+ * of its own; if the allowed CPUs cannot be read, only CPU 0 is listed.
+ * @returns {number[][]} CPU numbers of each core
  */
 export function readCores() {
   const cores = new Map()
@@ -109,13 +119,17 @@ export function readCores() {
     return Array.from({ length: last - first + 1 }, (_, i) => first + i)
   })
   for (const cpu of cpus) {
-    const siblings = readText(`/sys/devices/system/cpu/cpu${cpu}/topology/thread_siblings_list`) ?? `${cpu}`
+    const siblings = readOptionalText(`/sys/devices/system/cpu/cpu${cpu}/topology/thread_siblings_list`) ?? `${cpu}`
     cores.set(siblings, [...(cores.get(siblings) ?? []), cpu])
   }
   return [...cores.values()]
 }
 
-/** @param {string} file */
-function readText(file) {
+/**
+ * Reads a text file of the kernel, without the blanks around it.
+ * @param {string} file
+ * @returns {string | null} null: it is empty, or cannot be read
+ */
+function readOptionalText(file) {
   return readProcFile(file).trim() || null
 }

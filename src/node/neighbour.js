@@ -11,7 +11,10 @@ const LOOK_MS = 500
 if (isMainThread) burnCpu(Number(process.argv[2]))
 else burnShare(workerData.share)
 
-/** @param {number} cores */
+/**
+ * Burns CPU on as many threads as needed, until the process that started this one has ended.
+ * @param {number} cores to use, such as 1.5
+ */
 function burnCpu(cores) {
   const threads = Math.ceil(cores)
   const options = { workerData: { share: cores / threads } }
@@ -26,7 +29,7 @@ function burnCpu(cores) {
 }
 
 /**
- * Spins for a share of each period by the wall clock: a wait for a CPU counts, and is not made up.
+ * Spins for a share of each period of wall-clock time. Time spent waiting for a CPU counts, and is not made up for.
  * @param {number} share up to 1
  */
 function burnShare(share) {

@@ -14,14 +14,15 @@ const GARBAGE_MS = 500
 const PERIOD_MS = 100
 
 /**
- * Reads every process at 10 Hz from now to the end of the window, and everything at its edges. Nothing is written meanwhile. When
- * the signal aborts, what was read until then is returned, with null for what was not reached.
+ * Reads every process at 10 Hz from now to the end of the window, and everything at its edges. Nothing is written meanwhile. If
+ * the signal aborts, it returns what was read until then.
  * @param {Probe[]} probes
  * @param {object} options
  * @param {Window} options.window
  * @param {AbortSignal} options.signal ends it early
  * @param {(sample: Sample) => void} [options.onSample] takes each sample; it must be quick
  * @param {() => void} [options.onEnd] is called just after the window; it must be quick
+ * @returns {Promise<Omit<Observation, 'clockOffsetMs'>>} start, end, after: null if the signal aborted before
  * @throws {import('../lib/errors.js').BenchError} when the machine's clock is set meanwhile
  */
 export async function observeProbes(probes, { window, signal, onSample = () => {}, onEnd = () => {} }) {
@@ -29,7 +30,7 @@ export async function observeProbes(probes, { window, signal, onSample = () => {
   const samples = []
   const clock = startClock()
   /** @type {Omit<Observation, 'clockOffsetMs'>} */
-  const observed = { samples, start: null, end: null, after: null }
+  const observation = { samples, start: null, end: null, after: null }
   const keep = (/** @type {Sample} */ sample) => {
     samples.push(sample)
     onSample(sample)
@@ -44,7 +45,7 @@ export async function observeProbes(probes, { window, signal, onSample = () => {
     ) {
       await clock.waitUntil(next, signal)
       clock.assertSteady()
-      keep(takeSample(probes))
+      keep(readSample(probes))
     }
     await clock.waitUntil(epochMs, signal)
     clock.assertSteady()
@@ -54,23 +55,23 @@ export async function observeProbes(probes, { window, signal, onSample = () => {
     if (window.startMs - clock.now() > GARBAGE_MS) collectGarbage()
     await sampleUntil(window.startMs)
     resetPeak()
-    observed.start = takeEdge(probes, 'start')
-    keep(observed.start.sample)
+    observation.start = readEdge(probes, 'start')
+    keep(observation.start.sample)
     await sampleUntil(window.endMs)
-    observed.end = takeEdge(probes, 'end')
-    keep(observed.end.sample)
+    observation.end = readEdge(probes, 'end')
+    keep(observation.end.sample)
     onEnd()
-    observed.after = lookAtProbes(probes)
+    observation.after = lookAtProbes(probes)
   } catch (error) {
     if (!signal.aborted) throw error
   }
-  return observed
+  return observation
 }
 
 /**
- * Reads what costs too much inside a window.
+ * Reads what costs too much to be read inside a window.
  * @param {Probe[]} probes
- * @returns {Look[]} in the order of the probes; cpu undefined: the process has gone
+ * @returns {Look[]} in the order of the probes; cpu: undefined if the process has gone
  */
 export function lookAtProbes(probes) {
   // Connections are counted first: the load ends soon after the window, and takes them along.
@@ -85,17 +86,22 @@ export function lookAtProbes(probes) {
   }))
 }
 
-/** Reads CPU time; undefined: the process has gone. @param {Probe} probe */
+/**
+ * Reads the CPU time of a process.
+ * @param {Probe} probe
+ * @returns {{ atSeconds: number, cpuSeconds: number } | undefined} undefined: the process has gone
+ */
 function readCpu(probe) {
   const { atSeconds, cpuSeconds } = probe.read()
   return Number.isFinite(atSeconds) && Number.isFinite(cpuSeconds) ? { atSeconds, cpuSeconds } : undefined
 }
 
 /**
+ * Reads every process once.
  * @param {Probe[]} probes
  * @returns {Sample}
  */
-function takeSample(probes) {
+function readSample(probes) {
   return { epochMs: Date.now(), readings: probes.map(p => p.read()) }
 }
 
@@ -105,8 +111,8 @@ function takeSample(probes) {
  * @param {'start' | 'end'} edge
  * @returns {Edge}
  */
-function takeEdge(probes, edge) {
-  const sample = { ...takeSample(probes), edge }
+function readEdge(probes, edge) {
+  const sample = { ...readSample(probes), edge }
   const usage = process.cpuUsage()
   return {
     sample,
@@ -126,7 +132,11 @@ function takeEdge(probes, edge) {
   }
 }
 
-/** @param {number} epochMs */
+/**
+ * Rounds a time up to a multiple of the sampling period.
+ * @param {number} epochMs
+ * @returns {number} epoch milliseconds
+ */
 function roundUpToPeriod(epochMs) {
   return Math.ceil(epochMs / PERIOD_MS) * PERIOD_MS
 }
@@ -142,7 +152,10 @@ export function resetPeak() {
   callSafely(() => writeFileSync('/proc/self/clear_refs', '5'), null)
 }
 
-/** Reads the most memory that this process had resident (proc(5), VmHWM), in bytes; null: the kernel does not show it. */
+/**
+ * Reads the largest resident memory that this process has had (proc(5), VmHWM).
+ * @returns {number | null} bytes; null: the kernel does not show it
+ */
 export function readPeak() {
   const kibibytes = Number.parseInt(readStatus('self', 'VmHWM'), 10)
   return Number.isNaN(kibibytes) ? null : kibibytes * 1024

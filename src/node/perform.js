@@ -8,7 +8,7 @@ import { sendRequest } from './send.js'
 /** @import { ReloadAction } from '../model/types.ts' */
 
 /**
- * Performs actions one after the other, each request over a connection of its own unless an agent keeps them.
+ * Performs actions one after the other. Each request has a connection of its own, unless an agent keeps connections.
  * @param {ReloadAction[]} actions
  * @param {http.Agent} [agent]
  * @throws {BenchError} when a request is answered 300 or above, or the process to signal is not there
@@ -33,7 +33,7 @@ export async function performActions(actions, agent) {
 }
 
 /**
- * Sends a signal to the sidecar of a pid file.
+ * Sends a signal to the sidecar whose pid is in a file.
  * @param {Extract<ReloadAction, { kind: 'signal' }>} action
  * @throws {BenchError} if the file cannot be read, or its process does not run in the folder of the file
  */

@@ -19,7 +19,11 @@ const LOOK = { oftenMs: 5, oftenSeconds: 0.2, seldomMs: 50 }
 
 /** @typedef {ReturnType<typeof import('../lib/certificate-files.js').locateCredentials>} Credentials of a client that speaks mTLS */
 
-/** Makes the procedures, each of which takes one object. */
+/**
+ * Creates the procedures, each of which takes one object.
+ * @returns send, repeat, stream: send requests; reach: waits for endpoints; change: changes a configuration; perform: performs
+ *   actions
+ */
 export function createProber() {
   /** @type {Map<number, https.Agent>} */
   const agents = new Map()
@@ -31,9 +35,11 @@ export function createProber() {
   }
   return {
     /**
-     * Sends one request. Without an answer it throws a BenchError; a fault of the kit (TypeError) or of this machine
-     * (OWN_CODES) it throws as it is.
-     * @param {{ endpoint: Endpoint, ask: import('./send.js').Ask, timeoutSeconds?: number, credentials?: Credentials | null }} args
+     * Sends one request. If there is no answer, it rejects with a BenchError; a fault of the kit (TypeError) or of this machine
+     * (OWN_CODES) stays as it is.
+     * @param {{ endpoint: Endpoint, ask: import('./send.js').Ask, timeoutSeconds?: number, credentials?: Credentials | null }}
+     *   args
+     * @returns {Promise<import('./send.js').Answer>}
      */
     send: ({ endpoint, ask, timeoutSeconds, credentials }) =>
       sendRequest(endpoint, ask, { timeoutSeconds, ...readTls(credentials) }).catch(error => {
@@ -42,7 +48,7 @@ export function createProber() {
       }),
 
     /**
-     * Sends a request again and again, as repeat() does; connections over TLS stay open for the next call.
+     * Sends a request many times, as repeatRequest() does. Connections over TLS stay open for the next call.
      * @param {{ endpoint: Endpoint, ask: Parameters<typeof repeatRequest>[1], credentials?: Credentials | null } &
      *   Parameters<typeof repeatRequest>[2]} args
      */
@@ -54,7 +60,7 @@ export function createProber() {
       }),
 
     /**
-     * Times the parts of an answer as they come, as measureStream() does.
+     * Times the parts of an answer as they arrive, as measureStream() does.
      * @param {{ endpoint: Endpoint, ask: import('./send.js').Ask }} args
      * @param {AbortSignal} [signal] ends the request
      */
@@ -102,21 +108,29 @@ export function createProber() {
       }
     },
 
-    /** @param {{ actions: ReloadAction[] }} args */
+    /**
+     * Performs actions, as performActions() does.
+     * @param {{ actions: ReloadAction[] }} args
+     */
     perform: ({ actions }) => performActions(actions),
   }
 }
 
 /**
- * Reads a client's certificate and key for send().
+ * Reads a client's certificate and key for sendRequest().
  * @param {Credentials | null} [credentials] absent, or null: plaintext
+ * @returns {{ tls?: { cert: Buffer, key: Buffer } }} {}: plaintext
  */
 function readTls(credentials) {
   if (!credentials) return {}
   return { tls: { cert: readFileSync(credentials.certificatePath), key: readFileSync(credentials.keyPath) } }
 }
 
-/** @param {Endpoint} endpoint */
+/**
+ * Says whether an endpoint accepts a connection within a second.
+ * @param {Endpoint} endpoint
+ * @returns {Promise<boolean>}
+ */
 async function canConnect({ address, port }) {
   const socket = net.connect({ port, host: address })
   try {

@@ -18,11 +18,11 @@ import { callEndpoint } from './call.js'
  */
 
 /**
- * Sends one request, over a connection of its own unless an agent keeps them.
+ * Sends one request, over a connection of its own unless an agent keeps connections.
  * @param {Endpoint} endpoint
  * @param {Ask} ask
  * @param {{ agent?: http.Agent, tls?: tls.ConnectionOptions, timeoutSeconds?: number, signal?:
- * AbortSignal, channel?: http2.ClientHttp2Session, tunnelPort?: number }} [options] channel: for gRPC;
+ *   AbortSignal, channel?: http2.ClientHttp2Session, tunnelPort?: number }} [options] channel: for gRPC;
  *   tunnelPort: with tls, the port of an HBONE tunnel to the endpoint
  * @returns {Promise<Answer>} body: bytes as latin1
  * @throws when nothing comes for timeoutSeconds (10 by default), or the connection breaks
@@ -89,9 +89,9 @@ export async function sendRequest(
 }
 
 /**
- * Describes the peer's certificate, such as keyType RSA 2048.
+ * Reads the fingerprint and the key type of the peer's certificate.
  * @param {tls.TLSSocket} socket
- * @returns {Pick<Answer, 'fingerprint' | 'keyType'>}
+ * @returns {Pick<Answer, 'fingerprint' | 'keyType'>} keyType: such as RSA 2048; undefined or absent: the peer showed none
  */
 function readPeerCertificate(socket) {
   const certificate = socket.getPeerX509Certificate()
@@ -110,7 +110,8 @@ function readPeerCertificate(socket) {
  * @param {{ requests: number, atOnce: number, timeoutSeconds: number, answer: string, expected?: { status: number, bytes: number },
  *   before?: number, total?: number, tls?: tls.ConnectionOptions, agent?: http.Agent }} options agent: keeps its
  *   connections afterwards; before, total: requests sent earlier and in all, for errors; answer: the body of each answer; expected: its status and length instead, if a proxy answers with a body of its own
- * @throws {BenchError} that numbers the first request which fails or has another answer; a TypeError, or a fault of this machine (OWN_CODES), as it is
+ * @throws {BenchError} that numbers the first request which fails or has another answer; a TypeError, or a fault of this
+ *   machine (OWN_CODES), as it is
  */
 export async function repeatRequest(
   endpoint,

@@ -24,7 +24,8 @@ import http from 'node:http'
  */
 
 /**
- * Sends a request over a connection of its own and times its answer's body as it comes, which load generators do not report.
+ * Sends a request over a connection of its own and times the body of its answer as it arrives, which load generators do not
+ * report.
  * @param {Endpoint} endpoint
  * @param {Ask} ask
  * @param {StreamOptions} [options]

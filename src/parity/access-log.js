@@ -11,8 +11,8 @@ const BODY = 'b'.repeat(1000)
 const USER_AGENT = 'parity "\\\t"'
 
 /**
- * Checks that a request has one line at each sidecar on its way, with all the fields and their values, and so have one that is
- * retried and one that is refused.
+ * Checks that a request has one line at each sidecar on its way, with all fields and their values, and that a retried and a
+ * refused request have one line, too.
  * @param {Rig} rig
  * @returns {Promise<string[]>} the differences; []: none
  */
@@ -26,7 +26,7 @@ export async function checkAccessLog(rig) {
     headers: { 'user-agent': USER_AGENT, 'x-request-id': 'request-1', 'x-forwarded-for': '192.0.2.1' },
   }
   await rig.send(ask)
-  const same = {
+  const sharedFields = {
     method: 'POST',
     path,
     authority: 'echo',
@@ -43,8 +43,8 @@ export async function checkAccessLog(rig) {
     readLines(rig, { service: 'server', path }),
   ])
   const expected = [
-    { ...same, protocol: 'HTTP/1.1', upstream_cluster: 'server' },
-    { ...same, protocol, upstream_cluster: 'a' },
+    { ...sharedFields, protocol: 'HTTP/1.1', upstream_cluster: 'server' },
+    { ...sharedFields, protocol, upstream_cluster: 'a' },
   ]
   return [
     ...logged.flatMap((lines, i) => listLogDifferences(lines, expected[i])),
@@ -53,7 +53,11 @@ export async function checkAccessLog(rig) {
   ]
 }
 
-/** Checks that a request that the sidecar retries has one line. @param {Rig} rig */
+/**
+ * Checks that a request that the sidecar retries has one line.
+ * @param {Rig} rig
+ * @returns {Promise<string[]>} the differences; []: none
+ */
 async function checkRetriedRequest(rig) {
   const path = '/retried'
   // The endpoints of `half` have turns, and one refuses: one of two requests is tried again.
@@ -66,8 +70,9 @@ async function checkRetriedRequest(rig) {
 }
 
 /**
- * Checks that a request which the feature `authorization` refuses has a line, too, without an upstream.
+ * Checks that a request that the feature `authorization` refuses has a line, too, without an upstream.
  * @param {Rig} rig
+ * @returns {Promise<string[]>} the differences; []: none, or the sidecars do not have the feature
  */
 async function checkRefusedRequest(rig) {
   if (!listFeatures(rig.measured.features).includes('authorization')) return []
@@ -79,10 +84,10 @@ async function checkRefusedRequest(rig) {
 }
 
 /**
- * Reads the lines of a sidecar's log about a path, as soon as there are at least so many, or after 20 s those that are there.
+ * Reads the lines of a sidecar's log that are about a path: as soon as there are `least` of them, or else after 20 s.
  * @param {Rig} rig
- * @param {{ service: string, path: string, least?: number }} wanted
- * @returns {Promise<Record<string, unknown>[]>}
+ * @param {{ service: string, path: string, least?: number }} wanted least: 1 by default
+ * @returns {Promise<Record<string, unknown>[]>} the parsed lines; []: none came in time
  */
 async function readLines({ sidecars, signal }, { service, path, least = 1 }) {
   const process = sidecars.processes.find(({ spec }) => spec.service === service)
@@ -103,34 +108,34 @@ async function readLines({ sidecars, signal }, { service, path, least = 1 }) {
 }
 
 /**
- * Lists the differences of a request's log lines from one line with all fields, and no others. Fields whose value is not expected
- * are held to their form, if they are a time, a duration or an upstream's address.
+ * Lists how the log lines of a request differ from a single line with all fields, and no others. Fields without an expected
+ * value must have the right form if they are a time, a duration or the address of an upstream.
  * @param {Record<string, unknown>[]} lines
- * @param {Record<string, unknown>} expected the fields whose value is known; the `upstream_cluster` server is that of the client's
- *   sidecar
- * @returns {string[]} []: none
+ * @param {Record<string, unknown>} expected the fields whose value is known; if `upstream_cluster` is `server`, the lines are
+ *   those of the client's sidecar
+ * @returns {string[]} []: they do not differ
  */
 export function listLogDifferences(lines, expected) {
-  const at = `at ${expected.upstream_cluster === 'server' ? 'client' : 'server'}`
-  if (lines.length !== 1) return [`${lines.length} lines for one request ${at}`]
+  const place = `at ${expected.upstream_cluster === 'server' ? 'client' : 'server'}`
+  if (lines.length !== 1) return [`${lines.length} lines for one request ${place}`]
   const [line] = lines
   const { fields } = FEATURES['access-log']
-  const missing = fields.filter(field => !(field in line))
-  const more = Object.keys(line).filter(field => !fields.includes(field))
+  const missingFields = fields.filter(field => !(field in line))
+  const unknownFields = Object.keys(line).filter(field => !fields.includes(field))
   const isCount = (/** @type {unknown} */ value) => Number.isInteger(value) && Number(value) >= 0
-  const wrong = Object.entries(expected).filter(([field, value]) => line[field] !== value)
+  const wrongFields = Object.entries(expected).filter(([field, value]) => line[field] !== value)
   return [
-    ...missing.map(field => `no ${field} ${at}`),
-    ...more.map(field => `${field} beyond the fields ${at}`),
-    ...wrong.map(
-      ([field, value]) => `${field} ${JSON.stringify(line[field])} ${at}, expected ${JSON.stringify(value)}`,
+    ...missingFields.map(field => `no ${field} ${place}`),
+    ...unknownFields.map(field => `${field} beyond the fields ${place}`),
+    ...wrongFields.map(
+      ([field, value]) => `${field} ${JSON.stringify(line[field])} ${place}, expected ${JSON.stringify(value)}`,
     ),
     ...['duration', 'time_to_first_byte']
       .filter(field => !isCount(line[field]))
-      .map(field => `${field} ${JSON.stringify(line[field])} ${at}`),
+      .map(field => `${field} ${JSON.stringify(line[field])} ${place}`),
     ...(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(`${line.start_time}`)
       ? []
-      : [`start_time ${line.start_time} ${at}`]),
-    ...(/^\d+(\.\d+){3}:\d+$/.test(`${line.upstream_host}`) ? [] : [`upstream_host ${line.upstream_host} ${at}`]),
+      : [`start_time ${line.start_time} ${place}`]),
+    ...(/^\d+(\.\d+){3}:\d+$/.test(`${line.upstream_host}`) ? [] : [`upstream_host ${line.upstream_host} ${place}`]),
   ]
 }

@@ -51,6 +51,7 @@ const entry = z.strictObject({ key: z.string(), triedAt: z.iso.datetime(), rows:
  * Says whether a check passed: in the rows of PARITY_NAMES nothing differs, not even what the plane declares to lack. Other
  * rows do not count.
  * @param {CheckRow[]} rows
+ * @returns {boolean} false also: there are no rows, so nothing was tried
  */
 function hasPassed(rows) {
   // A check without rows has tried nothing.
@@ -62,25 +63,27 @@ function hasPassed(rows) {
 }
 
 /**
- * Opens the folder of passed checks; it is made when the first is kept.
- * @param {{ folder: string, isRechecked?: boolean }} options isRechecked: no check is found, so that each is made again
+ * Opens the folder of passed checks. It is created when the first check is kept.
+ * @param {{ folder: string, isRechecked?: boolean }} options isRechecked: `find` finds nothing, so that each check is made
+ *   again
+ * @returns find: finds a check that passed; keep: stores one
  */
 export function openParityCache({ folder, isRechecked = false }) {
   const locateEntry = (/** @type {string} */ key) => path.join(folder, `${key}.json`)
   return {
     /**
      * Finds a check that passed.
-     * @param {object} dependencies all that it depends on
+     * @param {object} dependencies all that the result of the check depends on
      * @returns {Passed | null} null: none is known, it cannot be trusted, or all are made again (`isRechecked`)
      */
     find(dependencies) {
       const key = hashDependencies(dependencies)
       // If a file is damaged, or another user could write it, the check is made again.
-      return isRechecked || !isPrivateFolder(folder) ? null : callSafely(() => readEntry(locateEntry(key), key), null)
+      return isRechecked || !isTrustedFolder(folder) ? null : callSafely(() => readEntry(locateEntry(key), key), null)
     },
     /**
-     * Keeps a check, if it passed and only this user may write in the folder, and removes the oldest beyond KEPT_MOST. It does not
-     * throw: a run needs no cache.
+     * Stores a check, if it passed and only this user may write in the folder, and removes the oldest entries beyond KEPT_MOST.
+     * It does not throw: a run needs no cache.
      * @param {object} dependencies
      * @param {CheckRow[]} rows
      */
@@ -89,7 +92,7 @@ export function openParityCache({ folder, isRechecked = false }) {
       // The disk may be full, or read-only.
       callSafely(() => {
         mkdirSync(folder, { recursive: true, mode: 0o700 })
-        if (!isPrivateFolder(folder)) return
+        if (!isTrustedFolder(folder)) return
         const key = hashDependencies(dependencies)
         const text = JSON.stringify({ key, triedAt: new Date().toISOString(), rows })
         const temporary = `${locateEntry(key)}.${randomBytes(6).toString('hex')}`
@@ -101,17 +104,21 @@ export function openParityCache({ folder, isRechecked = false }) {
   }
 }
 
-/** @param {object} dependencies */
+/**
+ * Hashes all that a check depends on.
+ * @param {object} dependencies
+ * @returns {string} SHA-256
+ */
 function hashDependencies(dependencies) {
   return hashText(JSON.stringify(dependencies))
 }
 
 /**
- * Reads an entry.
+ * Reads an entry of the cache.
  * @param {string} file
- * @param {string} key
- * @returns {Passed | null} null: another user could have written it, it is over BYTES_MOST, its hash or key is another, or it did not
- *   pass
+ * @param {string} key the hash of the dependencies
+ * @returns {Passed | null} null: another user could have written it, it is larger than BYTES_MOST, its hash or key differs, or
+ *   it did not pass
  * @throws if there is no such file, it is a link, or its JSON does not fit the schema
  */
 function readEntry(file, key) {
@@ -131,20 +138,28 @@ function readEntry(file, key) {
 }
 
 /**
- * Says whether a path is a folder (no link) that belongs to this user, and that nobody else can write to.
+ * Says whether a path is a folder (no link) that belongs to this user, and to which no other user can write.
  * @param {string} folder
+ * @returns {boolean}
  */
-function isPrivateFolder(folder) {
+function isTrustedFolder(folder) {
   const stat = callSafely(() => lstatSync(folder), null)
   return stat?.isDirectory() === true && isOfUser(stat)
 }
 
-/** @param {{ uid: number, mode: number }} stat */
+/**
+ * Says whether a file or folder belongs to this user, and no other user can write to it.
+ * @param {{ uid: number, mode: number }} stat
+ * @returns {boolean}
+ */
 function isOfUser({ uid, mode }) {
   return uid === process.geteuid?.() && (mode & OTHERS_WRITE) === 0
 }
 
-/** @param {string} folder */
+/**
+ * Removes the oldest entries beyond KEPT_MOST.
+ * @param {string} folder
+ */
 function removeOldestEntries(folder) {
   const files = readdirSync(folder).map(name => path.join(folder, name))
   const byAge = files.map(file => ({ file, ms: lstatSync(file).mtimeMs })).sort((a, b) => b.ms - a.ms)

@@ -19,10 +19,10 @@ const TRIES = 3
 const SPAN_LEAST = 0.5
 
 /**
- * Sends a request of each kind of the load that has chunks to started services, and times the parts of its answer. An answer whose
- * parts come too close together is requested up to TRIES times, of which the longest counts.
+ * Sends a request of each kind of the load that has chunks to started services, and times the parts of its answer. A request
+ * whose answer comes too close together is repeated up to TRIES times; the longest time counts.
  * @param {{ testbed: Testbed, arm: Arm, services: Pick<Started, 'entry'>, signal: AbortSignal }} options
- * @returns {Promise<Row>}
+ * @returns {Promise<Row>} differences: one for each kind of request whose chunks were not passed on
  * @throws {BenchError} if a request fails, or its answer is not 200 with all bytes; the signal's reason when it aborts
  */
 export async function probeChunks({ testbed, arm, services: { entry }, signal }) {
@@ -35,16 +35,16 @@ export async function probeChunks({ testbed, arm, services: { entry }, signal })
     const writtenMs = computeChunksMs(kind)
     let longestMs = 0
     for (let i = 0; i < TRIES && longestMs < SPAN_LEAST * writtenMs; i++) {
-      const what = `${request.method} ${request.path} for an answer in chunks through ${arm.id} (${address}:${port})`
+      const requestLine = `${request.method} ${request.path} for an answer in chunks through ${arm.id} (${address}:${port})`
       const ask = { host: entry.host, ...request }
       const answering = testbed.site.target.call('stream', { endpoint, ask }, { signal })
       const { status, bytes, spanMs } = await withAbort(answering, signal).catch(cause => {
         signal.throwIfAborted()
-        throw new BenchError(`${what} failed: ${cause.message}`, { cause })
+        throw new BenchError(`${requestLine} failed: ${cause.message}`, { cause })
       })
       if (status !== 200 || bytes !== answer.length)
         throw new BenchError(
-          `${what} was answered ${status} with ${bytes} bytes, not by the application with ${answer.length}`,
+          `${requestLine} was answered ${status} with ${bytes} bytes, not by the application with ${answer.length}`,
         )
       longestMs = Math.max(longestMs, spanMs)
     }

@@ -24,8 +24,9 @@ const ELF = Buffer.from('\x7fELF')
 const PACKAGES = ['package.json', 'package-lock.json']
 
 /**
- * Creates what lists the dependencies of a run's checks; each folder is hashed once.
+ * Creates functions that list the dependencies of a run's checks. Each folder is hashed once.
  * @param {Testbed} testbed
+ * @returns ofStart: the dependencies of the start of an arm; ofConfiguration: those of the corpus
  */
 export function createDependencies(testbed) {
   const { programs, layout, settings, folders, site } = testbed
@@ -111,7 +112,10 @@ export function createDependencies(testbed) {
   }
 }
 
-/** Lists facts of this machine that may change what a program does: a cache may lie on a disk that several machines share. */
+/**
+ * Reads facts of this machine that may change what a program does: several machines may share the disk of a cache.
+ * @returns {Record<string, unknown>} null: a fact is not known
+ */
 function readMachineFacts() {
   return {
     id: readOptionalFile('/etc/machine-id') ?? os.hostname(),
@@ -124,15 +128,19 @@ function readMachineFacts() {
   }
 }
 
-/** @param {string} file */
+/**
+ * Reads a text file, if it can be read.
+ * @param {string} file
+ * @returns {string | null} null: it cannot
+ */
 function readOptionalFile(file) {
   return callSafely(() => readFileSync(file, 'utf8'), null)
 }
 
 /**
- * Says whether a program is an ELF file; not if it cannot be read. The hash of a script would say nothing of the programs that it
- * starts.
+ * Says whether a program is an ELF file. The hash of a script would not cover the programs that it starts.
  * @param {Pick<Tool, 'path'>} tool
+ * @returns {boolean} false also: it cannot be read
  */
 function isBinary({ path: file }) {
   return callSafely(() => {
@@ -147,7 +155,11 @@ function isBinary({ path: file }) {
   }, false)
 }
 
-/** Hashes a file or a folder (SHA-256); null: there is none. @param {string} file */
+/**
+ * Hashes a file or a folder.
+ * @param {string} file
+ * @returns {string | null} SHA-256; null: there is none
+ */
 function hashPath(file) {
   const stat = statSync(file, { throwIfNoEntry: false })
   if (stat === undefined) return null

@@ -24,9 +24,9 @@ const CHECKS = {
 }
 
 /**
- * Runs the checks of all features of a rig at the same time, and makes their row.
+ * Runs the checks of all features of a rig at the same time.
  * @param {Rig} rig
- * @returns {Promise<Row[]>} []: the sidecars have no features
+ * @returns {Promise<Row[]>} one row; []: the sidecars have no features
  * @throws the error of the first check that fails
  */
 export async function probeFeatures(rig) {

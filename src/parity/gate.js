@@ -56,12 +56,12 @@ const NOT_CONFIGURED = {
  */
 
 /**
- * Starts each arm once, before any load, counts its workers, and tries each plane with the corpus in every
- * configuration that is measured, on processes of their own that are then ended (a body of 10 MiB leaves its mark on
- * a process). A check that passed before is not made again if all that it depends on is the same. An arm with sidecars
- * that does not start or does not answer goes to `leaveOutArm`, if another one serves. Returns the rows of all other arms;
- * A/A repeats are not checked.
+ * Starts each arm once, before any load, counts its workers, and tries each plane with the corpus in every configuration that
+ * is measured. The corpus runs on processes of its own, since a body of 10 MiB leaves its mark on a process. A check that
+ * passed before is not made again if all that it depends on is the same. An arm with sidecars that does not start or answer
+ * goes to `leaveOut`, if another arm serves.
  * @type {GateParity}
+ * @returns the rows of all arms that serve; A/A repeats have none
  * @throws {BenchError} if no arm with sidecars serves, one without does not, or the local ports are used up
  */
 export async function gateParity({ testbed, arms, nextIndex, signal, say, cache, leaveOut, ...machine }) {
@@ -100,29 +100,29 @@ export async function gateParity({ testbed, arms, nextIndex, signal, say, cache,
   const known = passed.filter(rows => rows !== null)
   const untried = checks.filter((_, i) => passed[i] === null)
   // An arm without sidecars has no part in equal work: if all others passed before, it is not started.
-  const open = known.length > 0 && untried.every(({ arm }) => !arm.hasSidecars) ? [] : untried
-  if (open.length > 0) say(`checking ${starts.length} arms, and that the planes do equal work`)
+  const pendingChecks = known.length > 0 && untried.every(({ arm }) => !arm.hasSidecars) ? [] : untried
+  if (pendingChecks.length > 0) say(`checking ${starts.length} arms, and that the planes do equal work`)
   if (known.length > 0)
     say(
       renderKnown(
         known.map(({ triedAt }) => triedAt),
-        known.length + open.length,
+        known.length + pendingChecks.length,
       ),
     )
-  const made = await makeChecks(open, { testbed, nextIndex, signal })
+  const newRows = await makeChecks(pendingChecks, { testbed, nextIndex, signal })
   if (failures.length > 0) assertPorts(findShortage)
   const failed = new Set(failures.flatMap(({ arms }) => arms))
   if (failures.length > 0 && !(leaveOut && measured.some(arm => arm.hasSidecars && !failed.has(arm))))
     throw failures[0].error
   for (const { arms, error } of failures) leaveOut?.(arms, error.message)
   const ofServing = checks.filter(({ arm, alike = [arm] }) => alike.some(other => !failed.has(other)))
-  for (const [check, rows] of made)
+  for (const [check, rows] of newRows)
     if (check.depends && cache && ofServing.includes(check)) cache.keep(check.depends, rows)
   const rows = checks.flatMap((check, i) => {
     if (!ofServing.includes(check)) return []
     const { arm, alike, size } = check
     /** @type {{ rows: CheckRow[], triedAt?: string }} */
-    const { rows: rowsOfCheck, triedAt } = passed[i] ?? { rows: made.get(check) ?? [] }
+    const { rows: rowsOfCheck, triedAt } = passed[i] ?? { rows: newRows.get(check) ?? [] }
     return rowsOfCheck.flatMap(({ mode, ...row }) => {
       const links = alike?.filter(arm => !mode || listArmModes(arm, testbed).includes(mode)).map(({ link }) => link)
       if (links?.length === 0) return []
@@ -139,9 +139,9 @@ export async function gateParity({ testbed, arms, nextIndex, signal, say, cache,
       }
     })
   })
-  const held = rows.filter(({ name, isOwn }) => PARITY_NAMES.includes(name) && !isOwn)
-  if (held.some(row => row.found !== row.expected)) assertPorts(findShortage)
-  const reasons = held.flatMap(({ plane, lacks = [] }) =>
+  const countedRows = rows.filter(({ name, isOwn }) => PARITY_NAMES.includes(name) && !isOwn)
+  if (countedRows.some(row => row.found !== row.expected)) assertPorts(findShortage)
+  const reasons = countedRows.flatMap(({ plane, lacks = [] }) =>
     lacks.map(why => `${plane} falls short of equal work: ${why}`),
   )
   for (const reason of new Set(reasons)) say(reason)
@@ -149,8 +149,8 @@ export async function gateParity({ testbed, arms, nextIndex, signal, say, cache,
 }
 
 /**
- * Asserts that this machine has local ports left, without which every plane fails.
- * @param {() => string | null} findShortage
+ * Asserts that this machine has local ports left; without them, every plane fails.
+ * @param {() => string | null} findShortage returns the reason that they are used up; null: they are not
  * @throws {BenchError} when they are used up
  */
 function assertPorts(findShortage) {
@@ -169,19 +169,20 @@ function assertPorts(findShortage) {
 
 /**
  * Renders the line about checks that are not made again.
- * @param {string[]} moments when they were made (ISO 8601)
+ * @param {string[]} moments when they were made (ISO 8601), at least one
  * @param {number} count of all checks
+ * @returns {string}
  */
 function renderKnown(moments, count) {
-  const which = moments.length === count ? 'passed before' : `passed before in ${moments.length} of ${count} checks`
-  return `equal work ${which} (last at ${renderMinute(moments.toSorted()[moments.length - 1])} UTC), and all that it depends on is the same: not tried again (--recheck)`
+  const subject = moments.length === count ? 'passed before' : `passed before in ${moments.length} of ${count} checks`
+  return `equal work ${subject} (last at ${renderMinute(moments.toSorted()[moments.length - 1])} UTC), and all that it depends on is the same: not tried again (--recheck)`
 }
 
 /**
  * Makes checks, as many at the same time as the target has room for rigs. A check that throws aborts all others.
  * @param {Check[]} checks
  * @param {{ testbed: Testbed, nextIndex: () => number, signal: AbortSignal }} options
- * @returns {Promise<Map<Check, CheckRow[]>>}
+ * @returns {Promise<Map<Check, CheckRow[]>>} the rows by check
  * @throws the error of the first check that failed, once all have ended; the signal's reason
  */
 async function makeChecks(checks, { testbed, nextIndex, signal }) {
@@ -226,18 +227,20 @@ async function makeChecks(checks, { testbed, nextIndex, signal }) {
 }
 
 /**
- * Says whether an arm's plane carries bytes alone although its applications speak a protocol of requests.
+ * Says whether an arm's plane only carries bytes although its applications speak a protocol of requests.
  * @param {Testbed} testbed
  * @param {Arm} arm
+ * @returns {boolean}
  */
 function isOfRequests({ programs: { planes } }, { plane, conditions: { protocol } }) {
   return planes[plane].carriesBytesOnly === true && protocol !== 'tcp'
 }
 
 /**
- * Lists the modes of the inbound listeners on an arm's link.
+ * Lists the mTLS modes of the inbound listeners on an arm's link.
  * @param {Arm} arm
  * @param {Testbed} testbed
+ * @returns {ReturnType<typeof listModes>}
  */
 function listArmModes(arm, { layout }) {
   return listModes(createArmTopology(arm, layout.topologies), arm.conditions.tls)
@@ -246,10 +249,11 @@ function listArmModes(arm, { layout }) {
 /**
  * Starts an arm, counts the workers of its sidecars, and sends requests of their load to those that run scripts of the user.
  * @param {{ testbed: Testbed, arm: Arm, index: number, slot: Slot, signal: AbortSignal, fail: (error: BenchError) => void,
- *   say: (line: string) => void }} options fail: is called if sidecars do not start, or do not answer @returns {Promise<CheckRow[]>}
+ *   say: (line: string) => void }} options fail: is called if sidecars do not start or answer; say: prints a line
+ * @returns {Promise<CheckRow[]>} []: it called `fail`, or there is nothing to check
  */
 async function checkStart({ testbed, arm, ...options }) {
-  const tried = await tryStart({ testbed, arm, ...options })
+  const tried = await probeStart({ testbed, arm, ...options })
   if (tried === null) return []
   const { sidecars, answers } = tried
   if (findArmPipeline(testbed.programs, arm)) return [...answers, NOT_CONFIGURED]
@@ -266,11 +270,12 @@ async function checkStart({ testbed, arm, ...options }) {
 }
 
 /**
- * Starts the services of an arm, tries them and removes them. It returns null after it called `fail`; else the rows of what was
- * tried, and of each sidecar the number of sockets that listen (null: they cannot be counted) and that of workers in its spec.
- * @param {Parameters<typeof checkStart>[0]} options
+ * Starts the services of an arm, tries them and removes them.
+ * @param {Parameters<typeof checkStart>[0]} options fail: is called if sidecars do not start or answer
+ * @returns answers: the rows of what was tried; sidecars: the number of their listening sockets (null: they cannot be counted)
+ *   and of the workers in their spec; null: it called `fail`
  */
-async function tryStart({ testbed, arm, index, slot, signal, fail, say }) {
+async function probeStart({ testbed, arm, index, slot, signal, fail, say }) {
   const folder = path.join(testbed.folders.raw, `check-${arm.id}`)
   const start = () => startServices({ testbed, arm, start: index, folder, signal })
   const leaveOutArm = (/** @type {unknown} */ error) => {
@@ -300,9 +305,9 @@ async function tryStart({ testbed, arm, index, slot, signal, fail, say }) {
 }
 
 /**
- * Tries a plane with the corpus. A plane that does not serve it gets every row of the corpus, each with that reason.
+ * Tries a plane with the corpus.
  * @param {Parameters<typeof tryConfiguration>[0]} options
- * @returns {Promise<CheckRow[]>}
+ * @returns {Promise<CheckRow[]>} if the plane does not serve the corpus, every row of it has that reason
  */
 async function probePlane(options) {
   try {
@@ -321,10 +326,11 @@ async function probePlane(options) {
 }
 
 /**
- * Says whether a row's plane is as a mesh deploys it, so that a difference is a finding and no fault. In a profile that declares
- * all that it lacks, a difference beyond is a fault. Plaintext in place of mTLS always is: no mesh deploys that, so another
- * program runs, or another configuration.
+ * Says whether a row's plane runs as a mesh deploys it, so that a difference is a finding and no fault. If a profile declares
+ * all that it lacks, any other difference is a fault. Plaintext instead of mTLS is always a fault: no mesh deploys that, so
+ * another program runs, or another configuration.
  * @param {{ arm: Arm, row: CheckRow, planes: Testbed['programs']['planes'] }} options
+ * @returns {boolean}
  */
 function isExempt({ arm, row, planes }) {
   const deployed = findDeployedProfile(planes, arm)
@@ -335,7 +341,7 @@ function isExempt({ arm, row, planes }) {
 const PLANE_ROLES = ['sidecar', 'control']
 
 /**
- * Says whether an error may be a plane's fault: not that of the machine or the agent, nor of applications alone that exited.
+ * Says whether an error may be the plane's fault: not that of the machine or the agent, nor of applications alone that exited.
  * @param {unknown} error
  * @returns {error is BenchError}
  */
@@ -345,11 +351,10 @@ function isOfPlane(error) {
 }
 
 /**
- * Runs the corpus of equal work against a plane in one configuration. A row whose differences the plane all declares gets the
- * reasons as `lacks`.
- * @param {{ testbed: Testbed, alike: Arm[], index: number, slot?: Slot, signal: AbortSignal }} options alike: the arms of that
- *   configuration; index: of its start, which gives it addresses of its own; slot: absent: nothing else goes on
- * @returns {Promise<CheckRow[]>}
+ * Runs the corpus of equal work against a plane in one configuration.
+ * @param {{ testbed: Testbed, alike: Arm[], index: number, slot?: Slot, signal: AbortSignal }} options alike: the arms of the
+ *   configuration; index: of its start, which gives it addresses of its own; slot: absent: no other check runs
+ * @returns {Promise<CheckRow[]>} lacks: the declared reasons of a row, if they cover all its differences
  * @throws {BenchError} if the plane does not start, or does not serve the corpus
  */
 export async function tryConfiguration({ testbed, alike, ...options }) {
@@ -364,9 +369,10 @@ export async function tryConfiguration({ testbed, alike, ...options }) {
 }
 
 /**
- * Probes a plane in a rig of its own.
+ * Probes a plane in a rig of its own, which is removed afterwards.
  * @param {{ testbed: Testbed, arm: Arm, index: number, slot?: Slot, signal: AbortSignal }} options
  * @returns {Promise<Row[]>}
+ * @throws {BenchError} if the plane is not ready within 120 s, or a sidecar exits; the signal's reason when it aborts
  */
 async function probeInRig({ testbed, arm, index, slot = createSlots(1)[0], signal }) {
   const plane = testbed.programs.planes[arm.plane]
@@ -419,11 +425,10 @@ async function probeInRig({ testbed, arm, index, slot = createSlots(1)[0], signa
 }
 
 /**
- * Probes the rows of the corpus: all that is held equal and does not depend on a link. Sidecars with an access log have no row of
- * logging.
+ * Probes the rows of the corpus: all that must be equal and does not depend on a link.
  * @param {Rig} rig
- * @param {Slot} [slot] of this check, if others go on at the same time
- * @returns {Promise<Row[]>}
+ * @param {Slot} [slot] of this check, if others run at the same time
+ * @returns {Promise<Row[]>} without `parity-logging` if the sidecars have an access log
  * @throws {BenchError} if a sidecar exits
  */
 export async function probeRig(rig, slot = createSlots(1)[0]) {
@@ -452,6 +457,7 @@ export async function probeRig(rig, slot = createSlots(1)[0]) {
  * Groups arms whose identity has the same JSON.
  * @param {Arm[]} arms
  * @param {(arm: Arm) => object} identityOf
+ * @returns {Arm[][]}
  */
 function groupByIdentity(arms, identityOf) {
   return [...groupBy(arms, arm => JSON.stringify(identityOf(arm))).values()]

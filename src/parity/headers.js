@@ -25,12 +25,13 @@ export async function checkTrace(rig) {
 }
 
 /**
- * Lists the differences of trace headers that came to the upstream; undefined stands for a header that did not. Of those that were
- * made wrongly it lists two at most.
+ * Lists the differences of the trace headers that came to the upstream; undefined stands for a missing header. Of those that
+ * were created wrongly it lists at most two.
  * @param {object} options
  * @param {(string | undefined)[]} options.made the traceparent of each request without one
  * @param {string | undefined} options.passedOn the traceparent of the request with the trace TRACE
  * @param {string | undefined} options.tracestate of that request, which has the state vendor=1
+ * @returns {string[]} []: none differs
  */
 export function listTraceDifferences({ made, passedOn, tracestate }) {
   const traces = made.map(header => TRACEPARENT.exec(header ?? '')?.[1])
@@ -47,8 +48,9 @@ export function listTraceDifferences({ made, passedOn, tracestate }) {
 }
 
 /**
- * Checks that headers are set and removed, of a request and of its answer, also of an answer that the sidecar makes itself.
+ * Checks that headers are set and removed, in a request and in its answer, also in an answer that the sidecar itself gives.
  * @param {Rig} rig
+ * @returns {Promise<string[]>} the differences; []: none
  */
 export async function checkRewrite(rig) {
   const { got, answered } = await sendHeaders(rig, { 'x-mesh': 'another', 'x-internal': 'yes' })
@@ -74,7 +76,7 @@ export async function checkRewrite(rig) {
  * @param {Rig} rig
  * @param {Record<string, string>} headers
  * @returns {Promise<{ got: Record<string, string | undefined>, answered: Record<string, unknown> }>} got: the headers that
- *   came to the upstream; answered: those that came back
+ *   arrived at the upstream; answered: those of the answer
  */
 async function sendHeaders({ send }, headers) {
   const { body, headers: answered } = await send({ host: 'echo', path: '/headers', headers })

@@ -20,15 +20,16 @@ const OF_PROGRAM = /^(date|server|via|connection|keep-alive|transfer-encoding|co
  * Says whether an arm's sidecars run a folder of scripts that the user named as a variant.
  * @param {Testbed} testbed
  * @param {Arm} arm
+ * @returns {boolean}
  */
 export function hasUserScripts(testbed, arm) {
   return arm.variant !== null && findScriptFolder(testbed, arm) !== testbed.folders.pipyScripts
 }
 
 /**
- * Sends started services requests such as their load will, and makes the row of the distinct answers.
+ * Sends started services requests like those of their load.
  * @param {{ testbed: Testbed, arm: Arm, services: Pick<Started, 'entry'> }} options
- * @returns {Promise<Row>} expected: null
+ * @returns {Promise<Row>} found: the distinct answers; expected: null
  * @throws {BenchError} if one is not answered
  */
 export async function probeLoadAnswers({ testbed, arm, services: { entry } }) {
@@ -36,7 +37,7 @@ export async function probeLoadAnswers({ testbed, arm, services: { entry } }) {
   const credentials = protocol === 'https:' ? entry.certificate : null
   const endpoint = { address, port: Number(port) }
   const answers = []
-  for (const ask of listAsks({ arm, entry, path: `${pathname}${search}` })) {
+  for (const ask of listLoadRequests({ arm, entry, path: `${pathname}${search}` })) {
     const answer = await testbed.site.target.call('send', { endpoint, ask, credentials }).catch(error => {
       throw new BenchError(
         `${ask.method} ${ask.path} of the load of ${arm.id} (${address}:${port}) failed: ${error.message}`,
@@ -49,11 +50,11 @@ export async function probeLoadAnswers({ testbed, arm, services: { entry } }) {
 }
 
 /**
- * Lists requests as the load of an arm has them: the pipeline's own, twice; else one of each kind; else posts of three sizes.
+ * Lists requests like those of an arm's load: the pipeline's own one, twice; else one of each kind; else posts of three sizes.
  * @param {{ arm: Arm, entry: Pick<Started['entry'], 'host' | 'request'>, path: string }} options
  * @returns {Ask[]}
  */
-function listAsks({ arm, entry: { host, request }, path }) {
+function listLoadRequests({ arm, entry: { host, request }, path }) {
   const { load, conditions } = arm
   const { protocol } = conditions
   if (request) {
@@ -73,13 +74,14 @@ function listAsks({ arm, entry: { host, request }, path }) {
 }
 
 /**
- * Renders the status, the headers without those that name the program, and the length and hash of the body (bytes as latin1, see
+ * Renders the status, the headers except those of the program, and the length and hash of the body (bytes as latin1, see
  * send.js).
  * @param {import('../node/send.js').Answer} answer
+ * @returns {string}
  */
 function renderAnswer({ status, headers, body }) {
-  const named = Object.entries(headers).filter(([name]) => !OF_PROGRAM.test(name))
-  const headerLines = named.sort().map(([name, value]) => `${name}: ${value}`)
+  const comparedHeaders = Object.entries(headers).filter(([name]) => !OF_PROGRAM.test(name))
+  const headerLines = comparedHeaders.sort().map(([name, value]) => `${name}: ${value}`)
   const hash = createHash('sha256').update(body, 'latin1').digest('hex').slice(0, 12)
   return [`${status}`, ...headerLines, `${body.length} bytes (SHA-256 ${hash})`].join(', ')
 }

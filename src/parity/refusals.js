@@ -18,20 +18,22 @@ const AT_ONCE = 4 * NARROW
  * Checks the rate limit of a route: of four times as many requests as a second allows, that many pass and some are refused;
  * later ones pass.
  * @param {Rig} rig
+ * @returns {Promise<string[]>} the differences; []: none
  */
 export async function checkRateLimit({ send, signal }) {
   const ask = async () => (await send({ host: 'limited' })).status
   const statuses = await Promise.all(Array.from({ length: TIMES * LIMIT_PER_SECOND }, ask))
   await sleep(REFILLED_MS, signal)
-  return findLimitDifferences(statuses, await ask())
+  return listLimitDifferences(statuses, await ask())
 }
 
 /**
- * Lists how statuses differ from those of a rate limit; []: they do not.
+ * Lists how statuses differ from those of a rate limit.
  * @param {number[]} statuses of requests at the same time
- * @param {number} later that of a request after a pause
+ * @param {number} laterStatus the status of a request after a pause
+ * @returns {string[]} []: they do not differ
  */
-export function findLimitDifferences(statuses, later) {
+export function listLimitDifferences(statuses, laterStatus) {
   const passed = statuses.filter(status => status === 200).length
   const refused = statuses.filter(status => status === 429).length
   return [
@@ -39,7 +41,7 @@ export function findLimitDifferences(statuses, later) {
       ? []
       : [`${passed} of ${statuses.length} answered 200, ${refused} 429`]),
     ...(passed + refused === statuses.length ? [] : ['an answer other than 200 and 429']),
-    ...(later === 200 ? [] : [`${later} after the limit was filled again`]),
+    ...(laterStatus === 200 ? [] : [`${laterStatus} after the limit was filled again`]),
   ]
 }
 
@@ -47,9 +49,10 @@ export function findLimitDifferences(statuses, later) {
  * Checks that a route takes the requests of the identities that it lists, and no others: those of the client's sidecar, and of
  * callers whose requests share connections.
  * @param {Rig} rig
+ * @returns {Promise<string[]>} the differences; []: none
  */
 export async function checkAuthorization({ call, send }) {
-  const ofCallers = await call('probeCallers', undefined)
+  const callerDifferences = await call('probeCallers', undefined)
   const expected = { allowed: 200, denied: 403 }
   const differences = await Promise.all(
     Object.entries(expected).map(async ([host, status]) => {
@@ -57,13 +60,14 @@ export async function checkAuthorization({ call, send }) {
       return answer.status === status ? [] : [`${answer.status} of a route that is ${host}, expected ${status}`]
     }),
   )
-  return [...differences.flat(), ...ofCallers]
+  return [...differences.flat(), ...callerDifferences]
 }
 
 /**
- * Checks the circuit breaker: as many requests as the cluster takes wait for an upstream that does not answer; others are
+ * Checks the circuit breaker: as many requests as the cluster allows wait for an upstream that does not answer; others are
  * refused at once.
  * @param {Rig} rig
+ * @returns {Promise<string[]>} the differences; []: none
  */
 export async function checkBreaker({ send }) {
   const ask = async () => (await send({ host: 'narrow' }, { timeoutSeconds: ANSWER_SECONDS })).status
@@ -92,7 +96,7 @@ export async function checkRetryBudget(rig) {
   let differences = []
   for (let i = 0; i < TRIES; i++) {
     const many = await sendConcurrently(rig, REQUESTS)
-    differences = findRetryDifferences(many, await sendConcurrently(rig, RETRIES))
+    differences = listRetryDifferences(many, await sendConcurrently(rig, RETRIES))
     if (differences.length === 0) break
   }
   return differences
@@ -118,18 +122,21 @@ async function sendConcurrently({ send, signal }, times) {
 }
 
 /**
- * Lists how statuses differ from those of a retry budget; []: they do not.
- * @param {number[]} many statuses of REQUESTS requests under way at the same time
- * @param {number[]} few statuses of later requests, no more than may be retried at a time
+ * Lists how statuses differ from those of a retry budget.
+ * @param {number[]} crowdedStatuses statuses of REQUESTS concurrent requests
+ * @param {number[]} laterStatuses statuses of later requests, at most as many as may be retried at a time
+ * @returns {string[]} []: they do not differ
  */
-export function findRetryDifferences(many, few) {
+export function listRetryDifferences(crowdedStatuses, laterStatuses) {
   // A request that is retried takes the turns of both endpoints; of the other requests, every other one is refused.
-  const refused = Math.floor((REQUESTS - RETRIES) / 2)
-  const count = many.filter(status => status === 503).length
-  const others = [...many, ...few].filter(status => status !== 503 && status !== 504)
+  const expectedRefusals = Math.floor((REQUESTS - RETRIES) / 2)
+  const refusedCount = crowdedStatuses.filter(status => status === 503).length
+  const otherStatuses = [...crowdedStatuses, ...laterStatuses].filter(status => status !== 503 && status !== 504)
   return [
-    ...(count === refused ? [] : [`${count} of ${many.length} requests not tried again, expected ${refused}`]),
-    ...(few.includes(503) ? ['a request not tried again when the others had ended'] : []),
-    ...(others.length === 0 ? [] : [`answered ${others.join(', ')}, expected 503 and 504`]),
+    ...(refusedCount === expectedRefusals
+      ? []
+      : [`${refusedCount} of ${crowdedStatuses.length} requests not tried again, expected ${expectedRefusals}`]),
+    ...(laterStatuses.includes(503) ? ['a request not tried again when the others had ended'] : []),
+    ...(otherStatuses.length === 0 ? [] : [`answered ${otherStatuses.join(', ')}, expected 503 and 504`]),
   ]
 }

@@ -14,7 +14,7 @@ import {
   TLS,
 } from '../model/sidecar-contract.js'
 import { createModel } from '../services/topology.js'
-import { BYTE_HOSTS, BYTE_UPSTREAMS, createHostRoute, findBytePort, ROUTES } from './beside/corpus.js'
+import { BYTE_HOSTS, BYTE_UPSTREAMS, computeBytePort, createHostRoute, ROUTES } from './beside/corpus.js'
 import { SERVERS } from './beside/peers.js'
 import { UPSTREAMS } from './beside/upstreams.js'
 import { adaptModels } from './tunnels.js'
@@ -83,8 +83,9 @@ const HOSTS = new Set([...AUTHORISED, ...ROUTES].flatMap(({ host }) => host ?? [
  */
 
 /**
- * Starts three sidecars of a plane and the upstreams to try them with. The client's (plaintext outbound) calls the server's
- * (strict) in the measured configuration, which calls upstreams that answer, refuse, reset, hang; the third is permissive.
+ * Starts three sidecars of a plane and the upstreams to try them with. The client's sidecar (plaintext outbound) calls the
+ * server's (strict) in the measured configuration, which calls upstreams that answer, refuse, reset or hang; the third is
+ * permissive.
  * @param {object} options
  * @param {Target} options.target
  * @param {number} options.index of a start that no other has
@@ -107,8 +108,8 @@ export async function createRig({ target, index, plane, folder, measured, signal
   const isRedirected = interception === 'redirect' && measured.protocol !== 'tcp'
   const certificates = locateCertificates(options.certificates, measured.tls)
   const isOfNode = plane.deployed?.[`${profile}`]?.isOfNode === true
-  const names = [...TOPOLOGY.services.map(s => s.name), ...(isOfNode ? [NODE_PROXY, NODE_AGENT] : [])]
-  const places = await target.placesFor(index, names, { hasNamespaces: interception !== undefined })
+  const serviceNames = [...TOPOLOGY.services.map(s => s.name), ...(isOfNode ? [NODE_PROXY, NODE_AGENT] : [])]
+  const places = await target.placesFor(index, serviceNames, { hasNamespaces: interception !== undefined })
   // Redirected connections are opened to the port of the application; only the client's sidecar is called at its own.
   const port = isRedirected ? PORTS.application : PORTS.inbound
   // Sidecars that forward to the port of the connection are called at that of the upstream `a`.
@@ -172,7 +173,7 @@ export async function createRig({ target, index, plane, folder, measured, signal
 
 /**
  * Creates the processes of the rig's models: sidecars with their companions, or the one proxy of the node.
- * @param {SidecarModel[]} direct as before the plane's own way to forward (tunnels.js)
+ * @param {SidecarModel[]} direct the models before the plane's own way to forward (tunnels.js)
  * @param {{ plane: DataPlane, tool: Tool, profile: string | null, scripts: string, folder: string, locate: Target['locate'],
  *   authorityKeyPath?: string }} options
  * @returns {ProcessSpec[]}
@@ -202,9 +203,11 @@ function createSpecs(direct, { plane, tool, profile, scripts, folder, locate, au
 }
 
 /**
- * Creates the processes of a rig at addresses and in folders that are the same each time, so that a hash of them changes only if
+ * Creates the processes of a rig at addresses and in folders that are the same each time, so that their hash changes only if
  * the configuration does.
- * @param {Pick<Parameters<typeof createRig>[0], 'plane' | 'tool' | 'scripts' | 'measured' | 'profile' | 'interception'>} options
+ * @param {Pick<Parameters<typeof createRig>[0], 'plane' | 'tool' | 'scripts' | 'measured' | 'profile' | 'interception'>}
+ *   options
+ * @returns {ProcessSpec[]}
  */
 export function renderRig({ plane, tool, scripts, measured, profile, interception }) {
   const isRedirected = interception === 'redirect' && measured.protocol !== 'tcp'
@@ -217,10 +220,10 @@ export function renderRig({ plane, tool, scripts, measured, profile, interceptio
 }
 
 /**
- * Chooses the timeouts of a rig's sidecars, in seconds: a connect timeout is CONNECT_SHARE of that of a request, and an idle
- * connection outlasts that by a minute. The timeout of a request is clamped to REQUEST_SECONDS.
- * @param {number} startSeconds that the upstreams took to start
- * @returns {SidecarModel['timeouts']}
+ * Chooses the timeouts of a rig's sidecars: that of a request is 16 times the start of the upstreams, within REQUEST_SECONDS;
+ * that of a connection is CONNECT_SHARE of it; an idle connection outlasts a request by a minute.
+ * @param {number} startSeconds how long the upstreams took to start
+ * @returns {SidecarModel['timeouts']} in seconds
  */
 export function chooseTimeouts(startSeconds) {
   const { least, most, timesStart } = REQUEST_SECONDS
@@ -229,10 +232,11 @@ export function chooseTimeouts(startSeconds) {
 }
 
 /**
- * Creates the models of the measured configuration (client, server, permissive), with the corpus's routes and upstreams in place of
- * those of applications.
+ * Creates the models of the measured configuration (client, server, permissive), with the routes and upstreams of the corpus
+ * instead of those of applications.
  * @param {{ places: Record<string, Place>, certificates: string, measured: Measured, timeouts: SidecarModel['timeouts'],
  *   isRedirected: boolean, port: number }} options port: of the servers
+ * @returns {SidecarModel[]} client, server, permissive
  */
 function createModels({ places, certificates, measured, timeouts, isRedirected, port }) {
   const [client, ...servers] = TOPOLOGY.services.map(service => ({
@@ -255,20 +259,20 @@ function createModels({ places, certificates, measured, timeouts, isRedirected, 
           mtls: { serverName: 'client', acceptedIdentities },
         }))
   if (measured.protocol === 'tcp') {
-    const ways = BYTE_HOSTS.map(host => ({
+    const serverClusters = BYTE_HOSTS.map(host => ({
       ...server,
       name: `server-${host}`,
-      endpoints: [{ address: places.server.reach, port: findBytePort(port, host) }],
+      endpoints: [{ address: places.server.reach, port: computeBytePort(port, host) }],
     }))
     // Only the client's sidecar has this cluster.
-    const direct = [{ ...server, name: 'refused', endpoints: [locateUpstream('gone')] }]
+    const refusedClusters = [{ ...server, name: 'refused', endpoints: [locateUpstream('gone')] }]
     const routes = [
-      ...BYTE_HOSTS.map((host, i) => routeBytes(PORTS.outbound, { host, cluster: ways[i].name })),
-      ...[...direct, ...observers, ...peers].map(({ name: host }) => routeBytes(PORTS.outbound, { host })),
+      ...BYTE_HOSTS.map((host, i) => routeBytes(PORTS.outbound, { host, cluster: serverClusters[i].name })),
+      ...[...refusedClusters, ...observers, ...peers].map(({ name: host }) => routeBytes(PORTS.outbound, { host })),
     ]
     const outbound = { address: places.client.listen, port: PORTS.outbound, routes }
     return [
-      { ...client, outbound, clusters: [...ways, ...direct, ...observers, ...peers] },
+      { ...client, outbound, clusters: [...serverClusters, ...refusedClusters, ...observers, ...peers] },
       ...servers.map(model => carryCorpus(model, locateUpstream)),
     ]
   }
@@ -287,19 +291,19 @@ function createModels({ places, certificates, measured, timeouts, isRedirected, 
 }
 
 /**
- * Makes the route of bytes to a host, which its port selects.
- * @param {number} first port of the listener
+ * Creates the route of bytes to a host, which its port selects.
+ * @param {number} first the first port of the listener
  * @param {{ host: string, cluster?: string }} to cluster: the host's name by default
  * @returns {Route}
  */
 function routeBytes(first, { host, cluster = host }) {
-  return { ...createHostRoute(null, {}, [cluster, 1]), port: findBytePort(first, host) }
+  return { ...createHostRoute(null, {}, [cluster, 1]), port: computeBytePort(first, host) }
 }
 
 /**
- * Gives a server's model the routes and clusters of the corpus of bytes.
- * @param {SidecarModel} model whose first cluster is that of its application
- * @param {(name: string) => Endpoint} upstream
+ * Replaces the routes and clusters of a server's model by those of the corpus of bytes.
+ * @param {SidecarModel} model its first cluster is that of its application
+ * @param {(name: string) => Endpoint} upstream returns the endpoint of an upstream
  * @returns {SidecarModel}
  */
 function carryCorpus({ inbound, clusters: [application], ...model }, upstream) {
@@ -312,9 +316,10 @@ function carryCorpus({ inbound, clusters: [application], ...model }, upstream) {
 }
 
 /**
- * Gives a server's model the routes and clusters of the corpus of requests.
- * @param {SidecarModel} model whose first cluster is that of its application
- * @param {(name: string) => Cluster['endpoints'][number]} upstream
+ * Replaces the routes and clusters of a server's model by those of the corpus of requests.
+ * @param {SidecarModel} model its first cluster is that of its application
+ * @param {(name: string) => Cluster['endpoints'][number]} upstream returns the endpoint of an upstream
+ * @returns {SidecarModel}
  */
 function serveCorpus({ inbound, clusters: [application], ...model }, upstream) {
   // For routes to tell two callers apart, the handshake must accept both.

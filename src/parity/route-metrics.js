@@ -19,7 +19,7 @@ const ROUTE = renderRouteName('inbound', { host: HOST, pathPrefix: '/', headers:
 /**
  * Checks that the counter and the histogram of a route grow by the requests that are sent to it, within 30 s.
  * @param {Rig} rig
- * @returns {Promise<string[]>} the differences; []: none. A plane that names no metrics has one
+ * @returns {Promise<string[]>} the differences; []: none; a plane that names no metrics has one difference
  * @throws if a request has no answer; the signal's reason when it aborts
  */
 export async function checkMetrics({ send, sidecars, plane: { metrics }, signal }) {
@@ -39,9 +39,10 @@ export async function checkMetrics({ send, sidecars, plane: { metrics }, signal 
 }
 
 /**
- * Lists how counts differ from one of each request; [] if they do not. Durations are compared with all requests of the route.
+ * Lists how counts differ from one for each request. Durations are compared with all requests of the route.
  * @param {ReturnType<typeof readRoute>} before
  * @param {ReturnType<typeof readRoute>} after
+ * @returns {string[]} []: they do not differ
  */
 function listCountDifferences(before, after) {
   const counted = after.requests - before.requests
@@ -53,12 +54,12 @@ function listCountDifferences(before, after) {
 }
 
 /**
- * Reads the metrics of a route, summed over all samples whose labels contain its name; 0 if there are none.
+ * Parses the metrics of a route, summed over all samples whose labels contain its name.
  * @param {string} text in Prometheus' text format
  * @param {Names} names
- * @param {string} route as renderRouteName() makes it
- * @returns {{ requests: number, durations: number, isCumulative: boolean }} durations: the count of the histogram;
- *   isCumulative: no bucket has fewer than the one before it
+ * @param {string} route as renderRouteName() renders it
+ * @returns {{ requests: number, durations: number, isCumulative: boolean }} 0 if there are no samples; durations: the count of
+ *   the histogram; isCumulative: no bucket has fewer than the one before it
  */
 export function readRoute(text, { requests, durations }, route) {
   const listRouteSamples = (/** @type {string} */ name) =>
@@ -73,8 +74,10 @@ export function readRoute(text, { requests, durations }, route) {
 }
 
 /**
+ * Parses the samples of a metric from Prometheus' text format.
  * @param {string} text
- * @param {string} name
+ * @param {string} name of the metric
+ * @returns {Sample[]} []: none
  */
 function readSamples(text, name) {
   return text

@@ -10,18 +10,18 @@
 
 /**
  * Creates slots that wait for each other.
- * @param {number} count
+ * @param {number} count of slots
  * @returns {Slot[]}
  */
 export function createSlots(count) {
   const arrival = createBarrier(count)
   const departure = createBarrier(count)
   /** @type {Promise<unknown>} */
-  let last = Promise.resolve()
+  let lastTurn = Promise.resolve()
   /** @type {Slot['inTurn']} */
   const runInTurn = act => {
-    const next = last.then(act)
-    last = next.catch(() => {})
+    const next = lastTurn.then(act)
+    lastTurn = next.catch(() => {})
     return next
   }
   return Array.from({ length: count }, () => {
@@ -48,8 +48,9 @@ export function createSlots(count) {
 }
 
 /**
- * Creates a barrier: its promise `opened` resolves when `pass` has been called `count` times.
- * @param {number} count
+ * Creates a barrier.
+ * @param {number} count of calls
+ * @returns {{ opened: Promise<void>, pass: () => void }} opened: resolves when `pass` was called `count` times
  */
 function createBarrier(count) {
   let missing = count
@@ -66,7 +67,11 @@ function createBarrier(count) {
   }
 }
 
-/** @param {() => void} act */
+/**
+ * Creates a function that calls another one on its first call only.
+ * @param {() => void} act
+ * @returns {() => void}
+ */
 function callOnce(act) {
   let isDone = false
   return () => {

@@ -33,17 +33,17 @@ export const CONFIGURATIONS = {
 const USUAL = { services: 1, workers: null, configuredServices: 0, memoryLimitBytes: null, changesPerMinute: null }
 
 /**
- * Lists what a plane declares to lack in a configuration; []: nothing.
+ * Lists what a plane declares to lack in a configuration.
  * @param {DataPlane} plane
  * @param {Measured} measured
- * @returns {Lack[]}
+ * @returns {Lack[]} []: nothing
  */
 export function listLacks(plane, measured) {
   return plane.findLacks?.({ ...measured, modes: listTriedModes(measured.tls) }) ?? []
 }
 
 /**
- * Lists the modes of the listeners that the corpus tries.
+ * Lists the mTLS modes of the listeners that the corpus tries.
  * @param {Measured['tls']} tls
  * @returns {MtlsMode[]}
  */
@@ -52,9 +52,10 @@ function listTriedModes(tls) {
 }
 
 /**
- * Issues the rig's certificates, of every key type.
- * @param {string} certificates a folder that only this user reads
- * @param {Pick<DataPlane, 'isCertified'>} [plane]
+ * Issues the certificates of a rig, of every key type.
+ * @param {string} certificates a folder that only this user can read
+ * @param {Pick<DataPlane, 'isCertified'>} [plane] isCertified: also write the authority's key
+ * @returns {ReturnType<typeof issueCertificates>}
  */
 export function writeParityCertificates(certificates, { isCertified: hasAuthorityKey } = {}) {
   return issueCertificates({ certificates, names: SERVICES, keyTypes: ['ecdsa-p256', 'rsa-2048'], hasAuthorityKey })
@@ -63,7 +64,7 @@ export function writeParityCertificates(certificates, { isCertified: hasAuthorit
 /**
  * Tries a plane in one configuration, in a rig that is started for it and then removed.
  * @param {{ site: Pick<Site, 'target'> } & Omit<Parameters<typeof createRig>[0], 'target' | 'interception'>} options
- * @returns {Promise<Row[]>}
+ * @returns {Promise<Row[]>} the rows of the corpus
  * @throws {BenchError} if the plane does not start, or a sidecar exits
  */
 export async function tryPlane({ site, measured, folder, ...options }) {
@@ -79,16 +80,17 @@ export async function tryPlane({ site, measured, folder, ...options }) {
 }
 
 /**
- * Chooses how connections reach a profile's sidecars: redirected if it takes no others; undefined: directly.
+ * Chooses how connections reach a profile's sidecars.
  * @param {DataPlane} plane
- * @param {string | null} profile null: the plane's first
+ * @param {string | null} profile null: the plane's first profile
+ * @returns {'redirect' | undefined} redirect: the profile takes no others; undefined: directly
  */
 export function chooseInterception({ deployed, profiles }, profile) {
   return deployed?.[profile ?? profiles[0]]?.isRedirected ? /** @type {const} */ ('redirect') : undefined
 }
 
 /**
- * Says why a plane cannot be tried in a configuration on this machine.
+ * Finds the reason why a plane cannot be tried in a configuration on this machine.
  * @param {Measured} measured
  * @param {object} options
  * @param {DataPlane} options.plane

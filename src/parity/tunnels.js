@@ -15,10 +15,12 @@ const PEERS = '198.19.0'
 const PEER_PORT = 80
 
 /**
- * Adapts models to how a plane forwards: tunnelled bytes, or routes at the caller. All other planes get them unchanged.
+ * Adapts models to how a plane forwards: by tunnels of bytes, or by routes at the caller. The models of all other planes stay
+ * unchanged.
  * @param {SidecarModel[]} models
  * @param {Pick<DataPlane, 'tunnelPort' | 'routesAtCaller'>} plane
- * @returns {{ models: SidecarModel[], translations?: Record<string, Translations> }} translations: by service; absent: none are needed
+ * @returns {{ models: SidecarModel[], translations?: Record<string, Translations> }} translations: by service; absent: none are
+ *   needed
  */
 export function adaptModels(models, { tunnelPort, routesAtCaller }) {
   const carriesBytes = models.some(model => model.carriesBytes)
@@ -28,10 +30,10 @@ export function adaptModels(models, { tunnelPort, routesAtCaller }) {
 }
 
 /**
- * Moves the routes and clusters of servers to their callers. There each endpoint has the server's address and its own port, which
- * rules translate at the server.
+ * Moves the routes and clusters of servers to their callers. There each endpoint has the server's address and its own port,
+ * which rules translate at the server.
  * @param {SidecarModel[]} models of requests
- * @returns {{ models: SidecarModel[], translations: Record<string, Translations> }}
+ * @returns {{ models: SidecarModel[], translations: Record<string, Translations> }} translations: by service
  */
 function routeAtCaller(models) {
   const servers = models.filter(({ inbound }) => inbound)
@@ -80,7 +82,11 @@ function routeAtCaller(models) {
   }
 }
 
-/** Lists the endpoints of clusters, each once. @param {Cluster[]} clusters */
+/**
+ * Lists the endpoints of clusters, each once.
+ * @param {Cluster[]} clusters
+ * @returns {Endpoint[]}
+ */
 function listEndpoints(clusters) {
   return uniqueBy(
     clusters.flatMap(({ endpoints }) => endpoints),
@@ -89,8 +95,8 @@ function listEndpoints(clusters) {
 }
 
 /**
- * Gives each cluster endpoints at which the plane can tunnel: a server's own address with the port of the application, and for the
- * peers and observers, which are no servers of the rig, an address of PEERS.
+ * Replaces the endpoints of each cluster by endpoints at which the plane can tunnel: a server's own address with the port of
+ * the application or, for the peers and observers, which are no servers of the rig, an address of PEERS.
  * @param {SidecarModel[]} models of bytes
  * @param {{ tunnelPort: number }} plane
  * @returns {{ models: SidecarModel[], translations: Record<string, Translations> }} translations: by service
@@ -110,7 +116,7 @@ export function tunnelBytes(models, { tunnelPort }) {
   return {
     translations,
     models: models.map(model => {
-      const meet = (/** @type {Endpoint} */ endpoint, /** @type {Cluster} */ { mtls }) => {
+      const createTunnelEndpoint = (/** @type {Endpoint} */ endpoint, /** @type {Cluster} */ { mtls }) => {
         if (model.inbound) return { address: model.inbound.address, port: endpoint.port }
         const port = applications.get(`${endpoint.address}:${endpoint.port}`)
         if (port !== undefined) return { address: endpoint.address, port }
@@ -118,7 +124,10 @@ export function tunnelBytes(models, { tunnelPort }) {
         translations[model.service].push({ from: { address, port: mtls ? tunnelPort : PEER_PORT }, to: endpoint })
         return { address, port: PEER_PORT }
       }
-      return { ...model, clusters: model.clusters.map(c => ({ ...c, endpoints: c.endpoints.map(e => meet(e, c)) })) }
+      return {
+        ...model,
+        clusters: model.clusters.map(c => ({ ...c, endpoints: c.endpoints.map(e => createTunnelEndpoint(e, c)) })),
+      }
     }),
   }
 }

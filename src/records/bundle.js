@@ -29,8 +29,8 @@ const NO_TIME = new Date(0)
  * Reads the files of a run that a bundle carries.
  * @param {string} folder
  * @returns {Record<string, string>} text by path within the folder
- * @throws {BenchError} if one is unreadable,
- *   gone since it was listed, or larger than any file of a run; the system's error if the folder cannot be listed
+ * @throws {BenchError} if one is unreadable, was removed since it was listed, or is larger than any file of a run; the system's
+ *   error if the folder cannot be listed
  */
 export function readFilesToBundle(folder) {
   // Links are left out: one may name any file of this machine.
@@ -51,7 +51,7 @@ export function readFilesToBundle(folder) {
  * Writes a bundle.
  * @param {string} file
  * @param {Record<string, string>} files text by name
- * @returns {Promise<number>} its bytes
+ * @returns {Promise<number>} its size in bytes
  * @throws {BenchError} if it cannot be written
  */
 export async function writeBundle(file, files) {
@@ -67,8 +67,8 @@ export async function writeBundle(file, files) {
  * Unpacks an untrusted bundle, and creates `raw/` in it. If it throws, files that were already written stay: the caller removes the
  * folder.
  * @param {string} file
- * @param {string} folder that is empty
- * @throws {BenchError} if it is cut off, too large or no bundle, or has an entry that no bundle has, such as a link or ../x
+ * @param {string} folder empty
+ * @throws {BenchError} if it is truncated, too large or no bundle, or has an entry that no bundle has, such as a link or ../x
  */
 export async function unpackBundle(file, folder) {
   /** @type {Refuse} */
@@ -104,9 +104,10 @@ export async function unpackBundle(file, folder) {
 /** Throws what is wrong with a bundle. @typedef {(why: string, cause?: unknown) => never} Refuse */
 
 /**
- * Asserts that an entry is a file that a bundle may have, and has once.
+ * Asserts that an entry is a file that a bundle may have, and that it is the first of its name.
  * @param {import('tar-stream').Entry['header']} header
  * @param {{ names: Set<string>, refuse: Refuse }} options names: those of the entries before
+ * @throws {BenchError} by `refuse`
  */
 function assertBundleEntry({ name, type }, { names, refuse }) {
   // A name may be very long: an error quotes its beginning.
@@ -118,11 +119,11 @@ function assertBundleEntry({ name, type }, { names, refuse }) {
 }
 
 /**
- * Writes an entry. Throws only after the file is closed: an archive that is cut off may end before the file is even open, which
- * would then appear after the caller has deleted the folder.
+ * Writes an entry. It throws only after the file is closed: a truncated archive may end before the file is even open, and the
+ * file would then appear after the caller has deleted the folder.
  * @param {import('tar-stream').Entry} entry
- * @param {string} target
- * @throws {BenchError} if the file cannot be written; the archive's error
+ * @param {string} target the path of the file
+ * @throws {BenchError} if the file cannot be written; the error of the archive
  */
 async function writeEntry(entry, target) {
   const file = createWriteStream(target, { flags: 'wx' })
@@ -136,9 +137,10 @@ async function writeEntry(entry, target) {
 }
 
 /**
- * Makes a stream stage that passes an archive on up to a size, since a few hundred bytes can unpack to any number. It checks the
- * headers on the way, since tar-stream keeps long names in memory.
+ * Creates a stream stage that passes an archive on up to a size, since a few hundred bytes can unpack to any number. It checks
+ * the headers on the way, since tar-stream keeps long names in memory.
  * @param {Refuse} refuse
+ * @returns {(chunks: AsyncIterable<Buffer>) => AsyncGenerator<Buffer>}
  */
 function limitArchive(refuse) {
   return async function* bound(/** @type {AsyncIterable<Buffer>} */ chunks) {
@@ -151,19 +153,19 @@ function limitArchive(refuse) {
     for await (const chunk of chunks) {
       total += chunk.length
       if (total > LINE_LIMITS.bytes) refuse(`unpacked it has more than ${renderMebibytes(LINE_LIMITS.bytes)} MiB`)
-      for (let at = 0; at < chunk.length; ) {
+      for (let offset = 0; offset < chunk.length; ) {
         if (left > 0) {
-          const skipped = Math.min(left, chunk.length - at)
-          if (names !== null) names += chunk.toString('latin1', at, at + skipped)
+          const skipped = Math.min(left, chunk.length - offset)
+          if (names !== null) names += chunk.toString('latin1', offset, offset + skipped)
           left -= skipped
-          at += skipped
+          offset += skipped
           // Attributes (pax) can give the next file another size than its header: this loop would miss the header after it.
           if (left === 0 && names !== null && /\bsize=/.test(names)) refuse('a file in it has two sizes')
           continue
         }
-        const part = chunk.subarray(at, at + HEADER_BYTES - header.length)
-        header = Buffer.concat([header, part])
-        at += part.length
+        const headerPart = chunk.subarray(offset, offset + HEADER_BYTES - header.length)
+        header = Buffer.concat([header, headerPart])
+        offset += headerPart.length
         if (header.length < HEADER_BYTES) continue
         // tar(5): the size is octal, at 124. A size of 8 GiB or more is binary, and has the highest bit set.
         const size = Number.parseInt(header.toString('latin1', 124, 136), 8) || 0

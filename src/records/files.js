@@ -18,9 +18,10 @@ const REASONS = /** @type {Record<string, string | undefined>} */ ({
 })
 
 /**
- * Reads a file; null: there is none.
+ * Reads a file.
  * @param {string} file
  * @param {number} [bytesMost] by default 64 MiB
+ * @returns {string | null} null: there is none
  * @throws {BenchError} when it is unreadable, too large, or no file
  */
 export function readText(file, bytesMost = DOCUMENT_BYTES_MOST) {
@@ -32,10 +33,10 @@ export function readText(file, bytesMost = DOCUMENT_BYTES_MOST) {
 }
 
 /**
- * Reads a file line by line; yields nothing if there is no file.
+ * Reads a file line by line.
  * @param {string} file
  * @param {Partial<import('../lib/read-file.js').LineLimits>} [limits] that replace those of LINE_LIMITS
- * @returns {Generator<string>}
+ * @returns {Generator<string>} empty if there is no file
  * @throws {BenchError} when it is unreadable, no file, or beyond a limit
  */
 export function* readTextLines(file, limits = {}) {
@@ -47,6 +48,7 @@ export function* readTextLines(file, limits = {}) {
 }
 
 /**
+ * Ignores the error of a missing file, and throws any other.
  * @param {string} file
  * @param {unknown} error
  * @returns {null} if the file is missing
@@ -62,34 +64,36 @@ function ignoreMissingFile(file, error) {
 /**
  * Writes a document as indented JSON, as `writeAtomically` does.
  * @param {string} folder
- * @param {string} name
+ * @param {string} name of the file below the folder
  * @param {unknown} document
+ * @returns {string} the path of the file
  */
 export function writeDocument(folder, name, document) {
   return writeAtomically(folder, name, `${JSON.stringify(document, null, 2)}\n`)
 }
 
 /**
- * Writes a document to a temporary file beside it and renames that: a reader finds the document whole, or the one before.
+ * Writes a document to a temporary file beside it and renames that file: a reader finds the whole document, or the previous
+ * one.
  * @param {string} folder
  * @param {string} name of the file below the folder
  * @param {string | Uint8Array} text
- * @returns {string} the file
+ * @returns {string} the path of the file
  * @throws {BenchError} when it cannot be written, or would be written through a link
  */
 export function writeAtomically(folder, name, text) {
   const file = path.join(folder, name)
-  const beside = path.join(path.dirname(file), `.${path.basename(file)}.${process.pid}`)
+  const temporary = path.join(path.dirname(file), `.${path.basename(file)}.${process.pid}`)
   try {
-    refuseLinks(folder, name)
+    assertNoLinks(folder, name)
     makeFolder(path.dirname(file))
     // A killed process of the same id may have left the file.
-    fs.rmSync(beside, { force: true })
-    writeAndFlush(fs.openSync(beside, 'wx'), text)
-    fs.renameSync(beside, file)
+    fs.rmSync(temporary, { force: true })
+    writeAndFlush(fs.openSync(temporary, 'wx'), text)
+    fs.renameSync(temporary, file)
   } catch (error) {
     // An error of this removal must not hide the first one.
-    callSafely(() => fs.rmSync(beside, { force: true }), null)
+    callSafely(() => fs.rmSync(temporary, { force: true }), null)
     throw createWriteError(file, error)
   }
   return file
@@ -99,28 +103,28 @@ export function writeAtomically(folder, name, text) {
 const UNSAFE = /[\p{Cc}"'`\\$%{}(),;#<>|&*?]/u
 
 /**
- * Refuses a path that the configurations of data planes cannot carry: the files of sidecars lie below it.
+ * Asserts that the configurations of data planes can carry a path: the files of sidecars lie below it.
  * @param {string} folder
- * @throws {UsageError}
+ * @throws {UsageError} if it has a character that some configuration quotes or interprets
  */
 export function assertSafePath(folder) {
-  const whole = path.resolve(folder)
-  const [sign] = UNSAFE.exec(whole) ?? []
-  if (sign !== undefined)
+  const absolute = path.resolve(folder)
+  const [character] = UNSAFE.exec(absolute) ?? []
+  if (character !== undefined)
     throw new UsageError(
-      `the results folder ${JSON.stringify(whole)} has ${JSON.stringify(sign)} in its path, which configurations of data planes take for something else: give --out another folder`,
+      `the results folder ${JSON.stringify(absolute)} has ${JSON.stringify(character)} in its path, which configurations of data planes take for something else: give --out another folder`,
     )
 }
 
 /**
- * Checks that a results folder can be made and written to, and leaves nothing behind.
- * @param {string} out
- * @throws {UsageError} otherwise
+ * Asserts that a results folder can be created and written to, and leaves nothing behind.
+ * @param {string} out as the user wrote it
+ * @throws {UsageError} if it cannot
  */
 export function assertWritableFolder(out) {
   assertSafePath(out)
   const folder = path.resolve(out)
-  const missing = listMissingFolders(folder)
+  const missingFolders = listMissingFolders(folder)
   try {
     makeFolder(folder)
     if (!fs.statSync(folder).isDirectory()) throw new Error('it is a file')
@@ -129,25 +133,25 @@ export function assertWritableFolder(out) {
     const { message } = /** @type {Error} */ (error)
     throw new UsageError(`--out ${out}: the results folder cannot be made there: ${message}`)
   } finally {
-    for (const at of missing.toReversed()) if (fs.existsSync(at)) fs.rmdirSync(at)
+    for (const at of missingFolders.toReversed()) if (fs.existsSync(at)) fs.rmdirSync(at)
   }
 }
 
 /**
- * Appends a line to a file and flushes it. It begins on a line of its own, also after one that a full disk cut off.
+ * Appends a line to a file and flushes it. The line begins on a line of its own, also after a line that a full disk cut off.
  * @param {string} folder
- * @param {string} name
+ * @param {string} name of the file below the folder
  * @param {string} line
  * @throws {BenchError} when it cannot be written, or would be written through a link
  */
 export function appendLine(folder, name, line) {
   const file = path.join(folder, name)
   try {
-    refuseLinks(folder, name)
+    assertNoLinks(folder, name)
     const descriptor = fs.openSync(file, 'a+')
     const { size } = fs.fstatSync(descriptor)
-    const last = Buffer.alloc(1)
-    const isWhole = size === 0 || (fs.readSync(descriptor, last, 0, 1, size - 1) === 1 && last[0] === LINE_END)
+    const lastByte = Buffer.alloc(1)
+    const isWhole = size === 0 || (fs.readSync(descriptor, lastByte, 0, 1, size - 1) === 1 && lastByte[0] === LINE_END)
     try {
       writeAndFlush(descriptor, `${isWhole ? '' : '\n'}${line}\n`)
     } catch (error) {
@@ -161,9 +165,10 @@ export function appendLine(folder, name, line) {
 }
 
 /**
- * Makes the error for a file that could not be written; a BenchError stays as it is.
+ * Creates the error for a file that could not be written. A BenchError stays as it is.
  * @param {string} file
  * @param {unknown} error
+ * @returns {BenchError}
  */
 export function createWriteError(file, error) {
   if (error instanceof BenchError) return error
@@ -172,25 +177,26 @@ export function createWriteError(file, error) {
 }
 
 /**
- * Results may come from others: a link in them must not name a file to overwrite.
+ * Asserts that no part of a path below a folder is a link: results may come from other users, and a link in them must not lead
+ * to a file that is overwritten.
  * @param {string} folder
  * @param {string} name
- * @throws {BenchError}
+ * @throws {BenchError} if one is a link
  */
-function refuseLinks(folder, name) {
-  let at = folder
+function assertNoLinks(folder, name) {
+  let current = folder
   for (const part of name.split('/')) {
-    at = path.join(at, part)
-    if (!fs.lstatSync(at, { throwIfNoEntry: false })?.isSymbolicLink()) continue
+    current = path.join(current, part)
+    if (!fs.lstatSync(current, { throwIfNoEntry: false })?.isSymbolicLink()) continue
     throw new BenchError(
-      `cannot write ${path.join(folder, name)}: ${at} is a link to ${fs.readlinkSync(at)}, and nothing is written through links: remove it`,
+      `cannot write ${path.join(folder, name)}: ${current} is a link to ${fs.readlinkSync(current)}, and nothing is written through links: remove it`,
     )
   }
 }
 
 /**
  * Writes a whole text, flushes it to the disk, and closes the file, also after an error.
- * @param {number} descriptor
+ * @param {number} descriptor of an open file
  * @param {string | Uint8Array} text
  */
 function writeAndFlush(descriptor, text) {

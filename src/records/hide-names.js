@@ -15,8 +15,8 @@ const PATH =
   /(?<=^|[\s"'`=:,;()[\]{}<>|]|\\[nrt])\/(?!(?:proc|sys|dev)\/)(?:[^\s/"'`\\=:,;()[\]{}<>|]+\/)+[^\s/"'`\\=:,;()[\]{}<>|]*/gm
 
 /**
- * Creates functions that write `hidden` for a name and shorten an absolute path to its last part. Every file of a run is changed
- * alike, so its numbers still agree.
+ * Creates functions that replace names by `hidden` and shorten an absolute path to its last part. Every file of a run is
+ * changed alike, so its numbers still agree.
  * @param {Record<string, string>} files of the run: text by name
  * @param {{ folders: string[], names: string[] }} options folders: of this machine; names: of it and its user
  * @returns {{ hide: (text: string) => string, hideIn: (file: string, text: string) => string, kept: string[] }} hide: in any
@@ -25,8 +25,8 @@ const PATH =
 export function createNameHider(files, { folders, names }) {
   const manifest = parseJson(files['manifest.json'])
   const arms = JSON.stringify([manifest?.arms, Object.keys(manifest?.tools ?? {}), manifest?.topologies])
-  const all = [...new Set([...listHosts(manifest), ...names])].filter(Boolean).sort((a, b) => b.length - a.length)
-  const words = all.filter(name => !arms.includes(name))
+  const allNames = [...new Set([...listHosts(manifest), ...names])].filter(Boolean).sort((a, b) => b.length - a.length)
+  const words = allNames.filter(name => !arms.includes(name))
   const name = new RegExp(String.raw`(?<![\w-])(?:${words.map(escapePattern).join('|')})(?![\w-])`, 'g')
   const counted = words.filter(word => !NUMBER.test(word))
   const numbers = words.filter(word => NUMBER.test(word)).map(escapePattern)
@@ -37,7 +37,7 @@ export function createNameHider(files, { folders, names }) {
     .sort((a, b) => b.length - a.length)
     .flatMap(folder => (folder === '' ? [] : new RegExp(String.raw`(?<![\w.-])${escapePattern(folder)}/`, 'g')))
   const shorten = (/** @type {string} */ text) => {
-    const relative = roots.reduce((all, root) => all.replace(root, ''), text)
+    const relative = roots.reduce((shortened, root) => shortened.replace(root, ''), text)
     const short = relative.replace(PATH, absolute => `${absolute.split('/').filter(Boolean).at(-1)}`)
     return short
   }
@@ -59,13 +59,13 @@ export function createNameHider(files, { folders, names }) {
     file.endsWith('.log')
       ? text.replace(LINE, line => (line.startsWith('{') ? hideStrings(line) : hideWords(line)))
       : hideStrings(text)
-  return { hide, hideIn: hideText, kept: all.filter(name => arms.includes(name)) }
+  return { hide, hideIn: hideText, kept: allNames.filter(name => arms.includes(name)) }
 }
 
 /**
- * Lists the hosts of a run: as in its manifest, and without scheme, user and port; some are empty.
+ * Lists the hosts of a run: as they are in its manifest, and without scheme, user and port.
  * @param {any} manifest
- * @returns {string[]}
+ * @returns {string[]} some are empty
  */
 function listHosts(manifest) {
   /** @type {string[]} */

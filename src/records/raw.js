@@ -10,10 +10,11 @@ import { readText, readTextLines } from './files.js'
 /** @import { ObservationRecord, Sample, SampleLine, Trial } from '../model/types.ts' */
 
 /**
- * Reads what was observed in a trial's window. The readings of a sample are in the order of the processes; {}: it has none of one.
+ * Reads what was observed in a trial's window.
  * @param {string} folder
  * @param {string} trialId
- * @returns {{ observation: ObservationRecord, samples: Sample[] } | null} null: the observation is missing or damaged
+ * @returns {{ observation: ObservationRecord, samples: Sample[] } | null} readings of a sample: in the order of the processes,
+ *   {} if a process has none; null: the observation is missing or damaged
  */
 export function readTrialObservation(folder, trialId) {
   /** @type {ObservationRecord | null} */
@@ -39,10 +40,10 @@ export function readRawPart(folder, { trialId, name, schema }) {
 }
 
 /**
- * Reads the samples of a trial; lines that are cut off or damaged are left out.
+ * Reads the samples of a trial. Truncated or damaged lines are left out.
  * @param {string} folder
  * @param {string} trialId
- * @returns {SampleLine[]} empty: there are none
+ * @returns {SampleLine[]} []: there are none
  * @throws {BenchError} when they cannot be read
  */
 export function readSamples(folder, trialId) {
@@ -55,9 +56,10 @@ export function readSamples(folder, trialId) {
 }
 
 /**
- * Reads the log of a trial's load generator; null: there is none.
+ * Reads the log of a trial's load generator.
  * @param {string} folder
  * @param {string} trialId
+ * @returns {{ file: string, log: string } | null} null: there is none
  */
 export function readLoadLog(folder, trialId) {
   const raw = path.join(folder, 'raw', trialId)
@@ -69,9 +71,10 @@ export function readLoadLog(folder, trialId) {
 }
 
 /**
+ * Reads a JSON document, and checks it.
  * @param {string} file
  * @param {import('zod').ZodType} schema
- * @returns {any} null: it is missing, no JSON, or not as the schema says
+ * @returns {any} null: it is missing, no JSON, or does not fit the schema
  */
 function readValidDocument(file, schema) {
   const document = moderniseDocument(parseJson(readText(file) ?? ''))

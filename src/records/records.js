@@ -51,22 +51,22 @@ export function readRun(folder) {
   for (const line of readTextLines(file, { lines: TRIALS_MOST })) {
     count++
     if (!line.trim()) continue
-    const where = `${file}:${count}`
+    const place = `${file}:${count}`
     const record = moderniseDocument(parseJson(line))
     if (record === undefined) {
-      warnings.push(`${where}: the line is ${isTooDeep(line) ? TOO_DEEP : 'cut off'} and left out`)
+      warnings.push(`${place}: the line is ${isTooDeep(line) ? TOO_DEEP : 'cut off'} and left out`)
       continue
     }
     // A number that is missing reads as 0 in a sum: such a record is not used.
     const fault = findFault(trialSchema, record) ?? findMismatch(record)
     if (fault === null) records.push(record)
-    else warnings.push(`${where}: the record is left out: ${fault}`)
+    else warnings.push(`${place}: the record is left out: ${fault}`)
   }
   return { manifest, records, warnings }
 }
 
 /**
- * Reads the summary as it was written. Only `verify` checks it.
+ * Reads the summary as it was written, unchecked. Only `verify` checks it.
  * @param {string} folder
  * @returns {Summary}
  * @throws {BenchError} as `parseDocument`
@@ -80,7 +80,7 @@ export function readSummary(folder) {
  * Reads and checks the manifest.
  * @param {string} folder
  * @returns {Manifest}
- * @throws {BenchError} if there is none, it is not as the schema says, or it is one of a run that measured nothing
+ * @throws {BenchError} if there is none, it does not fit the schema, or it is that of a run that measured nothing
  */
 function parseManifest(folder) {
   const file = path.join(folder, 'manifest.json')
@@ -89,26 +89,31 @@ function parseManifest(folder) {
     throw new BenchError(
       `${folder} is a run of ${manifest.kind}, which measured nothing: report, verify and claims read it`,
     )
-  const fault = findFault(manifestSchema, manifest) ?? findUnknown(manifest)
+  const fault = findFault(manifestSchema, manifest) ?? findUnknownQuantity(manifest)
   if (fault !== null) throw new BenchError(`${file} is not a manifest of this kit: ${fault}`)
   return manifest
 }
 
-/** Names a quantity that this kit does not have; null: it has all. @param {Manifest} manifest */
-function findUnknown({ settings }) {
+/**
+ * Finds a quantity of the manifest that this kit does not have.
+ * @param {Manifest} manifest
+ * @returns {string | null} the fault; null: the kit has all of them
+ */
+function findUnknownQuantity({ settings }) {
   const unknown = settings.shows.quantities.find(name => !Object.hasOwn(QUANTITIES, name))
   return unknown === undefined ? null : `settings.shows.quantities: unknown quantity "${unknown}"`
 }
 
 /**
- * Reads a JSON document and brings it to this kit's schema version.
+ * Reads a JSON document and converts it to this kit's schema version.
  * @param {string} file
- * @param {string} otherwise the error if it is missing
+ * @param {string} missingMessage the message of the error if it is missing
+ * @returns {any} an object
  * @throws {BenchError} if it is missing, no JSON object, nested too deep, or of a version that this kit does not read
  */
-export function parseDocument(file, otherwise) {
+export function parseDocument(file, missingMessage) {
   const text = readText(file)
-  if (text === null) throw new BenchError(otherwise)
+  if (text === null) throw new BenchError(missingMessage)
   if (isTooDeep(text)) throw new BenchError(`${file} is not a document of this kit: it is ${TOO_DEEP}`)
   /** @type {any} */
   let written

@@ -9,7 +9,7 @@ import { appendLine, assertSafePath, createWriteError, readTextLines, writeAtomi
 /** @import { ObservationRecord, Sample, Trial, TrialRecord } from '../model/types.ts' */
 
 /**
- * Makes the folder of a run, with an empty trials.jsonl.
+ * Creates the folder of a run, with an empty trials.jsonl.
  * @param {string} folder
  * @throws {UsageError} if it is not empty, or has a path that configurations cannot carry
  * @throws {BenchError} if it cannot be made
@@ -28,7 +28,7 @@ export function createResultsFolder(folder) {
 }
 
 /**
- * Appends a trial and flushes it: what is recorded survives a crash.
+ * Appends a trial and flushes it, so that it survives a crash.
  * @param {string} folder
  * @param {TrialRecord} record
  */
@@ -37,7 +37,7 @@ export function appendTrial(folder, record) {
 }
 
 /**
- * Copies a trial of another run, its raw files and its record, to be `trial`. Links are not copied.
+ * Copies a trial of another run, with its raw files and its record, as `trial`.
  * @param {object} options
  * @param {string} options.from the folder of that run
  * @param {string} options.to the folder of this one
@@ -58,7 +58,7 @@ export function copyTrial({ from, to, record, trial }) {
 }
 
 /**
- * Removes the lines of trials.jsonl that a crash cut off, so that their trials have no record and are run again.
+ * Removes the truncated lines of trials.jsonl that a crash left, so that their trials have no record and are run again.
  * @param {string} folder
  */
 export function dropCutLines(folder) {
@@ -68,16 +68,17 @@ export function dropCutLines(folder) {
 }
 
 /**
- * Names a trial's folder below raw/. Interleaved arms share one.
+ * Renders the name of a trial's folder below raw/. Interleaved arms share one.
  * @param {Pick<Trial, 'id' | 'interleaving'>} trial
+ * @returns {string}
  */
 export function renderRawName({ id, interleaving }) {
   return interleaving ?? id
 }
 
 /**
- * Writes the samples of a trial, one per line, its observation, and the files of its kind. A value that could not be read (NaN) is
- * left out; null is a value that the kernel does not offer.
+ * Writes the samples of a trial, one per line, its observation, and the files of its kind. A value that could not be read (NaN)
+ * is left out; null is a value that the kernel does not offer.
  * @param {string} folder
  * @param {object} observed
  * @param {Trial} observed.trial
@@ -106,7 +107,11 @@ export function removeRaw(folder, trialId) {
   rmSync(path.join(folder, 'raw', trialId), { recursive: true, force: true })
 }
 
-/** @param {unknown} value */
+/**
+ * Renders a value as JSON. Members that are NaN are left out.
+ * @param {unknown} value
+ * @returns {string}
+ */
 function toJson(value) {
   return JSON.stringify(value, (_, part) => (Number.isNaN(part) ? undefined : part))
 }

@@ -33,11 +33,12 @@ export function expectEnd(process) {
 /**
  * Says whether a process ended as planned: it was marked by `expectEnd`, or it is a generator that exited with status 0.
  * @param {Handle} process
- * @param {string | null} how its `ending()`; null while it runs
+ * @param {string | null} exitCause the result of its `ending()`; null while it runs
+ * @returns {boolean}
  */
-export function isFinished(process, how) {
-  if (ending.has(process)) return how !== null
-  return process.spec.role === 'generator' && how === 'status 0'
+export function isFinished(process, exitCause) {
+  if (ending.has(process)) return exitCause !== null
+  return process.spec.role === 'generator' && exitCause === 'status 0'
 }
 
 /**
@@ -49,16 +50,17 @@ export function isFinished(process, how) {
 export async function assertAllRun(processes, phase) {
   for (const process of processes) {
     const { spec, isStopped, renderFailure } = process
-    const who = `${spec.service}'s ${spec.role}${spec.armId ? ` of ${spec.armId}` : ''}`
-    const how = process.ending()
+    const processName = `${spec.service}'s ${spec.role}${spec.armId ? ` of ${spec.armId}` : ''}`
+    const exitCause = process.ending()
     if (ending.has(process)) continue
-    if (how !== null) throw new BenchError(await renderFailure(`${who} died ${WHEN[phase]} with ${how}`))
-    if (isStopped()) throw new BenchError(await renderFailure(`${who} came to a stop ${WHEN[phase]}`))
+    if (exitCause !== null)
+      throw new BenchError(await renderFailure(`${processName} died ${WHEN[phase]} with ${exitCause}`))
+    if (isStopped()) throw new BenchError(await renderFailure(`${processName} came to a stop ${WHEN[phase]}`))
   }
 }
 
 /**
- * Asserts as `assertAllRun`, after half a second in which an exit may be heard.
+ * Asserts as `assertAllRun`, after waiting half a second for an exit.
  * @param {Handle[]} processes
  * @param {Phase} phase
  * @throws {BenchError} if one has exited, or is stopped
@@ -69,8 +71,8 @@ export async function assertStillRun(processes, phase) {
 }
 
 /**
- * Waits until one of the processes that are to run ends, for half a second at most; it does not throw if none does. A process that
- * has ended early already ends the wait at once.
+ * Waits until one of the processes that should run exits, for at most half a second; it does not throw if none does. A process
+ * that exited early before the call ends the wait at once.
  * @param {Handle[]} processes
  */
 export async function awaitAnyExit(processes) {

@@ -15,8 +15,8 @@ import { createCheck, hasChunks } from '../model/requests.js'
 const STREAM_EVERY_MS = 500
 
 /**
- * Requests answers in chunks until the window ends, twice a second at most and one after the other for each arm: generators do not
- * tell when parts of a body come. The last answer may end after the window.
+ * Requests answers in chunks until the window ends, at most twice a second and one after the other for each arm, since
+ * generators do not report when parts of a body arrive. The last answer may end after the window.
  * @param {Course} course
  * @param {{ services: Started[], window: Window }} options
  * @returns {Promise<NonNullable<TrialRecord['streams']>[]>} by the place of the arm in `trials`; []: its load has no chunks
@@ -50,11 +50,13 @@ export function readStreams({ testbed, trials, signal }, { services, window }) {
 }
 
 /**
- * Changes a sidecar's configuration at a steady pace through the window; the first change comes half an interval after its start, and
- * a change that is more than an interval late is skipped.
+ * Changes a sidecar's configuration at a steady pace through the window. The first change comes half an interval after the
+ * start of the window; a change that is more than an interval late is skipped.
  * @param {Course} course
- * @param {{ changeTo: Started['changeTo'], window: Window }} options
- * @returns {Promise<Change[] | null>} the changes that were made; null: the arm has none, or nothing can change it
+ * @param {{ changeTo: Started['changeTo'], window: Window }} options changeTo: renders the nth change; null: nothing can change
+ *   the configuration
+ * @returns {Promise<Change[] | null>} atSeconds: from the start of the window; effectSeconds: as long as the change took to be
+ *   in effect; null: the arm has no changes, or nothing can make them
  * @throws {BenchError} if a change fails; the signal's reason when it aborts
  */
 export async function makeChanges({ testbed, trials, signal }, { changeTo, window }) {
@@ -70,9 +72,9 @@ export async function makeChanges({ testbed, trials, signal }, { changeTo, windo
     await waitUntilEpoch(dueMs, signal)
     signal.throwIfAborted()
     const atSeconds = (Date.now() - window.startMs) / 1000
-    const next = changeTo(changes.length + 1)
+    const nextChange = changeTo(changes.length + 1)
     const effectSeconds = await testbed.site.target
-      .call('change', { ...next, deadlineMs: window.endMs })
+      .call('change', { ...nextChange, deadlineMs: window.endMs })
       .catch(error => {
         signal.throwIfAborted()
         const what = `change ${changes.length + 1} of the configuration, ${atSeconds.toFixed(1)} s into the window, failed`

@@ -14,11 +14,12 @@ const KEY_TYPES = /** @type {const} */ (['ecdsa-p256', 'rsa-2048'])
 const LIFE = { leastMs: 24 * 3600 * 1000, times: 3, moreMs: 3600 * 1000 }
 
 /**
- * Makes the certificates of a run in the folder of its ledger, which only this user can read, since keys must not be among the
- * results. `close` removes them, unless `retain` keeps them for services that stay; without `close`, the exit of this process does.
- * @param {{ ledger: Ledger, plan: Plan, topologies: Record<string, Topology>, hasAuthorityKey?: boolean }} options hasAuthorityKey:
- *   also write the authority's key, by which sidecars have their own keys certified
- * @returns {Promise<{ certificates: string, close: (options: { retain: boolean }) => void }>} certificates: their folder
+ * Creates the certificates of a run in the folder of its ledger, which only this user can read, since keys must not be among
+ * the results.
+ * @param {{ ledger: Ledger, plan: Plan, topologies: Record<string, Topology>, hasAuthorityKey?: boolean }} options
+ *   hasAuthorityKey: also write the authority's key, by which sidecars have their own keys certified
+ * @returns {Promise<{ certificates: string, close: (options: { retain: boolean }) => void }>} certificates: their folder;
+ *   close: removes it, unless `retain` keeps it for services that stay; without `close`, it is removed when this process exits
  * @throws {BenchError} if they cannot be written
  */
 export async function openCertificates({ ledger, plan, topologies, hasAuthorityKey }) {
@@ -26,8 +27,8 @@ export async function openCertificates({ ledger, plan, topologies, hasAuthorityK
   const certificates = path.join(keys, 'certificates')
   const removeKeys = () => rmSync(keys, { recursive: true, force: true })
   const keepKeys = runAtExit(removeKeys)
-  const run = [...Object.values(topologies), ...plan.arms.map(arm => createArmTopology(arm, topologies))]
-  const names = run.flatMap(({ services }) => services.map(({ name, copyOf }) => copyOf ?? name))
+  const topologiesOfRun = [...Object.values(topologies), ...plan.arms.map(arm => createArmTopology(arm, topologies))]
+  const names = topologiesOfRun.flatMap(({ services }) => services.map(({ name, copyOf }) => copyOf ?? name))
   const close = (/** @type {{ retain: boolean }} */ { retain }) => {
     keepKeys()
     if (!retain) removeKeys()
@@ -37,7 +38,7 @@ export async function openCertificates({ ledger, plan, topologies, hasAuthorityK
     names: [...new Set([GENERATOR, ...PARITY_SERVICES, ...names])],
     rotated: plan.arms.some(arm => arm.conditions.changed === 'certificate') ? [...new Set(names)] : [],
     keyTypes: KEY_TYPES.filter(type => type === 'ecdsa-p256' || plan.arms.some(arm => arm.conditions.tls === type)),
-    lifeMs: findLifeMs(plan),
+    lifeMs: computeLifeMs(plan),
     hasAuthorityKey,
   }).catch(error => {
     close({ retain: false })
@@ -47,10 +48,11 @@ export async function openCertificates({ ledger, plan, topologies, hasAuthorityK
 }
 
 /**
- * Chooses for how many milliseconds certificates are valid: a day or, if longer, an hour and three times the estimated run.
+ * Computes for how long certificates are valid: a day or, if longer, an hour and three times the estimated run.
  * @param {Parameters<typeof estimatePlanSeconds>[0]} plan
+ * @returns {number} milliseconds
  */
-export function findLifeMs(plan) {
+export function computeLifeMs(plan) {
   const seconds = estimateMostSeconds(plan) ?? estimatePlanSeconds(plan)
   return Math.max(LIFE.leastMs, LIFE.times * seconds * 1000 + LIFE.moreMs)
 }

@@ -22,13 +22,13 @@ import { observeControl, readControl } from './phase.js'
  */
 
 /**
- * Takes steps, and returns their result; the caller removes what they deployed. If a step or a `whenOver` function throws, it is
+ * Takes steps under a control plane. The caller removes what they deployed; if a step or a `whenOver` function throws, it is
  * removed here.
  * @template Result
  * @param {{ target: Target, start: number, folder: string, signal: AbortSignal,
- *   chooseError?: (error: unknown, course: Course) => Promise<unknown> }} options chooseError: makes the error to throw,
- *   while the processes can still be read; absent: the step's own error
+ *   chooseError?: (error: unknown, course: Course) => Promise<unknown> }} options start: a number that no other start of the run has; chooseError: returns the error to throw, while the processes can still be read; absent: the error of the step
  * @param {(course: Course) => Promise<Result>} takeSteps
+ * @returns {Promise<Result>} the result of `takeSteps`
  * @throws what `chooseError` returns, or the step's error
  */
 export async function passCourse({ target, start, folder, signal, chooseError }, takeSteps) {

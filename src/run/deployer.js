@@ -7,10 +7,12 @@
 export const UNLOADED = { changeTo: null, ending: null, entry: { urls: [], host: '', admin: null, certificate: null } }
 
 /**
- * Creates a joint deployment of all that a trial deploys.
+ * Creates one deployment of all processes that a trial deploys step by step.
  * @param {Target} target
- * @param {{ start: number, folder: string }} at
- * @returns deploy: adds processes and returns them before they are ready; end: ends some; deployment: all that were not ended
+ * @param {{ start: number, folder: string }} at start: a number that no other start of the run has; folder: for the files of
+ *   the processes
+ * @returns deploy: starts processes and returns them before they are ready; end: removes some; deployment: all that were not
+ *   removed
  */
 export function createDeployer(target, at) {
   /** @type {Deployment[]} */

@@ -16,12 +16,12 @@ const AT_SHARE = 1 / 6
 const GRACE_MS = 5000
 
 /**
- * Ends a sidecar in the window, then starts a successor. The promise that it returns need not be awaited: a failure is no unhandled
- * rejection, which would end the kit.
+ * Ends a sidecar in the window, then starts a successor. The returned promise need not be awaited: its rejection is no
+ * unhandled rejection, which would end the kit.
  * @param {Course} course
- * @param {{ ending: Started['ending'], window: Window, graceMs?: number }} options ending: null: no sidecar
- *   ends; graceMs: after its last step the sidecar is killed if it runs longer, 5 s by default
- * @returns as `endSidecar`
+ * @param {{ ending: Started['ending'], window: Window, graceMs?: number }} options ending: null: no sidecar ends; graceMs:
+ *   after its last step the sidecar is killed if it runs longer, 5 s by default
+ * @returns {ReturnType<typeof endSidecar>}
  */
 export function startEnding(course, options) {
   const ended = endSidecar(course, options)
@@ -30,45 +30,50 @@ export function startEnding(course, options) {
 }
 
 /**
+ * Ends a sidecar and waits until its successor answers and the window has ended.
  * @param {Course} course
  * @param {Parameters<typeof startEnding>[1]} options
- * @returns {Promise<TrialRecord['ending']>} undefined: no sidecar ends; goneSeconds: null if it was killed; answerSeconds: from the
- *   successor's start to its first answer
- * @throws {BenchError} if the sidecar dies otherwise or does not take a step, or its end or its successor does not fit into the
+ * @returns {Promise<TrialRecord['ending']>} undefined: no sidecar ends; atSeconds: from the start of the window; goneSeconds:
+ *   null if it was killed; answerSeconds: from the successor's start to its first answer
+ * @throws {BenchError} if the sidecar dies otherwise or refuses a step, or its end or its successor does not fit into the
  *   window; the signal's reason when it aborts
  */
 async function endSidecar({ testbed, signal }, { ending, window, graceMs = GRACE_MS }) {
   if (!ending) return undefined
   const { process, notice, steps, request, succeed } = ending
   const { target } = testbed.site
-  const who = `${process.spec.service}'s sidecar`
+  const sidecarName = `${process.spec.service}'s sidecar`
   await waitUntilEpoch(window.startMs + AT_SHARE * (window.endMs - window.startMs), signal)
   if (notice && (await withAbort(target.call('change', { ...notice, deadlineMs: window.endMs }), signal)) === null)
     throw new BenchError(
-      `the client of ${who} was told to call it no more, and the change took no effect in the window`,
+      `the client of ${sidecarName} was told to call it no more, and the change took no effect in the window`,
     )
-  const how = process.ending()
-  if (how !== null) throw new BenchError(await process.renderFailure(`${who} died before it was ended, with ${how}`))
+  const exitCause = process.ending()
+  if (exitCause !== null)
+    throw new BenchError(await process.renderFailure(`${sidecarName} died before it was ended, with ${exitCause}`))
   expectEnd(process)
   const beginMs = Date.now()
-  for (const step of steps) await take(step)
+  for (const step of steps) await performStep(step)
   const isGone = process.exited.then(() => true)
   const hasGone = await withTimeout(isGone, { seconds: graceMs / 1000, late: () => false, signal })
   const goneSeconds = hasGone ? (Date.now() - beginMs) / 1000 : null
   if (!hasGone) process.signal?.('SIGKILL')
-  const gone = await withAbort(process.exited, signal)
-  const sent = steps.flatMap(step => (step.kind === 'signal' ? `signal ${step.signal}` : []))
-  if (hasGone && gone.startsWith('signal') && !sent.includes(gone))
-    throw new BenchError(await process.renderFailure(`${who} died while it was ended, with ${gone}`))
+  const exitedWith = await withAbort(process.exited, signal)
+  const sentSignals = steps.flatMap(step => (step.kind === 'signal' ? `signal ${step.signal}` : []))
+  if (hasGone && exitedWith.startsWith('signal') && !sentSignals.includes(exitedWith))
+    throw new BenchError(await process.renderFailure(`${sidecarName} died while it was ended, with ${exitedWith}`))
   if (Date.now() >= window.endMs)
-    throw new BenchError(`${who} was gone only after the window, which is too short for its end and its successor`)
+    throw new BenchError(
+      `${sidecarName} was gone only after the window, which is too short for its end and its successor`,
+    )
   const answering = target
     .call('change', { stage: [], commit: [], ...request, deadlineMs: window.endMs })
     .then(seconds => (seconds === null ? null : readNowMs()))
   answering.catch(() => {})
   const successor = await succeed()
   const answeredMs = await withAbort(answering, signal)
-  if (answeredMs === null) throw new BenchError(await successor.renderFailure(`the successor of ${who} never answered`))
+  if (answeredMs === null)
+    throw new BenchError(await successor.renderFailure(`the successor of ${sidecarName} never answered`))
   // The successor has to serve until the window ends.
   await waitUntilEpoch(window.endMs, signal)
   await assertAllRun([successor], 'window')
@@ -76,7 +81,7 @@ async function endSidecar({ testbed, signal }, { ending, window, graceMs = GRACE
   return { atSeconds: (beginMs - window.startMs) / 1000, goneSeconds, answerSeconds }
 
   /** Waits, or sends a signal or a request to the sidecar. @param {EndingStep} step */
-  async function take(step) {
+  async function performStep(step) {
     if (step.kind === 'wait') await waitUntilEpoch(Date.now() + step.seconds * 1000, signal)
     else if (step.kind === 'signal') process.signal?.(step.signal)
     else await withAbort(target.call('perform', { actions: [step] }), signal).catch(throwEndingError)
@@ -91,8 +96,8 @@ async function endSidecar({ testbed, signal }, { ending, window, graceMs = GRACE
   async function throwEndingError(cause) {
     signal.throwIfAborted()
     await awaitAnyExit([process])
-    const how = process.ending()
-    const what = how === null ? 'did not take its end' : `ended before it had answered, with ${how}`
-    throw new BenchError(await process.renderFailure(`${who} ${what}: ${cause.message}`), { cause })
+    const exitCause = process.ending()
+    const what = exitCause === null ? 'did not take its end' : `ended before it had answered, with ${exitCause}`
+    throw new BenchError(await process.renderFailure(`${sidecarName} ${what}: ${cause.message}`), { cause })
   }
 }

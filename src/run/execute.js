@@ -19,7 +19,11 @@ import { hashScripts } from './scripts.js'
  * @import { Reusable } from './reusable.js'
  */
 
-/** Lists the folders of the kit's own scripts, as absolute paths. @param {Programs} programs */
+/**
+ * Lists the folders of the kit's own scripts.
+ * @param {Programs} programs
+ * @returns {{ pipyScripts: string, echo: string, load: string }} absolute paths
+ */
 export function findScriptFolders({ load }) {
   return {
     pipyScripts: path.join(ROOT, 'pipy-scripts'),
@@ -40,11 +44,10 @@ export function findScriptFolders({ load }) {
  */
 
 /**
- * Runs a plan: makes certificates, looks how idle the machine is, writes the manifest and runs the trials. The manifest and the
- * records so far stay in the folder also if it throws.
+ * Runs a plan: issues certificates, reads how idle the machine is, writes the manifest and runs the trials. The manifest and
+ * the records so far stay in the folder also if it throws.
  * @param {{ preparation: Preparation, kinds: Kind[], site: Site, folder: string, execution: Execution, watcher: Watcher,
- *   signal: AbortSignal, gate: GateParity }} options kinds: one for each of the plan's parts, in their order; folder: of the results,
- *   empty or of `interrupted`
+ *   signal: AbortSignal, gate: GateParity }} options kinds: one for each of the plan's parts, in their order; folder: of the results, empty or that of `interrupted`
  * @throws {BenchError} as `runPlan`, or if a resumed run differs from its start; the signal's reason when it aborts
  */
 export async function executePlan({ preparation, kinds, site, folder, execution, watcher, signal, gate }) {
@@ -64,21 +67,21 @@ export async function executePlan({ preparation, kinds, site, folder, execution,
     const before = await observeIdle({ site, say: watcher.say, signal })
     const scriptFolders = findScriptFolders(programs)
     const scripts = { ...scriptFolders, echo: echoScripts ?? scriptFolders.echo }
-    const described = await createFirstManifest({
+    const firstManifest = await createFirstManifest({
       preparation: { plan, programs, layout },
       site,
       scripts,
       startedAt,
       before,
     })
-    const now = { ...described, layout }
-    const known = { ...described, thresholds, command }
-    /** @type {typeof known} */
-    let manifest = known
+    const setting = { ...firstManifest, layout }
+    const runManifest = { ...firstManifest, thresholds, command }
+    /** @type {typeof runManifest} */
+    let manifest = runManifest
     if (resume) {
-      resume.assertSamePlan({ interrupted, plan, now })
+      resume.assertSamePlan({ interrupted, plan, now: setting })
       dropCutLines(folder)
-      manifest = resume.continueManifest({ interrupted, known })
+      manifest = resume.continueManifest({ interrupted, known: runManifest })
     }
     const folders = { ...scripts, results: folder, raw: path.join(folder, 'raw'), certificates }
     const testbed = { site, programs, layout, folders, settings: plan.settings }
@@ -100,15 +103,15 @@ export async function executePlan({ preparation, kinds, site, folder, execution,
 }
 
 /**
- * Makes the part of the manifest that is known before anything runs.
+ * Creates the part of the manifest that is known before anything runs.
  * @param {{ preparation: Omit<Preparation, 'plan'> & { plan: Plan }, site: Site, scripts: ReturnType<typeof findScriptFolders>, startedAt: string,
- *   before: Awaited<ReturnType<typeof observeIdle>> }} options
+ *   before: Awaited<ReturnType<typeof observeIdle>> }} options before: how busy the machine was, null: not known
  * @returns {Promise<Omit<Manifest, 'parity' | 'thresholds' | 'command'>>}
  */
 async function createFirstManifest({ preparation: { plan, programs, layout }, site, scripts, startedAt, before }) {
   // Searches choose their trials as they go: each record has its placement.
   const deployed = listDeployedProfiles(programs.planes, plan.arms)
-  const placed = plan.trials.length === 0 ? [] : [...plan.arms, ...plan.calibrations]
+  const placedArms = plan.trials.length === 0 ? [] : [...plan.arms, ...plan.calibrations]
   return {
     schemaVersion: SCHEMA_VERSION,
     methodVersion: METHOD_VERSION,
@@ -134,16 +137,17 @@ async function createFirstManifest({ preparation: { plan, programs, layout }, si
       boundBy: null,
       trialId: `r1-${id}`,
     })),
-    placements: Object.fromEntries(placed.map(arm => [arm.id, layout.placementOf(arm)])),
+    placements: Object.fromEntries(placedArms.map(arm => [arm.id, layout.placementOf(arm)])),
     notMeasured: plan.notMeasured,
     topologies: layout.topologies,
   }
 }
 
 /**
- * Observes the machine for a second before the run, and warns if it is busy. Fractions are of all its CPU time.
+ * Observes the machine for a second before the run, and warns if it is busy.
  * @param {{ site: Site, say: (line: string) => void, signal: AbortSignal }} options
- * @returns null: it cannot be read here
+ * @returns {Promise<{ seconds: number, idleFraction: number, stealFraction: number } | null>} fractions of the CPU time of all
+ *   CPUs; null: they cannot be read here
  * @throws the signal's reason when it aborts
  */
 async function observeIdle({ site, say, signal }) {

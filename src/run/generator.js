@@ -15,22 +15,23 @@ const EXIT_SECONDS = 30
 const COUNT_EVERY_MS = 1000
 
 /**
- * Counts the CPUs that the generator may and can use: of the load's own machine, else of its placement, else half of this one, at
- * least one.
+ * Counts the CPUs that the generator may and can use: those of the load's own machine, else those of its placement, else half
+ * of this machine's, at least one.
  * @param {import('./kind.js').Testbed} testbed
  * @param {Arm} arm
+ * @returns {number}
  */
 export function countGeneratorCpus({ site, layout, programs }, arm) {
-  const here = Math.max(1, layout.placementOf(arm)?.generator.length ?? Math.floor(site.cpus / 2))
-  const cpus = site.loadHost?.cpus ?? here
+  const localCpus = Math.max(1, layout.placementOf(arm)?.generator.length ?? Math.floor(site.cpus / 2))
+  const cpus = site.loadHost?.cpus ?? localCpus
   return programs.load.countCpus({ cpus, users: arm.load.users })
 }
 
 /**
- * Starts one generator for all arms of the course, and returns before it is ready.
+ * Starts one generator for all arms of the course.
  * @param {Course} course
  * @param {import('./start-services.js').Started[]} services by the place of the arm in `trials`
- * @returns {Promise<Deployment | null>} null: the load is idle
+ * @returns {Promise<Deployment | null>} it need not be ready yet; null: the load is idle
  */
 export async function startGenerator({ testbed, trials, start, folder }, services) {
   const { site, programs, layout, folders } = testbed
@@ -60,16 +61,21 @@ export async function startGenerator({ testbed, trials, start, folder }, service
   })
 }
 
-/** Chooses for how many milliseconds the load goes on after the window. @param {Arm} arm */
+/**
+ * Computes how long the load continues after the window.
+ * @param {Arm} arm
+ * @returns {number} milliseconds
+ */
 export function chooseTailMs({ load: { isInterleaved }, conditions: { pairs = 1 } }) {
   return (isInterleaved ? TAIL_MS.besideOthers : TAIL_MS.alone) + TAIL_MS.furtherPair * (pairs - 1)
 }
 
 /**
- * Waits until the generator logs its window, and converts that to this machine's clock; without a generator, chooses it here.
+ * Waits until the generator logs its window, and converts the window to this machine's clock. Without a generator it chooses
+ * the window here.
  * @param {Course} course
  * @param {Deployment | null} generator null: there is no load
- * @returns {Promise<{ window: Window, looks: Look[] }>} looks: at the generator; empty without one
+ * @returns {Promise<{ window: Window, looks: Look[] }>} looks: at the generator; [] without one
  * @throws {BenchError} if the generator dies or its clock is off; TimeoutError if it logs no window within 60 s
  */
 export async function awaitWindow({ testbed, trials, clock, signal }, generator) {
@@ -82,8 +88,9 @@ export async function awaitWindow({ testbed, trials, clock, signal }, generator)
     const isAgreed = async () => {
       await assertAllRun(generator.processes, clock.phase())
       const [{ readLog, clockAheadMs = 0 }] = generator.processes
-      const said = testbed.programs.load.parseWindow(await readLog())
-      if (said) window = { startMs: said.startMs - clockAheadMs, endMs: said.endMs - clockAheadMs }
+      const loggedWindow = testbed.programs.load.parseWindow(await readLog())
+      if (loggedWindow)
+        window = { startMs: loggedWindow.startMs - clockAheadMs, endMs: loggedWindow.endMs - clockAheadMs }
       // A generator starts within START_SECONDS, so a window twice as far off shows a wrong clock.
       const aheadMs = window.startMs - startMs
       if (Math.abs(aheadMs) > 2 * START_SECONDS * 1000) {
@@ -92,10 +99,10 @@ export async function awaitWindow({ testbed, trials, clock, signal }, generator)
           `the clock of the load generator is ${away} this program's: was the clock set? Set both right, and run again`,
         )
       }
-      return said !== null
+      return loggedWindow !== null
     }
-    const what = 'the load generator to start'
-    await waitForCondition(isAgreed, { what, deadlineSeconds: START_SECONDS, intervalMs: 50, signal })
+    const awaitedEvent = 'the load generator to start'
+    await waitForCondition(isAgreed, { what: awaitedEvent, deadlineSeconds: START_SECONDS, intervalMs: 50, signal })
     looks = await testbed.site.target.look(generator.processes)
   }
   clock.lap('generator')
@@ -104,11 +111,11 @@ export async function awaitWindow({ testbed, trials, clock, signal }, generator)
 }
 
 /**
- * Sends the watcher a `counted` event each second, if there is a watcher, and the generator has an admin port. A reading that fails is
- * skipped.
+ * Sends the watcher a `counted` event each second, if there is a watcher and the generator has an admin port. A reading that
+ * fails is skipped.
  * @param {Course} course
  * @param {Deployment | null} generator
- * @returns {() => void} stops it
+ * @returns {() => void} stops the events
  */
 export function followLoad({ testbed, watch }, generator) {
   const [process] = generator?.processes ?? []
@@ -125,11 +132,12 @@ export function followLoad({ testbed, watch }, generator) {
 }
 
 /**
- * Waits until the generator exits, and parses its results: one for each trial of the course, in their order.
+ * Waits until the generator exits, and parses its results.
  * @param {Course} course
  * @param {{ generator: Deployment, window: Window }} options
- * @returns {Promise<LoadResult[]>}
- * @throws {BenchError} if it exits later than 30 s after the load, fails, or leaves a result out; the signal's reason when it aborts
+ * @returns {Promise<LoadResult[]>} one for each trial of the course, in their order
+ * @throws {BenchError} if it exits later than 30 s after the load, fails, or leaves a result out; the signal's reason when it
+ *   aborts
  */
 export async function finishLoad({ testbed, trials, signal }, { generator, window }) {
   const late = waitUntilEpoch(window.endMs + chooseTailMs(trials[0].arm) + EXIT_SECONDS * 1000, signal).then(
@@ -137,8 +145,8 @@ export async function finishLoad({ testbed, trials, signal }, { generator, windo
   )
   late.catch(() => {})
   const [process] = generator.processes
-  const fail = async (/** @type {string} */ how) =>
-    new BenchError(await process.renderFailure(`the load generator ${how}`))
+  const fail = async (/** @type {string} */ outcome) =>
+    new BenchError(await process.renderFailure(`the load generator ${outcome}`))
   const ending = await Promise.race([process.exited, late])
   if (ending === 'late') throw await fail(`did not end within ${EXIT_SECONDS} s`)
   if (ending !== 'status 0') throw await fail(`ended with ${ending}`)

@@ -11,56 +11,64 @@ const APART_SHARE = 0.25
 const APART_CORES = 5e-4
 
 /**
- * Looks at processes before their load and, if the check `passage` needs it, measures their idle CPU. Sidecars that were just
- * started still work: spans of a second are added until the last agrees with the least before it, or there were six; the least counts.
- * Spans agree, too, where a CPU limit holds that work back, so a process above `IDLE_CORES_MOST` is not taken for idle.
+ * Looks at processes before their load and, if the gate `passage` needs it, measures their idle CPU. Sidecars that were just
+ * started still work, so spans of a second are added until the last one agrees with the smallest before it, at most six; the
+ * smallest counts. Spans agree also if a CPU limit slows that work down, so a process above `IDLE_CORES_MOST` does not count as
+ * idle.
  * @param {Handle[]} processes
- * @param {{ loads: Load[], look: () => Promise<Look[]>, wait: (ms: number) => Promise<void> }} options
- *   loads: of the arms that stand at the same time
- * @returns {Promise<Look[]>} the last looks; idleCpuCores: absent: not needed; null: not readable, or still at work after six spans
+ * @param {{ loads: Load[], look: () => Promise<Look[]>, wait: (ms: number) => Promise<void> }} options loads: of the arms that
+ *   stand at the same time; look: reads each process; wait: waits for milliseconds
+ * @returns {Promise<Look[]>} the last looks; idleCpuCores: absent: not needed; null: not readable, or still at work after six
+ *   spans
  */
 export async function lookIdle(processes, { loads, look, wait }) {
-  let last = await look()
-  const sidecars = processes.flatMap(({ spec }, i) => (spec.role === 'sidecar' && last[i].cpu !== undefined ? [i] : []))
+  let lastLooks = await look()
+  const sidecars = processes.flatMap(({ spec }, i) =>
+    spec.role === 'sidecar' && lastLooks[i].cpu !== undefined ? [i] : [],
+  )
   const isNeeded = loads.some(load => isIdleCpuNeeded(load, { sidecars: sidecars.length, arms: loads.length }))
-  if (!isNeeded) return last
+  if (!isNeeded) return lastLooks
   /** @type {(number | null)[] | null} */
-  let least = null
+  let leastCores = null
   for (let span = 1; span <= SPANS_MOST; span++) {
     await wait(SPAN_MS)
-    const next = await look()
-    const cores = next.map((after, i) => computeCpuCores(last[i].cpu, after.cpu))
-    last = next
-    const isSettled = least !== null && sidecars.every(i => isIdle(cores[i]) && isAlike(cores[i], least?.[i] ?? null))
-    least = cores.map((now, i) => findLeast(now, least?.[i] ?? null))
+    const nextLooks = await look()
+    const cores = nextLooks.map((after, i) => computeCpuCores(lastLooks[i].cpu, after.cpu))
+    lastLooks = nextLooks
+    const isSettled =
+      leastCores !== null && sidecars.every(i => isIdle(cores[i]) && areSpansAlike(cores[i], leastCores?.[i] ?? null))
+    leastCores = cores.map((now, i) => computeLeast(now, leastCores?.[i] ?? null))
     if (isSettled) break
   }
-  return last.map((one, i) => {
-    const cores = least?.[i] ?? null
-    return { ...one, idleCpuCores: isIdle(cores) ? cores : null }
+  return lastLooks.map((lastLook, i) => {
+    const cores = leastCores?.[i] ?? null
+    return { ...lastLook, idleCpuCores: isIdle(cores) ? cores : null }
   })
 }
 
 /**
- * Says whether a process uses no more than an idle one may; true if that is not known.
+ * Says whether a process uses no more CPU than an idle one may.
  * @param {number | null} cores
+ * @returns {boolean} true also: its CPU is not known
  */
 const isIdle = cores => cores === null || cores <= IDLE_CORES_MOST
 
 /**
- * Finds the smaller of two values, or the one that is known; null: neither is.
+ * Finds the smaller of two values, or the one that is known.
  * @param {number | null} a
  * @param {number | null} b
+ * @returns {number | null} null: neither is known
  */
-function findLeast(a, b) {
+function computeLeast(a, b) {
   return a === null || b === null ? (a ?? b) : Math.min(a, b)
 }
 
 /**
- * Says whether a span agrees with the least before it; true if either is not known.
+ * Says whether the CPU of a span agrees with that of the smallest span before it.
  * @param {number | null} now
  * @param {number | null} least
+ * @returns {boolean} true also: one of the two is not known
  */
-function isAlike(now, least) {
+function areSpansAlike(now, least) {
   return now === null || least === null || Math.abs(now - least) <= Math.max(APART_CORES, APART_SHARE * least)
 }

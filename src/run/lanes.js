@@ -2,18 +2,18 @@ import { setMaxListeners } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 
 /**
- * Acts on each item, on `lanes` of them at a time. The first failure aborts the signal that the others got.
+ * Acts on each item, on `lanes` items at a time. The first failure aborts the signal of the others.
  * @template T
- * @param {{ items: T[], lanes: number, perSecond?: number, signal: AbortSignal }} options
- *   perSecond: the items begun in a second at most; absent: no limit
- * @param {(item: T, signal: AbortSignal) => Promise<void>} act
+ * @param {{ items: T[], lanes: number, perSecond?: number, signal: AbortSignal }} options perSecond: the largest number of
+ *   items that begin in a second; absent: no limit
+ * @param {(item: T, signal: AbortSignal) => Promise<void>} act acts on one item until the signal aborts
  * @throws the first failure of `act`; the signal's reason when it aborts
  */
 export async function runInLanes({ items, lanes, perSecond = Number.POSITIVE_INFINITY, signal }, act) {
-  const left = items.entries()
+  const remaining = items.entries()
   const startMs = performance.now()
   const runLane = async (/** @type {AbortSignal} */ either) => {
-    for (const [i, item] of left) {
+    for (const [i, item] of remaining) {
       either.throwIfAborted()
       const earlyMs = startMs + (1000 * i) / perSecond - performance.now()
       if (earlyMs > 0) await wait(earlyMs, undefined, { signal: either })
@@ -38,7 +38,7 @@ export async function runConcurrently(signal, tasks) {
   // Every process and request of a task listens to the signal, and Node warns of a leak from 11 listeners on.
   setMaxListeners(0, either)
   const running = tasks.map(task => task(either))
-  for (const one of running) one.catch(error => failing.abort(error))
+  for (const task of running) task.catch(error => failing.abort(error))
   await Promise.allSettled(running)
   failing.signal.throwIfAborted()
   return Promise.all(running)

@@ -23,13 +23,12 @@ export const LANES = 4
  */
 
 /**
- * Passes a phase: waits until every sidecar has answered, and gives up those that have not at the deadline.
+ * Passes a phase: waits until every sidecar has answered, and at the deadline gives up those that have not.
  * @param {PhaseOptions} options
  * @param {Begin} begin
- * @param {Begin} [beginOthers] for sidecars that are asked after the measured
- *   phase, with a deadline of their own
- * @returns {Promise<{ times: Map<string, ConfigurationTimes>, phase: RolloutRecord['first'] }>} times: by sidecar, of those that were
- *   seen to start; yesMs null: no answer in time
+ * @param {Begin} [beginOthers] for sidecars that are asked after the measured phase, with a deadline of their own
+ * @returns {Promise<{ times: Map<string, ConfigurationTimes>, phase: RolloutRecord['first'] }>} times: by the sidecar's name,
+ *   of those that were seen to start; its yesMs is null if no answer came in time
  * @throws the signal's reason when it aborts, or an error of `begin`
  */
 export async function passPhase({ signal, deadlineSeconds, ...watched }, begin, beginOthers) {
@@ -43,8 +42,8 @@ export async function passPhase({ signal, deadlineSeconds, ...watched }, begin, 
     await isInTime(isOver, limit).catch(() => signal.throwIfAborted())
     return answers
   }
-  const after = beginOthers && (() => pass(beginOthers))
-  const { value: answers, others, phase } = await observePhase(watched, () => pass(begin), after)
+  const passOthers = beginOthers && (() => pass(beginOthers))
+  const { value: answers, others, phase } = await observePhase(watched, () => pass(begin), passOthers)
   const results = await Promise.all([...answers, ...(others ?? [])])
   return {
     times: new Map(results.flatMap(([name, answer]) => (answer ? [/** @type {const} */ ([name, answer])] : []))),
@@ -53,12 +52,13 @@ export async function passPhase({ signal, deadlineSeconds, ...watched }, begin, 
 }
 
 /**
- * Reads the counters of machine, control plane and kit before and after `act`, and then gives up asking sidecars.
+ * Reads the counters of machine, control plane and kit before and after `act`, and then stops asking sidecars.
  * @template T, U
  * @param {Pick<PhaseOptions, 'asking' | 'readControl'>} options
- * @param {() => Promise<T>} act
+ * @param {() => Promise<T>} act the measured part
  * @param {() => Promise<U>} [actAfter] is not measured
- * @returns {Promise<{ value: T, others: U | null, phase: RolloutRecord['first'] }>}
+ * @returns {Promise<{ value: T, others: U | null, phase: RolloutRecord['first'] }>} value: the result of `act`; others: that of
+ *   `actAfter`, null without it
  */
 export async function observePhase({ asking, readControl }, act, actAfter) {
   const start = await readControl()
@@ -80,7 +80,7 @@ export async function observePhase({ asking, readControl }, act, actAfter) {
 }
 
 /**
- * Observes the shards of a control plane until `end` is called, for a day at most.
+ * Observes the shards of a control plane until `end` is called, for at most a day.
  * @param {Target} target
  * @param {Handle[]} shards []: none run
  * @returns {{ end: () => Promise<Observation | null> }}
@@ -106,9 +106,10 @@ export function observeControl(target, shards) {
 }
 
 /**
- * Observes the shards for this moment alone; null: they could not be read.
+ * Reads the shards once, now.
  * @param {Target} target
  * @param {Handle[]} shards
+ * @returns {Promise<Observation['start']>} null: they could not be read
  */
 export async function lookAtControl(target, shards) {
   const nowMs = Date.now()
@@ -117,10 +118,11 @@ export async function lookAtControl(target, shards) {
 }
 
 /**
- * Reads the shards once, at the edge of a phase: their sum and each.
+ * Reads the shards once, at the edge of a phase.
  * @param {Target} target
- * @param {Handle[]} shards
- * @returns null: there are none, or they could not be read; a number is null if it could not be read
+ * @param {Handle[]} shards []: none run
+ * @returns their sum, and each shard in `each`; null: there are none, or they could not be read; a number is null if it could
+ *   not be read
  */
 export async function readControl(target, shards) {
   if (shards.length === 0) return null
@@ -136,8 +138,10 @@ export async function readControl(target, shards) {
 }
 
 /**
- * Sums a sample over the shards; a sum is null if one shard has no number.
+ * Sums a sample over the shards.
  * @param {Sample} sample of the shards
+ * @returns {{ epochMs: number, cpuSeconds: number | null, anonBytes: number | null, peakBytes: number | null }} null: one shard
+ *   has no number
  */
 export function sumReadings({ epochMs, readings }) {
   const sum = (/** @type {'cpuSeconds' | 'anonBytes' | 'peakBytes'} */ name) => {

@@ -5,7 +5,7 @@ import { renderArmName } from '../model/arms.js'
 import { leaveOutUnreachable } from '../plan/arms.js'
 import { leaveOutFailed } from '../plan/left-out.js'
 import { removeRaw, renderRawName } from '../records/write.js'
-import { findDifferences, readNamedRun } from './reusable.js'
+import { listSettingDifferences, readNamedRun } from './reusable.js'
 
 /**
  * A run that was cut short, to go on with.
@@ -19,7 +19,7 @@ const CHECKS = /^(?:check|parity)-/
 /**
  * Reads the run to resume.
  * @param {string} folder of the run's results
- * @returns folder, manifest and warnings of the run, and its records by the trial's id
+ * @returns folder, manifest and warnings of the run; records: by the id of the trial
  * @throws {UsageError} if it holds no run
  */
 export function openInterruptedRun(folder) {
@@ -48,8 +48,8 @@ export function prepareToResume({ folder, records }) {
 /**
  * Leaves out of a plan the arms that did not serve when the run began.
  * @param {Plan} plan
- * @param {Manifest} manifest of the run
- * @returns {Plan} the plan itself if there are none
+ * @param {Manifest} manifest of the interrupted run
+ * @returns {Plan} the same plan if all arms served
  */
 export function leaveOutFailedArms(plan, { arms, notMeasured }) {
   const isPlanned = (/** @type {Manifest['notMeasured'][number]} */ { plane, reason }) =>
@@ -64,8 +64,8 @@ export function leaveOutFailedArms(plan, { arms, notMeasured }) {
 }
 
 /**
- * Asserts that new trials can stand beside those recorded.
- * @param {{ interrupted: Interrupted, plan: Plan, now: Setting }} options
+ * Asserts that new trials can be compared with the recorded ones: plan, machine, programs and placement are the same.
+ * @param {{ interrupted: Interrupted, plan: Plan, now: Setting }} options now: the setting of this resume
  * @throws {UsageError} that lists what differs, or says that the run watches processes which have ended
  */
 export function assertSamePlan({ interrupted: { folder, manifest, records }, plan, now }) {
@@ -85,7 +85,7 @@ export function assertSamePlan({ interrupted: { folder, manifest, records }, pla
     isEqual(record.placement, now.layout.placementOf(record.trial.arm)),
   )
   const differing = [
-    ...findDifferences(manifest, now),
+    ...listSettingDifferences(manifest, now),
     ...(isSamePlan ? [] : ['what the experiment measures']),
     ...(manifest.precision?.width === plan.precision?.width ? [] : ['precision']),
     ...(manifest.rounds === plan.rounds || (plan.precision && manifest.rounds <= plan.rounds) ? [] : ['rounds']),
@@ -98,8 +98,9 @@ export function assertSamePlan({ interrupted: { folder, manifest, records }, pla
 }
 
 /**
- * Makes the manifest of a resumed run: run, command, thresholds, machine and parity of its start, with this resume in `run.resumed`.
- * @param {{ interrupted: Interrupted, known: Omit<Manifest, 'parity'> }} options known: of this resume
+ * Creates the manifest of a resumed run: run, command, thresholds, machine and parity are those of its start, with this resume
+ * in `run.resumed`.
+ * @param {{ interrupted: Interrupted, known: Omit<Manifest, 'parity'> }} options known: the manifest of this resume
  * @returns {Manifest}
  */
 export function continueManifest({ interrupted: { manifest, records }, known }) {

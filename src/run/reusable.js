@@ -31,13 +31,13 @@ const SAME_MACHINE = ['bootId', 'cpuModel', 'cpus', 'kernel', 'cgroupVersion', '
 const SAME_LOAD_HOST = ['host', 'cpuModel', 'cpus', 'address']
 
 /**
- * Lists what differs from a run, in words, so that new trials cannot stand beside its trials. Tools, scripts and links that only
- * one of both uses make no difference.
+ * Lists what differs from a run, so that new trials cannot be compared with its trials. Tools, scripts and links that only one
+ * of the two uses are ignored.
  * @param {Manifest} manifest of the run
  * @param {Setting} now
- * @returns {string[]} []: nothing
+ * @returns {string[]} names of what differs, for an error; []: nothing
  */
-export function findDifferences(manifest, { machine, tools, scripts, layout: { topologies }, kit, settings }) {
+export function listSettingDifferences(manifest, { machine, tools, scripts, layout: { topologies }, kit, settings }) {
   const renderRelaxedGates = (/** @type {{ relaxes: { gate: string }[] }} */ { relaxes }) =>
     relaxes.map(({ gate }) => gate).join()
   return [
@@ -62,8 +62,9 @@ export function findDifferences(manifest, { machine, tools, scripts, layout: { t
 
 /**
  * Reads the run in a folder that was passed with an option.
- * @param {string} option for the error
+ * @param {string} option name of the option, for the error
  * @param {string} folder
+ * @returns {ReturnType<typeof readRun>}
  * @throws {UsageError} if the folder holds no run that can be read
  */
 export function readNamedRun(option, folder) {
@@ -75,16 +76,16 @@ export function readNamedRun(option, folder) {
 }
 
 /**
- * Reads the trials of runs to reuse, without invalid ones and those that these runs took from others.
- * @param {Setting & { folders: string[] }} options
+ * Reads the trials of runs to reuse, without invalid trials and those that these runs took from other runs.
+ * @param {Setting & { folders: string[] }} options folders: of the runs
  * @returns {Reusable}
- * @throws {UsageError} if a folder holds no run that can be read, or a run differs from this one (`findDifferences`)
+ * @throws {UsageError} if a folder holds no run that can be read, or a run differs from this one (`listSettingDifferences`)
  */
 export function openReusableTrials({ folders, ...now }) {
   const { placementOf } = now.layout
   const reusable = folders.flatMap(folder => {
     const { manifest, records } = readNamedRun('--from', folder)
-    const differing = findDifferences(manifest, now)
+    const differing = listSettingDifferences(manifest, now)
     if (differing.length > 0)
       throw new UsageError(
         `--from ${folder}: its trials cannot be reused, because it differs in ${differing.join(', ')}: leave it out of --from to measure them again`,
@@ -92,9 +93,11 @@ export function openReusableTrials({ folders, ...now }) {
     return records.filter(r => r.outcome !== 'invalid' && r.takenFrom === undefined).map(record => ({ folder, record }))
   })
   return {
+    /**
+     */
     take(arm, isUsable = () => true) {
-      const placed = JSON.stringify(placementOf(arm))
-      const at = reusable.findIndex(({ record }) => {
+      const placement = JSON.stringify(placementOf(arm))
+      const index = reusable.findIndex(({ record }) => {
         const other = record.trial.arm
         return (
           renderArmName(arm) === renderArmName(other) &&
@@ -103,17 +106,18 @@ export function openReusableTrials({ folders, ...now }) {
           other.load.hasCertificate === arm.load.hasCertificate &&
           other.load.burst?.factor === arm.load.burst?.factor &&
           other.load.windowSeconds >= arm.load.windowSeconds &&
-          JSON.stringify(record.placement) === placed &&
+          JSON.stringify(record.placement) === placement &&
           isUsable(record)
         )
       })
-      return at === -1 ? null : reusable.splice(at, 1)[0]
+      return index === -1 ? null : reusable.splice(index, 1)[0]
     },
   }
 }
 
 /**
- * Joins the properties that identify the load's own machine; undefined: the load runs beside the services.
+ * Creates a key of the properties that identify the load's own machine.
  * @param {Record<string, any>} machine
+ * @returns {string | undefined} undefined: the load runs beside the services
  */
 const createLoadHostKey = ({ loadHost }) => loadHost && SAME_LOAD_HOST.map(name => loadHost[name]).join()

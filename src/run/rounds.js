@@ -26,8 +26,8 @@ const WARMUP_MOST_MORE_SECONDS = 30
  */
 
 /**
- * Runs the calibrations of a plan (closed loops, each once), leaves out the arms whose rates are over a share of what
- * these reached, and runs the rounds.
+ * Runs the calibrations of a plan (closed loops, each once), leaves out the arms whose rates are above a share of what the
+ * calibrations reached, and runs the rounds.
  * @param {Pass} pass
  * @throws {BenchError} if no rate can be reached; the signal's reason when it aborts
  */
@@ -63,16 +63,16 @@ export async function measureRounds(pass) {
 }
 
 /**
- * Runs round after round. Trials that were unsteady, cold or spoiled are run again at the end of their round, while
- * repeats are left.
+ * Runs round after round. Trials that were unsteady, cold or spoiled are run again at the end of their round, while the number
+ * of repeats allows it.
  * @param {{ plan: Pass['plan'], runTogether: RunTogether, turns: Turns, stopping: ReturnType<typeof createStopping> | null, signal: AbortSignal } &
- *   Pick<Pass, 'secondsAfter' | 'watch' | 'say'>} options stopping: null: run all rounds of the plan
+ *   Pick<Pass, 'secondsAfter' | 'watch' | 'say'>} options stopping: null: run all rounds of the plan; secondsAfter: estimated seconds of the kinds after this one
  */
 async function runRounds({ plan, runTogether, turns, stopping, secondsAfter, watch, say, signal }) {
   const estimateLeft = createPace(plan.trials)
   const isBesideCost = plan.parts.length > 1 && plan.trials.every(({ interleaving }) => interleaving === undefined)
   const ofRound = plan.trials.filter(({ round }) => round === 1).length
-  let spare = ofRound * (isBesideCost ? SPARE_ROUNDS.besideTurns : SPARE_ROUNDS.alone)
+  let repeatsLeft = ofRound * (isBesideCost ? SPARE_ROUNDS.besideTurns : SPARE_ROUNDS.alone)
   // An arm whose users were cold when the window opened gets a warm-up twice as long from then on.
   /** @type {Map<string, Warmup>} */
   const warmups = new Map()
@@ -104,8 +104,8 @@ async function runRounds({ plan, runTogether, turns, stopping, secondsAfter, wat
     const isUnsteady = records.some(({ isSteady, trial }) => isSteady === false && trial.arm.load.burst === null)
     // An arm that fails spoils the trials of those interleaved with it.
     const isBroken = records.length > 1 && records.some(r => r.outcome === 'failed' || isSpoiled(r, 'cpuPerRequest'))
-    if (!(isCold || isUnsteady || isBroken) || spare < trials.length) return
-    spare -= trials.length
+    if (!(isCold || isUnsteady || isBroken) || repeatsLeft < trials.length) return
+    repeatsLeft -= trials.length
     const again = trials.map(trial => {
       const interleaving = trial.interleaving && { interleaving: `${trial.interleaving}-again` }
       return { ...trial, ...interleaving, id: `${trial.id}-again`, repeats: trial.id, isExclusive: true }
@@ -134,9 +134,9 @@ async function runRounds({ plan, runTogether, turns, stopping, secondsAfter, wat
 }
 
 /**
- * Doubles a warm-up, up to four times the planned one or 30 s more, whichever is less.
+ * Doubles a warm-up, up to four times the planned one or 30 s more than it, whichever is less.
  * @param {Trial} trial
- * @returns {Warmup}
+ * @returns {Warmup} isLongest: it cannot be lengthened any further
  */
 function lengthenWarmup({ arm, warmup }) {
   const plannedSeconds = warmup?.plannedSeconds ?? arm.load.warmupSeconds
@@ -146,9 +146,11 @@ function lengthenWarmup({ arm, warmup }) {
 }
 
 /**
- * Creates a function that estimates the seconds until the last of these trials ends: by plan until one was measured, then scaled by
- * the pace so far. The first trial that it is called with begins the count, since a resumed run has recorded those before.
+ * Creates a function that estimates the seconds until the last of these trials ends: by plan until one was measured, then
+ * scaled by the pace so far. The first trial that it is called with begins the count, since a resumed run recorded those
+ * before.
  * @param {Trial[]} trials of the whole run, in order
+ * @returns {(trial: Trial, isDone: boolean) => number} trial: begins or, if `isDone`, has ended; the result is in seconds
  */
 export function createPace(trials) {
   let start = performance.now()
@@ -181,10 +183,11 @@ export function createPace(trials) {
  */
 
 /**
- * Decides after each round whether to run another, and writes the number of rounds to the manifest.
+ * Creates a rule that decides after each round whether to run another, and writes the number of rounds to the manifest.
  * @param {{ precision: NonNullable<Plan['precision']>, mostRounds: number, recordedRounds: number, assess: Assess,
  *   say: (line: string) => void, writeManifest: (fields: Partial<Manifest>) => Manifest, now?: () => number }} options
  *   recordedRounds: the rounds in the manifest of a resumed run; now: reads a clock, in milliseconds
+ * @returns begin: begins a round; add: adds a record; endRound: ends a round, and says whether the run ends
  */
 export function createStopping({ precision, mostRounds, recordedRounds, assess, say, writeManifest, ...clock }) {
   const { now = () => performance.now() } = clock

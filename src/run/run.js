@@ -17,6 +17,10 @@ import { runTrial } from './trial.js'
  */
 
 const NOTHING = { take: () => null }
+/**
+ * Creates the assessment of a run without a precision: it is never reached.
+ * @returns {import('./rounds.js').Assessment}
+ */
 const createUnknownPrecision = () => ({ isReached: false, hasPairs: true, roundsMore: null, sentence: '' })
 const ALONE = { take: async () => {}, pass: () => {} }
 
@@ -48,10 +52,11 @@ const ALONE = { take: async () => {}, pass: () => {} }
  */
 
 /**
- * Runs a plan: checks that the planes do equal work, then measures kind after kind. Arms that do not serve are left out. The manifest
- * and the records so far stay on disk also if it throws; `ended` in the manifest says how it ended.
+ * Runs a plan: checks that the planes do equal work, then measures one kind after the other. Arms that do not serve are left
+ * out. The manifest and the records so far stay on disk also if it throws; `ended` in the manifest has the outcome.
  * @param {RunOptions} options
- * @throws {import('../lib/errors.js').BenchError} if no arm serves, or nothing can be recorded; the signal's reason when it aborts
+ * @throws {import('../lib/errors.js').BenchError} if no arm serves, or nothing can be recorded; the signal's reason when it
+ *   aborts
  */
 export async function runPlan({ plan, testbed, kinds, manifest, execution = {}, watcher, signal, gate }) {
   const {
@@ -69,11 +74,11 @@ export async function runPlan({ plan, testbed, kinds, manifest, execution = {}, 
   let index = 0
   const nextIndex = () => index++
   /** @type {Manifest} */
-  let known = { parity: [], ...manifest, ended: null }
+  let currentManifest = { parity: [], ...manifest, ended: null }
   const writeManifest = (/** @type {Partial<Manifest>} */ changes) => {
-    known = { ...known, ...changes }
-    writeDocument(folders.results, 'manifest.json', known)
-    return known
+    currentManifest = { ...currentManifest, ...changes }
+    writeDocument(folders.results, 'manifest.json', currentManifest)
+    return currentManifest
   }
   const announce = (/** @type {Plan} */ planned) => {
     const { experiment, question, arms, rounds, trials, settings } = planned
@@ -99,7 +104,7 @@ export async function runPlan({ plan, testbed, kinds, manifest, execution = {}, 
     writeManifest({ parity })
     // If no pair of planes is left to compare, no number of rounds makes a ratio precise.
     if (plan.precision && measured !== plan) {
-      const { hasPairs } = assess({ manifest: { ...known, arms: measured.arms }, records: [] })
+      const { hasPairs } = assess({ manifest: { ...currentManifest, arms: measured.arms }, records: [] })
       if (!hasPairs) throw new BenchError(failures[0].reason)
     }
     if (measured !== plan) {
@@ -108,13 +113,13 @@ export async function runPlan({ plan, testbed, kinds, manifest, execution = {}, 
         say(`not measured: ${plane}: ${reason}`)
       const isLeft = (/** @type {{ armId: string }} */ { armId }) =>
         measured.calibrations.some(({ id }) => id === armId)
-      writeManifest({ arms, notMeasured, calibrations: known.calibrations.filter(isLeft) })
+      writeManifest({ arms, notMeasured, calibrations: currentManifest.calibrations.filter(isLeft) })
       announce(measured)
     }
     for (const [i, kind] of kinds.entries()) {
-      const ofKind = { ...testbed, kind }
-      const later = measured.parts.slice(i + 1).flatMap(({ trials }) => trials)
-      const runTogether = createRunTogether({ testbed: ofKind, standing, recorded, nextIndex, watcher, signal })
+      const testbedOfKind = { ...testbed, kind }
+      const laterTrials = measured.parts.slice(i + 1).flatMap(({ trials }) => trials)
+      const runTogether = createRunTogether({ testbed: testbedOfKind, standing, recorded, nextIndex, watcher, signal })
       await kind.measure({
         plan: { ...measured, ...measured.parts[i] },
         cpus: site.cpus,
@@ -134,7 +139,7 @@ export async function runPlan({ plan, testbed, kinds, manifest, execution = {}, 
         isRecorded: ({ id }) => recorded.has(id),
         writeManifest,
         announce,
-        secondsAfter: estimateSeconds(later),
+        secondsAfter: estimateSeconds(laterTrials),
         say,
         watch,
         signal,
@@ -156,7 +161,8 @@ export async function runPlan({ plan, testbed, kinds, manifest, execution = {}, 
 /**
  * Creates the function that runs trials of arms that stand at the same time.
  * @param {{ testbed: Testbed, standing: StandingServices, recorded: Map<string, TrialRecord>, nextIndex: () => number,
- *   watcher: Watcher, signal: AbortSignal }} options @returns {RunTogether}
+ *   watcher: Watcher, signal: AbortSignal }} options recorded: records by the id of the trial; nextIndex: returns a number that no other start has
+ * @returns {RunTogether}
  */
 function createRunTogether({ testbed, standing, recorded, nextIndex, watcher: { watch, follow }, signal }) {
   const folder = testbed.folders.results

@@ -16,10 +16,11 @@ import { formatDeployedName } from '../services/specs.js'
 /** @typedef {Pick<Programs, 'scripts' | 'tools' | 'pipelines'> & { planes: Record<string, ScriptedPlane> }} ScriptedPrograms */
 
 /**
- * Finds the folder of scripts that an arm's sidecars run: its pipeline's, its profile's, its variant's (unless that names another
- * program), or the kit's, which is also returned for planes that run no scripts.
+ * Finds the folder of scripts that an arm's sidecars run: that of its pipeline, its profile, its variant (unless the variant
+ * names another program), or the kit.
  * @param {{ programs: ScriptedPrograms, folders: Pick<Folders, 'pipyScripts'> }} testbed
  * @param {Scripted} arm
+ * @returns {string} the kit's folder also for planes that run no scripts
  */
 export function findScriptFolder({ programs, folders }, arm) {
   const pipeline = findArmPipeline(programs, arm)
@@ -54,18 +55,19 @@ export function hashScripts({ arms, programs, folders }) {
 }
 
 /**
- * Finds the pipeline that an arm's sidecars run, by its variant; the key of an arm without one, as in the lab, is ''.
+ * Finds the pipeline that an arm's sidecars run, by its variant. The key of an arm without a variant, as in the lab, is ''.
  * @param {Pick<Programs, 'pipelines'>} programs
  * @param {Pick<Arm, 'variant'>} arm
- * @returns {Pipeline | undefined} undefined: they read the kit's configuration
+ * @returns {Pipeline | undefined} undefined: the sidecars read the kit's configuration
  */
 export function findArmPipeline({ pipelines }, { variant }) {
   return pipelines?.[variant ?? '']
 }
 
 /**
- * Hashes the scripts of a pipeline together with its `pipeline.yaml`, which says how they are run.
+ * Hashes the scripts of a pipeline together with its `pipeline.yaml`, which defines how they are run.
  * @param {Pipeline} pipeline
+ * @returns {string} SHA-256
  */
 function hashPipeline({ document, scripts }) {
   return hashText(JSON.stringify([hashFolder(scripts), document]))

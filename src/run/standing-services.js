@@ -5,9 +5,11 @@
 /** @typedef {ReturnType<typeof createStandingServices>} StandingServices */
 
 /**
- * Creates a keeper of services that go on running after their trial.
- * @param {{ keepsServices: boolean, retains: boolean }} options keepsServices: those of every arm, for its next trial; retains: those
- *   of the last trial, for the user (`--retain`)
+ * Creates a store of services that keep running after their trial.
+ * @param {{ keepsServices: boolean, retains: boolean }} options keepsServices: services of every arm are kept for its next
+ *   trial; retains: services of the last trial are kept for the user (`--retain`)
+ * @returns take: returns the services of an arm; leave: keeps or removes services after a trial; end: removes all but those to
+ *   retain
  */
 export function createStandingServices({ keepsServices, retains }) {
   /** @type {Map<string, Started>} by the arm's id */
@@ -17,9 +19,9 @@ export function createStandingServices({ keepsServices, retains }) {
 
   return {
     /**
-     * Takes the services of an arm, and removes those that only `--retain` has kept so far.
+     * Returns the services of an arm, and removes those of the last trial that only `--retain` has kept so far.
      * @param {Arm} arm
-     * @returns {Promise<Started | null>} null: none stand
+     * @returns {Promise<Started | null>} null: none are running
      */
     async take(arm) {
       const leaving = last.filter(services => ![...kept.values()].includes(services))

@@ -61,39 +61,44 @@ const PLACED_AS = /** @type {const} */ ({
   generator: 'generator',
 })
 
-/** @param {number | undefined} cpuRequestCores */
+/**
+ * Creates the field of a CPU request.
+ * @param {number | undefined} cpuRequestCores
+ * @returns false: there is no request
+ */
 const withRequest = cpuRequestCores => cpuRequestCores !== undefined && { cpuRequestCores }
 
 /**
- * Starts an arm's services and sidecars, waits until they are ready, and sends one request through them to the application.
+ * Starts an arm's services and sidecars, waits until they are ready, and sends one request through them to the application. If
+ * it throws, all processes are removed before.
  * @param {Omit<StartRequest, 'round'>} options
- * @returns changeTo: renders changes of a sidecar's configuration; null: the arm has none; ending: of a sidecar in the window;
- *   entry: the URLs, host and identity of the load
- * @throws {BenchError} if a process is not ready or the request is not answered as expected, with the logs of sidecars; EndedError
- *   if processes exited. All are removed before.
+ * @returns deployment: all processes; changeTo: renders changes of a sidecar's configuration, null: the arm has none; ending:
+ *   the end of a sidecar in the window, null or undefined: none ends; entry: URLs, host and identity of the load
+ * @throws {BenchError} if a process is not ready or the request is not answered as expected, with the logs of sidecars;
+ *   EndedError if processes exited
  */
 export async function startServices({ testbed, arm, start, folder, isInterleaved = false, deadlineSeconds, signal }) {
   const { target } = testbed.site
   const topology = createArmTopology(arm, testbed.layout.topologies)
   const { hasSidecars } = arm
   // A service without a sidecar and an application has no process.
-  const running = topology.services.filter(s => hasSidecars || s.application)
-  const names = running.map(s => s.name)
+  const runningServices = topology.services.filter(s => hasSidecars || s.application)
+  const names = runningServices.map(s => s.name)
   const isControlled = arm.conditions.changesPerMinute !== null
   const entryService = findEntryService(topology, hasSidecars)
-  const others = [
+  const companionNames = [
     ...(isControlled ? [CONTROL] : []),
     ...(hasNodeProxy(testbed.programs.planes, arm) ? [NODE_PROXY, NODE_AGENT] : []),
     ...(arm.conditions.neighbourCores === undefined ? [] : [NEIGHBOUR]),
   ]
-  const places = await target.placesFor(start, [...names, ...others], {
+  const places = await target.placesFor(start, [...names, ...companionNames], {
     entry: entryService,
     hasNamespaces: arm.conditions.interception !== undefined,
   })
-  const shared = createSpecOptions({ testbed, arm, folder })
-  const areRead = isControlled || findDeployedProfile(testbed.programs.planes, arm)?.scripts
-  const scriptFiles = areRead ? readTextFiles(shared.folders.scripts) : {}
-  const { specs, controlled, ending } = createSpecs({ ...shared, topology, places, scriptFiles })
+  const specOptions = createSpecOptions({ testbed, arm, folder })
+  const needsScripts = isControlled || findDeployedProfile(testbed.programs.planes, arm)?.scripts
+  const scriptFiles = needsScripts ? readTextFiles(specOptions.folders.scripts) : {}
+  const { specs, controlled, ending } = createSpecs({ ...specOptions, topology, places, scriptFiles })
   const placement = testbed.layout.placementOf(arm)
   // Each wait for a process listens to the signal, and Node warns of a leak from 11 listeners on.
   setMaxListeners(0, signal)
@@ -134,9 +139,11 @@ export async function startServices({ testbed, arm, start, folder, isInterleaved
     const certificate = hasCertificate ? locateCredentials(GENERATOR, target.locate(certificates, 'generator')) : null
     // The kit's own entry also takes plaintext, so its check needs no certificate.
     const credentials = pipeline ? certificate : null
-    const sent = { target, entry, arm, timeoutSeconds, credentials }
+    const firstRequest = { target, entry, arm, timeoutSeconds, credentials }
     const sending =
-      pipeline && !isEchoed(pipeline) ? sendPipelineRequest({ ...sent, pipeline }) : sendNonce({ ...sent, path })
+      pipeline && !isEchoed(pipeline)
+        ? sendPipelineRequest({ ...firstRequest, pipeline })
+        : sendNonce({ ...firstRequest, path })
     /** @type {OwnRequest | undefined} */
     const request = await sending.catch(async error => {
       if (!pipeline) throw error
@@ -161,8 +168,8 @@ export async function startServices({ testbed, arm, start, folder, isInterleaved
     const { processes } = deployment
     const ended = await awaitEarlyExits(processes)
     // If a process did not become ready, the error has its log. If all did, one may have exited since, and is then the likelier cause.
-    const fallen = areReady ? await assertAllRun(processes, 'starting').catch(error => error) : null
-    const failure = fallen ?? (areReady ? await withSidecarLogs(error, processes) : error)
+    const exitError = areReady ? await assertAllRun(processes, 'starting').catch(error => error) : null
+    const failure = exitError ?? (areReady ? await withSidecarLogs(error, processes) : error)
     await deployment.remove()
     if (ended.length > 0 && failure instanceof BenchError)
       throw new EndedError(failure.message, { cause: error, ended })
@@ -173,7 +180,7 @@ export async function startServices({ testbed, arm, start, folder, isInterleaved
 /**
  * Waits half a second for exits, and lists the processes that exited early, with cause and OOM flag.
  * @param {Handle[]} processes
- * @returns {Promise<EndedProcess[]>} []: none did
+ * @returns {Promise<EndedProcess[]>} []: none exited
  */
 export async function awaitEarlyExits(processes) {
   await awaitAnyExit(processes)
@@ -188,7 +195,7 @@ export async function awaitEarlyExits(processes) {
 
 /**
  * Adds the last lines that sidecars logged to an error of a request through them: an exception in a script closes the
- * connection, and only the log says why.
+ * connection, and only the log has its reason.
  * @param {unknown} error
  * @param {Handle[]} processes
  * @returns {Promise<unknown>} a BenchError with the error as its cause; the error itself if it is no BenchError
@@ -206,8 +213,9 @@ export async function withSidecarLogs(error, processes) {
 }
 
 /**
- * Collects what the specs of all processes of an arm are made from, for `createSpecs`.
+ * Creates the options of `createSpecs` for all processes of an arm.
  * @param {{ testbed: Testbed, arm: Arm, folder: string }} options folder: for the files of the processes
+ * @returns {Omit<Parameters<typeof createSpecs>[0], 'topology' | 'places' | 'scriptFiles'>}
  */
 export function createSpecOptions({ testbed, arm, folder }) {
   const { site, programs, settings, folders } = testbed
@@ -226,7 +234,8 @@ export function createSpecOptions({ testbed, arm, folder }) {
  * Prepares the end of the sidecar that ends in the window.
  * @param {{ testbed: Testbed, arm: Arm, ending: Ending, deployment: Deployment, deploy: ReturnType<typeof createDeployer>['deploy'] }}
  *   options
- * @returns process, notice and steps of its end; `request` reaches its service past the sidecar of its client
+ * @returns process, notice and steps of its end; request: reaches its service past the sidecar of its client; succeed: starts
+ *   the successor
  */
 function prepareEnding({ testbed, arm, ending: { spec, notice, steps, server }, deployment, deploy }) {
   const { client, ...target } = server
@@ -238,7 +247,10 @@ function prepareEnding({ testbed, arm, ending: { spec, notice, steps, server }, 
     notice,
     steps,
     request: { ...target, credentials: client && tls !== 'plaintext' ? locateCredentials(client, certificates) : null },
-    /** Starts the successor, at the same address, and returns it before it is ready. */
+    /**
+     * Starts the successor, at the same address.
+     * @returns {Promise<Handle>} it need not be ready yet
+     */
     async succeed() {
       const { ends, ...lasting } = process.spec
       const [successor] = await deploy([{ ...lasting, service: `${spec.service}-next` }])
@@ -259,7 +271,7 @@ function prepareEnding({ testbed, arm, ending: { spec, notice, steps, server }, 
 /**
  * Sends the request of a pipeline once. Answers of the load count if they have the same status and number of bytes.
  * @param {FirstRequest & { pipeline: Pipeline }} options
- * @returns {Promise<OwnRequest>}
+ * @returns {Promise<OwnRequest>} bytes: length of the body of the answer
  * @throws {BenchError} if it fails, has another status than `pipeline.yaml` names, or is compressed
  */
 export async function sendPipelineRequest({ target, entry, arm, pipeline, timeoutSeconds, credentials }) {
@@ -272,21 +284,20 @@ export async function sendPipelineRequest({ target, entry, arm, pipeline, timeou
   } = document.request
   const { host = entry.host, ...others } = headers
   const [endpoint] = entry.endpoints
-  const what = `${method} ${path} of ${file} to ${arm.id} (${endpoint.address}:${endpoint.port})`
+  const requestLine = `${method} ${path} of ${file} to ${arm.id} (${endpoint.address}:${endpoint.port})`
   // `send` takes and returns bodies as latin1, where each character is one byte: its length counts bytes, and any byte survives JSON.
   const ask = { host, method, path, headers: others, body: Buffer.from(body).toString('latin1') }
   const answer = await target.call('send', { endpoint, ask, timeoutSeconds, credentials }).catch(error => {
-    throw new BenchError(`${what} failed: ${error.message}`, { cause: error })
+    throw new BenchError(`${requestLine} failed: ${error.message}`, { cause: error })
   })
-  assertCountableAnswer(answer, { what, status: document.answer.status })
+  assertCountableAnswer(answer, { what: requestLine, status: document.answer.status })
   return { method, headers: others, body, status: answer.status, bytes: answer.body.length }
 }
 
 /**
  * Asserts that the load can count answers like this one by their status and bytes.
  * @param {import('../node/send.js').Answer} answer
- * @param {{ what: string, status: number }} options what: the request, in words;
- *   status: of `pipeline.yaml`
+ * @param {{ what: string, status: number }} options what: the request, for the error; status: that of `pipeline.yaml`
  * @throws {BenchError} if it has another status, or is compressed
  */
 function assertCountableAnswer(answer, { what, status }) {
@@ -302,23 +313,23 @@ function assertCountableAnswer(answer, { what, status }) {
 }
 
 /**
- * Sends a request with a nonce, which only the application can echo.
+ * Sends a request with a nonce, which only the application can echo, and asserts that it is echoed.
  * @param {FirstRequest & { path: string }} options
  * @returns {Promise<undefined>}
- * @throws {BenchError} if it fails or another answer comes
+ * @throws {BenchError} if the request fails, or another answer comes
  */
 async function sendNonce({ target, entry, arm, path, timeoutSeconds, credentials }) {
   const nonce = `check-${arm.id}`
   const [endpoint] = entry.endpoints
-  const what = `one request through ${arm.id} (${endpoint.address}:${endpoint.port})`
+  const requestLine = `one request through ${arm.id} (${endpoint.address}:${endpoint.port})`
   const { protocol } = arm.conditions
   const { request, answer: expected } = createCheck(arm.load, nonce, protocol)
   const ask = { host: entry.host, ...request, ...(path !== '/' && { path }), protocol }
   const answer = await target.call('send', { endpoint, ask, timeoutSeconds, credentials }).catch(error => {
-    throw new BenchError(`${what} failed: ${error.message}`, { cause: error })
+    throw new BenchError(`${requestLine} failed: ${error.message}`, { cause: error })
   })
   if (answer.status !== 200 || answer.body !== expected || answer.headers['x-nonce'] !== nonce)
     throw new BenchError(
-      `${what} was answered ${answer.status} "${answer.body.slice(0, 200)}", not by the application with its nonce and ${expected.length} bytes`,
+      `${requestLine} was answered ${answer.status} "${answer.body.slice(0, 200)}", not by the application with its nonce and ${expected.length} bytes`,
     )
 }

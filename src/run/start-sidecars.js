@@ -27,8 +27,9 @@ const WAITING_MOST = BATCH_SIDECARS / 2
  * @param {{ asking: Asking, batches: Batch[], deploy: Deploy, arePods: boolean, deadlineSeconds: number,
  *   fail: (error: Error) => void, signal: AbortSignal }} options arePods: no pace is needed; fail: is called if a pod does not
  *   become ready
- * @returns answering: a promise for each sidecar that was started; pods: by sidecar, their readyMs set as they become ready;
- *   allReady: resolves once each pod is ready or has failed
+ * @returns {Promise<{ answering: Promise<[string, ConfigurationTimes | null]>[], pods: Map<string, PodTimes>, allReady:
+ *   Promise<void[]> }>} answering: a promise for each sidecar that was started; pods: by sidecar, their readyMs set as they
+ *   become ready; allReady: resolves once each pod is ready or has failed
  */
 export async function startSidecars({ asking, batches, deploy, arePods, deadlineSeconds, fail, signal }) {
   /** @type {Promise<[string, ConfigurationTimes | null]>[]} */
@@ -68,10 +69,11 @@ export async function startSidecars({ asking, batches, deploy, arePods, deadline
 }
 
 /**
- * Adds the sidecar's name to its answer.
+ * Adds the name of a sidecar to its answer.
  * @template {ConfigurationTimes | null} T
  * @param {string} name
  * @param {Promise<T>} answer
+ * @returns {Promise<[string, T]>} may be left unawaited
  */
 export function withName(name, answer) {
   const labelled = answer.then(value => /** @type {[string, T]} */ ([name, value]))
@@ -81,8 +83,10 @@ export function withName(name, answer) {
 }
 
 /**
- * Creates the wait before each batch, with one deadline for all. Past it the wait rejects, and asking is given up.
+ * Creates the wait before each batch, with one deadline for all. After it the wait rejects, and asking is given up.
  * @param {{ asking: Asking, deadlineSeconds: number, signal: AbortSignal }} options
+ * @returns {{ isLate: () => boolean, wait: () => Promise<void> }} isLate: the deadline has passed; wait: waits until few enough
+ *   sidecars have not answered
  */
 function createBatchPace({ asking, deadlineSeconds, signal }) {
   const deadlineMs = performance.now() + deadlineSeconds * 1000

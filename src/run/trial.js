@@ -42,11 +42,11 @@ import { observeWindow, readWindow } from './window.js'
  */
 
 /**
- * Runs one trial, or those of arms that stand at the same time, and makes their records. A trial that fails is recorded as failed,
- * with its reasons.
+ * Runs one trial, or those of arms that stand at the same time, and creates their records. A trial that fails is recorded as
+ * failed, with its reasons.
  * @param {Pick<Course, 'testbed' | 'trials' | 'nextStart' | 'watch' | 'signal'> & { standing: StandingServices }} options
- *   standing: services of an arm are taken from there, and left there
- * @returns {Promise<{ records: TrialRecord[] } & Observed>} a record of each trial
+ *   standing: services of an arm are taken from it, and returned to it
+ * @returns {Promise<{ records: TrialRecord[] } & Observed>} records: one for each trial, in their order
  * @throws {SiteLostError} if the machine of the services is lost; the signal's reason when it aborts
  */
 export async function runTrial({ testbed, trials, nextStart, standing, watch, signal }) {
@@ -76,12 +76,12 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
   let leaving
   try {
     await deployTrials(course, { standing, services })
-    const [{ findings: first, changeTo, ending }] = services
+    const [{ findings: startFindings, changeTo, ending }] = services
     const startEnding = ending && (await import('./ending.js')).startEnding
-    observed = { ...observed, ...first?.observed }
-    records = records.map((record, i) => ({ ...record, ...first?.record, ...createAnswerFields(services[i]) }))
-    await first?.assertWhole()
-    if (first?.isOver) return { records, ...observed }
+    observed = { ...observed, ...startFindings?.observed }
+    records = records.map((record, i) => ({ ...record, ...startFindings?.record, ...createAnswerFields(services[i]) }))
+    await startFindings?.assertWhole()
+    if (startFindings?.isOver) return { records, ...observed }
     const idle = await lookBeforeLoad(course, listProcesses(services))
     course.clock.lap('look')
     const beside = hasCompany(trials) ? await import('./beside-load.js') : null
@@ -139,10 +139,11 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
 }
 
 /**
- * Looks at processes before any load. If a load opens a connection for each request, it also measures their idle CPU, which takes
- * seconds.
+ * Looks at processes before any load. If a load opens a connection for each request, it also measures their idle CPU, which
+ * takes seconds.
  * @param {Course} course
  * @param {Handle[]} processes
+ * @returns {Promise<import('../model/types.ts').Look[]>} by process; idleCpuCores: absent if it was not measured
  */
 async function lookBeforeLoad({ testbed, trials, signal }, processes) {
   const look = () => testbed.site.target.look(processes)
@@ -155,14 +156,20 @@ async function lookBeforeLoad({ testbed, trials, signal }, processes) {
 /**
  * Says whether the kit itself changes configurations, or reads answers in chunks, beside the load.
  * @param {Trial[]} trials
+ * @returns {boolean}
  */
 const hasCompany = trials =>
   trials.some(({ arm: { conditions, load } }) => conditions.changesPerMinute || hasChunks(load))
 
-/** @param {Started[]} services */
+/**
+ * Lists the processes of services.
+ * @param {Started[]} services
+ * @returns {Handle[]}
+ */
 const listProcesses = services => services.flatMap(({ deployment }) => deployment.processes)
 
 /**
+ * Creates the record of a trial that has not run: its outcome is `failed` until the window fills it in.
  * @param {Course} course
  * @param {Trial} trial
  * @returns {TrialRecord} with outcome failed, to be filled in
@@ -193,43 +200,45 @@ function createBlankRecord({ testbed, clock }, trial) {
 }
 
 /**
- * Takes the standing services of each arm, or starts them.
+ * Starts the services of each arm, or takes the standing ones.
  * @param {Course} course
- * @param {{ standing: StandingServices, services: Started[] }} options services: is filled; if a start fails, with the others
+ * @param {{ standing: StandingServices, services: Started[] }} options services: empty; it is filled in the order of the
+ *   trials, also if a start fails, with those that started
  * @throws the error of the first start that failed
  */
 async function deployTrials({ testbed, trials, start, nextStart, folder, clock, signal }, { standing, services }) {
   clock.enter('starting')
   /** @type {(Started | null)[]} */
-  const kept = []
-  for (const { arm } of trials) kept.push(await standing.take(arm))
+  const standingServices = []
+  for (const { arm } of trials) standingServices.push(await standing.take(arm))
   // `take` removes the services of the trial before: count that time as `clear`, not as part of the start.
   clock.lap('clear')
   const isInterleaved = trials.length > 1
-  const begun = trials.map(({ id, arm, round }, i) => {
+  const starting = trials.map(({ id, arm, round }, i) => {
     const ofArm = isInterleaved ? path.join(testbed.folders.raw, id) : folder
     const at = { start: i === 0 ? start : nextStart(), folder: ofArm }
-    return kept[i] ?? testbed.kind.start({ testbed, arm, round, ...at, isInterleaved, signal })
+    return standingServices[i] ?? testbed.kind.start({ testbed, arm, round, ...at, isInterleaved, signal })
   })
-  const started = await Promise.allSettled(begun)
+  const started = await Promise.allSettled(starting)
   for (const result of started) if (result.status === 'fulfilled') services.push(result.value)
   const failed = started.find(({ status }) => status === 'rejected')
   if (failed) throw /** @type {PromiseRejectedResult} */ (failed).reason
-  clock.lap(kept.includes(null) ? 'start' : 'kept')
+  clock.lap(standingServices.includes(null) ? 'start' : 'kept')
 }
 
 /**
- * Returns the bytes of an answer for the record, if a pipeline has a request of its own.
+ * Creates the field of the bytes of an answer, for a pipeline with a request of its own.
  * @param {Started} services
+ * @returns {{ answerBytes?: number }} {}: the request is the kit's
  */
 function createAnswerFields({ entry }) {
   return entry?.request ? { answerBytes: entry.request.bytes } : {}
 }
 
 /**
- * Adds to the records of interleaved arms which arms stood together, with how many connections. A record alone stays as it is.
+ * Adds to the records of interleaved arms which arms stood together, with how many connections.
  * @param {TrialRecord[]} records
- * @returns {TrialRecord[]}
+ * @returns {TrialRecord[]} a single record stays as it is
  */
 function addBeside(records) {
   if (records.length === 1) return records
@@ -247,29 +256,31 @@ function addBeside(records) {
 }
 
 /**
- * Creates a clock of the phases of a trial: it sends an event as each begins, and keeps how long each lap took, in seconds.
+ * Creates a clock of the phases of a trial. It sends an event as each phase begins, and records how long each lap took.
  * @param {Watcher['watch']} watch
+ * @returns phase: returns the current phase; seconds: of each lap, by name; enter: begins a phase; lap: ends a lap
  */
 function createClock(watch) {
   /** @type {Record<string, number>} */
   const seconds = {}
-  let last = performance.now()
+  let lapStart = performance.now()
   /** @type {Phase} */
-  let now = 'starting'
+  let currentPhase = 'starting'
   return {
     /** Returns the current phase. */
-    phase: () => now,
+    phase: () => currentPhase,
     /** Seconds by lap. */
     seconds,
+    /** Begins a phase, and sends its event. */
     enter(/** @type {Phase} */ phase) {
-      now = phase
+      currentPhase = phase
       watch?.({ kind: 'phase', phase, atMs: Date.now() })
     },
     /** Ends a lap, which began with the end of the last one. */
     lap(/** @type {string} */ name) {
       const atMs = performance.now()
-      seconds[name] = (atMs - last) / 1000
-      last = atMs
+      seconds[name] = (atMs - lapStart) / 1000
+      lapStart = atMs
     },
   }
 }

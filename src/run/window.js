@@ -14,11 +14,11 @@ import { finishLoad, followLoad } from './generator.js'
  */
 
 /**
- * Observes the processes through the warm-up and the window, and at its edges. If one exits early, it ends with what was read, and
- * edges may be null.
+ * Observes the processes through the warm-up and the window, and at its edges. If one exits early, the observation ends with
+ * what was read so far.
  * @param {Course} course
  * @param {{ processes: Handle[], generator: Deployment | null, window: Window }} options
- * @returns {Promise<ObservedWindow>}
+ * @returns {Promise<ObservedWindow>} start, end, after: null if the edge was not reached
  * @throws the signal's reason when it aborts
  */
 export async function observeWindow(course, { processes, generator, window }) {
@@ -33,9 +33,9 @@ export async function observeWindow(course, { processes, generator, window }) {
     () => {},
   )
   const specs = processes.map(({ spec }) => spec)
-  let handedOn = 0
+  let sampleCount = 0
   const onSample = (/** @type {Sample} */ sample) => {
-    handedOn++
+    sampleCount++
     watch?.({ kind: 'sampled', specs, sample, windowStartMs: window.startMs })
   }
   const stopCounting = followLoad(course, generator)
@@ -43,7 +43,7 @@ export async function observeWindow(course, { processes, generator, window }) {
     .observe(processes, { window, signal: AbortSignal.any([signal, dying.signal]), onSample })
     .finally(stopCounting)
   // On a cluster, `observe` returns the samples of pods all at once and calls onSample for none.
-  if (handedOn === 0) observed.samples.forEach(onSample)
+  if (sampleCount === 0) observed.samples.forEach(onSample)
   signal.throwIfAborted()
   return {
     ...observed,
@@ -52,10 +52,13 @@ export async function observeWindow(course, { processes, generator, window }) {
 }
 
 /**
- * Waits for the end of the load, reads its results and the sidecars' overflows, and computes the numbers of each trial's window.
+ * Waits for the end of the load, reads its results and the sidecars' overflows, and computes the numbers of each trial's
+ * window.
  * @param {Course} course
- * @param {{ processes: Handle[], generator: Deployment | null, window: Window, before: Look[], watched: ObservedWindow }} options
- * @returns measured: by the place of the trial; load: null: there was none
+ * @param {{ processes: Handle[], generator: Deployment | null, window: Window, before: Look[], watched: ObservedWindow }}
+ *   options before: looks before the load; watched: what `observeWindow` returned
+ * @returns observation: for the raw files; measured: load and numbers of the window, by the place of the trial; its `load` is null
+ *   if there was none
  * @throws {BenchError} if a process died, or the window was not read to its end
  */
 export async function readWindow(course, { processes, generator, window, before, watched }) {
@@ -125,7 +128,7 @@ export async function readWindow(course, { processes, generator, window, before,
  * @param {Handle[]} processes
  * @param {Edge} edge
  * @param {import('./events.js').Phase} phase
- * @throws {BenchError} if one is missing; its message is that of an exit if a process has exited
+ * @throws {BenchError} if one is missing; with the message of its exit if the process has exited
  */
 async function assertCpuRead(processes, { sample: { readings, edge } }, phase) {
   const missing = processes.find((_, i) => !Number.isFinite(readings[i].cpuSeconds))
@@ -139,7 +142,7 @@ async function assertCpuRead(processes, { sample: { readings, edge } }, phase) {
  * Reads how many requests each sidecar refused at a limit.
  * @param {Course} course
  * @param {Handle[]} processes
- * @returns {Promise<(number | null)[]>} null: it is no sidecar, ends in the window, or does not count them
+ * @returns {Promise<(number | null)[]>} by process; null: it is no sidecar, ends in the window, or does not count them
  * @throws {BenchError} if a counter cannot be read
  */
 function readOverflows({ testbed, trials, clock }, processes) {

@@ -29,12 +29,13 @@ const COMBINED =
  * @returns {LoggedRequest | null} null: it has no known format
  */
 export function parseLogLine(line) {
-  return line.startsWith('{') ? parseJson(line) : (parseEnvoy(line) ?? parseCombinedLine(line))
+  return line.startsWith('{') ? parseJsonLine(line) : (parseEnvoy(line) ?? parseCombinedLine(line))
 }
 
 /**
- * Parses a line of the default text format of Envoy or Istio; null: another format.
+ * Parses a line of the default text format of Envoy or Istio.
  * @param {string} line
+ * @returns {LoggedRequest | null} null: another format
  */
 function parseEnvoy(line) {
   const [, time, method, target, , received, sent, , upstream] = ENVOY.exec(line) ?? []
@@ -45,7 +46,7 @@ function parseEnvoy(line) {
 /**
  * Parses a line of nginx's combined format, which has no request bytes and no service time.
  * @param {string} line
- * @returns null: another format
+ * @returns {LoggedRequest | null} null: another format
  */
 function parseCombinedLine(line) {
   const [, day, month, year, clock, offsetHours, offsetMinutes, method, target, sent] = COMBINED.exec(line) ?? []
@@ -55,10 +56,11 @@ function parseCombinedLine(line) {
 }
 
 /**
- * Parses a JSON line with the keys of Istio, or those of Envoy's examples; null: no JSON, or no method or path.
+ * Parses a JSON line with the keys of Istio, or those of Envoy's examples.
  * @param {string} line
+ * @returns {LoggedRequest | null} null: it is no JSON, or has no method or path
  */
-function parseJson(line) {
+function parseJsonLine(line) {
   /** @type {Record<string, any>} */
   let entry
   try {
@@ -73,7 +75,7 @@ function parseJson(line) {
 }
 
 /**
- * Creates a request of the fields of a line; `-` and missing fields are null.
+ * Creates a request from the fields of a line. `-` and missing fields become null.
  * @param {object} fields
  * @param {string} fields.method
  * @param {string} fields.target the path with its query, or a whole URL
@@ -110,6 +112,7 @@ export function findPath(target) {
 }
 
 /**
+ * Parses a number from 0 on.
  * @param {unknown} value of a field
  * @returns {number | null} null: it is missing, `-`, or no number from 0 on
  */

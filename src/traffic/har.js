@@ -22,9 +22,9 @@ const schema = z.object({
 })
 
 /**
- * Parses the requests of a HAR, in the order of its entries. null: an entry that is no request over HTTP, such as of a data URL.
+ * Parses the requests of a HAR, in the order of its entries.
  * @param {string} text JSON
- * @returns {(LoggedRequest | null)[]}
+ * @returns {(LoggedRequest | null)[]} null: the entry is no request over HTTP, such as of a data URL
  * @throws {UsageError} if it is no HAR 1.2
  */
 export function parseHar(text) {
@@ -54,5 +54,9 @@ export function parseHar(text) {
   })
 }
 
-/** @param {number} [value] -1: the browser does not know it (HAR 1.2) */
+/**
+ * Replaces a number that the browser does not know by null.
+ * @param {number} [value] -1: not known (HAR 1.2)
+ * @returns {number | null}
+ */
 const keepKnown = value => (value === undefined || value < 0 ? null : value)

@@ -27,7 +27,11 @@ const OTHER = '/other'
  * @typedef {ReturnType<ReturnType<typeof createMixCounter>['summarise']>} Mix
  */
 
-/** Creates a counter of the requests of a log of any length, in bounded memory. Its sampling is seeded: a log always gives the same mix. */
+/**
+ * Creates a counter of the requests of a log of any length, in bounded memory. Its sampling is seeded: a log always gives the
+ * same mix.
+ * @returns add: counts a request; summarise: computes the mix so far
+ */
 export function createMixCounter() {
   const random = createRandom(1)
   /** @type {Map<string, Counted>} */
@@ -38,8 +42,8 @@ export function createMixCounter() {
   const unsupportedMethods = new Map()
   return {
     /**
-     * Counts a request. One of a method that no kind can have is only counted as left out, and beyond NAMES_MOST names all others are
-     * of one kind.
+     * Counts a request. A request with a method that no kind can have is only counted as left out; beyond NAMES_MOST kinds, all
+     * others are of one kind.
      * @param {LoggedRequest} request
      */
     add(request) {
@@ -63,15 +67,16 @@ export function createMixCounter() {
     /**
      * Summarises the requests so far.
      * @param {string} name of the traffic
-     * @returns traffic: with its rate if the log has times; count: of requests; paths: how many there are; unsupportedMethods: those
-     *   that were left out, each with its requests; missingFields: a sentence on each size or time that no request of the log has
+     * @returns traffic: with its rate if the log has times; count: of requests; paths: how many there are; unsupportedMethods:
+     *   the methods that were left out, each with its requests; missingFields: a sentence on each size or time that no request
+     *   of the log has
      */
     summarise(name) {
       const counted = mergeRareKinds([...kinds.values()], random)
       return {
         traffic: /** @type {Traffic} */ ({
           name,
-          ...findRate(minutes),
+          ...computeRate(minutes),
           kinds: counted.map(createMixKind),
         }),
         count: [...kinds.values()].reduce((sum, kind) => sum + kind.count, 0),
@@ -84,10 +89,10 @@ export function createMixCounter() {
 }
 
 /**
- * Adds a request to the uniform sample of its kind, of SAMPLE_MOST at most (reservoir sampling).
+ * Adds a request to the uniform sample of its kind, of at most SAMPLE_MOST requests (reservoir sampling).
  * @param {Counted} kind
  * @param {LoggedRequest} request
- * @param {() => number} random
+ * @param {() => number} random returns a number from 0 to 1
  */
 function addToSample(kind, request, random) {
   if (kind.sample.length < SAMPLE_MOST) kind.sample.push(request)
@@ -98,9 +103,10 @@ function addToSample(kind, request, random) {
 }
 
 /**
- * Replaces parts of a path that name one thing alone, such as numbers, hashes and addresses, by `id`, so that requests for many
- * things are one kind and nobody is named. Cuts the path at 200 characters.
+ * Replaces parts of a path that identify one thing, such as numbers, hashes and addresses, by `id`, so that requests for many
+ * things are one kind and no person is named. It cuts the path at 200 characters.
  * @param {string} path
+ * @returns {string}
  */
 export function generalisePath(path) {
   const parts = path.split('/').map(part => (isIdentifier(part) ? 'id' : part))
@@ -108,8 +114,9 @@ export function generalisePath(path) {
 }
 
 /**
- * Says whether a part of a path may name one thing or person: when in doubt it does.
+ * Says whether a part of a path may identify one thing or person.
  * @param {string} part
+ * @returns {boolean} true in case of doubt
  */
 function isIdentifier(part) {
   if (part === '') return false
@@ -121,19 +128,20 @@ function isIdentifier(part) {
 }
 
 /**
- * Merges all but the most frequent kinds into one `/other` a method, so that at most KINDS_MOST are left, the most frequent first.
+ * Merges all but the most frequent kinds into one `/other` for each method.
  * @param {Counted[]} kinds
  * @param {() => number} random
+ * @returns {Counted[]} at most KINDS_MOST, the most frequent first
  */
 function mergeRareKinds(kinds, random) {
-  const order = kinds.toSorted((a, b) => b.count - a.count)
-  if (order.length <= KINDS_MOST) return order
+  const sortedKinds = kinds.toSorted((a, b) => b.count - a.count)
+  if (sortedKinds.length <= KINDS_MOST) return sortedKinds
   // Requests beyond the kinds that are counted belong to the rare ones.
-  const named = order.filter(kind => kind.path !== OTHER)
+  const named = sortedKinds.filter(kind => kind.path !== OTHER)
   const frequent = named.slice(0, KINDS_MOST - METHODS.length)
   /** @type {Map<string, Counted>} */
   const merged = new Map()
-  for (const { method, count, sample } of order.filter(kind => !frequent.includes(kind))) {
+  for (const { method, count, sample } of sortedKinds.filter(kind => !frequent.includes(kind))) {
     const other = merged.get(method) ?? { method, path: OTHER, count: 0, sample: [] }
     merged.set(method, other)
     other.count += count
@@ -143,9 +151,10 @@ function mergeRareKinds(kinds, random) {
 }
 
 /**
- * Makes a kind of a mix with the medians of its requests, clamped to what a mix may have. A size or time that none of them has is left
- * out.
+ * Creates a kind of a mix with the medians of its requests, clamped to what a mix may have. A size or time that none of them
+ * has is left out.
  * @param {Counted} kind
+ * @returns request, response: bytes of the bodies, undefined: not known; requestHeaders, serviceTime: absent: not known
  */
 function createMixKind({ method, path, count, sample }) {
   // The lower median of the requests that have the field, at most the bound of a mix; undefined: none has it.
@@ -168,28 +177,30 @@ function createMixKind({ method, path, count, sample }) {
 }
 
 /**
- * Computes the requests per second of the busiest minute, and the mean from the first minute to the last; empty: no request had a
- * time.
+ * Computes the requests per second of the busiest minute, and the mean from the first minute to the last.
  * @param {Map<number, number>} minutes requests by minutes since the epoch
+ * @returns {{ requestsPerSecond?: { mean: number, peak: number } }} {}: no request has a time
  */
-function findRate(minutes) {
+function computeRate(minutes) {
   if (minutes.size === 0) return {}
-  let [first, last, most, count] = [Number.POSITIVE_INFINITY, 0, 0, 0]
+  let [first, last, peakRequests, count] = [Number.POSITIVE_INFINITY, 0, 0, 0]
   for (const [minute, requests] of minutes) {
     first = Math.min(first, minute)
     last = Math.max(last, minute)
-    most = Math.max(most, requests)
+    peakRequests = Math.max(peakRequests, requests)
     count += requests
   }
   const computePerSecond = (/** @type {number} */ requests, /** @type {number} */ span) =>
     Number((requests / (60 * span)).toPrecision(3))
-  return { requestsPerSecond: { mean: computePerSecond(count, last - first + 1), peak: computePerSecond(most, 1) } }
+  return {
+    requestsPerSecond: { mean: computePerSecond(count, last - first + 1), peak: computePerSecond(peakRequests, 1) },
+  }
 }
 
 /**
- * Lists the sizes and times that no request of the samples has, each with the value taken instead.
+ * Lists the sizes and times that no request of the samples has, each with the value that replaces it.
  * @param {Counted[]} kinds
- * @returns {string[]} []: some request has each
+ * @returns {string[]} []: each is known of some request
  */
 function listMissingFields(kinds) {
   const isKnown = (/** @type {TrafficField} */ field, /** @type {(kind: Counted) => boolean} */ isOf) => {

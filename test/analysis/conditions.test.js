@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findBands } from '../../src/analysis/conditions.js'
+import { computeBands } from '../../src/analysis/conditions.js'
 import { createArm } from '../fakes/fake-records.js'
 
 /** @import { Comparison } from '../../src/model/types.ts' */
@@ -17,9 +17,9 @@ function createComparison([median, low, high], { load = {}, cpuLimitCores = 1, f
 }
 const interleaved = { kind: /** @type {const} */ ('interleaved'), isInterleaved: /** @type {const} */ (true) }
 
-describe('findBands', () => {
+describe('computeBands', () => {
   it('spans the medians of one pair over users, placements and limits', () => {
-    const [band, ...others] = findBands([
+    const [band, ...others] = computeBands([
       createComparison([0.5, 0.48, 0.52], { load: interleaved }),
       createComparison([0.45, 0.44, 0.46], { load: { ...interleaved, placement: 'apart' } }),
       createComparison([0.57, 0.55, 0.58], { load: { ...interleaved, users: 200 } }),
@@ -35,7 +35,7 @@ describe('findBands', () => {
 
   it('finds windows and interleaved arms whose intervals exclude each other', () => {
     const ofWindows = (/** @type {[number, number, number]} */ interval) =>
-      findBands([
+      computeBands([
         createComparison([0.426, 0.421, 0.432], { load: interleaved }),
         createComparison(interval, { load: { users: 200 } }),
       ])[0].isContradicted
@@ -47,7 +47,7 @@ describe('findBands', () => {
   it('holds one worker of interleaved arms against windows whose limit gives them one, and not two', () => {
     const one = { conditions: { ...createArm({}).conditions, workers: 1 } }
     const bandsOf = (/** @type {number} */ cpuLimitCores) =>
-      findBands([
+      computeBands([
         createComparison([0.52, 0.51, 0.53], { load: interleaved, fields: one }),
         createComparison([0.6, 0.59, 0.66], { load: { users: 200 }, cpuLimitCores }),
       ]).map(({ isContradicted }) => isContradicted)
@@ -59,7 +59,7 @@ describe('findBands', () => {
   it('keeps pairs, payloads and links apart, and leaves out A/A, other quantities and ratios without an interval', () => {
     const same = /** @type {[number, number, number]} */ ([0.5, 0.4, 0.6])
     expect(
-      findBands([
+      computeBands([
         createComparison(same),
         createComparison(same, { fields: { b: 'none' } }),
         createComparison(same, { load: { payloadBytes: 1 } }),
@@ -67,7 +67,7 @@ describe('findBands', () => {
       ]),
     ).toHaveLength(4)
     expect(
-      findBands([
+      computeBands([
         createComparison(same, { fields: { isControl: true } }),
         createComparison(same, { fields: { quantity: 'rss' } }),
         createComparison(same, { fields: { service: 'gateway' } }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { matchArms, refuseArms, renderMatchedArm } from '../../src/analysis/match-arms.js'
+import { listRefusals, matchArms, renderMatchedArm } from '../../src/analysis/match-arms.js'
 import { renderArmName } from '../../src/model/arms.js'
 import { createArm } from '../fakes/fake-records.js'
 
@@ -13,7 +13,7 @@ function match(old, next, varied = []) {
   const { matches, left } = matchArms({ old, next })
   return {
     matched: matches.map(m => `${renderArmName(m.next)}, ${renderArmName(m.old)}`),
-    refused: refuseArms(left, varied),
+    refused: listRefusals(left, varied),
   }
 }
 
@@ -58,7 +58,7 @@ describe('matchArms', () => {
   })
 })
 
-describe('refuseArms', () => {
+describe('listRefusals', () => {
   it('names the request of a pipeline if it has changed, and its own no more than that of the kit', () => {
     const asking = (/** @type {string} */ path) =>
       pipy({ load: { ownRequest: { method: 'GET', path, requestBytes: 0, status: 200 } } })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findWarnings, listIncomparableReasons, renderScriptChanges } from '../../src/analysis/match-runs.js'
+import { listIncomparableReasons, listWarnings, renderScriptChanges } from '../../src/analysis/match-runs.js'
 import { METHOD_VERSION } from '../../src/model/versions.js'
 import { createManifest as createFakeManifest } from '../fakes/fake-manifest.js'
 import { createArm, createRecord } from '../fakes/fake-records.js'
@@ -91,10 +91,10 @@ describe('findIncomparable', () => {
   })
 })
 
-describe('findWarnings', () => {
+describe('listWarnings', () => {
   const records = [createRecord()]
   const warningsOf = (/** @type {Parameters<typeof createManifest>[0]} */ changes) =>
-    findWarnings({ old: { manifest: createManifest(), records }, next: { manifest: createManifest(changes), records } })
+    listWarnings({ old: { manifest: createManifest(), records }, next: { manifest: createManifest(changes), records } })
 
   it.each([
     [
@@ -139,7 +139,7 @@ describe('findWarnings', () => {
       manifest: createManifest({ rounds: 10 }),
       records: Array.from({ length: rounds }, (_, i) => createRecord({ round: i + 1 })),
     })
-    expect(findWarnings({ old: run(6), next: run(8) })).toEqual([
+    expect(listWarnings({ old: run(6), next: run(8) })).toEqual([
       'rounds: 6 in old, 8 in new: the first 6 are compared',
     ])
   })
@@ -152,7 +152,7 @@ describe('transparent huge pages', () => {
       records: [createRecord()],
     })
     const words = 'transparent huge pages: always in old, madvise in new'
-    expect(findWarnings({ old: of('always'), next: of('madvise') })).toContain(words)
-    expect(findWarnings({ old: of('always'), next: of('always') }).join()).not.toContain('huge pages')
+    expect(listWarnings({ old: of('always'), next: of('madvise') })).toContain(words)
+    expect(listWarnings({ old: of('always'), next: of('always') }).join()).not.toContain('huge pages')
   })
 })

@@ -10,7 +10,7 @@ import { writeCertificates } from '../../src/lib/certificates.js'
 import { hashFolder } from '../../src/lib/hash.js'
 import { k6 } from '../../src/loads/k6/index.js'
 import { wrk } from '../../src/loads/wrk/index.js'
-import { isWhole, parseClientGroups } from '../../src/parity/beside/hello.js'
+import { hasWholeRecord, parseClientGroups } from '../../src/parity/beside/hello.js'
 import { readRun } from '../../src/records/records.js'
 import { listen } from '../fakes/listen.js'
 import { makeFolder } from '../fakes/scratch.js'
@@ -115,7 +115,7 @@ it.concurrent('k6 sends a share of a post-quantum group first if sidecars prefer
         .on('error', () => {})
         .on('data', data => {
           hello = Buffer.concat([hello, data])
-          if (!isWhole(hello)) return
+          if (!hasWholeRecord(hello)) return
           offers.push(parseClientGroups(hello)?.shares ?? [])
           socket.destroy()
         })

@@ -8,7 +8,7 @@ import { readCredentials, SERVICES } from '../../src/certificates/credentials.js
 import { writeFlawedCertificates } from '../../src/certificates/flawed-certificates.js'
 import { writeCertificates } from '../../src/lib/certificates.js'
 import { renderSpiffeId } from '../../src/model/sidecar-contract.js'
-import { listDifferences } from '../../src/parity/beside/access.js'
+import { listAccessDifferences } from '../../src/parity/beside/access.js'
 import { PEERS } from '../../src/parity/beside/peers.js'
 import { chooseInterception, listLacks } from '../../src/parity/try-plane.js'
 import { splitByLacks } from '../../src/parity/verdict/rows.js'
@@ -89,7 +89,7 @@ describe.each(cases)('the sidecar of $plane.name under the policy $trafficPolicy
     )
     const lacks = listLacks(plane, { ...measured, trafficPolicy })
     const held = Object.entries(ROWS).map(([direction, name]) => {
-      const differences = listDifferences(tried.filter(one => one.direction === direction))
+      const differences = listAccessDifferences(tried.filter(one => one.direction === direction))
       return splitByLacks({ name, found: '', expected: '', differences }, lacks)
     })
     expect(held.flatMap(({ unknown, mended }) => [...unknown, ...mended])).toEqual([])

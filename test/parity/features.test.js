@@ -2,8 +2,12 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { FEATURES } from '../../src/model/features.js'
 import { listLogDifferences } from '../../src/parity/access-log.js'
 import { listTraceDifferences } from '../../src/parity/headers.js'
-import { askWhileEjected, listBrokenDifferences, listEjectionDifferences } from '../../src/parity/outliers.js'
-import { findLimitDifferences, findRetryDifferences } from '../../src/parity/refusals.js'
+import {
+  collectAnswersWhileEjected,
+  listBrokenDifferences,
+  listEjectionDifferences,
+} from '../../src/parity/outliers.js'
+import { listLimitDifferences, listRetryDifferences } from '../../src/parity/refusals.js'
 import { readRoute } from '../../src/parity/route-metrics.js'
 
 const line = {
@@ -74,20 +78,20 @@ ms_count{route="a"} 4
     expect(readRoute('', names, 'a')).toEqual({ requests: 0, durations: 0, isCumulative: true }))
 })
 
-describe('findLimitDifferences', () => {
+describe('listLimitDifferences', () => {
   const answers = (/** @type {number} */ passed, /** @type {number} */ refused) => [
     ...Array.from({ length: passed }, () => 200),
     ...Array.from({ length: refused }, () => 429),
   ]
   it('wants as many as the limit to come through, and some not', () => {
-    expect(findLimitDifferences(answers(12, 28), 200)).toEqual([])
-    expect(findLimitDifferences(answers(9, 31), 200)).toEqual(['9 of 40 answered 200, 31 429'])
-    expect(findLimitDifferences(answers(40, 0), 200)).toEqual(['40 of 40 answered 200, 0 429'])
+    expect(listLimitDifferences(answers(12, 28), 200)).toEqual([])
+    expect(listLimitDifferences(answers(9, 31), 200)).toEqual(['9 of 40 answered 200, 31 429'])
+    expect(listLimitDifferences(answers(40, 0), 200)).toEqual(['40 of 40 answered 200, 0 429'])
   })
 
   it('wants others to come through later, and no other answer', () => {
-    expect(findLimitDifferences(answers(10, 30), 429)).toEqual(['429 after the limit was filled again'])
-    expect(findLimitDifferences([...answers(10, 29), 503], 200)).toEqual(['an answer other than 200 and 429'])
+    expect(listLimitDifferences(answers(10, 30), 429)).toEqual(['429 after the limit was filled again'])
+    expect(listLimitDifferences([...answers(10, 29), 503], 200)).toEqual(['an answer other than 200 and 429'])
   })
 })
 
@@ -113,10 +117,10 @@ describe('listEjectionDifferences', () => {
       vi.advanceTimersByTime(450)
       return ask(i)
     }
-    const inTime = await askWhileEjected(slowly, performance.now())
+    const inTime = await collectAnswersWhileEjected(slowly, performance.now())
     vi.useRealTimers()
     expect(inTime).toEqual(answers('a', 'a', 'a', 'a'))
-    expect(await askWhileEjected(ask, performance.now())).toHaveLength(10)
+    expect(await collectAnswersWhileEjected(ask, performance.now())).toHaveLength(10)
     const none = ['no request was answered within the 2 s of an ejection']
     expect(listEjectionDifferences({ answers: [], backSeconds: 2.1 })).toEqual(none)
     expect(listBrokenDifferences(3, [])).toEqual(none)
@@ -125,14 +129,14 @@ describe('listEjectionDifferences', () => {
   })
 })
 
-describe('findRetryDifferences', () => {
+describe('listRetryDifferences', () => {
   it('wants as many tried again as the budget has, and others again later', () => {
-    expect(findRetryDifferences([504, 504, 503, 504, 503, 504, 503, 504], [504, 504])).toEqual([])
-    expect(findRetryDifferences([504, 504, 504, 504, 504, 504, 504, 504], [504, 503])).toEqual([
+    expect(listRetryDifferences([504, 504, 503, 504, 503, 504, 503, 504], [504, 504])).toEqual([])
+    expect(listRetryDifferences([504, 504, 504, 504, 504, 504, 504, 504], [504, 503])).toEqual([
       '0 of 8 requests not tried again, expected 3',
       'a request not tried again when the others had ended',
     ])
-    expect(findRetryDifferences([504, 503, 503, 200, 503, 504, 504, 504], [504, 504])).toEqual([
+    expect(listRetryDifferences([504, 503, 503, 200, 503, 504, 504, 504], [504, 504])).toEqual([
       'answered 200, expected 503 and 504',
     ])
   })

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { findLifeMs, openCertificates } from '../../src/run/certificates.js'
+import { computeLifeMs, openCertificates } from '../../src/run/certificates.js'
 import { createArm, DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
 import { makeOwnFolder } from '../fakes/scratch.js'
 
@@ -85,7 +85,7 @@ describe('certificates that change', () => {
   })
 })
 
-describe('findLifeMs', () => {
+describe('computeLifeMs', () => {
   const HOUR_MS = 3600 * 1000
   const planOf = (/** @type {number} */ hours) => {
     const arm = createArm({ load: { warmupSeconds: 20, windowSeconds: 50 } })
@@ -94,8 +94,8 @@ describe('findLifeMs', () => {
   }
 
   it('is a day, and for a long plan longer than it takes at most', () => {
-    expect(findLifeMs(planOf(1))).toBe(24 * HOUR_MS)
-    expect(findLifeMs(planOf(48)) / HOUR_MS).toBeCloseTo(3 * 48 + 1, 0)
+    expect(computeLifeMs(planOf(1))).toBe(24 * HOUR_MS)
+    expect(computeLifeMs(planOf(48)) / HOUR_MS).toBeCloseTo(3 * 48 + 1, 0)
   })
 
   it('is what leaves and authority have', async () => {

@@ -2,7 +2,7 @@ import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { writeAtomically } from '../../src/records/files.js'
 import { appendTrial, createResultsFolder } from '../../src/records/write.js'
-import { findDifferences, openReusableTrials } from '../../src/run/reusable.js'
+import { listSettingDifferences, openReusableTrials } from '../../src/run/reusable.js'
 import { createManifest } from '../fakes/fake-manifest.js'
 import { createArm, createRecord } from '../fakes/fake-records.js'
 import { makeOwnFolder } from '../fakes/scratch.js'
@@ -169,13 +169,16 @@ describe('openReusable', () => {
   })
 })
 
-describe('findDifferences', () => {
+describe('listSettingDifferences', () => {
   const layout = { topologies: { pair }, placementOf: () => null }
   /** @param {typeof loadHost & { aheadMs?: number }} there as the run has it @param {object} now */
   const compare = (there, now) =>
-    findDifferences(createManifest({ machine: { ...machine, loadHost: there }, tools, settings, arms: [armOf()] }), {
-      ...{ machine: { ...machine, loadHost: now }, tools, settings, scripts, kit, layout },
-    })
+    listSettingDifferences(
+      createManifest({ machine: { ...machine, loadHost: there }, tools, settings, arms: [armOf()] }),
+      {
+        ...{ machine: { ...machine, loadHost: now }, tools, settings, scripts, kit, layout },
+      },
+    )
 
   it('recognises the machine of the load, with another clock or free memory', () => {
     expect(compare({ ...loadHost, aheadMs: 1 }, { ...loadHost, aheadMs: 2 })).toEqual([])

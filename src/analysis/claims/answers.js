@@ -4,7 +4,7 @@ import { renderInterval } from '../../lib/units.js'
 import { AXES, renderArmName } from '../../model/arms.js'
 import { listComparisons } from '../../model/results.js'
 import { findDisparities } from '../../parity/verdict/rows.js'
-import { areSpoiled, findGapLeast, findRoundsLeast, judgeRounds } from '../verdict.js'
+import { areSpoiled, chooseRoundsLeast, computeGapLeast, judgeRounds } from '../verdict.js'
 
 /** Parts that the answers to all kinds of claims share. Pure. */
 /** @import { AxisName, Quantity, Summary, SummaryArm, Verdict } from '../../model/types.ts' */
@@ -21,9 +21,9 @@ export const STATUSES = /** @type {const} */ (['reproduced', 'direction only', '
  */
 
 /**
- * Makes an answer that judges nothing.
- * @param {string} reason
- * @param {string | null} [ours]
+ * Creates an answer that judges nothing.
+ * @param {string} reason why the claim cannot be tested
+ * @param {string | null} [ours] the run's own number; null: it has none
  * @returns {Answer}
  */
 export function createUntestableAnswer(reason, ours = null) {
@@ -63,7 +63,7 @@ export const CLAIM_QUANTITIES = {
 }
 
 /**
- * Reads the values of a quantity by round.
+ * Lists the values of a quantity by round.
  * @param {SummaryArm} arm
  * @param {string} quantity a name of CLAIM_QUANTITIES
  * @param {string} [service] whose sidecar
@@ -74,9 +74,10 @@ export function listRoundValues(arm, quantity, service) {
 }
 
 /**
- * Judges the ratios of two arms' rounds by the rule of verdicts (`judgeRounds`). Arms of one plane need no equal work.
- * @param {{ summary: Summary, quantity: string, a: SummaryArm, b: SummaryArm, ratios: (number | null)[] }} options
- * @returns {{ ratio: Quantity, verdict: Verdict, why: string }} why: the reason for any verdict but lower and higher
+ * Judges the ratios of two arms' rounds by the rule of verdicts (`judgeRounds`). Arms of one contender need no equal work.
+ * @param {{ summary: Summary, quantity: string, a: SummaryArm, b: SummaryArm, ratios: (number | null)[] }} options ratios: a/b
+ *   by round; null: a spoiled round
+ * @returns {{ ratio: Quantity, verdict: Verdict, why: string }} why: the reason for a verdict other than lower and higher
  */
 export function judgeRatios({ summary, quantity, a, b, ratios }) {
   const isSequence = summary.precision !== undefined || summary.isCutShort === true
@@ -88,37 +89,42 @@ export function judgeRatios({ summary, quantity, a, b, ratios }) {
     values: ratios,
     seed: summary.run.seed,
     isSequence,
-    gapLeast: findGapLeast(summary.precision?.width),
+    gapLeast: computeGapLeast(summary.precision?.width),
     aaSpread: findWidestSpread(summary, quantity),
     isSpoiled: disparities.length > 0 || areSpoiled(ratios, isSequence),
   })
   return { ratio, verdict, why: renderReason() }
 
+  /**
+   * Renders why there is no verdict `lower` or `higher`.
+   * @returns {string}
+   */
   function renderReason() {
     if (verdict === 'no-difference-shown') return 'no difference shown'
     if (verdict === 'indicative')
-      return `indicative only: ${formatRatio(ratio)} in ${ratios.length - missing} rounds, ${findRoundsLeast(isSequence)} are needed`
+      return `indicative only: ${formatRatio(ratio)} in ${ratios.length - missing} rounds, ${chooseRoundsLeast(isSequence)} are needed`
     if (disparities.length > 0) return `no equal work: ${disparities.join('; ')}`
     if (ratios.length === 0) return `${quantity} was not measured`
-    return `no value in ${missing} of ${ratios.length} rounds${renderSpoiled([a, b], quantity)}`
+    return `no value in ${missing} of ${ratios.length} rounds${renderSpoiledArms([a, b], quantity)}`
   }
 }
 
 /**
- * Formats a ratio with its interval, if it has one: `0.52 [0.50, 0.55]`; `-` without a median.
+ * Formats a ratio with its interval, if it has one: `0.52 [0.50, 0.55]`.
  * @param {Quantity} ratio
+ * @returns {string} `-` without a median
  */
 export function formatRatio(ratio) {
-  const show = (/** @type {number} */ value) => value.toFixed(value < 0.1 ? 4 : value < 10 ? 2 : 1)
-  return ratio.median === null ? '-' : `${show(ratio.median)}${renderInterval(ratio, show)}`
+  const format = (/** @type {number} */ value) => value.toFixed(value < 0.1 ? 4 : value < 10 ? 2 : 1)
+  return ratio.median === null ? '-' : `${format(ratio.median)}${renderInterval(ratio, format)}`
 }
 
 /**
- * Lists what limits an answer, in words: a CPU limit other than the published one, times at saturation, and arms that
- * something other than the sidecar bound (for a throughput).
- * @param {{ arms: SummaryArm[], quantity: string, isAtCap: boolean, namedLimit: number | undefined }} options isAtCap: at the
- *   published CPU limit; namedLimit: that limit, in cores
- * @returns {string[]} []: nothing
+ * Renders what limits an answer: a CPU limit other than the published one, times at saturation, and (for a throughput) arms
+ * that something other than the sidecar bound.
+ * @param {{ arms: SummaryArm[], quantity: string, isAtCap: boolean, namedLimit: number | undefined }} options isAtCap: the arms
+ *   have the published CPU limit; namedLimit: that limit, in cores
+ * @returns {string[]} []: nothing limits it
  */
 export function renderCaveats({ arms, quantity, isAtCap, namedLimit }) {
   const cap = Math.max(...arms.map(arm => arm.cpuLimitCores ?? 0))
@@ -131,11 +137,12 @@ export function renderCaveats({ arms, quantity, isAtCap, namedLimit }) {
 }
 
 /**
- * Renders in brackets the gates that spoiled arms and, for a capacity, what bound them; empty: nothing did.
+ * Renders the gates that spoiled arms and, for a capacity, what bound the arms: ` (pipy steady; envoy bound by host)`.
  * @param {SummaryArm[]} arms
  * @param {string} quantity
+ * @returns {string} with a leading space; empty: no gate spoiled them
  */
-export function renderSpoiled(arms, quantity) {
+export function renderSpoiledArms(arms, quantity) {
   const parts = [...new Set(arms)].flatMap(arm => {
     const isUnbound = quantity === 'capacity' && arm.boundBy !== 'sidecar' && arm.boundBy !== null
     const causes = [...(isUnbound ? [`bound by ${arm.boundBy}`] : []), ...new Set(arm.spoiled.map(s => s.gate))]
@@ -145,9 +152,10 @@ export function renderSpoiled(arms, quantity) {
 }
 
 /**
- * Finds the largest A/A difference over all sidecars, as a share; null without a measured A/A pair.
+ * Finds the largest A/A difference of a quantity over all sidecars together.
  * @param {Summary} summary
  * @param {string} quantity
+ * @returns {number | null} a fraction; null: there is no measured A/A pair
  */
 function findWidestSpread(summary, quantity) {
   const spreads = listComparisons(summary)
@@ -163,17 +171,17 @@ const PHASES = [
 ]
 
 /**
- * Renders that the control plane did not bind the phase of a time, or that this is not known.
+ * Renders that the control plane did not bind the phase of a time, or that it is unknown whether it did.
  * @param {{ arm: SummaryArm, quantity: string, over: AxisName }} options over: the axis whose value is named
- * @returns {string | null} null: it did, or the quantity is no time of a phase
+ * @returns {string | null} null: the control plane bound the phase, or the quantity is not the time of a phase
  */
 export function renderUnboundPhase({ arm, quantity, over }) {
   const phase = PHASES.find(([times]) => times.test(quantity))
   if (!phase) return null
   const share = findQuantity(arm, phase[1]).median
   if (share !== null && share >= BOUND_LEAST) return null
-  const at = AXES[over].render(AXES[over].of(arm))
+  const axisValue = AXES[over].render(AXES[over].of(arm))
   return share === null
-    ? `whether the control plane bound is not known (${at})`
-    : `the control plane did not bind (${at}: at its limit for ${Math.round(100 * share)} % of the time)`
+    ? `whether the control plane bound is not known (${axisValue})`
+    : `the control plane did not bind (${axisValue}: at its limit for ${Math.round(100 * share)} % of the time)`
 }

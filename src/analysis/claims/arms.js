@@ -20,28 +20,30 @@ const ALWAYS_SAID = ['link', 'ratePerSecond', 'users']
  */
 
 /**
- * Finds two arms that are alike but for what the selectors tell apart. Of several pairs it takes one with values in every
- * round first, then one at the published cap, then the largest cap.
+ * Finds two arms that differ only in what the selectors distinguish. Of several pairs it chooses one with values in every
+ * round, then one at the published CPU limit, then the one with the largest limit.
  * @param {PairOptions} options
- * @returns {{ pair: { a: SummaryArm, b: SummaryArm }, isAtCap: boolean } | { why: string }} isAtCap: both have the published
- *   CPU limit; why: the reason that there is no pair
+ * @returns {{ pair: { a: SummaryArm, b: SummaryArm }, isAtCap: boolean } | { why: string }} isAtCap: both arms have the
+ *   published CPU limit; why: the reason that there is no pair
  */
 export function findPair({ arms, of: numerator, to, otherCaps, valuesOf }) {
-  const [as, bs] = [numerator, to].map(selector => arms.filter(arm => isMeant(arm, selector)))
-  if (as.length === 0 || bs.length === 0)
-    return { why: `no arm here is ${renderSelector(as.length === 0 ? numerator : to)}` }
-  const pairs = as
-    .flatMap(a => bs.map(b => ({ a, b })))
-    .filter(({ a, b }) => isAlike({ a, b, of: numerator, to }))
+  const [numeratorArms, denominatorArms] = [numerator, to].map(selector =>
+    arms.filter(arm => isSelected(arm, selector)),
+  )
+  if (numeratorArms.length === 0 || denominatorArms.length === 0)
+    return { why: `no arm here is ${renderSelector(numeratorArms.length === 0 ? numerator : to)}` }
+  const pairs = numeratorArms
+    .flatMap(a => denominatorArms.map(b => ({ a, b })))
+    .filter(({ a, b }) => areComparable({ a, b, of: numerator, to }))
     .map(pair => ({ pair, isAtCap: isAtCap(pair.a, numerator) && isAtCap(pair.b, to) }))
-  const hasTwoCaps = isKnownOf(numerator, to, 'cpuLimitCores')
+  const hasTwoCaps = isComparedAxis(numerator, to, 'cpuLimitCores')
   const allowed = pairs.filter(p => p.isAtCap || (otherCaps !== 'never' && !hasTwoCaps))
   if (allowed.length === 0) {
     const areAlike = pairs.length > 0 || hasTwoCaps
-    const unlike = 'no two arms here are alike but for what the claim compares'
-    return { why: areAlike ? renderCaps([...as, ...bs], numerator, to) : unlike }
+    const noPairReason = 'no two arms here are alike but for what the claim compares'
+    return { why: areAlike ? renderCaps([...numeratorArms, ...denominatorArms], numerator, to) : noPairReason }
   }
-  return findBestItem(allowed, ({ pair: { a, b }, isAtCap }) => [
+  return chooseBestItem(allowed, ({ pair: { a, b }, isAtCap }) => [
     rankCompleteness(valuesOf(a, b)),
     Number(isAtCap),
     Math.max(a.cpuLimitCores ?? 0, b.cpuLimitCores ?? 0),
@@ -50,17 +52,18 @@ export function findPair({ arms, of: numerator, to, otherCaps, valuesOf }) {
 
 /**
  * Finds arms that differ in one axis alone, sorted by its value (planes stay in the order of the run). Of several such series
- * it takes the one with the most arms that have values in every round, then one at the published cap, then the largest cap.
+ * it chooses the one with the most arms that have values in every round, then one at the published CPU limit, then the one with
+ * the largest limit.
  * @param {{ arms: SummaryArm[], among: Selector, over: AxisName | 'plane', valuesOf: (arm: SummaryArm) => (number |
  *   null)[] }} options
  * @returns {{ series: SummaryArm[], isAtCap: boolean } | { why: string }} why: the reason that no arm matches
  */
 export function findSeries({ arms, among, over, valuesOf }) {
-  const meant = arms.filter(arm => isMeant(arm, among) && findAxisValue(arm, over) !== null)
-  if (meant.length === 0) return { why: `no arm here is ${renderSelector(among)}` }
+  const selected = arms.filter(arm => isSelected(arm, among) && readAxisValue(arm, over) !== null)
+  if (selected.length === 0) return { why: `no arm here is ${renderSelector(among)}` }
   // The default number of users of a closed loop depends on the CPU limit, so that the two vary together.
-  const usersFollowLimit = over === 'cpuLimitCores' && haveUsersOfTheirLimit(meant)
-  const groups = groupBy(meant, arm => {
+  const usersFollowLimit = over === 'cpuLimitCores' && haveUsersOfTheirLimit(selected)
+  const groups = groupBy(selected, arm => {
     const names = AXIS_NAMES.filter(
       name => name !== over && !(name === 'users' && arm.load.kind === 'closed' && usersFollowLimit),
     )
@@ -70,18 +73,19 @@ export function findSeries({ arms, among, over, valuesOf }) {
       ...names.map(name => AXES[name].of(arm)),
     ])
   })
-  const series = findBestItem([...groups.values()], arms => [
+  const series = chooseBestItem([...groups.values()], arms => [
     arms.filter(arm => rankCompleteness(valuesOf(arm)) === 2).length,
     Number(isAtCap(arms[0], among)),
     arms[0].cpuLimitCores ?? 0,
   ])
-  const sorted = series.toSorted((a, b) => (findAxisValue(a, over) < findAxisValue(b, over) ? -1 : 1))
+  const sorted = series.toSorted((a, b) => (readAxisValue(a, over) < readAxisValue(b, over) ? -1 : 1))
   return { series: over === 'plane' ? series : sorted, isAtCap: isAtCap(series[0], among) }
 }
 
 /**
- * Says whether arms of the same CPU limit have the same number of users.
+ * Says whether arms with the same CPU limit have the same number of users.
  * @param {SummaryArm[]} arms
+ * @returns {boolean}
  */
 function haveUsersOfTheirLimit(arms) {
   const ofLimits = groupBy(arms, arm => arm.cpuLimitCores)
@@ -89,26 +93,29 @@ function haveUsersOfTheirLimit(arms) {
 }
 
 /**
- * Reads the value of an arm on an axis.
+ * Reads the value of an arm on an axis, or its plane.
  * @param {SummaryArm} arm
  * @param {AxisName | 'plane'} over
+ * @returns {any} null: the arm has no such condition
  */
-export function findAxisValue(arm, over) {
+export function readAxisValue(arm, over) {
   return over === 'plane' ? arm.plane : AXES[over].of(arm)
 }
 
 /**
- * Renders the values that arms with sidecars (else all arms) share: link, rate and users, and others that are not the default.
+ * Renders the values that the arms with sidecars (else all arms) share: link, rate and users, and values of other axes that are
+ * not the default.
  * @param {SummaryArm[]} arms
- * @param {{ hasCap: boolean }} options hasCap: with their CPU limit
+ * @param {{ hasCap: boolean }} options hasCap: include their CPU limit
+ * @returns {string}
  */
 export function renderArmConditions(arms, { hasCap }) {
   const withSidecars = arms.filter(arm => arm.hasSidecars)
-  const judged = withSidecars.length > 0 ? withSidecars : arms
-  const [first] = judged
+  const conditionArms = withSidecars.length > 0 ? withSidecars : arms
+  const [first] = conditionArms
   const names = AXIS_NAMES.filter(name => {
     const value = AXES[name].of(first)
-    if (value === null || judged.some(arm => AXES[name].of(arm) !== value)) return false
+    if (value === null || conditionArms.some(arm => AXES[name].of(arm) !== value)) return false
     if (name === 'cpuLimitCores') return hasCap
     return ALWAYS_SAID.includes(name) || value !== AXES[name].values[0]
   })
@@ -117,11 +124,12 @@ export function renderArmConditions(arms, { hasCap }) {
 }
 
 /**
- * Says whether an arm, at any CPU limit and of any service, is what a selector means. A/A repeats and variants never are.
+ * Says whether an arm, at any CPU limit, has the plane and the axis values of a selector. A/A repeats and variants never match.
  * @param {SummaryArm} arm
  * @param {Selector} selector
+ * @returns {boolean}
  */
-export function isMeant(arm, { plane, service, cpuLimitCores, ...axes }) {
+export function isSelected(arm, { plane, service, cpuLimitCores, ...axes }) {
   return (
     arm.repeatOf === null &&
     arm.variant === null &&
@@ -131,15 +139,16 @@ export function isMeant(arm, { plane, service, cpuLimitCores, ...axes }) {
 }
 
 /**
- * Says whether arms have the same load and axes. It ignores axes on which the selectors differ, axes of sidecars if an arm has
- * none, and the users of a closed loop under two CPU limits, which chose them.
+ * Says whether two arms have the same load and axis values. It ignores axes on which the selectors differ, axes of sidecars if
+ * an arm has none, and the users of a closed loop under two CPU limits, which chose them.
  * @param {{ a: SummaryArm, b: SummaryArm, of: Selector, to: Selector }} options
+ * @returns {boolean}
  */
-function isAlike({ a, b, of: numerator, to }) {
+function areComparable({ a, b, of: numerator, to }) {
   const isBare = !a.hasSidecars || !b.hasSidecars
   const names = AXIS_NAMES.filter(
     name =>
-      !isKnownOf(numerator, to, name) &&
+      !isComparedAxis(numerator, to, name) &&
       !(isBare && AXES[name].isOfSidecars) &&
       !(name === 'users' && a.load.kind === 'closed' && a.cpuLimitCores !== b.cpuLimitCores),
   )
@@ -147,27 +156,30 @@ function isAlike({ a, b, of: numerator, to }) {
 }
 
 /**
- * Says whether both selectors name a value of an axis, and not the same.
+ * Says whether both selectors name a value of an axis, and the values differ.
  * @param {Selector} numerator
  * @param {Selector} to
  * @param {AxisName} name
+ * @returns {boolean}
  */
-function isKnownOf(numerator, to, name) {
+function isComparedAxis(numerator, to, name) {
   return numerator[name] !== undefined && to[name] !== undefined && numerator[name] !== to[name]
 }
 
 /**
- * Says whether an arm has a selector's CPU limit; any has if it names none.
+ * Says whether an arm has the CPU limit of a selector.
  * @param {SummaryArm} arm
  * @param {Selector} selector
+ * @returns {boolean} true also: the selector names no limit
  */
 function isAtCap(arm, { cpuLimitCores }) {
   return cpuLimitCores === undefined || arm.cpuLimitCores === cpuLimitCores
 }
 
 /**
- * Ranks an arm or pair by its values: 2 in every round, 1 in some, 0 in none.
- * @param {(number | null)[]} values
+ * Ranks an arm or a pair by its values.
+ * @param {(number | null)[]} values by round; null: a spoiled round
+ * @returns {0 | 1 | 2} 2: a value in every round; 1: in some rounds; 0: in none
  */
 function rankCompleteness(values) {
   const present = values.filter(v => v !== null).length
@@ -175,22 +187,24 @@ function rankCompleteness(values) {
 }
 
 /**
- * Finds the item with the highest ranks, compared in turn; of equals the first.
+ * Chooses the item with the highest ranks, compared one after the other; of equal items the first.
  * @template T
- * @param {T[]} items
+ * @param {T[]} items index least one
  * @param {(item: T) => number[]} rank
+ * @returns {T}
  */
-function findBestItem(items, rank) {
+function chooseBestItem(items, rank) {
   return items.toSorted((x, y) => {
     const [p, q] = [rank(x), rank(y)]
-    const at = p.findIndex((value, i) => value !== q[i])
-    return at < 0 ? 0 : q[at] - p[at]
+    const index = p.findIndex((value, i) => value !== q[i])
+    return index < 0 ? 0 : q[index] - p[index]
   })[0]
 }
 
 /**
  * Renders the plane and the conditions of a selector, without its service and its CPU limit.
  * @param {Selector} selector
+ * @returns {string}
  */
 export function renderSelector({ plane, service, cpuLimitCores, ...axes }) {
   const conditions = Object.entries(axes).map(([name, value]) => AXES[/** @type {AxisName} */ (name)].render(value))
@@ -198,12 +212,13 @@ export function renderSelector({ plane, service, cpuLimitCores, ...axes }) {
 }
 
 /**
- * Renders that the published CPU limits are not those of the arms here.
+ * Renders that the published CPU limits are not those of the arms of this run.
  * @param {SummaryArm[]} arms
  * @param {Selector[]} selectors
+ * @returns {string}
  */
 function renderCaps(arms, ...selectors) {
   const caps = new Set(selectors.map(s => s.cpuLimitCores).filter(cap => cap !== undefined))
-  const here = new Set(arms.map(arm => arm.cpuLimitCores).filter(cap => cap !== null))
-  return `published at a cap of ${[...caps].join(' and ')}, here ${[...here].join(' and ') || 'without one'}`
+  const runCaps = new Set(arms.map(arm => arm.cpuLimitCores).filter(cap => cap !== null))
+  return `published at a cap of ${[...caps].join(' and ')}, here ${[...runCaps].join(' and ') || 'without one'}`
 }

@@ -11,12 +11,12 @@ import { createUntestableAnswer, formatRatio } from './answers.js'
 /** @import { BalanceRatio } from './schema.js' */
 
 /**
- * Judges by the differences between two assignments over the seeds, whose interval must exclude 0. The ratio is one of medians,
- * since either may be 0 in a seed. Not testable: the run has other items or shards, lacks a side, or too few seeds for an
- * interval, or shows no difference.
+ * Tests a published ratio of two assignments by their differences over the seeds, whose interval must exclude 0. The ratio is
+ * one of medians, since either may be 0 in a seed. Not testable: the run has other items or shards, lacks a side or seeds for
+ * an interval, or shows no difference.
  * @param {BalanceRatio} relation
  * @param {BalanceSummary} summary
- * @returns {Answer} ours: null if the run does not have the numbers of the claim, or no interval
+ * @returns {Answer} ours: null if the run lacks the numbers of the claim, or an interval
  */
 export function testBalance({ quantity, of: numerator, to, items, shards, ratio: theirs, tolerance }, { form, rows }) {
   if (form.items !== items || form.shards !== shards)
@@ -24,9 +24,11 @@ export function testBalance({ quantity, of: numerator, to, items, shards, ratio:
   const [a, b] = [numerator, to].map(
     side => rows.find(row => row.algorithm === side.algorithm && row.sizes === side.sizes)?.quantities[quantity],
   )
-  const lack = a ? to : numerator
+  const missingSide = a ? to : numerator
   if (!a || !b)
-    return createUntestableAnswer(`not computed here: ${ALGORITHMS[lack.algorithm].label}, ${lack.sizes} sizes`)
+    return createUntestableAnswer(
+      `not computed here: ${ALGORITHMS[missingSide.algorithm].label}, ${missingSide.sizes} sizes`,
+    )
   const { low, high } = summariseValues(a.values.map((value, i) => Number(value) - Number(b.values[i])))
   if (low === null || high === null) return createUntestableAnswer(`${form.seeds} seeds are too few`)
   const { digits } = BALANCE_QUANTITIES[quantity]

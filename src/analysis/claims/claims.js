@@ -42,15 +42,21 @@ export function parseClaims(text, file, { experiments } = {}) {
     schema: createClaimsSchema(experiments),
     modernise: moderniseQuestion,
   })
-  const usual = { read: source.read, experiment }
-  return { file, source, deployed, claims: Object.entries(claims).map(([id, claim]) => ({ id, ...usual, ...claim })) }
+  const defaults = { read: source.read, experiment }
+  return {
+    file,
+    source,
+    deployed,
+    claims: Object.entries(claims).map(([id, claim]) => ({ id, ...defaults, ...claim })),
+  }
 }
 
 /**
- * Answers each claim by the last run of its experiment that can test it, else by the last; the reason lists runs with other
- * answers. A claim without a run is not testable. It has a second result if a run tests it with the contenders that meshes deploy.
- * @param {{ files: ClaimsFile[], summaries: (Summary | BalanceSummary)[] }} options by time
- * @returns {ClaimResult[]}
+ * Answers each claim by the last run of its experiment that can test it, else by the last run; the reason lists runs with other
+ * answers.
+ * @param {{ files: ClaimsFile[], summaries: (Summary | BalanceSummary)[] }} options summaries: in the order of time
+ * @returns {ClaimResult[]} one for each claim, and a second one if a run tests it with the contenders that meshes deploy;
+ *   runId: null for a claim without a run, which is not testable
  */
 export function evaluateClaims({ files, summaries }) {
   return files.flatMap(({ file, source, deployed, claims }) =>
@@ -60,27 +66,29 @@ export function evaluateClaims({ files, summaries }) {
         : summaries.filter(
             s => s.run.experiment === claim.experiment && 'kind' in s === (relation.balance !== undefined),
           )
-      const test = (/** @type {Relation} */ tested) =>
-        runs.map(summary => ({ ...testRelation(tested, summary), runId: summary.run.id }))
-      const described = { ...claim, file, source, theirs: renderPublished(relation, claim.read) }
+      const test = (/** @type {Relation} */ testedRelation) =>
+        runs.map(summary => ({ ...testRelation(testedRelation, summary), runId: summary.run.id }))
+      const claimFields = { ...claim, file, source, theirs: renderPublished(relation, claim.read) }
       const answers = test(relation)
-      const lack = claim.experiment ? `no run of ${claim.experiment}` : 'no experiment of the kit tests it'
-      const untried = { ...createUntestableAnswer(relation.untestable?.why ?? lack), runId: null }
-      const best = answers.length > 0 ? chooseAnswer(answers) : untried
+      const missingRunReason = claim.experiment ? `no run of ${claim.experiment}` : 'no experiment of the kit tests it'
+      const untestedAnswer = { ...createUntestableAnswer(relation.untestable?.why ?? missingRunReason), runId: null }
+      const best = answers.length > 0 ? chooseAnswer(answers) : untestedAnswer
       const published = deployed && deployRelation(relation, deployed)
-      const tested = published ? test(published).filter(({ status }) => status !== NOT_TESTABLE) : []
-      const ofDeployed =
-        tested.length > 0 ? [{ ...described, ...chooseAnswer(tested), isDeployed: /** @type {const} */ (true) }] : []
-      return [{ ...described, ...best }, ...ofDeployed]
+      const deployedAnswers = published ? test(published).filter(({ status }) => status !== NOT_TESTABLE) : []
+      const deployedResults =
+        deployedAnswers.length > 0
+          ? [{ ...claimFields, ...chooseAnswer(deployedAnswers), isDeployed: /** @type {const} */ (true) }]
+          : []
+      return [{ ...claimFields, ...best }, ...deployedResults]
     }),
   )
 }
 
 /**
- * Rewrites a relation for the contenders that meshes deploy, with redirected connections; null: it is of no planes.
+ * Rewrites a relation for the contenders that meshes deploy, with redirected connections.
  * @param {Relation} relation
- * @param {Record<string, string>} deployed by plane
- * @returns {Relation | null}
+ * @param {Record<string, string>} deployed contenders by plane
+ * @returns {Relation | null} null: the relation is not about planes
  */
 function deployRelation({ ratio, shape, plateau }, deployed) {
   const deployArm = (/** @type {Selector} */ { plane = '', ...selector }) =>
@@ -91,8 +99,10 @@ function deployRelation({ ratio, shape, plateau }, deployed) {
 }
 
 /**
+ * Tests a relation by a run.
  * @param {Relation} relation
  * @param {Summary | BalanceSummary} summary
+ * @returns {Answer}
  */
 function testRelation({ ratio, shape, plateau, balance, growth }, summary) {
   if ('kind' in summary) return testBalance(/** @type {BalanceRatio} */ (balance), summary)
@@ -103,8 +113,9 @@ function testRelation({ ratio, shape, plateau, balance, growth }, summary) {
 }
 
 /**
- * Takes the last answer that tests the claim, else the last.
+ * Chooses the last answer that tests the claim, else the last answer; its reason lists the runs with another status.
  * @param {(Answer & { runId: string })[]} answers of one claim, at least one
+ * @returns {Answer & { runId: string }}
  */
 function chooseAnswer(answers) {
   const tested = answers.filter(a => a.status !== NOT_TESTABLE)
@@ -114,25 +125,27 @@ function chooseAnswer(answers) {
 }
 
 /**
- * Renders what was published; null: no number, since the claim is untestable.
+ * Renders what was published.
  * @param {Relation} relation
  * @param {string} read
+ * @returns {string | null} null: no number, since the claim is untestable
  */
 function renderPublished({ ratio, shape, plateau, balance, growth }, read) {
-  const how = read === 'chart' ? ', read off a chart' : ''
+  const source = read === 'chart' ? ', read off a chart' : ''
   const numeric = ratio ?? balance
-  if (numeric) return `${Number(numeric.ratio.toPrecision(3))} (±${renderTolerance(numeric.tolerance)}${how})`
+  if (numeric) return `${Number(numeric.ratio.toPrecision(3))} (±${renderTolerance(numeric.tolerance)}${source})`
   if (plateau) return `plateau over ${AXES[plateau.over].label} from ${plateau.from} on`
   if (growth) return renderPublishedGrowth(growth)
   if (!shape) return null
   const limit = ['flat', 'line', 'bends'].includes(shape.shape) ? `±${renderTolerance(shape.tolerance)}` : ''
-  const brackets = limit || how ? ` (${`${limit}${how}`.replace(/^, /, '')})` : ''
+  const brackets = limit || source ? ` (${`${limit}${source}`.replace(/^, /, '')})` : ''
   return `${shape.shape} over ${shape.over === 'plane' ? 'the planes' : AXES[shape.over].label}${brackets}`
 }
 
 /**
- * Renders published times of steps, or a size or the number at which it fails with the tolerance.
+ * Renders published times of steps, or a size or a number at which the control plane fails, with the tolerance.
  * @param {NonNullable<Relation['growth']>} growth
+ * @returns {string}
  */
 function renderPublishedGrowth({ failsAt, reason, quantity: name, value, steps, tolerance }) {
   if (steps) return steps.map(s => `${s.leastSeconds} to ${s.mostSeconds} s at ${s.sidecars} sidecars`).join(', ')
@@ -143,7 +156,11 @@ function renderPublishedGrowth({ failsAt, reason, quantity: name, value, steps, 
   return `${theirs} (±${renderTolerance(tolerance)})`
 }
 
-/** Renders a share in percent, with at most one decimal. @param {number} share */
+/**
+ * Renders a share in percent, with at most one decimal: `2.5 %`.
+ * @param {number} share
+ * @returns {string}
+ */
 function renderTolerance(share) {
   return `${Number((100 * share).toFixed(1))} %`
 }

@@ -2,9 +2,9 @@ import { OF_MACHINE, renderEndings } from '../../kinds/growth/numbers.js'
 import { summariseValues } from '../../lib/stats.js'
 import { renderInterval } from '../../lib/units.js'
 import { findResult, listArms } from '../../model/results.js'
-import { findRoundsLeast } from '../verdict.js'
+import { chooseRoundsLeast } from '../verdict.js'
 import { CLAIM_QUANTITIES, createUntestableAnswer, NOT_TESTABLE } from './answers.js'
-import { isMeant, renderSelector } from './arms.js'
+import { isSelected, renderSelector } from './arms.js'
 
 /** Judges a published limit, size or time of a control plane by a run of growth. Pure. */
 /**
@@ -18,33 +18,35 @@ const SLOPES = ['grownPerSidecar']
 
 /**
  * Tests the number of sidecars at which a control plane fails, a size of it, or its times by step. Not testable: the run has no
- * such arm, or fewer rounds than an interval needs, or its rounds ended otherwise (the machine, too few sidecars).
+ * such arm, or fewer rounds than an interval needs, or something else ended its rounds (the machine, too few sidecars).
  * @param {GrowthClaim} claim
  * @param {Summary} summary
- * @returns {Answer}
+ * @returns {Answer} ours: null if the run has no such arm
  */
 export function testGrowth(claim, { results, notMeasured }) {
-  const arm = listArms({ results }).find(candidate => isMeant(candidate, claim.among))
+  const arm = listArms({ results }).find(candidate => isSelected(candidate, claim.among))
   const growth = findResult({ results }, 'growth')?.growths.find(({ armId }) => armId === arm?.id)
   if (!arm || !growth) {
-    const left = notMeasured.filter(({ plane }) => plane === claim.among.plane).map(({ reason }) => reason)
-    const why = [`no arm here is ${renderSelector(claim.among)}`, ...new Set(left)]
+    const notMeasuredReasons = notMeasured
+      .filter(({ plane }) => plane === claim.among.plane)
+      .map(({ reason }) => reason)
+    const why = [`no arm here is ${renderSelector(claim.among)}`, ...new Set(notMeasuredReasons)]
     return createUntestableAnswer(why.join('; '))
   }
   const { failsAt, quantity } = claim
-  const size = () => (quantity === undefined ? judgeSteps(claim, growth) : judgeSize(quantity, claim, arm))
-  const { ours, status, reason } = failsAt === undefined ? size() : judgeFailure(failsAt, claim, growth)
-  const [rounds, least] = [growth.rounds.length, findRoundsLeast(false)]
+  const judgeOther = () => (quantity === undefined ? judgeSteps(claim, growth) : judgeSize(quantity, claim, arm))
+  const { ours, status, reason } = failsAt === undefined ? judgeOther() : judgeFailure(failsAt, claim, growth)
+  const [rounds, least] = [growth.rounds.length, chooseRoundsLeast(false)]
   if (rounds >= least || status === NOT_TESTABLE) return { status, ours, reason }
   return createUntestableAnswer(`indicative only: ${rounds} rounds, ${least} are needed`, ours)
 }
 
 /**
- * Judges the median number of sidecars at which rounds failed. Contradicted: no round failed at the published number.
- * @param {number} failsAt
+ * Judges the median number of sidecars at which rounds failed.
+ * @param {number} failsAt the published number
  * @param {GrowthClaim} claim
  * @param {GrowthFit} growth
- * @returns {Answer}
+ * @returns {Answer} contradicted: no round failed at the published number
  */
 function judgeFailure(failsAt, { reason, tolerance }, growth) {
   const { rounds } = growth
@@ -69,11 +71,12 @@ function judgeFailure(failsAt, { reason, tolerance }, growth) {
 }
 
 /**
- * Judges a median; only a slope can be right in direction alone.
+ * Judges the median of a quantity.
  * @param {string} name of the quantity
  * @param {GrowthClaim} claim
  * @param {SummaryArm} arm
- * @returns {Answer}
+ * @returns {Answer} direction only: a slope outside of the tolerance that is above 0; contradicted: any other value outside of
+ *   it
  */
 function judgeSize(name, { value: theirs = 0, tolerance }, arm) {
   const { of: findValues, format, label } = CLAIM_QUANTITIES[name]
@@ -89,10 +92,10 @@ function judgeSize(name, { value: theirs = 0, tolerance }, arm) {
 }
 
 /**
- * Judges the median seconds of steps by their ranges; outside of these, by the rise from the first step to the last.
+ * Judges the median seconds of steps by their published ranges; outside of these, by the rise from the first step to the last.
  * @param {GrowthClaim} claim
  * @param {GrowthFit} growth
- * @returns {Answer}
+ * @returns {Answer} direction only: the times rise, outside of the ranges; contradicted: they fall
  */
 function judgeSteps({ steps: theirs = [] }, growth) {
   const measured = theirs.map(({ sidecars }) => growth.steps.find(step => step.sidecars === sidecars)?.seconds)

@@ -4,7 +4,7 @@ import { summariseSequence, summariseValues } from '../../lib/stats.js'
 import { AXES } from '../../model/arms.js'
 import { listArms } from '../../model/results.js'
 import { findPlateau } from '../fits.js'
-import { countCuringRounds, findRoundsLeast } from '../verdict.js'
+import { chooseRoundsLeast, countCuringRounds } from '../verdict.js'
 import {
   CLAIM_QUANTITIES,
   createUntestableAnswer,
@@ -13,10 +13,10 @@ import {
   listRoundValues,
   NOT_TESTABLE,
   renderCaveats,
-  renderSpoiled,
+  renderSpoiledArms,
   renderUnboundPhase,
 } from './answers.js'
-import { findAxisValue, findPair, findSeries, renderArmConditions } from './arms.js'
+import { findPair, findSeries, readAxisValue, renderArmConditions } from './arms.js'
 
 /**
  * Judges a published ratio, shape over an axis or plateau by a run. Pure.
@@ -39,17 +39,17 @@ import { findAxisValue, findPair, findSeries, renderArmConditions } from './arms
 
 /** Each shape with the fewest points that it needs. @type {Record<Shape['shape'], { least: number, find: (series: Series) => Finding }>} */
 const KINDS = {
-  rises: { least: 2, find: series => findDirection(series, 'higher') },
-  falls: { least: 2, find: series => findDirection(series, 'lower') },
-  flat: { least: 2, find: findFlat },
+  rises: { least: 2, find: series => judgeDirection(series, 'higher') },
+  falls: { least: 2, find: series => judgeDirection(series, 'lower') },
+  flat: { least: 2, find: judgeFlat },
   line: {
     least: 3,
-    find: series => findOffLine(series, ({ median }, most) => (median <= most ? 'reproduced' : 'direction only')),
+    find: series => judgeOffLine(series, ({ median }, most) => (median <= most ? 'reproduced' : 'direction only')),
   },
   bends: {
     least: 3,
     find: series =>
-      findOffLine(series, ({ low, high }, most) => {
+      judgeOffLine(series, ({ low, high }, most) => {
         if (low > most) return 'reproduced'
         return high <= most ? 'contradicted' : NOT_TESTABLE
       }),
@@ -57,8 +57,8 @@ const KINDS = {
 }
 
 /**
- * Tests a shape over an axis or over planes. Spoiled points are left out, and the reason names them. Not testable: the run has no
- * such arms, or fewer points or rounds than the shape and an interval need.
+ * Tests a shape over an axis or over planes. Spoiled points are left out, and the reason names them. Not testable: the run
+ * lacks such arms, or has fewer points or rounds than the shape and an interval need.
  * @param {Shape} relation
  * @param {Summary} summary
  * @returns {Answer} ours: null if no point is left
@@ -68,25 +68,25 @@ export function testShape({ shape, quantity, over, among, tolerance }, summary) 
   const selection = findSeries({ arms: listArms(summary), among, over, valuesOf: listArmValues })
   if ('why' in selection) return createUntestableAnswer(selection.why)
 
-  const all = selection.series.map(arm => ({ at: findAxisValue(arm, over), arm, values: listArmValues(arm) }))
+  const allPoints = selection.series.map(arm => ({ at: readAxisValue(arm, over), arm, values: listArmValues(arm) }))
   const isSequence = summary.precision !== undefined || summary.isCutShort === true
-  const points = all.filter(p => p.values.length > 0 && countCuringRounds(p.values, isSequence) === 0)
-  const spoiled = all.filter(p => !points.includes(p))
+  const points = allPoints.filter(p => p.values.length > 0 && countCuringRounds(p.values, isSequence) === 0)
+  const spoiled = allPoints.filter(p => !points.includes(p))
   const label = over === 'plane' ? 'plane' : AXES[over].label
-  const left = spoiled.map(p => `${label} ${p.at} left out: spoiled${renderSpoiled([p.arm], quantity)}`)
+  const leftOutReasons = spoiled.map(p => `${label} ${p.at} left out: spoiled${renderSpoiledArms([p.arm], quantity)}`)
   const { isAtCap } = selection
   const arms = points.map(p => p.arm)
   const caveats = points.length > 0 ? renderCaveats({ arms, quantity, isAtCap, namedLimit: among.cpuLimitCores }) : []
   const answer = (/** @type {Finding} */ { status, why }) => ({
     status,
     ours: points.length > 0 ? renderPoints() : null,
-    reason: [why, ...caveats, ...left].filter(Boolean).join('; '),
+    reason: [why, ...caveats, ...leftOutReasons].filter(Boolean).join('; '),
   })
   const { least, find } = KINDS[shape]
   if (points.length < least)
     return answer({ status: NOT_TESTABLE, why: `${points.length} of the ${least} points that are needed` })
   const rounds = Math.min(...points.map(p => p.values.filter(value => value !== null).length))
-  const roundsLeast = findRoundsLeast(isSequence)
+  const roundsLeast = chooseRoundsLeast(isSequence)
   if (rounds < roundsLeast)
     return answer({ status: NOT_TESTABLE, why: `indicative only: ${rounds} rounds, ${roundsLeast} are needed` })
   const summarise = isSequence ? summariseSequence : summariseValues
@@ -97,21 +97,25 @@ export function testShape({ shape, quantity, over, among, tolerance }, summary) 
     return judgeRatios({ summary, quantity, a: x.arm, b: y.arm, ratios: divideRounds(x.values, y.values) })
   }
 
+  /**
+   * Renders the medians of the points, with the values of the axis and the shared conditions.
+   * @returns {string}
+   */
   function renderPoints() {
-    const { format, label: what } = CLAIM_QUANTITIES[quantity]
+    const { format, label: quantityLabel } = CLAIM_QUANTITIES[quantity]
     const medians = points.map(p => format(computeMedian(p))).join(', ')
-    const where = renderArmConditions(arms, { hasCap: isAtCap })
-    return `${what} ${medians} at ${label} ${points.map(p => p.at).join(', ')} (${where})`
+    const conditions = renderArmConditions(arms, { hasCap: isAtCap })
+    return `${quantityLabel} ${medians} at ${label} ${points.map(p => p.at).join(', ')} (${conditions})`
   }
 }
 
 /**
- * Judges the last point against the first; a step back between two neighbours leaves the direction only.
+ * Judges the last point against the first. A step back between two neighbours leaves the direction only.
  * @param {Series} series
  * @param {'higher' | 'lower'} direction
- * @returns {Finding}
+ * @returns {Finding} why: the factor from the first point to the last, or why it is not shown
  */
-function findDirection({ points, judgePoints }, direction) {
+function judgeDirection({ points, judgePoints }, direction) {
   const { ratio, verdict, why } = judgePoints(/** @type {Point} */ (points.at(-1)), points[0])
   if (verdict !== 'higher' && verdict !== 'lower') return { status: NOT_TESTABLE, why }
   const factor = `last over first ${formatRatio(ratio)}`
@@ -126,9 +130,9 @@ function findDirection({ points, judgePoints }, direction) {
 /**
  * Judges the largest median against the smallest, by the tolerance.
  * @param {Series} series
- * @returns {Finding}
+ * @returns {Finding} why: the factor between the two, or why it is not shown
  */
-function findFlat({ points, tolerance, judgePoints }) {
+function judgeFlat({ points, tolerance, judgePoints }) {
   const sorted = points.toSorted((x, y) => computeMedian(x) - computeMedian(y))
   const { ratio, verdict, why } = judgePoints(/** @type {Point} */ (sorted.at(-1)), sorted[0])
   if (verdict === 'invalid' || ratio.median === null || ratio.low === null) return { status: NOT_TESTABLE, why }
@@ -139,13 +143,14 @@ function findFlat({ points, tolerance, judgePoints }) {
 }
 
 /**
- * Finds how far rising points are off a straight line; points that fall, or show no difference, are judged by their direction.
- * @param {Series} series at numbers
- * @param {(off: Record<'median' | 'low' | 'high', number>, most: number) => Answer['status']} judge
- * @returns {Finding}
+ * Judges how far rising points are off a straight line. Points that fall, or show no difference, are judged by their direction.
+ * @param {Series} series its axis has numbers
+ * @param {(off: Record<'median' | 'low' | 'high', number>, most: number) => Answer['status']} judge chooses the status from the
+ *   median distance with its interval, and from the tolerance; all are fractions of the rise
+ * @returns {Finding} why: the distance with its interval, or why it is not shown
  */
-function findOffLine(series, judge) {
-  const rise = findDirection(series, 'higher')
+function judgeOffLine(series, judge) {
+  const rise = judgeDirection(series, 'higher')
   if (rise.status === NOT_TESTABLE || rise.status === 'contradicted') return rise
   const off = computeBend(series)
   if (off.low === null) return { status: NOT_TESTABLE, why: 'too few rounds have a value at every point' }
@@ -159,28 +164,34 @@ function findOffLine(series, judge) {
 /**
  * Computes for each round the largest distance of its points from their least-squares line, as a fraction of their range.
  * @param {Series} series
- * @returns the median over the rounds with its interval; a round that lacks a point counts as missing
+ * @returns {Quantity} over the rounds; a round that lacks a point has the value null
  */
 function computeBend({ points, summarise }) {
   const rounds = points[0].values.map((_, round) => {
     if (points.some(p => p.values[round] === null)) return null
-    const ys = points.map(p => [Number(p.at), Number(p.values[round])])
-    const line = linearRegressionLine(linearRegression(ys))
-    const heights = ys.map(([, y]) => y)
-    return Math.max(...ys.map(([x, y]) => Math.abs(y - line(x)))) / (Math.max(...heights) - Math.min(...heights))
+    const coordinates = points.map(p => [Number(p.at), Number(p.values[round])])
+    const line = linearRegressionLine(linearRegression(coordinates))
+    const heights = coordinates.map(([, y]) => y)
+    return (
+      Math.max(...coordinates.map(([x, y]) => Math.abs(y - line(x)))) / (Math.max(...heights) - Math.min(...heights))
+    )
   })
   return summarise(rounds)
 }
 
-/** @param {Point} point */
+/**
+ * Computes the median of a point's values over the rounds.
+ * @param {Point} point
+ * @returns {number}
+ */
 function computeMedian({ values }) {
   return Number(summariseValues(values).median)
 }
 
 /**
- * Tests a ratio. Reproduced: clearly on the same side of 1, the median within the tolerance. Direction only: outside
- * of the tolerance, or at another cap if only the direction carries over. Contradicted: clearly on the other side. Not testable:
- * the run has no such pair, no side is shown, or shards were compared that the control plane did not need.
+ * Tests a ratio. Reproduced: clearly on the same side of 1, the median within the tolerance. Direction only: outside of the
+ * tolerance, or at another CPU limit if only the direction carries over. Contradicted: clearly on the other side. Not testable:
+ * the run has no such pair, no difference is shown, or shards were compared that the control plane did not need.
  * @param {Ratio} relation
  * @param {Summary} summary
  * @returns {Answer} ours: null if the pair has no ratio
@@ -219,10 +230,10 @@ export function testRatio(
 }
 
 /**
- * Renders that the control plane did not bind with fewer shards, so that more cannot help.
+ * Renders that the control plane did not bind with fewer shards, so that more shards cannot help.
  * @param {SummaryArm[]} pair
  * @param {string} quantity
- * @returns {string | null} null: it did, or the shards do not differ
+ * @returns {string | null} null: it did bind, or the arms have the same number of shards
  */
 function renderUnboundByShards(pair, quantity) {
   const [fewer, more] = pair.toSorted((x, y) => (x.conditions.shards ?? 1) - (y.conditions.shards ?? 1))
@@ -231,12 +242,12 @@ function renderUnboundByShards(pair, quantity) {
 }
 
 /**
- * Tests a plateau. Reproduced: it begins at the same value. Direction only: at another. Contradicted: the quantity falls up to
- * the last value. Not testable: fewer than three values or a published one were not measured, intervals are missing or too wide,
- * or the control plane did not bind.
+ * Tests a plateau. Reproduced: it begins at the published value. Direction only: at another value. Contradicted: the quantity
+ * falls up to the last value. Not testable: fewer than three values or a published one were not measured, intervals are missing
+ * or too wide, or the control plane did not bind.
  * @param {Plateau} relation
  * @param {Summary} summary
- * @returns {Answer} ours: null if there are too few arms
+ * @returns {Answer} ours: null if fewer than three values were measured
  */
 export function testPlateau({ quantity, over, among, before, from }, summary) {
   const listArmValues = (/** @type {SummaryArm} */ arm) => listRoundValues(arm, quantity, among.service)
@@ -245,16 +256,16 @@ export function testPlateau({ quantity, over, among, before, from }, summary) {
   const [plateau] = findPlateau({ group: selection.series, across: over, quantity, seed: summary.run.seed })
   if (!plateau) return createUntestableAnswer('fewer than three values were measured')
   const { ratio, isSure, last } = plateau
-  const where = renderArmConditions(selection.series, { hasCap: selection.isAtCap })
+  const conditions = renderArmConditions(selection.series, { hasCap: selection.isAtCap })
   const { label } = CLAIM_QUANTITIES[quantity]
-  const ours = `${label} from ${plateau.from} on, ${formatRatio(ratio)} of the least (${where})`
+  const ours = `${label} from ${plateau.from} on, ${formatRatio(ratio)} of the least (${conditions})`
   if (!isSure)
     return createUntestableAnswer(
       ratio.low === null ? 'indicative only: too few rounds for an interval' : 'not clear',
       ours,
     )
   const measured = selection.series.filter(arm => listArmValues(arm).some(value => value !== null))
-  const missing = [before, from].filter(at => !measured.some(arm => findAxisValue(arm, over) === at))
+  const missing = [before, from].filter(at => !measured.some(arm => readAxisValue(arm, over) === at))
   if (missing.length > 0) return createUntestableAnswer(`no value at ${missing.join(' and ')}`, ours)
   const unbound = renderUnboundPhase({ arm: measured[0], quantity, over })
   if (unbound !== null) return createUntestableAnswer(unbound, ours)

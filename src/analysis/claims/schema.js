@@ -97,7 +97,8 @@ const relation = z
 
 /**
  * Creates the schema of a file of claims.
- * @param {string[]} [experiments] the known ones; absent: their names are not checked
+ * @param {string[]} [experiments] the known names; absent: names are not checked
+ * @returns a Zod schema; `WrittenClaims` is its type
  */
 export function createClaimsSchema(experiments) {
   const experiment = (experiments ? createNameSchema('experiment', experiments) : words).nullable()
@@ -132,10 +133,11 @@ export function createClaimsSchema(experiments) {
 }
 
 /**
- * Makes a schema of names; its error suggests the nearest.
+ * Creates a schema of names; its error suggests the nearest name.
  * @template {string} Name
- * @param {string} kind
+ * @param {string} kind of the names, for the error
  * @param {readonly Name[]} names
+ * @returns {z.ZodType<Name, string>}
  */
 function createNameSchema(kind, names) {
   const schema = z.string().refine(name => names.some(known => known === name), {

@@ -28,7 +28,10 @@ const MEANS_APART_MOST = 5
 // wrk counts times in classes of 0.2 %.
 const TIMER_SHARE = 0.005
 
-// EADDRNOTAVAIL, as k6, wrk and Node word it.
+/**
+ * Says whether a failure is EADDRNOTAVAIL, in the words of k6, wrk or Node.
+ * @returns {boolean}
+ */
 const isOutOfPorts = (/** @type {string} */ failure) => /assign requested address|EADDRNOTAVAIL/i.test(failure)
 const OUT_OF_PORTS =
   '; the machine of the load ran out of local ports, which is no fault of the plane: widen net.ipv4.ip_local_port_range'
@@ -72,7 +75,7 @@ export const ANSWER_GATES = [
     finds: 'an application that waited another service time than was asked for, or answered before it was over',
     isOfLoad: true,
     words: 'service time not kept',
-    find: findServiceTimeFaults,
+    find: checkServiceTimes,
   },
   {
     name: 'streams',
@@ -119,17 +122,18 @@ export const ANSWER_GATES = [
         ({ members, verified, ratePerSecond }) =>
           // Connections that are idle for longer than sidecars keep them count no more.
           hasBusyConnections({ ...record.trial.arm.load, ratePerSecond })
-            ? groupCopies(members).flatMap(copies => findBypassedSidecars(copies, { record, verified }))
+            ? groupCopies(members).flatMap(copies => checkPassage(copies, { record, verified }))
             : [],
       ),
   },
 ]
 
 /**
- * Says whether the gate `passage` needs the CPU of idle sidecars: each request has a new connection, and at this rate the CPU time
- * that proves work is so little that idle sidecars may use as much.
+ * Says whether the gate `passage` needs the CPU of idle sidecars: each request has a new connection, and at this rate the CPU
+ * time that proves work is so little that idle sidecars may use as much.
  * @param {Pick<TrialRecord['trial']['arm']['load'], 'connections' | 'ratePerSecond'>} load
- * @param {{ sidecars: number, arms?: number }} options arms: that share the rate
+ * @param {{ sidecars: number, arms?: number }} options sidecars: of one arm; arms: that share the rate
+ * @returns {boolean}
  */
 export function isIdleCpuNeeded({ connections, ratePerSecond }, { sidecars, arms = 1 }) {
   if (connections !== 'new' || ratePerSecond === undefined) return false
@@ -143,9 +147,10 @@ export function isIdleCpuNeeded({ connections, ratePerSecond }, { sidecars, arms
  */
 
 /**
- * Lists the hops of a sidecar: itself, or each pod that it serves, with the CPU time and connections of the one process.
+ * Lists the hops of a sidecar: the sidecar itself, or each pod that it serves, with the CPU time and connections of the one
+ * process.
  * @param {ProcessRecord} process
- * @returns {Hop[]}
+ * @returns {Hop[]} receivedBytes: undefined if the bytes of the hop were not counted
  */
 function listHops({ pods, ...process }) {
   const { service, copyOf, role, passages, receivedBytes, ...others } = process
@@ -158,13 +163,13 @@ function listHops({ pods, ...process }) {
 }
 
 /**
- * Finds sidecars that received less than their requests carry; [] if that cannot be known, since connections closed, or new ones
- * were too short for `ss` to see.
- * @param {Hop[]} copies
+ * Checks whether sidecars received fewer bytes than their requests carry.
+ * @param {Hop[]} copies of one service
  * @param {{ record: import('./gate.js').Measured, verified: number }} options verified: requests through them
- * @returns {(string | false)[]}
+ * @returns {(string | false)[]} false: no failure; []: not known, since connections closed, or new ones were too short for `ss`
+ *   to see
  */
-function findBypassedSidecars(copies, { record: { trial, window }, verified }) {
+function checkPassage(copies, { record: { trial, window }, verified }) {
   const received = copies.reduce((sum, p) => sum + (p.receivedBytes ?? Number.NaN), 0)
   const { requestBytes, responseBytes } = computeBodyBytes(trial.arm.load)
   // The bytes of closed connections are unknown. If each request has a new one, the kept ones still bring the answers.
@@ -176,7 +181,7 @@ function findBypassedSidecars(copies, { record: { trial, window }, verified }) {
   if (isNew && received === 0 && workSeconds > CONNECTION_LEAST_SECONDS * verified) return []
   const sentBytes = isNew ? 0 : requestBytes + countHeadBytes(trial.arm)
   const expected = (sentBytes + responseBytes) * verified * (copies[0].passages ?? 0)
-  const fair = expected / copies.length
+  const fairShareBytes = expected / copies.length
   return [
     received < PASSED_LEAST * expected &&
       `${renderProcessName(copies[0])} received ${received} bytes, and ${verified} verified requests carry ${expected} through it: they went past it`,
@@ -186,16 +191,17 @@ function findBypassedSidecars(copies, { record: { trial, window }, verified }) {
         pod.isPod &&
         verified >= POD_REQUESTS_LEAST * copies.length &&
         pod.receivedBytes != null &&
-        pod.receivedBytes < POD_LEAST * fair &&
-        `the proxy of the node received ${pod.receivedBytes} bytes in the pod of ${pod.service}, and its share of the ${verified} verified requests is ${Math.round(fair)}: they went past it`,
+        pod.receivedBytes < POD_LEAST * fairShareBytes &&
+        `the proxy of the node received ${pod.receivedBytes} bytes in the pod of ${pod.service}, and its share of the ${verified} verified requests is ${Math.round(fairShareBytes)}: they went past it`,
     ),
   ]
 }
 
 /**
- * Sums the CPU time of sidecars above that of idle ones; one process serves all pods, so that its time counts once.
+ * Sums the CPU time of sidecars above that of idle ones. One process serves all pods, so its time counts once.
  * @param {Hop[]} copies
  * @param {number} windowSeconds
+ * @returns {number} seconds
  */
 function sumCpuSeconds(copies, windowSeconds) {
   return copies.reduce((sum, { cpuSeconds, idleCpuCores, isPod }) => {
@@ -205,11 +211,11 @@ function sumCpuSeconds(copies, windowSeconds) {
 }
 
 /**
- * Finds how the service times of a trial differ from the configured ones.
+ * Checks whether the service times of a trial are the configured ones.
  * @param {import('./gate.js').Measured} record
- * @returns {(string | false)[]}
+ * @returns {(string | false)[]} false: no failure; []: no service time was configured, or no request was verified
  */
-function findServiceTimeFaults({ load, trial }) {
+function checkServiceTimes({ load, trial }) {
   const { requests = [] } = trial.arm.load
   const kinds = requests.map(kind => ({ weight: kind.weight, ...readServiceTime(kind) }))
   const timed = kinds.filter(({ meanMs }) => meanMs > 0)
@@ -236,8 +242,9 @@ function findServiceTimeFaults({ load, trial }) {
 }
 
 /**
- * Computes the mean and standard deviation of service times.
+ * Computes the mean and the standard deviation of service times.
  * @param {{ weight: number, meanMs: number, isExponential: boolean }[]} kinds
+ * @returns {{ mean: number, deviation: number }} in ms
  */
 function computeServiceTimeMoments(kinds) {
   const weights = kinds.reduce((sum, { weight }) => sum + weight, 0)
@@ -249,9 +256,10 @@ function computeServiceTimeMoments(kinds) {
 }
 
 /**
- * Counts the bytes that the head of a pipeline's own request has at least: its body may be empty, and its answer may come from the
- * pipeline.
+ * Counts the bytes that the head of a pipeline's own request has at least: its body may be empty, and its answer may come from
+ * the pipeline.
  * @param {TrialRecord['trial']['arm']} arm
+ * @returns {number} 0: the request is the kit's, or HTTP/2 compresses its head
  */
 function countHeadBytes({ load: { ownRequest }, conditions: { protocol } }) {
   // HTTP/2 compresses heads.
@@ -261,6 +269,7 @@ function countHeadBytes({ load: { ownRequest }, conditions: { protocol } }) {
 /**
  * Says whether each connection of the load has a request every ten seconds.
  * @param {TrialRecord['trial']['arm']['load']} load
+ * @returns {boolean}
  */
 function hasBusyConnections({ users, ratePerSecond, burst }) {
   return burst === null && (ratePerSecond === undefined || users <= SECONDS_IDLE * ratePerSecond)

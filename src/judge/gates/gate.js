@@ -21,17 +21,20 @@ import { groupBy } from '../../lib/group-by.js'
 export const USES = ['throughput', 'capacity', 'latency', 'cpuPerRequest', 'memory']
 
 /**
- * Says whether a use of a trial is spoiled.
+ * Says whether a gate spoils a use of a trial.
  * @param {Pick<TrialRecord, 'gates'>} record
  * @param {Use} use
+ * @returns {boolean}
  */
 export function isSpoiled({ gates }, use) {
   return gates.some(gate => gate.spoils.includes(use))
 }
 
 /**
+ * Lists the processes with a role.
  * @param {ProcessRecord[]} processes
  * @param {ProcessRecord['role']} role
+ * @returns {ProcessRecord[]} []: there are none
  */
 export function withRole(processes, role) {
   return processes.filter(p => p.role === role)
@@ -41,7 +44,7 @@ export function withRole(processes, role) {
  * Groups the processes of a service with those of its copies. Requests are balanced over copies, so gates add up their use.
  * @template {Pick<ProcessRecord, 'service' | 'copyOf'>} P
  * @param {P[]} processes
- * @returns {P[][]} a group for each service
+ * @returns {P[][]} one group for each service
  */
 export function groupCopies(processes) {
   return [...groupBy(processes, p => p.copyOf ?? p.service).values()]
@@ -50,6 +53,7 @@ export function groupCopies(processes) {
 /**
  * Lists the pods: the sidecars and applications of each service, with the cores that they use together.
  * @param {ProcessRecord[]} processes
+ * @returns {{ service: string, processes: ProcessRecord[], cpuCores: number }[]}
  */
 export function listPods(processes) {
   const members = processes.filter(({ role }) => role === 'sidecar' || role === 'application')
@@ -61,11 +65,13 @@ export function listPods(processes) {
 }
 
 /**
- * Splits processes or pods into those of the loud pair and those of the others, with the load that each side has. The loud pair
- * is the first of the link, of which the others are copies. One group if no pair is loud.
+ * Splits processes or pods into those of the loud pair and those of the others, with the load of each group. The loud pair is
+ * the first one of the link; the others are copies of it.
  * @template {Pick<ProcessRecord, 'copyOf'>} P
  * @param {Pick<TrialRecord, 'trial'> & { load: LoadResult }} record
  * @param {P[]} members
+ * @returns {{ members: P[], verified: number, ratePerSecond?: number }[]} the quiet group, then the loud one; one group if no
+ *   pair is loud; verified: requests in the window
  */
 export function splitLoudPair({ load, trial }, members) {
   const { loudPerSecond, ratePerSecond } = trial.arm.load
@@ -82,20 +88,29 @@ export function splitLoudPair({ load, trial }, members) {
 }
 
 /**
- * Says whether a process is of the loud pair, or serves it beside others. Such a one may be saturated.
+ * Says whether a process belongs to the loud pair, or serves it together with other pairs. Such a process may be saturated.
  * @param {Pick<TrialRecord, 'trial'>} record
  * @param {ProcessRecord} process
+ * @returns {boolean}
  */
 export function isServingLoudPair({ trial }, { role, copyOf }) {
   return trial.arm.load.loudPerSecond !== undefined && copyOf === null && (role === 'sidecar' || role === 'application')
 }
 
-/** @param {Pick<ProcessRecord, 'service' | 'role'>} process */
+/**
+ * Renders the name of a process: `gateway's sidecar`.
+ * @param {Pick<ProcessRecord, 'service' | 'role'>} process
+ * @returns {string}
+ */
 export function renderProcessName({ service, role }) {
   return `${service}'s ${role}`
 }
 
-/** Formats a share as `12 %`, or `0.12 %` below a hundredth. @param {number} share */
+/**
+ * Formats a fraction as `12 %`, or as `0.12 %` below a hundredth.
+ * @param {number} share
+ * @returns {string}
+ */
 export function renderFinePercent(share) {
   return `${(100 * share).toFixed(share < 0.01 ? 2 : 0)} %`
 }
@@ -114,10 +129,11 @@ export const GENERATOR_BOUND = 0.8
 const HOST_IDLE_LEAST = 0.05
 
 /**
- * Finds what bound a trial: the first condition that holds, else the rate of an open loop or the users of a closed one. Beside a
- * neighbour of the kit, which fills the machine by design, it is never `host`.
+ * Finds what bound a trial: the first condition that holds, else the rate of an open loop or the users of a closed one. A
+ * neighbour of the kit fills the machine by design, so beside one the result is never `host`.
  * @param {Pick<TrialRecord, 'processes' | 'generatorCpus' | 'loadHost'> & { idleFraction: number, kind: 'closed' |
- *   'open', podCpuCores?: number }} trial podCpuCores: quota of each sidecar together with its application
+ *   'open', podCpuCores?: number }} trial idleFraction: of the machine's CPU time; podCpuCores: quota of each sidecar together with its application
+ * @returns {BoundBy}
  */
 export function findTrialBound({ processes, generatorCpus, idleFraction, loadHost, kind, podCpuCores }) {
   const isFilled = withRole(processes, 'neighbour').length > 0
@@ -125,8 +141,8 @@ export function findTrialBound({ processes, generatorCpus, idleFraction, loadHos
   if (sidecars.some(p => p.cpuLimitCores !== null && p.cpuCores >= SIDECAR_BOUND * p.cpuLimitCores)) return 'sidecar'
   if (podCpuCores !== undefined && listPods(processes).some(pod => pod.cpuCores >= SIDECAR_BOUND * podCpuCores))
     return 'pod'
-  if (sidecars.some(p => findBusiestCores(p) >= WORKER_BOUND)) return 'worker'
-  if (withRole(processes, 'application').some(p => findBusiestCores(p) >= APPLICATION_BOUND)) return 'application'
+  if (sidecars.some(p => computeBusiestCores(p) >= WORKER_BOUND)) return 'worker'
+  if (withRole(processes, 'application').some(p => computeBusiestCores(p) >= APPLICATION_BOUND)) return 'application'
   const isGeneratorBound = (/** @type {ProcessRecord} */ p) =>
     p.cpuCores > GENERATOR_BOUND * generatorCpus || (p.throttledFraction ?? 0) > 0
   if (withRole(processes, 'generator').some(isGeneratorBound)) return 'generator'
@@ -136,14 +152,19 @@ export function findTrialBound({ processes, generatorCpus, idleFraction, loadHos
 }
 
 /**
- * Finds the seconds in which an arm got load: the turns of an interleaved arm, else the window; null: no window.
+ * Computes the seconds in which an arm got load: the turns of an interleaved arm, else the window.
  * @param {Pick<TrialRecord, 'load' | 'window'>} record
+ * @returns {number | null} null: there is no window
  */
 export function computeLoadSeconds({ load, window }) {
   return load?.interleaved?.seconds ?? window?.seconds ?? null
 }
 
-/** Says whether a machine had no CPU time to spare. @param {{ idleFraction: number }} host */
+/**
+ * Says whether a machine had less than 5 % of idle CPU time.
+ * @param {{ idleFraction: number }} host
+ * @returns {boolean}
+ */
 export function isCpuUsedUp({ idleFraction }) {
   return idleFraction < HOST_IDLE_LEAST
 }
@@ -151,9 +172,9 @@ export function isCpuUsedUp({ idleFraction }) {
 /**
  * Finds the cores of the busiest thread; if threads were not read, the mean of the workers that were asked for.
  * @param {ProcessRecord} process
- * @returns {number} 0: neither is known, and no thread can be called full
+ * @returns {number} 0: neither is known, so no thread can be called saturated
  */
-export function findBusiestCores({ busiestThreadCores, cpuCores, askedWorkers }) {
+export function computeBusiestCores({ busiestThreadCores, cpuCores, askedWorkers }) {
   if (busiestThreadCores !== null) return busiestThreadCores
   return askedWorkers === null ? 0 : cpuCores / Math.max(1, askedWorkers)
 }

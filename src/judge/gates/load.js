@@ -1,7 +1,7 @@
 import {
+  computeBusiestCores,
   computeLoadSeconds,
   ERRORS_MOST,
-  findBusiestCores,
   findTrialBound,
   GENERATOR_BOUND,
   isCpuUsedUp,
@@ -59,7 +59,7 @@ export const LOAD_GATES = [
     words: "Little's law broken",
     find: record => {
       const { users, sliceMs } = record.trial.arm.load
-      const underWay = countUsers(record)
+      const underWay = computeUsersUnderWay(record)
       // The last request of a slice may end in the next slice (kind `turns`).
       const overhang = sliceMs === undefined ? 1 : 1 + (record.load.distribution?.meanMs ?? 0) / sliceMs
       return [
@@ -92,8 +92,8 @@ export const LOAD_GATES = [
           (p.throttledFraction ?? 0) > 0 && 'the generator was throttled',
         ]),
         record.trial.arm.load.kind === 'closed' &&
-          (countUsers(record) ?? users) < USERS_SEEN_LEAST * users &&
-          `by rate × time ${countUsers(record)?.toFixed(1)} of ${users} users waited for answers: the others spent their time in the generator`,
+          (computeUsersUnderWay(record) ?? users) < USERS_SEEN_LEAST * users &&
+          `by rate × time ${computeUsersUnderWay(record)?.toFixed(1)} of ${users} users waited for answers: the others spent their time in the generator`,
         // A drop in the window makes all others seem late.
         load.lagP99Ms !== null &&
           countDroppedRequests(record) === 0 &&
@@ -164,7 +164,7 @@ export const LOAD_GATES = [
       if (!loud) return [`--loud ${loudPerSecond}: the generator counted no requests to the loud pair`]
       return [
         isNotLoud(record, loud) &&
-          `${renderLoudRequests(loud)}: nothing was loud beside the others, which answered ${Math.round(countQuietRequests(record))} each`,
+          `${renderLoudRequests(loud)}: nothing was loud beside the others, which answered ${Math.round(computeQuietRequests(record))} each`,
       ]
     },
   },
@@ -181,7 +181,7 @@ export const LOAD_GATES = [
         loud !== undefined &&
           !isNotLoud(record, loud) &&
           loud.verified < LOUD_LEAST * loud.due &&
-          findLoudBound(record) === null &&
+          findLoudPairBound(record) === null &&
           `${renderLoudRequests(loud)}: give a smaller --loud`,
       ]
     },
@@ -196,7 +196,7 @@ export const LOAD_GATES = [
     spoils: [],
     find: record => {
       const { loud } = record.load
-      const bound = loud === undefined ? null : findLoudBound(record)
+      const bound = loud === undefined ? null : findLoudPairBound(record)
       if (loud === undefined || bound === null) return []
       const shared = record.processes.some(p => p.pods && isServingLoudPair(record, p))
       return [
@@ -243,8 +243,8 @@ export const LOAD_GATES = [
       withRole(processes, 'application')
         .filter(p => !isInLoudPair({ trial }, p))
         .flatMap(p => [
-          findBusiestCores(p) >= APPLICATION_BUSY &&
-            `${renderProcessName(p)} was ${renderFinePercent(findBusiestCores(p))} busy (below 70 %)`,
+          computeBusiestCores(p) >= APPLICATION_BUSY &&
+            `${renderProcessName(p)} was ${renderFinePercent(computeBusiestCores(p))} busy (below 70 %)`,
           (p.throttledFraction ?? 0) > 0 && `${renderProcessName(p)} was throttled`,
         ]),
   },
@@ -326,10 +326,11 @@ export const LOAD_GATES = [
 ]
 
 /**
- * Renders the requests that were due where a rate asks for others; false: it asks for these, but for their rounding.
- * @param {string} place
- * @param {number} due
- * @param {{ ratePerSecond: number, seconds: number }} asked
+ * Renders the number of due requests if it is not what a rate asks for.
+ * @param {string} place where the requests go, with a leading space; empty: to all pairs
+ * @param {number} due requests that the generator counted as due
+ * @param {{ ratePerSecond: number, seconds: number }} asked seconds: of the window, with those that a burst adds
+ * @returns {string | false} false: the number is right, except for rounding
  */
 function renderOtherRate(place, due, { ratePerSecond, seconds }) {
   const expectedRequests = ratePerSecond * seconds
@@ -342,8 +343,9 @@ function renderOtherRate(place, due, { ratePerSecond, seconds }) {
 }
 
 /**
- * Renders the requests that the loud pair answered; older kits did not count failed ones.
+ * Renders the requests that the loud pair answered, with the failed ones if the kit counted them (older kits did not).
  * @param {NonNullable<Measured['load']['loud']>} loud
+ * @returns {string}
  */
 function renderLoudRequests({ due, verified, failed }) {
   const failures = failed === undefined ? '' : `, and ${failed} failed`
@@ -351,30 +353,33 @@ function renderLoudRequests({ due, verified, failed }) {
 }
 
 /**
- * Says whether the loud pair was not loud: no request was answered; fewer than half of those due, while no proxy was saturated; or,
- * at a saturated proxy, no more than of another pair.
+ * Says whether the loud pair was not loud: it answered no request; fewer than half of those due, while no proxy was saturated;
+ * or, at a saturated proxy, no more than another pair.
  * @param {Measured} record
  * @param {NonNullable<Measured['load']['loud']>} loud
+ * @returns {boolean}
  */
 function isNotLoud(record, { due, verified }) {
   if (verified === 0) return true
-  return findLoudBound(record) === null ? verified < NOT_LOUD_BELOW * due : verified <= countQuietRequests(record)
+  return findLoudPairBound(record) === null ? verified < NOT_LOUD_BELOW * due : verified <= computeQuietRequests(record)
 }
 
 /**
- * Counts the requests that a pair beside the loud one answered, on average.
+ * Computes how many requests a pair beside the loud one answered, on average.
  * @param {Measured} record
+ * @returns {number}
  */
-function countQuietRequests({ load, trial }) {
+function computeQuietRequests({ load, trial }) {
   return load.verified / Math.max(1, (trial.arm.conditions.pairs ?? 1) - 1)
 }
 
 /**
- * Finds what saturated the proxy of the loud pair, or the one that serves all pods. The machine and the generator are not asked.
+ * Finds what saturated the proxy of the loud pair, or the proxy that serves all pods. The machine and the generator are left
+ * out.
  * @param {Measured} record
- * @returns {import('../../model/types.ts').BoundBy | null} null: nothing, or only the kit's application
+ * @returns {import('../../model/types.ts').BoundBy | null} null: nothing, or only the application of the kit
  */
-function findLoudBound(record) {
+function findLoudPairBound(record) {
   const { processes, generatorCpus, trial } = record
   const bound = findTrialBound({
     processes: processes.filter(p => isServingLoudPair(record, p)),
@@ -388,20 +393,22 @@ function findLoudBound(record) {
 }
 
 /**
- * Says whether a process is of the loud pair and serves no other.
+ * Says whether a process belongs to the loud pair and serves no other pair.
  * @param {Pick<Measured, 'trial'>} record
  * @param {import('../../model/types.ts').ProcessRecord} process
+ * @returns {boolean}
  */
 function isInLoudPair(record, process) {
   return isServingLoudPair(record, process) && !process.pods
 }
 
 /**
- * Says whether all overflows of a process were requests to the loud pair, which are among its failed requests. Those of a proxy of
- * all pods are where no other request failed: overflows are counted from its start and failed requests in the window, so their
- * numbers cannot be compared.
+ * Says whether all overflows of a process were requests to the loud pair, which counts them as failed. For a proxy of all pods
+ * this holds if no other request failed: overflows are counted from its start and failed requests in the window, so the numbers
+ * cannot be compared.
  * @param {Measured} record
  * @param {import('../../model/types.ts').ProcessRecord} process
+ * @returns {boolean}
  */
 function areOfLoudPair(record, process) {
   if (!process.pods || !isServingLoudPair(record, process)) return isInLoudPair(record, process)
@@ -409,29 +416,35 @@ function areOfLoudPair(record, process) {
 }
 
 /**
- * Counts due requests of an open loop that did not start in the window, at most as many as the generator counted as dropped.
+ * Counts due requests of an open loop that did not start in the window. The result is at most the number that the generator
+ * counted as dropped.
  * @param {Measured} record
  * @param {number} [tolerance] requests that the edges of the window explain; by default one, and 0.2 %
  * @returns {number} 0: none, no more than `tolerance`, or there is no window
  */
-export function countDroppedRequests(record, tolerance = 1 + EDGE_FRACTION * countDueRequests(record)) {
+export function countDroppedRequests(record, tolerance = 1 + EDGE_FRACTION * computeDueRequests(record)) {
   const { dropped, verified, failed } = record.load
   const seconds = computeLoadSeconds(record)
   if (dropped === 0 || seconds === null) return 0
-  const missing = Math.round(countDueRequests(record) - verified - failed)
+  const missing = Math.round(computeDueRequests(record) - verified - failed)
   return missing > tolerance ? Math.min(missing, dropped) : 0
 }
 
-/** Counts the requests that the window should have. @param {Measured} record of an open loop */
-function countDueRequests(record) {
+/**
+ * Computes the requests that are due in the window.
+ * @param {Measured} record of an open loop
+ * @returns {number}
+ */
+function computeDueRequests(record) {
   return record.load.due ?? (record.trial.arm.load.ratePerSecond ?? 0) * Number(computeLoadSeconds(record))
 }
 
 /**
- * Counts requests under way by Little's law, rate × mean time; null: not measured.
+ * Computes the mean number of requests under way by Little's law, rate × mean time.
  * @param {Measured} record
+ * @returns {number | null} null: times were not measured, or there is no window
  */
-function countUsers(record) {
+function computeUsersUnderWay(record) {
   const { verified, distribution } = record.load
   const seconds = computeLoadSeconds(record)
   return distribution && seconds ? ((verified / seconds) * distribution.meanMs) / 1000 : null

@@ -8,6 +8,10 @@ import { listPods, renderFinePercent, renderProcessName } from './gate.js'
  */
 /** @import { ProcessRecord, TrialRecord } from '../../model/types.ts' */
 
+/**
+ * Sums numbers.
+ * @returns {number}
+ */
 const sumNumbers = (/** @type {number[]} */ values) => values.reduce((total, value) => total + value, 0)
 // Bounds of the gates below, which have them in words (`finds`). Shares are fractions.
 // hidden-quota: time that threads waited over the time that they ran, threads that wait on average, and the share of idle CPUs.
@@ -98,7 +102,7 @@ export const PROCESS_GATES = [
       'processes that waited for a CPU at least half as long again as they ran, without a cap of their own in the way, while 40 % of the CPUs that they may use were idle: a quota of a group that cannot be seen from here',
     words: 'held by a quota that cannot be seen',
     spoils: ['throughput', 'capacity', 'latency'],
-    find: findWaitingCpuSets,
+    find: checkCpuSets,
   },
   {
     name: 'workers',
@@ -125,7 +129,7 @@ export const PROCESS_GATES = [
       const lateShare = Math.min(lateSeconds, LATE_MOST_SECONDS) / (window?.seconds ?? Number.POSITIVE_INFINITY)
       return processes.flatMap(p => [
         ...(p.outside ?? []).map(at => `${at}, where ${renderProcessName(p)} is counted`),
-        findMiscount(p, lateShare),
+        renderMiscount(p, lateShare),
       ])
     },
   },
@@ -134,7 +138,7 @@ export const PROCESS_GATES = [
     finds:
       'a neighbour of the kit (`--neighbour`) that wanted less than 90 % of its CPU (run, or waited for a CPU), or ran more than 110 %',
     words: 'neighbour not as asked',
-    find: findFalseNeighbour,
+    find: checkNeighbour,
   },
   {
     name: 'spare-cpu',
@@ -169,11 +173,12 @@ export const PROCESS_GATES = [
 ]
 
 /**
- * Finds how a neighbour is not as planned. A thread that waits for a CPU wants it as much as one that runs; without the times
- * of waits, only a neighbour that burnt too much is found.
+ * Checks whether a neighbour used the CPU that was planned. A thread that waits for a CPU wants it as much as one that runs;
+ * without the times of waits, only a neighbour that used too much is found.
  * @param {Pick<TrialRecord, 'trial' | 'processes' | 'window'>} record
+ * @returns {(string | false)[]} false: no failure; []: no neighbour was planned
  */
-function findFalseNeighbour({ trial, processes, window }) {
+function checkNeighbour({ trial, processes, window }) {
   const { neighbourCores: cores } = trial.arm.conditions
   if (cores === undefined) return []
   const neighbour = processes.find(({ role }) => role === 'neighbour')
@@ -191,18 +196,19 @@ function findFalseNeighbour({ trial, processes, window }) {
 }
 
 /**
- * Finds CPU sets of two CPUs or more whose processes waited while CPUs were idle. The waits of processes that were throttled, or
- * that are in a pod with a quota, do not count.
+ * Checks each CPU set of two CPUs or more for processes that waited while CPUs were idle. The waits of processes that were
+ * throttled, or that are in a pod with a quota, do not count.
  * @param {Pick<TrialRecord, 'trial' | 'processes' | 'host' | 'window'>} record
+ * @returns {(string | false)[]} by CPU set; false: no failure
  */
-function findWaitingCpuSets({ trial: { arm }, processes, host, window }) {
-  return [...groupBy(processes, p => p.cpuSet)].map(([cpuSet, same]) => {
-    const free = same.filter(
+function checkCpuSets({ trial: { arm }, processes, host, window }) {
+  return [...groupBy(processes, p => p.cpuSet)].map(([cpuSet, ofCpuSet]) => {
+    const free = ofCpuSet.filter(
       p => !p.throttledFraction && !isInPod(arm, p.role) && p.threads.some(t => t.waitSeconds !== undefined),
     )
     const waited = sumNumbers(free.flatMap(p => p.threads.map(t => Math.max(0, t.waitSeconds ?? 0))))
     const waiting = waited / (window?.seconds ?? Number.NaN)
-    const used = sumNumbers(same.map(p => p.cpuCores))
+    const used = sumNumbers(ofCpuSet.map(p => p.cpuCores))
     // A CPU set is a list of ranges, such as `0-2,5`.
     const ranges = cpuSet.split(',').map(range => range.split('-').map(Number))
     const cpus = sumNumbers(ranges.map(([first, last = first]) => last - first + 1))
@@ -219,13 +225,13 @@ function findWaitingCpuSets({ trial: { arm }, processes, host, window }) {
 }
 
 /**
- * Renders how a group's CPU time differs from that of its processes.
+ * Renders how the CPU time of a group differs from that of its processes.
  * @param {ProcessRecord} process
  * @param {number} lateShare of the window, in which the reader may have been held up
  * @returns {string | false} false: within the tolerance, which grows with the processes and with `lateShare`; or above it,
  *   while a process that ended in the window took its CPU time with it
  */
-function findMiscount(process, lateShare) {
+function renderMiscount(process, lateShare) {
   const { byProcesses, threads } = process
   const cpuSeconds = byProcesses?.groupSeconds ?? process.cpuSeconds
   const byThreads = threads.reduce((sum, thread) => sum + Math.max(0, thread.cpuSeconds), 0)
@@ -235,10 +241,10 @@ function findMiscount(process, lateShare) {
   const slack = ACCOUNTING_SECONDS + TICKS_SECONDS * further + lateShare * Math.max(least, cpuSeconds)
   const isAbove = least - cpuSeconds > slack + ACCOUNTING_SHARE * least
   const isBelow = most !== null && cpuSeconds - Math.max(most, byThreads) > slack + ACCOUNTING_SHARE * cpuSeconds
-  const said = isAbove ? least : most
+  const processSeconds = isAbove ? least : most
   return (
     (isAbove || isBelow) &&
-    `the group of ${renderProcessName(process)} counted ${cpuSeconds.toFixed(2)} s of CPU time, and its processes used ${said?.toFixed(2)} s`
+    `the group of ${renderProcessName(process)} counted ${cpuSeconds.toFixed(2)} s of CPU time, and its processes used ${processSeconds?.toFixed(2)} s`
   )
 }
 
@@ -246,6 +252,7 @@ function findMiscount(process, lateShare) {
  * Says whether a process has a cap that the kubelet does not report.
  * @param {Pick<TrialRecord, 'samples'>} record
  * @param {ProcessRecord} process
+ * @returns {boolean}
  */
 function isCapUnread(record, { cpuLimitCores, cpuLimitReadBackCores }) {
   return isByKubelet(record) && cpuLimitCores !== null && cpuLimitReadBackCores === null
@@ -292,8 +299,9 @@ export const READING_GATES = [
 ]
 
 /**
- * Says whether CPU time is the kubelet's, which knows no caps and sockets.
+ * Says whether CPU time was read from the kubelet, which reports no caps and sockets.
  * @param {Pick<TrialRecord, 'samples'>} record
+ * @returns {boolean}
  */
 function isByKubelet({ samples }) {
   return samples?.source === 'kubelet'

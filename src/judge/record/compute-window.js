@@ -28,7 +28,7 @@ export function computeWindow({ observation, samples, armId }) {
       facts,
       start: { reading: first.readings[i], state: start.states[i], look: before[i] },
       end: { reading: last.readings[i], state: end.states[i], look: after[i] },
-      grownBytes: findGrowth({ samples, place: i, first, last }),
+      grownBytes: computeGrownBytes({ samples, place: i, first, last }),
       overflows: overflows[i],
       received: received?.[i] ?? null,
       closed: closedConnections?.[i] ?? null,
@@ -70,7 +70,8 @@ export function computeWindow({ observation, samples, armId }) {
  * @param {{ start: ObservationRecord['start']['host'], end: ObservationRecord['start']['host'], cpus: number, ownCores: number }} options
  *   start, end: clock ticks since boot; cpus: those that the kit may use; ownCores: used by the trial's processes on this machine,
  *   and by the kit
- * @returns idleFraction, stealFraction: from 0 to 1; foreignCores: used by other programs, at least 0
+ * @returns {NonNullable<TrialRecord['host']>} idleFraction, stealFraction: from 0 to 1; foreignCores: used by other programs,
+ *   at least 0
  */
 function computeHostUse({ start, end, cpus, ownCores }) {
   const share = (/** @type {'idle' | 'steal' | 'busy'} */ kind) => (end[kind] - start[kind]) / (end.total - start.total)
@@ -83,10 +84,12 @@ function computeHostUse({ start, end, cpus, ownCores }) {
 }
 
 /**
- * Finds by how many bytes anonymous memory grew in a window; null: it did not grow in each quarter, or a quarter has no reading.
- * @param {{ samples: Sample[], place: number, first: Sample, last: Sample }} options place: of the process; first, last: at the edges
+ * Computes by how many bytes anonymous memory grew in a window.
+ * @param {{ samples: Sample[], place: number, first: Sample, last: Sample }} options place: of the process in the readings;
+ *   first, last: the samples at the edges
+ * @returns {number | null} null: it did not grow in each quarter, or a quarter has no reading
  */
-function findGrowth({ samples, place, first, last }) {
+function computeGrownBytes({ samples, place, first, last }) {
   const readings = samples.flatMap(({ epochMs, readings }) => {
     const bytes = finiteOrNull(readings[place]?.anonBytes)
     return bytes !== null && epochMs >= first.epochMs && epochMs <= last.epochMs ? [{ epochMs, bytes }] : []
@@ -101,11 +104,11 @@ function findGrowth({ samples, place, first, last }) {
 }
 
 /**
- * Counts the samples of a window.
+ * Counts the samples of a window, and measures its gaps.
  * @param {Sample[]} samples
  * @param {Window} window
- * @returns {{ count: number, largestGapSeconds: number, missing: number }} largestGapSeconds: without a sample, the edges
- *   included; missing: readings with a number missing (NaN, since null is one that the kernel does not offer)
+ * @returns {{ count: number, largestGapSeconds: number, missing: number }} largestGapSeconds: the longest time without a
+ *   sample, the edges included; missing: readings with a number missing (NaN; null is a number that the kernel does not offer)
  */
 export function checkSamples(samples, { startMs, endMs }) {
   const inside = samples.filter(({ epochMs }) => epochMs >= startMs && epochMs <= endMs)
@@ -121,7 +124,11 @@ export function checkSamples(samples, { startMs, endMs }) {
   }
 }
 
-/** @param {ProcessRecord[]} processes */
+/**
+ * Sums the CPU cores of processes.
+ * @param {ProcessRecord[]} processes
+ * @returns {number} 0: there are none
+ */
 function sumCores(processes) {
   return processes.reduce((sum, p) => sum + p.cpuCores, 0)
 }
@@ -145,10 +152,11 @@ function sumCores(processes) {
  */
 
 /**
- * Makes the record of a process between the edges: counters are differences; memory is that of the end, but for `idleRssBytes`,
- * which is from before any load. The CPU limit is that of the edge at which it is not the one asked for, if there is such an edge.
+ * Creates the record of a process between the edges: counters are differences; memory is that of the end, except
+ * `idleRssBytes`, which is from before any load. The CPU limit is read back at both edges; if one edge does not have the
+ * requested limit, the record has its value.
  * @param {ProcessReadings} options
- * @returns {ProcessRecord}
+ * @returns {ProcessRecord} members that were not read are null or absent
  */
 export function createProcessRecord({
   facts,
@@ -162,7 +170,7 @@ export function createProcessRecord({
 }) {
   const [a, b] = [start.reading, end.reading]
   const seconds = b.atSeconds - a.atSeconds
-  const threads = threadsBetween(start.state.threads, end.state.threads)
+  const threads = computeThreadTimes(start.state.threads, end.state.threads)
   const periods = subtract(b.periods, a.periods)
   const throttled = subtract(b.throttledPeriods, a.throttledPeriods)
   const pods = facts.pods?.map((pod, i) => ({ ...pod, ...(receivedByPod && { receivedBytes: receivedByPod[i] }) }))
@@ -201,16 +209,18 @@ export function createProcessRecord({
 }
 
 /**
- * Returns a number that could be read, else null: a reading may be NaN.
+ * Replaces a number that could not be read (NaN, undefined) by null.
  * @param {number | null | undefined} value
+ * @returns {number | null}
  */
 export function finiteOrNull(value) {
   return typeof value === 'number' && Number.isFinite(value) ? value : null
 }
 
 /**
- * Computes the rise of a counter, below 0 if it fell; null: an end was not read.
- * @param {(number | null | undefined)[]} ends later, earlier
+ * Computes the rise of a counter.
+ * @param {(number | null | undefined)[]} ends the later and the earlier value
+ * @returns {number | null} below 0: the counter fell; null: one end was not read
  */
 export function subtract(...ends) {
   const [later, earlier] = ends.map(finiteOrNull)
@@ -218,11 +228,13 @@ export function subtract(...ends) {
 }
 
 /**
- * Computes CPU time from the counters of each process that is there at the end, and lists the groups that lacked one.
+ * Computes CPU time from the counters of each process that is there at the end, and lists the processes that were outside of
+ * the group.
  * @param {Edge['states'][number]} start
  * @param {Edge['states'][number]} end
- * @returns {Pick<ProcessRecord, 'byProcesses' | 'outside'>} byProcesses: at least its own time, at most with that of ended
- *   children (null: a process ended in the window); absent: no process was read; outside: absent if no group lacked one
+ * @returns {Pick<ProcessRecord, 'byProcesses' | 'outside'>} byProcesses: leastSeconds: the processes' own time; mostSeconds:
+ *   with that of their ended children, null: a process ended in the window; absent: no process was read; outside: absent if no
+ *   process was outside
  */
 function computeUsage(start, end) {
   const [before, after] = [start.usage ?? [], end.usage ?? []]
@@ -256,8 +268,9 @@ function computeUsage(start, end) {
  * Computes the times of threads in the window. A thread that began in it counts from 0; one that ended in it is left out.
  * @param {ThreadCpu[]} before
  * @param {ThreadCpu[]} after
+ * @returns {ThreadCpu[]} cpuSeconds, waitSeconds: in the window; waitSeconds: absent if it was not read
  */
-function threadsBetween(before, after) {
+function computeThreadTimes(before, after) {
   return after.map(({ waitSeconds, ...thread }) => {
     const earlier = before.find(t => t.id === thread.id)
     return {

@@ -8,7 +8,7 @@ export const DEATHS_MOST = 2
 
 /**
  * Lists the ids of interleaved arms whose sidecars died, each once. All records of a deployment have the same list of ended
- * processes, so the first is read; a sidecar that died without the id of its arm is not counted.
+ * processes, so only the first record is read. A sidecar that died without the id of its arm is not counted.
  * @param {TrialRecord[]} records of one deployment
  * @returns {string[]} []: none died, or an arm has its deployment alone
  */
@@ -17,16 +17,19 @@ export function listDeadArms(records) {
   return [...new Set(sidecars.flatMap(({ armId }) => armId ?? []))]
 }
 
-/** Creates a counter of the deployments in which the sidecars of each arm died, which leaves out those that died too often. */
+/**
+ * Creates a counter of the deployments in which the sidecars of each arm died, which leaves out those that died too often.
+ * @returns count: counts the deaths of a deployment; leaveOut: lists the trials that still run
+ */
 export function createDeaths() {
   /** @type {Map<string, number>} */
   const deathsByArm = new Map()
   return {
     /**
      * Counts the deaths of a deployment.
-     * @param {TrialRecord[]} records
-     * @returns {string[]} the ids of arms that are left out from the next deployment on; []: none,
-     *   or the sidecars of all arms died
+     * @param {TrialRecord[]} records of the deployment
+     * @returns {string[]} the ids of arms that are left out from the next deployment on; []: none, or the sidecars of all arms
+     *   died
      */
     count(records) {
       const dead = listDeadArms(records)
@@ -48,9 +51,9 @@ export function createDeaths() {
 }
 
 /**
- * Finds the arms that a run left out since their sidecars died, by id.
+ * Finds the arms that a run left out because their sidecars died too often.
  * @param {TrialRecord[]} records
- * @returns {Set<string>}
+ * @returns {Set<string>} their ids
  */
 export function findLeftOutArms(records) {
   const interleaved = records.filter(({ trial }) => trial.interleaving !== undefined)
@@ -59,8 +62,8 @@ export function findLeftOutArms(records) {
   deployments.forEach(deaths.count)
   const leftOut = deployments.flatMap(records => {
     const trials = records.map(({ trial }) => trial)
-    const going = new Set(deaths.leaveOut(trials))
-    return trials.filter(trial => !going.has(trial))
+    const goingTrials = new Set(deaths.leaveOut(trials))
+    return trials.filter(trial => !goingTrials.has(trial))
   })
   return new Set(leftOut.map(({ arm }) => arm.id))
 }

@@ -13,8 +13,10 @@ export const P99_REQUESTS = 1050
 export const QUANTILES = { p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99, p999: 0.999 }
 
 /**
- * Creates a function that makes rows of quantities with one form, each with a name, a label and a header, which is the name by default.
+ * Creates a function that creates sparse rows of quantities with the fields that they share. Each row has its own name, label
+ * and header, which is the name by default.
  * @param {Pick<QuantityRow, 'unit' | 'digits' | 'use'> & Partial<QuantityRow>} form
+ * @returns a function of a name, a label and a header; its rows lack `measure`, if the shared fields do
  */
 export function createRowFactory(form) {
   return (/** @type {string} */ name, /** @type {string} */ label, header = name) => ({
@@ -27,26 +29,32 @@ export function createRowFactory(form) {
 }
 
 /**
- * Splits records of one arm by round, in their order; []: a round without records.
+ * Splits the records of one arm by round.
  * @param {TrialRecord[]} records
- * @param {number} count
+ * @param {number} count of rounds
+ * @returns {TrialRecord[][]} by round, from the first on; []: the round has no records
  */
 export function splitRounds(records, count) {
   return Array.from({ length: count }, (_, i) => records.filter(r => r.trial.round === i + 1))
 }
 
-/** Counts the uses that a trial is good for; -1: it failed. @param {TrialRecord} record */
+/**
+ * Counts the uses that a trial is good for.
+ * @param {TrialRecord} record
+ * @returns {number} -1: the trial failed
+ */
 export function countGoodUses(record) {
   return record.outcome === 'failed' ? -1 : USES.filter(use => !isSpoiled(record, use)).length
 }
 
 /**
- * Lists the trials of a round whose numbers count. If a trial was exclusive, it is the one that is good for the most uses, and of
- * those the first: the rate of one trial says nothing beside the CPU time of another. Otherwise it is all of them, as in older
- * kits, which took each number from the first trial that had it.
+ * Lists the trials of a round whose numbers count. If a trial was exclusive, that is the one that is good for the most uses (of
+ * equals the first), since the rate of one trial says nothing beside the CPU time of another. Otherwise it is all of them, as
+ * in older kits, which read each number from the first trial that had it.
  * @template {{ trial: Pick<TrialRecord['trial'], 'isExclusive'> }} T
  * @param {T[]} trials of one arm and round
- * @param {(trial: T) => number} countGood uses
+ * @param {(trial: T) => number} countGood counts the uses that a trial is good for
+ * @returns {T[]} []: there are no trials
  */
 export function listCountedTrials(trials, countGood) {
   if (!trials.some(({ trial }) => trial.isExclusive)) return trials
@@ -54,10 +62,11 @@ export function listCountedTrials(trials, countGood) {
 }
 
 /**
- * Finds the value of a round: that of the first trial that counts, is good for a use and has a finite one; null: none has.
- * @param {TrialRecord[]} trials
- * @param {Use} use
- * @param {(record: TrialRecord) => number | null} measure
+ * Finds the value of a round: that of the first trial that counts, is good for a use and has a finite value.
+ * @param {TrialRecord[]} trials of one arm and round
+ * @param {Use} use that a trial must be good for
+ * @param {(record: TrialRecord) => number | null} measure reads the value of a trial; null: it has none
+ * @returns {number | null} null: no trial has one
  */
 export function findRoundValue(trials, use, measure) {
   const values = listCountedTrials(trials, countGoodUses)
@@ -68,9 +77,10 @@ export function findRoundValue(trials, use, measure) {
 }
 
 /**
- * Divides round by round, as many as `over` has; null: one of the two is null, missing or 0.
- * @param {(number | null)[]} over
- * @param {(number | null)[]} under
+ * Divides values round by round.
+ * @param {(number | null)[]} over numerators
+ * @param {(number | null)[]} under denominators
+ * @returns {(number | null)[]} as many as `over`; null: one of the two values is null, missing or 0
  */
 export function divideRounds(over, under) {
   return over.map((value, i) => (value && under[i] ? value / Number(under[i]) : null))
@@ -79,24 +89,27 @@ export function divideRounds(over, under) {
 /**
  * Lists the sidecars of a record.
  * @param {TrialRecord} record
- * @param {string | null} [service] null: of all
+ * @param {string | null} [service] null: the sidecars of all services
+ * @returns {ProcessRecord[]} []: there are none
  */
 export function listSidecars({ processes }, service = null) {
   return processes.filter(p => p.role === 'sidecar' && (service === null || p.service === service))
 }
 
 /**
- * Lists the sidecars that a window measures; []: an arm one of whose sidecars ends in the window.
+ * Lists the sidecars that a window measures.
  * @param {TrialRecord} record
- * @param {string | null} [service]
+ * @param {string | null} [service] null or absent: the sidecars of all services
+ * @returns {ProcessRecord[]} []: there are none, or one ends in the window
  */
 export function listMeasuredSidecars(record, service) {
   return record.trial.arm.conditions.ending ? [] : listSidecars(record, service)
 }
 
 /**
- * Computes verified requests per second under load; null: no load, or no window.
+ * Computes the verified requests per second under load.
  * @param {TrialRecord} record
+ * @returns {number | null} null: no load, or no window
  */
 export function ratePerSecond(record) {
   const seconds = computeLoadSeconds(record)
@@ -104,7 +117,7 @@ export function ratePerSecond(record) {
 }
 
 /**
- * Computes the cores of sidecars under load: those of arms in turns are scaled to their own turns.
+ * Computes the cores that sidecars use under load. Those of arms in turns are scaled to their own turns.
  * @param {TrialRecord} record
  * @param {string | null} [service] whose sidecar; by default all
  * @returns {number | null} null: there is no sidecar that counts (`listMeasuredSidecars`), or the CPU of one was not read
@@ -116,8 +129,9 @@ export function computeCoresUnderLoad(record, service) {
 }
 
 /**
- * Finds the rate of a closed loop that the sidecar bound; null: something else did, or it is no closed loop.
+ * Finds the rate of a closed loop that the sidecar bound.
  * @param {TrialRecord} record
+ * @returns {number | null} requests per second; null: something else bound it, or it is no closed loop
  */
 export function findCapacityPerSecond(record) {
   return record.boundBy === 'sidecar' && record.trial.arm.load.kind === 'closed' ? ratePerSecond(record) : null
@@ -126,16 +140,18 @@ export function findCapacityPerSecond(record) {
 /**
  * Reads the seconds from the start of a deployment to its first answer.
  * @param {TrialRecord} record
- * @returns {number | null} null: a rollout, an arm without sidecars or beside others in one deployment, or one that did not start
+ * @returns {number | null} null: a rollout, an arm without sidecars or beside others in one deployment, or one that did not
+ *   start
  */
 export function startSeconds({ phasesSeconds, trial, rollout }) {
   return !trial.arm.hasSidecars || trial.interleaving || rollout ? null : (phasesSeconds.start ?? null)
 }
 
 /**
- * Sums a value of processes; null: one is null, or there are no processes.
+ * Sums a value of processes.
  * @param {ProcessRecord[]} processes
- * @param {(p: ProcessRecord) => number | null} measure
+ * @param {(p: ProcessRecord) => number | null} measure reads the value of a process
+ * @returns {number | null} null: the value of one process is null, or there are no processes
  */
 export function sumValues(processes, measure) {
   const values = processes.map(measure)
@@ -143,9 +159,10 @@ export function sumValues(processes, measure) {
 }
 
 /**
- * Finds the largest value that is not null; null: there is none.
+ * Finds the largest value of processes that is not null.
  * @param {ProcessRecord[]} processes
- * @param {(p: ProcessRecord) => number | null} measure
+ * @param {(p: ProcessRecord) => number | null} measure reads the value of a process
+ * @returns {number | null} null: no process has one
  */
 export function findLargestValue(processes, measure) {
   const values = processes.flatMap(p => measure(p) ?? [])
@@ -153,7 +170,7 @@ export function findLargestValue(processes, measure) {
 }
 
 /**
- * Computes the CPU microseconds of processes for each verified request of the window, those of a loud pair included.
+ * Computes the CPU time of processes in microseconds for each verified request of the window, those of a loud pair included.
  * @param {TrialRecord} record
  * @param {ProcessRecord[]} processes
  * @returns {number | null} null: no request was verified, or the CPU of one process was not read
@@ -166,26 +183,29 @@ export function computeCpuPerRequestMicros(record, processes) {
 }
 
 /**
- * Finds a quantile of the recorded grid; null: not recorded.
+ * Finds a quantile of the response times in the recorded grid.
  * @param {TrialRecord} record
- * @param {number} q
+ * @param {number} q from 0 to 1
+ * @returns {number | null} null: it was not recorded
  */
 export function quantileMs({ load }, q) {
   return load?.distribution?.grid.find(([at]) => Math.abs(at - q) < 1e-9)?.[1] ?? null
 }
 
 /**
- * Lists the sizes of answers to the request of a pipeline, in bytes; []: not recorded, as by older kits.
+ * Lists the sizes of answers to the request of a pipeline, in bytes.
  * @param {TrialRecord[]} records
+ * @returns {number[]} ascending, each once; []: not recorded, as by older kits
  */
 export function listAnswerBytes(records) {
   return [...new Set(records.flatMap(({ answerBytes }) => answerBytes ?? []))].sort((a, b) => a - b)
 }
 
 /**
- * Says whether at least ten of so many requests are beyond a quantile.
+ * Says whether at least ten of the requests are beyond a quantile.
  * @param {number} requests
- * @param {number} q
+ * @param {number} q from 0 to 1
+ * @returns {boolean}
  */
 export function hasTail(requests, q) {
   return q < 1 && requests >= TAIL_REQUESTS / (1 - q)

@@ -102,7 +102,11 @@ export const k6 = {
   parseResult,
 }
 
-/** Creates the variables that the scripts of bench/k6 read. @param {LoadOptions} options */
+/**
+ * Creates the variables that the scripts of bench/k6 read.
+ * @param {LoadOptions} options
+ * @returns {Record<string, string | number | undefined>} by name
+ */
 function createVariables({ urls, certificate, host, load, tailMs, arms, seed }) {
   const { burst } = load
   return {
@@ -128,7 +132,8 @@ function createVariables({ urls, certificate, host, load, tailMs, arms, seed }) 
 
 /**
  * Renders the requests of pipelines as JSON.
- * @param {(import('../../model/types.ts').OwnRequest | null)[]} requests of each arm
+ * @param {(import('../../model/types.ts').OwnRequest | null)[]} requests of each arm; null: the arm has none
+ * @returns {string}
  * @throws {BenchError} if they are over ARGUMENT_MOST_BYTES together
  */
 function renderPipelineRequests(requests) {
@@ -141,14 +146,19 @@ function renderPipelineRequests(requests) {
   return text
 }
 
-/** Computes the bytes of the largest body that a load sends or receives. @param {Load} load */
+/**
+ * Computes the size of the largest body that a load sends or receives.
+ * @param {Load} load
+ * @returns {number} bytes
+ */
 function computeLargestBody({ payloadBytes = 0, requests = [] }) {
   return Math.max(payloadBytes, ...requests.flatMap(kind => [kind.requestBytes, kind.responseBytes]))
 }
 
 /**
  * Renders the kinds of requests of each arm as JSON, which bench/k6/requests.js reads.
- * @param {Load[]} loads
+ * @param {Load[]} loads of each arm
+ * @returns {string}
  */
 function renderRequests(loads) {
   const render = (/** @type {RequestKind} */ { requestHeaderBytes, serviceTime, chunks, ...kind }) => ({
@@ -160,8 +170,9 @@ function renderRequests(loads) {
 }
 
 /**
- * Chooses the script of bench/k6 that makes a load, by its name without `.js`.
+ * Chooses the script of bench/k6 that generates a load.
  * @param {Load} load
+ * @returns {string} its name without `.js`
  */
 function chooseScript({ kind, isInterleaved }) {
   if (kind === 'interleaved') return 'interleaved'
@@ -171,6 +182,7 @@ function chooseScript({ kind, isInterleaved }) {
 /**
  * Creates the variables of the addresses and the load of each arm, and of the order of slices if the load has a slice length.
  * @param {Pick<LoadOptions, 'load' | 'tailMs' | 'urls' | 'arms' | 'seed'>} options
+ * @returns {Record<string, string | number>} by name
  */
 function createInterleavedVariables({ load, tailMs, urls, arms = [{ urls, load }], seed = 0 }) {
   const { sliceMs } = load

@@ -18,8 +18,8 @@ const LOUD = 'loud pair: '
 const USED_STATISTICS = /^(?:count|avg|passes|matches|p\([\d.]+\))$/
 
 /**
- * Parses the result that the scripts of bench/k6 print when they end. k6 gives handleSummary a metric's numbers under
- * `values` (all 1.x), or beside its name and type (the machine-readable summary): both are read.
+ * Parses the result that the scripts of bench/k6 print when they end. k6 gives handleSummary a metric's numbers under `values`
+ * (all 1.x), or beside its name and type (the machine-readable summary): both are read.
  * @param {string} log of k6
  * @param {number} [place] of the arm among interleaved ones
  * @returns {LoadResult | null} null: it printed no result
@@ -27,10 +27,10 @@ const USED_STATISTICS = /^(?:count|avg|passes|matches|p\([\d.]+\))$/
  */
 export function parseResult(log, place = 0) {
   const lines = log.split('\n')
-  const at = lines.flatMap((line, i) => (line.startsWith('{"metrics":') ? [i] : []))[place] ?? -1
-  if (at < 0) return null
-  return readResultLine(at + 1, () => {
-    const { ownSeconds, ...result } = readResult(lines[at])
+  const lineIndex = lines.flatMap((line, i) => (line.startsWith('{"metrics":') ? [i] : []))[place] ?? -1
+  if (lineIndex < 0) return null
+  return readResultLine(lineIndex + 1, () => {
+    const { ownSeconds, ...result } = readResult(lines[lineIndex])
     const interleaved = ownSeconds && { interleaved: { seconds: ownSeconds, ...sumUserCounts(log, place) } }
     const errors = [...log.matchAll(/level=error msg="([^"]*)"/g)].map(match => match[1])
     const failures = errors.filter(error => !error.startsWith(LOUD)).slice(0, FAILURES_MOST)
@@ -41,10 +41,10 @@ export function parseResult(log, place = 0) {
 }
 
 /**
- * Reads a result without its failures, which are in other lines of the log. ownSeconds: seconds of the window in which an interleaved
- * arm had the load; absent: the arm was not interleaved.
+ * Parses a result without its failures, which are in other lines of the log.
  * @param {string} line JSON
  * @returns {Omit<LoadResult, 'failures' | 'loud'> & { loud?: ReturnType<typeof readLoudRequests>, ownSeconds?: number }}
+ *   ownSeconds: seconds of the window in which an interleaved arm had the load; absent: the arm was not interleaved
  */
 function readResult(line) {
   const { metrics, pieceMs = 0, pieces = [], ownSeconds } = assertResultShape(printed, JSON.parse(line))
@@ -84,10 +84,10 @@ function readResult(line) {
 }
 
 /**
- * Reads the number of requests of each kind; empty: the load has one kind.
+ * Reads the number of requests of each kind.
  * @param {Record<string, unknown>} metrics
- * @param {(name: string) => number} readMetricCount
- * @returns {Pick<LoadResult, 'kinds'>}
+ * @param {(name: string) => number} readMetricCount reads the count of a metric; 0 without it
+ * @returns {Pick<LoadResult, 'kinds'>} {}: the load has one kind
  */
 function readKinds(metrics, readMetricCount) {
   const names = Object.keys(metrics).filter(name => /^kind_\d+$/.test(name))
@@ -95,23 +95,24 @@ function readKinds(metrics, readMetricCount) {
 }
 
 /**
- * Counts requests to the loud pair, and to each other pair.
+ * Reads the numbers of requests to the loud pair, and to each other pair.
  * @param {Record<string, unknown>} metrics
- * @param {(name: string) => number} readMetricCount
+ * @param {(name: string) => number} readMetricCount reads the count of a metric; 0 without it
+ * @returns {{ due: number, verified: number, failed: number, quiet: number[] }} quiet: requests to each other pair
  */
 function readLoudRequests(metrics, readMetricCount) {
-  const quiet = Object.keys(metrics).filter(name => /^quiet_\d+$/.test(name))
+  const quietNames = Object.keys(metrics).filter(name => /^quiet_\d+$/.test(name))
   return {
     due: readMetricCount('loud_due'),
     verified: readMetricCount('loud_verified'),
     failed: readMetricCount('loud_failed'),
-    quiet: quiet.map((_, i) => readMetricCount(`quiet_${i}`)),
+    quiet: quietNames.map((_, i) => readMetricCount(`quiet_${i}`)),
   }
 }
 
 /**
  * Reads the bytes at the sockets of k6.
- * @param {(name: string) => number} readMetricCount
+ * @param {(name: string) => number} readMetricCount reads the count of a metric; 0 without it
  * @returns {NonNullable<LoadResult['wire']>}
  */
 function readWire(readMetricCount) {
@@ -123,8 +124,8 @@ function readWire(readMetricCount) {
 }
 
 /**
- * Reads the service times that were drawn.
- * @param {(name: string) => Record<string, number>} readMetricValues
+ * Reads the service times that the application reported.
+ * @param {(name: string) => Record<string, number>} readMetricValues reads the statistics of a metric by name
  * @returns {NonNullable<LoadResult['waited']>}
  */
 function readServiceTimes(readMetricValues) {
@@ -134,9 +135,9 @@ function readServiceTimes(readMetricValues) {
 }
 
 /**
- * Reads the requests in a burst; p99Ms null: none was answered. Of the metrics of response times, the last that the load has wins.
+ * Reads the requests of a burst. Of the metrics of response times, the last one that the load has wins.
  * @param {{ readMetricValues: (name: string) => Record<string, number>, readMetricCount: (name: string) => number }} metrics
- * @returns {NonNullable<LoadResult['burst']>}
+ * @returns {NonNullable<LoadResult['burst']>} p99Ms: null if no request was answered
  */
 function readBurst({ readMetricValues, readMetricCount }) {
   const times = {
@@ -150,11 +151,11 @@ function readBurst({ readMetricValues, readMetricCount }) {
 }
 
 /**
- * Sums the verified requests of an arm over users, for each tenth of a second of the window (each second in logs of older kits).
- * Each user logs its counts when it ends, with commas between the tenths of an arm and semicolons between arms. Returns `perTenth`, or
- * `perSecond` for such older logs.
+ * Sums the verified requests of an arm over users, for each tenth of a second of the window (each second in logs of older
+ * kits). Each user logs its counts when it ends, with commas between the tenths of an arm and semicolons between arms.
  * @param {string} log
  * @param {number} place of the arm
+ * @returns {{ perTenth: number[] } | { perSecond: number[] }} perSecond: in logs of older kits
  */
 function sumUserCounts(log, place) {
   /** @type {number[]} */
@@ -169,6 +170,7 @@ function sumUserCounts(log, place) {
 /**
  * Picks the statistics of a metric that the kit uses, in either form.
  * @param {z.infer<typeof metric>} written
+ * @returns {Record<string, number>} by name
  * @throws {Error} if one is not a number
  */
 function readNumbers({ values, ...beside }) {
@@ -179,10 +181,11 @@ function readNumbers({ values, ...beside }) {
 }
 
 /**
- * Computes the 99th percentile of how late requests started, in milliseconds; null: they were not timed. k6 does not number the
- * requests that it drops, so after a drop all seem late by as much: the least lateness is subtracted.
- * @param {Record<string, number>} lag
- * @param {number} dropped
+ * Computes the 99th percentile of how late requests started. k6 does not number the requests that it drops, so after a drop all
+ * seem late by as much: the least lateness is subtracted.
+ * @param {Record<string, number>} lag statistics of the metric
+ * @param {number} dropped how many requests k6 dropped
+ * @returns {number | null} milliseconds; null: they were not timed
  */
 function computeLagP99Ms(lag, dropped) {
   const p99 = lag['p(99)'] ?? null
@@ -192,7 +195,7 @@ function computeLagP99Ms(lag, dropped) {
 /**
  * Creates a point for each piece of the window.
  * @param {[number, number | null, number | null][]} pieces requests, p50 ms, p99 ms
- * @param {number} seconds of each
+ * @param {number} seconds of each piece
  * @returns {LoadPoint[]}
  */
 function createSeries(pieces, seconds) {
@@ -200,22 +203,23 @@ function createSeries(pieces, seconds) {
 }
 
 /**
- * Computes the distribution from the quantiles of a metric. A quantile just below another only corrects that one, and is left out.
+ * Computes the distribution from the quantiles of a metric. A quantile just below another only corrects that one, and is left
+ * out.
  * @param {Record<string, number>} values in ms
  * @returns {Distribution | null} null: no request was counted
  */
 function computeDistribution(values) {
   if (!values.count) return null
-  const all = Object.entries(values).flatMap(([name, ms]) => {
+  const quantiles = Object.entries(values).flatMap(([name, ms]) => {
     const percent = /^p\(([\d.]+)\)$/.exec(name)?.[1]
     return percent === undefined ? [] : [/** @type {[number, number]} */ ([Number(percent), ms])]
   })
   const isBelow = (/** @type {number} */ low, /** @type {number} */ percent) =>
     Math.abs(percent - low - BELOW_PERCENT) < BELOW_PERCENT / 10
-  const grid = all
-    .filter(([low]) => !all.some(([percent]) => isBelow(low, percent)))
+  const grid = quantiles
+    .filter(([low]) => !quantiles.some(([percent]) => isBelow(low, percent)))
     .map(([percent, ms]) => {
-      const below = all.find(([low]) => isBelow(low, percent))
+      const below = quantiles.find(([low]) => isBelow(low, percent))
       const correctedMs =
         below === undefined ? ms : computeQuantileMs({ percent, ms, belowMs: below[1], count: values.count })
       return /** @type {[number, number]} */ ([percent / 100, correctedMs])
@@ -230,10 +234,11 @@ const BELOW_PERCENT = 1e-7
 const DIGITS = 1e4
 
 /**
- * Computes the quantile by nearest rank, in milliseconds: the time of one of the requests. k6 interpolates between the two nearest ranks
- * (TrendSink.P): if half of the requests take 1 ms and half 100, its p50 is a time that none took. The slope down to a quantile
- * just below gives the distance of the two.
+ * Computes a quantile by nearest rank, so that it is the time of one of the requests. k6 interpolates between the two nearest
+ * ranks (TrendSink.P): if half of the requests take 1 ms and half 100, its p50 is a time that none took. The slope down to a
+ * quantile just below gives the distance of the two ranks.
  * @param {{ percent: number, ms: number, belowMs: number, count: number }} of count: of requests
+ * @returns {number} milliseconds
  */
 function computeQuantileMs({ percent, ms, belowMs, count }) {
   const q = percent / 100

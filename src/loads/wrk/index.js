@@ -41,7 +41,7 @@ export const wrk = {
     if (requests.length > 1) return 'this load has several kinds of requests, and wrk makes one'
     if (requests.some(({ requestBytes }) => requestBytes > most))
       return `wrk keeps the request of every user, of at most 1 MiB, and this load sends ${requests[0].requestBytes} bytes`
-    const bytes = findAnswerBytes(load)
+    const bytes = readAnswerBytes(load)
     if (bytes >= least && bytes <= most) return null
     return `wrk needs ${requests.length > 0 ? 'answers' : 'a payload'} of ${least} bytes to 1 MiB to tell its users apart, and this load has ${bytes}`
   },
@@ -57,7 +57,7 @@ export const wrk = {
     const variables = {
       users: arms ? load.users : load.users / threads,
       threads,
-      payloadBytes: findAnswerBytes(load),
+      payloadBytes: readAnswerBytes(load),
       warmupMs,
       windowMs,
       tailMs,
@@ -103,27 +103,32 @@ export const wrk = {
 /**
  * Creates the variables of interleaved arms: their addresses and payloads, and the order of slices.
  * @param {{ arms: { urls: string[], load: Load }[], load: Load, tailMs: number, seed?: number }} options
+ * @returns {Record<string, string>} by name
  */
 function createInterleavedVariables({ arms, load, tailMs, seed = 0 }) {
   const { sliceMs = 0 } = load
   const slices = countSlices(load, { sliceMs, tailMs })
   return {
     ARMS: arms.map(({ urls: [url] }) => new URL(url).host).join(','),
-    PAYLOADS: arms.map(arm => findAnswerBytes(arm.load)).join(','),
+    PAYLOADS: arms.map(arm => readAnswerBytes(arm.load)).join(','),
     ORDER: orderSlices({ arms: arms.length, slices, seed }),
     SLICE_MS: `${sliceMs}`,
   }
 }
 
-/** Finds the body bytes of the answers of a load with one kind of request. @param {Load} load */
-function findAnswerBytes({ payloadBytes = 0, requests }) {
+/**
+ * Reads the size of the answers of a load with one kind of request.
+ * @param {Load} load
+ * @returns {number} bytes of the body
+ */
+function readAnswerBytes({ payloadBytes = 0, requests }) {
   return requests ? requests[0].responseBytes : payloadBytes
 }
 
 /**
- * Renders the variables of the request of each arm; empty: it is the echoed POST.
+ * Renders the variables of the request of each arm.
  * @param {Load[]} loads
- * @returns {Record<string, string>}
+ * @returns {Record<string, string>} by name; {}: the request is the echoed POST
  */
 function renderRequests(loads) {
   const kinds = loads.flatMap(({ requests = [] }) => requests)
@@ -139,9 +144,10 @@ function renderRequests(loads) {
 }
 
 /**
- * Counts the threads: at most one for each CPU, and a divisor of the users, as wrk gives each thread equally many.
+ * Counts the threads: at most one for each CPU, and a divisor of the users, since wrk gives each thread equally many.
  * @param {number} cpus
  * @param {number} users
+ * @returns {number} at least 1
  */
 function countThreads(cpus, users) {
   let threads = Math.max(1, Math.min(cpus, users))

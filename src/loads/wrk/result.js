@@ -42,17 +42,17 @@ const report = z.object({
  * @throws {BenchError} if a line is damaged or missing
  */
 export function parseResult(log, place = 0) {
-  const all = log.split('\n').flatMap((line, i) => {
+  const reports = log.split('\n').flatMap((line, i) => {
     if (!line.startsWith('{"right":')) return []
     return [readResultLine(i + 1, () => assertResultShape(report, JSON.parse(line)))]
   })
-  if (all.length === 0) return null
+  if (reports.length === 0) return null
   const [, started] = /^ {2}(\d+) threads and /m.exec(log) ?? []
-  if (Number(started) !== all.length)
+  if (Number(started) !== reports.length)
     throw new BenchError(
-      `the result of the load is damaged: ${all.length} of ${started ?? 'an unknown number of'} threads are in it`,
+      `the result of the load is damaged: ${reports.length} of ${started ?? 'an unknown number of'} threads are in it`,
     )
-  const threads = all.filter(({ arm = 0 }) => arm === place)
+  const threads = reports.filter(({ arm = 0 }) => arm === place)
   const [{ ownMs, perTenth, perSecond }] = threads
   const sum = (/** @type {(thread: ThreadReport) => number} */ measure) =>
     threads.reduce((total, thread) => total + measure(thread), 0)
@@ -78,15 +78,15 @@ export function parseResult(log, place = 0) {
 }
 
 /**
- * Sums the service times that the application reported; empty: none.
+ * Sums the service times that the application reported.
  * @param {ThreadReport[]} threads
- * @returns {Pick<LoadResult, 'waited'>}
+ * @returns {Pick<LoadResult, 'waited'>} {}: it reported none
  */
 function sumServiceTimes(threads) {
-  const all = threads.flatMap(({ waited }) => waited ?? [])
-  const count = all.reduce((sum, waited) => sum + waited.count, 0)
+  const reported = threads.flatMap(({ waited }) => waited ?? [])
+  const count = reported.reduce((sum, waited) => sum + waited.count, 0)
   if (count === 0) return {}
-  const late = all.flatMap(waited => waited.late).toSorted((a, b) => a[0] - b[0])
+  const late = reported.flatMap(waited => waited.late).toSorted((a, b) => a[0] - b[0])
   // The value at the nearest rank.
   const findQuantileMs = (/** @type {number} */ q) => {
     let rank = Math.ceil(q * count)
@@ -96,7 +96,7 @@ function sumServiceTimes(threads) {
     }
     return late[late.length - 1][0]
   }
-  const meanMs = all.reduce((sum, { sumMs }) => sum + sumMs, 0) / count
+  const meanMs = reported.reduce((sum, { sumMs }) => sum + sumMs, 0) / count
   return { waited: { count, meanMs, lateP50Ms: findQuantileMs(0.5), lateP99Ms: findQuantileMs(0.99) } }
 }
 
@@ -115,13 +115,13 @@ const QUANTILES = [
 function computeDistribution({ classes, sumMicros }) {
   const count = classes.reduce((all, [, n]) => all + n, 0)
   if (count === 0) return null
-  const rising = classes.toSorted((a, b) => a[0] - b[0])
-  let at = 0
-  let below = rising[0][1]
+  const sorted = classes.toSorted((a, b) => a[0] - b[0])
+  let index = 0
+  let below = sorted[0][1]
   const grid = QUANTILES.map(q => {
     // A quantile is the value at the nearest rank.
-    while (below < Math.ceil(q * count)) below += rising[++at][1]
-    return /** @type {[number, number]} */ ([q, rising[at][0] / 1000])
+    while (below < Math.ceil(q * count)) below += sorted[++index][1]
+    return /** @type {[number, number]} */ ([q, sorted[index][0] / 1000])
   })
   return { count, meanMs: sumMicros / count / 1000, grid }
 }

@@ -30,8 +30,8 @@ export const NOT_OFFERED = {
 const buffer = Buffer.alloc(16384)
 
 /**
- * Opens the counters of a cgroup v1: one folder in each hierarchy (some may be the same). Without a memory controller there, the
- * memory of its processes is read from /proc.
+ * Opens the counters of a cgroup v1: one folder in each hierarchy (some may be the same). Without a memory controller there,
+ * the memory of its processes is read from /proc.
  * @param {Folders} folders
  * @returns {Counters}
  */
@@ -88,15 +88,20 @@ export function openCountersV2(folder) {
   })
 }
 
-/** Reads the quota of a group of cgroup v1, in cores; infinite: none. @param {string} folder */
+/**
+ * Reads the quota of a group of cgroup v1.
+ * @param {string} folder
+ * @returns {number} cores; Infinity: none
+ */
 export function readQuotaV1(folder) {
   const [quota, period] = ['quota', 'period'].map(name => readCgroupFile(folder, `cpu.cfs_${name}_us`)).map(parseNumber)
   return quota > 0 ? quota / period : Number.POSITIVE_INFINITY
 }
 
 /**
- * Reads the quota of a group of cgroup v2, in cores. It is infinite without a quota, as in the root, which has no cpu.max.
+ * Reads the quota of a group of cgroup v2.
  * @param {string} folder
+ * @returns {number} cores; Infinity: none, as in the root, which has no cpu.max
  */
 export function readQuotaV2(folder) {
   if (!existsSync(path.join(folder, 'cpu.max'))) return Number.POSITIVE_INFINITY
@@ -190,8 +195,8 @@ function openCounters({ folder, folders, paths, parseUsage, throttled, prefix, a
  * Does a read of a cgroup.
  * @template T
  * @param {string} folder
- * @param {() => T} act
- * @returns {T}
+ * @param {() => T} act reads
+ * @returns {T} the result of `act`
  * @throws {BenchError} when the group is gone (ENODEV, ENOENT); any other error as it is
  */
 export function readCgroup(folder, act) {
@@ -206,8 +211,8 @@ export function readCgroup(folder, act) {
 }
 
 /**
- * Opens a kernel file for many readings, since opening it for each costs twice as much, and more. Its text is ASCII, and is read
- * up to the size of the buffer.
+ * Opens a kernel file for many readings: opening it for each reading costs more than twice as much. Its text is ASCII, and is
+ * read up to the size of the buffer.
  * @param {string} file
  * @returns {{ read: () => string, close: () => void }}
  * @throws when the file cannot be opened, and `readCgroupFile` when it is gone
@@ -221,8 +226,9 @@ export function openCounterFile(file) {
 }
 
 /**
- * Lists the pids of a cgroup; 0 is a process of another pid namespace, []: it is empty.
+ * Lists the pids of a cgroup.
  * @param {string} folder
+ * @returns {number[]} 0: a process of another pid namespace; []: the group is empty
  * @throws when it is gone
  */
 export function readPids(folder) {
@@ -242,9 +248,10 @@ export function parseNumberAfter(text, name) {
 }
 
 /**
- * Finds where cgroups are mounted. The first mount of each counts, as those of a chroot may go. `v1` has the mounts by controller,
- * and is empty without version 1; `v2` is null without version 2.
- * @param {string} mountinfo as of proc(5)
+ * Parses where cgroups are mounted. The first mount of each counts, since those of a chroot may disappear.
+ * @param {string} mountinfo text of /proc/self/mountinfo, proc(5)
+ * @returns {{ v1: Map<string, any>, v2: string | null }} v1: mounts by controller, empty without version 1; v2: null without
+ *   version 2
  */
 export function parseMounts(mountinfo) {
   const v1 = new Map()
@@ -263,9 +270,10 @@ export function parseMounts(mountinfo) {
 }
 
 /**
- * Finds this process's path in a hierarchy; `/`: it is not listed.
+ * Finds this process's path in a hierarchy.
  * @param {string} text of /proc/self/cgroup
- * @param {string} controller empty for version 2
+ * @param {string} controller empty: version 2
+ * @returns {string} `/`: it is not listed
  */
 export function findCgroupPath(text, controller) {
   const line = text.split('\n').find(l => l.split(':')[1]?.split(',').includes(controller))
@@ -273,7 +281,7 @@ export function findCgroupPath(text, controller) {
 }
 
 /**
- * Joins a mount and this process's path. In a container the path may not exist there: then the mount is its group.
+ * Joins a mount and this process's path. In a container the path may not exist there: the group is then the mount.
  * @param {string} mount
  * @param {string} relative
  * @returns {string} without a slash at its end
@@ -284,8 +292,10 @@ export function joinExistingPath(mount, relative) {
 }
 
 /**
+ * Reads a file of a cgroup.
  * @param {string} folder
  * @param {string} name
+ * @returns {string}
  */
 function readCgroupFile(folder, name) {
   return readFileSync(path.join(folder, name), 'utf8')

@@ -10,10 +10,11 @@ import { countConnections, listListeners, listSocketInodes } from './sockets.js'
 const TICKS_PER_SECOND = 100
 
 /**
- * Makes the probe of a group of processes of this kernel, which share a network namespace. A process that was moved out of the
- * group is still measured.
+ * Creates the probe of a group of processes of this kernel, which share a network namespace. A process that was moved out of
+ * the group is still measured.
  * @param {object} options
- * @param {Pick<Probe, 'read' | 'readCpuLimitCores'> & { pids: () => number[], listOutside?: (pids: number[]) => string[] }} options.group
+ * @param {Pick<Probe, 'read' | 'readCpuLimitCores'> & { pids: () => number[], listOutside?: (pids: number[]) => string[] }}
+ *   options.group
  * @param {Endpoint[]} options.listens the addresses of its spec
  * @param {typeof listListeners} [options.listSockets] lists the sockets that listen in a process's network namespace
  * @returns {Probe}
@@ -43,7 +44,10 @@ export function createProbe({ group, listens, listSockets = listListeners }) {
     readUsage: () => listAlive().flatMap(readUsage),
     listOutside: () => group.listOutside?.(listAlive()) ?? [],
 
-    /** Sums resident and proportional set size, in bytes; null when a process has ended. */
+    /**
+     * Sums resident and proportional set size.
+     * @returns {{ rssBytes: number, pssBytes: number } | null} null: a process has ended
+     */
     readMemory() {
       const pids = group.pids()
       return callSafely(() => {
@@ -68,9 +72,11 @@ export function createProbe({ group, listens, listSockets = listListeners }) {
 }
 
 /**
- * Says whether a listening socket is at an endpoint. A socket of all addresses (`*`) is at 0.0.0.0 only, not at a single address.
+ * Says whether a listening socket is at an endpoint. A socket of all addresses (`*`) is only at 0.0.0.0, not at a single
+ * address.
  * @param {Endpoint} socket
  * @param {Endpoint} endpoint
+ * @returns {boolean}
  */
 export function isAt(socket, { address, port }) {
   return socket.address === (address === '0.0.0.0' ? '*' : address) && socket.port === port
@@ -78,9 +84,10 @@ export function isAt(socket, { address, port }) {
 
 /**
  * Reads the threads of a process with their CPU time and their waits for a CPU (Documentation/scheduler/sched-stats.rst).
- * Threads that end meanwhile are left out, and `waitSeconds` is absent if it cannot be read. The list is empty when the process
- * has ended, or the kernel keeps no such statistics.
+ * Threads that end meanwhile are left out.
  * @param {number} pid
+ * @returns {import('../../model/types.ts').ThreadCpu[]} waitSeconds: absent if it cannot be read; []: the process has ended, or
+ *   the kernel keeps no such statistics
  */
 export function readThreads(pid) {
   return listProcEntries(`/proc/${pid}/task`).flatMap(id => {
@@ -94,10 +101,10 @@ export function readThreads(pid) {
 }
 
 /**
- * Reads the CPU time of a process, to a clock tick, with that of threads that have ended (proc(5), stat): its own, and
- * that of children that it has waited for. Empty when the process has ended.
+ * Reads the CPU time of a process, to a clock tick, including that of threads that have ended (proc(5), stat): its own, and
+ * that of children that it has waited for.
  * @param {number} pid
- * @returns {import('../../model/types.ts').ProcessUsage[]}
+ * @returns {import('../../model/types.ts').ProcessUsage[]} one; []: the process has ended
  */
 export function readUsage(pid) {
   const [, rest] = /^\d+ \(.*\) (\S.*)$/s.exec(readProcFile(`/proc/${pid}/stat`)) ?? []

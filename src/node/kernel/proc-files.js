@@ -4,69 +4,79 @@ import { callSafely } from '../../lib/call-safely.js'
 /** @import { HostCpu } from '../../model/types.ts' */
 
 /**
- * Lists the entries of a folder of /proc; none when its process has ended.
+ * Lists the entries of a folder of /proc.
  * @param {string} folder
+ * @returns {string[]} []: its process has ended, or it cannot be read
  */
 export const listProcEntries = folder => callSafely(() => readdirSync(folder), /** @type {string[]} */ ([]))
 
 /**
- * Reads a file of /proc; empty when its process has ended, or it may not be read.
+ * Reads a file of /proc.
  * @param {string} file
+ * @returns {string} empty: its process has ended, or it cannot be read
  */
 export const readProcFile = file => callSafely(() => readFileSync(file, 'utf8'), '')
 
 /**
- * Reads a link of /proc; empty when its process has ended, or it may not be read.
+ * Reads a link of /proc.
  * @param {string} file
+ * @returns {string} empty: its process has ended, or it cannot be read
  */
 export const readProcLink = file => callSafely(() => readlinkSync(file), '')
 
 /**
- * Reads a field of /proc/PID/status; empty: there is no such field, or the process has ended.
+ * Reads a field of /proc/PID/status.
  * @param {number | 'self'} pid
  * @param {string} name
+ * @returns {string} empty: there is no such field, or the process has ended
  */
 export const readStatus = (pid, name) =>
   new RegExp(`^${name}:\\s+(.*)$`, 'm').exec(readProcFile(`/proc/${pid}/status`))?.[1] ?? ''
 
 /**
- * Sums a field of /proc/PID/status over processes, in bytes. A process without the field, or that has ended, adds 0.
+ * Sums a field of /proc/PID/status over processes. A process without the field, or that has ended, adds 0.
  * @param {number[]} pids
  * @param {string} name of a field in kB
+ * @returns {number} bytes
  */
 export const sumStatusBytes = (pids, name) =>
   pids.reduce((sum, pid) => sum + (Number.parseInt(readStatus(pid, name), 10) || 0) * 1024, 0)
 
 /**
- * Lists the pids of all processes, as text; []: the folder cannot be read.
- * @param {string} [proc] where /proc is
+ * Lists the pids of all processes.
+ * @param {string} [proc] the folder, for tests
+ * @returns {string[]} []: the folder cannot be read
  */
 export function listPids(proc = '/proc') {
   return listProcEntries(proc).filter(name => /^\d+$/.test(name))
 }
 
 /**
- * Says whether a process is stopped, by a signal or a debugger (proc(5), stat field 3); not if it has ended.
+ * Says whether a process is stopped, by a signal or a debugger (proc(5), stat field 3).
  * @param {number} pid
+ * @returns {boolean} false also: it has ended
  */
 export function isStopped(pid) {
   return /\) [Tt] /.test(readProcFile(`/proc/${pid}/stat`))
 }
 
 /**
- * Says, in words, that a process has as many files open as it may.
+ * Finds out whether a process has as many files open as it may.
  * @param {number} pid
- * @returns {string | null} null: it has fewer, shows neither its limit nor its files, or has ended
+ * @returns {string | null} a sentence for an error; null: it has fewer, shows neither its limit nor its files, or has ended
  */
 export function findFileLimit(pid) {
-  const most = Number(/^Max open files +(\d+)/m.exec(readProcFile(`/proc/${pid}/limits`))?.[1] ?? Number.NaN)
-  const open = listProcEntries(`/proc/${pid}/fd`).length
-  return open >= most ? `process ${pid} has ${open} files open, and may have ${most} (ulimit -n)` : null
+  const mostFiles = Number(/^Max open files +(\d+)/m.exec(readProcFile(`/proc/${pid}/limits`))?.[1] ?? Number.NaN)
+  const openFiles = listProcEntries(`/proc/${pid}/fd`).length
+  return openFiles >= mostFiles
+    ? `process ${pid} has ${openFiles} files open, and may have ${mostFiles} (ulimit -n)`
+    : null
 }
 
 /**
- * Says whether a process has closed all it had open: it is gone, or a zombie with one thread.
+ * Says whether a process has closed all its files: it is gone, or a zombie with one thread.
  * @param {number} pid
+ * @returns {boolean}
  */
 export function hasEnded(pid) {
   const threads = listProcEntries(`/proc/${pid}/task`)
@@ -74,8 +84,8 @@ export function hasEnded(pid) {
 }
 
 /**
- * Reads the clock ticks of all CPUs since the boot, from /proc/stat: idle with iowait, busy without interrupts, stolen, and all of
- * them with interrupts.
+ * Reads the clock ticks of all CPUs since the boot, from /proc/stat.
+ * @returns {HostCpu} idle: with iowait; busy: without interrupts; total: with interrupts
  * @throws when the file cannot be read
  */
 export function readHostCpu() {
@@ -102,8 +112,9 @@ export function parseHostCpu(stat) {
 }
 
 /**
- * Reads the whole number that is all of a file's text; NaN: the text is something else, or has more than 20 digits.
+ * Parses a text that is one whole number.
  * @param {string} text
+ * @returns {number} NaN: the text is something else, or has more than 20 digits
  */
 export function parseNumber(text) {
   return /^\d{1,20}\n?$/.test(text) ? Number(text) : Number.NaN

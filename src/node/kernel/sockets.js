@@ -20,8 +20,9 @@ export function listListeners(pid = 'self') {
 }
 
 /**
- * Lists the sockets that listen.
+ * Parses the listening sockets.
  * @param {{ tcp: string, tcp6: string }} texts of /proc/PID/net/tcp and tcp6, proc(5)
+ * @returns {{ address: string, port: number, inode: string }[]} address: `*` for a wildcard; []: none
  */
 export function parseListeners({ tcp, tcp6 }) {
   return [...parseSocketTable(tcp), ...parseSocketTable(tcp6)].map(({ address, port, inode }) => ({
@@ -32,8 +33,9 @@ export function parseListeners({ tcp, tcp6 }) {
 }
 
 /**
- * Lists the remote ends of the open connections over IPv4 of an endpoint of this network namespace; []: none.
+ * Lists the remote ends of the open IPv4 connections of an endpoint of this network namespace.
  * @param {Endpoint} endpoint
+ * @returns {string[]} as /proc/net/tcp writes them; []: none
  */
 export function listPeers({ address, port }) {
   const accepted = parseSocketTable(readProcFile('/proc/self/net/tcp'), ESTABLISHED)
@@ -41,9 +43,10 @@ export function listPeers({ address, port }) {
 }
 
 /**
- * Counts the established connections of processes of one network namespace, that of the first.
- * @param {number[]} pids none: 0
+ * Counts the established connections of processes of one network namespace, that of the first process.
+ * @param {number[]} pids []: the result is 0
  * @param {(pid: number) => string[]} listEstablished of createSocketTables()
+ * @returns {number}
  */
 export function countConnections(pids, listEstablished) {
   if (pids.length === 0) return 0
@@ -52,8 +55,9 @@ export function countConnections(pids, listEstablished) {
 }
 
 /**
- * Returns a function that lists the inodes of the established sockets of a process's network namespace. It reads the table of
- * each namespace once, so later calls list what was established at the first.
+ * Creates a function that lists the inodes of the established sockets of a process's network namespace. It reads the table of
+ * each namespace once, so later calls list what was established at the first call.
+ * @returns {(pid: number) => string[]}
  */
 export function createSocketTables() {
   /** @type {Map<string, string[]>} */
@@ -67,7 +71,10 @@ export function createSocketTables() {
   }
 }
 
-/** Reads the first and the last ephemeral port; those that are the kernel's default if they cannot be read. */
+/**
+ * Reads the range of ephemeral ports.
+ * @returns {{ first: number, last: number }} the kernel's default if it cannot be read
+ */
 export function readPortRange() {
   const [first = 32768, last = 60999] = (
     readProcFile('/proc/sys/net/ipv4/ip_local_port_range').match(/\d+/g) ?? []
@@ -76,22 +83,22 @@ export function readPortRange() {
 }
 
 /**
- * Says, in words, that the connections of this machine to one endpoint over IPv4 have used up most local ports. A closed
- * connection holds its port for a minute (TIME_WAIT), and the next connect fails with EADDRNOTAVAIL.
+ * Finds out whether the connections of this machine to one IPv4 endpoint have used up most local ports. A closed connection
+ * holds its port for a minute (TIME_WAIT), and the next connect fails with EADDRNOTAVAIL.
  * @param {{ tcp?: string, range?: ReturnType<typeof readPortRange> }} [known] tcp: text of /proc/net/tcp
- * @returns {string | null} null: fewer than PORTS_USED_UP of the range are in use
+ * @returns {string | null} a sentence for an error; null: fewer than PORTS_USED_UP of the range are in use
  */
 export function findPortShortage({ tcp = readProcFile('/proc/self/net/tcp'), range = readPortRange() } = {}) {
   const { first, last } = range
   /** @type {Map<string, number>} */
-  const used = new Map()
+  const countByPair = new Map()
   for (const [, from, port, to] of tcp.matchAll(/^ *\d+: ([0-9A-F]{8}):([0-9A-F]{4}) ([0-9A-F]{8}:[0-9A-F]{4}) /gim)) {
     const local = Number.parseInt(port, 16)
     if (local < first || local > last) continue
     const pair = `${from} ${to}`
-    used.set(pair, (used.get(pair) ?? 0) + 1)
+    countByPair.set(pair, (countByPair.get(pair) ?? 0) + 1)
   }
-  const [pair, count] = [...used].sort((a, b) => b[1] - a[1])[0] ?? ['', 0]
+  const [pair, count] = [...countByPair].sort((a, b) => b[1] - a[1])[0] ?? ['', 0]
   const ports = last - first + 1
   if (count < PORTS_USED_UP * ports) return null
   const [address, port] = pair.split(' ')[1].split(':')
@@ -99,8 +106,9 @@ export function findPortShortage({ tcp = readProcFile('/proc/self/net/tcp'), ran
 }
 
 /**
- * Collects the inodes of the sockets that processes hold, as text; a process whose files may not be read adds none.
+ * Lists the inodes of the sockets that processes hold. A process whose files cannot be read adds none.
  * @param {number[]} pids
+ * @returns {Set<string>}
  */
 export function listSocketInodes(pids) {
   const inodes = new Set()
@@ -114,8 +122,9 @@ export function listSocketInodes(pids) {
 }
 
 /**
- * Finds the first process that holds a socket, as `name (pid 12)`; null when /proc does not show it.
+ * Finds the first process that holds a socket.
  * @param {string} inode
+ * @returns {string | null} `name (pid 12)`; null: /proc does not show it
  */
 export function findOwner(inode) {
   for (const pid of listPids()) {
@@ -126,6 +135,7 @@ export function findOwner(inode) {
 
 /**
  * Counts the resets that this network namespace has sent (RFC 4022, tcpOutRsts): one for each refused connection, and others.
+ * @returns {number}
  * @throws when /proc/net/snmp cannot be read
  */
 export function countResets() {
@@ -133,7 +143,7 @@ export function countResets() {
 }
 
 /**
- * Reads the counters of TCP by their names (RFC 4022).
+ * Parses the counters of TCP by their names (RFC 4022).
  * @param {string} text of /proc/net/snmp: a line of names and one of values for each protocol
  * @returns {Record<string, number>}
  */
@@ -143,18 +153,19 @@ export function parseTcpCounters(text) {
 }
 
 /**
- * Lists the sockets of a state in a table of TCP sockets (proc(5), /proc/net/tcp).
+ * Parses the sockets of a state in a table of TCP sockets (proc(5), /proc/net/tcp).
  * @param {string} text
- * @param {string} [state]
+ * @param {string} [state] as the table has it; listening by default
+ * @returns {{ address: string, port: number, inode: string, remote: string }[]} []: none
  */
 function parseSocketTable(text, state = LISTEN) {
   // The state is followed by queues, timer, retransmits, user and timeout. Splitting every line of thousands of sockets
   // in other states would leave tens of MiB behind.
-  const line = new RegExp(
+  const pattern = new RegExp(
     `^ *\\d+: ([0-9A-F]{8}|[0-9A-F]{32}):([0-9A-F]{4}) +(\\S+) +${state}(?: +\\S+){5} +(\\d+)`,
     'gim',
   )
-  return [...text.matchAll(line)].map(([, hex, port, remote, inode]) => {
+  return [...text.matchAll(pattern)].map(([, hex, port, remote, inode]) => {
     return { address: decodeAddress(hex), port: Number.parseInt(port, 16), inode, remote }
   })
 }

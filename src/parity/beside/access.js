@@ -1,7 +1,7 @@
 import tls from 'node:tls'
 import { sendRequest } from '../../node/send.js'
 import { requestEcho } from './answers.js'
-import { findSecureEndpoint } from './corpus.js'
+import { chooseSecureEndpoint } from './corpus.js'
 import { NO_TLS } from './negotiation.js'
 import { PEERS, SERVERS } from './peers.js'
 import { PEER_PATH } from './upstreams.js'
@@ -40,27 +40,29 @@ const DIRECTIONS = {
 }
 
 /**
- * Renders what a configuration must refuse and accept in a direction, as a row's `expected`.
+ * Renders what a configuration must refuse and accept in a direction, as the `expected` of a row.
  * @param {Pick<Configuration, 'tls' | 'trafficPolicy'>} configuration
  * @param {Direction} direction
+ * @returns {string}
  */
 export function renderAccess({ tls, trafficPolicy }, direction) {
   if (tls === 'plaintext') return 'nobody refused: there is no TLS'
-  const end = direction === 'as an upstream' ? 'server' : 'client'
+  const peerEnd = direction === 'as an upstream' ? 'server' : 'client'
   const isPlainAccepted = direction === 'in permissive mode'
   const refused = Object.values(PEERS)
-    .filter(({ ends, acceptedUnder }) => ends.includes(end) && !acceptedUnder.includes(trafficPolicy))
+    .filter(({ ends, acceptedUnder }) => ends.includes(peerEnd) && !acceptedUnder.includes(trafficPolicy))
     .filter(({ options }) => !(isPlainAccepted && options === null))
-  const open = trafficPolicy === 'open' ? ["any identity of the mesh's CA accepted (open policy)"] : []
+  const openPolicyNote = trafficPolicy === 'open' ? ["any identity of the mesh's CA accepted (open policy)"] : []
   return [
     `${refused.map(({ name }) => name).join(', ')} refused`,
     ...(isPlainAccepted ? ['plaintext accepted'] : []),
-    ...open,
+    ...openPolicyNote,
   ].join('; ')
 }
 
 /**
- * Lists a connection of every peer to an inbound listener of either mode, and as an upstream. Without TLS, only that in plaintext.
+ * Lists the connections to try: of every peer to an inbound listener of either mode, and to every peer as an upstream. Without
+ * TLS it lists only those in plaintext to listeners.
  * @param {Pick<Configuration, 'tls' | 'trafficPolicy'>} configuration
  * @returns {Attempt[]}
  */
@@ -69,7 +71,7 @@ export function listAttempts({ tls, trafficPolicy }) {
   const clients = Object.values(PEERS).filter(
     ({ options, ends }) => ends.includes('client') && (hasTls || options === null),
   )
-  const createEntries = (
+  const createInboundAttempts = (
     /** @type {string} */ service,
     /** @type {Direction} */ direction,
     isPlaintextAccepted = !hasTls,
@@ -80,25 +82,25 @@ export function listAttempts({ tls, trafficPolicy }) {
       expected: renderAcceptance(
         peer.options === null ? isPlaintextAccepted : peer.acceptedUnder.includes(trafficPolicy),
       ),
-      run: (/** @type {Probed} */ rig) => enterAsPeer(rig, service, peer),
+      run: (/** @type {Probed} */ rig) => sendAsPeer(rig, service, peer),
     }))
   const upstreams = SERVERS.map(([upstream, peer]) => ({
     peer: peer.name,
     direction: /** @type {const} */ ('as an upstream'),
     expected: renderAcceptance(peer.acceptedUnder.includes(trafficPolicy)),
-    run: (/** @type {Probed} */ rig) => leaveToPeer(rig, upstream, peer),
+    run: (/** @type {Probed} */ rig) => sendToPeer(rig, upstream, peer),
   }))
   return [
-    ...createEntries('server', 'in strict mode'),
-    ...createEntries('permissive', 'in permissive mode', true),
+    ...createInboundAttempts('server', 'in strict mode'),
+    ...createInboundAttempts('permissive', 'in permissive mode', true),
     ...(hasTls ? upstreams : []),
   ]
 }
 
 /**
- * Makes all connections at the same time; one that throws is found as `failed: …`.
+ * Tries all connections at the same time.
  * @param {Probed} rig
- * @returns {Promise<Tried[]>}
+ * @returns {Promise<Tried[]>} found: `accepted`, `refused`, other words, or `failed: …` for one that throws
  */
 export function probeAccess(rig) {
   return Promise.all(
@@ -110,14 +112,19 @@ export function probeAccess(rig) {
 }
 
 /**
- * Lists the connections that ended otherwise than expected, a line each; []: none did.
+ * Lists the connections that ended otherwise than expected.
  * @param {Tried[]} tried
+ * @returns {string[]} one line for each; []: none did
  */
-export function listDifferences(tried) {
+export function listAccessDifferences(tried) {
   return tried.filter(({ found, expected }) => found !== expected).map(renderDifference)
 }
 
-/** @param {Tried} tried */
+/**
+ * Renders a connection that ended otherwise than expected.
+ * @param {Tried} tried
+ * @returns {string}
+ */
 const renderDifference = ({ peer, direction, found, expected }) =>
   `${peer}, ${direction}: ${found}, expected ${expected}`
 
@@ -129,22 +136,23 @@ const ACCEPTED_PLAINTEXT = /** @type {const} */ (['in strict mode', 'as an upstr
 /**
  * Says whether plaintext was accepted where a sidecar must speak mTLS, as a server or as a client. No mesh deploys that.
  * @param {Pick<import('../../model/types.ts').ParityRow, 'differences'>} row
+ * @returns {boolean}
  */
 export function takesPlaintext({ differences }) {
   return differences.some(line => ACCEPTED_PLAINTEXT.includes(line))
 }
 
 /**
- * Tries the peers, and makes a row for each direction.
+ * Tries the peers in each direction.
  * @param {Probed} rig
- * @returns {Promise<Row[]>}
+ * @returns {Promise<Row[]>} one row for each direction
  */
-export async function tryPeers(rig) {
+export async function probePeers(rig) {
   const { configuration } = rig
   const tried = await probeAccess(rig)
   const directions = /** @type {Direction[]} */ ([...new Set(tried.map(({ direction }) => direction))])
   return directions.map(direction => {
-    const differences = listDifferences(tried.filter(one => one.direction === direction))
+    const differences = listAccessDifferences(tried.filter(attempt => attempt.direction === direction))
     const expected = renderAccess(configuration, direction)
     const found = differences.length === 0 ? expected : `${differences.length} peers treated otherwise`
     const mode = direction === 'in permissive mode' && configuration.tls !== 'plaintext' ? { mode: 'permissive' } : {}
@@ -153,36 +161,36 @@ export async function tryPeers(rig) {
 }
 
 /**
- * Makes the row of handshakes: each refused peer must get an alert in its handshake, before it has sent a request.
+ * Tries the handshakes of refused peers: each must get an alert in its handshake, before it has sent a request.
  * @param {Probed} rig
  * @returns {Promise<Row>}
  */
-export async function tryHandshakes(rig) {
+export async function probeHandshakes(rig) {
   const { trafficPolicy } = rig.configuration
-  const endpoint = findSecureEndpoint(rig)
+  const endpoint = chooseSecureEndpoint(rig)
   const refused = Object.values(PEERS).filter(
     ({ ends, options, acceptedUnder }) =>
       ends.includes('client') && options !== null && !acceptedUnder.includes(trafficPolicy),
   )
   const handshakes = await Promise.all(
-    refused.map(peer => shakeHands(endpoint, createTlsOptions(peer, rig.credentials))),
+    refused.map(peer => probeHandshake(endpoint, createTlsOptions(peer, rig.credentials))),
   )
   const differences = refused.flatMap(({ name }, i) =>
     handshakes[i] === ALERT ? [] : [`${name}: ${handshakes[i]}, expected ${ALERT}`],
   )
   const expected = 'each refused peer gets an alert in its handshake'
-  const wrong = `${differences.length} refused peers get none in their handshake`
-  return { name: 'parity-handshakes', found: differences.length === 0 ? expected : wrong, expected, differences }
+  const failureText = `${differences.length} refused peers get none in their handshake`
+  return { name: 'parity-handshakes', found: differences.length === 0 ? expected : failureText, expected, differences }
 }
 
 /**
- * Sends a request as a peer, and says in words how it was treated. In plaintext it sends one of each method, unless they are calls of
- * gRPC.
+ * Sends a request to a sidecar as a peer: in plaintext one of each method, unless they are gRPC calls.
  * @param {Probed} rig
  * @param {string} service whose sidecar is called
  * @param {Peer} peer
+ * @returns {Promise<string>} `accepted`, `refused`, or other words for how the sidecar treated it
  */
-async function enterAsPeer(rig, service, peer) {
+async function sendAsPeer(rig, service, peer) {
   const options = peer.options === null ? undefined : createTlsOptions(peer, rig.credentials)
   const { protocol, tunnelPort } = rig.configuration
   const answers = await Promise.all(
@@ -199,13 +207,15 @@ async function enterAsPeer(rig, service, peer) {
     }),
   )
   const [first] = answers
-  const isOne = answers.every(({ words }) => words === first.words)
-  return isOne ? first.words : answers.map(({ method, words }) => `${method} ${words}`).join(', ')
+  const areEqual = answers.every(({ words }) => words === first.words)
+  return areEqual ? first.words : answers.map(({ method, words }) => `${method} ${words}`).join(', ')
 }
 
 /**
- * Renders what an error means. A connection that the sidecar has ended is a refusal; one that never came about, or stays open, is not.
+ * Renders what an error of a request means. A connection that the sidecar ended is a refusal; one that never came about, or
+ * stays open, is not.
  * @param {Error & { code?: string }} error
+ * @returns {string}
  */
 function renderRefusal({ code, message }) {
   if (/no answer within/.test(message)) return `neither answered nor refused within ${SEND_SECONDS} s`
@@ -213,6 +223,7 @@ function renderRefusal({ code, message }) {
 }
 
 /**
+ * Creates the options with which a peer connects.
  * @param {Peer} peer
  * @param {Probed['credentials']} credentials
  * @returns {tls.ConnectionOptions}
@@ -222,13 +233,13 @@ function createTlsOptions({ credential, options }, credentials) {
 }
 
 /**
- * Finds how a listener ends a connection over which no request comes, in words. In TLS 1.3 the client ends its part of the
+ * Makes a handshake without a request, and renders how the listener ends it. In TLS 1.3 the client ends its part of the
  * handshake before the server has checked its certificate, so the alert comes after that.
  * @param {import('../../model/types.ts').Endpoint} endpoint
  * @param {tls.ConnectionOptions} options
- * @returns {Promise<string>}
+ * @returns {Promise<string>} ALERT, `closed without an alert` or `kept open`
  */
-function shakeHands({ address, port }, options) {
+function probeHandshake({ address, port }, options) {
   return new Promise(resolve => {
     const socket = tls.connect({ host: address, port, rejectUnauthorized: false, ...options })
     const settle = (/** @type {string} */ outcome) => {
@@ -246,13 +257,14 @@ function shakeHands({ address, port }, options) {
 }
 
 /**
- * Sends a request by way of the client's sidecar to a peer that is an upstream, and says whether the sidecar accepted it. The
- * upstream notes a connection, and closes it: the sidecar answers 503, or 504 in HTTP/2 (HAProxy).
+ * Sends a request through the client's sidecar to a peer that is an upstream. The upstream notes a connection, and closes it:
+ * the sidecar then answers 503, or 504 in HTTP/2 (HAProxy).
  * @param {Probed} rig
- * @param {string} upstream
+ * @param {string} upstream the name of the peer's upstream
  * @param {Peer} peer
+ * @returns {Promise<string>} whether the sidecar accepted the peer: `accepted`, `refused` or the status of an unexpected answer
  */
-async function leaveToPeer(rig, upstream, { options }) {
+async function sendToPeer(rig, upstream, { options }) {
   // The scripts of FSM close the connection instead.
   const { status } = await requestEcho(rig, { host: upstream }).catch(() => ({ status: 503 }))
   // None of these peers answers. Which 5xx the sidecar gives then is tried in parity-answers.
@@ -261,7 +273,11 @@ async function leaveToPeer(rig, upstream, { options }) {
   return renderAcceptance(rig.observed.some(o => o.observer === upstream && (options !== null || o.tls === NO_TLS)))
 }
 
-/** Renders whether a peer is accepted. @param {boolean} isAccepted */
+/**
+ * Renders whether a peer is accepted.
+ * @param {boolean} isAccepted
+ * @returns {string}
+ */
 function renderAcceptance(isAccepted) {
   return isAccepted ? ACCEPTED : REFUSED
 }

@@ -3,9 +3,9 @@ import { countResets } from '../../node/kernel/sockets.js'
 import { sendRequest } from '../../node/send.js'
 import {
   CASES,
+  chooseExpectedStatus,
+  chooseHostEndpoint,
   EARLY_PATH,
-  findExpectedStatus,
-  findHostEndpoint,
   GRPC_CASES,
   IGNORED_HEADERS,
   PASSED_ON,
@@ -33,12 +33,13 @@ const LONE = { tries: 2, times: 3, timesMost: 30 }
 /** @typedef {{ name: string, run: (rig: Probed) => Promise<string[]> }} Check run: lists the differences; empty: it passed */
 
 /**
+ * Creates the check of a case of the corpus.
  * @param {{ name: string, request: Ask, expected: Partial<EchoedRequest> }} row
  * @returns {Check}
  */
 const checkCase = ({ name, ...row }) => ({
   name,
-  run: async rig => listDifferences(await requestEcho(rig, row.request), row.expected),
+  run: async rig => listAnswerDifferences(await requestEcho(rig, row.request), row.expected),
 })
 
 /** Checks that are the same for requests and gRPC calls. @type {Check[]} */
@@ -93,7 +94,7 @@ export const EARLY_ANSWER = {
   name: 'an answer that begins before its request has ended',
   run: async rig => {
     const body = 'e'.repeat(10 * 1024 * 1024)
-    return listDifferences(await requestEcho(rig, { host: 'echo', method: 'POST', path: EARLY_PATH, body }), {
+    return listAnswerDifferences(await requestEcho(rig, { host: 'echo', method: 'POST', path: EARLY_PATH, body }), {
       status: 200,
       body,
     })
@@ -112,7 +113,7 @@ export const CONNECT_TIMEOUT = {
       ['full', 'slow'].map(host => measureAnswer(() => requestEcho(rig, { host }))),
     )
     const differences = [slow, full].flatMap(({ answer }) =>
-      listDifferences(answer, { status: findExpectedStatus(504, rig.configuration), upstream: undefined }),
+      listAnswerDifferences(answer, { status: chooseExpectedStatus(504, rig.configuration), upstream: undefined }),
     )
     if (differences.length > 0) return [...new Set(differences)]
     if (full.seconds < CONNECT_SHARE_MOST * slow.seconds) return []
@@ -127,20 +128,20 @@ export const LONE_RETRY = createLoneRetry(({ sidecars, configuration: { protocol
 )
 
 /**
- * Creates a check of how often a refused connection is tried. The prober's kernel refuses each try by a reset, and counts other
- * resets with them. So the check must run alone, and is repeated up to LONE.timesMost times: the fewest resets are the sidecar's own
- * tries.
- * @param {(rig: Probed) => Promise<unknown>} knock sends to the upstream that refuses
+ * Creates a check of how often a refused connection is tried. The prober's kernel refuses each try with a reset, and counts
+ * other resets with them. The check must therefore run alone, and is repeated up to LONE.timesMost times: the fewest resets are
+ * the sidecar's own tries.
+ * @param {(rig: Probed) => Promise<unknown>} sendToRefusing sends a request or bytes to the upstream that refuses
  * @returns {Check}
  */
-export function createLoneRetry(knock) {
+export function createLoneRetry(sendToRefusing) {
   return {
     name: 'a refused connection, tried once more at the only endpoint',
     run: async rig => {
       let fewest = Number.POSITIVE_INFINITY
       for (let i = 0; i < LONE.times || (fewest > LONE.tries && i < LONE.timesMost); i++) {
         const before = countResets()
-        await knock(rig)
+        await sendToRefusing(rig)
         fewest = Math.min(fewest, countResets() - before)
       }
       return fewest === LONE.tries ? [] : [`${fewest} tries, expected ${LONE.tries}`]
@@ -153,12 +154,12 @@ export function createLoneRetry(knock) {
  * @param {Probed} rig
  * @param {Ask} request
  * @param {http.Agent} [agent] absent: a connection of its own
- * @returns {Promise<EchoedRequest & { extraHeaders: string[], localPort: number | undefined }>} extraHeaders: names of headers that
- * a sidecar added, without those that may differ
+ * @returns {Promise<EchoedRequest & { extraHeaders: string[], localPort: number | undefined }>} upstream: absent if a sidecar
+ *   answered itself; extraHeaders: names of headers that a sidecar added, without those that may differ
  * @throws if no answer comes in time, or the connection breaks
  */
 export async function requestEcho(rig, request, agent) {
-  const endpoint = findHostEndpoint(rig, `${request.host}`)
+  const endpoint = chooseHostEndpoint(rig, `${request.host}`)
   const { protocol } = rig.configuration
   const message = { ...request, protocol }
   const { status, body, headers, localPort } = await sendRequest(endpoint, message, {
@@ -182,9 +183,10 @@ export async function requestEcho(rig, request, agent) {
 }
 
 /**
- * Measures how long an answer takes, in seconds.
+ * Measures how long an answer takes.
  * @template T
- * @param {() => Promise<T>} getAnswer
+ * @param {() => Promise<T>} getAnswer sends the request
+ * @returns {Promise<{ answer: T, seconds: number }>}
  */
 async function measureAnswer(getAnswer) {
   const beganAt = performance.now()
@@ -195,6 +197,7 @@ async function measureAnswer(getAnswer) {
 /**
  * Says whether the shares of a split's upstreams fit its weights, by a chi-square test.
  * @param {Probed} rig
+ * @returns {Promise<boolean>}
  */
 async function isSplitRight(rig) {
   const agent = new http.Agent({ keepAlive: true })
@@ -222,17 +225,18 @@ async function isSplitRight(rig) {
 }
 
 /**
- * Lists the differences of an answer from the expected parts, a 503 without a reason, and headers that a sidecar added.
+ * Lists the differences of an answer from the expected one, a 503 without a reason, and headers that a sidecar added.
  * @param {EchoedRequest & { extraHeaders: string[] }} answer
- * @param {Partial<EchoedRequest>} expected parts that it lacks may be anything
+ * @param {Partial<EchoedRequest>} expected fields that it lacks may have any value
+ * @returns {string[]} []: none
  */
-function listDifferences(answer, expected) {
-  const wrong = Object.entries(expected).filter(
+function listAnswerDifferences(answer, expected) {
+  const wrongFields = Object.entries(expected).filter(
     ([name, value]) => answer[/** @type {keyof EchoedRequest} */ (name)] !== value,
   )
   const isMute = answer.status === 503 && answer.upstream === undefined && answer.body === ''
   return [
-    ...wrong.map(([name, value]) => {
+    ...wrongFields.map(([name, value]) => {
       // If a sidecar answers itself, the body says why.
       const why = name === 'status' && answer.upstream === undefined && answer.body
       const text = renderShortValue(answer[/** @type {keyof EchoedRequest} */ (name)])
@@ -244,18 +248,23 @@ function listDifferences(answer, expected) {
 }
 
 /**
- * Lists headers that did not arrive with their value; a proxy may have added its own behind a comma.
+ * Lists headers that did not arrive with their value. A proxy may have added its own value behind a comma.
  * @param {Record<string, string>} sent
  * @param {Record<string, unknown>} received
+ * @returns {string[]} []: all arrived
  */
 function listRemovedHeaders(sent, received) {
-  const isThere = (/** @type {string} */ name) => `${received[name]}`.split(', ').includes(sent[name])
+  const hasArrived = (/** @type {string} */ name) => `${received[name]}`.split(', ').includes(sent[name])
   return Object.keys(sent)
-    .filter(name => !isThere(name))
+    .filter(name => !hasArrived(name))
     .map(name => `${name} ${received[name] ?? 'removed'}, expected ${sent[name]}`)
 }
 
-/** @param {unknown} value */
+/**
+ * Renders a value, or the length of a text above 40 characters.
+ * @param {unknown} value
+ * @returns {string}
+ */
 function renderShortValue(value) {
   return typeof value === 'string' && value.length > 40 ? `${value.length} bytes` : `${value ?? 'none'}`
 }

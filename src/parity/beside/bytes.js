@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import net from 'node:net'
 import { isInTime } from '../../lib/wait.js'
 import { createLoneRetry, requestEcho } from './answers.js'
-import { findHostEndpoint, GREETING } from './corpus.js'
+import { chooseHostEndpoint, GREETING } from './corpus.js'
 
 /** The corpus of bytes: connections that every plane which carries bytes must carry alike. */
 /**
@@ -19,18 +19,18 @@ const SMALL_BYTES = 4096
 const CONNECTIONS = 20
 
 /**
- * Sends bytes to a host over a connection of its own and ends its half, and takes what comes until the other half is ended, for
- * CLOSE_SECONDS at most. It does not reject.
+ * Sends bytes to a host over a connection of its own, ends its half, and reads until the other half is ended, for at most
+ * CLOSE_SECONDS. It does not reject.
  * @param {Pick<Probed, 'sidecars' | 'configuration'>} rig
  * @param {object} options
  * @param {string} options.host
  * @param {Buffer | null} options.bytes null: it sends nothing, and does not end its half
  * @param {boolean} [options.isHeard] it sends only when something has come
- * @returns {Promise<{ got: Buffer, fault: string | null }>} got: all that came; fault: the error, or `still open after …`, null: the
- *   other half was ended
+ * @returns {Promise<{ got: Buffer, fault: string | null }>} got: all bytes that arrived; fault: the error, or `still open after
+ *   …`; null: the other half was ended
  */
 export async function exchangeBytes(rig, { host, bytes, isHeard = false }) {
-  const { address, port } = findHostEndpoint(rig, host)
+  const { address, port } = chooseHostEndpoint(rig, host)
   const socket = net.connect({ host: address, port, allowHalfOpen: true })
   /** @type {Buffer[]} */
   const chunks = []
@@ -93,9 +93,9 @@ export const CONNECT_TIMEOUT_OF_BYTES = {
 export const LONE_RETRY_OF_BYTES = createLoneRetry(rig => exchangeBytes(rig, { host: 'refused', bytes: null }))
 
 /**
- * Makes a check that `count` random bytes come back, once they were all sent.
+ * Creates a check that `count` random bytes come back after all were sent.
  * @param {string} name
- * @param {number} count
+ * @param {number} count of bytes
  * @returns {Check}
  */
 function checkEcho(name, count) {
@@ -125,7 +125,11 @@ async function listUnclosedDifferences(rig, host) {
   ]
 }
 
-/** @param {Buffer} bytes */
+/**
+ * Renders the number of bytes.
+ * @param {Buffer} bytes
+ * @returns {string}
+ */
 function renderByteCount(bytes) {
   return `${bytes.length} bytes`
 }

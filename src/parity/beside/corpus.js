@@ -25,30 +25,33 @@ export const GREETING = 'hello'
 const PORTS_APART = 100
 
 /**
- * Finds the port for bytes to a host. For a host that has none it is below `first`.
- * @param {number} first port of the listener
+ * Computes the port for bytes to a host.
+ * @param {number} first the first port, that of the listener
  * @param {string} host one of BYTE_HOSTS, or one that only the client's sidecar has
+ * @returns {number} below `first` for a host that has none
  */
-export function findBytePort(first, host) {
+export function computeBytePort(first, host) {
   const hosts = [...BYTE_HOSTS, 'refused', 'observed', 'p256', ...SERVERS.map(([name]) => name)]
   return first + PORTS_APART * hosts.indexOf(host)
 }
 
 /**
- * Finds the endpoint of the client's sidecar to which requests or bytes for a host are sent.
+ * Chooses the endpoint of the client's sidecar to which requests or bytes for a host are sent.
  * @param {{ sidecars: Record<string, Endpoint>, configuration: { protocol: string } }} rig
  * @param {string} host
+ * @returns {Endpoint}
  */
-export function findHostEndpoint({ sidecars, configuration }, host) {
+export function chooseHostEndpoint({ sidecars, configuration }, host) {
   const { address, port } = sidecars.client
-  return { address, port: configuration.protocol === 'tcp' ? findBytePort(port, host) : port }
+  return { address, port: configuration.protocol === 'tcp' ? computeBytePort(port, host) : port }
 }
 
 /**
- * Finds the endpoint at which the server's sidecar speaks TLS: at the tunnel's port, or that of its listener.
+ * Chooses the endpoint at which the server's sidecar speaks TLS: at the port of the tunnel, or that of its listener.
  * @param {{ sidecars: Record<string, Endpoint>, configuration: { tunnelPort?: number } }} rig
+ * @returns {Endpoint}
  */
-export function findSecureEndpoint({ sidecars, configuration: { tunnelPort } }) {
+export function chooseSecureEndpoint({ sidecars, configuration: { tunnelPort } }) {
   const { address, port } = sidecars.server
   return { address, port: tunnelPort ?? port }
 }
@@ -212,23 +215,26 @@ export const GRPC_CASES = CASES.filter(({ request: { method = 'POST', path = '/'
   return method === 'POST' && !isChunked && !path.startsWith('/status/')
 }).map(testCase => {
   const { expected } = testCase
-  const status = expected.status && findExpectedStatus(expected.status, { protocol: 'grpc' })
+  const status = expected.status && chooseExpectedStatus(expected.status, { protocol: 'grpc' })
   return status === expected.status ? testCase : { ...testCase, expected: { ...expected, status } }
 })
 
 /**
- * Finds the HTTP status to expect: for gRPC 503 in place of 504, as UNAVAILABLE stands for both, and else the same.
- * @param {number} status
+ * Chooses the HTTP status to expect: for gRPC 503 instead of 504, since UNAVAILABLE stands for both.
+ * @param {number} status of the corpus
  * @param {{ protocol: string }} configuration
+ * @returns {number}
  */
-export function findExpectedStatus(status, { protocol }) {
+export function chooseExpectedStatus(status, { protocol }) {
   return protocol === 'grpc' && status === 504 ? 503 : status
 }
 
 /**
- * Makes the case of a body that comes back. Getters make the body anew for each use, as one of 10 MiB would stay in memory.
- * @param {number} bytes
+ * Creates the case of a body that comes back. Getters create the body again for each use, since one of 10 MiB would stay in
+ * memory.
+ * @param {number} bytes length of the body
  * @param {{ isChunked: boolean }} framing
+ * @returns {(typeof CASES)[number]}
  */
 function createEchoCase(bytes, { isChunked }) {
   return {
@@ -243,10 +249,10 @@ function createEchoCase(bytes, { isChunked }) {
 }
 
 /**
- * Makes a route for all paths of a host, unless `more` says otherwise.
+ * Creates a route for all paths of a host, unless `more` has another prefix.
  * @param {string | null} host null: any
- * @param {Partial<Route>} more members of the route, but not its split
- * @param {[cluster: string, weight: number][]} split
+ * @param {Partial<Route>} more further fields of the route, but not its split
+ * @param {[cluster: string, weight: number][]} split clusters with their weights
  * @returns {Route}
  */
 export function createHostRoute(host, more, ...split) {

@@ -24,10 +24,11 @@ const WINDOW_BYTES = 1024 * 1024
 const { NGHTTP2_INTERNAL_ERROR } = http2.constants
 
 /**
- * Creates an HTTP/2 server that answers with the message that it got, and its name in a header, when it has the whole message;
- * at EARLY_PATH while it still gets it.
- * @param {string | null} name null: it answers nothing
+ * Creates an HTTP/2 server that answers with the message of the request, and its name in a header, when it has the whole
+ * message; at EARLY_PATH already while the message arrives.
+ * @param {string | null} name of the upstream; null: it does not answer
  * @param {(path: string) => void} note is called with the path of each stream
+ * @returns {http2.Http2Server} not listening yet
  */
 export function serveGrpc(name, note) {
   const server = http2.createServer({
@@ -51,7 +52,7 @@ export function serveGrpc(name, note) {
 }
 
 /**
- * Answers one stream, as its path says.
+ * Answers one stream as its path demands (GRPC_PATHS).
  * @param {http2.ServerHttp2Stream} stream
  * @param {{ name: string, path: string, headers: http2.IncomingHttpHeaders }} request name: that of the upstream
  */
@@ -61,12 +62,12 @@ async function answerStream(stream, { name, path, headers }) {
   const chunks = isEarly ? [] : await stream.toArray()
   if (path.startsWith(GRPC_PATHS.reset)) return stream.close(NGHTTP2_INTERNAL_ERROR)
   const { 'x-nonce': nonce = '', 'x-long': long } = headers
-  const is = { 'x-upstream': name, 'x-path': path, 'x-method': headers[':method'] }
-  const answerHeaders = { ':status': 200, 'content-type': 'application/grpc', ...is }
-  const [, only] = path.split(GRPC_PATHS.only)
-  if (only)
+  const echoHeaders = { 'x-upstream': name, 'x-path': path, 'x-method': headers[':method'] }
+  const answerHeaders = { ':status': 200, 'content-type': 'application/grpc', ...echoHeaders }
+  const [, statusOnly] = path.split(GRPC_PATHS.only)
+  if (statusOnly)
     return stream.respond(
-      { ...answerHeaders, 'grpc-status': only, 'grpc-message': encodeURI(REASON) },
+      { ...answerHeaders, 'grpc-status': statusOnly, 'grpc-message': encodeURI(REASON) },
       { endStream: true },
     )
   stream.respond(

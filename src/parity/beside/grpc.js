@@ -105,9 +105,9 @@ export const CANCELLATION = createCallCheck('a call that the client cancels', as
  */
 
 /**
- * Makes a check whose calls share one connection to the client's sidecar.
+ * Creates a check whose calls share one connection to the client's sidecar.
  * @param {string} name
- * @param {(own: { ask: AskOne, rig: Probed }) => Promise<string[]>} run
+ * @param {(own: { ask: AskOne, rig: Probed }) => Promise<string[]>} run lists the differences; []: it passed
  * @returns {Check}
  */
 function createCallCheck(name, run) {
@@ -131,8 +131,10 @@ function createCallCheck(name, run) {
 }
 
 /**
- * Cancels a call once it has come to the upstream, and returns its path, and the differences: none if it came and was not answered.
+ * Cancels a call after it has arrived at the upstream.
  * @param {{ ask: AskOne, rig: Probed }} options
+ * @returns {Promise<{ path: string, differences: string[] }>} path: of the call; differences: []: it arrived, and was not
+ *   answered
  */
 async function cancelCall({ ask, rig }) {
   const path = `${GRPC_PATHS.hang}${randomBytes(8).toString('hex')}`
@@ -152,17 +154,19 @@ async function cancelCall({ ask, rig }) {
 }
 
 /**
- * Says whether the upstream notes a path in time.
+ * Says whether the upstream notes a path within 5 s.
  * @param {Probed} rig
  * @param {string} path
+ * @returns {Promise<boolean>}
  */
 function isNoted(rig, path) {
   return isInTime(() => rig.hasGot(path), NOTE)
 }
 
 /**
- * Lists the differences of one more call over the same connection, which a failed one must leave whole.
+ * Lists the differences of one more call over the same connection, which must survive a failed call.
  * @param {AskOne} ask
+ * @returns {Promise<string[]>} []: none
  */
 async function listDifferencesAfter(ask) {
   const { code, body } = await ask('/', { body: 'after' })
@@ -173,6 +177,7 @@ async function listDifferencesAfter(ask) {
  * Lists the expected fields in which values differ.
  * @param {Record<string, unknown>} actual
  * @param {Record<string, unknown>} expected
+ * @returns {string[]} []: none
  */
 function listFieldDifferences(actual, expected) {
   return Object.keys(expected)
@@ -180,7 +185,11 @@ function listFieldDifferences(actual, expected) {
     .map(name => `${name} ${renderShortValue(actual[name])}, expected ${renderShortValue(expected[name])}`)
 }
 
-/** @param {unknown} value */
+/**
+ * Renders a value, or the length of a text above 60 characters.
+ * @param {unknown} value
+ * @returns {string}
+ */
 function renderShortValue(value) {
   return typeof value === 'string' && value.length > 60 ? `${value.length} bytes` : `${value}`
 }

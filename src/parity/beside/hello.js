@@ -29,14 +29,18 @@ const NAMES = new Map([
   [0x11ec, 'X25519MLKEM768'],
 ])
 const NUMBERS = new Map([...NAMES].map(([number, name]) => [name, number]))
+/**
+ * Renders a group of the key exchange by its name, or by its number if it has none here.
+ * @returns {string}
+ */
 const renderGroupName = (/** @type {number} */ number) => NAMES.get(number) ?? `group 0x${number.toString(16)}`
 
 /**
- * Reads which of some groups a server chooses. The hello offers the groups without a key share of any, so the server must name
- * the one that it wants (HelloRetryRequest).
+ * Reads which of some groups a server chooses. The hello offers the groups without a key share, so the server must name the one
+ * that it wants (HelloRetryRequest).
  * @param {Endpoint} endpoint
  * @param {string[]} groups names of NAMES
- * @returns {Promise<string | null>} null: an alert, no answer within 5 s, or no group in it
+ * @returns {Promise<string | null>} null: an alert, no answer within 5 s, or an answer without a group
  */
 export function readServerGroup({ address, port }, groups) {
   return new Promise(resolve => {
@@ -53,13 +57,17 @@ export function readServerGroup({ address, port }, groups) {
     socket.on('data', data => {
       bytes = Buffer.concat([bytes, data])
       if (bytes[0] === ALERT) settle(null)
-      else if (isWhole(bytes)) settle(parseServerGroup(bytes))
+      else if (hasWholeRecord(bytes)) settle(parseServerGroup(bytes))
     })
   })
 }
 
-/** Says whether bytes contain the whole of the first record. @param {Buffer} bytes */
-export function isWhole(bytes) {
+/**
+ * Says whether bytes contain the whole first record.
+ * @param {Buffer} bytes
+ * @returns {boolean}
+ */
+export function hasWholeRecord(bytes) {
   return bytes.length >= RECORD_HEAD_BYTES && bytes.length >= RECORD_HEAD_BYTES + bytes.readUInt16BE(3)
 }
 
@@ -73,15 +81,16 @@ export const parseServerGroup = record => parseOrNull(() => readChosenGroup(reco
 /**
  * Parses the key-exchange groups of a client's first record.
  * @param {Buffer} record
- * @returns {{ groups: string[], shares: string[] } | null} groups: offered, in the client's order; shares: those with a key share;
- *   null: it is no ClientHello, or a malformed one
+ * @returns {{ groups: string[], shares: string[] } | null} groups: offered, in the client's order; shares: those with a key
+ *   share; null: the record is no ClientHello, or a malformed one
  */
 export const parseClientGroups = record => parseOrNull(() => readOfferedGroups(record))
 
 /**
- * Parses, or returns null if a length reaches beyond the message (RangeError, TypeError).
+ * Calls a parser whose message may be malformed.
  * @template T
- * @param {() => T | null} parse
+ * @param {() => T | null} parse parses a message
+ * @returns {T | null} null: a length reaches beyond the message (RangeError, TypeError)
  */
 function parseOrNull(parse) {
   try {
@@ -92,29 +101,37 @@ function parseOrNull(parse) {
   }
 }
 
-/** @param {Buffer} record */
+/**
+ * Reads the group of a ServerHello.
+ * @param {Buffer} record
+ * @returns {string | null} null: the record is none, or has no key share
+ */
 function readChosenGroup(record) {
-  const message = openMessage(record, SERVER_HELLO)
+  const message = readHandshakeMessage(record, SERVER_HELLO)
   if (message === null) return null
-  const session = HELLO_HEAD_BYTES + 2 + RANDOM_BYTES
+  const sessionOffset = HELLO_HEAD_BYTES + 2 + RANDOM_BYTES
   // The session id is followed by the suite (2 bytes) and the compression (1 byte).
-  const share = findExtension(message, session + 1 + message[session] + 3, KEY_SHARE)
+  const share = findExtension(message, sessionOffset + 1 + message[sessionOffset] + 3, KEY_SHARE)
   return share === null ? null : renderGroupName(share.readUInt16BE(0))
 }
 
-/** @param {Buffer} record */
+/**
+ * Reads the groups of a ClientHello.
+ * @param {Buffer} record
+ * @returns {{ groups: string[], shares: string[] } | null} null: the record is none
+ */
 function readOfferedGroups(record) {
-  const message = openMessage(record, CLIENT_HELLO)
+  const message = readHandshakeMessage(record, CLIENT_HELLO)
   if (message === null) return null
-  const session = HELLO_HEAD_BYTES + 2 + RANDOM_BYTES
-  const suites = session + 1 + message[session]
-  const compression = suites + 2 + message.readUInt16BE(suites)
-  const at = compression + 1 + message[compression]
-  const groups = findExtension(message, at, GROUPS)
-  const list = findExtension(message, at, KEY_SHARE)
+  const sessionOffset = HELLO_HEAD_BYTES + 2 + RANDOM_BYTES
+  const suitesOffset = sessionOffset + 1 + message[sessionOffset]
+  const compressionOffset = suitesOffset + 2 + message.readUInt16BE(suitesOffset)
+  const extensionsOffset = compressionOffset + 1 + message[compressionOffset]
+  const groups = findExtension(message, extensionsOffset, GROUPS)
+  const shareList = findExtension(message, extensionsOffset, KEY_SHARE)
   const shares = []
-  for (let i = 2; list !== null && i < list.length; i += 4 + list.readUInt16BE(i + 2))
-    shares.push(renderGroupName(list.readUInt16BE(i)))
+  for (let i = 2; shareList !== null && i < shareList.length; i += 4 + shareList.readUInt16BE(i + 2))
+    shares.push(renderGroupName(shareList.readUInt16BE(i)))
   return {
     groups: Array.from({ length: groups ? groups.readUInt16BE(0) / 2 : 0 }, (_, i) =>
       renderGroupName(/** @type {Buffer} */ (groups).readUInt16BE(2 + 2 * i)),
@@ -124,8 +141,9 @@ function readOfferedGroups(record) {
 }
 
 /**
- * Renders the record of a TLS 1.3 ClientHello for `server` that offers groups, without a key share.
+ * Encodes the record of a TLS 1.3 ClientHello for `server` that offers groups, without a key share.
  * @param {string[]} groups names of NAMES
+ * @returns {Buffer}
  */
 export function renderClientHello(groups) {
   const name = Buffer.from('server')
@@ -150,25 +168,26 @@ export function renderClientHello(groups) {
 }
 
 /**
- * Takes the message out of a record.
+ * Reads the message of a record.
  * @param {Buffer} record
- * @param {number} kind of its message
- * @returns {Buffer | null} null: it is not whole, not of a handshake, or its message is of another kind
+ * @param {number} kind of the message
+ * @returns {Buffer | null} null: the record is not whole, not of a handshake, or its message is of another kind
  */
-function openMessage(record, kind) {
-  if (record[0] !== HANDSHAKE || !isWhole(record)) return null
+function readHandshakeMessage(record, kind) {
+  if (record[0] !== HANDSHAKE || !hasWholeRecord(record)) return null
   const message = record.subarray(RECORD_HEAD_BYTES, RECORD_HEAD_BYTES + record.readUInt16BE(3))
   return message[0] === kind ? message : null
 }
 
 /**
- * Finds the content of an extension; null: there is none.
+ * Finds the content of an extension.
  * @param {Buffer} message
- * @param {number} at where the extensions begin, with their length
- * @param {number} extensionType its type
+ * @param {number} listOffset where the list of extensions begins, with its length
+ * @param {number} extensionType its number
+ * @returns {Buffer | null} null: the message does not have it
  */
-function findExtension(message, at, extensionType) {
-  for (let i = at + 2; i + 4 <= message.length; i += 4 + message.readUInt16BE(i + 2)) {
+function findExtension(message, listOffset, extensionType) {
+  for (let i = listOffset + 2; i + 4 <= message.length; i += 4 + message.readUInt16BE(i + 2)) {
     if (message.readUInt16BE(i) === extensionType) return message.subarray(i + 4, i + 4 + message.readUInt16BE(i + 2))
   }
   return null
@@ -178,6 +197,7 @@ function findExtension(message, at, extensionType) {
  * Encodes an extension of a TLS message (RFC 8446, 4.2).
  * @param {number} kind
  * @param {Buffer} content
+ * @returns {Buffer}
  */
 function encodeExtension(kind, content) {
   return Buffer.concat([encodeWords([kind]), withLength(2, content)])
@@ -186,6 +206,7 @@ function encodeExtension(kind, content) {
 /**
  * Encodes each number as two bytes, big-endian, as TLS does.
  * @param {number[]} numbers below 65536
+ * @returns {Buffer}
  */
 function encodeWords(numbers) {
   const bytes = Buffer.alloc(2 * numbers.length)
@@ -194,9 +215,10 @@ function encodeWords(numbers) {
 }
 
 /**
- * Puts the length of the content before it, big-endian.
+ * Encodes content behind its length, big-endian.
  * @param {number} size of the length field, in bytes
  * @param {Buffer} content
+ * @returns {Buffer}
  */
 function withLength(size, content) {
   const length = Buffer.alloc(size)

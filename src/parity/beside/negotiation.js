@@ -20,8 +20,9 @@ export const NO_TLS = 'no TLS'
 const TAKES_OTHERS = 'takes P-256 too'
 
 /**
- * Renders what must be negotiated, as the row's `expected`; NO_TLS in plaintext.
+ * Renders what must be negotiated, as the `expected` of the row.
  * @param {Configuration} configuration
+ * @returns {string} NO_TLS in plaintext
  */
 export function renderNegotiation({ tls, suite, group, groups }) {
   if (tls === 'plaintext') return NO_TLS
@@ -29,29 +30,38 @@ export function renderNegotiation({ tls, suite, group, groups }) {
   return `TLSv1.3 ${suite} ${group} ${keyType}${hasChoice(groups) ? renderFirstGroup(groups[0]) : ''}`
 }
 
-/** Says whether the configuration prefers one group to another. @param {string[]} groups */
+/**
+ * Says whether the configuration prefers one group to another.
+ * @param {string[]} groups
+ * @returns {boolean}
+ */
 const hasChoice = groups => groups.length > 1
 // Node's TLS knows only the last group, so the first is read from the hellos of both ends.
+/**
+ * Renders which group comes first.
+ * @returns {string}
+ */
 const renderFirstGroup = (/** @type {string | null | undefined} */ group) => `, ${group ?? 'no group'} first`
 
 /**
- * Finds what the server's sidecar negotiates as a server, or that it takes P-256, to which it is not pinned. If it has a choice of
- * groups, also which it chooses when it is offered all.
+ * Negotiates with the server's sidecar, and renders the result; if the sidecar has a choice of groups, also which one it
+ * chooses when all are offered.
  * @param {{ endpoint: Endpoint, credentials: tls.ConnectionOptions, configuration: Configuration }} peer
+ * @returns {Promise<string>} TAKES_OTHERS: it accepts P-256, to which it is not pinned; NO_TLS: the handshake failed
  */
 export async function negotiateAsServer({ endpoint, credentials, configuration: { groups } }) {
   const negotiated = await renderHandshake(endpoint, { ...PREFERENCES, ...credentials })
-  const other = await renderHandshake(endpoint, { ...PREFERENCES, ...credentials, ecdhCurve: 'P-256' })
-  if (other !== NO_TLS) return TAKES_OTHERS
+  const otherGroup = await renderHandshake(endpoint, { ...PREFERENCES, ...credentials, ecdhCurve: 'P-256' })
+  if (otherGroup !== NO_TLS) return TAKES_OTHERS
   return hasChoice(groups) ? `${negotiated}${renderFirstGroup(await readServerGroup(endpoint, groups))}` : negotiated
 }
 
 /**
- * Makes the row of suites: whether the server's sidecar takes a strong suite other than the one to which it is pinned.
+ * Tries whether the server's sidecar accepts a strong suite other than the one to which it is pinned.
  * @param {{ endpoint: Endpoint, credentials: tls.ConnectionOptions, suite: string }} peer
  * @returns {Promise<import('./probe.js').Row>}
  */
-export async function trySuites({ endpoint, credentials, suite }) {
+export async function probeSuites({ endpoint, credentials, suite }) {
   const another = await renderHandshake(endpoint, { ...credentials, ciphers: OTHER_SUITE })
   const expected = `no suite but ${suite}`
   const suites = another === NO_TLS ? expected : `${OTHER_SUITE} too`
@@ -59,10 +69,11 @@ export async function trySuites({ endpoint, credentials, suite }) {
 }
 
 /**
- * Finds what the client's sidecar negotiates as a client, or that it takes P-256, and which HTTP it speaks: by two requests through
- * it to an observer, and one to an observer that has P-256 alone. Requests that fail are not reported here.
+ * Reads what the client's sidecar negotiates as a client, and which HTTP it speaks: by two requests through it to an observer,
+ * and one to an observer that has P-256 alone. Requests that fail are not reported here.
  * @param {Probed} rig
- * @returns {Promise<{ tls: string, protocol: string }>} distinct findings joined; `nothing`: no connection came
+ * @returns {Promise<{ tls: string, protocol: string }>} distinct findings joined by `and`; `nothing`: no connection arrived;
+ *   tls: TAKES_OTHERS if it accepts P-256
  */
 export async function negotiateAsClient(rig) {
   const before = rig.observed.length
@@ -76,10 +87,10 @@ export async function negotiateAsClient(rig) {
   const join = (/** @type {string[]} */ words) => [...new Set(words)].join(' and ') || 'nothing'
   const { groups } = rig.configuration
   const shares = rig.observed.flatMap(o => (o.share === undefined ? [] : [o.share]))
-  const first = hasChoice(groups) ? renderFirstGroup([...new Set(shares)].join(' or ') || null) : ''
-  const others = observed.some(o => o.observer === 'p256' && o.tls !== NO_TLS)
+  const firstGroup = hasChoice(groups) ? renderFirstGroup([...new Set(shares)].join(' or ') || null) : ''
+  const takesOthers = observed.some(o => o.observer === 'p256' && o.tls !== NO_TLS)
   return {
-    tls: others ? TAKES_OTHERS : `${join(ofObserver.map(o => o.tls))}${first}`,
+    tls: takesOthers ? TAKES_OTHERS : `${join(ofObserver.map(o => o.tls))}${firstGroup}`,
     protocol: join(ofObserver.map(o => o.protocol)),
   }
 }
@@ -88,17 +99,19 @@ export async function negotiateAsClient(rig) {
  * Renders a TLS session: its version, suite, group, the peer's key type, and whether it was resumed.
  * @param {tls.TLSSocket} socket
  * @param {string} group of the key exchange
+ * @returns {string}
  */
 export function renderSession(socket, group) {
   const certificate = /** @type {X509Certificate} */ (socket.getPeerX509Certificate())
-  const words = [socket.getProtocol(), socket.getCipher().name, group, findKeyType(certificate)]
+  const words = [socket.getProtocol(), socket.getCipher().name, group, renderKeyType(certificate)]
   return [...words, ...(socket.isSessionReused() ? ['resumed'] : [])].join(' ')
 }
 
 /**
- * Makes a handshake, and renders its session; NO_TLS: it failed, or nothing came for HANDSHAKE_MS.
+ * Makes a handshake, and renders its session.
  * @param {Endpoint} endpoint
  * @param {tls.ConnectionOptions} options
+ * @returns {Promise<string>} NO_TLS: it failed, or nothing arrived for HANDSHAKE_MS
  */
 function renderHandshake({ address, port }, options) {
   return new Promise(resolve => {
@@ -116,8 +129,12 @@ function renderHandshake({ address, port }, options) {
   })
 }
 
-/** Names the type of a certificate's key as in `--tls`. @param {X509Certificate} certificate */
-function findKeyType({ publicKey }) {
+/**
+ * Renders the type of a certificate's key as in `--tls`.
+ * @param {X509Certificate} certificate
+ * @returns {string}
+ */
+function renderKeyType({ publicKey }) {
   const { modulusLength, namedCurve } = publicKey.asymmetricKeyDetails ?? {}
   return modulusLength ? `rsa-${modulusLength}` : `ecdsa-${namedCurve === 'prime256v1' ? 'p256' : namedCurve}`
 }

@@ -51,10 +51,10 @@ export const PEERS = {
 export const SERVERS = Object.entries(PEERS).filter(([, { ends }]) => ends.includes('server'))
 
 /**
- * Makes a peer that no configuration with TLS accepts.
+ * Creates a peer that no configuration with TLS accepts.
  * @param {string} name
  * @param {string | null} credential
- * @param {Partial<Peer>} [more]
+ * @param {Partial<Peer>} [more] other fields
  * @returns {Peer}
  */
 function createRefusedPeer(name, credential, more) {
@@ -62,9 +62,10 @@ function createRefusedPeer(name, credential, more) {
 }
 
 /**
- * Makes a peer of the mesh's CA whose identity is not listed.
+ * Creates a peer of the mesh's CA whose identity is not listed.
  * @param {string} name
  * @param {string} credential
+ * @returns {Peer} accepted under the open policy alone
  */
 function createUnlistedPeer(name, credential) {
   return createRefusedPeer(name, credential, { acceptedUnder: ['open'] })

@@ -1,12 +1,12 @@
 import http from 'node:http'
 import { openChannel } from '../../node/call.js'
 import { sendRequest } from '../../node/send.js'
-import { tryHandshakes, tryPeers } from './access.js'
+import { probeHandshakes, probePeers } from './access.js'
 import { ANSWERS, CONNECT_TIMEOUT, EARLY_ANSWER, GRPC_CHECKS, LONE_RETRY } from './answers.js'
 import { BYTES, CONNECT_TIMEOUT_OF_BYTES, LONE_RETRY_OF_BYTES, NEXT_ENDPOINT } from './bytes.js'
-import { findSecureEndpoint } from './corpus.js'
+import { chooseSecureEndpoint } from './corpus.js'
 import { CANCELLATION, UNARY } from './grpc.js'
-import { negotiateAsClient, negotiateAsServer, renderNegotiation, trySuites } from './negotiation.js'
+import { negotiateAsClient, negotiateAsServer, probeSuites, renderNegotiation } from './negotiation.js'
 
 /** Probes whether a plane does what every plane must, in the configuration that is measured. */
 /** @import { Credentials, Upstreams } from './upstreams.js' */
@@ -52,17 +52,21 @@ const POOL_ENTRIES = ['client', 'permissive']
  * @property {string[]} differences each is `what was tried: what is different`; []: none
  */
 
-/** Chooses the checks of the row of answers. @param {Configuration} configuration */
+/**
+ * Chooses the checks of the row of answers.
+ * @param {Configuration} configuration
+ * @returns {Check[]}
+ */
 function chooseChecks({ protocol }) {
   if (protocol === 'tcp') return BYTES
   return protocol === 'grpc' ? [...GRPC_CHECKS, ...UNARY] : ANSWERS
 }
 
 /**
- * Probes the answers, refusals and negotiation of a rig. Returns the rows of all but the answers, which `rig.answered` keeps:
- * `probeLoneRetry` adds a check to them, and makes their row.
+ * Probes the answers, refusals and negotiation of a rig. The answers have no row yet: `rig.answered` keeps their differences,
+ * to which `probeLoneRetry` adds a check.
  * @param {Probed} rig
- * @returns {Promise<Row[]>}
+ * @returns {Promise<Row[]>} all rows but that of the answers
  */
 export async function probeAnswers(rig) {
   const { configuration, credentials } = rig
@@ -70,12 +74,12 @@ export async function probeAnswers(rig) {
   const isTcp = configuration.protocol === 'tcp'
   const isGrpc = configuration.protocol === 'grpc'
   const checks = chooseChecks(configuration)
-  const connect = isTcp ? CONNECT_TIMEOUT_OF_BYTES : CONNECT_TIMEOUT
+  const connectCheck = isTcp ? CONNECT_TIMEOUT_OF_BYTES : CONNECT_TIMEOUT
   const tryCheck = async (/** @type {string} */ name, /** @type {Check} */ check, /** @type {Words} */ words) =>
     createRow(name, await runChecks(rig, [check]), words)
   const timedOut = 'given up by the connect timeout'
   // This check takes as long as the timeout of a request, so the others go on at the same time.
-  const connecting = tryCheck('parity-connect-timeout', connect, { right: timedOut, wrong: `not ${timedOut}` })
+  const connecting = tryCheck('parity-connect-timeout', connectCheck, { right: timedOut, wrong: `not ${timedOut}` })
   rig.answered = await runChecks(rig, checks)
   const rows = [await tryCheck('parity-early-answers', EARLY_ANSWER, { right: 'passed on whole', wrong: 'cut off' })]
   if (isTcp) {
@@ -87,12 +91,12 @@ export async function probeAnswers(rig) {
     const words = { right: 'passed on to the upstream', wrong: 'not passed on' }
     rows.push(await tryCheck('parity-cancellation', CANCELLATION, words))
   }
-  const access = await tryPeers(rig)
-  const endpoint = findSecureEndpoint(rig)
+  const access = await probePeers(rig)
+  const endpoint = chooseSecureEndpoint(rig)
   const asServer = await negotiateAsServer({ endpoint, credentials: credentials.client, configuration })
   const asClient = await negotiateAsClient(rig)
   const ofTls = { endpoint, credentials: credentials.client, suite: configuration.suite }
-  const handshakes = configuration.tls === 'plaintext' ? [] : [await tryHandshakes(rig), await trySuites(ofTls)]
+  const handshakes = configuration.tls === 'plaintext' ? [] : [await probeHandshakes(rig), await probeSuites(ofTls)]
   return [
     await connecting,
     ...rows,
@@ -114,8 +118,8 @@ export async function probeAnswers(rig) {
 }
 
 /**
- * Makes the row of answers from those of `probeAnswers` and one check more, which counts the kernel's resets: nothing may go on
- * beside it, in this rig or another.
+ * Creates the row of answers from the differences of `probeAnswers` and one further check, which counts resets of the kernel:
+ * nothing else may run meanwhile, in this rig or another.
  * @param {Probed} rig
  * @returns {Promise<Row>}
  * @throws if `probeAnswers` was not called before
@@ -124,11 +128,11 @@ export async function probeLoneRetry(rig) {
   const { configuration, answered } = rig
   if (!answered) throw new Error('the answers were not probed before')
   const tried = chooseChecks(configuration).length + 1
-  const count = (/** @type {number} */ wrong) => `${tried - wrong} of ${tried} as they must be`
-  const alone = configuration.protocol === 'tcp' ? LONE_RETRY_OF_BYTES : LONE_RETRY
-  const differences = [...answered, ...(await runChecks(rig, [alone]))]
+  const renderCount = (/** @type {number} */ wrong) => `${tried - wrong} of ${tried} as they must be`
+  const loneRetryCheck = configuration.protocol === 'tcp' ? LONE_RETRY_OF_BYTES : LONE_RETRY
+  const differences = [...answered, ...(await runChecks(rig, [loneRetryCheck]))]
   const wrong = new Set(differences.map(line => line.split(': ')[0])).size
-  return createRow('parity-answers', differences, { right: count(0), wrong: count(wrong) })
+  return createRow('parity-answers', differences, { right: renderCount(0), wrong: renderCount(wrong) })
 }
 
 /**
@@ -137,38 +141,41 @@ export async function probeLoneRetry(rig) {
  */
 
 /**
+ * Creates a row from its differences.
  * @param {string} name
  * @param {string[]} differences
  * @param {Words} words
+ * @returns {Row}
  */
 function createRow(name, differences, { right, wrong }) {
   return { name, found: differences.length === 0 ? right : wrong, expected: right, differences }
 }
 
 /**
- * Makes the row of pooling: whether requests take at most twice as many connections as there are clients, on both sides of sidecars.
- * If several entries fail, the row has the last.
+ * Probes whether requests take at most twice as many connections as there are clients, on both sides of sidecars. If several
+ * entries fail, the row has the last one.
  * @param {Probed} rig
- * @returns {Promise<{ row: Row, requests: number }>} requests: the number that was sent
+ * @returns {Promise<{ row: Row, requests: number }>} requests: how many were sent
  */
 export async function probePooling(rig) {
   const requests = POOL_CLIENTS * POOL_REQUESTS
-  const kept = 'kept and used again'
-  let connections = kept
+  const pooledText = 'kept and used again'
+  let connections = pooledText
   for (const entry of POOL_ENTRIES) {
     const opened = await countOpenedConnections(rig, entry)
     if (opened > 2 * POOL_CLIENTS) connections = `${opened} connections for ${requests} requests at ${entry}'s sidecar`
   }
   if (rig.countConnections() === 0) connections = 'the application was never connected'
-  const row = { name: 'parity-pooling', found: connections, expected: kept, differences: [] }
+  const row = { name: 'parity-pooling', found: connections, expected: pooledText, differences: [] }
   return { row, requests: requests * POOL_ENTRIES.length }
 }
 
 /**
  * Sends requests of several clients to a sidecar, and counts the connections on the side that has more: from the clients, or to
- * the upstream. A request that fails is not counted as one.
+ * the upstream. Connections of failed requests are not counted at the client.
  * @param {Probed} rig
- * @param {string} entry the sidecar's service
+ * @param {string} entry the service of the sidecar
+ * @returns {Promise<number>}
  */
 async function countOpenedConnections(rig, entry) {
   const before = rig.countConnections()
@@ -195,7 +202,7 @@ async function countOpenedConnections(rig, entry) {
 }
 
 /**
- * Runs checks at the same time. One that throws is a difference, too.
+ * Runs checks at the same time. An error of a check is a difference, too.
  * @param {Probed} rig
  * @param {Check[]} checks
  * @returns {Promise<string[]>} each is `check: difference`; []: none

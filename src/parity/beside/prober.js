@@ -17,7 +17,10 @@ const STATUSES = {
 }
 const TURNS = 5
 
-/** Creates the procedures of one rig, each of one argument or none. All but `open` and `close` throw if the rig is not open. */
+/**
+ * Creates the procedures of one rig, each with one argument or none. All but `open` and `close` throw if the rig is not open.
+ * @returns open: starts the upstreams; probe…: run the checks of the same name; close: ends the upstreams
+ */
 export function createParityProber() {
   /** @type {(Probed & Pick<import('./upstreams.js').Upstreams, 'close'>) | null} */
   let rig = null
@@ -49,9 +52,10 @@ export function createParityProber() {
 }
 
 /**
- * Checks whether a sidecar tells its callers apart if their requests are mixed: keeps one connection of each caller, both at the
- * same time, and sends requests to every route over it, in turns. Returns the differences, also if a connection was not kept.
+ * Checks whether a sidecar distinguishes its callers if their requests are mixed: keeps one connection of each caller, both at
+ * the same time, and sends requests to every route over it, in turns.
  * @param {Pick<Probed, 'sidecars' | 'credentials'>} rig
+ * @returns {Promise<string[]>} the differences, also that a connection was not kept; []: none
  */
 async function probeCallers({ sidecars, credentials }) {
   const differences = await Promise.all(
@@ -77,12 +81,13 @@ async function probeCallers({ sidecars, credentials }) {
  * Lists the differences of one caller's answers: other statuses, and more connections than one.
  * @param {{ caller: string, statuses: Record<string, number>,
  *   answers: { host: string, answer: Pick<Answer, 'status' | 'isReused'> }[] }} options
+ * @returns {string[]} []: none
  */
 export function listCallerDifferences({ caller, statuses, answers }) {
-  const wrong = answers.filter(({ host, answer }) => answer.status !== statuses[host])
+  const wrongAnswers = answers.filter(({ host, answer }) => answer.status !== statuses[host])
   const opened = answers.filter(({ answer }) => !answer.isReused).length
   return [
-    ...wrong.map(
+    ...wrongAnswers.map(
       ({ host, answer }) => `${answer.status} for ${caller} of a route that is ${host}, expected ${statuses[host]}`,
     ),
     ...(opened === 1 ? [] : [`${opened} connections for ${answers.length} requests of ${caller}`]),

@@ -6,7 +6,7 @@ import tls from 'node:tls'
 import { isInTime } from '../../lib/wait.js'
 import { EARLY_PATH, FAILS_PATH, GREETING, PASSED_ON } from './corpus.js'
 import { serveGrpc } from './grpc-upstream.js'
-import { isWhole, parseClientGroups } from './hello.js'
+import { hasWholeRecord, parseClientGroups } from './hello.js'
 import { NO_TLS, renderSession } from './negotiation.js'
 import { SERVERS } from './peers.js'
 
@@ -150,8 +150,8 @@ export async function startUpstreams({ address, ca, credentials, group, protocol
       throw error
     })
     // In a pod, upstreams listen at the wildcard address, which is no address to connect to.
-    const at = { address: address === '0.0.0.0' ? '127.0.0.1' : address, port: UPSTREAMS.full }
-    closers.push(await fillBacklog(at, ended))
+    const fullEndpoint = { address: address === '0.0.0.0' ? '127.0.0.1' : address, port: UPSTREAMS.full }
+    closers.push(await fillBacklog(fullEndpoint, ended))
     return { countConnections: () => connections, observed, hasGot: path => got.has(path), close }
   } catch (error) {
     close()
@@ -160,10 +160,10 @@ export async function startUpstreams({ address, ca, credentials, group, protocol
 }
 
 /**
- * Creates a handler that answers with the body that it got, and its name in a header, when it has the whole request, as the kit's
- * applications do; at EARLY_PATH while it still gets it. `/status/N` answers with that status, `/headers` with the headers that
- * came, FAILS_PATH with 500 if it names this upstream.
- * @param {string} name
+ * Creates a handler that answers with the body of the request, and its name in a header, when it has the whole request, as the
+ * kit's applications do; at EARLY_PATH already while the request arrives. `/status/N` is answered with that status, `/headers`
+ * with the request's headers, FAILS_PATH with 500 if it names this upstream.
+ * @param {string} name of the upstream
  * @returns {http.RequestListener}
  */
 function echoAs(name) {
@@ -189,6 +189,7 @@ function echoAs(name) {
 }
 
 /**
+ * Sends bytes, and ends this half of a connection.
  * @param {net.Socket} socket
  * @param {Buffer} bytes
  */
@@ -197,8 +198,9 @@ function endSocket(socket, bytes) {
 }
 
 /**
- * Creates a server that takes the group of the options only, and the suite that the client prefers.
+ * Creates a server that accepts only the group of the options, and the suite that the client prefers.
  * @param {tls.TlsOptions} options
+ * @returns {tls.Server} not listening yet
  */
 function createTlsServer(options) {
   return tls.createServer({ ...options, requestCert: true, honorCipherOrder: false }).on('tlsClientError', () => {})
@@ -207,8 +209,8 @@ function createTlsServer(options) {
 /**
  * Notes the first bytes of a connection, and ends it without an answer, for which HTTP/2 would need a whole server.
  * @param {net.Socket} socket
- * @param {(note: Omit<Observed, 'observer'>) => void} note
- * @param {string} group
+ * @param {(note: Omit<Observed, 'observer'>) => void} note is called once, with what was read
+ * @param {string} group that the server accepts
  */
 function noteFirstBytes(socket, note, group) {
   let data = Buffer.alloc(0)
@@ -216,9 +218,9 @@ function noteFirstBytes(socket, note, group) {
     data = Buffer.concat([data, chunk])
     const isHandshake = !(socket instanceof tls.TLSSocket) && data[0] === TLS_HANDSHAKE
     // A hello with a post-quantum share (over 1 kB) may come in several segments.
-    if (isHandshake && !isWhole(data)) return
+    if (isHandshake && !hasWholeRecord(data)) return
     socket.off('data', noteChunk)
-    const protocol = findProtocol(data.toString('latin1'))
+    const protocol = detectProtocol(data.toString('latin1'))
     if (socket instanceof tls.TLSSocket) {
       const { servername } = /** @type {any} */ (socket)
       const unnamed = servername === 'server' ? '' : ` for ${servername || 'no name'}`
@@ -234,17 +236,19 @@ function noteFirstBytes(socket, note, group) {
 }
 
 /**
- * Finds the protocol that a client speaks: HTTP/2, HTTP/1.1, or TCP for any other.
+ * Finds the protocol that a client speaks.
  * @param {string} text the first bytes of its connection, as latin1
+ * @returns {string} HTTP/2, HTTP/1.1, or TCP for any other
  */
-function findProtocol(text) {
+function detectProtocol(text) {
   if (text.startsWith('PRI * HTTP/2')) return 'HTTP/2'
   return / HTTP\/1\.1\r\n/.test(text) ? 'HTTP/1.1' : 'TCP'
 }
 
 /**
- * Makes a signal that aborts when a process ends, with its error.
+ * Creates a signal that aborts when a process ends, with its error.
  * @param {import('node:child_process').ChildProcess} child
+ * @returns {AbortSignal}
  */
 function awaitEnd(child) {
   const ended = new AbortController()
@@ -260,9 +264,10 @@ function awaitEnd(child) {
 }
 
 /**
- * Opens connections until the backlog of a listener is full, so that the last stays unconnected. Returns a function that closes them.
+ * Opens connections until the backlog of a listener is full, so that the last one stays unconnected.
  * @param {Endpoint} endpoint
  * @param {AbortSignal} signal aborts if the listener's process ends
+ * @returns {Promise<() => void>} closes the connections
  * @throws the signal's reason, or an Error after 60 s
  */
 async function fillBacklog({ address, port }, signal) {

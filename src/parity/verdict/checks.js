@@ -24,9 +24,10 @@ export const PARITY_NAMES = [
 ]
 
 /**
- * Picks the parts of an arm that change its sidecars' work. The traffic policy is that of the run, and so the same for all. The plane
- * of a repeat or a control is named as that of the arm itself.
+ * Picks the parts of an arm that change its sidecars' work. The traffic policy is that of the run, and so the same for all.
  * @param {Arm} arm
+ * @returns {{ plane: string, tls: Arm['conditions']['tls'], protocol: Arm['conditions']['protocol'], features: string,
+ *   interception?: Arm['conditions']['interception'] }} plane: that of the arm itself also for a repeat or a control
  */
 export function pickConfiguration(arm) {
   const { tls, protocol, features = LEAN, interception } = arm.conditions
@@ -37,6 +38,7 @@ export function pickConfiguration(arm) {
 /**
  * Picks the parts of an arm that decide its number of workers, beside its configuration.
  * @param {Arm} arm
+ * @returns {Pick<Arm, 'link' | 'cpuLimitCores'> & Pick<Arm['conditions'], 'workers'>}
  */
 export function pickWorkerSize({ link, cpuLimitCores, conditions: { workers } }) {
   return { link, cpuLimitCores, workers }

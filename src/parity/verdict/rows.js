@@ -15,8 +15,9 @@ import { PARITY_NAMES, pickConfiguration, pickWorkerSize } from './checks.js'
 const LOAD_ROW = 'parity-load'
 const OF_LOAD = [LOAD_ROW, 'parity-chunks']
 /**
- * Says whether a row is not as expected. A row whose `expected` is null is never wrong by itself.
+ * Says whether the result of a row is not the expected one.
  * @param {{ found: string, expected: string | null }} row
+ * @returns {boolean} false also: nothing is expected (null)
  */
 export function isWrong({ found, expected }) {
   return expected !== null && found !== expected
@@ -30,14 +31,14 @@ export function isWrong({ found, expected }) {
 /** @typedef {{ a: Judged, b: Judged, relaxed: string[] }} JudgedPair relaxed: names of the rows that the experiment sets aside */
 
 /**
- * Lists why two arms did not do equal work, a line each. Left out are checks that only one has a row of, rows of a plane as a mesh
- * deploys it, rows in which both fall short alike, and, of two folders of the user, all but the answers to their load.
+ * Lists why two arms did not do equal work. It leaves out checks of which only one arm has a row, rows of a plane as a mesh
+ * deploys it, rows in which both arms fall short alike, and, of two folders of the user, all but the answers to their load.
  * @param {JudgedPair} pair
- * @returns {string[]} []: they did equal work
+ * @returns {string[]} one line for each row; []: they did equal work
  */
 export function findDisparities(pair) {
-  return listPairs(pair).flatMap(({ rows: [x, y], check }) => {
-    if (x.isDeployed || y.isDeployed || areAlike([x, y])) return []
+  return pairRows(pair).flatMap(({ rows: [x, y], check }) => {
+    if (x.isDeployed || y.isDeployed || haveSameLacks([x, y])) return []
     // Two folders of the user are compared with each other, by the answers to their load.
     if (x.isOwn && y.isOwn && !OF_LOAD.includes(check)) return []
     const wrong = [x, y].filter(isWrong)
@@ -47,21 +48,23 @@ export function findDisparities(pair) {
 }
 
 /**
- * Lists, in one line or none, the rows in which two arms differ, of which one is as a mesh deploys it.
+ * Lists the rows in which two arms differ, of which one runs as a mesh deploys it.
  * @param {JudgedPair} pair
+ * @returns {string[]} one line with all names; []: no row differs
  */
 export function listUnequalRows(pair) {
-  const names = listPairs(pair).flatMap(({ rows: [x, y], check }) =>
+  const names = pairRows(pair).flatMap(({ rows: [x, y], check }) =>
     (x.isDeployed || y.isDeployed) && x.found !== y.found ? [check.replace('parity-', '')] : [],
   )
   return names.length > 0 ? [`unequal work: ${names.join(', ')}`] : []
 }
 
 /**
- * Pairs the rows of two arms, by check. A row that only one of them has, or that is set aside, is left out.
+ * Pairs the rows of two arms by check. Rows that only one arm has, or that the experiment sets aside, are left out.
  * @param {JudgedPair} pair
+ * @returns {{ check: string, rows: ParityRow[] }[]} rows: that of a and that of b
  */
-function listPairs({ a, b, relaxed }) {
+function pairRows({ a, b, relaxed }) {
   return PARITY_NAMES.filter(name => !relaxed.includes(name)).flatMap(check => {
     const [x, y] = [a, b].map(judged => findRow(judged, check))
     return x && y ? [{ check, rows: [x, y] }] : []
@@ -69,23 +72,24 @@ function listPairs({ a, b, relaxed }) {
 }
 
 /**
- * Lists the rows that are not as expected, a line each. Left out are those in which all arms fall short alike and declare it, those of
- * planes as a mesh deploys them or with scripts of the user, and those set aside.
- * @param {{ judged: Judged[], relaxed: string[] }} options relaxed: the names that are set aside
+ * Lists the rows that are not as expected. It leaves out rows in which all arms fall short alike and declare it, rows of planes
+ * as a mesh deploys them or with scripts of the user, and rows that the experiment sets aside.
+ * @param {{ judged: Judged[], relaxed: string[] }} options relaxed: names of rows that the experiment sets aside
+ * @returns {string[]} one line for each row; []: none is wrong
  */
 export function listWrongRows({ judged, relaxed }) {
   const names = PARITY_NAMES.filter(name => !relaxed.includes(name))
   const rows = names.flatMap(check => {
-    const rows = judged.flatMap(one => findRow(one, check) ?? [])
-    return areAlike(rows) ? [] : rows
+    const rows = judged.flatMap(arm => findRow(arm, check) ?? [])
+    return haveSameLacks(rows) ? [] : rows
   })
   return [...new Set(rows.filter(row => isWrong(row) && !row.isDeployed && !row.isOwn).map(renderShortfall))]
 }
 
 /**
- * Finds the names of unequal rows of a run. A/A repeats are left out, and arms are compared only within a group.
+ * Lists the names of the unequal rows of a run. A/A repeats are left out, and arms are compared only within a group.
  * @param {Pick<Summary, 'parity' | 'results' | 'relaxes'>} summary
- * @returns {{ differing: string[], wrong: string[] }} wrong: those of `differing` that the run did not set aside
+ * @returns {{ differing: string[], wrong: string[] }} wrong: those of `differing` that the run did not set aside; []: none
  */
 export function listDifferingRows({ parity, results, relaxes }) {
   const judged = listArms({ results })
@@ -93,8 +97,8 @@ export function listDifferingRows({ parity, results, relaxes }) {
     .map(arm => ({ arm, rows: parity }))
   // Arms of other features, TLS or protocol have other rows by design.
   const pairs = judged.flatMap((a, i) => judged.slice(i + 1).map(b => ({ a, b })))
-  const like = pairs.filter(({ a, b }) => createGroupKey(a.arm) === createGroupKey(b.arm))
-  const differences = like.flatMap(pair => findDisparities({ ...pair, relaxed: [] }))
+  const groupPairs = pairs.filter(({ a, b }) => createGroupKey(a.arm) === createGroupKey(b.arm))
+  const differences = groupPairs.flatMap(pair => findDisparities({ ...pair, relaxed: [] }))
   const disparities = [...listWrongRows({ judged, relaxed: [] }), ...differences]
   const names = [...new Set(parity.map(row => row.name))]
   const differing = names.filter(name => disparities.some(line => line.startsWith(`${name}:`)))
@@ -102,25 +106,31 @@ export function listDifferingRows({ parity, results, relaxes }) {
 }
 
 /**
- * Finds an arm's row of a check, with the arm's name as its plane; undefined: the check was not made for it.
+ * Finds an arm's row of a check, with the arm's name as its plane.
  * @param {Judged} judged
  * @param {string} check
+ * @returns {ParityRow | undefined} undefined: the check was not made for it
  */
 function findRow({ arm, rows, name }, check) {
-  const row = rows.find(r => r.name === check && isOf(r, arm))
+  const row = rows.find(r => r.name === check && isAboutArm(r, arm))
   return row && { ...row, plane: name ?? row.plane }
 }
 
 /**
  * Says whether planes fall short in the same things and declare them, so that their work is equal.
  * @param {ParityRow[]} rows
+ * @returns {boolean}
  */
-function areAlike(rows) {
+function haveSameLacks(rows) {
   const shortfalls = new Set(rows.map(({ found, differences }) => JSON.stringify([found, differences])))
   return rows.length > 1 && shortfalls.size === 1 && rows.every(({ lacks = [] }) => lacks.length > 0)
 }
 
-/** @param {ParityRow} row */
+/**
+ * Renders a row that is not as expected, with the declared reasons if there are some.
+ * @param {ParityRow} row
+ * @returns {string}
+ */
 function renderShortfall({ name, plane, found, expected, lacks = [] }) {
   return `${name}: ${plane}: ${lacks.length > 0 ? lacks.join('; ') : `${found}, ${expected} is expected`}`
 }
@@ -129,8 +139,9 @@ function renderShortfall({ name, plane, found, expected, lacks = [] }) {
  * Says whether a row is about an arm.
  * @param {ParityRow} row
  * @param {Arm} arm
+ * @returns {boolean}
  */
-function isOf({ plane, tls, protocol, features = LEAN, interception, size, links }, arm) {
+function isAboutArm({ plane, tls, protocol, features = LEAN, interception, size, links }, arm) {
   const configuration = pickConfiguration(arm)
   if (links && !links.includes(arm.link)) return false
   if (
@@ -152,22 +163,23 @@ function isOf({ plane, tls, protocol, features = LEAN, interception, size, links
  * Splits the differences of a row by what the plane declares to lack.
  * @param {Row} row
  * @param {Lack[]} lacks of the plane
- * @returns {{ known: string[], unknown: string[], mended: string[] }} known: declared reasons; unknown: lines that no lack covers;
- *   mended: declared reasons for which nothing differs
+ * @returns {{ known: string[], unknown: string[], mended: string[] }} known: declared reasons that explain a difference;
+ *   unknown: differences that no lack covers; mended: declared reasons for which nothing differs
  */
 export function splitByLacks(row, lacks) {
   const wrong = listRowDifferences(row)
   const rowLacks = lacks.filter(lack => lack.row === row.name)
   return {
-    known: rowLacks.filter(lack => wrong.some(line => isAbout(lack, line))).map(({ why }) => why),
-    unknown: wrong.filter(line => !rowLacks.some(lack => isAbout(lack, line))),
-    mended: rowLacks.filter(lack => !wrong.some(line => isAbout(lack, line))).map(({ why }) => why),
+    known: rowLacks.filter(lack => wrong.some(line => isCovered(lack, line))).map(({ why }) => why),
+    unknown: wrong.filter(line => !rowLacks.some(lack => isCovered(lack, line))),
+    mended: rowLacks.filter(lack => !wrong.some(line => isCovered(lack, line))).map(({ why }) => why),
   }
 }
 
 /**
- * Joins lines `name: difference` with the same difference into one, as `name and N more: difference`.
+ * Joins lines `name: difference` with the same difference into one line: `name and N more: difference`.
  * @param {string[]} differences
+ * @returns {string[]}
  */
 export function joinAlikeLines(differences) {
   const parts = differences.map(line => {
@@ -182,8 +194,9 @@ export function joinAlikeLines(differences) {
 }
 
 /**
- * Lists the differences of a row, a line each. A row without any is one line itself, if it is not as expected; []: it is.
+ * Lists the differences of a row. A row that is not as expected and lists none is one difference itself.
  * @param {Row} row
+ * @returns {string[]} []: the row is as expected
  */
 function listRowDifferences({ found, expected, differences }) {
   if (differences.length > 0) return differences
@@ -191,27 +204,28 @@ function listRowDifferences({ found, expected, differences }) {
 }
 
 /**
- * Says whether a lack covers a line. One without `of` covers all lines of its row.
+ * Says whether a lack covers a line.
  * @param {Pick<Lack, 'of'>} lack
  * @param {string} line
+ * @returns {boolean} true also: the lack covers all lines of its row (no `of`)
  */
-function isAbout({ of }, line) {
+function isCovered({ of }, line) {
   return of === undefined || of.test(line)
 }
 
 const CONFIGURATION = /** @type {const} */ (['tls', 'protocol', 'features', 'interception'])
 
 /**
- * Makes the table of results. Planes with the same result share a line, and an axis that was varied has a column.
+ * Tabulates the results of the checks. Planes with the same result share a line, and an axis that was varied has a column.
  * @param {Pick<Summary, 'parity'>} summary
  * @returns {Table}
  */
 export function tabulateParity({ parity }) {
-  const varied = CONFIGURATION.filter(axis => new Set(parity.map(row => findRowValue(row, axis))).size > 1)
+  const varied = CONFIGURATION.filter(axis => new Set(parity.map(row => readRowValue(row, axis))).size > 1)
   /** @type {Map<string, { cells: string[], result: string, planes: Set<string> }>} */
   const lines = new Map()
   for (const row of PARITY_NAMES.flatMap(name => parity.filter(r => r.name === name))) {
-    const cells = [row.name.replace('parity-', ''), ...varied.map(axis => AXES[axis].render(findRowValue(row, axis)))]
+    const cells = [row.name.replace('parity-', ''), ...varied.map(axis => AXES[axis].render(readRowValue(row, axis)))]
     const result = isWrong(row) ? `${row.found} (${row.expected} is expected)` : row.found
     const key = JSON.stringify([...cells, result])
     const line = lines.get(key) ?? { cells, result, planes: new Set() }
@@ -225,7 +239,7 @@ export function tabulateParity({ parity }) {
 }
 
 /**
- * Lists the differences as `plane: difference`, each once. If the plane declares why, its reasons stand in their place.
+ * Lists the differences as `plane: difference`, each once. If the plane declares reasons, they replace its differences.
  * @param {Pick<Summary, 'parity'>} summary
  * @returns {string[]} []: none
  */
@@ -237,8 +251,9 @@ export function listDisparities({ parity }) {
 }
 
 /**
- * Renders a line for each plane that is as a mesh deploys it, with the rows in which its work is not as expected.
+ * Renders for each plane that runs as a mesh deploys it the rows in which its work is not as expected.
  * @param {Pick<Summary, 'parity'>} summary
+ * @returns {string[]} one line for each plane; []: none differs
  */
 export function renderScriptWork({ parity }) {
   const unequal = parity.filter(row => row.isDeployed && isWrong(row))
@@ -249,32 +264,33 @@ export function renderScriptWork({ parity }) {
 }
 
 /**
- * Renders, in one line or none, how folders of scripts of the user are compared, and the rows in which they fall short of the kit's
- * contract.
+ * Renders how folders of scripts of the user are compared, and the rows in which they fall short of the kit's contract.
  * @param {Pick<Summary, 'parity'>} summary
+ * @returns {string[]} one line; []: there are no such folders, or nothing to note
  */
 export function renderScriptNotes({ parity }) {
   const scriptRows = parity.filter(row => row.isOwn)
   if (scriptRows.length === 0) return []
   const answers = new Set(scriptRows.filter(({ name }) => name === LOAD_ROW).map(({ found }) => found))
   const planes = [...groupBy(scriptRows, ({ plane }) => plane)]
-  const short = planes.flatMap(([plane, rows]) => {
+  const shortfalls = planes.flatMap(([plane, rows]) => {
     // Declared lacks are left out: a copy of the kit's scripts has them, too.
     const undeclared = rows.filter(row => isWrong(row) && (row.lacks ?? []).length === 0)
     const names = new Set(undeclared.map(({ name }) => name.replace('parity-', '')))
     return names.size > 0 ? [`${plane} (${[...names].join(', ')})`] : []
   })
   // If a plane of the kit is compared, too, folders are held to its whole contract, and there is nothing to say.
-  if (short.length === 0 && scriptRows.length < parity.length) return []
-  const alike = planes.length > 1 && answers.size === 1 ? ', and are alike' : ''
+  if (shortfalls.length === 0 && scriptRows.length < parity.length) return []
+  const alikeNote = planes.length > 1 && answers.size === 1 ? ', and are alike' : ''
   return [
-    `Own scripts are compared by their answers to the load${alike}: ${planes.map(([plane]) => plane).join(', ')}.${short.length > 0 ? ` Not held to the kit's contract: ${short.join(', ')}.` : ''}`,
+    `Own scripts are compared by their answers to the load${alikeNote}: ${planes.map(([plane]) => plane).join(', ')}.${shortfalls.length > 0 ? ` Not held to the kit's contract: ${shortfalls.join(', ')}.` : ''}`,
   ]
 }
 
 /**
- * Renders a line on the open traffic policy, if the run had it and TLS; else none.
+ * Renders a note on the open traffic policy.
  * @param {Pick<Summary, 'parity'>} summary
+ * @returns {string[]} one line; []: the run did not have that policy with TLS
  */
 export function renderTrafficPolicy({ parity }) {
   const isOpen = parity.some(row => row.trafficPolicy === 'open' && row.tls !== 'plaintext')
@@ -284,23 +300,25 @@ export function renderTrafficPolicy({ parity }) {
 }
 
 /**
- * Renders a line on the checks that an earlier run made, and when; none if this run made all.
+ * Renders which checks an earlier run made, and when.
  * @param {Pick<Summary, 'parity'>} summary
+ * @returns {string[]} one line; []: this run made all
  */
 export function renderCheckTimes({ parity }) {
   const moments = parity.flatMap(({ triedAt }) => triedAt ?? []).toSorted()
   if (moments.length === 0) return []
-  const which = moments.length === parity.length ? 'Equal work was' : 'Some of equal work was'
+  const subject = moments.length === parity.length ? 'Equal work was' : 'Some of equal work was'
   const [first, last] = [moments[0], moments[moments.length - 1]].map(renderMinute)
-  const when = first.slice(0, 10) === last.slice(0, 10) ? `on ${first}` : `between ${first} and ${last}`
-  return [`${which} tried ${when} UTC, and all that it depends on is the same: --recheck tries it again.`]
+  const period = first.slice(0, 10) === last.slice(0, 10) ? `on ${first}` : `between ${first} and ${last}`
+  return [`${subject} tried ${period} UTC, and all that it depends on is the same: --recheck tries it again.`]
 }
 
 /**
- * Finds the value of a row on an axis. A row without one has the axis' default.
+ * Reads the value of a row on an axis. A row without one has the default of the axis.
  * @param {ParityRow} row
  * @param {typeof CONFIGURATION[number]} axis
+ * @returns {any}
  */
-function findRowValue(row, axis) {
+function readRowValue(row, axis) {
   return row[axis] ?? AXES[axis].values[0]
 }

@@ -8,11 +8,11 @@ import { writeFlawedCertificates } from '../../../src/certificates/flawed-certif
 import { createAuthority, issueCertificate, writeCertificates } from '../../../src/lib/certificates.js'
 import { listKeyExchangeGroups, renderSpiffeId } from '../../../src/model/sidecar-contract.js'
 import {
+  listAccessDifferences,
   listAttempts,
-  listDifferences,
   probeAccess,
+  probeHandshakes,
   renderAccess,
-  tryHandshakes,
 } from '../../../src/parity/beside/access.js'
 import { negotiateAsServer, renderNegotiation } from '../../../src/parity/beside/negotiation.js'
 import { PEERS } from '../../../src/parity/beside/peers.js'
@@ -74,7 +74,7 @@ async function enter(server, configuration) {
   const sidecars = { server: await listenInTest(server) }
   const rig = /** @type {any} */ ({ sidecars, credentials, configuration, hasGot: () => false })
   const attempts = listAttempts(configuration).filter(({ direction }) => direction === 'in strict mode')
-  return listDifferences(
+  return listAccessDifferences(
     await Promise.all(attempts.map(async ({ run, ...attempt }) => ({ ...attempt, found: await run(rig) }))),
   )
 }
@@ -107,7 +107,7 @@ async function leave(isAccepted, options, configuration) {
     const sidecars = { client: await listenInTest(sidecar), server: { address: ADDRESS, port: 1 } }
     const rig = { ...upstreams, credentials, configuration, sidecars: { ...sidecars, permissive: sidecars.server } }
     const tried = await probeAccess(/** @type {any} */ (rig))
-    return listDifferences(tried.filter(({ direction }) => direction === 'as an upstream'))
+    return listAccessDifferences(tried.filter(({ direction }) => direction === 'as an upstream'))
   } finally {
     close()
   }
@@ -200,7 +200,7 @@ describe('a refusal', () => {
   it('is an alert in the handshake, or later', async () => {
     const differing = async (/** @type {http.Server} */ server) => {
       const sidecars = { server: await listenInTest(server) }
-      return (await tryHandshakes(/** @type {any} */ ({ sidecars, credentials, configuration: open }))).differences
+      return (await probeHandshakes(/** @type {any} */ ({ sidecars, credentials, configuration: open }))).differences
     }
     // Node looks at a certificate when the handshake is over.
     const late = ['self-signed', 'another CA', 'expired', 'not yet valid', 'without clientAuth']

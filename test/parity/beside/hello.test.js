@@ -3,7 +3,7 @@ import net from 'node:net'
 import tls from 'node:tls'
 import { describe, expect, it } from 'vitest'
 import {
-  isWhole,
+  hasWholeRecord,
   parseClientGroups,
   parseServerGroup,
   readServerGroup,
@@ -39,8 +39,8 @@ describe('parseClientGroups', () => {
   it('reads what it renders: groups in order, and a share of none', () => {
     const hello = renderClientHello(BOTH)
     expect(parseClientGroups(hello)).toEqual({ groups: BOTH, shares: [] })
-    expect(isWhole(hello)).toBe(true)
-    expect(isWhole(hello.subarray(0, 60))).toBe(false)
+    expect(hasWholeRecord(hello)).toBe(true)
+    expect(hasWholeRecord(hello.subarray(0, 60))).toBe(false)
     expect(parseClientGroups(hello.subarray(0, 60))).toBe(null)
   })
 
