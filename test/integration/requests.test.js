@@ -98,7 +98,8 @@ describe('an application that answers what is asked for', { timeout: 60_000 }, (
       expect(result.verified).toBeGreaterThan(50)
       expect(judge(result, requests)).toEqual([])
       expect(result.waited !== undefined).toBe(options.serviceTime !== undefined)
-      if (options.serviceTime === '30ms') expect(result.waited?.lateP50Ms).toBeLessThan(1)
+      // Alone it is late by less than 1 ms, where both CPUs are busy by up to 1.2.
+      if (options.serviceTime === '30ms') expect(result.waited?.lateP50Ms).toBeLessThan(3)
     })
   })
 
