@@ -1,5 +1,5 @@
 import { chooseVerdict, GAP_LEAST } from '../../src/analysis/verdict.js'
-import { withRole } from '../../src/judge/gates/gate.js'
+import { listByRole } from '../../src/judge/gates/gate.js'
 import {
   computeCpuPerRequestMicros,
   divideRounds,
@@ -29,7 +29,7 @@ export function compareTargets({ local, other }) {
   const floor = Math.max(GAP_LEAST, ...[local, other].map(computeNoise))
   const computeSidecarMicros = (/** @type {TrialRecord} */ r) => computeCpuPerRequestMicros(r, listMeasuredSidecars(r))
   const computeApplicationMicros = (/** @type {TrialRecord} */ r) =>
-    computeCpuPerRequestMicros(r, withRole(r.processes, 'application'))
+    computeCpuPerRequestMicros(r, listByRole(r.processes, 'application'))
   const compared = local.arms.filter(arm => arm.repeatOf === null)
   const computeAgreement = (/** @type {Arm} */ arm, /** @type {typeof computeSidecarMicros} */ measure) => {
     const [a, b] = [local, other].map(({ records, rounds }) => {

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { median } from 'simple-statistics'
-import { computeCpuPerRequestMicros, ratePerSecond } from '../../src/judge/record/measures.js'
+import { computeCpuPerRequestMicros, computeRatePerSecond } from '../../src/judge/record/measures.js'
 import { loadGenerators } from '../../src/loads/registry.js'
 import { benchAlternately } from './alternating.js'
 import { createFinding, scratch } from './kit.js'
@@ -72,7 +72,7 @@ function measure(record) {
     generator: computeRoleCost('generator'),
   }
   const { arm, round } = record.trial
-  return { plane: arm.plane, round, rate: Number(ratePerSecond(record)), boundBy: `${record.boundBy}`, costs }
+  return { plane: arm.plane, round, rate: Number(computeRatePerSecond(record)), boundBy: `${record.boundBy}`, costs }
 }
 
 /**

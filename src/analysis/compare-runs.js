@@ -1,4 +1,4 @@
-import { withRole } from '../judge/gates/gate.js'
+import { listByRole } from '../judge/gates/gate.js'
 import { PRIMARY } from '../judge/quantities.js'
 import { computeCpuPerRequestMicros, listSidecars } from '../judge/record/measures.js'
 import { BASELINE_AXES, isAlike, listVariedAxes, renderArmName } from '../model/arms.js'
@@ -31,7 +31,8 @@ import { evaluateThreshold, parseRunThreshold } from './thresholds.js'
 /**
  * A threshold at one arm, by its name and place. Without an arm, no arm with the quantity was compared: link, cap and load are
  * then absent.
- * @typedef {Pick<ThresholdResult, 'expression' | 'value' | 'held'> & Partial<ThresholdResult> & { arm: string | null }} HeldThreshold
+ * @typedef {Pick<ThresholdResult, 'expression' | 'value' | 'held'> & Partial<ThresholdResult> & { arm: string | null }}
+ *   HeldThreshold
  */
 /**
  * @typedef {object} RunComparison
@@ -50,7 +51,7 @@ export const CONTROL_AXES = BASELINE_AXES.filter(name => name !== 'users')
 export const CONTROL = {
   ...PRIMARY,
   name: 'applicationCpuPerRequest',
-  measure: ({ record }) => computeCpuPerRequestMicros(record, withRole(record.processes, 'application')),
+  measure: ({ record }) => computeCpuPerRequestMicros(record, listByRole(record.processes, 'application')),
 }
 
 /**
@@ -71,7 +72,7 @@ export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
   const differing = listIncomparableReasons({ old: old.manifest, next: next.manifest })
   if (differing.length > 0) {
     const refused = [{ arm: EVERY_ARM, differing }]
-    const untested = holdThresholds({ thresholds: parsed, compared: [], varied })
+    const untested = testThresholds({ thresholds: parsed, compared: [], varied })
     return { comparisons: [], controls: [], refused, warnings, thresholds: untested }
   }
   const { matches, left } = matchArms({ old: listComparedArms(old), next: listComparedArms(next) })
@@ -100,17 +101,17 @@ export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
     controls,
     refused: listRefusals(left, varied),
     warnings,
-    thresholds: holdThresholds({ thresholds: parsed, compared, varied }),
+    thresholds: testThresholds({ thresholds: parsed, compared, varied }),
   }
 }
 
 /**
- * Finds the exit status of a comparison, with its reasons. A comparison that shows nothing takes precedence over a crossed
+ * Chooses the exit status of a comparison, with its reasons. A comparison that shows nothing takes precedence over a crossed
  * threshold.
  * @param {Pick<RunComparison, 'comparisons' | 'refused' | 'thresholds'>} result
  * @returns {{ status: number, reasons: string[] }} status: an exit code (`EXIT`); reasons: [] if it is 0
  */
-export function findCompareStatus({ comparisons, refused, thresholds }) {
+export function chooseCompareStatus({ comparisons, refused, thresholds }) {
   const nothing = []
   const refusalOfAll = refused.find(({ arm }) => arm === EVERY_ARM)
   if (refusalOfAll) nothing.push(`nothing could be compared: ${refusalOfAll.differing.join('; ')}`)
@@ -157,8 +158,8 @@ function compareMatch({ old, next, match, controls }) {
       )
       // Runs at different times have no A/A: changes of arms without sidecars are the noise.
       const changes = quantity === PRIMARY.name ? controls.flatMap(c => c.ratio.median ?? []) : []
-      const known = [...spreads, ...changes.map(ratio => Math.abs(ratio - 1))].filter(share => share !== null)
-      return known.length > 0 ? Math.max(...known) : null
+      const knownShares = [...spreads, ...changes.map(ratio => Math.abs(ratio - 1))].filter(share => share !== null)
+      return knownShares.length > 0 ? Math.max(...knownShares) : null
     },
   })
 }
@@ -168,7 +169,7 @@ function compareMatch({ old, next, match, controls }) {
  * @param {{ thresholds: Threshold[], compared: { match: Match, comparisons: Comparison[] }[], varied: AxisName[] }} all
  * @returns {HeldThreshold[]} arm, value and held: null if no match has the quantity of the threshold
  */
-function holdThresholds({ thresholds, compared, varied }) {
+function testThresholds({ thresholds, compared, varied }) {
   return thresholds.flatMap(threshold => {
     /** @type {HeldThreshold[]} */
     const held = compared.flatMap(({ match, comparisons }) => {
@@ -189,8 +190,8 @@ function holdThresholds({ thresholds, compared, varied }) {
  * @returns {Comparison[]} one for each baseline that both runs have; []: none
  */
 function compareBaselines({ old, next }) {
-  const [before, now] = [old, next].map(listBaselines)
-  return matchArms({ old: before, next: now }).matches.map(match =>
+  const [oldBaselines, newBaselines] = [old, next].map(listBaselines)
+  return matchArms({ old: oldBaselines, next: newBaselines }).matches.map(match =>
     compareQuantity({
       ...createRunPair({ old, next, match }),
       row: CONTROL,

@@ -1,5 +1,5 @@
 import { GATES } from '../judge/gates.js'
-import { findRequiredUse, listComparedQuantities, measureRound } from '../judge/quantities.js'
+import { chooseRequiredUse, listComparedQuantities, measureRound } from '../judge/quantities.js'
 import { listSidecars, splitRounds } from '../judge/record/measures.js'
 import { groupBy } from '../lib/group-by.js'
 import { hasTrend } from '../lib/stats.js'
@@ -22,7 +22,8 @@ import { areSpoiled, chooseRoundsLeast, computeGapLeast, GAP_LEAST_BESIDE, judge
  * @property {Set<string>} [leftOut] ids of arms whose pairs are not compared
  * @property {AxisName[]} [contrasts] axes on which a plane is compared with itself
  * @property {(a: Arm, b: Arm) => string[]} findDisparities why two planes did not do equal work; [] if they did
- * @property {(a: Arm, b: Arm) => string[]} [findUnequal] checks in which the work differs because a plane runs as its mesh deploys it
+ * @property {(a: Arm, b: Arm) => string[]} [findUnequal] checks in which the work differs because a plane runs as its mesh
+ *   deploys it
  * @property {(a: Arm, b: Arm) => string[]} findWrong what either of two arms under different conditions does wrong
  */
 
@@ -81,8 +82,8 @@ function listContrastPairs(arms, axis) {
 
 /**
  * Compares two arms of a run in every quantity.
- * @param {{ run: ComparisonInput, a: Arm, b: Arm, controls: Comparison[], contrast?: AxisName | null }} options controls: the A/A pairs
- *   that show their noise
+ * @param {{ run: ComparisonInput, a: Arm, b: Arm, controls: Comparison[], contrast?: AxisName | null }} options controls: the
+ *   A/A pairs that show their noise
  * @returns {Comparison[]} one for each quantity and service
  */
 function comparePair({ run, a, b, controls, contrast = null }) {
@@ -215,15 +216,15 @@ function checkSums(a, b) {
 
 /**
  * Compares two arms in one quantity by the ratio a/b of each round.
- * @param {Pair & { row: QuantityRow, service: string | null, aaSpread: number | null }} options service: whose sidecar is compared,
- *   null: all; aaSpread: the A/A difference as a share, null: not known
+ * @param {Pair & { row: QuantityRow, service: string | null, aaSpread: number | null }} options service: whose sidecar is
+ *   compared, null: all; aaSpread: the A/A difference as a share, null: not known
  * @returns {Comparison} verdict: `invalid` without equal work (`disparities`) or with too many spoiled rounds; ratio: its
  *   values are null for rounds without a value of both arms
  */
 export function compareQuantity({ a, b, row, service, contrast = null, aaSpread, disparities, unequal = [], ...pair }) {
   const split = [a, b].map(({ records }) => splitRounds(records, pair.rounds))
   const rounds = Array.from({ length: pair.rounds }, (_, i) => {
-    const tried = pairUp(split[0][i], split[1][i]).map(together => {
+    const candidates = pairUp(split[0][i], split[1][i]).map(together => {
       const sides = together.map((trials, side) => {
         const { name } = [a, b][side]
         return { name, trials, value: measureRound(row, trials, { service }) }
@@ -231,7 +232,7 @@ export function compareQuantity({ a, b, row, service, contrast = null, aaSpread,
       const [x, y] = sides.map(side => side.value)
       return { sides, ratio: x && y ? x / y : null }
     })
-    return tried.find(({ ratio }) => ratio !== null) ?? tried[0]
+    return candidates.find(({ ratio }) => ratio !== null) ?? candidates[0]
   })
   const { seed, isSequence = false } = pair
   const values = rounds.map(r => r.ratio)
@@ -271,16 +272,18 @@ export function compareQuantity({ a, b, row, service, contrast = null, aaSpread,
 /**
  * Pairs the trials of a round that were in one deployment. If none were, it creates one pair: all trials of a and all of b.
  * @template {{ trial: { interleaving?: string } }} T
- * @param {T[]} ofA
- * @param {T[]} ofB
+ * @param {T[]} trialsOfA trials of a in one round
+ * @param {T[]} trialsOfB trials of b in the same round
  * @returns {T[][][]} pairs; each pair is a list of trials of a and a list of trials of b
  */
-export function pairUp(ofA, ofB) {
-  const shared = ofA.flatMap(x => {
-    const y = ofB.find(({ trial }) => trial.interleaving !== undefined && trial.interleaving === x.trial.interleaving)
+export function pairUp(trialsOfA, trialsOfB) {
+  const sharedPairs = trialsOfA.flatMap(x => {
+    const y = trialsOfB.find(
+      ({ trial }) => trial.interleaving !== undefined && trial.interleaving === x.trial.interleaving,
+    )
     return y ? [[[x], [y]]] : []
   })
-  return shared.length > 0 ? shared : [[ofA, ofB]]
+  return sharedPairs.length > 0 ? sharedPairs : [[trialsOfA, trialsOfB]]
 }
 
 /**
@@ -314,7 +317,7 @@ function listSpoiledReasons(rounds, row) {
  * @returns {Set<string>} at least one reason; `not measured` if no gate explains it
  */
 function listMissingReasons(trials, row) {
-  const use = findRequiredUse(row, trials[0].trial.arm.load)
+  const use = chooseRequiredUse(row, trials[0].trial.arm.load)
   const words = trials.flatMap(({ outcome, boundBy, gates }) => {
     if (outcome === 'failed') return ['trial failed']
     const isUnbound = row.use === 'capacity' && boundBy !== 'sidecar' && boundBy !== null

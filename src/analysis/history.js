@@ -54,15 +54,15 @@ export function createHistory(runs, folder) {
     folder === undefined ? listObstacles(run).length === 0 : run.folder === folder,
   )
   const checked = inOrder.map(run => ({ run, reasons: reference ? listReasons(run, reference) : listObstacles(run) }))
-  const kept = checked.filter(({ reasons }) => reasons.length === 0).map(({ run }) => run)
-  const lines = reference ? createLines(kept, reference) : []
+  const comparableRuns = checked.filter(({ reasons }) => reasons.length === 0).map(({ run }) => run)
+  const lines = reference ? createLines(comparableRuns, reference) : []
   return {
     reference: reference?.folder ?? null,
-    runs: listRuns(kept, reference),
+    runs: listRuns(comparableRuns, reference),
     lines: lines.filter(line => line.values.some(({ median }) => median !== null)),
     left: checked.flatMap(({ run, reasons }) => (reasons.length > 0 ? [{ folder: run.folder, reasons }] : [])),
-    unmatched: reference ? countUnmatchedArms(kept, reference) : [],
-    nodes: [...new Set(kept.map(({ manifest }) => `${manifest.machine.node ?? 'unknown'}`))],
+    unmatched: reference ? countUnmatchedArms(comparableRuns, reference) : [],
+    nodes: [...new Set(comparableRuns.map(({ manifest }) => `${manifest.machine.node ?? 'unknown'}`))],
   }
 }
 

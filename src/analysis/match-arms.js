@@ -48,14 +48,14 @@ export function matchArms({ old, next }) {
     const namesake = listArmsInPlace(old, arm).find(other => renderArmName(other) === renderArmName(arm))
     return namesake ? [{ old: namesake, next: arm }] : []
   })
-  const left = dropMatches({ old, next }, byName)
-  const byPlane = left.next.flatMap(arm => {
-    const [counterpart, ...others] = listArmsInPlace(left.old, arm).filter(other => other.plane === arm.plane)
-    const rivals = listArmsInPlace(left.next, arm).filter(other => other.plane === arm.plane)
+  const unpaired = listUnmatched({ old, next }, byName)
+  const byPlane = unpaired.next.flatMap(arm => {
+    const [counterpart, ...others] = listArmsInPlace(unpaired.old, arm).filter(other => other.plane === arm.plane)
+    const rivals = listArmsInPlace(unpaired.next, arm).filter(other => other.plane === arm.plane)
     return counterpart && others.length === 0 && rivals.length === 1 ? [{ old: counterpart, next: arm }] : []
   })
   const matches = [...byName, ...byPlane].sort((x, y) => next.indexOf(x.next) - next.indexOf(y.next))
-  return { matches, left: dropMatches(left, byPlane) }
+  return { matches, left: listUnmatched(unpaired, byPlane) }
 }
 
 /**
@@ -64,7 +64,7 @@ export function matchArms({ old, next }) {
  * @param {Match[]} matches
  * @returns {{ old: Arm[], next: Arm[] }}
  */
-function dropMatches({ old, next }, matches) {
+function listUnmatched({ old, next }, matches) {
   return {
     old: old.filter(arm => !matches.some(m => m.old === arm)),
     next: next.filter(arm => !matches.some(m => m.next === arm)),
@@ -106,7 +106,7 @@ function findNearestArm(arm, others) {
 /**
  * Renders the facts in which two arms differ, else their names. Without one side it renders in which run the arm is missing.
  * @param {{ old?: Arm, next?: Arm }} sides
- * @returns {string[]} one or more
+ * @returns {string[]}
  */
 function renderDifferences({ old, next }) {
   if (!old || !next) return [`not in the ${old ? 'new' : 'old'} run`]

@@ -119,7 +119,7 @@ export function listChangingFacts(manifest, arms) {
     ...Object.entries(manifest.tools).map(([name, tool]) => createFact(name, renderTool(tool))),
     ...arms.flatMap(({ name, arm }) => {
       const scripts = findRecordedScripts(manifest, { ...arm, role: 'sidecar' })
-      return scripts ? [createFact(`scripts of ${name}`, shorten(scripts.sha256))] : []
+      return scripts ? [createFact(`scripts of ${name}`, abbreviateChecksum(scripts.sha256))] : []
     }),
   ]
 }
@@ -154,13 +154,18 @@ export function listWarnings({ old, next }) {
  */
 export function renderScriptChanges({ old, next, matches }) {
   const lines = matches.flatMap(match => {
-    const before = findRecordedScripts(old, { ...match.old, role: 'sidecar' })
-    const now = findRecordedScripts(next, { ...match.next, role: 'sidecar' })
-    if (!before || !now) return []
+    const oldScripts = findRecordedScripts(old, { ...match.old, role: 'sidecar' })
+    const newScripts = findRecordedScripts(next, { ...match.next, role: 'sidecar' })
+    if (!oldScripts || !newScripts) return []
     const label = `scripts of ${[...new Set([renderArmName(match.old), renderArmName(match.next)])].join(' and ')}`
-    if (before.sha256 !== now.sha256)
-      return renderFact({ label, of: ({ sha256 }) => shorten(sha256) }, { old: before, next: now })
-    return match.old.variant === match.next.variant ? [] : [`${label}: the same in both, ${shorten(now.sha256)}`]
+    if (oldScripts.sha256 !== newScripts.sha256)
+      return renderFact(
+        { label, of: ({ sha256 }) => abbreviateChecksum(sha256) },
+        { old: oldScripts, next: newScripts },
+      )
+    return match.old.variant === match.next.variant
+      ? []
+      : [`${label}: the same in both, ${abbreviateChecksum(newScripts.sha256)}`]
   })
   return [...new Set(lines)]
 }
@@ -200,7 +205,7 @@ const renderAnswerBytes = ({ records }, { id }) =>
  */
 function renderChecksum(manifest, role) {
   const scripts = findRecordedScripts(manifest, { role, plane: null, variant: null })
-  return scripts && shorten(scripts.sha256)
+  return scripts && abbreviateChecksum(scripts.sha256)
 }
 
 /**
@@ -208,7 +213,7 @@ function renderChecksum(manifest, role) {
  * @param {string} sha256
  * @returns {string}
  */
-function shorten(sha256) {
+function abbreviateChecksum(sha256) {
   return `sha256 ${sha256.slice(0, 12)}`
 }
 

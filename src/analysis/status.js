@@ -7,12 +7,12 @@ import { listArms, listComparisons } from '../model/results.js'
 const CONCLUDED = ['lower', 'higher', 'no-difference-shown']
 
 /**
- * Finds the exit status of a run, with its reasons. A run that shows nothing takes precedence over a crossed threshold.
+ * Chooses the exit status of a run, with its reasons. A run that shows nothing takes precedence over a crossed threshold.
  * @param {Summary} summary
  * @param {{ isVerdictRequired: boolean }} options isVerdictRequired: a run without a verdict shows nothing
  * @returns {{ status: number, reasons: string[] }} status: an exit code (`EXIT`); reasons: [] if it is 0
  */
-export function findStatus(summary, { isVerdictRequired }) {
+export function chooseRunStatus(summary, { isVerdictRequired }) {
   const { thresholds } = summary
   const [arms, comparisons] = [listArms(summary), listComparisons(summary)]
   const pairs = comparisons.filter(c => !c.isControl)

@@ -19,7 +19,7 @@ import { findDisparities, listUnequalRows, listWrongRows } from '../parity/verdi
 import { compareArms, countSummarisedRounds, isCutShort } from './compare.js'
 import { computeBands } from './conditions.js'
 import { fitCpuLines, fitSlopes } from './fits.js'
-import { holdThreshold } from './thresholds.js'
+import { testThreshold } from './thresholds.js'
 import { computePrecision } from './verdict.js'
 
 /** @import { Arm, Comparison, Manifest, Quantity, Result, Summary, SummaryArm, TrialRecord } from '../model/types.ts' */
@@ -69,7 +69,7 @@ export function summarise({ manifest, records }) {
     ...(isCutShort(manifest) && { isCutShort: true }),
     carries: computeBands(comparisons),
     thresholds: manifest.thresholds.flatMap(expression =>
-      holdThreshold(expression, {
+      testThreshold(expression, {
         arms: kinds.flatMap(({ arms }) => arms),
         tried: listTriedArms(records),
         notMeasured: manifest.notMeasured,

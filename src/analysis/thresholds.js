@@ -83,24 +83,24 @@ export function parseRunThreshold(expression, arms, services) {
 /**
  * Tests a threshold at every place of a run: link, limit, load and conditions.
  * @param {string} expression
- * @param {{ arms: Arm[], tried: Arm[], notMeasured: Manifest['notMeasured'], comparisons: Comparison[] }} run
- *   tried: arms with records, including those whose rates cannot be reached
+ * @param {{ arms: Arm[], tried: Arm[], notMeasured: Manifest['notMeasured'], comparisons: Comparison[] }} run tried: arms with
+ *   records, including those whose rates cannot be reached
  * @returns {ThresholdResult[]} one for each place; value, held: null if the quantity was spoiled or not measured, or one of the
  *   planes was left out after the run began
  * @throws {UsageError} if the expression does not fit the run (`parseThreshold`)
  */
-export function holdThreshold(expression, { arms, tried, notMeasured, comparisons }) {
+export function testThreshold(expression, { arms, tried, notMeasured, comparisons }) {
   const isPlane = (/** @type {Arm} */ arm) => arm.hasSidecars && arm.repeatOf === null
   const measured = arms.filter(isPlane)
   const planes = new Set(measured.map(renderArmName))
-  const begun = [...notMeasured.map(({ plane }) => plane), ...tried.filter(isPlane).map(renderArmName)]
-  const leftOut = new Set(begun.filter(plane => !planes.has(plane)))
+  const begunPlanes = [...notMeasured.map(({ plane }) => plane), ...tried.filter(isPlane).map(renderArmName)]
+  const leftOut = new Set(begunPlanes.filter(plane => !planes.has(plane)))
   const names = [...planes, ...leftOut]
   const threshold = parseExpression(expression, { sides: { ...PLANES, names }, arms })
   if (![threshold.a, threshold.b].some(side => leftOut.has(side))) return evaluateThreshold(threshold, comparisons)
   const kinds = listComparedQuantities().find(({ name }) => name === threshold.quantity)?.compared.kinds ?? []
-  const ofQuantity = measured.filter(arm => kinds.includes(arm.load.kind))
-  return [...groupBy(ofQuantity, arm => createGroupKey(arm)).values()].map(
+  const armsOfQuantity = measured.filter(arm => kinds.includes(arm.load.kind))
+  return [...groupBy(armsOfQuantity, arm => createGroupKey(arm)).values()].map(
     ([{ link, cpuLimitCores, load, conditions }]) => ({
       expression,
       link,
@@ -133,8 +133,8 @@ function parseExpression(expression, { sides, arms, services }) {
   const quantities = listComparedQuantities()
   const row = quantities.find(({ name }) => name === quantity)
   if (!row) {
-    const known = quantities.map(({ name }) => name)
-    throw fail(`unknown quantity "${quantity}"${renderSuggestion(quantity, known)}; ${example}`)
+    const knownNames = quantities.map(({ name }) => name)
+    throw fail(`unknown quantity "${quantity}"${renderSuggestion(quantity, knownNames)}; ${example}`)
   }
   if (service !== null && !row.sidecars) throw fail(`${quantity} is no quantity of a single sidecar`)
   if (service !== null && services && !services.includes(service))
@@ -166,10 +166,10 @@ export function evaluateThreshold({ expression, a, b, quantity, service, operato
   // CPU per request is measured best side by side: if there are comparisons of such arms, only these count.
   const interleavedComparisons = quantity === PRIMARY.name ? pairComparisons.filter(c => c.load.isInterleaved) : []
   const counted = interleavedComparisons.length > 0 ? interleavedComparisons : pairComparisons
-  const ofService = counted.filter(c => c.service === service)
+  const serviceComparisons = counted.filter(c => c.service === service)
   // A sidecar whose trials failed is in no comparison: the sums of all sidecars then give the places, untested.
-  const isMeasured = ofService.length > 0
-  return (isMeasured ? ofService : counted.filter(c => c.service === null)).map(c => {
+  const isMeasured = serviceComparisons.length > 0
+  return (isMeasured ? serviceComparisons : counted.filter(c => c.service === null)).map(c => {
     const median = isMeasured && c.verdict !== 'invalid' ? c.ratio.median : null
     const value = median === null || c.a === a ? median : 1 / median
     const held = value === null ? null : OPERATORS[operator](value, limit)

@@ -9,8 +9,8 @@ import { GAP_LEAST, ROUNDS_MOST } from '../model/bounds.js'
 export { GAP_LEAST }
 /** The smallest gap that is a difference between arms that stood side by side, as a share. */
 export const GAP_LEAST_BESIDE = 0.01
-// The shares of spoiled rounds that a run may have, until a precision and with a fixed number of rounds: of many, some are sure to
-// meet a gate, and so few hardly move a median.
+// The shares of spoiled rounds that a run may have, until a precision and with a fixed number of rounds: in a run of many
+// rounds some meet a gate, and these few hardly move a median.
 const SPOILED_MOST = 0.1
 const SPOILED_MOST_OF_FIXED = 0.05
 
@@ -79,10 +79,10 @@ export function judgeRounds({ values, seed, isSequence, gapLeast = GAP_LEAST, aa
 
 /**
  * Chooses the verdict on a ratio of a to b.
- * @param {{ ratio: Quantity, floor: number, isSpoiled: boolean }} options floor: the noise floor, a fraction: a median that is nearer
- *   to 1 shows no difference
- * @returns {Verdict} `invalid`: spoiled, or no median; `indicative`: no interval; `no-difference-shown`: the interval contains 1, or
- *   the median is nearer to 1 than the floor; else `lower` or `higher`: a relative to b
+ * @param {{ ratio: Quantity, floor: number, isSpoiled: boolean }} options floor: the noise floor, a fraction: a median that is
+ *   nearer to 1 shows no difference
+ * @returns {Verdict} `invalid`: spoiled, or no median; `indicative`: no interval; `no-difference-shown`: the interval contains
+ *   1, or the median is nearer to 1 than the floor; else `lower` or `higher`: a relative to b
  */
 export function chooseVerdict({ ratio: { median, low, high }, floor, isSpoiled }) {
   if (median === null || isSpoiled) return 'invalid'
@@ -113,7 +113,7 @@ export function computePrecision({ target, rounds, comparisons }) {
 }
 
 /**
- * Says whether an interval is at most so wide as the target, with few spoiled rounds.
+ * Says whether an interval is at most as wide as the target, with few spoiled rounds.
  * @param {Quantity} ratio
  * @param {number} widthMost target, high / low - 1
  * @returns {boolean} false also: there is no interval

@@ -1,6 +1,6 @@
 import { judgeTrial } from '../judge/gates.js'
 import { computeWindow } from '../judge/record/compute-window.js'
-import { ratePerSecond } from '../judge/record/measures.js'
+import { computeRatePerSecond } from '../judge/record/measures.js'
 import { findRecordPart } from '../kinds/parts.js'
 import { BenchError } from '../lib/errors.js'
 import { renderCommand } from '../lib/render-command.js'
@@ -50,7 +50,7 @@ export function verifyRun({ folder, findLoad, kitSha256 }) {
       differences.push(...listDifferingPaths(ours, pickShape(record, again), record.trial.id))
     }
   }
-  differences.push(...compareCalibrations(manifest, records))
+  differences.push(...listCalibrationDifferences(manifest, records))
   if (written !== null) {
     const again = summarise({ manifest, records })
     const [ours, theirs] = isOfOtherKit ? [pickShape(again, written), pickShape(written, again)] : [again, written]
@@ -120,11 +120,11 @@ function renderConclusion({ differences, without, lost, leftOut }) {
  * @param {TrialRecord[]} records
  * @returns {string[]} []: none differs
  */
-function compareCalibrations({ calibrations }, records) {
+function listCalibrationDifferences({ calibrations }, records) {
   return calibrations.flatMap(({ trialId, ratePerSecond: rate, boundBy }) => {
     const record = records.find(r => r.trial.id === trialId)
     if (!record || rate === null) return []
-    const computed = { ratePerSecond: ratePerSecond(record), boundBy: record.boundBy }
+    const computed = { ratePerSecond: computeRatePerSecond(record), boundBy: record.boundBy }
     return listDifferingPaths(computed, { ratePerSecond: rate, boundBy }, `manifest.json: the calibration ${trialId}`)
   })
 }
@@ -227,7 +227,7 @@ function listDifferingPaths(computed, written, path) {
 /**
  * Reads an own member of an object, and no inherited one such as `constructor`.
  * @param {any} value
- * @param {string} name
+ * @param {string} name of the member
  * @returns {any} undefined: the object does not have it
  */
 function readMember(value, name) {

@@ -31,7 +31,7 @@ export const GATES = new Map(
 export function judgeTrial(record, relaxed) {
   const { generatorCpus, host, loadHost, load, trial } = record
   const { kind } = trial.arm.load
-  // The rate of a closed loop in turns follows from the turns: there is nothing else that bound it.
+  // The turns determine the rate of a closed loop in turns, so nothing else can have bound it.
   const saturated =
     kind === 'idle' || kind === 'interleaved'
       ? null
@@ -44,12 +44,12 @@ export function judgeTrial(record, relaxed) {
           kind,
           podCpuCores: trial.arm.conditions.podCpuCores,
         })
-  // Nothing looks saturated over a window of which a burst is a part: drops show that the rate was not kept.
+  // A burst is only a part of the window, so nothing looks saturated over the whole: drops show that the rate was not kept.
   const boundBy =
     saturated === 'rate' && load.due !== undefined && countDroppedRequests(record) > 0 ? 'drops' : saturated
   // Turns of a second do not divide into the halves of a window.
   const steady = kind === 'idle' || trial.arm.load.isInterleaved ? null : isSteady(load)
-  const gates = findGates({ ...record, boundBy, isSteady: steady }, relaxed)
+  const gates = listGateFindings({ ...record, boundBy, isSteady: steady }, relaxed)
   const isWorthless = USES.every(use => isSpoiled({ gates }, use))
   return {
     boundBy,
@@ -80,7 +80,7 @@ function scaleCpuToTurns({ processes, load, window, trial }) {
  * @param {string[]} [relaxed] names of gates that the experiment sets aside
  * @returns {GateFinding[]} []: no gate failed
  */
-export function findGates(record, relaxed = []) {
+export function listGateFindings(record, relaxed = []) {
   const isIdle = record.trial.arm.load.kind === 'idle'
   const appliedGates = [...GATES.values()].filter(
     ({ name, isOfLoad }) => !relaxed.includes(name) && !(isIdle && isOfLoad),
@@ -98,6 +98,6 @@ export function findGates(record, relaxed = []) {
  * @returns {boolean}
  */
 export function isSteady({ verified, verifiedInSecondHalf }) {
-  const first = verified - verifiedInSecondHalf
-  return Math.abs(verifiedInSecondHalf - first) <= STEADY_DIFFERENCE_MOST * (verified / 2)
+  const verifiedInFirstHalf = verified - verifiedInSecondHalf
+  return Math.abs(verifiedInSecondHalf - verifiedInFirstHalf) <= STEADY_DIFFERENCE_MOST * (verified / 2)
 }

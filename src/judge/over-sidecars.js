@@ -64,6 +64,6 @@ function fitOverSidecars(pairs) {
  * @param {{ digits?: number, digitsOff?: number }} [options]
  * @returns {string}
  */
-export function renderOff(value, residual, { digits = 1, digitsOff = digits } = {}) {
+export function renderWithResidual(value, residual, { digits = 1, digitsOff = digits } = {}) {
   return `${value.toFixed(digits)} (${residual >= 0 ? '+' : ''}${residual.toFixed(digitsOff)})`
 }

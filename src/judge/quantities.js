@@ -3,18 +3,18 @@ import { GROWTH_ROWS } from '../kinds/growth/numbers.js'
 import { ROLLOUT_ROWS } from '../kinds/rollout/quantities.js'
 import { summariseValues } from '../lib/stats.js'
 import { MIB } from '../lib/units.js'
-import { withRole } from './gates/gate.js'
+import { listByRole } from './gates/gate.js'
 import {
   computeCoresUnderLoad,
   computeCpuPerRequestMicros,
+  computeRatePerSecond,
   findCapacityPerSecond,
   findLargestValue,
+  findQuantileMs,
   findRoundValue,
   listMeasuredSidecars,
   QUANTILES,
-  quantileMs,
-  ratePerSecond,
-  startSeconds,
+  readStartSeconds,
   sumValues,
 } from './record/measures.js'
 
@@ -77,7 +77,7 @@ const ROWS = [
       hasNamespaces(record.trial.arm)
         ? computeCpuPerRequestMicros(record, [
             ...listMeasuredSidecars(record),
-            ...withRole(record.processes, 'application'),
+            ...listByRole(record.processes, 'application'),
           ])
         : null,
     compared: {
@@ -100,7 +100,7 @@ const ROWS = [
     definition:
       'Verified requests per second of those that start in the window: status 200 and the right length, and for one in 50 the right body. It is the capacity of a plane only where the sidecar bound the run.',
     use: 'throughput',
-    measure: ({ record }) => ratePerSecond(record),
+    measure: ({ record }) => computeRatePerSecond(record),
     chart: { kinds: ['closed', 'open'], title: 'Throughput' },
     metric: { name: 'trial_throughput_requests_per_second' },
   },
@@ -251,7 +251,7 @@ const ROWS = [
     digits: 2,
     definition: 'From the start of the first process to the first answer through all sidecars.',
     use: 'memory',
-    measure: ({ record }) => startSeconds(record),
+    measure: ({ record }) => readStartSeconds(record),
     compared: {
       kinds: EVERY_LOAD,
       label: 'time to the first answer',
@@ -303,7 +303,7 @@ function hasNamespaces({ conditions }) {
 
 /**
  * Creates the row of a percentile of response times.
- * @param {keyof typeof PERCENTILES} name
+ * @param {keyof typeof PERCENTILES} name of the percentile
  * @param {{ isCompared?: boolean, isMain?: boolean }} [roles] isMain: the percentile that stands for latency in headlines and
  *   charts
  * @returns {QuantityRow}
@@ -323,7 +323,7 @@ function createPercentileRow(name, { isCompared = false, isMain = false } = {}) 
     use: 'latency',
     useOfClosed: 'throughput',
     quantile: QUANTILES[name],
-    measure: ({ record }) => quantileMs(record, QUANTILES[name]),
+    measure: ({ record }) => findQuantileMs(record, QUANTILES[name]),
     ...(isCompared && {
       compared: {
         kinds: ['open'],
@@ -374,7 +374,7 @@ function createAddedPercentileRow(percentile) {
     quantile: QUANTILES[percentile],
     measure({ record, baseline }) {
       if (record.trial.arm.load.kind !== 'open') return null
-      const quantile = (/** @type {TrialRecord} */ r) => quantileMs(r, QUANTILES[percentile])
+      const quantile = (/** @type {TrialRecord} */ r) => findQuantileMs(r, QUANTILES[percentile])
       const [withSidecars, without] = [quantile(record), findRoundValue(baseline ?? [], 'latency', quantile)]
       return withSidecars === null || without === null ? null : withSidecars - without
     },
@@ -383,8 +383,8 @@ function createAddedPercentileRow(percentile) {
 
 /**
  * Creates the row of a time of answers in chunks: the median of the answers that the kit itself read.
- * @param {'firstByteMs' | 'longestGapMs'} header
- * @param {string} name
+ * @param {'firstByteMs' | 'longestGapMs'} header member of a stream record, and name in summary.json
+ * @param {string} name of the quantity
  * @param {Pick<QuantityRow, 'label' | 'definition'>} words
  * @returns {QuantityRow}
  */
@@ -404,7 +404,7 @@ function createStreamRow(header, name, words) {
 
 /**
  * Creates the row of a kind of memory. It is compared if it has `words`.
- * @param {'rss' | 'anon' | 'peak' | 'workingSet' | 'pss'} name
+ * @param {'rss' | 'anon' | 'peak' | 'workingSet' | 'pss'} name of the kind of memory
  * @param {Pick<QuantityRow, 'label' | 'short' | 'definition' | 'chart'> & { words?: string, isHeadline?: boolean }} options
  *   words: its name in a comparison
  * @returns {QuantityRow}
@@ -453,7 +453,7 @@ export function listComparedQuantities(kinds) {
  * @param {Pick<Load, 'kind'>} load
  * @returns {Use}
  */
-export function findRequiredUse({ use, useOfClosed = use }, { kind }) {
+export function chooseRequiredUse({ use, useOfClosed = use }, { kind }) {
   return kind === 'closed' ? useOfClosed : use
 }
 
@@ -467,7 +467,7 @@ export function findRequiredUse({ use, useOfClosed = use }, { kind }) {
  */
 export function measureRound(row, trials, beside = {}) {
   if (trials.length === 0) return null
-  const use = findRequiredUse(row, trials[0].trial.arm.load)
+  const use = chooseRequiredUse(row, trials[0].trial.arm.load)
   return findRoundValue(trials, use, record => row.measure({ record, ...beside }))
 }
 
@@ -481,9 +481,9 @@ export function measureRound(row, trials, beside = {}) {
 export function findQuantity(arm, name, service = null) {
   const row = QUANTITIES[name]
   /** @type {any} */
-  const whole = service === null ? arm : arm.sidecars.find(sidecar => sidecar.service === service)
+  const holder = service === null ? arm : arm.sidecars.find(sidecar => sidecar.service === service)
   const group = findQuantityGroup(row, arm.load)
-  const members = group === undefined ? whole : group === null ? null : whole?.[group]
+  const members = group === undefined ? holder : group === null ? null : holder?.[group]
   return members?.[row.key ?? row.header] ?? summariseValues([])
 }
 

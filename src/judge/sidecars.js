@@ -56,7 +56,8 @@ export function createSidecars({ most = POINTS_MOST } = {}) {
     /**
      * Adds a sample of all processes.
      * @param {{ specs: Pick<ProcessSpec, 'service' | 'role' | 'cpuLimitCores'>[], windowStartMs: number,
-     *   sample: Pick<Sample, 'epochMs'> & { readings: (Reading | undefined)[] } }} sampled sample: a reading is undefined if the process could not be read
+     *   sample: Pick<Sample, 'epochMs'> & { readings: (Reading | undefined)[] } }} sampled sample: a reading is undefined if
+     *   the process could not be read
      */
     sample({ specs, sample, windowStartMs }) {
       if (tracked.length === 0) {
@@ -98,7 +99,7 @@ function addReading({ sidecar, reading, seconds, most }) {
   const { now, series, last } = sidecar
   const isRead = reading !== undefined && Number.isFinite(reading.atSeconds) && Number.isFinite(reading.cpuSeconds)
   const elapsed = isRead && last !== null ? reading.atSeconds - last.reading.atSeconds : null
-  // The kubelet's counters stay the same for many samples: that is no time in which nothing was used.
+  // The kubelet's counters stay the same for many samples: this does not mean that nothing was used.
   if (elapsed !== null && elapsed >= 0 && elapsed < APART_LEAST_SECONDS) return
 
   now.anonBytes = finiteOrNull(reading?.anonBytes)

@@ -198,6 +198,6 @@ function setQuantities(metrics, record) {
  */
 function createLabels(arm) {
   const rate = arm.load.ratePerSecond
-  const shared = { plane: renderArmName(arm), link: arm.link, cap_cores: String(arm.cpuLimitCores ?? 'none') }
-  return { ...shared, ...(rate === undefined ? {} : { rate: String(rate) }), arm: arm.id }
+  const armLabels = { plane: renderArmName(arm), link: arm.link, cap_cores: String(arm.cpuLimitCores ?? 'none') }
+  return { ...armLabels, ...(rate === undefined ? {} : { rate: String(rate) }), arm: arm.id }
 }

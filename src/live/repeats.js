@@ -187,7 +187,7 @@ function summarisePairs(arms, { kept, rounds, contrasts, before }) {
       const [ofA, ofB] = [a, b].map(({ id: armId }) => splitByRound(kept, { armId, rounds }))
       const values = ofA.map((trials, i) => {
         const ratios = pairUp(trials, ofB[i]).map(([x, y]) =>
-          divideOrNull(findCountedValue(x, costOf), findCountedValue(y, costOf)),
+          divideOrNull(findCountedValue(x, readCost), findCountedValue(y, readCost)),
         )
         return ratios.find(ratio => ratio !== null) ?? null
       })
@@ -250,7 +250,7 @@ export function findCountedValue(trials, read) {
  * @param {KeptTrial} trial
  * @returns {number | null} null: not measured, or spoiled
  */
-const costOf = ({ cost }) => cost
+const readCost = ({ cost }) => cost
 
 /**
  * Divides a by b.

@@ -46,8 +46,8 @@ const DRAWN = /** @type {const} */ (['throughput', 'cpuPerRequest'])
 
 /**
  * Creates the list of the results of a run, which its events fill.
- * @returns createArmLabel, isOfPlan, isCounted: read the plan; plan, addTriedArm, add: apply events; countOutcomes, list, rows: read
- *   the results
+ * @returns createArmLabel, isOfPlan, isCounted: read the plan; plan, addTriedArm, add: apply events; countOutcomes, list, rows:
+ *   read the results
  */
 export function createResults() {
   /** @type {{ runId: string | null, arms: Arm[], rounds: number, isSearch: boolean }} */
@@ -147,8 +147,8 @@ export function createResults() {
         : plan.arms
       const rounds = results.reduce((most, { round }) => Math.max(most, round), plan.rounds)
       return arms.map(arm => {
-        const ofArm = results.filter(r => r.arm.id === arm.id)
-        const byRound = Array.from({ length: rounds }, (_, i) => ofArm.filter(({ round }) => round === i + 1))
+        const armResults = results.filter(r => r.arm.id === arm.id)
+        const byRound = Array.from({ length: rounds }, (_, i) => armResults.filter(({ round }) => round === i + 1))
         return {
           armId: arm.id,
           label: renderArmLabel(arm, varied),

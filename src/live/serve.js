@@ -56,24 +56,24 @@ export async function serveRequests(address, answer, finish = () => {}) {
 /**
  * Creates a limit of the connections of each client address, so that no client takes those of others. If an address has too
  * many, its oldest connection without a request is cut; if all have sent one, the newest is.
- * @param {number} count connections of one address
+ * @param {number} connectionsMost of one address
  * @returns add: adds a connection; serve: notes that a connection has sent a request
  */
-function limitByAddress(count) {
+function limitByAddress(connectionsMost) {
   /** @type {Map<string, Set<import('node:net').Socket>>} */
-  const open = new Map()
+  const socketsByAddress = new Map()
   const served = new WeakSet()
   return {
     /** @param {import('node:net').Socket} socket */
     add(socket) {
       const address = `${socket.remoteAddress}`
-      const sockets = open.get(address) ?? new Set()
-      open.set(address, sockets.add(socket))
+      const sockets = socketsByAddress.get(address) ?? new Set()
+      socketsByAddress.set(address, sockets.add(socket))
       socket.once('close', () => {
         sockets.delete(socket)
-        if (sockets.size === 0) open.delete(address)
+        if (sockets.size === 0) socketsByAddress.delete(address)
       })
-      if (sockets.size <= count) return
+      if (sockets.size <= connectionsMost) return
       const idle = [...sockets].find(other => other !== socket && !served.has(other)) ?? socket
       sockets.delete(idle)
       idle.destroy()
@@ -112,11 +112,11 @@ const isEverywhere = ({ host }) => host === '0.0.0.0' || host === '::'
  * @returns {BenchError}
  */
 function createListenError({ option, text, host, port }, error) {
-  const what = {
+  const advice = {
     EADDRINUSE: `port ${port} of ${host} is in use by something else: give another`,
     EACCES: `there is no permission to listen on port ${port} of ${host}: give one above 1023`,
     EADDRNOTAVAIL: `this machine has no address ${host}: give one that it has, or a port alone`,
   }[error.code ?? '']
-  const reason = what ?? `nothing can be served on port ${port} of ${host} (${error.message}): give another address`
+  const reason = advice ?? `nothing can be served on port ${port} of ${host} (${error.message}): give another address`
   return new BenchError(`${option} ${text}: ${reason}`, { cause: error })
 }

@@ -5,19 +5,40 @@ import { createResults } from './results.js'
 
 /**
  * Computes the state of a run from its events. Pure.
- * RunSnapshot: a run at its last event; null: not known, or not at this moment. Kept: the fields that events set. done: trials
- * of the plan that ended; nth: the number of this trial in the plan; trials: planned, null in a search; ratePerSecond: requests
- * between the last two counts; failed: requests of this trial; failedInAll: of the run; outcomes: numbers of trials.
  * @import { TrialRecord } from '../model/types.ts'
  * @import { Phase, RunEvent } from '../run/events.js'
  * @import { SidecarNow, SidecarSeries } from '../judge/sidecars.js'
- * @typedef {{ runId: string | null, experiment: string | null, question: string | null,
- *   phase: Phase | null, progress: string | null, done: number, nth: number | null, trials: number | null,
- *   ending: { outcome: 'finished' | 'interrupted' | 'failed' } | null }} Kept
- * @typedef {Kept & { secondsLeft: number | null, sidecars: SidecarNow[], ratePerSecond: number | null,
- *   arm: { name: string, what: string, link: string } | null, failed: number | null,
- *   failedInAll: number, outcomes: { completed: number, failed: number, invalid: number },
- *   parts: import('./repeats.js').PartSoFar[] }} RunSnapshot
+ * @import { PartSoFar } from './repeats.js'
+ */
+
+/**
+ * The fields that events set. A field is null if it is not known, or not at this moment.
+ * @typedef {object} Kept
+ * @property {string | null} runId
+ * @property {string | null} experiment
+ * @property {string | null} question
+ * @property {Phase | null} phase
+ * @property {string | null} progress such as 'repeat 2 of 6'
+ * @property {number} done trials of the plan that ended
+ * @property {number | null} nth the number of this trial in the plan
+ * @property {number | null} trials planned; null also: the run is a search
+ * @property {{ outcome: 'finished' | 'interrupted' | 'failed' } | null} ending null: the run goes on
+ */
+/**
+ * The fields that are computed from others.
+ * @typedef {object} Computed
+ * @property {number | null} secondsLeft of the run
+ * @property {SidecarNow[]} sidecars []: none run
+ * @property {number | null} ratePerSecond requests between the last two counts
+ * @property {{ name: string, what: string, link: string } | null} arm of this trial; what: its values on the axes that vary
+ * @property {number | null} failed requests of this trial
+ * @property {number} failedInAll requests of the run
+ * @property {{ completed: number, failed: number, invalid: number }} outcomes numbers of trials
+ * @property {PartSoFar[]} parts
+ */
+/**
+ * A run at its last event.
+ * @typedef {Kept & Computed} RunSnapshot
  * @typedef {ReturnType<typeof createRunState>} RunState
  */
 

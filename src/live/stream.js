@@ -36,7 +36,7 @@ export function createStream({ state, intervalMs = 500 }) {
   }
   const tick = () => {
     const isSilentLong = ++ticks % Math.ceil(HEARTBEAT_MS / intervalMs) === 0
-    writeToClients(clients, `${changes.take()}${isSilentLong ? ': still there\n\n' : ''}`)
+    writeToClients(clients, `${changes.flush()}${isSilentLong ? ': still there\n\n' : ''}`)
   }
   const endResponses = () => {
     for (const response of clients.keys()) response.end()
@@ -49,19 +49,19 @@ export function createStream({ state, intervalMs = 500 }) {
      */
     join(response) {
       // The others get their changes first, because the new one gets everything.
-      writeToClients(clients, changes.take())
+      writeToClients(clients, changes.flush())
       changes.forget()
       const { ending } = state.snapshot()
-      const all = `retry: ${RETRY_MS}\n\n${renderReset(state)}${ending === null ? '' : renderEnd(state)}`
+      const firstMessage = `retry: ${RETRY_MS}\n\n${renderReset(state)}${ending === null ? '' : renderEnd(state)}`
       response.on('close', () => forget(response))
       // Without a listener, the error of a browser that goes away would end the run.
       response.on('error', () => forget(response))
-      response.writeHead(200, HEADERS).write(all)
+      response.writeHead(200, HEADERS).write(firstMessage)
       if (ending !== null) {
         response.end()
         return
       }
-      clients.set(response, UNREAD_MOST_BYTES + Buffer.byteLength(all))
+      clients.set(response, UNREAD_MOST_BYTES + Buffer.byteLength(firstMessage))
       timer ??= setInterval(tick, intervalMs).unref()
     },
     /**
@@ -72,7 +72,7 @@ export function createStream({ state, intervalMs = 500 }) {
       if (clients.size === 0) return
       changes.note(event)
       if (event.kind !== 'ended') return
-      writeToClients(clients, `${changes.take()}${renderEnd(state)}`)
+      writeToClients(clients, `${changes.flush()}${renderEnd(state)}`)
       endResponses()
     },
     /** Ends all connections; changes since the last tick are not sent. */
@@ -86,7 +86,7 @@ export function createStream({ state, intervalMs = 500 }) {
 /**
  * Creates the collection of the changes since the last events were sent.
  * @param {Parameters<typeof createStream>[0]['state']} state
- * @returns forget: forgets the changes; take: renders and forgets them; note: notes an event
+ * @returns forget: forgets the changes; flush: renders and forgets them; note: notes an event
  */
 function createChanges(state) {
   let isChanged = false
@@ -124,7 +124,7 @@ function createChanges(state) {
      * Renders the changes since the last call, and forgets them.
      * @returns {string} empty: there are none
      */
-    take() {
+    flush() {
       if (!isChanged) return ''
       const text = isReset ? renderReset(state) : render()
       forget()
@@ -177,7 +177,7 @@ const renderEnd = state => renderEvent('end', { snapshot: state.snapshot() })
 
 /**
  * Renders a server-sent event.
- * @param {string} name
+ * @param {string} name of the event
  * @param {unknown} value is sent as JSON
  * @returns {string}
  */

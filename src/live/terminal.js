@@ -47,7 +47,7 @@ export function renderLiveLines(snapshot, columns) {
       .join(' · '),
     ...(renderSoFar(snapshot, columns) ?? renderSidecars(snapshot)),
   ]
-  const characters = lines.filter(line => line !== '').map(line => [...clean(line)])
+  const characters = lines.filter(line => line !== '').map(line => [...removeControls(line)])
   return characters.map(line => (line.length > columns ? `${line.slice(0, columns - 1).join('')}…` : line.join('')))
 }
 
@@ -78,12 +78,12 @@ function renderSoFar({ parts, failed, ending }, columns) {
 function renderBars(rows, columns) {
   const drawn = rows.filter(({ cost }) => cost !== null).slice(0, ROWS_SHOWN)
   const largestCost = Math.max(...drawn.map(({ cost }) => cost ?? 0))
-  const pad = (/** @type {'label' | 'text'} */ name) => Math.max(...drawn.map(row => clean(row[name]).length))
+  const pad = (/** @type {'label' | 'text'} */ name) => Math.max(...drawn.map(row => removeControls(row[name]).length))
   const [labels, texts] = [pad('label'), pad('text')]
   const bars = drawn.map(({ label, text, cost }) => {
     const eighths = Math.round((8 * SHARE_COLUMNS * (cost ?? 0)) / (largestCost || 1))
     const bar = `${'█'.repeat(eighths >> 3)}${EIGHTHS[eighths & 7]}`
-    return `  ${clean(label).padEnd(labels)}  ${clean(text).padStart(texts)}  ${bar.padEnd(SHARE_COLUMNS)}`
+    return `  ${removeControls(label).padEnd(labels)}  ${removeControls(text).padStart(texts)}  ${bar.padEnd(SHARE_COLUMNS)}`
   })
   const barsPerLine = drawn.length <= 2 && 2 * bars[0].length <= columns ? 2 : 1
   return bars.flatMap((_, i) =>
@@ -105,10 +105,12 @@ function renderBars(rows, columns) {
  */
 function renderSidecars({ arm, sidecars, ratePerSecond, failed }) {
   const visible = sidecars.slice(0, SIDECARS_SHOWN)
-  const width = Math.max(0, ...visible.map(({ service }) => clean(service).length))
+  const width = Math.max(0, ...visible.map(({ service }) => removeControls(service).length))
   return [
     arm === null ? '' : joinFields([arm.name, renderArm(arm)]),
-    ...visible.map(sidecar => joinFields([clean(sidecar.service).padEnd(width), ...renderSidecarUse(sidecar)])),
+    ...visible.map(sidecar =>
+      joinFields([removeControls(sidecar.service).padEnd(width), ...renderSidecarUse(sidecar)]),
+    ),
     sidecars.length > visible.length ? `and ${sidecars.length - visible.length} more` : '',
     failed === null ? '' : `${renderNumber(ratePerSecond)} requests/s, ${failed} failed`,
   ]
@@ -175,4 +177,4 @@ const joinFields = words => words.filter(Boolean).join('  ')
  * @param {string} text
  * @returns {string}
  */
-const clean = text => text.replace(CONTROLS, '')
+const removeControls = text => text.replace(CONTROLS, '')

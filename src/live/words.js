@@ -46,9 +46,9 @@ export function renderPlace({ conditions, repeat, repeats, isMost }) {
  * @returns {string} empty: there are none
  */
 export function renderValues({ rows, ratios }) {
-  const known = rows.some(({ text }) => text !== UNKNOWN) ? rows : []
-  const values = known.slice(0, ROWS_MOST).map(({ label, text }) => `${label} ${text}`)
-  if (known.length > ROWS_MOST) values.push(`and ${known.length - ROWS_MOST} more`)
+  const knownRows = rows.some(({ text }) => text !== UNKNOWN) ? rows : []
+  const values = knownRows.slice(0, ROWS_MOST).map(({ label, text }) => `${label} ${text}`)
+  if (knownRows.length > ROWS_MOST) values.push(`and ${knownRows.length - ROWS_MOST} more`)
   const pairs = ratios.slice(0, RATIOS_MOST).map(renderRatio)
   if (ratios.length > RATIOS_MOST) pairs.push(`and ${renderNounCount(ratios.length - RATIOS_MOST, 'more pair')}`)
   return [values.join(', '), ...pairs].filter(Boolean).join('; ')

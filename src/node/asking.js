@@ -9,8 +9,8 @@ import { performActions } from './perform.js'
 /** @import { Asking } from '../model/types.ts' */
 
 /**
- * Creates the asking of this process. `expectFirst` reads the start from the handle; without one, it is the present time.
- * Configurations are sent over kept connections, which `close` destroys.
+ * Creates the poller of sidecars in this process. `expectFirst` reads the start from the handle; without one, it is the present
+ * time. Configurations are sent over kept connections, which `close` destroys.
  * @returns {Asking}
  */
 export function createAsking() {

@@ -24,11 +24,15 @@ const WINDOW_BYTES = 1024 * 1024
 export const SESSION_MEGABYTES = 256
 
 /**
- * A call that was answered, or whose stream was refused. `status` is the HTTP status that stands for the code, 500 for codes that
- * only an application gives. `body` is the message, else grpc-message or the bytes that came, as latin1. `headers` lacks those
- * whose names begin with `grpc-`.
- * @typedef {Answer & { code: number, trailers: Record<string, string> }} Called code: that of gRPC; internal for an answer that
- *   was cut, has no code, or lacks the message of an OK
+ * @typedef {object} CallFields
+ * @property {number} code that of gRPC; internal for an answer that was cut, has no code, or lacks the message of an OK
+ * @property {Record<string, string>} trailers
+ */
+/**
+ * A call that was answered, or whose stream was refused. `status` is the HTTP status that stands for the code, 500 for codes
+ * that only an application gives. `body` is the message, else grpc-message or the bytes of the answer, as latin1. `headers`
+ * lacks those whose names begin with `grpc-`.
+ * @typedef {Answer & CallFields} Called
  */
 
 /**
@@ -76,7 +80,8 @@ function readMessage(bytes) {
  * @property {http2.ClientHttp2Session} [channel] of openChannel(); absent: the call has a connection of its own
  * @property {import('node:tls').ConnectionOptions} [tls] of the call's own connection; absent: plaintext
  * @property {number} [timeoutSeconds] for the whole call; 10 by default
- * @property {(stream: http2.ClientHttp2Stream) => void} [begin] writes the messages and ends the stream, instead of sending `body`
+ * @property {(stream: http2.ClientHttp2Stream) => void} [begin] writes the messages and ends the stream, instead of sending
+ *   `body`
  */
 /**
  * Makes one call. An answer that was cut, by the timeout or a broken connection, resolves with the code internal; a stream that

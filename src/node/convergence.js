@@ -2,9 +2,9 @@ import net from 'node:net'
 import { BenchError, OWN_CODES } from '../lib/errors.js'
 
 /**
- * Polls many sidecars until they have a configuration: by a new connection to the sidecar's own listener, for a host
- * that only this configuration routes. A kept connection misleads (Envoy serves it by the old filter chain), and an
- * administration page may.
+ * Polls many sidecars until they have a configuration: by a new connection to the sidecar's own listener, for a host that only
+ * this configuration routes. A kept connection misleads (Envoy serves it by the old filter chain), and an administration page
+ * may.
  */
 /**
  * @import { ConfigurationTimes, Endpoint, Expected } from '../model/types.ts'
@@ -203,18 +203,18 @@ export function sendOnce({ address, port }, { host, method = 'GET', headers = {}
 function readAnswer(text, isEnded) {
   const end = text.indexOf('\r\n\r\n')
   if (end < 0) return null
-  const [first, ...lines] = text.slice(0, end).split('\r\n')
+  const [statusLine, ...lines] = text.slice(0, end).split('\r\n')
   const parts = lines.map(line => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)])
   const headers = Object.fromEntries(parts.map(([name, value]) => [name.toLowerCase(), value.trim()]))
-  const rest = text.slice(end + 4)
+  const bodyText = text.slice(end + 4)
   const length = headers['content-length']
   const body =
     headers['transfer-encoding'] === 'chunked'
-      ? joinChunks(rest)
+      ? joinChunks(bodyText)
       : length === undefined
-        ? isEnded && rest
-        : rest.length >= Number(length) && rest.slice(0, Number(length))
-  return typeof body === 'string' ? { status: Number(first.split(' ')[1]), headers, body } : null
+        ? isEnded && bodyText
+        : bodyText.length >= Number(length) && bodyText.slice(0, Number(length))
+  return typeof body === 'string' ? { status: Number(statusLine.split(' ')[1]), headers, body } : null
 }
 
 /**

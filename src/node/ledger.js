@@ -73,7 +73,7 @@ export function openLedger({ runId, root = locateLedgers() }) {
     /**
      * Writes an entry; call it before the thing is made.
      * @param {Kind} kind
-     * @param {string} name
+     * @param {string} name of the thing
      * @throws when it cannot be written
      */
     hold(kind, name) {
@@ -83,7 +83,7 @@ export function openLedger({ runId, root = locateLedgers() }) {
     /**
      * Strikes an entry; call it when the thing is gone. A failure to write is ignored.
      * @param {Kind} kind
-     * @param {string} name
+     * @param {string} name of the thing
      */
     release(kind, name) {
       held.delete(`${kind} ${name}`)
@@ -96,7 +96,7 @@ export function openLedger({ runId, root = locateLedgers() }) {
      * Holds a thing that one run at a time may hold. If two runs claim it at once, both may be refused. A run that may still
      * live holds its things.
      * @param {Kind} kind
-     * @param {string} name
+     * @param {string} name of the thing
      * @returns {string | null} the run that may still use it, for an error; null: it is held now
      */
     claim(kind, name) {
@@ -171,9 +171,9 @@ export function removeHalfMadeLedgers(root = locateLedgers()) {
  */
 function findOwnerState(owner) {
   if (owner === null) return 'unknown'
-  const here = readPlace()
-  if (owner.bootId !== here.bootId) return 'gone'
-  if (owner.pidNamespace !== here.pidNamespace) return 'unknown'
+  const thisPlace = readPlace()
+  if (owner.bootId !== thisPlace.bootId) return 'gone'
+  if (owner.pidNamespace !== thisPlace.pidNamespace) return 'unknown'
   return processStartTicks(owner.pid) === owner.startTicks ? 'alive' : 'gone'
 }
 

@@ -5,7 +5,7 @@ import { readPortRange } from './kernel/sockets.js'
 
 /**
  * Reads facts about this machine for the manifest.
- * @returns a fact that the kernel does not show is null; memoryBytes: in bytes
+ * @returns facts by name; null: the kernel does not show the fact
  */
 export function readMachine() {
   const cpus = os.cpus()

@@ -1,8 +1,8 @@
 import { isMainThread, Worker, workerData } from 'node:worker_threads'
 
 /**
- * A busy neighbour: `node neighbour.js CORES` burns CORES of CPU (1.5, for example, on two threads), until the process
- * that started it has ended.
+ * A busy neighbour: `node neighbour.js CORES` burns CORES of CPU (1.5, for example, on two threads), until the process that
+ * started it has ended.
  */
 
 const PERIOD_MS = 10

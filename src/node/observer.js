@@ -118,7 +118,7 @@ function readEdge(probes, edge) {
     sample,
     states: probes.map(p => ({
       threads: p.readThreads(),
-      // Beside those of its threads and processes, with which it is compared: the sample above is of another moment.
+      // Read beside the times of its threads and processes, with which it is compared: the sample above was taken earlier.
       cpu: readCpu(p),
       usage: p.readUsage(),
       cpuLimitCores: p.readCpuLimitCores(),

@@ -10,16 +10,16 @@ import { sendRequest } from './send.js'
 /**
  * Performs actions one after the other. Each request has a connection of its own, unless an agent keeps connections.
  * @param {ReloadAction[]} actions
- * @param {http.Agent} [agent]
+ * @param {http.Agent} [agent] keeps connections; absent: each request has its own
  * @throws {BenchError} when a request is answered 300 or above, or the process to signal is not there
  */
 export async function performActions(actions, agent) {
   for (const action of actions) {
     if (action.kind === 'move') {
       // The sidecar watches the folder, so the new file is written beside it and then moved in.
-      const next = `${path.dirname(action.file)}.next`
-      await writeFile(next, action.content)
-      await rename(next, action.file)
+      const nextFile = `${path.dirname(action.file)}.next`
+      await writeFile(nextFile, action.content)
+      await rename(nextFile, action.file)
       continue
     }
     if (action.kind === 'signal') {

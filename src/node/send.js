@@ -9,21 +9,56 @@ import { callEndpoint } from './call.js'
 /** @import { Endpoint } from '../model/types.ts' */
 
 /**
- * host null: no Host header is sent; protocol `grpc`: a unary call, whose message is the body; isReused: the connection had
- * served a request before; fingerprint, keyType (such as RSA 4096): of the certificate that the peer showed
- * @typedef {{ host: string | null, path?: string, method?: string, headers?: Record<string, string>, body?: string,
- *   isChunked?: boolean, protocol?: import('../model/types.ts').Protocol }} Ask
- * @typedef {{ status: number, body: string, headers: http.IncomingHttpHeaders, localPort: number | undefined,
- *   isReused: boolean, fingerprint?: string, keyType?: string }} Answer
+ * A request.
+ * @typedef {object} Ask
+ * @property {string | null} host null: no Host header is sent
+ * @property {string} [path] `/` by default
+ * @property {string} [method] GET by default
+ * @property {Record<string, string>} [headers]
+ * @property {string} [body] bytes as latin1; empty by default
+ * @property {boolean} [isChunked]
+ * @property {import('../model/types.ts').Protocol} [protocol] `grpc`: a unary call, whose message is the body
+ */
+
+/**
+ * @typedef {object} SendOptions
+ * @property {http.Agent} [agent] keeps connections; absent: the request has its own
+ * @property {tls.ConnectionOptions} [tls] absent: plaintext
+ * @property {number} [timeoutSeconds] 10 by default
+ * @property {AbortSignal} [signal] ends the request
+ * @property {http2.ClientHttp2Session} [channel] of a gRPC call; absent: the call has a connection of its own
+ * @property {number} [tunnelPort] with `tls`: the port of an HBONE tunnel to the endpoint; absent: there is no tunnel
+ */
+
+/**
+ * @typedef {object} RepeatOptions
+ * @property {number} requests how many to send
+ * @property {number} atOnce how many at a time
+ * @property {number} timeoutSeconds of each request
+ * @property {string} answer the body of each answer, whose status is 200
+ * @property {{ status: number, bytes: number }} [expected] status and length instead, if a proxy answers with a body of its own
+ * @property {number} [before] requests sent earlier, for errors; 0 by default
+ * @property {number} [total] requests in all, for errors; `requests` by default
+ * @property {tls.ConnectionOptions} [tls] absent: plaintext
+ * @property {http.Agent} [agent] keeps its connections afterwards; absent: connections are closed
+ */
+
+/**
+ * @typedef {object} Answer
+ * @property {number} status
+ * @property {string} body bytes as latin1
+ * @property {http.IncomingHttpHeaders} headers
+ * @property {number | undefined} localPort
+ * @property {boolean} isReused the connection had served a request before
+ * @property {string} [fingerprint] of the certificate that the peer showed
+ * @property {string} [keyType] of that certificate, such as RSA 4096
  */
 
 /**
  * Sends one request, over a connection of its own unless an agent keeps connections.
  * @param {Endpoint} endpoint
  * @param {Ask} ask
- * @param {{ agent?: http.Agent, tls?: tls.ConnectionOptions, timeoutSeconds?: number, signal?:
- *   AbortSignal, channel?: http2.ClientHttp2Session, tunnelPort?: number }} [options] channel: for gRPC;
- *   tunnelPort: with tls, the port of an HBONE tunnel to the endpoint
+ * @param {SendOptions} [options]
  * @returns {Promise<Answer>} body: bytes as latin1
  * @throws when nothing comes for timeoutSeconds (10 by default), or the connection breaks
  */
@@ -83,7 +118,8 @@ export async function sendRequest(
         })
       })
     })
-    for (let at = 0; at < body.length; at += 65536) request.write(body.slice(at, at + 65536), 'latin1')
+    for (let offset = 0; offset < body.length; offset += 65536)
+      request.write(body.slice(offset, offset + 65536), 'latin1')
     request.end()
   })
 }
@@ -107,9 +143,7 @@ function readPeerCertificate(socket) {
  * Sends a request `requests` times, `atOnce` at a time, over as many kept connections.
  * @param {Endpoint} endpoint
  * @param {Ask & { body: string }} ask
- * @param {{ requests: number, atOnce: number, timeoutSeconds: number, answer: string, expected?: { status: number, bytes: number },
- *   before?: number, total?: number, tls?: tls.ConnectionOptions, agent?: http.Agent }} options agent: keeps its
- *   connections afterwards; before, total: requests sent earlier and in all, for errors; answer: the body of each answer; expected: its status and length instead, if a proxy answers with a body of its own
+ * @param {RepeatOptions} options
  * @throws {BenchError} that numbers the first request which fails or has another answer; a TypeError, or a fault of this
  *   machine (OWN_CODES), as it is
  */
@@ -120,18 +154,18 @@ export async function repeatRequest(
 ) {
   const { before = 0, total = requests } = place
   const agent = kept ?? new (tls ? https : http).Agent({ keepAlive: true, maxSockets: atOnce })
-  let sent = 0
+  let sentCount = 0
   const sendInTurn = async () => {
-    while (sent < requests) {
-      const which = `request ${before + ++sent} of ${total} to ${ask.host}`
+    while (sentCount < requests) {
+      const requestName = `request ${before + ++sentCount} of ${total} to ${ask.host}`
       const { status, body } = await sendRequest(endpoint, ask, { agent, timeoutSeconds, tls }).catch(error => {
         if (error instanceof TypeError || OWN_CODES.includes(error.code)) throw error
-        throw new BenchError(`${which} failed: ${error.message}`, { cause: error })
+        throw new BenchError(`${requestName} failed: ${error.message}`, { cause: error })
       })
       const isEcho = status === 200 && body === answer
       if (expected ? status === expected.status && body.length === expected.bytes : isEcho) continue
       throw new BenchError(
-        `${which} was answered ${status} with ${body.length} bytes, ${expected ? `not ${expected.status} with ${expected.bytes}` : 'not by the application'}`,
+        `${requestName} was answered ${status} with ${body.length} bytes, ${expected ? `not ${expected.status} with ${expected.bytes}` : 'not by the application'}`,
       )
     }
   }

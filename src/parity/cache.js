@@ -42,8 +42,9 @@ const entry = z.strictObject({ key: z.string(), triedAt: z.iso.datetime(), rows:
 
 /**
  * @typedef {import('./gate.js').CheckRow} CheckRow
- * @typedef {{ triedAt: string, rows: CheckRow[] }} Passed triedAt: ISO 8601; rows: as the check made them, without the arm that they
- *   are for
+ * @typedef {object} Passed
+ * @property {string} triedAt ISO 8601
+ * @property {CheckRow[]} rows as the check made them, without the arm that they are for
  * @typedef {ReturnType<typeof openParityCache>} ParityCache
  */
 

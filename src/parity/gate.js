@@ -13,7 +13,7 @@ import { findArmPipeline, findScriptFolder } from '../run/scripts.js'
 import { startServices } from '../run/start-services.js'
 import { countWorkers, findDeployedProfile } from '../services/specs.js'
 import { createArmTopology, listModes } from '../services/topology.js'
-import { takesPlaintext } from './beside/access.js'
+import { hasAcceptedPlaintext } from './beside/access.js'
 import { probeChunks } from './chunks.js'
 import { createDependencies } from './dependencies.js'
 import { probeFeatures } from './features.js'
@@ -97,16 +97,16 @@ export async function gateParity({ testbed, arms, nextIndex, signal, say, cache,
   }))
   const checks = [...starts, ...probes]
   const passed = checks.map(({ depends }) => (depends && cache ? cache.find(depends) : null))
-  const known = passed.filter(rows => rows !== null)
+  const passedBefore = passed.filter(rows => rows !== null)
   const untried = checks.filter((_, i) => passed[i] === null)
   // An arm without sidecars has no part in equal work: if all others passed before, it is not started.
-  const pendingChecks = known.length > 0 && untried.every(({ arm }) => !arm.hasSidecars) ? [] : untried
+  const pendingChecks = passedBefore.length > 0 && untried.every(({ arm }) => !arm.hasSidecars) ? [] : untried
   if (pendingChecks.length > 0) say(`checking ${starts.length} arms, and that the planes do equal work`)
-  if (known.length > 0)
+  if (passedBefore.length > 0)
     say(
       renderKnown(
-        known.map(({ triedAt }) => triedAt),
-        known.length + pendingChecks.length,
+        passedBefore.map(({ triedAt }) => triedAt),
+        passedBefore.length + pendingChecks.length,
       ),
     )
   const newRows = await makeChecks(pendingChecks, { testbed, nextIndex, signal })
@@ -115,11 +115,11 @@ export async function gateParity({ testbed, arms, nextIndex, signal, say, cache,
   if (failures.length > 0 && !(leaveOut && measured.some(arm => arm.hasSidecars && !failed.has(arm))))
     throw failures[0].error
   for (const { arms, error } of failures) leaveOut?.(arms, error.message)
-  const ofServing = checks.filter(({ arm, alike = [arm] }) => alike.some(other => !failed.has(other)))
+  const servingChecks = checks.filter(({ arm, alike = [arm] }) => alike.some(other => !failed.has(other)))
   for (const [check, rows] of newRows)
-    if (check.depends && cache && ofServing.includes(check)) cache.keep(check.depends, rows)
+    if (check.depends && cache && servingChecks.includes(check)) cache.keep(check.depends, rows)
   const rows = checks.flatMap((check, i) => {
-    if (!ofServing.includes(check)) return []
+    if (!servingChecks.includes(check)) return []
     const { arm, alike, size } = check
     /** @type {{ rows: CheckRow[], triedAt?: string }} */
     const { rows: rowsOfCheck, triedAt } = passed[i] ?? { rows: newRows.get(check) ?? [] }
@@ -193,7 +193,7 @@ async function makeChecks(checks, { testbed, nextIndex, signal }) {
   const either = AbortSignal.any([signal, failing.signal])
   setMaxListeners(0, either)
   /** @type {Map<Check, CheckRow[]>} */
-  const made = new Map()
+  const rowsByCheck = new Map()
   const starts = checks.filter(({ alike }) => !alike)
   const probes = checks.filter(({ alike }) => alike)
   const indices = new Map(checks.map(check => [check, nextIndex()]))
@@ -203,7 +203,7 @@ async function makeChecks(checks, { testbed, nextIndex, signal }) {
     try {
       for (const check of batchChecks) {
         if (either.aborted) return
-        made.set(check, await check.run({ index: Number(indices.get(check)), slot, signal: either }))
+        rowsByCheck.set(check, await check.run({ index: Number(indices.get(check)), slot, signal: either }))
       }
     } catch (error) {
       if (!failing.signal.aborted) failure = error
@@ -212,7 +212,7 @@ async function makeChecks(checks, { testbed, nextIndex, signal }) {
       slot.end()
     }
   }
-  // If rigs may be several, the starts go on beside the first of them.
+  // If several rigs fit, the starts run beside the first of them.
   const batches = rigsMost > 1 ? [] : [[starts]]
   for (let first = 0; first < probes.length; first += rigsMost)
     batches.push(probes.slice(first, first + rigsMost).map(check => [check]))
@@ -223,7 +223,7 @@ async function makeChecks(checks, { testbed, nextIndex, signal }) {
   }
   signal.throwIfAborted()
   if (failing.signal.aborted) throw failure
-  return made
+  return rowsByCheck
 }
 
 /**
@@ -240,7 +240,7 @@ function isOfRequests({ programs: { planes } }, { plane, conditions: { protocol 
  * Lists the mTLS modes of the inbound listeners on an arm's link.
  * @param {Arm} arm
  * @param {Testbed} testbed
- * @returns {ReturnType<typeof listModes>}
+ * @returns {import('../model/types.ts').MtlsMode[]}
  */
 function listArmModes(arm, { layout }) {
   return listModes(createArmTopology(arm, layout.topologies), arm.conditions.tls)
@@ -253,14 +253,14 @@ function listArmModes(arm, { layout }) {
  * @returns {Promise<CheckRow[]>} []: it called `fail`, or there is nothing to check
  */
 async function checkStart({ testbed, arm, ...options }) {
-  const tried = await probeStart({ testbed, arm, ...options })
-  if (tried === null) return []
-  const { sidecars, answers } = tried
+  const started = await probeStart({ testbed, arm, ...options })
+  if (started === null) return []
+  const { sidecars, answers } = started
   if (findArmPipeline(testbed.programs, arm)) return [...answers, NOT_CONFIGURED]
   // Workers cannot be counted on a target that reads no sockets.
   if (sidecars.length === 0 || sidecars.some(({ sockets }) => sockets === null)) return answers
   const workers = countWorkers(arm, { cpus: testbed.site.cpus, planes: testbed.programs.planes })
-  // A spec says how many sockets stand for the right number of workers: threads may share one.
+  // A spec has the number of sockets that the right number of workers opens: threads may share one.
   const counted = sidecars.map(({ sockets, wanted }) => (sockets === wanted ? workers : sockets))
   const workersPerSidecar = `${[...new Set(counted)].join(' and ')} a sidecar`
   return [
@@ -270,10 +270,10 @@ async function checkStart({ testbed, arm, ...options }) {
 }
 
 /**
- * Starts the services of an arm, tries them and removes them.
+ * Starts the services of an arm, probes them and removes them.
  * @param {Parameters<typeof checkStart>[0]} options fail: is called if sidecars do not start or answer
- * @returns answers: the rows of what was tried; sidecars: the number of their listening sockets (null: they cannot be counted)
- *   and of the workers in their spec; null: it called `fail`
+ * @returns answers: the rows of the probes; sidecars: the number of their listening sockets (null: they cannot be counted) and
+ *   of the workers in their spec; null: it called `fail`
  */
 async function probeStart({ testbed, arm, index, slot, signal, fail, say }) {
   const folder = path.join(testbed.folders.raw, `check-${arm.id}`)
@@ -305,13 +305,13 @@ async function probeStart({ testbed, arm, index, slot, signal, fail, say }) {
 }
 
 /**
- * Tries a plane with the corpus.
- * @param {Parameters<typeof tryConfiguration>[0]} options
- * @returns {Promise<CheckRow[]>} if the plane does not serve the corpus, every row of it has that reason
+ * Probes a plane with the corpus.
+ * @param {Parameters<typeof probeConfiguration>[0]} options
+ * @returns {Promise<CheckRow[]>} if the plane does not serve the corpus, each of its rows has that reason
  */
 async function probePlane(options) {
   try {
-    return await tryConfiguration(options)
+    return await probeConfiguration(options)
   } catch (error) {
     if (options.signal.aborted || !isOfPlane(error)) throw error
     // The plane serves its link, but not what the corpus needs: it does other work than the planes beside it.
@@ -334,7 +334,7 @@ async function probePlane(options) {
  */
 function isExempt({ arm, row, planes }) {
   const deployed = findDeployedProfile(planes, arm)
-  if (!deployed || takesPlaintext(row)) return false
+  if (!deployed || hasAcceptedPlaintext(row)) return false
   return !(deployed.isHeld && arm.profile === null && isWrong(row) && !row.lacks)
 }
 
@@ -357,7 +357,7 @@ function isOfPlane(error) {
  * @returns {Promise<CheckRow[]>} lacks: the declared reasons of a row, if they cover all its differences
  * @throws {BenchError} if the plane does not start, or does not serve the corpus
  */
-export async function tryConfiguration({ testbed, alike, ...options }) {
+export async function probeConfiguration({ testbed, alike, ...options }) {
   const [arm] = alike
   const modes = [...new Set(alike.flatMap(other => listArmModes(other, testbed)))]
   const { trafficPolicy } = testbed.settings

@@ -10,12 +10,12 @@ import { EJECTION } from './rig.js'
 const { consecutiveFailures: FAILURES, baseSeconds: BASE_SECONDS } = EJECTION
 // Envoy's threads need a moment to tell each other that an endpoint is ejected.
 const SETTLED_MS = 100
-// Envoy looks once a second for endpoints whose ejection is over; the rest is for a busy machine.
+// Envoy checks once a second which ejections are over; the other two seconds are for a busy machine.
 const LATE_SECONDS = 3
 const OFTEN_MS = 20
 // Requests that are sent while an endpoint is ejected.
 const OTHERS = 10
-// Each of two endpoints gets at least one of so many requests.
+// Each of two endpoints gets at least one of this many requests.
 const TURNS = 4
 
 const NONE_IN_TIME = `no request was answered within the ${BASE_SECONDS} s of an ejection`
@@ -107,7 +107,7 @@ async function checkBrokenEndpoint(rig) {
 
 /**
  * Lists the difference from a connection that was broken FAILURES times, after which b serves all requests.
- * @param {number} brokenCount how many connections were brokenCount
+ * @param {number} brokenCount how many connections were broken
  * @param {Answer[]} answers after them
  * @returns {string[]} []: none
  */

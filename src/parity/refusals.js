@@ -95,8 +95,8 @@ export async function checkRetryBudget(rig) {
   /** @type {string[]} */
   let differences = []
   for (let i = 0; i < TRIES; i++) {
-    const many = await sendConcurrently(rig, REQUESTS)
-    differences = listRetryDifferences(many, await sendConcurrently(rig, RETRIES))
+    const crowdedStatuses = await sendConcurrently(rig, REQUESTS)
+    differences = listRetryDifferences(crowdedStatuses, await sendConcurrently(rig, RETRIES))
     if (differences.length === 0) break
   }
   return differences

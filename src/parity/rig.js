@@ -21,7 +21,8 @@ import { adaptModels } from './tunnels.js'
 
 /**
  * @import { Answer, Ask } from '../node/send.js'
- * @import { Cluster, Conditions, DataPlane, Deployment, Endpoint, Place, Pod, ProcessSpec, Protocol, Route, SidecarModel, Target, Tls, Tool, Topology, TrafficPolicy } from '../model/types.ts'
+ * @import { Cluster, Conditions, DataPlane, Deployment, Endpoint, Place, Pod, ProcessSpec, Protocol } from '../model/types.ts'
+ * @import { Route, SidecarModel, Target, Tls, Tool, Topology, TrafficPolicy } from '../model/types.ts'
  */
 
 // The permissive sidecar is another server: it has the server's certificate, and accepts the same identities.
@@ -183,8 +184,8 @@ function createSpecs(direct, { plane, tool, profile, scripts, folder, locate, au
   const scriptFiles = plane.deployed?.[`${profile}`]?.scripts && readTextFiles(scripts)
   const { models, translations } = adaptModels(direct, plane)
   const createSidecarOptions = (/** @type {SidecarModel} */ model) => {
-    const where = { scripts: locate(scripts), folder: locate(path.join(folder, model.service)) }
-    return { ...where, model, tool, profile, cpuLimitCores: null, scriptFiles, authorityKeyPath }
+    const paths = { scripts: locate(scripts), folder: locate(path.join(folder, model.service)) }
+    return { ...paths, model, tool, profile, cpuLimitCores: null, scriptFiles, authorityKeyPath }
   }
   if (plane.deployed?.[`${profile}`]?.isOfNode) {
     const translate = (/** @type {Pod} */ pod) => ({
@@ -267,13 +268,15 @@ function createModels({ places, certificates, measured, timeouts, isRedirected, 
     // Only the client's sidecar has this cluster.
     const refusedClusters = [{ ...server, name: 'refused', endpoints: [locateUpstream('gone')] }]
     const routes = [
-      ...BYTE_HOSTS.map((host, i) => routeBytes(PORTS.outbound, { host, cluster: serverClusters[i].name })),
-      ...[...refusedClusters, ...observers, ...peers].map(({ name: host }) => routeBytes(PORTS.outbound, { host })),
+      ...BYTE_HOSTS.map((host, i) => createByteRoute(PORTS.outbound, { host, cluster: serverClusters[i].name })),
+      ...[...refusedClusters, ...observers, ...peers].map(({ name: host }) =>
+        createByteRoute(PORTS.outbound, { host }),
+      ),
     ]
     const outbound = { address: places.client.listen, port: PORTS.outbound, routes }
     return [
       { ...client, outbound, clusters: [...serverClusters, ...refusedClusters, ...observers, ...peers] },
-      ...servers.map(model => carryCorpus(model, locateUpstream)),
+      ...servers.map(model => addByteCorpus(model, locateUpstream)),
     ]
   }
   const outbound = {
@@ -287,7 +290,7 @@ function createModels({ places, certificates, measured, timeouts, isRedirected, 
     ],
   }
   const clusters = [server, ...observers, ...peers]
-  return [{ ...client, outbound, clusters }, ...servers.map(model => serveCorpus(model, locateUpstream))]
+  return [{ ...client, outbound, clusters }, ...servers.map(model => addRequestCorpus(model, locateUpstream))]
 }
 
 /**
@@ -296,33 +299,33 @@ function createModels({ places, certificates, measured, timeouts, isRedirected, 
  * @param {{ host: string, cluster?: string }} to cluster: the host's name by default
  * @returns {Route}
  */
-function routeBytes(first, { host, cluster = host }) {
+function createByteRoute(first, { host, cluster = host }) {
   return { ...createHostRoute(null, {}, [cluster, 1]), port: computeBytePort(first, host) }
 }
 
 /**
- * Replaces the routes and clusters of a server's model by those of the corpus of bytes.
+ * Creates a server's model with the routes and clusters of the corpus of bytes instead of its own.
  * @param {SidecarModel} model its first cluster is that of its application
  * @param {(name: string) => Endpoint} upstream returns the endpoint of an upstream
  * @returns {SidecarModel}
  */
-function carryCorpus({ inbound, clusters: [application], ...model }, upstream) {
+function addByteCorpus({ inbound, clusters: [application], ...model }, upstream) {
   const listUpstreamEndpoints = (/** @type {string} */ host) => (BYTE_UPSTREAMS[host] ?? [host]).map(upstream)
   return {
     ...model,
-    inbound: inbound && { ...inbound, routes: BYTE_HOSTS.map(host => routeBytes(inbound.port, { host })) },
+    inbound: inbound && { ...inbound, routes: BYTE_HOSTS.map(host => createByteRoute(inbound.port, { host })) },
     clusters: BYTE_HOSTS.map(name => ({ ...application, name, endpoints: listUpstreamEndpoints(name) })),
   }
 }
 
 /**
- * Replaces the routes and clusters of a server's model by those of the corpus of requests.
+ * Creates a server's model with the routes and clusters of the corpus of requests instead of its own.
  * @param {SidecarModel} model its first cluster is that of its application
  * @param {(name: string) => Cluster['endpoints'][number]} upstream returns the endpoint of an upstream
  * @returns {SidecarModel}
  */
-function serveCorpus({ inbound, clusters: [application], ...model }, upstream) {
-  // For routes to tell two callers apart, the handshake must accept both.
+function addRequestCorpus({ inbound, clusters: [application], ...model }, upstream) {
+  // The handshake must accept both callers, so that routes can distinguish them.
   const acceptedIdentities =
     model.features.authorization && inbound?.acceptedIdentities
       ? [...inbound.acceptedIdentities, renderSpiffeId(CALLER_OF.guest)]

@@ -40,8 +40,8 @@ export async function checkMetrics({ send, sidecars, plane: { metrics }, signal 
 
 /**
  * Lists how counts differ from one for each request. Durations are compared with all requests of the route.
- * @param {ReturnType<typeof readRoute>} before
- * @param {ReturnType<typeof readRoute>} after
+ * @param {ReturnType<typeof readRoute>} before the requests
+ * @param {ReturnType<typeof readRoute>} after the requests
  * @returns {string[]} []: they do not differ
  */
 function listCountDifferences(before, after) {

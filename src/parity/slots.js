@@ -3,8 +3,8 @@
  * beside which nothing may go on, once.
  * @typedef {object} Slot
  * @property {<T>(act: () => Promise<T>) => Promise<T>} inTurn acts when no other slot acts in turn; settles as `act`
- * @property {<T>(act: () => Promise<T>) => Promise<T>} alone waits until every other slot is here too, or has ended; acts in turn;
- *   and settles as `act` when all have acted or ended
+ * @property {<T>(act: () => Promise<T>) => Promise<T>} alone waits until every other slot is here too, or has ended; acts in
+ *   turn; and settles as `act` when all have acted or ended
  * @property {() => void} end says that the check has ended, so that no other waits for it
  */
 
@@ -20,9 +20,9 @@ export function createSlots(count) {
   let lastTurn = Promise.resolve()
   /** @type {Slot['inTurn']} */
   const runInTurn = act => {
-    const next = lastTurn.then(act)
-    lastTurn = next.catch(() => {})
-    return next
+    const turn = lastTurn.then(act)
+    lastTurn = turn.catch(() => {})
+    return turn
   }
   return Array.from({ length: count }, () => {
     const arrive = callOnce(arrival.pass)
@@ -54,22 +54,22 @@ export function createSlots(count) {
  */
 function createBarrier(count) {
   let missing = count
-  let open = () => {}
+  let resolveOpened = () => {}
   /** @type {Promise<void>} */
   const opened = new Promise(resolve => {
-    open = resolve
+    resolveOpened = resolve
   })
   return {
     opened,
     pass() {
-      if (--missing === 0) open()
+      if (--missing === 0) resolveOpened()
     },
   }
 }
 
 /**
  * Creates a function that calls another one on its first call only.
- * @param {() => void} act
+ * @param {() => void} act is called without arguments
  * @returns {() => void}
  */
 function callOnce(act) {

@@ -55,14 +55,14 @@ function listTriedModes(tls) {
  * Issues the certificates of a rig, of every key type.
  * @param {string} certificates a folder that only this user can read
  * @param {Pick<DataPlane, 'isCertified'>} [plane] isCertified: also write the authority's key
- * @returns {ReturnType<typeof issueCertificates>}
+ * @returns {Promise<void>}
  */
 export function writeParityCertificates(certificates, { isCertified: hasAuthorityKey } = {}) {
   return issueCertificates({ certificates, names: SERVICES, keyTypes: ['ecdsa-p256', 'rsa-2048'], hasAuthorityKey })
 }
 
 /**
- * Tries a plane in one configuration, in a rig that is started for it and then removed.
+ * Probes a plane in one configuration, in a rig that is started for it and then removed.
  * @param {{ site: Pick<Site, 'target'> } & Omit<Parameters<typeof createRig>[0], 'target' | 'interception'>} options
  * @returns {Promise<Row[]>} the rows of the corpus
  * @throws {BenchError} if the plane does not start, or a sidecar exits
@@ -90,7 +90,7 @@ export function chooseInterception({ deployed, profiles }, profile) {
 }
 
 /**
- * Finds the reason why a plane cannot be tried in a configuration on this machine.
+ * Finds the reason why a plane cannot be probed in a configuration on this machine.
  * @param {Measured} measured
  * @param {object} options
  * @param {DataPlane} options.plane
@@ -98,7 +98,7 @@ export function chooseInterception({ deployed, profiles }, profile) {
  * @param {string | null} [options.profile] null by default
  * @param {'redirect'} [options.interception] absent: as the profile takes connections
  * @param {boolean} [options.hasCertificate] the load speaks mTLS
- * @returns {string | null} null: it can be tried
+ * @returns {string | null} null: it can be probed
  */
 export function findUntriedReason(measured, { plane, tool, profile = null, hasCertificate = false, ...choices }) {
   const { tls, protocol, features } = measured

@@ -16,14 +16,14 @@ import { loadGenerators } from '../loads/registry.js'
 import { assertVersion } from '../model/pipeline.js'
 import { hasFixedPorts, hasServerTls } from '../model/pipeline-traffic.js'
 import { DEFAULT_GENERATOR } from '../model/tools.js'
-import { tryConfiguration } from '../parity/gate.js'
+import { probeConfiguration } from '../parity/gate.js'
 import { probeLoadAnswers } from '../parity/own-answers.js'
 import { listPipelineTlsNotes } from '../parity/own-tls.js'
 import { isWrong } from '../parity/verdict/rows.js'
 import { writeAtomically } from '../records/files.js'
 import { parseExperiment } from '../request/experiment.js'
 import { openCertificates } from '../run/certificates.js'
-import { findScriptFolders } from '../run/execute.js'
+import { locateKitScripts } from '../run/execute.js'
 import { findTool } from '../tools/find.js'
 import { perfTool, straceTool, valgrindTool } from '../tools/profilers.js'
 import { createPipeline, readPipeline } from '../tools/read-pipeline.js'
@@ -175,7 +175,7 @@ export async function openLab({
       settings: plan.settings,
       kind: capacity,
       programs,
-      folders: { ...findScriptFolders(programs), ...folders, pipyScripts: sides[name].scripts },
+      folders: { ...locateKitScripts(programs), ...folders, pipyScripts: sides[name].scripts },
     }
   }
   const listSideArms = (/** @type {SideName} */ name) =>
@@ -305,7 +305,7 @@ async function assertSideServes({ arms, testbeds, folder: labFolder, nextStart }
  */
 async function checkParity({ testbeds, arms, nextStart }, { name, label, signal }) {
   // One arm is enough: arms differ in their links, which the corpus does not use; each starts when it is counted.
-  const rows = await tryConfiguration({
+  const rows = await probeConfiguration({
     testbed: testbeds[name],
     alike: arms[name].slice(0, 1),
     index: nextStart(),

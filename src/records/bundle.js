@@ -21,6 +21,11 @@ const NAME_SHOWN = 200
 const HEADER_BYTES = 512
 // Types of entries that hold long names or attributes of the next entry (tar(5)): tar-stream reads them into memory.
 const NAMES_BYTES_MOST = 64 * 1024
+/**
+ * Says whether an entry of this type holds long names or attributes of the next entry (tar(5)), which tar-stream reads into
+ * memory.
+ * @returns {boolean}
+ */
 const isNames = (/** @type {number} */ type) => 'xgLK'.includes(String.fromCharCode(type))
 // All entries have one time, so that the same run gives the same bytes.
 const NO_TIME = new Date(0)
@@ -64,8 +69,8 @@ export async function writeBundle(file, files) {
 }
 
 /**
- * Unpacks an untrusted bundle, and creates `raw/` in it. If it throws, files that were already written stay: the caller removes the
- * folder.
+ * Unpacks an untrusted bundle, and creates `raw/` in it. If it throws, files that were already written stay: the caller removes
+ * the folder.
  * @param {string} file
  * @param {string} folder empty
  * @throws {BenchError} if it is truncated, too large or no bundle, or has an entry that no bundle has, such as a link or ../x
@@ -145,8 +150,9 @@ async function writeEntry(entry, target) {
 function limitArchive(refuse) {
   return async function* bound(/** @type {AsyncIterable<Buffer>} */ chunks) {
     let total = 0
-    // left: bytes of the current entry that are still to come; header: what has come of the next one; names: null: no such entry.
-    let left = 0
+    // remainingBytes: of the current entry; header: the part of the next header that has arrived; names: the text of an entry of
+    // names, null: the entry is another.
+    let remainingBytes = 0
     let header = Buffer.alloc(0)
     /** @type {string | null} */
     let names = null
@@ -154,13 +160,13 @@ function limitArchive(refuse) {
       total += chunk.length
       if (total > LINE_LIMITS.bytes) refuse(`unpacked it has more than ${renderMebibytes(LINE_LIMITS.bytes)} MiB`)
       for (let offset = 0; offset < chunk.length; ) {
-        if (left > 0) {
-          const skipped = Math.min(left, chunk.length - offset)
+        if (remainingBytes > 0) {
+          const skipped = Math.min(remainingBytes, chunk.length - offset)
           if (names !== null) names += chunk.toString('latin1', offset, offset + skipped)
-          left -= skipped
+          remainingBytes -= skipped
           offset += skipped
           // Attributes (pax) can give the next file another size than its header: this loop would miss the header after it.
-          if (left === 0 && names !== null && /\bsize=/.test(names)) refuse('a file in it has two sizes')
+          if (remainingBytes === 0 && names !== null && /\bsize=/.test(names)) refuse('a file in it has two sizes')
           continue
         }
         const headerPart = chunk.subarray(offset, offset + HEADER_BYTES - header.length)
@@ -172,7 +178,7 @@ function limitArchive(refuse) {
         if (header[124] & 0x80) refuse('a file in it has more than 8 GiB')
         names = isNames(header[156]) ? '' : null
         if (names !== null && size > NAMES_BYTES_MOST) refuse(`a name in it has ${size} bytes`)
-        left = Math.ceil(size / HEADER_BYTES) * HEADER_BYTES
+        remainingBytes = Math.ceil(size / HEADER_BYTES) * HEADER_BYTES
         header = Buffer.alloc(0)
       }
       yield chunk

@@ -133,7 +133,8 @@ export function assertWritableFolder(out) {
     const { message } = /** @type {Error} */ (error)
     throw new UsageError(`--out ${out}: the results folder cannot be made there: ${message}`)
   } finally {
-    for (const at of missingFolders.toReversed()) if (fs.existsSync(at)) fs.rmdirSync(at)
+    for (const missingFolder of missingFolders.toReversed())
+      if (fs.existsSync(missingFolder)) fs.rmdirSync(missingFolder)
   }
 }
 
@@ -180,7 +181,7 @@ export function createWriteError(file, error) {
  * Asserts that no part of a path below a folder is a link: results may come from other users, and a link in them must not lead
  * to a file that is overwritten.
  * @param {string} folder
- * @param {string} name
+ * @param {string} name of the file below the folder
  * @throws {BenchError} if one is a link
  */
 function assertNoLinks(folder, name) {

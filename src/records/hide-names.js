@@ -48,10 +48,10 @@ export function createNameHider(files, { folders, names }) {
   // A host may be named 42: in JSON, only a string can be a name, and 42 only if it is the whole string or follows = or @ at its end.
   const hideStrings = (/** @type {string} */ json) => {
     /** @type {Map<string, string>} */
-    const known = new Map()
+    const hiddenStrings = new Map()
     return json.replace(STRING, string => {
-      const hidden = known.get(string) ?? hideWords(string).replace(asNumber, `$1${HIDDEN}"`)
-      known.set(string, hidden)
+      const hidden = hiddenStrings.get(string) ?? hideWords(string).replace(asNumber, `$1${HIDDEN}"`)
+      hiddenStrings.set(string, hidden)
       return hidden
     })
   }

@@ -31,12 +31,12 @@ export function readRun(folder) {
   if (!existsSync(file))
     throw new BenchError(`${file} is missing: ${folder} has lost its trials, and cannot be reported`)
   const { arms, calibrations, rounds } = manifest
-  const known = new Set([...arms.flatMap(arm => [arm.id, arm.calibratedBy]), ...calibrations.map(c => c.armId)])
+  const knownArmIds = new Set([...arms.flatMap(arm => [arm.id, arm.calibratedBy]), ...calibrations.map(c => c.armId)])
   const ids = new Set()
   // A record may be whole but not belong to the run: a copied line, an edited plan. Each id is remembered, so that the next record
   // with it is found. A trial of a search is of no arm of the plan: `searchOf` names the arm whose limit it looks for.
   const findMismatch = (/** @type {TrialRecord} */ { trial: { id, round, arm, searchOf } }) => {
-    if (!known.has(searchOf ?? arm.id))
+    if (!knownArmIds.has(searchOf ?? arm.id))
       return `the trial ${id} is of the arm ${arm.id}, which the manifest does not have`
     if (searchOf === null && round > rounds)
       return `the trial ${id} is of round ${round}, and the manifest has ${rounds}`

@@ -61,10 +61,10 @@ export function copyTrial({ from, to, record, trial }) {
  * Removes the truncated lines of trials.jsonl that a crash left, so that their trials have no record and are run again.
  * @param {string} folder
  */
-export function dropCutLines(folder) {
+export function removeTruncatedLines(folder) {
   const lines = [...readTextLines(path.join(folder, 'trials.jsonl'))]
-  const whole = lines.filter(line => !line.trim() || parseJson(line) !== undefined)
-  if (whole.length < lines.length) writeAtomically(folder, 'trials.jsonl', whole.join('\n'))
+  const completeLines = lines.filter(line => !line.trim() || parseJson(line) !== undefined)
+  if (completeLines.length < lines.length) writeAtomically(folder, 'trials.jsonl', completeLines.join('\n'))
 }
 
 /**

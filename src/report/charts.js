@@ -1,5 +1,5 @@
-import { findQuantity, findRequiredUse, QUANTITIES } from '../judge/quantities.js'
-import { findRoundValue, hasTail, quantileMs } from '../judge/record/measures.js'
+import { chooseRequiredUse, findQuantity, QUANTITIES } from '../judge/quantities.js'
+import { findQuantileMs, findRoundValue, hasTail } from '../judge/record/measures.js'
 import { findSections, hasAny, listResults } from '../kinds/sections.js'
 import { groupBy } from '../lib/group-by.js'
 import { lowerFirstLetter } from '../lib/letters.js'
@@ -297,13 +297,13 @@ function drawPercentiles({ arms, recordsOf, colourFor }) {
  * @returns {[number, number][]} [quantile, ms]
  */
 function findMedianTimes(records, { load }) {
-  const use = findRequiredUse(QUANTITIES.p99, load)
+  const use = chooseRequiredUse(QUANTITIES.p99, load)
   const rounds = [...groupBy(records, r => r.trial.round).values()]
   const requests = records.reduce((sum, r) => sum + (r.load?.verified ?? 0), 0)
   const quantiles = records.find(r => r.load?.distribution)?.load?.distribution?.grid.map(([q]) => q) ?? []
   return quantiles.flatMap(q => {
     if (!hasTail(requests, q)) return []
-    const { median } = summariseValues(rounds.map(trials => findRoundValue(trials, use, r => quantileMs(r, q))))
+    const { median } = summariseValues(rounds.map(trials => findRoundValue(trials, use, r => findQuantileMs(r, q))))
     return median === null ? [] : [/** @type {[number, number]} */ ([q, median])]
   })
 }

@@ -1,5 +1,5 @@
 import { GATES } from '../judge/gates.js'
-import { listSidecars, ratePerSecond } from '../judge/record/measures.js'
+import { computeRatePerSecond, listSidecars } from '../judge/record/measures.js'
 import { listResults, renderFindings } from '../kinds/sections.js'
 import { alignLeft, alignRight, wrapText } from '../lib/text-table.js'
 import { renderPercent } from '../lib/units.js'
@@ -301,7 +301,7 @@ function tabulateTrials(records) {
           ? [`${sidecars.length} together ${formatOrDash(together, 3)}`]
           : sidecars.map(p => `${p.service} ${formatOrDash(p.cpuCores, 3)}`)
       const idle = host ? renderPercent(host.idleFraction) : '-'
-      const rate = formatOrDash(ratePerSecond(record))
+      const rate = formatOrDash(computeRatePerSecond(record))
       return [trial.id, outcome, rate, cores.join(', '), idle, boundBy ?? '-', reasons.join('; ')]
     }),
   }

@@ -1,6 +1,6 @@
 import { formatRatio } from '../analysis/claims/answers.js'
 import { findPlateaus, WITHIN } from '../analysis/fits.js'
-import { renderOff } from '../judge/over-sidecars.js'
+import { renderWithResidual } from '../judge/over-sidecars.js'
 import { formatValue, QUANTITIES } from '../judge/quantities.js'
 import { renderInterval, renderPercent } from '../lib/units.js'
 import { AXES, listVariedAxes, renderArmName, renderAxes } from '../model/arms.js'
@@ -36,7 +36,7 @@ function renderLine(line) {
   const largest = Math.max(...points.map(p => Math.abs(p.residualMillicores)))
   return [
     `  ${whose}: ${base.toFixed(0)} millicores + ${(100 * slope).toFixed(1)} per 100 requests/s, off by at most ${largest.toFixed(0)}`,
-    `    ${points.map(p => `${p.ratePerSecond}/s ${renderOff(p.millicores, p.residualMillicores, { digits: 0 })}`).join('  ')}`,
+    `    ${points.map(p => `${p.ratePerSecond}/s ${renderWithResidual(p.millicores, p.residualMillicores, { digits: 0 })}`).join('  ')}`,
   ]
 }
 

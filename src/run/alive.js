@@ -31,12 +31,12 @@ export function expectEnd(process) {
 }
 
 /**
- * Says whether a process ended as planned: it was marked by `expectEnd`, or it is a generator that exited with status 0.
+ * Says whether a process has ended as planned: it was marked by `expectEnd`, or it is a generator that exited with status 0.
  * @param {Handle} process
  * @param {string | null} exitCause the result of its `ending()`; null while it runs
- * @returns {boolean}
+ * @returns {boolean} false also: it still runs
  */
-export function isFinished(process, exitCause) {
+export function hasEndedAsPlanned(process, exitCause) {
   if (ending.has(process)) return exitCause !== null
   return process.spec.role === 'generator' && exitCause === 'status 0'
 }
@@ -76,6 +76,6 @@ export async function assertStillRun(processes, phase) {
  * @param {Handle[]} processes
  */
 export async function awaitAnyExit(processes) {
-  const running = processes.filter(p => !isFinished(p, p.ending()))
+  const running = processes.filter(p => !hasEndedAsPlanned(p, p.ending()))
   await withTimeout(Promise.race(running.map(p => p.exited)), { seconds: ENDING_SECONDS, late: () => '' })
 }

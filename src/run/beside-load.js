@@ -55,8 +55,8 @@ export function readStreams({ testbed, trials, signal }, { services, window }) {
  * @param {Course} course
  * @param {{ changeTo: Started['changeTo'], window: Window }} options changeTo: renders the nth change; null: nothing can change
  *   the configuration
- * @returns {Promise<Change[] | null>} atSeconds: from the start of the window; effectSeconds: as long as the change took to be
- *   in effect; null: the arm has no changes, or nothing can make them
+ * @returns {Promise<Change[] | null>} atSeconds: from the start of the window; effectSeconds: until the change was in effect,
+ *   null: it was not before the window ended; null: the arm has no changes, or nothing can make them
  * @throws {BenchError} if a change fails; the signal's reason when it aborts
  */
 export async function makeChanges({ testbed, trials, signal }, { changeTo, window }) {
@@ -77,8 +77,8 @@ export async function makeChanges({ testbed, trials, signal }, { changeTo, windo
       .call('change', { ...nextChange, deadlineMs: window.endMs })
       .catch(error => {
         signal.throwIfAborted()
-        const what = `change ${changes.length + 1} of the configuration, ${atSeconds.toFixed(1)} s into the window, failed`
-        throw new BenchError(`${what}: ${error.message}`, { cause: error })
+        const failure = `change ${changes.length + 1} of the configuration, ${atSeconds.toFixed(1)} s into the window, failed`
+        throw new BenchError(`${failure}: ${error.message}`, { cause: error })
       })
     changes.push({ atSeconds, effectSeconds })
   }

@@ -16,18 +16,19 @@ import { observeControl, readControl } from './phase.js'
  * @property {ReturnType<typeof createDeployer>['end']} end
  * @property {AbortController} falling to abort when a process that all steps need has exited
  * @property {AbortSignal} signal aborts with the run's signal or with `falling`
- * @property {(shards: Handle[]) => { read: () => ReturnType<typeof readControl>, end: () => Promise<Observation | null> }} observe
- *   starts observing the shards of a control plane, until `end` or the end of the course; `read` takes one reading now
+ * @property {(shards: Handle[]) => { read: () => ReturnType<typeof readControl>, end: () => Promise<Observation | null> }}
+ *   observe starts observing the shards of a control plane, until `end` or the end of the course; `read` takes one reading now
  * @property {(close: () => unknown) => void} whenOver registers a function to call after the steps, also if one throws
  */
 
 /**
- * Takes steps under a control plane. The caller removes what they deployed; if a step or a `whenOver` function throws, it is
+ * Runs steps under a control plane. The caller removes what they deployed; if a step or a `whenOver` function throws, it is
  * removed here.
  * @template Result
  * @param {{ target: Target, start: number, folder: string, signal: AbortSignal,
- *   chooseError?: (error: unknown, course: Course) => Promise<unknown> }} options start: a number that no other start of the run has; chooseError: returns the error to throw, while the processes can still be read; absent: the error of the step
- * @param {(course: Course) => Promise<Result>} takeSteps
+ *   chooseError?: (error: unknown, course: Course) => Promise<unknown> }} options start: a number that no other start of the
+ *   run has; chooseError: returns the error to throw, while the processes can still be read; absent: the error of the step
+ * @param {(course: Course) => Promise<Result>} takeSteps runs the steps
  * @returns {Promise<Result>} the result of `takeSteps`
  * @throws what `chooseError` returns, or the step's error
  */

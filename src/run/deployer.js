@@ -9,17 +9,17 @@ export const UNLOADED = { changeTo: null, ending: null, entry: { urls: [], host:
 /**
  * Creates one deployment of all processes that a trial deploys step by step.
  * @param {Target} target
- * @param {{ start: number, folder: string }} at start: a number that no other start of the run has; folder: for the files of
+ * @param {{ start: number, folder: string }} place start: a number that no other start of the run has; folder: for the files of
  *   the processes
  * @returns deploy: starts processes and returns them before they are ready; end: removes some; deployment: all that were not
  *   removed
  */
-export function createDeployer(target, at) {
+export function createDeployer(target, place) {
   /** @type {Deployment[]} */
   let deployments = []
   /** @type {import('./start-sidecars.js').Deploy} */
-  const deploy = async (specs, how) => {
-    const deployed = await target.deploy(specs, { ...at, ...how })
+  const deploy = async (specs, deployOptions) => {
+    const deployed = await target.deploy(specs, { ...place, ...deployOptions })
     deployments.push(deployed)
     return deployed.processes
   }
@@ -38,7 +38,7 @@ export function createDeployer(target, at) {
     const ended = deployments.filter(({ processes }) => processes.some(({ spec }) => specs.includes(spec)))
     deployments = deployments.filter(deployed => !ended.includes(deployed))
     await Promise.all(ended.map(deployed => deployed.remove())).catch(error => {
-      // Keep what may still run, so that `deployment.remove` takes it too.
+      // Keep what may still run, so that `deployment.remove` removes it, too.
       deployments.push(...ended)
       throw error
     })

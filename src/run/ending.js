@@ -12,7 +12,7 @@ import { assertAllRun, awaitAnyExit, expectEnd } from './alive.js'
 
 /** The end of a sidecar begins after this share of the window. */
 const AT_SHARE = 1 / 6
-// If the sidecar still runs so long after its last step, it is killed, as a container runtime would do.
+// A sidecar that still runs this long after its last step is killed, as a container runtime would do.
 const GRACE_MS = 5000
 
 /**
@@ -21,7 +21,7 @@ const GRACE_MS = 5000
  * @param {Course} course
  * @param {{ ending: Started['ending'], window: Window, graceMs?: number }} options ending: null: no sidecar ends; graceMs:
  *   after its last step the sidecar is killed if it runs longer, 5 s by default
- * @returns {ReturnType<typeof endSidecar>}
+ * @returns {Promise<TrialRecord['ending']>} as that of `endSidecar`
  */
 export function startEnding(course, options) {
   const ended = endSidecar(course, options)
@@ -80,7 +80,10 @@ async function endSidecar({ testbed, signal }, { ending, window, graceMs = GRACE
   const answerSeconds = (answeredMs - Number(successor.startedMs)) / 1000
   return { atSeconds: (beginMs - window.startMs) / 1000, goneSeconds, answerSeconds }
 
-  /** Waits, or sends a signal or a request to the sidecar. @param {EndingStep} step */
+  /**
+   * Performs a step of the end: waits, or sends a signal or a request to the sidecar.
+   * @param {EndingStep} step
+   */
   async function performStep(step) {
     if (step.kind === 'wait') await waitUntilEpoch(Date.now() + step.seconds * 1000, signal)
     else if (step.kind === 'signal') process.signal?.(step.signal)
@@ -97,7 +100,7 @@ async function endSidecar({ testbed, signal }, { ending, window, graceMs = GRACE
     signal.throwIfAborted()
     await awaitAnyExit([process])
     const exitCause = process.ending()
-    const what = exitCause === null ? 'did not take its end' : `ended before it had answered, with ${exitCause}`
-    throw new BenchError(await process.renderFailure(`${sidecarName} ${what}: ${cause.message}`), { cause })
+    const problem = exitCause === null ? 'did not take its end' : `ended before it had answered, with ${exitCause}`
+    throw new BenchError(await process.renderFailure(`${sidecarName} ${problem}: ${cause.message}`), { cause })
   }
 }

@@ -4,7 +4,7 @@ import { ROOT } from '../lib/paths.js'
 import { IDLE_LEAST } from '../model/bounds.js'
 import { METHOD_VERSION, SCHEMA_VERSION } from '../model/versions.js'
 import { OBSERVE_SECONDS } from '../plan/rounds.js'
-import { dropCutLines } from '../records/write.js'
+import { removeTruncatedLines } from '../records/write.js'
 import { listDeployedProfiles } from '../services/specs.js'
 import { openCertificates } from './certificates.js'
 import { runPlan } from './run.js'
@@ -13,18 +13,18 @@ import { hashScripts } from './scripts.js'
 /**
  * @import { Layout, Manifest, Plan, Programs, Site } from '../model/types.ts'
  * @import { Watcher } from './events.js'
- * @import { GateParity } from './kind.js'
+ * @import { GateParity, Kind, ParityCache } from './kind.js'
  * @import { Interrupted } from './resume.js'
- * @import { Kind } from './kind.js'
  * @import { Reusable } from './reusable.js'
+ * @import { Assess, Turns } from './rounds.js'
  */
 
 /**
- * Lists the folders of the kit's own scripts.
+ * Locates the folders of the kit's own scripts.
  * @param {Programs} programs
  * @returns {{ pipyScripts: string, echo: string, load: string }} absolute paths
  */
-export function findScriptFolders({ load }) {
+export function locateKitScripts({ load }) {
   return {
     pipyScripts: path.join(ROOT, 'pipy-scripts'),
     echo: path.join(ROOT, 'echo'),
@@ -33,21 +33,29 @@ export function findScriptFolders({ load }) {
 }
 
 /**
- * Preparation: all that a run needs except a place. Execution: command and thresholds are only recorded in the manifest;
- * retain: leave the services of the last trial running; reusable: trials of earlier runs that a search may take;
- * interrupted: the run to resume, whose recorded trials are not run again; turns: absent: no run goes on beside this one;
- * assess: computes after each round how precise the run is; echoScripts: the folder of other applications than the kit's;
- * parityCache: absent: every equal-work check is made.
+ * All that a run needs except a place.
  * @typedef {{ plan: Plan & { notes: string[] }, programs: Programs, layout: Layout }} Preparation
- * @typedef {{ command: string[], thresholds?: string[], retain?: boolean, reusable?: Reusable, interrupted?: Interrupted,
- *   parityCache?: import('./kind.js').ParityCache, turns?: import('./rounds.js').Turns, assess?: import('./rounds.js').Assess, echoScripts?: string }} Execution
+ */
+
+/**
+ * @typedef {object} Execution
+ * @property {string[]} command is only recorded in the manifest
+ * @property {string[]} [thresholds] likewise
+ * @property {boolean} [retain] leaves the services of the last trial running
+ * @property {Reusable} [reusable] trials of earlier runs that a search may take
+ * @property {Interrupted} [interrupted] the run to resume, whose recorded trials are not run again
+ * @property {ParityCache} [parityCache] absent: every equal-work check is made
+ * @property {Turns} [turns] absent: no other run goes on beside this one
+ * @property {Assess} [assess] computes after each round how precise the run is
+ * @property {string} [echoScripts] the folder of other applications than the kit's
  */
 
 /**
  * Runs a plan: issues certificates, reads how idle the machine is, writes the manifest and runs the trials. The manifest and
  * the records so far stay in the folder also if it throws.
  * @param {{ preparation: Preparation, kinds: Kind[], site: Site, folder: string, execution: Execution, watcher: Watcher,
- *   signal: AbortSignal, gate: GateParity }} options kinds: one for each of the plan's parts, in their order; folder: of the results, empty or that of `interrupted`
+ *   signal: AbortSignal, gate: GateParity }} options kinds: one for each of the plan's parts, in their order; folder: of the
+ *   results, empty or that of `interrupted`
  * @throws {BenchError} as `runPlan`, or if a resumed run differs from its start; the signal's reason when it aborts
  */
 export async function executePlan({ preparation, kinds, site, folder, execution, watcher, signal, gate }) {
@@ -65,7 +73,7 @@ export async function executePlan({ preparation, kinds, site, folder, execution,
   let isWhole = false
   try {
     const before = await observeIdle({ site, say: watcher.say, signal })
-    const scriptFolders = findScriptFolders(programs)
+    const scriptFolders = locateKitScripts(programs)
     const scripts = { ...scriptFolders, echo: echoScripts ?? scriptFolders.echo }
     const firstManifest = await createFirstManifest({
       preparation: { plan, programs, layout },
@@ -80,7 +88,7 @@ export async function executePlan({ preparation, kinds, site, folder, execution,
     let manifest = runManifest
     if (resume) {
       resume.assertSamePlan({ interrupted, plan, now: setting })
-      dropCutLines(folder)
+      removeTruncatedLines(folder)
       manifest = resume.continueManifest({ interrupted, known: runManifest })
     }
     const folders = { ...scripts, results: folder, raw: path.join(folder, 'raw'), certificates }
@@ -104,7 +112,8 @@ export async function executePlan({ preparation, kinds, site, folder, execution,
 
 /**
  * Creates the part of the manifest that is known before anything runs.
- * @param {{ preparation: Omit<Preparation, 'plan'> & { plan: Plan }, site: Site, scripts: ReturnType<typeof findScriptFolders>, startedAt: string,
+ * @param {{ preparation: Omit<Preparation, 'plan'> & { plan: Plan }, site: Site, scripts: ReturnType<typeof
+ *   locateKitScripts>, startedAt: string,
  *   before: Awaited<ReturnType<typeof observeIdle>> }} options before: how busy the machine was, null: not known
  * @returns {Promise<Omit<Manifest, 'parity' | 'thresholds' | 'command'>>}
  */
@@ -130,7 +139,7 @@ async function createFirstManifest({ preparation: { plan, programs, layout }, si
       : { rounds: plan.rounds }),
     arms: plan.arms,
     search: plan.search,
-    // Rates are set when all calibrations have run: one that is cut short before has only their records.
+    // Rates are set when all calibrations have run: a run that is cut short before has only their records.
     calibrations: plan.calibrations.map(({ id }) => ({
       armId: id,
       ratePerSecond: null,

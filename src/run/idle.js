@@ -65,10 +65,14 @@ function computeLeast(a, b) {
 
 /**
  * Says whether the CPU of a span agrees with that of the smallest span before it.
- * @param {number | null} now
- * @param {number | null} least
+ * @param {number | null} cores
+ * @param {number | null} leastCores
  * @returns {boolean} true also: one of the two is not known
  */
-function areSpansAlike(now, least) {
-  return now === null || least === null || Math.abs(now - least) <= Math.max(APART_CORES, APART_SHARE * least)
+function areSpansAlike(cores, leastCores) {
+  return (
+    cores === null ||
+    leastCores === null ||
+    Math.abs(cores - leastCores) <= Math.max(APART_CORES, APART_SHARE * leastCores)
+  )
 }

@@ -1,58 +1,94 @@
 /**
  * The contract between a run and a kind of trial. A kind is a folder in kinds/ and a line of its registry; a run calls its
- * kind, and branches nowhere on which it is.
- * name: recorded with each trial; hasRequests: `false` skips the equal-work checks; start: starts the services of an arm, and
- * returns what the start alone has shown in `findings`; measure: runs the trials of its part of the plan.
- * @import { Manifest, Part, Plan, Trial, TrialRecord } from '../model/types.ts'
+ * kind, and never branches on which kind it is.
+ * @import { Arm, Layout, Manifest, ParityRow, Part, Plan, Programs, RunSettings } from '../model/types.ts'
+ * @import { Site, Trial, TrialRecord } from '../model/types.ts'
  * @import { Reusable } from './reusable.js'
  * @import { Watcher } from './events.js'
  * @import { Assess, Turns } from './rounds.js'
  * @import { RunOne, RunTogether } from './run.js'
  * @import { StartServices } from './start-services.js'
- * @typedef {{ name: string, hasRequests?: false, start: StartServices, measure: (pass: Pass) => Promise<void> }} Kind
+ * @import { Observed } from './trial.js'
  */
 
 /**
- * Findings from the start of services. observed: for the raw files; record: fields for the record of each trial; isOver: no
- * window follows; assertWhole: rejects if a part of the start failed, so that the trial fails.
- * @typedef {{ observed: Partial<import('./trial.js').Observed>, record: Partial<TrialRecord>, isOver: boolean,
- *   assertWhole: () => Promise<void> }} StartFindings
+ * @typedef {object} Kind
+ * @property {string} name recorded with each trial
+ * @property {false} [hasRequests] `false` skips the equal-work checks
+ * @property {StartServices} start starts the services of an arm; its result has in `findings` what the start alone has shown
+ * @property {(pass: Pass) => Promise<void>} measure runs the trials of its part of the plan
  */
 
 /**
- * A part of a plan under way. cpus: of the machine of the services; adopt: copies a record of an earlier run into this one, as
- * that of `trial`; recordedRounds: the rounds in the manifest; isRecorded: true: `run` only reads the trial back, since it was
- * measured before a resume; announce: sends watchers a changed plan; secondsAfter: estimated seconds of the kinds after this one.
- * @typedef {{ plan: Plan & Part, cpus: number, run: RunOne, runTogether: RunTogether, reusable: Reusable, turns: Turns,
- *   adopt: (known: { folder: string, record: TrialRecord }, trial: Trial) => TrialRecord, assess: Assess,
- *   recordedRounds: number, isRecorded: (trial: Pick<Trial, 'id'>) => boolean,
- *   writeManifest: (fields: Partial<Manifest>) => Manifest, announce: (plan: Plan) => void,
- *   secondsAfter: number, watch: Watcher['watch'], say: (line: string) => void, signal: AbortSignal }} Pass
+ * Findings from the start of services.
+ * @typedef {object} StartFindings
+ * @property {Partial<Observed>} observed for the raw files
+ * @property {Partial<TrialRecord>} record fields for the record of each trial
+ * @property {boolean} isOver no window follows
+ * @property {() => Promise<void>} assertWhole rejects if a part of the start failed, so that the trial fails
  */
 
 /**
- * The place and the means of trials. Folders are paths of this process; `target.locate` makes those of other processes. raw: has
- * a folder for each trial; certificates: of all key types, as in certificate-files.js; pipyScripts: the scripts of Pipy as a
- * sidecar, unless an arm has a variant; echo: those of the applications; load: those of the generator.
- * @import { Layout, Programs, RunSettings, Site } from '../model/types.ts'
- * @typedef {Record<'results' | 'raw' | 'certificates' | 'pipyScripts' | 'echo' | 'load', string>} Folders
+ * A part of a plan under way.
+ * @typedef {object} Pass
+ * @property {Plan & Part} plan
+ * @property {number} cpus of the machine of the services
+ * @property {RunOne} run
+ * @property {RunTogether} runTogether
+ * @property {Reusable} reusable
+ * @property {Turns} turns
+ * @property {(known: { folder: string, record: TrialRecord }, trial: Trial) => TrialRecord} adopt copies a record of an earlier
+ *   run into this one, as that of `trial`
+ * @property {Assess} assess
+ * @property {number} recordedRounds the rounds in the manifest
+ * @property {(trial: Pick<Trial, 'id'>) => boolean} isRecorded true: `run` only reads the trial back, since it was measured
+ *   before a resume
+ * @property {(fields: Partial<Manifest>) => Manifest} writeManifest changes fields, and returns the whole manifest
+ * @property {(plan: Plan) => void} announce sends watchers a changed plan
+ * @property {number} secondsAfter estimated seconds of the kinds after this one
+ * @property {Watcher['watch']} watch
+ * @property {(line: string) => void} say prints a line
+ * @property {AbortSignal} signal
+ */
+
+/**
+ * Paths of this process; `target.locate` makes those of other processes.
+ * @typedef {object} Folders
+ * @property {string} results
+ * @property {string} raw has a folder for each trial
+ * @property {string} certificates of all key types, as in certificate-files.js
+ * @property {string} pipyScripts the scripts of Pipy as a sidecar, unless an arm has a variant
+ * @property {string} echo the scripts of the applications
+ * @property {string} load the scripts of the generator
+ */
+
+/**
+ * The place and the means of trials.
  * @typedef {{ site: Site, programs: Programs, layout: Layout, folders: Folders, settings: RunSettings, kind: Kind }} Testbed
  */
 
 /**
- * Equal-work checks that passed before, by all that they depend on. find: null: it has not passed yet.
- * @typedef {{ find: (dependencies: object) => any, keep: (dependencies: object, rows: any[]) => void }} ParityCache
+ * Equal-work checks that passed before, by all that they depend on.
+ * @typedef {object} ParityCache
+ * @property {(dependencies: object) => any} find returns the check; null: it has not passed yet
+ * @property {(dependencies: object, rows: any[]) => void} keep
  */
 
 /**
- * Checks that the planes of arms do equal work. nextIndex: returns a number that no other start of services has; cache: absent:
- * every check is made; leaveOut: is called with arms that do not serve; absent: they end the run; findShortage: says in words
- * that local ports are short; null: they are not; absent: ask the kernel.
- * @typedef {{ testbed: Testbed, arms: import('../model/types.ts').Arm[], nextIndex: () => number, signal: AbortSignal,
- *   say: (line: string) => void, cache?: ParityCache,
- *   leaveOut?: (arms: import('../model/types.ts').Arm[], reason: string) => void,
- *   findShortage?: () => string | null }} GateOptions
- * @typedef {(options: GateOptions) => Promise<import('../model/types.ts').ParityRow[]>} GateParity
+ * @typedef {object} GateOptions
+ * @property {Testbed} testbed
+ * @property {Arm[]} arms
+ * @property {() => number} nextIndex returns a number that no other start of services has
+ * @property {AbortSignal} signal
+ * @property {(line: string) => void} say prints a line
+ * @property {ParityCache} [cache] absent: every check is made
+ * @property {(arms: Arm[], reason: string) => void} [leaveOut] is called with arms that do not serve; absent: they end the run
+ * @property {() => string | null} [findShortage] returns a sentence if local ports are short, else null; absent: asks the kernel
+ */
+
+/**
+ * Checks that the planes of arms do equal work.
+ * @typedef {(options: GateOptions) => Promise<ParityRow[]>} GateParity
  */
 
 // This file has types only: the empty export makes it a module.

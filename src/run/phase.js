@@ -18,14 +18,14 @@ import { isInTime } from '../lib/wait.js'
 export const LANES = 4
 
 /**
- * Begins to ask sidecars. Each promise has a sidecar's name and times; null: its start was not seen.
+ * Begins to ask sidecars. Each promise resolves to a sidecar's name and its times, or null if its start was not seen.
  * @typedef {() => Promise<Promise<[string, ConfigurationTimes | null]>[]>} Begin
  */
 
 /**
- * Passes a phase: waits until every sidecar has answered, and at the deadline gives up those that have not.
+ * Runs a phase: waits until every sidecar has answered, and at the deadline gives up those that have not.
  * @param {PhaseOptions} options
- * @param {Begin} begin
+ * @param {Begin} begin begins to ask the sidecars of the measured phase
  * @param {Begin} [beginOthers] for sidecars that are asked after the measured phase, with a deadline of their own
  * @returns {Promise<{ times: Map<string, ConfigurationTimes>, phase: RolloutRecord['first'] }>} times: by the sidecar's name,
  *   of those that were seen to start; its yesMs is null if no answer came in time
@@ -34,9 +34,9 @@ export const LANES = 4
 export async function passPhase({ signal, deadlineSeconds, ...watched }, begin, beginOthers) {
   const { asking } = watched
   const pass = async (/** @type {Begin} */ begin) => {
-    const begun = performance.now()
+    const beganAt = performance.now()
     const answers = await begin()
-    const leftSeconds = Math.max(0, deadlineSeconds - (performance.now() - begun) / 1000)
+    const leftSeconds = Math.max(0, deadlineSeconds - (performance.now() - beganAt) / 1000)
     const isOver = () => asking.countWaiting() === 0
     const limit = { deadlineSeconds: leftSeconds, intervalMs: 10, signal }
     await isInTime(isOver, limit).catch(() => signal.throwIfAborted())

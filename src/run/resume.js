@@ -34,8 +34,8 @@ export function openInterruptedRun(folder) {
  */
 export function prepareToResume({ folder, records }) {
   const raw = path.join(folder, 'raw')
-  const whole = [...records.values()].filter(({ outcome }) => outcome !== 'failed')
-  const lost = whole.filter(({ trial }) => !existsSync(path.join(raw, renderRawName(trial))))
+  const succeeded = [...records.values()].filter(({ outcome }) => outcome !== 'failed')
+  const lost = succeeded.filter(({ trial }) => !existsSync(path.join(raw, renderRawName(trial))))
   if (lost.length > 0)
     throw new UsageError(
       `--resume ${folder}: the raw files of ${lost.length} of ${records.size} recorded trials are gone from ${raw}, so the run could not be verified: start a new run`,
@@ -106,6 +106,6 @@ export function assertSamePlan({ interrupted: { folder, manifest, records }, pla
 export function continueManifest({ interrupted: { manifest, records }, known }) {
   const { run, command, thresholds, machine, parity } = manifest
   const resumed = [...(run.resumed ?? []), { at: known.run.startedAt, id: known.run.id, trials: records.size }]
-  const begun = manifest.precision && { rounds: manifest.rounds }
-  return { ...known, ...begun, run: { ...run, resumed }, command, thresholds, machine, parity }
+  const recordedRounds = manifest.precision && { rounds: manifest.rounds }
+  return { ...known, ...recordedRounds, run: { ...run, resumed }, command, thresholds, machine, parity }
 }

@@ -34,7 +34,7 @@ const SAME_LOAD_HOST = ['host', 'cpuModel', 'cpus', 'address']
  * Lists what differs from a run, so that new trials cannot be compared with its trials. Tools, scripts and links that only one
  * of the two uses are ignored.
  * @param {Manifest} manifest of the run
- * @param {Setting} now
+ * @param {Setting} now of the run that begins
  * @returns {string[]} names of what differs, for an error; []: nothing
  */
 export function listSettingDifferences(manifest, { machine, tools, scripts, layout: { topologies }, kit, settings }) {
@@ -64,7 +64,7 @@ export function listSettingDifferences(manifest, { machine, tools, scripts, layo
  * Reads the run in a folder that was passed with an option.
  * @param {string} option name of the option, for the error
  * @param {string} folder
- * @returns {ReturnType<typeof readRun>}
+ * @returns {{ manifest: Manifest, records: TrialRecord[], warnings: string[] }} warnings: which lines are left out, and why
  * @throws {UsageError} if the folder holds no run that can be read
  */
 export function readNamedRun(option, folder) {
@@ -98,14 +98,14 @@ export function openReusableTrials({ folders, ...now }) {
     take(arm, isUsable = () => true) {
       const placement = JSON.stringify(placementOf(arm))
       const index = reusable.findIndex(({ record }) => {
-        const other = record.trial.arm
+        const recordedArm = record.trial.arm
         return (
-          renderArmName(arm) === renderArmName(other) &&
-          arm.variant === other.variant &&
-          createGroupKey(arm) === createGroupKey(other) &&
-          other.load.hasCertificate === arm.load.hasCertificate &&
-          other.load.burst?.factor === arm.load.burst?.factor &&
-          other.load.windowSeconds >= arm.load.windowSeconds &&
+          renderArmName(arm) === renderArmName(recordedArm) &&
+          arm.variant === recordedArm.variant &&
+          createGroupKey(arm) === createGroupKey(recordedArm) &&
+          recordedArm.load.hasCertificate === arm.load.hasCertificate &&
+          recordedArm.load.burst?.factor === arm.load.burst?.factor &&
+          recordedArm.load.windowSeconds >= arm.load.windowSeconds &&
           JSON.stringify(record.placement) === placement &&
           isUsable(record)
         )

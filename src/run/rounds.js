@@ -1,6 +1,6 @@
 import { isSpoiled } from '../judge/gates/gate.js'
-import { createDeaths, DEATHS_MOST, listDeadArms } from '../judge/record/deaths.js'
-import { ratePerSecond } from '../judge/record/measures.js'
+import { createDeathCounter, DEATHS_MOST, listDeadArms } from '../judge/record/deaths.js'
+import { computeRatePerSecond } from '../judge/record/measures.js'
 import { BenchError } from '../lib/errors.js'
 import { groupBy } from '../lib/group-by.js'
 import { leaveOutUnreachable } from '../plan/arms.js'
@@ -12,7 +12,7 @@ import { estimateSeconds } from '../plan/plan.js'
  * @import { RunTogether } from './run.js'
  */
 
-// A run may repeat as many trials as so many rounds have; fewer if it also has interleaved trials, which measure the cost.
+// A run may repeat as many trials as this number of rounds has; fewer if it also has interleaved trials, which measure the cost.
 const SPARE_ROUNDS = { alone: 2, besideTurns: 1 }
 // Users still cold after a warm-up this much longer are not slow to start: their sidecars do not serve them. The limit in seconds
 // keeps a run with long warm-ups near its announced length.
@@ -20,9 +20,18 @@ const WARMUP_MOST_TIMES = 4
 const WARMUP_MOST_MORE_SECONDS = 30
 
 /**
- * Turns of two runs that go on side by side: `take` resolves when this run may do its checks or a round, `pass` ends that.
- * @typedef {{ take: () => Promise<void>, pass: () => void }} Turns
- * @typedef {{ seconds: number, plannedSeconds: number, isLongest: boolean }} Warmup of an arm, after it was lengthened
+ * The turns of two runs that go on side by side.
+ * @typedef {object} Turns
+ * @property {() => Promise<void>} take resolves when this run may do its checks or a round
+ * @property {() => void} pass ends the turn
+ */
+
+/**
+ * The warm-up of an arm, after it was lengthened.
+ * @typedef {object} Warmup
+ * @property {number} seconds
+ * @property {number} plannedSeconds
+ * @property {boolean} isLongest it cannot be lengthened any further
  */
 
 /**
@@ -41,7 +50,7 @@ export async function measureRounds(pass) {
     const trial = { id: `r1-${arm.id}`, kind: plan.kind, round: 1, arm, repeats: null, searchOf: null }
     const record = await run({ trial, progress: 'finding the capacity' })
     const { boundBy } = record
-    calibrations.push({ armId: arm.id, ratePerSecond: ratePerSecond(record), boundBy, trialId: trial.id })
+    calibrations.push({ armId: arm.id, ratePerSecond: computeRatePerSecond(record), boundBy, trialId: trial.id })
   }
   let measured = plan
   if (calibrations.length > 0) {
@@ -65,18 +74,20 @@ export async function measureRounds(pass) {
 /**
  * Runs round after round. Trials that were unsteady, cold or spoiled are run again at the end of their round, while the number
  * of repeats allows it.
- * @param {{ plan: Pass['plan'], runTogether: RunTogether, turns: Turns, stopping: ReturnType<typeof createStopping> | null, signal: AbortSignal } &
- *   Pick<Pass, 'secondsAfter' | 'watch' | 'say'>} options stopping: null: run all rounds of the plan; secondsAfter: estimated seconds of the kinds after this one
+ * @param {{ plan: Pass['plan'], runTogether: RunTogether, turns: Turns, stopping: ReturnType<typeof createStopping> | null,
+ *   signal: AbortSignal } &
+ *   Pick<Pass, 'secondsAfter' | 'watch' | 'say'>} options stopping: null: run all rounds of the plan; secondsAfter: estimated
+ *   seconds of the kinds after this one
  */
 async function runRounds({ plan, runTogether, turns, stopping, secondsAfter, watch, say, signal }) {
   const estimateLeft = createPace(plan.trials)
   const isBesideCost = plan.parts.length > 1 && plan.trials.every(({ interleaving }) => interleaving === undefined)
-  const ofRound = plan.trials.filter(({ round }) => round === 1).length
-  let repeatsLeft = ofRound * (isBesideCost ? SPARE_ROUNDS.besideTurns : SPARE_ROUNDS.alone)
+  const trialCount = plan.trials.filter(({ round }) => round === 1).length
+  let repeatsLeft = trialCount * (isBesideCost ? SPARE_ROUNDS.besideTurns : SPARE_ROUNDS.alone)
   // An arm whose users were cold when the window opened gets a warm-up twice as long from then on.
   /** @type {Map<string, Warmup>} */
   const warmups = new Map()
-  const deaths = createDeaths()
+  const deaths = createDeathCounter()
   let secondsLeft = 0
   const repeatTrials = async (/** @type {Trial[]} */ planned) => {
     const [first] = planned
@@ -155,8 +166,8 @@ function lengthenWarmup({ arm, warmup }) {
 export function createPace(trials) {
   let start = performance.now()
   /** The first trial that was not recorded before. @type {number | null} */
-  let first = null
-  let done = 0
+  let firstIndex = null
+  let doneCount = 0
   /**
    * @param {Trial} trial that begins or has ended
    * @param {boolean} isDone it has ended
@@ -164,23 +175,31 @@ export function createPace(trials) {
   return (trial, isDone) => {
     // A trial that is run again comes after its round.
     const isAgain = trial.repeats !== null
-    const at = isAgain ? trials.findLastIndex(t => t.round === trial.round) : trials.findIndex(t => t.id === trial.id)
-    if (first === null) {
-      first = at
+    const index = isAgain
+      ? trials.findLastIndex(t => t.round === trial.round)
+      : trials.findIndex(t => t.id === trial.id)
+    if (firstIndex === null) {
+      firstIndex = index
       start = performance.now()
     }
-    done = Math.max(done, isDone ? at + 1 : at)
-    const pace = done > first ? (performance.now() - start) / 1000 / estimateSeconds(trials.slice(first, done)) : 1
-    return estimateSeconds(trials.slice(done)) * pace
+    doneCount = Math.max(doneCount, isDone ? index + 1 : index)
+    const pace =
+      doneCount > firstIndex
+        ? (performance.now() - start) / 1000 / estimateSeconds(trials.slice(firstIndex, doneCount))
+        : 1
+    return estimateSeconds(trials.slice(doneCount)) * pace
   }
 }
 
 /**
- * Assess computes how precise the rounds so far are, with a sentence that says so.
- * @typedef {{ isReached: boolean, hasPairs: boolean, roundsMore: number | null, sentence: string }} Assessment
- *   isReached: the precision is; hasPairs: there are planes to compare; roundsMore: the rounds still needed; null: not known
- * @typedef {(run: { manifest: Manifest, records: TrialRecord[] }) => Assessment} Assess
+ * How precise the rounds so far are.
+ * @typedef {object} Assessment
+ * @property {boolean} isReached the run is as precise as planned
+ * @property {boolean} hasPairs there are planes to compare
+ * @property {number | null} roundsMore the rounds still needed; null: not known
+ * @property {string} sentence for the user
  */
+/** @typedef {(run: { manifest: Manifest, records: TrialRecord[] }) => Assessment} Assess */
 
 /**
  * Creates a rule that decides after each round whether to run another, and writes the number of rounds to the manifest.

@@ -35,7 +35,8 @@ const ALONE = { take: async () => {}, pass: () => {} }
  * @typedef {(options: { trial: Trial } & TrialProgress) => Promise<TrialRecord>} RunOne
  */
 /**
- * Does so with trials of interleaved arms, which stand at the same time. If some are recorded and some are not, all are run again.
+ * Does so with trials of interleaved arms, which stand at the same time. If some are recorded and some are not, all are run
+ * again.
  * @typedef {(options: { trials: Trial[] } & TrialProgress) => Promise<TrialRecord[]>} RunTogether
  */
 
@@ -161,17 +162,18 @@ export async function runPlan({ plan, testbed, kinds, manifest, execution = {}, 
 /**
  * Creates the function that runs trials of arms that stand at the same time.
  * @param {{ testbed: Testbed, standing: StandingServices, recorded: Map<string, TrialRecord>, nextIndex: () => number,
- *   watcher: Watcher, signal: AbortSignal }} options recorded: records by the id of the trial; nextIndex: returns a number that no other start has
+ *   watcher: Watcher, signal: AbortSignal }} options recorded: records by the id of the trial; nextIndex: returns a number
+ *   that no other start has
  * @returns {RunTogether}
  */
 function createRunTogether({ testbed, standing, recorded, nextIndex, watcher: { watch, follow }, signal }) {
   const folder = testbed.folders.results
   return async ({ trials: planned, progress, secondsLeft }) => {
     const trials = planned.map(trial => ({ ...trial, kind: testbed.kind.name }))
-    const known = trials.flatMap(({ id }) => recorded.get(id) ?? [])
-    if (known.length === trials.length) {
-      for (const record of known) watch?.({ kind: 'trial-ended', record, progress: null, atMs: Date.now() })
-      return known
+    const knownRecords = trials.flatMap(({ id }) => recorded.get(id) ?? [])
+    if (knownRecords.length === trials.length) {
+      for (const record of knownRecords) watch?.({ kind: 'trial-ended', record, progress: null, atMs: Date.now() })
+      return knownRecords
     }
     for (const name of new Set(trials.flatMap(trial => [trial.id, renderRawName(trial)]))) removeRaw(folder, name)
     const left = secondsLeft ?? null

@@ -8,14 +8,14 @@
  * Creates a store of services that keep running after their trial.
  * @param {{ keepsServices: boolean, retains: boolean }} options keepsServices: services of every arm are kept for its next
  *   trial; retains: services of the last trial are kept for the user (`--retain`)
- * @returns take: returns the services of an arm; leave: keeps or removes services after a trial; end: removes all but those to
+ * @returns claim: returns the services of an arm; release: keeps or removes services after a trial; end: removes all but those to
  *   retain
  */
 export function createStandingServices({ keepsServices, retains }) {
   /** @type {Map<string, Started>} by the arm's id */
-  const kept = new Map()
+  const keptServices = new Map()
   /** The services of the last trial. @type {Started[]} */
-  let last = []
+  let lastServices = []
 
   return {
     /**
@@ -23,29 +23,29 @@ export function createStandingServices({ keepsServices, retains }) {
      * @param {Arm} arm
      * @returns {Promise<Started | null>} null: none are running
      */
-    async take(arm) {
-      const leaving = last.filter(services => ![...kept.values()].includes(services))
-      last = []
+    async claim(arm) {
+      const leaving = lastServices.filter(services => ![...keptServices.values()].includes(services))
+      lastServices = []
       await Promise.all(leaving.map(({ deployment }) => deployment.remove()))
-      return kept.get(arm.id) ?? null
+      return keptServices.get(arm.id) ?? null
     },
     /**
      * Removes services after a trial, unless they are kept for the next trial of the arm or for the user.
      * @param {{ arm: Arm, services: Started, hasFailed: boolean }} ended
      */
-    async leave({ arm, services, hasFailed }) {
-      if (keepsServices && !hasFailed) kept.set(arm.id, services)
-      else kept.delete(arm.id)
-      if (retains) last.push(services)
-      else if (!kept.has(arm.id)) await services.deployment.remove()
+    async release({ arm, services, hasFailed }) {
+      if (keepsServices && !hasFailed) keptServices.set(arm.id, services)
+      else keptServices.delete(arm.id)
+      if (retains) lastServices.push(services)
+      else if (!keptServices.has(arm.id)) await services.deployment.remove()
     },
     /**
      * Removes all services, except those of the last trial to retain if the run finished.
      * @param {{ isFinished: boolean }} options
      */
     async end({ isFinished }) {
-      const standing = new Set([...kept.values(), ...last])
-      if (isFinished) for (const services of last) standing.delete(services)
+      const standing = new Set([...keptServices.values(), ...lastServices])
+      if (isFinished) for (const services of lastServices) standing.delete(services)
       await Promise.all([...standing].map(({ deployment }) => deployment.remove()))
     },
   }

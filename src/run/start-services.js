@@ -17,7 +17,7 @@ import {
   NEIGHBOUR,
 } from '../services/specs.js'
 import { createArmTopology, findEntry, findEntryService } from '../services/topology.js'
-import { assertAllRun, awaitAnyExit, isFinished } from './alive.js'
+import { assertAllRun, awaitAnyExit, hasEndedAsPlanned } from './alive.js'
 import { createDeployer } from './deployer.js'
 import { findArmPipeline, findScriptFolder } from './scripts.js'
 
@@ -42,8 +42,8 @@ import { findArmPipeline, findScriptFolder } from './scripts.js'
  * @property {number} round
  * @property {string} folder for the files of the processes
  * @property {boolean} [isInterleaved] other arms stand at the same time; by default none do
- * @property {number} [deadlineSeconds] for a process to be ready, and for the first answer; absent: the defaults of the target and of
- *   a request
+ * @property {number} [deadlineSeconds] for a process to be ready, and for the first answer; absent: the defaults of the target
+ *   and of a request
  * @property {AbortSignal} signal
  */
 
@@ -64,7 +64,7 @@ const PLACED_AS = /** @type {const} */ ({
 /**
  * Creates the field of a CPU request.
  * @param {number | undefined} cpuRequestCores
- * @returns false: there is no request
+ * @returns {{ cpuRequestCores: number } | false} false: there is no request
  */
 const withRequest = cpuRequestCores => cpuRequestCores !== undefined && { cpuRequestCores }
 
@@ -180,14 +180,14 @@ export async function startServices({ testbed, arm, start, folder, isInterleaved
 /**
  * Waits half a second for exits, and lists the processes that exited early, with cause and OOM flag.
  * @param {Handle[]} processes
- * @returns {Promise<EndedProcess[]>} []: none exited
+ * @returns {Promise<EndedProcess[]>} how: the exit status or signal; []: none exited early
  */
 export async function awaitEarlyExits(processes) {
   await awaitAnyExit(processes)
   return processes.flatMap(p => {
     const how = p.ending()
     const { service, role, armId } = p.spec
-    return how === null || isFinished(p, how)
+    return how === null || hasEndedAsPlanned(p, how)
       ? []
       : [{ service, role, how, isOutOfMemory: p.isOutOfMemory(), ...(armId !== undefined && { armId }) }]
   })
@@ -232,8 +232,8 @@ export function createSpecOptions({ testbed, arm, folder }) {
 
 /**
  * Prepares the end of the sidecar that ends in the window.
- * @param {{ testbed: Testbed, arm: Arm, ending: Ending, deployment: Deployment, deploy: ReturnType<typeof createDeployer>['deploy'] }}
- *   options
+ * @param {{ testbed: Testbed, arm: Arm, ending: Ending, deployment: Deployment, deploy: ReturnType<typeof
+ *   createDeployer>['deploy'] }} options
  * @returns process, notice and steps of its end; request: reaches its service past the sidecar of its client; succeed: starts
  *   the successor
  */

@@ -11,7 +11,7 @@ import { BATCH_SIDECARS } from '../services/control.js'
  * @import { Batch } from '../services/control.js'
  */
 
-// The next batch starts when at most so many have not answered: sidecars that start all at once wait for each other.
+// The next batch starts when at most this many sidecars have not answered: sidecars that start all at once wait for each other.
 const WAITING_MOST = BATCH_SIDECARS / 2
 
 /**
@@ -71,7 +71,7 @@ export async function startSidecars({ asking, batches, deploy, arePods, deadline
 /**
  * Adds the name of a sidecar to its answer.
  * @template {ConfigurationTimes | null} T
- * @param {string} name
+ * @param {string} name of the sidecar
  * @param {Promise<T>} answer
  * @returns {Promise<[string, T]>} may be left unawaited
  */

@@ -84,14 +84,14 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
     if (startFindings?.isOver) return { records, ...observed }
     const idle = await lookBeforeLoad(course, listProcesses(services))
     course.clock.lap('look')
-    const beside = hasCompany(trials) ? await import('./beside-load.js') : null
+    const besideLoad = hasWorkBesideLoad(trials) ? await import('./beside-load.js') : null
     generator = await startGenerator(course, services)
     const { window, looks } = await awaitWindow(course, generator)
     const processes = [...listProcesses(services), ...(generator?.processes ?? [])]
-    const changing = beside?.makeChanges(course, { changeTo, window }) ?? Promise.resolve(null)
+    const changing = besideLoad?.makeChanges(course, { changeTo, window }) ?? Promise.resolve(null)
     // If the trial fails otherwise, nothing awaits these promises: an unhandled rejection would end the kit.
     changing.catch(() => {})
-    const streaming = beside?.readStreams(course, { services, window }) ?? Promise.resolve(null)
+    const streaming = besideLoad?.readStreams(course, { services, window }) ?? Promise.resolve(null)
     streaming.catch(() => {})
     leaving = startEnding?.(course, { ending, window })
     const watched = await observeWindow(course, { processes, generator, window })
@@ -100,13 +100,13 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
     observed = { ...observed, observation: read.observation }
     const changes = await changing
     const streams = await streaming
-    const left = await leaving
+    const endingTimes = await leaving
     records = records.map((record, i) => ({
       ...record,
       ...read.measured[i],
       changes,
       ...(streams?.[i].length && { streams: streams[i] }),
-      ...(left && { ending: left }),
+      ...(endingTimes && { ending: endingTimes }),
     }))
     const relaxed = testbed.settings.relaxes.map(({ gate }) => gate)
     records = addBeside(records).map(record => ({
@@ -130,7 +130,7 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
     // If one arm failed to start, remove all.
     const isWhole = services.length === trials.length
     const removing = services.map((started, i) =>
-      isWhole ? standing.leave({ arm: trials[i].arm, services: started, hasFailed }) : started.deployment.remove(),
+      isWhole ? standing.release({ arm: trials[i].arm, services: started, hasFailed }) : started.deployment.remove(),
     )
     await Promise.all([generator?.remove(), ...removing])
     course.clock.lap('stop')
@@ -158,7 +158,7 @@ async function lookBeforeLoad({ testbed, trials, signal }, processes) {
  * @param {Trial[]} trials
  * @returns {boolean}
  */
-const hasCompany = trials =>
+const hasWorkBesideLoad = trials =>
   trials.some(({ arm: { conditions, load } }) => conditions.changesPerMinute || hasChunks(load))
 
 /**
@@ -200,7 +200,7 @@ function createBlankRecord({ testbed, clock }, trial) {
 }
 
 /**
- * Starts the services of each arm, or takes the standing ones.
+ * Starts the services of each arm, or claims the standing ones.
  * @param {Course} course
  * @param {{ standing: StandingServices, services: Started[] }} options services: empty; it is filled in the order of the
  *   trials, also if a start fails, with those that started
@@ -210,14 +210,14 @@ async function deployTrials({ testbed, trials, start, nextStart, folder, clock, 
   clock.enter('starting')
   /** @type {(Started | null)[]} */
   const standingServices = []
-  for (const { arm } of trials) standingServices.push(await standing.take(arm))
-  // `take` removes the services of the trial before: count that time as `clear`, not as part of the start.
+  for (const { arm } of trials) standingServices.push(await standing.claim(arm))
+  // `claim` removes the services of the trial before: count that time as `clear`, not as part of the start.
   clock.lap('clear')
   const isInterleaved = trials.length > 1
   const starting = trials.map(({ id, arm, round }, i) => {
-    const ofArm = isInterleaved ? path.join(testbed.folders.raw, id) : folder
-    const at = { start: i === 0 ? start : nextStart(), folder: ofArm }
-    return standingServices[i] ?? testbed.kind.start({ testbed, arm, round, ...at, isInterleaved, signal })
+    const armFolder = isInterleaved ? path.join(testbed.folders.raw, id) : folder
+    const place = { start: i === 0 ? start : nextStart(), folder: armFolder }
+    return standingServices[i] ?? testbed.kind.start({ testbed, arm, round, ...place, isInterleaved, signal })
   })
   const started = await Promise.allSettled(starting)
   for (const result of started) if (result.status === 'fulfilled') services.push(result.value)

@@ -3,7 +3,7 @@ import { BenchError } from '../lib/errors.js'
 import { hashText } from '../lib/hash.js'
 import { waitUntilEpoch } from '../lib/wait.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
-import { assertAllRun, assertStillRun, isFinished } from './alive.js'
+import { assertAllRun, assertStillRun, hasEndedAsPlanned } from './alive.js'
 import { finishLoad, followLoad } from './generator.js'
 
 /**
@@ -24,7 +24,7 @@ import { finishLoad, followLoad } from './generator.js'
 export async function observeWindow(course, { processes, generator, window }) {
   const { testbed, clock, watch, signal } = course
   const dying = new AbortController()
-  for (const p of processes) p.exited.then(how => isFinished(p, how) || dying.abort())
+  for (const p of processes) p.exited.then(exitCause => hasEndedAsPlanned(p, exitCause) || dying.abort())
   waitUntilEpoch(window.startMs, signal).then(
     () => {
       clock.lap('warmup')
@@ -57,8 +57,8 @@ export async function observeWindow(course, { processes, generator, window }) {
  * @param {Course} course
  * @param {{ processes: Handle[], generator: Deployment | null, window: Window, before: Look[], watched: ObservedWindow }}
  *   options before: looks before the load; watched: what `observeWindow` returned
- * @returns observation: for the raw files; measured: load and numbers of the window, by the place of the trial; its `load` is null
- *   if there was none
+ * @returns observation: for the raw files; measured: load and numbers of the window, by the place of the trial; its `load` is
+ *   null if there was none
  * @throws {BenchError} if a process died, or the window was not read to its end
  */
 export async function readWindow(course, { processes, generator, window, before, watched }) {
@@ -66,7 +66,7 @@ export async function readWindow(course, { processes, generator, window, before,
   const { site } = course.testbed
   const { start, end, after, samples } = watched
   await assertAllRun(
-    processes.filter(p => !isFinished(p, p.ending())),
+    processes.filter(p => !hasEndedAsPlanned(p, p.ending())),
     clock.phase(),
   )
   if (start === null || end === null || after === null) throw new BenchError('the window was not read to its end')
@@ -154,8 +154,8 @@ function readOverflows({ testbed, trials, clock }, processes) {
       if (spec.role !== 'sidecar' || spec.ends || parseOverflows === null) return null
       const text = await readAdmin().catch(async error => {
         await assertStillRun([process], clock.phase())
-        const what = `${spec.service}'s sidecar did not tell its counters after the window`
-        throw new BenchError(await renderFailure(`${what}: ${error.message}`), { cause: error })
+        const failure = `${spec.service}'s sidecar did not tell its counters after the window`
+        throw new BenchError(await renderFailure(`${failure}: ${error.message}`), { cause: error })
       })
       return text === null ? null : parseOverflows(text)
     }),

@@ -46,10 +46,10 @@ export function parseHar(text) {
       method: request.method,
       path,
       atMs: Number.isNaN(atMs) ? null : atMs,
-      requestBytes: keepKnown(request.bodySize),
-      requestHeaderBytes: keepKnown(request.headersSize),
-      responseBytes: keepKnown(response.bodySize) ?? keepKnown(response.content?.size),
-      serviceMs: keepKnown(timings?.wait),
+      requestBytes: replaceUnknown(request.bodySize),
+      requestHeaderBytes: replaceUnknown(request.headersSize),
+      responseBytes: replaceUnknown(response.bodySize) ?? replaceUnknown(response.content?.size),
+      serviceMs: replaceUnknown(timings?.wait),
     }
   })
 }
@@ -59,4 +59,4 @@ export function parseHar(text) {
  * @param {number} [value] -1: not known (HAR 1.2)
  * @returns {number | null}
  */
-const keepKnown = value => (value === undefined || value < 0 ? null : value)
+const replaceUnknown = value => (value === undefined || value < 0 ? null : value)

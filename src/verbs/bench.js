@@ -73,8 +73,8 @@ function runBench(request, context) {
         const { renderRunText } = await loadAfterRun(folder, () => import('./answer.js'))
         print(json ? JSON.stringify(summary, null, 2) : renderRunText({ summary, folder, details }))
         if (isInterrupted) return EXIT.interrupted
-        const { findStatus } = await loadAfterRun(folder, () => import('../analysis/status.js'))
-        const { status, reasons } = findStatus(summary, { isVerdictRequired })
+        const { chooseRunStatus } = await loadAfterRun(folder, () => import('../analysis/status.js'))
+        const { status, reasons } = chooseRunStatus(summary, { isVerdictRequired })
         reasons.forEach(say)
         return status
       },

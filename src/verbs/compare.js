@@ -1,5 +1,5 @@
 import { Option } from 'commander'
-import { compareRuns, findCompareStatus } from '../analysis/compare-runs.js'
+import { chooseCompareStatus, compareRuns } from '../analysis/compare-runs.js'
 import { summarise } from '../analysis/summarise.js'
 import { collectValues } from '../prepare/options.js'
 import { readRun } from '../records/records.js'
@@ -28,7 +28,7 @@ export function addCompare(verb, { print, say, end }) {
           : (/** @type {Parameters<typeof createComparisonAnswer>} */ ...compared) =>
               renderAnswerText(createComparisonAnswer(...compared), { more: ['More numbers: --details'] })
         print(options.json ? JSON.stringify(result, null, 2) : render(result, { old, new: next }))
-        const { status, reasons } = findCompareStatus(result)
+        const { status, reasons } = chooseCompareStatus(result)
         reasons.forEach(say)
         end(status)
       }),

@@ -5,7 +5,7 @@ import { BenchError, EXIT, SiteLostError, UsageError } from '../lib/errors.js'
 import { renderSuggestion } from '../lib/nearest.js'
 import { ROOT } from '../lib/paths.js'
 import { AXES } from '../model/arms.js'
-import { takesPlaintext } from '../parity/beside/access.js'
+import { hasAcceptedPlaintext } from '../parity/beside/access.js'
 import { LEFT_OUT } from '../parity/beside/corpus.js'
 import { CONFIGURATIONS, findUntriedReason, listLacks, tryPlane, writeParityCertificates } from '../parity/try-plane.js'
 import { joinAlikeLines, splitByLacks } from '../parity/verdict/rows.js'
@@ -78,7 +78,7 @@ async function tryConfigurations({ site, planes, choice, names }, { print, say, 
         rows.flatMap(row => {
           const lines = renderDifferences([row], listLacks(plane, measured))
           // The work of a plane as a mesh deploys it is not held equal: its differences are printed as known.
-          const isExcused = deployed && !deployed.isHeld && !takesPlaintext(row)
+          const isExcused = deployed && !deployed.isHeld && !hasAcceptedPlaintext(row)
           return isExcused ? lines.map(line => ({ ...line, isKnown: true })) : lines
         }),
       )

@@ -27,7 +27,7 @@ import {
   createSizeExperiment,
   parseServices,
 } from '../request/size-experiment.js'
-import { findScriptFolders } from '../run/execute.js'
+import { locateKitScripts } from '../run/execute.js'
 import { openReusableTrials } from '../run/reusable.js'
 import { hashScripts } from '../run/scripts.js'
 import { findControl } from '../services/control.js'
@@ -95,7 +95,7 @@ export function addSize(verb, context) {
         experiment,
         options: runOptions,
         async findReusable({ plan: { arms, settings }, programs, layout }, { machine }) {
-          const scripts = hashScripts({ arms, programs, folders: findScriptFolders(programs) })
+          const scripts = hashScripts({ arms, programs, folders: locateKitScripts(programs) })
           const now = { machine, tools: programs.tools, scripts, layout, kit: await readKit(), settings }
           return openReusableTrials({ folders: options.from ?? [], ...now })
         },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { compareRuns, findCompareStatus } from '../../src/analysis/compare-runs.js'
+import { chooseCompareStatus, compareRuns } from '../../src/analysis/compare-runs.js'
 import { summarise } from '../../src/analysis/summarise.js'
 import { listArms } from '../../src/model/results.js'
 import { renderVerdict } from '../../src/report/verdicts.js'
@@ -309,8 +309,8 @@ describe('thresholds on two runs', () => {
   })
 })
 
-describe('findCompareStatus', () => {
-  const status = (/** @type {Parameters<typeof compare>} */ ...runs) => findCompareStatus(compare(...runs))
+describe('chooseCompareStatus', () => {
+  const status = (/** @type {Parameters<typeof compare>} */ ...runs) => chooseCompareStatus(compare(...runs))
 
   it('is 0 if something could be compared, whatever the verdict', () => {
     expect(status([[none(), pipy()]], [[none(), pipy(six(0.2))]])).toEqual({ status: 0, reasons: [] })
@@ -321,7 +321,7 @@ describe('findCompareStatus', () => {
     expect(status([[pipy()]], [[pipy(six(0.1), { cpuLimitCores: 1 })]])).toEqual({ status: 3, reasons: apart })
     const { comparisons } = compare([[pipy()]], [[pipy()]])
     const spoiled = comparisons.map(c => ({ ...c, verdict: /** @type {const} */ ('invalid') }))
-    expect(findCompareStatus({ comparisons: spoiled, refused: [], thresholds: [] })).toEqual({
+    expect(chooseCompareStatus({ comparisons: spoiled, refused: [], thresholds: [] })).toEqual({
       status: 3,
       reasons: ['nothing could be compared: every quantity of every arm was spoiled'],
     })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { compareArms } from '../../src/analysis/compare.js'
 import { chooseVerdict, computePrecision } from '../../src/analysis/verdict.js'
-import { findGates } from '../../src/judge/gates.js'
+import { listGateFindings } from '../../src/judge/gates.js'
 import { extrapolateCount } from '../../src/lib/confidence-sequence.js'
 import { summarisePrecision } from '../../src/report/notes.js'
 import { renderVerdict } from '../../src/report/verdicts.js'
@@ -25,7 +25,7 @@ function compare({ pipy, envoy, aa, change = () => ({}), disparities = [], unequ
     (cores[arm.id] ?? []).map((value, i) => {
       const processes = [createFakeProcess({ cpuCores: value, cpuLimitCores: 0.25 })]
       const record = createRecord({ arm, round: i + 1, processes, ...change(i + 1, arm.plane) })
-      return { ...record, gates: findGates(record) }
+      return { ...record, gates: listGateFindings(record) }
     }),
   )
   return compareArms({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findStatus } from '../../src/analysis/status.js'
+import { chooseRunStatus } from '../../src/analysis/status.js'
 import { createResult, createSummary } from '../fakes/fake-summary.js'
 
 const arm = (completed = 6) => ({ kind: 'capacity', trials: { completed }, load: {}, conditions: {} })
@@ -15,10 +15,10 @@ const held = (/** @type {boolean | null} */ is) => ({ expression: 'x', held: is,
 const status = ({ thresholds = [], ...fields }, isVerdictRequired = false) => {
   const kind = fields.searches ? 'search' : 'capacity'
   const result = createResult(/** @type {any} */ ({ kind, arms, comparisons: [pair()], ...fields }))
-  return findStatus({ ...createSummary([]), thresholds, results: [result] }, { isVerdictRequired }).status
+  return chooseRunStatus({ ...createSummary([]), thresholds, results: [result] }, { isVerdictRequired }).status
 }
 
-describe('findStatus', () => {
+describe('chooseRunStatus', () => {
   it('is 0 if one quantity of one pair could be compared, indicative or not', () => {
     expect(status({})).toBe(0)
     expect(status({ comparisons: [pair('invalid', null), pair('indicative')] })).toBe(0)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { findStatus } from '../../src/analysis/status.js'
-import { evaluateThreshold, holdThreshold, parseThreshold } from '../../src/analysis/thresholds.js'
+import { chooseRunStatus } from '../../src/analysis/status.js'
+import { evaluateThreshold, parseThreshold, testThreshold } from '../../src/analysis/thresholds.js'
 import { EXIT } from '../../src/lib/errors.js'
 import { createArm } from '../fakes/fake-records.js'
 import { createSummary } from '../fakes/fake-summary.js'
@@ -94,7 +94,7 @@ describe('evaluateThreshold', () => {
   })
 })
 
-describe('holdThreshold', () => {
+describe('testThreshold', () => {
   const notMeasured = [{ plane: 'envoy', reason: 'it ended with status 134' }]
   const left = [
     createArm({ plane: 'pipy' }),
@@ -103,7 +103,7 @@ describe('holdThreshold', () => {
   ]
   const tried = [createArm({ plane: 'none', hasSidecars: false }), createArm({ plane: 'caddy' })]
   const hold = (/** @type {string} */ expression, run = left) =>
-    holdThreshold(expression, { arms: run, tried, notMeasured, comparisons: [] })
+    testThreshold(expression, { arms: run, tried, notMeasured, comparisons: [] })
 
   it('is untested at every place where a plane of it was left out, and crosses nothing', () => {
     const results = hold('pipy/envoy cpuPerRequest <= 0.6')
@@ -112,7 +112,7 @@ describe('holdThreshold', () => {
       { link: 'ratings', value: null, held: null },
     ])
     const summary = createSummary([], { thresholds: results })
-    expect(findStatus(summary, { isVerdictRequired: false }).status).toBe(EXIT.noResult)
+    expect(chooseRunStatus(summary, { isVerdictRequired: false }).status).toBe(EXIT.noResult)
   })
 
   it('is untested if no rate of a plane could be reached', () => {
@@ -136,6 +136,6 @@ describe('holdThreshold', () => {
       },
     ])
     const run = { arms: [...left, createArm({ plane: 'envoy' })], tried, notMeasured, comparisons }
-    expect(holdThreshold('pipy/envoy cpuPerRequest <= 0.6', run)).toMatchObject([{ value: 0.5, held: true }])
+    expect(testThreshold('pipy/envoy cpuPerRequest <= 0.6', run)).toMatchObject([{ value: 0.5, held: true }])
   })
 })

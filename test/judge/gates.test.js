@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { findTrialBound } from '../../src/judge/gates/gate.js'
-import { findGates, isSteady, judgeTrial, USES } from '../../src/judge/gates.js'
+import { isSteady, judgeTrial, listGateFindings, USES } from '../../src/judge/gates.js'
 import { QUANTITIES } from '../../src/judge/quantities.js'
 import { createRequestKind } from '../../src/model/requests.js'
 import { loadResult } from '../../src/model/schemas/load-result.js'
@@ -265,7 +265,7 @@ describe('a neighbour of the kit', () => {
       ...{ cpuCores: ran, cpuSeconds: ran, threads },
     })
     const record = createRecord({ arm: { conditions }, processes: [neighbour], host: { ...HOST, ...host } })
-    return findGates(record).filter(({ gate }) => ['kit-neighbour', 'spare-cpu'].includes(gate))
+    return listGateFindings(record).filter(({ gate }) => ['kit-neighbour', 'spare-cpu'].includes(gate))
   }
 
   it('is as asked if it ran, or waited for a CPU that others had', () => {
@@ -280,7 +280,7 @@ describe('a neighbour of the kit', () => {
     expect(find(2.3, 0)[0].reason).toBe('the neighbour burnt 2.30 CPUs, and 2 were asked for')
     // A kernel that does not say how long threads waited.
     expect(find(1.2, undefined)).toEqual([])
-    const [none] = findGates(createRecord({ arm: { conditions } }))
+    const [none] = listGateFindings(createRecord({ arm: { conditions } }))
     expect(none.reason).toBe('a neighbour of 2 CPUs was asked for, and none ran')
   })
 
@@ -301,7 +301,7 @@ describe('a pod with a quota of its own', () => {
   const arm = { conditions: { podCpuCores: 1 }, cpuLimitCores: null }
   /** @param {[number, number | null][]} used and read back, of the sidecar and its application @param {string[]} services */
   const find = (used, services = ['gateway', 'gateway']) =>
-    findGates(
+    listGateFindings(
       createRecord({
         arm,
         processes: used.map(([cpuCores, cpuLimitReadBackCores], i) =>
@@ -377,7 +377,7 @@ describe('a quota that cannot be seen', () => {
       host: { ...HOST, idleFraction: 0.75, ...host },
       .../** @type {any} */ ({ window }),
     })
-    return findGates(/** @type {any} */ (record)).flatMap(({ gate, reason }) =>
+    return listGateFindings(/** @type {any} */ (record)).flatMap(({ gate, reason }) =>
       gate === 'hidden-quota' ? [reason] : [],
     )
   }
@@ -417,7 +417,7 @@ describe('the service time of an application', () => {
       load: { kind: /** @type {const} */ ('open'), ratePerSecond: 1000, payloadBytes: undefined, requests },
     }
     const record = createRecord({ arm, load: { lagP99Ms: 0, ...load } })
-    return findGates(/** @type {any} */ ({ ...record, boundBy: 'rate' }))
+    return listGateFindings(/** @type {any} */ ({ ...record, boundBy: 'rate' }))
       .filter(({ gate }) => ['service-time', 'late-application'].includes(gate))
       .map(({ reason }) => reason)
   }
@@ -466,7 +466,7 @@ it('a mix is judged by the kinds that were sent', () => {
   const requests = [7, 2, 1].map((weight, i) => ({ ...createRequestKind({}, 1024), path: `/${i}`, weight }))
   const gatesOf = (/** @type {number[]} */ ...kinds) => {
     const record = createRecord({ arm: { load: { payloadBytes: undefined, requests } }, load: { kinds } })
-    return findGates(/** @type {any} */ (record)).flatMap(({ gate, reason }) => (gate === 'mix' ? [reason] : []))
+    return listGateFindings(/** @type {any} */ (record)).flatMap(({ gate, reason }) => (gate === 'mix' ? [reason] : []))
   }
   expect(gatesOf(700, 200, 100)).toEqual([])
   expect(gatesOf(729, 200, 71)).toEqual([])
@@ -481,7 +481,7 @@ describe('an answer in chunks', () => {
   const gatesOf = (/** @type {number[]} */ ...spans) => {
     const streams = spans.map(spanMs => ({ firstByteMs: 31, longestGapMs: 5, spanMs }))
     const record = createRecord({ arm: { load: { payloadBytes: undefined, requests } }, streams })
-    return findGates(/** @type {any} */ (record)).filter(({ gate }) => gate === 'streams')
+    return listGateFindings(/** @type {any} */ (record)).filter(({ gate }) => gate === 'streams')
   }
 
   it('is passed on if most answers arrive over the time in which they are written, else reported, which spoils nothing', () => {
@@ -550,9 +550,9 @@ describe('isSteady', () => {
   })
 })
 
-describe('findGates', () => {
+describe('listGateFindings', () => {
   /** @param {Parameters<typeof createRecord>[0]} fields */
-  const listGates = fields => findGates(createRecord(fields)).map(({ gate, reason }) => `${gate}: ${reason}`)
+  const listGates = fields => listGateFindings(createRecord(fields)).map(({ gate, reason }) => `${gate}: ${reason}`)
   const application = createFakeProcess({ role: 'application', cpuLimitCores: null, cpuCores: 0.1, cpuSeconds: 0.1 })
   const generator = createFakeProcess({ service: 'k6', role: 'generator', cpuLimitCores: null, cpuCores: 0.1 })
   /** @param {Parameters<typeof createFakeProcess>[0]} fields */
@@ -764,7 +764,7 @@ describe('findGates', () => {
       { load: { distribution: { count: 1000, meanMs: 11, grid: [] } } },
     ],
   ])('finds what spoils everything: %s', (words, fields) => {
-    const gates = findGates(createRecord(/** @type {any} */ (fields)))
+    const gates = listGateFindings(createRecord(/** @type {any} */ (fields)))
     expect(gates.map(({ gate, reason }) => `${gate}: ${reason}`)).toContain(words)
     expect(gates[0].spoils).toEqual(USES)
   })
@@ -790,7 +790,7 @@ describe('findGates', () => {
     ],
     ["application: gateway's application was throttled", having({ ...application, throttledFraction: 0.1 })],
   ])('finds what spoils capacity and latency, and nothing else: %s', (words, fields) => {
-    const [finding, ...others] = findGates(createRecord(/** @type {any} */ (fields)))
+    const [finding, ...others] = listGateFindings(createRecord(/** @type {any} */ (fields)))
     expect(`${finding.gate}: ${finding.reason}`).toBe(words)
     expect(finding.spoils).toEqual(['capacity', 'latency'])
     expect(others).toEqual([])
@@ -801,7 +801,7 @@ describe('findGates', () => {
     ["neighbour: 12 % of this machine's CPU time was stolen by its host", { host: { ...HOST, stealFraction: 0.12 } }],
     ['steady: the halves of the window differ by more than 20 %', { isSteady: false }],
   ])('finds what leaves CPU per request and memory: %s', (words, fields) => {
-    const [finding] = findGates(createRecord(fields))
+    const [finding] = listGateFindings(createRecord(fields))
     expect(`${finding.gate}: ${finding.reason}`).toBe(words)
     expect(USES.filter(use => !finding.spoils.includes(use))).toEqual(['cpuPerRequest', 'memory'])
   })
@@ -816,7 +816,7 @@ describe('findGates', () => {
     ['knee: bound by sidecar: above the knee', {}, 'sidecar'],
     ['knee: 980 requests/s were answered of 1000 asked for: above the knee', { verified: 980 }, 'rate'],
   ])('finds what spoils the latency of an open loop: %s', (words, load, boundBy) => {
-    const gates = findGates(
+    const gates = listGateFindings(
       createRecord({
         arm: { load: open },
         load: { reportedUsers: null, lagP99Ms: 0, ...load },
@@ -830,16 +830,16 @@ describe('findGates', () => {
 
   it('lets pass what was dropped while users connected, before the window', () => {
     const load = { reportedUsers: null, lagP99Ms: 0, dropped: 50, verified: 999 }
-    expect(findGates(createRecord({ arm: { load: open }, load, boundBy: 'rate' }))).toEqual([])
+    expect(listGateFindings(createRecord({ arm: { load: open }, load, boundBy: 'rate' }))).toEqual([])
   })
 
   it('takes any number of sockets of a program whose threads nobody knows', () => {
-    expect(findGates(createRecord(having({ workers: 2, askedWorkers: null })))).toEqual([])
+    expect(listGateFindings(createRecord(having({ workers: 2, askedWorkers: null })))).toEqual([])
   })
 
   it('requires nothing of a load if there is none', () => {
     const idle = createRecord({ arm: { load: { kind: 'idle', users: 0 } }, load: { verified: 0, reportedUsers: 0 } })
-    expect(findGates({ ...idle, load: /** @type {any} */ (null) })).toEqual([])
+    expect(listGateFindings({ ...idle, load: /** @type {any} */ (null) })).toEqual([])
   })
 
   describe("by the kubelet's counters", () => {
@@ -852,7 +852,7 @@ describe('findGates', () => {
     const load = { verified: 120_000, verifiedInSecondHalf: 60_000 }
     /** @param {Partial<import('../../src/model/types.ts').ProcessRecord>} fields */
     const gatesOf = (fields, changed = {}) =>
-      findGates(createRecord({ samples, window, load, ...having({ ...unknown, ...fields }), ...changed }))
+      listGateFindings(createRecord({ samples, window, load, ...having({ ...unknown, ...fields }), ...changed }))
 
     it('finds nothing wrong with what the kubelet does not count, without a cap', () => {
       expect(gatesOf({ cpuLimitCores: null })).toEqual([])
@@ -910,7 +910,7 @@ describe('findGates', () => {
   })
 
   it('leaves out a gate that the experiment sets aside', () => {
-    expect(findGates(createRecord({ isSteady: false }), ['steady'])).toEqual([])
+    expect(listGateFindings(createRecord({ isSteady: false }), ['steady'])).toEqual([])
   })
 })
 
@@ -922,7 +922,7 @@ describe('copies of a service', () => {
         { service: 'server-2', cpuSeconds: 0, copyOf: 'server' },
         { service: 'echo-7', cpuSeconds: 0.1 },
       ].map(fields => createFakeProcess({ role: 'application', cpuLimitCores: null, ...fields }))
-      return findGates(createRecord({ processes })).filter(({ gate }) => gate === 'source')
+      return listGateFindings(createRecord({ processes })).filter(({ gate }) => gate === 'source')
     }
     expect(source(0.1)).toEqual([])
     expect(source(0)).toHaveLength(1)

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { findStatus } from '../../src/analysis/status.js'
+import { chooseRunStatus } from '../../src/analysis/status.js'
 import { verifyRun } from '../../src/analysis/verify.js'
 import { findSequenceDepth, SEQUENCE_LEAST } from '../../src/lib/confidence-sequence.js'
 import { EXIT } from '../../src/lib/errors.js'
@@ -120,7 +120,7 @@ describe('a run that goes on until it is precise', { retry: 3 }, () => {
     expect(renderNotes(summary)).toContain(
       'This run ended early, and the precision was NOT reached: after 1 round: no pair is left to compare.',
     )
-    expect(findStatus(summary, { isVerdictRequired: false }).status).toBe(EXIT.noResult)
+    expect(chooseRunStatus(summary, { isVerdictRequired: false }).status).toBe(EXIT.noResult)
     expect(verifyRun({ folder: out, findLoad: () => createFakeLoad() }).agrees).toBe(true)
   })
 

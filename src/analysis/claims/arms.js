@@ -88,8 +88,8 @@ export function findSeries({ arms, among, over, valuesOf }) {
  * @returns {boolean}
  */
 function haveUsersOfTheirLimit(arms) {
-  const ofLimits = groupBy(arms, arm => arm.cpuLimitCores)
-  return [...ofLimits.values()].every(alike => new Set(alike.map(arm => arm.load.users)).size === 1)
+  const armsByLimit = groupBy(arms, arm => arm.cpuLimitCores)
+  return [...armsByLimit.values()].every(alike => new Set(alike.map(arm => arm.load.users)).size === 1)
 }
 
 /**
@@ -159,7 +159,7 @@ function areComparable({ a, b, of: numerator, to }) {
  * Says whether both selectors name a value of an axis, and the values differ.
  * @param {Selector} numerator
  * @param {Selector} to
- * @param {AxisName} name
+ * @param {AxisName} name the axis
  * @returns {boolean}
  */
 function isComparedAxis(numerator, to, name) {

@@ -127,11 +127,11 @@ function chooseAnswer(answers) {
 /**
  * Renders what was published.
  * @param {Relation} relation
- * @param {string} read
+ * @param {string} reading how the number was reading: `table`, `text` or `chart`
  * @returns {string | null} null: no number, since the claim is untestable
  */
-function renderPublished({ ratio, shape, plateau, balance, growth }, read) {
-  const source = read === 'chart' ? ', read off a chart' : ''
+function renderPublished({ ratio, shape, plateau, balance, growth }, reading) {
+  const source = reading === 'chart' ? ', read off a chart' : ''
   const numeric = ratio ?? balance
   if (numeric) return `${Number(numeric.ratio.toPrecision(3))} (±${renderTolerance(numeric.tolerance)}${source})`
   if (plateau) return `plateau over ${AXES[plateau.over].label} from ${plateau.from} on`

@@ -92,7 +92,10 @@ export function testShape({ shape, quantity, over, among, tolerance }, summary) 
   const summarise = isSequence ? summariseSequence : summariseValues
   return answer(find({ points, tolerance, summarise, judgePoints }))
 
-  /** @type {Series['judgePoints']} */
+  /**
+   * Judges the ratio of two points.
+   * @type {Series['judgePoints']}
+   */
   function judgePoints(x, y) {
     return judgeRatios({ summary, quantity, a: x.arm, b: y.arm, ratios: divideRounds(x.values, y.values) })
   }

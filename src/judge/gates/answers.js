@@ -1,5 +1,5 @@
 import { computeBodyBytes, computeChunksMs, readServiceTime } from '../../model/requests.js'
-import { ERRORS_MOST, groupCopies, renderFinePercent, renderProcessName, splitLoudPair, withRole } from './gate.js'
+import { ERRORS_MOST, groupCopies, listByRole, renderFinePercent, renderProcessName, splitLoudPair } from './gate.js'
 
 /** Gates of the answers: whether they are right, came at all, and came from the application. */
 /**
@@ -102,7 +102,7 @@ export const ANSWER_GATES = [
     isOfLoad: true,
     words: 'answers not from the application',
     find: record =>
-      splitLoudPair(record, withRole(record.processes, 'application')).flatMap(({ members, verified }) =>
+      splitLoudPair(record, listByRole(record.processes, 'application')).flatMap(({ members, verified }) =>
         groupCopies(members).map(
           copies =>
             verified > 0 &&
@@ -118,9 +118,9 @@ export const ANSWER_GATES = [
     isOfLoad: true,
     words: 'requests past a sidecar',
     find: record =>
-      splitLoudPair(record, withRole(record.processes, 'sidecar').flatMap(listHops)).flatMap(
+      splitLoudPair(record, listByRole(record.processes, 'sidecar').flatMap(listHops)).flatMap(
         ({ members, verified, ratePerSecond }) =>
-          // Connections that are idle for longer than sidecars keep them count no more.
+          // Sidecars close connections that are idle for long, and `ss` does not count their bytes.
           hasBusyConnections({ ...record.trial.arm.load, ratePerSecond })
             ? groupCopies(members).flatMap(copies => checkPassage(copies, { record, verified }))
             : [],

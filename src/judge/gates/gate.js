@@ -36,7 +36,7 @@ export function isSpoiled({ gates }, use) {
  * @param {ProcessRecord['role']} role
  * @returns {ProcessRecord[]} []: there are none
  */
-export function withRole(processes, role) {
+export function listByRole(processes, role) {
   return processes.filter(p => p.role === role)
 }
 
@@ -132,20 +132,21 @@ const HOST_IDLE_LEAST = 0.05
  * Finds what bound a trial: the first condition that holds, else the rate of an open loop or the users of a closed one. A
  * neighbour of the kit fills the machine by design, so beside one the result is never `host`.
  * @param {Pick<TrialRecord, 'processes' | 'generatorCpus' | 'loadHost'> & { idleFraction: number, kind: 'closed' |
- *   'open', podCpuCores?: number }} trial idleFraction: of the machine's CPU time; podCpuCores: quota of each sidecar together with its application
+ *   'open', podCpuCores?: number }} trial idleFraction: of the machine's CPU time; podCpuCores: quota of each sidecar together
+ *   with its application
  * @returns {BoundBy}
  */
 export function findTrialBound({ processes, generatorCpus, idleFraction, loadHost, kind, podCpuCores }) {
-  const isFilled = withRole(processes, 'neighbour').length > 0
-  const sidecars = withRole(processes, 'sidecar')
+  const isFilled = listByRole(processes, 'neighbour').length > 0
+  const sidecars = listByRole(processes, 'sidecar')
   if (sidecars.some(p => p.cpuLimitCores !== null && p.cpuCores >= SIDECAR_BOUND * p.cpuLimitCores)) return 'sidecar'
   if (podCpuCores !== undefined && listPods(processes).some(pod => pod.cpuCores >= SIDECAR_BOUND * podCpuCores))
     return 'pod'
   if (sidecars.some(p => computeBusiestCores(p) >= WORKER_BOUND)) return 'worker'
-  if (withRole(processes, 'application').some(p => computeBusiestCores(p) >= APPLICATION_BOUND)) return 'application'
+  if (listByRole(processes, 'application').some(p => computeBusiestCores(p) >= APPLICATION_BOUND)) return 'application'
   const isGeneratorBound = (/** @type {ProcessRecord} */ p) =>
     p.cpuCores > GENERATOR_BOUND * generatorCpus || (p.throttledFraction ?? 0) > 0
-  if (withRole(processes, 'generator').some(isGeneratorBound)) return 'generator'
+  if (listByRole(processes, 'generator').some(isGeneratorBound)) return 'generator'
   if (loadHost && isCpuUsedUp(loadHost)) return 'generator'
   if (isCpuUsedUp({ idleFraction }) && !isFilled) return 'host'
   return kind === 'open' ? 'rate' : 'users'
@@ -170,7 +171,7 @@ export function isCpuUsedUp({ idleFraction }) {
 }
 
 /**
- * Finds the cores of the busiest thread; if threads were not read, the mean of the workers that were asked for.
+ * Computes the cores of the busiest thread; if threads were not read, the mean of the workers that were asked for.
  * @param {ProcessRecord} process
  * @returns {number} 0: neither is known, so no thread can be called saturated
  */

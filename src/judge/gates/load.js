@@ -6,9 +6,9 @@ import {
   GENERATOR_BOUND,
   isCpuUsedUp,
   isServingLoudPair,
+  listByRole,
   renderFinePercent,
   renderProcessName,
-  withRole,
 } from './gate.js'
 
 /** Gates of the load: whether it was as planned, and nothing but the sidecars limited it. */
@@ -47,7 +47,7 @@ export const LOAD_GATES = [
       record.processes.map(
         p =>
           (p.overflows ?? 0) > 0 &&
-          !areOfLoudPair(record, p) &&
+          !areOverflowsOfLoudPair(record, p) &&
           `${renderProcessName(p)} answered ${p.overflows} requests itself, for overflow`,
       ),
   },
@@ -86,7 +86,7 @@ export const LOAD_GATES = [
         loadHost &&
           loadHost.roundTripMs > ROUND_TRIP_MOST_MS &&
           `a round trip to the machine of the load took ${loadHost.roundTripMs.toFixed(1)} ms (at most ${ROUND_TRIP_MOST_MS}): users wait on the way`,
-        ...withRole(processes, 'generator').flatMap(p => [
+        ...listByRole(processes, 'generator').flatMap(p => [
           p.cpuCores > GENERATOR_BOUND * generatorCpus &&
             `the generator used ${renderFinePercent(p.cpuCores / generatorCpus)} of its CPUs (at most 80 %)`,
           (p.throttledFraction ?? 0) > 0 && 'the generator was throttled',
@@ -134,7 +134,7 @@ export const LOAD_GATES = [
     },
   },
   {
-    // The other gates hold what was answered against what the generator counted as due, and so against its own rate.
+    // The other gates compare the answers with the requests that the generator counted as due, and so with its own rate.
     name: 'asked-rate',
     finds:
       'a generator that counted more or fewer requests as due than the rate, the burst and the loud pair (`--loud`) ask for: it sent another load',
@@ -240,7 +240,7 @@ export const LOAD_GATES = [
     words: 'application bound',
     spoils: ['capacity', 'latency'],
     find: ({ processes, trial }) =>
-      withRole(processes, 'application')
+      listByRole(processes, 'application')
         .filter(p => !isInLoudPair({ trial }, p))
         .flatMap(p => [
           computeBusiestCores(p) >= APPLICATION_BUSY &&
@@ -314,7 +314,7 @@ export const LOAD_GATES = [
       const seconds = computeLoadSeconds(record)
       if (kind !== 'open' || seconds === null) return []
       const rate = load.verified / seconds
-      // In a window with a burst more is due than the rate.
+      // A window with a burst has more due requests than its rate gives.
       const due = load.due === undefined ? ratePerSecond : load.due / seconds
       return [
         boundBy !== 'rate' && boundBy !== 'drops' && `bound by ${boundBy}: above the knee`,
@@ -384,7 +384,7 @@ function findLoudPairBound(record) {
   const bound = findTrialBound({
     processes: processes.filter(p => isServingLoudPair(record, p)),
     generatorCpus,
-    // The machine and the generator are of all pairs.
+    // The machine and the generator serve all pairs, so they are no bound of the loud one.
     idleFraction: 1,
     kind: 'open',
     podCpuCores: trial.arm.conditions.podCpuCores,
@@ -410,7 +410,7 @@ function isInLoudPair(record, process) {
  * @param {import('../../model/types.ts').ProcessRecord} process
  * @returns {boolean}
  */
-function areOfLoudPair(record, process) {
+function areOverflowsOfLoudPair(record, process) {
   if (!process.pods || !isServingLoudPair(record, process)) return isInLoudPair(record, process)
   return record.load.failed === 0 && (record.load.loud?.failed ?? 0) > 0
 }

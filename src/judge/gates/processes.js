@@ -48,7 +48,7 @@ export const PROCESS_GATES = [
         const { window } = record
         if (cpuLimitCores === null) return []
         const isSet = Math.abs((cpuLimitReadBackCores ?? Number.POSITIVE_INFINITY) - cpuLimitCores) <= CAP_TOLERANCE
-        // A window is cut anywhere: it can hold the quota of one period more than its length.
+        // A window does not begin with a period: it can contain the quota of one period more than its length.
         const most = cpuLimitCores * (1 + CAP_USE_TOLERANCE + PERIOD_SECONDS / (window?.seconds ?? 1))
         return [
           !isSet &&
@@ -96,7 +96,7 @@ export const PROCESS_GATES = [
       ),
   },
   {
-    // cgroup v2 takes a cap above the quota of a group over it, which a container may not see, and never reaches it.
+    // cgroup v2 accepts a cap above the quota of an ancestor, which a container may not see; the cap is then never reached.
     name: 'hidden-quota',
     finds:
       'processes that waited for a CPU at least half as long again as they ran, without a cap of their own in the way, while 40 % of the CPUs that they may use were idle: a quota of a group that cannot be seen from here',

@@ -67,9 +67,9 @@ export function computeWindow({ observation, samples, armId }) {
 
 /**
  * Computes how busy a machine was, by the kernel's counters of all its CPUs, including those that this process may not use.
- * @param {{ start: ObservationRecord['start']['host'], end: ObservationRecord['start']['host'], cpus: number, ownCores: number }} options
- *   start, end: clock ticks since boot; cpus: those that the kit may use; ownCores: used by the trial's processes on this machine,
- *   and by the kit
+ * @param {{ start: ObservationRecord['start']['host'], end: ObservationRecord['start']['host'], cpus: number, ownCores: number
+ *   }} options start, end: clock ticks since boot; cpus: those that the kit may use; ownCores: used by the trial's processes on
+ *   this machine, and by the kit
  * @returns {NonNullable<TrialRecord['host']>} idleFraction, stealFraction: from 0 to 1; foreignCores: used by other programs,
  *   at least 0
  */

@@ -18,10 +18,11 @@ export function listDeadArms(records) {
 }
 
 /**
- * Creates a counter of the deployments in which the sidecars of each arm died, which leaves out those that died too often.
+ * Creates a counter of the deployments in which the sidecars of each arm died. It leaves out arms whose sidecars died too
+ * often.
  * @returns count: counts the deaths of a deployment; leaveOut: lists the trials that still run
  */
-export function createDeaths() {
+export function createDeathCounter() {
   /** @type {Map<string, number>} */
   const deathsByArm = new Map()
   return {
@@ -43,9 +44,9 @@ export function createDeaths() {
      * @returns {T[]}
      */
     leaveOut(trials) {
-      const others = trials.filter(({ arm }) => (deathsByArm.get(arm.id) ?? 0) < DEATHS_MOST)
-      // Arms of a deployment in which all died go on together.
-      return others.length > 0 ? others : trials
+      const remaining = trials.filter(({ arm }) => (deathsByArm.get(arm.id) ?? 0) < DEATHS_MOST)
+      // If all arms of a deployment died too often, they continue together.
+      return remaining.length > 0 ? remaining : trials
     },
   }
 }
@@ -58,7 +59,7 @@ export function createDeaths() {
 export function findLeftOutArms(records) {
   const interleaved = records.filter(({ trial }) => trial.interleaving !== undefined)
   const deployments = [...groupBy(interleaved, ({ trial }) => `${trial.kind} ${trial.interleaving}`).values()]
-  const deaths = createDeaths()
+  const deaths = createDeathCounter()
   deployments.forEach(deaths.count)
   const leftOut = deployments.flatMap(records => {
     const trials = records.map(({ trial }) => trial)

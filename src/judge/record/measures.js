@@ -111,7 +111,7 @@ export function listMeasuredSidecars(record, service) {
  * @param {TrialRecord} record
  * @returns {number | null} null: no load, or no window
  */
-export function ratePerSecond(record) {
+export function computeRatePerSecond(record) {
   const seconds = computeLoadSeconds(record)
   return record.load && seconds ? record.load.verified / seconds : null
 }
@@ -134,16 +134,16 @@ export function computeCoresUnderLoad(record, service) {
  * @returns {number | null} requests per second; null: something else bound it, or it is no closed loop
  */
 export function findCapacityPerSecond(record) {
-  return record.boundBy === 'sidecar' && record.trial.arm.load.kind === 'closed' ? ratePerSecond(record) : null
+  return record.boundBy === 'sidecar' && record.trial.arm.load.kind === 'closed' ? computeRatePerSecond(record) : null
 }
 
 /**
  * Reads the seconds from the start of a deployment to its first answer.
  * @param {TrialRecord} record
- * @returns {number | null} null: a rollout, an arm without sidecars or beside others in one deployment, or one that did not
+ * @returns {number | null} null: a rollout, an arm without sidecars or in one deployment with others, or a trial that did not
  *   start
  */
-export function startSeconds({ phasesSeconds, trial, rollout }) {
+export function readStartSeconds({ phasesSeconds, trial, rollout }) {
   return !trial.arm.hasSidecars || trial.interleaving || rollout ? null : (phasesSeconds.start ?? null)
 }
 
@@ -188,7 +188,7 @@ export function computeCpuPerRequestMicros(record, processes) {
  * @param {number} q from 0 to 1
  * @returns {number | null} null: it was not recorded
  */
-export function quantileMs({ load }, q) {
+export function findQuantileMs({ load }, q) {
   return load?.distribution?.grid.find(([at]) => Math.abs(at - q) < 1e-9)?.[1] ?? null
 }
 

@@ -26,7 +26,8 @@
  * @typedef {object} QuantityRow
  * @property {string} name in experiments, claims and thresholds
  * @property {string} header name and unit in summary.json and CSV
- * @property {string | Partial<Record<Load['kind'], string>>} [group] in summary.json it stands in this object, by the kind of load
+ * @property {string | Partial<Record<Load['kind'], string>>} [group] in summary.json it stands in this object, by the kind of
+ *   load
  * @property {string} [key] its name there, instead of the header
  * @property {boolean} [isSparse] summary.json leaves it out if it has no value
  * @property {string} label with the unit in which it is shown

@@ -1,4 +1,4 @@
-import { fitMemory, renderOff } from '../../judge/over-sidecars.js'
+import { fitMemory, renderWithResidual } from '../../judge/over-sidecars.js'
 import { summariseValues } from '../../lib/stats.js'
 import { MIB, renderInterval } from '../../lib/units.js'
 import { listVariedAxes, pickChoice, renderArmLabel } from '../../model/arms.js'
@@ -112,7 +112,7 @@ function renderMemory({ baseBytes, bytesPerSidecar, points, ...ends }) {
   const picked = pickExamples(points)
   return [
     `    memory of the control plane: ${(baseBytes / MIB).toFixed(1)} MiB + ${renderKilobytes(bytesPerSidecar)} kB a sidecar${renderInterval(ends, renderKilobytes)}, off by at most ${(largest / MIB).toFixed(2)} MiB`,
-    `      ${picked.map(p => `${p.sidecars}: ${renderOff(p.bytes / MIB, p.residualBytes / MIB, { digitsOff: 2 })}`).join('  ')}`,
+    `      ${picked.map(p => `${p.sidecars}: ${renderWithResidual(p.bytes / MIB, p.residualBytes / MIB, { digitsOff: 2 })}`).join('  ')}`,
   ]
 }
 

@@ -1,4 +1,4 @@
-import { withRole } from '../../judge/gates/gate.js'
+import { listByRole } from '../../judge/gates/gate.js'
 import { createRowFactory, listSidecars, sumValues } from '../../judge/record/measures.js'
 import { MIB } from '../../lib/units.js'
 
@@ -75,7 +75,7 @@ function createWithdrawalMeasure(find, whose = 'sidecars') {
     const { withdrawal, sidecars = 0 } = record.rollout ?? {}
     if (!withdrawal) return null
     const isControl = whose === 'control'
-    const processes = isControl ? withRole(record.processes, 'control') : listSidecars(record)
+    const processes = isControl ? listByRole(record.processes, 'control') : listSidecars(record)
     const after = sumValues(processes, p => p.memory.anonBytes)
     const { before, told, toldAgain } = isControl ? withdrawal.controlBytes : withdrawal.sidecarBytes
     if (before === null || told === null || toldAgain === null || after === null || told <= before) return null

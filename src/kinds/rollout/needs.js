@@ -1,4 +1,4 @@
-import { fitCpu, fitMemory, renderOff } from '../../judge/over-sidecars.js'
+import { fitCpu, fitMemory, renderWithResidual } from '../../judge/over-sidecars.js'
 import { groupBy } from '../../lib/group-by.js'
 import { MIB, renderInterval } from '../../lib/units.js'
 import { pickChoice, renderArmName } from '../../model/arms.js'
@@ -113,7 +113,7 @@ export function renderNeed(need) {
   if (memory) {
     const { baseBytes, bytesPerSidecar, points, ...ends } = memory
     const slope = renderSlope(bytesPerSidecar, ends, 1000)
-    const sizes = points.map(p => `${p.sidecars}: ${renderOff(p.bytes / MIB, p.residualBytes / MIB)}`)
+    const sizes = points.map(p => `${p.sidecars}: ${renderWithResidual(p.bytes / MIB, p.residualBytes / MIB)}`)
     lines.push(
       `  memory: ${(baseBytes / MIB).toFixed(1)} MiB + ${slope} kB a sidecar`,
       `    MiB at ${sizes.join('  ')}`,
@@ -135,7 +135,7 @@ export function renderNeed(need) {
 function renderCpu(line, what, { sidecars }) {
   if (line === null) return []
   const { baseSeconds, secondsPerSidecar, points, ...ends } = line
-  const times = points.map(p => `${p.sidecars}: ${renderOff(p.seconds, p.residualSeconds, { digits: 2 })}`)
+  const times = points.map(p => `${p.sidecars}: ${renderWithResidual(p.seconds, p.residualSeconds, { digits: 2 })}`)
   return [
     `  CPU of ${what}: ${renderSlope(secondsPerSidecar, ends, 0.001)} ms a sidecar, ${(baseSeconds + secondsPerSidecar * sidecars).toFixed(2)} s of ${sidecars}`,
     `    s at ${times.join('  ')}`,

@@ -1,6 +1,6 @@
 import { isSpoiled } from '../../judge/gates/gate.js'
 import { RATE_LEAST } from '../../judge/gates.js'
-import { listSidecars, quantileMs } from '../../judge/record/measures.js'
+import { findQuantileMs, listSidecars } from '../../judge/record/measures.js'
 
 /**
  * The outcome of one trial of a search. Pure.
@@ -54,7 +54,7 @@ export function judgeOutcome(record, p99Ms) {
       !isSpoiled(record, 'memory') &&
       sidecars.length > 0 &&
       sidecars.every(p => p.cpuCores > 0 && Number(p.memory.peakBytes ?? p.memory.rssBytes) > 0),
-    p99Ms: load && quantileMs(record, 0.99),
+    p99Ms: load && findQuantileMs(record, 0.99),
     coresMost: findMost(p => p.cpuCores),
     peakBytesMost: findMost(p => p.memory.peakBytes),
     rssBytesMost: findMost(p => p.memory.rssBytes),

@@ -1,4 +1,4 @@
-import { ratePerSecond } from '../../judge/record/measures.js'
+import { computeRatePerSecond } from '../../judge/record/measures.js'
 import { groupBy } from '../../lib/group-by.js'
 import { MIB, renderNounCount } from '../../lib/units.js'
 import { renderArmName } from '../../model/arms.js'
@@ -168,7 +168,7 @@ function drawLimits({ result: { sizes }, records, colourFor }) {
     const failed = new Set(sizesOfPlane.flatMap(size => listSteps(size, false)))
     const points = records.flatMap(record => {
       const { id, arm } = record.trial
-      const rate = ratePerSecond(record)
+      const rate = computeRatePerSecond(record)
       const cores = findCpuCores(arm)
       if (rate === null || cores === null || !(held.has(id) || failed.has(id))) return []
       return [{ cores, ratePerSecond: rate, isHeld: held.has(id) }]

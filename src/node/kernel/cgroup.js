@@ -175,15 +175,15 @@ function openCounters({ folder, folders, paths, parseUsage, throttled, prefix, a
     },
     readCpuLimitCores() {
       let least = Number.POSITIVE_INFINITY
-      for (let at = folder; existsSync(path.join(at, quotaFile)); at = path.dirname(at))
-        least = Math.min(least, readQuota(at))
+      for (let current = folder; existsSync(path.join(current, quotaFile)); current = path.dirname(current))
+        least = Math.min(least, readQuota(current))
       return Number.isFinite(least) ? least : null
     },
     pids: () => readCgroup(folder, () => readPids(folder)),
     listOutside: pids =>
-      [...new Set(folders)].flatMap(at => {
-        const members = readCgroup(at, () => readPids(at))
-        return pids.filter(pid => !members.includes(pid)).map(pid => `process ${pid} is not in ${at}`)
+      [...new Set(folders)].flatMap(current => {
+        const members = readCgroup(current, () => readPids(current))
+        return pids.filter(pid => !members.includes(pid)).map(pid => `process ${pid} is not in ${current}`)
       }),
     close() {
       for (const file of Object.values(files)) file?.close()
@@ -238,13 +238,13 @@ export function readPids(folder) {
 /**
  * Reads the whole number after a name in lines such as `name value`. Only 22 characters after the name are read.
  * @param {string} text
- * @param {string} name
+ * @param {string} name at the beginning of a line
  * @returns {number} NaN: no line begins with the name
  */
 export function parseNumberAfter(text, name) {
   if (text.startsWith(`${name} `)) return Number.parseInt(text.slice(name.length + 1, name.length + 23), 10)
-  const at = text.indexOf(`\n${name} `)
-  return at < 0 ? Number.NaN : Number.parseInt(text.slice(at + name.length + 2, at + name.length + 24), 10)
+  const index = text.indexOf(`\n${name} `)
+  return index < 0 ? Number.NaN : Number.parseInt(text.slice(index + name.length + 2, index + name.length + 24), 10)
 }
 
 /**
@@ -258,9 +258,9 @@ export function parseMounts(mountinfo) {
   /** @type {string | null} */
   let v2 = null
   for (const line of mountinfo.split('\n').filter(Boolean)) {
-    const [left, right = ''] = line.split(' - ')
-    const mountPoint = left.split(' ')[4]
-    const [type, , options = ''] = right.split(' ')
+    const [mountFields, typeFields = ''] = line.split(' - ')
+    const mountPoint = mountFields.split(' ')[4]
+    const [type, , options = ''] = typeFields.split(' ')
     if (mountPoint === undefined) continue
     if (type === 'cgroup2') v2 ??= mountPoint
     if (type !== 'cgroup') continue
@@ -294,7 +294,7 @@ export function joinExistingPath(mount, relative) {
 /**
  * Reads a file of a cgroup.
  * @param {string} folder
- * @param {string} name
+ * @param {string} name of the file
  * @returns {string}
  */
 function readCgroupFile(folder, name) {

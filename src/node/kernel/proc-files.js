@@ -27,7 +27,7 @@ export const readProcLink = file => callSafely(() => readlinkSync(file), '')
 /**
  * Reads a field of /proc/PID/status.
  * @param {number | 'self'} pid
- * @param {string} name
+ * @param {string} name of the field
  * @returns {string} empty: there is no such field, or the process has ended
  */
 export const readStatus = (pid, name) =>

@@ -27,7 +27,7 @@ const ALERT = 'an alert in the handshake'
 // An alert takes less time than this, on a busy machine, too.
 const SILENT_MS = 3000
 const SEND_SECONDS = 10
-// A port that takes plaintext and TLS may tell plaintext by the first bytes of some methods only.
+// A port for plaintext and TLS may recognise plaintext by the first bytes of some methods only.
 const METHODS = ['GET', 'DELETE', 'PATCH']
 // Codes of a connection that nobody accepted, or that this machine could not make: neither is a sidecar's refusal.
 const NOT_REFUSED = /^(ECONNREFUSED|EMFILE|ENFILE|EADDRNOTAVAIL|ETIMEDOUT)$/
@@ -134,11 +134,11 @@ const ACCEPTED_PLAINTEXT = /** @type {const} */ (['in strict mode', 'as an upstr
 )
 
 /**
- * Says whether plaintext was accepted where a sidecar must speak mTLS, as a server or as a client. No mesh deploys that.
+ * Says whether a sidecar accepted plaintext where it must speak mTLS, as a server or as a client. No mesh deploys that.
  * @param {Pick<import('../../model/types.ts').ParityRow, 'differences'>} row
  * @returns {boolean}
  */
-export function takesPlaintext({ differences }) {
+export function hasAcceptedPlaintext({ differences }) {
   return differences.some(line => ACCEPTED_PLAINTEXT.includes(line))
 }
 
@@ -149,10 +149,10 @@ export function takesPlaintext({ differences }) {
  */
 export async function probePeers(rig) {
   const { configuration } = rig
-  const tried = await probeAccess(rig)
-  const directions = /** @type {Direction[]} */ ([...new Set(tried.map(({ direction }) => direction))])
+  const attempts = await probeAccess(rig)
+  const directions = /** @type {Direction[]} */ ([...new Set(attempts.map(({ direction }) => direction))])
   return directions.map(direction => {
-    const differences = listAccessDifferences(tried.filter(attempt => attempt.direction === direction))
+    const differences = listAccessDifferences(attempts.filter(attempt => attempt.direction === direction))
     const expected = renderAccess(configuration, direction)
     const found = differences.length === 0 ? expected : `${differences.length} peers treated otherwise`
     const mode = direction === 'in permissive mode' && configuration.tls !== 'plaintext' ? { mode: 'permissive' } : {}
@@ -197,8 +197,8 @@ async function sendAsPeer(rig, service, peer) {
     (options || protocol === 'grpc' ? METHODS.slice(0, 1) : METHODS).map(async method => {
       const path = `${PEER_PATH}/${service}/${peer.name}/${method}`
       const request = { host: 'echo', path: encodeURI(path), method, protocol }
-      const how = { tls: options, tunnelPort, timeoutSeconds: SEND_SECONDS }
-      const words = await sendRequest(rig.sidecars[service], request, how).then(
+      const sendOptions = { tls: options, tunnelPort, timeoutSeconds: SEND_SECONDS }
+      const words = await sendRequest(rig.sidecars[service], request, sendOptions).then(
         ({ status }) => (status === 200 ? ACCEPTED : `answered ${status}`),
         renderRefusal,
       )
@@ -265,7 +265,7 @@ function probeHandshake({ address, port }, options) {
  * @returns {Promise<string>} whether the sidecar accepted the peer: `accepted`, `refused` or the status of an unexpected answer
  */
 async function sendToPeer(rig, upstream, { options }) {
-  // The scripts of FSM close the connection instead.
+  // FSM's scripts close the connection instead of answering.
   const { status } = await requestEcho(rig, { host: upstream }).catch(() => ({ status: 503 }))
   // None of these peers answers. Which 5xx the sidecar gives then is tried in parity-answers.
   if (status < 500) return `answered ${status}`

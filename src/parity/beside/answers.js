@@ -214,7 +214,7 @@ async function isSplitRight(rig) {
       hasFailed = true
       throw error
     })
-  // None goes on when this returns: a later check counts what nothing else may do.
+  // No request may be under way when this returns: a later check counts resets of the kernel.
   const outcomes = await Promise.allSettled(Array.from({ length: SPLIT_CLIENTS }, sendAndStopOthers))
   agent.destroy()
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason

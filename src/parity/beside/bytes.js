@@ -94,7 +94,7 @@ export const LONE_RETRY_OF_BYTES = createLoneRetry(rig => exchangeBytes(rig, { h
 
 /**
  * Creates a check that `count` random bytes come back after all were sent.
- * @param {string} name
+ * @param {string} name of the check
  * @param {number} count of bytes
  * @returns {Check}
  */

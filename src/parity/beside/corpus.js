@@ -79,9 +79,9 @@ export const FAILS_PATH = '/fails'
 export const EARLY_PATH = '/early'
 
 /**
- * The routes of the corpus. Clusters: a, b, gone (refused), half (one of two refused), slow, full (cannot be
- * connected), rude (resets), quiet (closes), narrow (slow; takes few requests at a time if circuits are broken), flaky (a and b),
- * fragile (rude and b), alone (b), crowded (gone and slow; few retries at a time if they have a budget).
+ * The routes of the corpus. Clusters: a, b, gone (refused), half (one of two refused), slow, full (cannot be connected), rude
+ * (resets), quiet (closes), narrow (slow; takes few requests at a time if circuits are broken), flaky (a and b), fragile (rude
+ * and b), alone (b), crowded (gone and slow; few retries at a time if they have a budget).
  * @type {Route[]}
  */
 export const ROUTES = [
@@ -208,8 +208,8 @@ export const CASES = [
 ]
 
 /**
- * The cases that a unary gRPC call can make: POSTs that are not chunked, and ask for no HTTP status (`/status/`). A case is copied
- * only if its status differs for gRPC: a copy would evaluate its getters, and keep bodies of megabytes in memory.
+ * The cases that a unary gRPC call can make: POSTs that are not chunked, and ask for no HTTP status (`/status/`). A case is
+ * copied only if its status differs for gRPC: a copy would evaluate its getters, and keep bodies of megabytes in memory.
  */
 export const GRPC_CASES = CASES.filter(({ request: { method = 'POST', path = '/', isChunked } }) => {
   return method === 'POST' && !isChunked && !path.startsWith('/status/')

@@ -30,7 +30,7 @@ const { NGHTTP2_INTERNAL_ERROR } = http2.constants
  * @param {(path: string) => void} note is called with the path of each stream
  * @returns {http2.Http2Server} not listening yet
  */
-export function serveGrpc(name, note) {
+export function createGrpcServer(name, note) {
   const server = http2.createServer({
     settings: { initialWindowSize: WINDOW_BYTES },
     maxSessionMemory: SESSION_MEGABYTES,

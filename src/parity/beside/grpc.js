@@ -106,7 +106,7 @@ export const CANCELLATION = createCallCheck('a call that the client cancels', as
 
 /**
  * Creates a check whose calls share one connection to the client's sidecar.
- * @param {string} name
+ * @param {string} name of the check
  * @param {(own: { ask: AskOne, rig: Probed }) => Promise<string[]>} run lists the differences; []: it passed
  * @returns {Check}
  */

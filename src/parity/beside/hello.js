@@ -149,22 +149,22 @@ export function renderClientHello(groups) {
   const name = Buffer.from('server')
   const numbers = groups.map(group => /** @type {number} */ (NUMBERS.get(group)))
   const extensions = [
-    encodeExtension(SERVER_NAME, withLength(2, Buffer.concat([Buffer.from([0]), withLength(2, name)]))),
-    encodeExtension(GROUPS, withLength(2, encodeWords(numbers))),
-    encodeExtension(SIGNATURES, withLength(2, encodeWords(SIGNATURE_SCHEMES))),
-    encodeExtension(VERSIONS, withLength(1, encodeWords([TLS_1_3]))),
-    encodeExtension(KEY_SHARE, withLength(2, Buffer.alloc(0))),
+    encodeExtension(SERVER_NAME, encodeWithLength(2, Buffer.concat([Buffer.from([0]), encodeWithLength(2, name)]))),
+    encodeExtension(GROUPS, encodeWithLength(2, encodeWords(numbers))),
+    encodeExtension(SIGNATURES, encodeWithLength(2, encodeWords(SIGNATURE_SCHEMES))),
+    encodeExtension(VERSIONS, encodeWithLength(1, encodeWords([TLS_1_3]))),
+    encodeExtension(KEY_SHARE, encodeWithLength(2, Buffer.alloc(0))),
   ]
   const body = Buffer.concat([
     encodeWords([TLS_1_2]),
     randomBytes(RANDOM_BYTES),
-    withLength(1, randomBytes(RANDOM_BYTES)),
-    withLength(2, encodeWords([TLS_AES_128_GCM_SHA256])),
-    withLength(1, Buffer.from([0])),
-    withLength(2, Buffer.concat(extensions)),
+    encodeWithLength(1, randomBytes(RANDOM_BYTES)),
+    encodeWithLength(2, encodeWords([TLS_AES_128_GCM_SHA256])),
+    encodeWithLength(1, Buffer.from([0])),
+    encodeWithLength(2, Buffer.concat(extensions)),
   ])
-  const message = Buffer.concat([Buffer.from([CLIENT_HELLO]), withLength(3, body)])
-  return Buffer.concat([Buffer.from([HANDSHAKE]), encodeWords([TLS_1_2]), withLength(2, message)])
+  const message = Buffer.concat([Buffer.from([CLIENT_HELLO]), encodeWithLength(3, body)])
+  return Buffer.concat([Buffer.from([HANDSHAKE]), encodeWords([TLS_1_2]), encodeWithLength(2, message)])
 }
 
 /**
@@ -200,7 +200,7 @@ function findExtension(message, listOffset, extensionType) {
  * @returns {Buffer}
  */
 function encodeExtension(kind, content) {
-  return Buffer.concat([encodeWords([kind]), withLength(2, content)])
+  return Buffer.concat([encodeWords([kind]), encodeWithLength(2, content)])
 }
 
 /**
@@ -220,7 +220,7 @@ function encodeWords(numbers) {
  * @param {Buffer} content
  * @returns {Buffer}
  */
-function withLength(size, content) {
+function encodeWithLength(size, content) {
   const length = Buffer.alloc(size)
   length.writeUIntBE(content.length, 0, size)
   return Buffer.concat([length, content])

@@ -83,15 +83,15 @@ export async function negotiateAsClient(rig) {
       () => {},
     )
   const observed = rig.observed.slice(before)
-  const ofObserver = observed.filter(o => o.observer === 'observed')
+  const withChoice = observed.filter(o => o.observer === 'observed')
   const join = (/** @type {string[]} */ words) => [...new Set(words)].join(' and ') || 'nothing'
   const { groups } = rig.configuration
   const shares = rig.observed.flatMap(o => (o.share === undefined ? [] : [o.share]))
   const firstGroup = hasChoice(groups) ? renderFirstGroup([...new Set(shares)].join(' or ') || null) : ''
   const takesOthers = observed.some(o => o.observer === 'p256' && o.tls !== NO_TLS)
   return {
-    tls: takesOthers ? TAKES_OTHERS : `${join(ofObserver.map(o => o.tls))}${firstGroup}`,
-    protocol: join(ofObserver.map(o => o.protocol)),
+    tls: takesOthers ? TAKES_OTHERS : `${join(withChoice.map(o => o.tls))}${firstGroup}`,
+    protocol: join(withChoice.map(o => o.protocol)),
   }
 }
 

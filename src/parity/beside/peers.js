@@ -52,8 +52,8 @@ export const SERVERS = Object.entries(PEERS).filter(([, { ends }]) => ends.inclu
 
 /**
  * Creates a peer that no configuration with TLS accepts.
- * @param {string} name
- * @param {string | null} credential
+ * @param {string} name in rows
+ * @param {string | null} credential its name among the rig's credentials; null: no certificate
  * @param {Partial<Peer>} [more] other fields
  * @returns {Peer}
  */
@@ -63,8 +63,8 @@ function createRefusedPeer(name, credential, more) {
 
 /**
  * Creates a peer of the mesh's CA whose identity is not listed.
- * @param {string} name
- * @param {string} credential
+ * @param {string} name in rows
+ * @param {string} credential its name among the rig's credentials
  * @returns {Peer} accepted under the open policy alone
  */
 function createUnlistedPeer(name, credential) {

@@ -95,8 +95,8 @@ export async function probeAnswers(rig) {
   const endpoint = chooseSecureEndpoint(rig)
   const asServer = await negotiateAsServer({ endpoint, credentials: credentials.client, configuration })
   const asClient = await negotiateAsClient(rig)
-  const ofTls = { endpoint, credentials: credentials.client, suite: configuration.suite }
-  const handshakes = configuration.tls === 'plaintext' ? [] : [await probeHandshakes(rig), await probeSuites(ofTls)]
+  const tlsPeer = { endpoint, credentials: credentials.client, suite: configuration.suite }
+  const handshakes = configuration.tls === 'plaintext' ? [] : [await probeHandshakes(rig), await probeSuites(tlsPeer)]
   return [
     await connecting,
     ...rows,
@@ -127,8 +127,8 @@ export async function probeAnswers(rig) {
 export async function probeLoneRetry(rig) {
   const { configuration, answered } = rig
   if (!answered) throw new Error('the answers were not probed before')
-  const tried = chooseChecks(configuration).length + 1
-  const renderCount = (/** @type {number} */ wrong) => `${tried - wrong} of ${tried} as they must be`
+  const checkCount = chooseChecks(configuration).length + 1
+  const renderCount = (/** @type {number} */ wrong) => `${checkCount - wrong} of ${checkCount} as they must be`
   const loneRetryCheck = configuration.protocol === 'tcp' ? LONE_RETRY_OF_BYTES : LONE_RETRY
   const differences = [...answered, ...(await runChecks(rig, [loneRetryCheck]))]
   const wrong = new Set(differences.map(line => line.split(': ')[0])).size
@@ -142,7 +142,7 @@ export async function probeLoneRetry(rig) {
 
 /**
  * Creates a row from its differences.
- * @param {string} name
+ * @param {string} name of the row
  * @param {string[]} differences
  * @param {Words} words
  * @returns {Row}

@@ -31,8 +31,8 @@ export function createParityProber() {
   return {
     /**
      * Starts the upstreams.
-     * @param {{ address: string, ca: string } & Pick<Probed, 'configuration' | 'credentials' | 'sidecars'>} args address: that at which
-     *   they listen; ca: PEM
+     * @param {{ address: string, ca: string } & Pick<Probed, 'configuration' | 'credentials' | 'sidecars'>} args address: that
+     *   at which they listen; ca: PEM
      */
     async open({ address, ca, configuration, credentials, sidecars }) {
       const { tls, protocol, group } = configuration

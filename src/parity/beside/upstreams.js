@@ -5,7 +5,7 @@ import net from 'node:net'
 import tls from 'node:tls'
 import { isInTime } from '../../lib/wait.js'
 import { EARLY_PATH, FAILS_PATH, GREETING, PASSED_ON } from './corpus.js'
-import { serveGrpc } from './grpc-upstream.js'
+import { createGrpcServer } from './grpc-upstream.js'
 import { hasWholeRecord, parseClientGroups } from './hello.js'
 import { NO_TLS, renderSession } from './negotiation.js'
 import { SERVERS } from './peers.js'
@@ -44,8 +44,8 @@ export const UPSTREAMS = Object.fromEntries(
  * @property {string} observer the upstream's name
  * @property {string} tls
  * @property {string} protocol
- * @property {string | null} [share] the group of the first key share in a client's hello; null: it sent none, absent: the hello was not
- *   read
+ * @property {string | null} [share] the group of the first key share in a client's hello; null: it sent none, absent: the hello
+ *   was not read
  */
 
 /**
@@ -92,8 +92,8 @@ export async function startUpstreams({ address, ca, credentials, group, protocol
   try {
     let connections = 0
     /** @type {Set<string | undefined>} */
-    const got = new Set()
-    const note = (/** @type {http.IncomingMessage} */ { url }) => url?.startsWith(PEER_PATH) && got.add(url)
+    const notedPaths = new Set()
+    const note = (/** @type {http.IncomingMessage} */ { url }) => url?.startsWith(PEER_PATH) && notedPaths.add(url)
     const serveBytes = (/** @type {(socket: net.Socket) => void} */ begin, /** @type {typeof endSocket} */ end) =>
       net.createServer({ allowHalfOpen: true }, socket => {
         /** @type {Buffer[]} */
@@ -102,23 +102,27 @@ export async function startUpstreams({ address, ca, credentials, group, protocol
         socket.on('data', chunk => chunks.push(chunk)).on('error', () => {})
         socket.on('end', () => end(socket, Buffer.concat(chunks)))
       })
-    const noteGrpc = (/** @type {string} */ path) => void got.add(path)
-    const ofRequests = isGrpc
-      ? { a: serveGrpc('a', noteGrpc), b: serveGrpc('b', noteGrpc), slow: serveGrpc(null, noteGrpc) }
+    const noteGrpc = (/** @type {string} */ path) => void notedPaths.add(path)
+    const requestServers = isGrpc
+      ? {
+          a: createGrpcServer('a', noteGrpc),
+          b: createGrpcServer('b', noteGrpc),
+          slow: createGrpcServer(null, noteGrpc),
+        }
       : {
-          a: http.createServer(KEEPING, echoAs('a')).on('request', note),
-          b: http.createServer(KEEPING, echoAs('b')),
+          a: http.createServer(KEEPING, createEchoHandler('a')).on('request', note),
+          b: http.createServer(KEEPING, createEchoHandler('b')),
           slow: http.createServer(() => {}),
         }
-    ofRequests.a.on('connection', () => connections++)
+    requestServers.a.on('connection', () => connections++)
     const servers = {
-      ...ofRequests,
+      ...requestServers,
       rude: net.createServer(socket => void socket.once('data', () => socket.resetAndDestroy())),
       quiet: net.createServer(socket => void socket.once('data', () => socket.end())),
       late: serveBytes(() => {}, endSocket),
       greeting: serveBytes(
         socket => socket.end(GREETING),
-        (_, bytes) => void got.add(`${bytes}`),
+        (_, bytes) => void notedPaths.add(`${bytes}`),
       ),
     }
     for (const [name, server] of Object.entries(servers)) await serve(name, server)
@@ -143,7 +147,7 @@ export async function startUpstreams({ address, ca, credentials, group, protocol
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     closers.push(() => full.kill('SIGKILL'))
-    const ended = awaitEnd(full)
+    const ended = createEndSignal(full)
     // Until it listens, another program at its port would take the connections.
     await once(full.stdout, 'data', { signal: ended }).catch(error => {
       ended.throwIfAborted()
@@ -152,7 +156,7 @@ export async function startUpstreams({ address, ca, credentials, group, protocol
     // In a pod, upstreams listen at the wildcard address, which is no address to connect to.
     const fullEndpoint = { address: address === '0.0.0.0' ? '127.0.0.1' : address, port: UPSTREAMS.full }
     closers.push(await fillBacklog(fullEndpoint, ended))
-    return { countConnections: () => connections, observed, hasGot: path => got.has(path), close }
+    return { countConnections: () => connections, observed, hasGot: path => notedPaths.has(path), close }
   } catch (error) {
     close()
     throw error
@@ -166,7 +170,7 @@ export async function startUpstreams({ address, ca, credentials, group, protocol
  * @param {string} name of the upstream
  * @returns {http.RequestListener}
  */
-function echoAs(name) {
+function createEchoHandler(name) {
   return async (request, response) => {
     const isEarly = request.url === EARLY_PATH
     const body = isEarly ? [] : await request.toArray().catch(() => null)
@@ -250,7 +254,7 @@ function detectProtocol(text) {
  * @param {import('node:child_process').ChildProcess} child
  * @returns {AbortSignal}
  */
-function awaitEnd(child) {
+function createEndSignal(child) {
   const ended = new AbortController()
   let errorText = ''
   child.stderr?.setEncoding('utf8').on('data', text => {

@@ -41,8 +41,8 @@ export function findDisparities(pair) {
     if (x.isDeployed || y.isDeployed || haveSameLacks([x, y])) return []
     // Two folders of the user are compared with each other, by the answers to their load.
     if (x.isOwn && y.isOwn && !OF_LOAD.includes(check)) return []
-    const wrong = [x, y].filter(isWrong)
-    if (wrong.length > 0) return wrong.map(renderShortfall)
+    const wrongRows = [x, y].filter(isWrong)
+    if (wrongRows.length > 0) return wrongRows.map(renderShortfall)
     return x.found === y.found ? [] : [`${check}: ${x.plane}: ${x.found}; ${y.plane}: ${y.found}`]
   })
 }
@@ -167,12 +167,12 @@ function isAboutArm({ plane, tls, protocol, features = LEAN, interception, size,
  *   unknown: differences that no lack covers; mended: declared reasons for which nothing differs
  */
 export function splitByLacks(row, lacks) {
-  const wrong = listRowDifferences(row)
+  const rowDifferences = listRowDifferences(row)
   const rowLacks = lacks.filter(lack => lack.row === row.name)
   return {
-    known: rowLacks.filter(lack => wrong.some(line => isCovered(lack, line))).map(({ why }) => why),
-    unknown: wrong.filter(line => !rowLacks.some(lack => isCovered(lack, line))),
-    mended: rowLacks.filter(lack => !wrong.some(line => isCovered(lack, line))).map(({ why }) => why),
+    known: rowLacks.filter(lack => rowDifferences.some(line => isCovered(lack, line))).map(({ why }) => why),
+    unknown: rowDifferences.filter(line => !rowLacks.some(lack => isCovered(lack, line))),
+    mended: rowLacks.filter(lack => !rowDifferences.some(line => isCovered(lack, line))).map(({ why }) => why),
   }
 }
 

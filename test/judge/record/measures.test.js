@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import {
   computeCpuPerRequestMicros,
+  computeRatePerSecond,
   countGoodUses,
   findCapacityPerSecond,
   findLargestValue,
+  findQuantileMs,
   findRoundValue,
   hasTail,
   listCountedTrials,
   listSidecars,
-  quantileMs,
-  ratePerSecond,
+  readStartSeconds,
   splitRounds,
-  startSeconds,
   sumValues,
 } from '../../../src/judge/record/measures.js'
 import { createFakeProcess, createRecord } from '../../fakes/fake-records.js'
@@ -32,12 +32,12 @@ describe('hasTail', () => {
   })
 })
 
-describe('quantileMs', () => {
+describe('findQuantileMs', () => {
   it('is the time at the quantile itself, and none between two of the grid', () => {
-    expect(quantileMs(createRecord(), 0.99)).toBe(9.9)
-    expect(quantileMs(createRecord(), 0.5)).toBe(5)
-    expect(quantileMs(createRecord(), 0.98)).toBeNull()
-    expect(quantileMs(createRecord({ load: { distribution: null } }), 0.5)).toBeNull()
+    expect(findQuantileMs(createRecord(), 0.99)).toBe(9.9)
+    expect(findQuantileMs(createRecord(), 0.5)).toBe(5)
+    expect(findQuantileMs(createRecord(), 0.98)).toBeNull()
+    expect(findQuantileMs(createRecord({ load: { distribution: null } }), 0.5)).toBeNull()
   })
 })
 
@@ -58,7 +58,7 @@ describe('mostOf', () => {
 })
 
 describe('valueOfRound', () => {
-  const measure = ratePerSecond
+  const measure = computeRatePerSecond
 
   const failed = createRecord({ outcome: 'failed', load: { verified: 1 } })
   const without = createRecord({ window: null })
@@ -112,10 +112,10 @@ describe('sidecarsOf', () => {
 describe('the rates of a window', () => {
   it('are requests over its seconds, and CPU time over requests', () => {
     const record = createRecord({ window: { startMs: 0, endMs: 2000, seconds: 2, startLateMs: 0, endLateMs: 0 } })
-    expect(ratePerSecond(record)).toBe(500)
+    expect(computeRatePerSecond(record)).toBe(500)
     // 0.1 cores at 500 requests a second.
     expect(computeCpuPerRequestMicros(record, listSidecars(record))).toBe(200)
-    expect(ratePerSecond(createRecord({ window: null }))).toBeNull()
+    expect(computeRatePerSecond(createRecord({ window: null }))).toBeNull()
     expect(computeCpuPerRequestMicros(createRecord({ load: { verified: 0 } }), listSidecars(record))).toBeNull()
   })
 
@@ -126,11 +126,11 @@ describe('the rates of a window', () => {
   })
 })
 
-describe('startSeconds', () => {
+describe('readStartSeconds', () => {
   it('is of sidecars alone, and of no rollout', () => {
     const phasesSeconds = { start: 2 }
-    expect(startSeconds(createRecord({ phasesSeconds }))).toBe(2)
-    expect(startSeconds(createRecord({ phasesSeconds, arm: { plane: 'none' } }))).toBeNull()
-    expect(startSeconds(createRecord())).toBeNull()
+    expect(readStartSeconds(createRecord({ phasesSeconds }))).toBe(2)
+    expect(readStartSeconds(createRecord({ phasesSeconds, arm: { plane: 'none' } }))).toBeNull()
+    expect(readStartSeconds(createRecord())).toBeNull()
   })
 })

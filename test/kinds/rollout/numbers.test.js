@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findGates } from '../../../src/judge/gates.js'
+import { listGateFindings } from '../../../src/judge/gates.js'
 import { QUANTITIES } from '../../../src/judge/quantities.js'
 import { judgeRollout } from '../../../src/kinds/rollout/numbers.js'
 import { createFakeProcess, createRecord, DEFAULT_CONDITIONS } from '../../fakes/fake-records.js'
@@ -125,7 +125,7 @@ describe('the numbers of a rollout', () => {
       const rollout = judge(6150)
       expect(rollout.change).toMatchObject({ converged: 4, late: 2, seconds: null })
       const record = createRecord({ rollout })
-      expect(findGates(record).find(gate => gate.reason?.includes('of the sample'))?.reason).toMatch(
+      expect(listGateFindings(record).find(gate => gate.reason?.includes('of the sample'))?.reason).toMatch(
         'all sidecars had the change: 2 did not have it when the 2 of the sample had',
       )
     })
@@ -264,7 +264,7 @@ describe('the numbers of a rollout', () => {
     expect(['rolloutSeconds', 'startingSeconds', 'firstConfigP50', 'firstConfigMax'].map(measure)).toEqual([
       ...[2, 1, null, null],
     ])
-    expect(findGates(record).map(({ gate, reason }) => [gate, reason])).toEqual([
+    expect(listGateFindings(record).map(({ gate, reason }) => [gate, reason])).toEqual([
       [
         'resolution',
         'until all sidecars had their first configuration: unknown are 200 of 300 ms of p50, 200 of 1000 ms of p99, 200 of 1000 ms of max',
@@ -283,7 +283,7 @@ describe('the numbers of a rollout', () => {
     // 760 in 2.1 s are 362 a second.
     const record = createRecord({ rollout: judgeRollout({ ...SEEN, members: busyMembers }) })
     expect(QUANTITIES.rolloutSeconds.measure({ record })).toBeNull()
-    expect(findGates(record).map(({ reason }) => reason)).toContain(
+    expect(listGateFindings(record).map(({ reason }) => reason)).toContain(
       'until all sidecars had their first configuration, the sidecars were asked 362 times a second, of at most 400: asking may be what was measured',
     )
   })
@@ -309,7 +309,7 @@ describe('the numbers of a shard that is removed', () => {
   const measureOf = (/** @type {any[]} */ moves) => (/** @type {string} */ name) =>
     QUANTITIES[name].measure({ record: recordOf(moves) })
   const gatesOf = (/** @type {any[]} */ moves) =>
-    findGates(recordOf(moves)).filter(({ gate, reason }) => gate === 'removal' || reason.includes('moved'))
+    listGateFindings(recordOf(moves)).filter(({ gate, reason }) => gate === 'removal' || reason.includes('moved'))
 
   it('are from its end, of those that move alone, and leave rollout and change as they are', () => {
     const { removal, ...others } = judgeRollout(rolloutOf(moves))
@@ -384,7 +384,7 @@ describe('simulated sidecars', () => {
     })
   }
   const gatesOf = (/** @type {Parameters<typeof rolloutOf>[0]} */ factors) =>
-    findGates(createRecord({ rollout: rolloutOf(factors) })).filter(({ gate }) => gate === 'fidelity')
+    listGateFindings(createRecord({ rollout: rolloutOf(factors) })).filter(({ gate }) => gate === 'fidelity')
   const NAMES = ['rolloutSeconds', 'startingSeconds', 'controlCpuRollout', 'controlCpuChange', 'controlEmpty']
   const MEMORY = ['controlStable', 'controlPeak', 'controlPerSidecar']
   const listKnown = (/** @type {Parameters<typeof rolloutOf>[0]} */ factors) => {
@@ -434,7 +434,7 @@ describe('simulated sidecars', () => {
       ...{ sidecars: 4, rolloutCpuSeconds: { real: 1, simulated: null }, changeCpuSeconds: { real: 1, simulated: 1 } },
       anonBytes: { real: null, simulated: 1 },
     }
-    const reasons = findGates(createRecord({ rollout: { ...rollout, fidelity } })).map(({ reason }) => reason)
+    const reasons = listGateFindings(createRecord({ rollout: { ...rollout, fidelity } })).map(({ reason }) => reason)
     expect(reasons.filter(reason => reason.includes('was not measured'))).toHaveLength(2)
   })
 })

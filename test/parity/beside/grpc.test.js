@@ -1,7 +1,7 @@
 import http2 from 'node:http2'
 import { expect, it, onTestFinished } from 'vitest'
 import { CANCELLATION, UNARY } from '../../../src/parity/beside/grpc.js'
-import { serveGrpc } from '../../../src/parity/beside/grpc-upstream.js'
+import { createGrpcServer } from '../../../src/parity/beside/grpc-upstream.js'
 import { listen } from '../../fakes/listen.js'
 
 /** @param {http2.Http2Server} server */
@@ -31,7 +31,7 @@ async function tryAt(server, got) {
 
 it('find nothing wrong if calls come to the upstream as they are', async () => {
   const got = new Set()
-  const sidecar = serveGrpc('a', path => got.add(path))
+  const sidecar = createGrpcServer('a', path => got.add(path))
   expect(await tryAt(sidecar, got)).toEqual([])
 })
 

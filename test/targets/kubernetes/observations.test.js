@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findGates } from '../../../src/judge/gates.js'
+import { listGateFindings } from '../../../src/judge/gates.js'
 import { mergeObservations } from '../../../src/targets/kubernetes/observations.js'
 import { createRecord } from '../../fakes/fake-records.js'
 
@@ -67,7 +67,7 @@ describe('clocks that differ', () => {
   it('spoil everything above 20 ms', () => {
     const record = createRecord({})
     const at = (/** @type {number} */ clockOffsetMs) =>
-      findGates({ ...record, samples: { .../** @type {any} */ (record.samples), clockOffsetMs } }).filter(
+      listGateFindings({ ...record, samples: { .../** @type {any} */ (record.samples), clockOffsetMs } }).filter(
         g => g.gate === 'clock',
       )
     expect(at(20)).toEqual([])
