@@ -61,9 +61,11 @@ export async function passCourse({ target, start, folder, signal, chooseError },
       await closeAll()
     }
   } catch (error) {
-    const cause = chooseError ? await chooseError(error, course) : error
-    await course.deployment.remove()
-    throw cause
+    try {
+      throw chooseError ? await chooseError(error, course) : error
+    } finally {
+      await course.deployment.remove()
+    }
   } finally {
     asking.close()
   }

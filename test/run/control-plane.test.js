@@ -54,6 +54,19 @@ describe('passCourse', () => {
     expect(log).toEqual(['explained', 'removed control'])
   })
 
+  it('removes all also where the failure cannot be explained', async () => {
+    const { target, log } = createTarget()
+    const chooseError = async () => {
+      throw new Error('its log cannot be read')
+    }
+    const passing = passCourse({ target, ...at, chooseError }, async course => {
+      await course.deploy(/** @type {any} */ (['control']))
+      throw new Error('the control plane ended')
+    })
+    await expect(passing).rejects.toThrow('its log cannot be read')
+    expect(log).toEqual(['removed control'])
+  })
+
   it('ends every watch also where the reading of the control plane fails', async () => {
     const { target, log } = createTarget()
     log.push('unreadable')
