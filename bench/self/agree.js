@@ -6,9 +6,9 @@ import { Command } from 'commander'
 import { BenchError, EXIT } from '../../src/lib/errors.js'
 import { measurePreparation } from '../../src/prepare/measure.js'
 import { CLUSTER, withExperiment, withOptions } from '../../src/prepare/options.js'
-import { announceRun, chooseSeed, prepareRun } from '../../src/prepare/preparation.js'
+import { announceRun, drawSeed, prepareRun } from '../../src/prepare/preparation.js'
 import { readExperiment } from '../../src/prepare/read-experiment.js'
-import { stampNow, withSite } from '../../src/prepare/site.js'
+import { renderTimestamp, withSite } from '../../src/prepare/site.js'
 import { readRun, readSummary } from '../../src/records/records.js'
 import { runConcurrently } from '../../src/run/lanes.js'
 import { writeDocuments } from '../../src/verbs/documents.js'
@@ -42,7 +42,7 @@ export async function runAgreement(words) {
   const verb = withOptions(withExperiment(new Command('agree')), ...CLUSTER, 'out').exitOverride()
   verb.action(async (name, /** @type {RunOptions} */ runOptions) => {
     // Nothing is pinned on the cluster, so nothing is pinned here.
-    const options = { ...runOptions, pin: false, seed: runOptions.seed ?? chooseSeed() }
+    const options = { ...runOptions, pin: false, seed: runOptions.seed ?? drawSeed() }
     const ofCluster = Object.fromEntries(CLUSTER.map(option => [option, undefined]))
     const here = { ...options, ...ofCluster, target: TARGETS[0] }
     const there = { ...options, target: TARGETS[1] }
@@ -69,7 +69,7 @@ async function compareSites({ name, options, sites }, context) {
   for (const site of sites)
     preparations.push(await prepareRun({ experiment: readExperiment(name), options, site }, context))
   announceRun({ plan: preparations[1].plan, options }, context)
-  const out = options.out ?? path.join('results', `${stampNow()}-agree`)
+  const out = options.out ?? path.join('results', `${renderTimestamp()}-agree`)
   const folders = TARGETS.map(target => path.join(out, target))
   try {
     const turns = createTurns(sites.length)

@@ -11,19 +11,19 @@ import { renderChange, renderPair, renderQuantityLabel } from './pair.js'
 const CONTRASTS_MOST = 2
 
 /**
- * Renders how an axis changes the primary quantity of each proxy: up to two values have a sentence each, more have one together, with
- * the least and the most change.
+ * Renders how an axis changes the primary quantity of each proxy. Up to two contrasts of a proxy get a sentence each;
+ * more are summed up in one sentence, with the smallest and the largest change.
  * @param {{ comparisons: Comparison[], primary?: string }} options
- * @returns {string[]} []: no contrast has a ratio
+ * @returns {string[]} sentences; []: no contrast has a ratio
  */
 export function renderContrasts({ comparisons, primary = PRIMARY.name }) {
   const contrasts = comparisons.filter(
     c => c.contrast !== null && !c.isControl && c.service === null && c.quantity === primary && c.ratio.median !== null,
   )
-  return [...groupBy(contrasts, c => c.b).values()].flatMap(same => {
-    if (same.length <= CONTRASTS_MOST) return same.map(c => renderPair(c))
-    const sorted = same.toSorted((x, y) => Number(x.ratio.median) - Number(y.ratio.median))
+  return [...groupBy(contrasts, c => c.b).values()].flatMap(proxyContrasts => {
+    if (proxyContrasts.length <= CONTRASTS_MOST) return proxyContrasts.map(c => renderPair(c))
+    const sorted = proxyContrasts.toSorted((x, y) => Number(x.ratio.median) - Number(y.ratio.median))
     const [least, most] = [sorted[0], sorted[sorted.length - 1]].map(c => `${renderChange(c)} (${c.a})`)
-    return [`Against ${same[0].b}, ${renderQuantityLabel(primary)} is from ${least} to ${most}.`]
+    return [`Against ${proxyContrasts[0].b}, ${renderQuantityLabel(primary)} is from ${least} to ${most}.`]
   })
 }

@@ -12,8 +12,10 @@ import { countValues, findNoise, isOpenAndSmall, MULTIPLE_LEAST, renderQuantityL
 const EXTREMES_LEAST = 3
 
 /**
- * Renders which proxies use less of a quantity and which more: each against the baseline, or of many only both ends.
- * @param {Comparison[]} comparisons of all pairs of at least three proxies, in one quantity
+ * Renders the verdicts on at least three proxies: each against the baseline, or, from EXTREMES_LEAST proxies beside
+ * the baseline on, only the cheapest and the dearest.
+ * @param {Comparison[]} comparisons of all pairs, in one quantity
+ * @returns {string} one sentence
  */
 export function renderManyProxies(comparisons) {
   const contenders = new Set(comparisons.filter(({ a }) => a === comparisons[0].a).map(({ b }) => b))
@@ -21,22 +23,23 @@ export function renderManyProxies(comparisons) {
 }
 
 /**
- * Renders which of two proxies the baseline stands below, above and level with, each with its multiple of the baseline:
- * `pipy uses less CPU per request than envoy (2.0 ×), and more than haproxy (0.8 ×); no verdict on caddy.`
+ * Renders the verdict on each proxy against the baseline, with its multiple of the baseline: `pipy uses less CPU per
+ * request than envoy (2.0 ×), and more than haproxy (0.8 ×); no verdict on caddy.`
  * @param {Comparison[]} comparisons of all pairs
+ * @returns {string} one sentence
  */
 function renderAgainstBaseline(comparisons) {
-  const { baseline, ofBaseline, lacks } = findBaseline(comparisons)
+  const { baseline, ofBaseline, lacks } = chooseBaseline(comparisons)
   const [{ quantity }] = comparisons
   const { less, more } = renderComparatives(quantity)
   const listWithVerdict = (/** @type {Comparison['verdict']} */ verdict) =>
     ofBaseline.filter(c => c.verdict === verdict)
-  const renderMultiples = (/** @type {Comparison[]} */ some) =>
-    joinWords(some.map(({ b, ratio }) => `${b} (${(1 / Number(ratio.median)).toFixed(1)} ×)`))
+  const renderMultiples = (/** @type {Comparison[]} */ subset) =>
+    joinWords(subset.map(({ b, ratio }) => `${b} (${(1 / Number(ratio.median)).toFixed(1)} ×)`))
   const [lower, higher, open] = [listWithVerdict('lower'), listWithVerdict('higher'), ofBaseline.filter(isOpen)].map(
     renderMultiples,
   )
-  const same = joinWords(listWithVerdict('no-difference-shown').map(({ b }) => b))
+  const alike = joinWords(listWithVerdict('no-difference-shown').map(({ b }) => b))
 
   /** @type {string[]} */
   const ratios = []
@@ -48,15 +51,18 @@ function renderAgainstBaseline(comparisons) {
     ratios.push(`${against} ${baseline}, ${renderQuantityLabel(quantity)}: ${open}; ${repeats}: no interval yet`)
   }
   const clauses = ratios.length > 0 ? [ratios.join(', and ')] : []
-  if (same) clauses.push(`${clauses.length > 0 ? 'no' : 'No'} difference found between ${baseline} and ${same}`)
+  if (alike) clauses.push(`${clauses.length > 0 ? 'no' : 'No'} difference found between ${baseline} and ${alike}`)
   for (const lack of lacks) clauses.push(clauses.length > 0 ? lack : capitalise(lack))
   return `${clauses.join('; ')}.`
 }
 
 /**
- * Renders the comparatives of a quantity without a gap, from the words of its table: `uses % less CPU` as the predicate
- * `uses less CPU` and, after another predicate, the short `less`; `has a % lower p99` as `has a lower p99` and `a lower one`.
- * @param {string} quantity
+ * Renders both comparatives of a quantity without a number, from the words of its table. `uses % less CPU` gives the
+ * predicate `uses less CPU`, and `less` after another predicate; `has a % lower p99` gives `has a lower p99`, and `a
+ * lower one`.
+ * @param {string} quantity its name
+ * @returns {{ less: { predicate: string, short: string }, more: { predicate: string, short: string } }} less: of the
+ *   proxy with the lower value; short: the words after another predicate
  */
 function renderComparatives(quantity) {
   const { less = `has % less ${quantity}`, more = `has % more ${quantity}` } = QUANTITIES[quantity]?.compared ?? {}
@@ -68,11 +74,13 @@ function renderComparatives(quantity) {
 }
 
 /**
- * Renders which of many proxies use the least and which the most, as multiples of the baseline with their intervals.
+ * Renders which of many proxies use the least and which the most, as multiples of the baseline with their 95 %
+ * intervals.
  * @param {Comparison[]} comparisons of all pairs
+ * @returns {string} one sentence
  */
 function renderExtremes(comparisons) {
-  const { baseline, measured, ofBaseline, lacks } = findBaseline(comparisons)
+  const { baseline, measured, ofBaseline, lacks } = chooseBaseline(comparisons)
   if (ofBaseline.length === 0) return `${capitalise(lacks[0])}.`
   // The ratio of a comparison is that of the baseline to the proxy: the largest belongs to the cheapest.
   const ratios = new Map([[baseline, 1], ...ofBaseline.map(c => /** @type {const} */ ([c.b, Number(c.ratio.median)]))])
@@ -86,31 +94,34 @@ function renderExtremes(comparisons) {
 }
 
 /**
- * Takes the first proxy that has a verdict as the baseline, since one failed repeat of a proxy invalidates all its pairs. Without
- * any verdict it is the first proxy.
+ * Chooses the baseline: the first proxy that has a verdict, since one failed repeat of a proxy invalidates all its
+ * pairs; without any verdict, the first proxy.
  * @param {Comparison[]} comparisons of all pairs of several proxies
- * @returns {{ baseline: string, measured: Comparison[], ofBaseline: Comparison[], lacks: string[] }} measured: pairs with a
- *   ratio; ofBaseline: those of the baseline; lacks: at most one clause, about the proxies without one
+ * @returns {{ baseline: string, measured: Comparison[], ofBaseline: Comparison[], lacks: string[] }} measured: pairs
+ *   with a ratio; ofBaseline: those of the baseline; lacks: one clause about the proxies without a verdict, or []:
+ *   each has one
  */
-function findBaseline(comparisons) {
+function chooseBaseline(comparisons) {
   const measured = comparisons.filter(isMeasured)
   const [{ a: baseline }] = [...measured, ...comparisons]
   const ofBaseline = measured.filter(c => c.a === baseline)
   const names = new Set([baseline, ...ofBaseline.map(({ b }) => b)])
-  const all = [...new Set(comparisons.flatMap(({ a, b }) => [a, b]))]
+  const proxies = [...new Set(comparisons.flatMap(({ a, b }) => [a, b]))]
   if (measured.length === 0) {
     const label = renderQuantityLabel(comparisons[0].quantity)
-    return { baseline, measured, ofBaseline, lacks: [`no verdict on ${label} of ${joinWords(all)}`] }
+    return { baseline, measured, ofBaseline, lacks: [`no verdict on ${label} of ${joinWords(proxies)}`] }
   }
-  const others = all.filter(name => !names.has(name))
+  const others = proxies.filter(name => !names.has(name))
   const hasOtherPairs = measured.some(({ a, b }) => others.includes(a) || others.includes(b))
-  const lacks = `no verdict on ${joinWords(others)}${hasOtherPairs ? ` against ${baseline}` : ''}`
-  return { baseline, measured, ofBaseline, lacks: others.length > 0 ? [lacks] : [] }
+  const lackClause = `no verdict on ${joinWords(others)}${hasOtherPairs ? ` against ${baseline}` : ''}`
+  return { baseline, measured, ofBaseline, lacks: others.length > 0 ? [lackClause] : [] }
 }
 
 /**
- * Renders that no pair of many proxies differs, and within how much if each pair has an interval.
- * @param {{ names: string[], pairs: Comparison[] }} options
+ * Renders that no pair of many proxies differs, and the largest difference that their intervals allow.
+ * @param {{ names: string[], pairs: Comparison[] }} options names: of the proxies; pairs: those that have a ratio,
+ *   none of which differs
+ * @returns {string} a clause
  */
 function renderAlike({ names, pairs }) {
   const label = renderQuantityLabel(pairs[0].quantity)
@@ -126,9 +137,10 @@ function renderAlike({ names, pairs }) {
 }
 
 /**
- * Renders the groups at both ends: as the least and the most, if each differs from all other proxies, else by their gap.
+ * Renders the cheapest and the dearest proxies: as those with the least and the most, if each differs from all other
+ * proxies, else by the gap between both groups.
  * @param {Parameters<typeof findEnds>[0] & { baseline: string }} options
- * @returns {string[]} clauses
+ * @returns {string[]} one or two clauses
  */
 function renderEnds({ baseline, ...options }) {
   const { ranked, pairs } = options
@@ -165,12 +177,13 @@ function renderEnds({ baseline, ...options }) {
 }
 
 /**
- * Finds the groups at both ends, around the pair that is farthest apart. Ties are not transitive: the members of a group tie
- * with each other, and each differs from each member of the other group.
+ * Finds the cheapest and the dearest groups of proxies, around the pair whose ratio is farthest from 1. Ties are not
+ * transitive: the members of a group tie with each other, and each differs from each member of the other group.
  * @param {{ names: string[], ranked: string[], pairs: Comparison[], apart: Comparison[] }} options ranked: names, the cheapest
  *   first; apart: the pairs that differ, at least one
- * @returns {{ widest: Comparison, cheapest: string[], dearest: string[], isRanking: boolean, alike: string[] }} isRanking: each
- *   member differs from each proxy outside its group, as a superlative says; alike: proxies in no group that tie with all
+ * @returns {{ widest: Comparison, cheapest: string[], dearest: string[], isRanking: boolean, alike: string[] }}
+ *   widest: the pair that is farthest apart; isRanking: each member differs from each proxy outside of its group, as
+ *   a superlative says; alike: proxies in no group that tie with all others, or []
  */
 function findEnds({ names, ranked, pairs, apart }) {
   const distanceOf = (/** @type {Comparison} */ { ratio }) => Math.abs(Math.log(Number(ratio.median)))
@@ -211,16 +224,22 @@ function findEnds({ names, ranked, pairs, apart }) {
  * @param {Comparison[]} pairs
  * @param {string} x
  * @param {string} y
+ * @returns {Comparison | undefined} undefined: the pair is not among them
  */
 const findPair = (pairs, x, y) => pairs.find(({ a, b }) => (a === x && b === y) || (a === y && b === x))
 
-/** Orders the proxies of a pair: the one that uses less comes first. @param {Comparison} pair */
+/**
+ * Orders the proxies of a pair: the one that uses less comes first.
+ * @param {Comparison} pair
+ * @returns {string[]} both names
+ */
 const orderPair = ({ a, b, ratio }) => (Number(ratio.median) < 1 ? [a, b] : [b, a])
 
 /**
- * Renders `2.8 × pipy` and `95 % CI 2.6 to 3.0` of one proxy of a pair.
+ * Renders one proxy of a pair as a multiple of the other: `2.8 × pipy`, and how sure that is: `95 % CI 2.6 to 3.0`.
  * @param {Comparison} pair
  * @param {string} name of the proxy
+ * @returns {{ times: string, sureness: string }} sureness: the interval, or the number of repeats if there is none
  */
 function renderTimes(pair, name) {
   const { a, b, ratio } = pair
@@ -238,10 +257,16 @@ function renderTimes(pair, name) {
   }
 }
 
-/** @param {Comparison} comparison */
+/**
+ * Says whether a comparison has a ratio, and a verdict other than `invalid`.
+ * @param {Comparison} comparison
+ */
 const isMeasured = ({ verdict, ratio }) => ratio.median !== null && verdict !== 'invalid'
 
-/** @param {Comparison} comparison */
+/**
+ * Says whether a comparison has a ratio without an interval.
+ * @param {Comparison} comparison
+ */
 const isOpen = ({ verdict }) => verdict === 'indicative'
 
 /**

@@ -12,12 +12,13 @@ import { countValues } from './pair.js'
 const APART_LEAST = 0.01
 
 /**
- * Renders the noise floor, if A/A pairs were measured, and the number of repeats, the most of all pairs.
+ * Renders how sure the verdicts of a kind are: the noise floor, if A/A pairs were measured, and the number of repeats
+ * of the pair that has most.
  * @param {Pick<Result, 'comparisons' | 'arms'>} result
  * @param {{ primary?: string, repeats: string, drawn: string[] }} options primary: the quantity of the verdicts; repeats: the
  *   noun to count, in the singular; drawn: quantities of the picture
- * @returns {{ basis: string[], notes: string[] }} basis: []: nothing was measured; notes: a sentence if the ratio of two drawn
- *   medians differs from that of the verdict, else []
+ * @returns {{ basis: string[], notes: string[] }} sentences; basis: []: nothing was measured; notes: one if the ratio
+ *   of two drawn medians differs from that of the verdict, else []
  */
 export function renderSureness({ comparisons, arms }, { primary = PRIMARY.name, repeats: noun, drawn }) {
   const ofPrimary = comparisons.filter(c => c.quantity === primary && c.service === null)
@@ -40,7 +41,8 @@ export function renderSureness({ comparisons, arms }, { primary = PRIMARY.name, 
 
 /**
  * Renders the noise floor: the largest distance of an A/A ratio from 1, in percent.
- * @param {Comparison[]} controls
+ * @param {Comparison[]} controls A/A pairs with a ratio
+ * @returns {string} a sentence
  */
 function renderFloor(controls) {
   const floor = Math.max(...controls.map(({ ratio }) => Math.abs(Number(ratio.median) - 1)))
@@ -49,16 +51,18 @@ function renderFloor(controls) {
 }
 
 /**
- * Says whether the ratio of a pair's two medians, as drawn, differs from that of the verdict, the median of the repeats'
- * ratios. False if either is not known, and for contrasts.
+ * Says whether the ratio of a pair's two medians, as drawn, differs visibly from that of the verdict, the median of
+ * the repeats' ratios. False: it does not, a median or the ratio is not known, or the pair is a contrast.
  * @param {Comparison} pair
- * @param {SummaryArm[]} arms
+ * @param {SummaryArm[]} arms with the medians
  */
 function isApart(pair, arms) {
   const { a, b, contrast, quantity, ratio, verdict } = pair
   if (contrast !== null || ratio.median === null || verdict === 'invalid') return false
   const findMedian = (/** @type {string} */ name) => {
-    const arm = arms.find(one => renderArmName(one) === name && createGroupKey(one) === createGroupKey(pair))
+    const arm = arms.find(
+      candidate => renderArmName(candidate) === name && createGroupKey(candidate) === createGroupKey(pair),
+    )
     return arm ? findQuantity(arm, quantity).median : null
   }
   const [over, under] = [findMedian(a), findMedian(b)]

@@ -14,11 +14,11 @@ export const MULTIPLE_LEAST = 2
 const CONCLUDED = ['lower', 'higher']
 
 /**
- * Renders `pipy uses 57.4 % less CPU per request than envoy (95 % CI 56.8 to 57.9) and 75 % less memory.`, that no difference was
- * found and within how much, or why there is no verdict.
+ * Renders the verdict on a pair: `pipy uses 57.4 % less CPU per request than envoy (95 % CI 56.8 to 57.9) and 75 %
+ * less memory.`, that no difference was found and within how many percent, or why there is no verdict.
  * @param {Comparison} comparison
- * @param {Comparison[]} others of the same pair in further quantities; those without a verdict are
- *   left out
+ * @param {Comparison[]} others of the same pair in further quantities; those without a verdict are left out
+ * @returns {string} one sentence
  */
 export function renderPair(comparison, others = []) {
   const { a, b, quantity, verdict, ratio, reasons } = comparison
@@ -46,10 +46,10 @@ export function renderPair(comparison, others = []) {
 }
 
 /**
- * Makes the cell `1.24 × [1.20, 1.29]`: how many times as much as the first a proxy uses, with its 95 % interval (of the inverse
- * ratio, so the ends swap), or that there is none yet.
- * @param {Comparison} comparison of the first (`a`) and the proxy
- * @returns {import('./picture.js').Cell | null} null: no verdict
+ * Renders a ratio as the cell `1.24 × [1.20, 1.29]`: how many times as much as the first proxy the second uses, with
+ * the 95 % interval. That is the inverse of the comparison's ratio, so the ends of the interval swap.
+ * @param {Comparison} comparison of the first proxy (`a`) and the second (`b`)
+ * @returns {import('./picture.js').Cell | null} `1.24 × (no interval yet)` without an interval; null: no verdict
  */
 export function renderRatio({ ratio, verdict }) {
   const { median, low, high } = ratio
@@ -62,7 +62,7 @@ export function renderRatio({ ratio, verdict }) {
 /**
  * Renders a change: `+35 %`, `~+35 %` without an interval, `±0` without a shown difference, from 1000 % on `12 ×`.
  * @param {Comparison} comparison
- * @returns {string} empty: no verdict
+ * @returns {string} empty: there is no verdict
  */
 export function renderChange({ ratio, verdict }) {
   if (ratio.median === null || verdict === 'invalid') return ''
@@ -76,9 +76,10 @@ export function renderChange({ ratio, verdict }) {
 }
 
 /**
- * Finds the largest gap, in percent, that a comparison without a shown difference cannot exclude: the largest of the smallest
+ * Computes the largest gap that a comparison without a shown difference cannot exclude: the largest of the smallest
  * gap that counts, the distance of the A/A pair, and the farther end of an interval around 1.
  * @param {Comparison} comparison
+ * @returns {number} in percent
  */
 export function findNoise({ ratio: { low, high }, aaSpread, gapLeast }) {
   const width = low !== null && high !== null && low <= 1 && high >= 1 ? Math.max(1 - low, high - 1) : 0
@@ -86,14 +87,14 @@ export function findNoise({ ratio: { low, high }, aaSpread, gapLeast }) {
 }
 
 /**
- * Says whether a ratio without an interval is within the smallest gap that counts as a difference.
+ * Says whether a ratio has no interval and is closer to 1 than the smallest gap that counts as a difference.
  * @param {Comparison} comparison
  */
 export function isOpenAndSmall({ verdict, ratio, gapLeast }) {
   return verdict === 'indicative' && Math.abs(Number(ratio.median) - 1) < (gapLeast ?? GAP_LEAST)
 }
 
-/** Counts the repeats that have a ratio. @param {Comparison} comparison */
+/** Counts the repeats that have a ratio. @param {Comparison} comparison @returns {number} */
 export const countValues = ({ ratio }) => ratio.values.filter(value => value !== null).length
 
 /** Words in the reasons of comparisons, and those that reports print instead. @type {[RegExp, string][]} */
@@ -105,14 +106,20 @@ const REASONS = [
   [/\brounds\b/g, 'repeats'],
 ]
 
-/** Renders a reason of a comparison in the words of reports. @param {string} reason */
+/**
+ * Renders a reason of a comparison in the words of reports.
+ * @param {string} reason
+ * @returns {string}
+ */
 export function renderReason(reason) {
   return REASONS.reduce((text, [pattern, words]) => text.replace(pattern, words), reason)
 }
 
 /**
- * Renders `uses 57.4 % less CPU per request than`; from twice as much on, `has 2.4 × the CPU per request of`.
- * @param {Comparison} comparison
+ * Renders the predicate of a verdict: `uses 57.4 % less CPU per request than`; from twice as much on, `has 2.4 × the
+ * CPU per request of`.
+ * @param {Comparison} comparison with a ratio
+ * @returns {string} the words between the names of both proxies
  */
 function renderPredicate({ quantity, verdict, ratio, gapLeast }) {
   const about = verdict === 'indicative' ? 'about ' : ''
@@ -125,9 +132,10 @@ function renderPredicate({ quantity, verdict, ratio, gapLeast }) {
 }
 
 /**
- * Renders `75 % less`; from twice as much on, `2.4 × the`.
- * @param {Comparison} comparison
- * @param {number} digits
+ * Renders the gap of a pair: `75 % less`; from twice as much on, `2.4 × the`.
+ * @param {Comparison} comparison with a ratio
+ * @param {number} digits after the decimal point of the percentage
+ * @returns {string}
  */
 function renderGap({ ratio }, digits) {
   const median = Number(ratio.median)
@@ -136,8 +144,10 @@ function renderGap({ ratio }, digits) {
 }
 
 /**
- * Renders ` (95 % CI 56.8 to 57.9)`: in percent, or as multiples beside a multiple; without an interval, the number of repeats.
+ * Renders the interval of a verdict: ` (95 % CI 56.8 to 57.9)`, in percent, or as multiples beside a multiple;
+ * without an interval, the number of repeats.
  * @param {Comparison} comparison
+ * @returns {string} begins with a space
  */
 function renderSureness(comparison) {
   const { ratio, verdict, gapLeast } = comparison
@@ -151,10 +161,14 @@ function renderSureness(comparison) {
 }
 
 /**
- * Renders the label of a quantity in comparisons, such as `CPU per request`; its name if it has none.
- * @param {string} quantity
+ * Renders the label of a quantity in comparisons, such as `CPU per request`; its name if the table has no label.
+ * @param {string} quantity its name
+ * @returns {string}
  */
 export const renderQuantityLabel = quantity => QUANTITIES[quantity]?.compared?.label ?? quantity
 
-/** @param {Comparison} comparison */
+/**
+ * Renders the label of a comparison's quantity; that of memory is short.
+ * @param {Comparison} comparison
+ */
 const renderQuantityWord = ({ quantity }) => (quantity === MEMORY ? 'memory' : renderQuantityLabel(quantity))

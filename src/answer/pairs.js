@@ -12,11 +12,12 @@ import { MEMORY, renderPair } from './pair.js'
  */
 
 /**
- * Renders the verdicts on a quantity. One pair has a sentence with the gap, its interval and other quantities; several proxies
- * have one together; with points of an axis, there is one for each proxy against the first. A/A pairs, contrasts and single
- * sidecars are left out.
- * @param {{ comparisons: Comparison[], primary?: string, others?: string[] }} options primary: by default CPU per request; others:
- *   names of quantities, by default memory, which only the sentence of one pair has
+ * Renders the verdicts on a quantity. A single pair gets a sentence with the gap, its interval and further
+ * quantities; several proxies share one sentence; if an axis varies, each proxy gets one sentence against the first,
+ * for all points. A/A pairs, contrasts and single sidecars are left out.
+ * @param {{ comparisons: Comparison[], primary?: string, others?: string[] }} options primary: the quantity, by
+ *   default CPU per request; others: further quantities, by default memory, which only the sentence of a single pair
+ *   has
  * @returns {string[]} []: no two planes were compared in the primary quantity
  */
 export function renderPairs({ comparisons, primary = PRIMARY.name, others = [MEMORY] }) {
@@ -35,15 +36,16 @@ export function renderPairs({ comparisons, primary = PRIMARY.name, others = [MEM
 }
 
 /**
- * Renders at how many points of the axes one proxy has less of a quantity than another, and by how much; the points without a
- * difference, an interval or a verdict are counted, too.
+ * Renders at how many points of the axes one proxy has less of a quantity than another, and by how much. It also
+ * counts the points without a difference, an interval or a verdict.
  * @param {Comparison[]} comparisons of one pair, one for each point
+ * @returns {string} one sentence
  */
 function renderPoints(comparisons) {
   const [{ a, b, quantity }] = comparisons
   const listComparisonsWithVerdict = (/** @type {string} */ verdict) => comparisons.filter(c => c.verdict === verdict)
-  const renderGaps = (/** @type {Comparison[]} */ some) => {
-    const values = some.map(({ ratio }) => 100 * Math.abs(Number(ratio.median) - 1)).sort((x, y) => x - y)
+  const renderGaps = (/** @type {Comparison[]} */ subset) => {
+    const values = subset.map(({ ratio }) => 100 * Math.abs(Number(ratio.median) - 1)).sort((x, y) => x - y)
     const [least, most] = [values[0], values[values.length - 1]].map(value => value.toFixed(0))
     return `${least === most ? least : `${least} to ${most}`} %`
   }
@@ -58,25 +60,25 @@ function renderPoints(comparisons) {
     ['lower', 'less'],
     ['higher', 'more'],
   ].flatMap(([verdict, word]) => {
-    const some = listComparisonsWithVerdict(verdict)
-    return some.length > 0 ? [`${word} at ${some.length} (${renderGaps(some)})`] : []
+    const subset = listComparisonsWithVerdict(verdict)
+    return subset.length > 0 ? [`${word} at ${subset.length} (${renderGaps(subset)})`] : []
   })
-  const same = listComparisonsWithVerdict('no-difference-shown').length
+  const alikeCount = listComparisonsWithVerdict('no-difference-shown').length
   const open = listComparisonsWithVerdict('indicative').filter(({ ratio }) => ratio.median !== null)
   const ratios = open.map(({ ratio }) => Number(ratio.median)).sort((x, y) => x - y)
-  const lacks =
+  const withoutVerdict =
     comparisons.length -
     listComparisonsWithVerdict('lower').length -
     listComparisonsWithVerdict('higher').length -
-    same -
+    alikeCount -
     open.length
-  const parts = [
+  const allClauses = [
     ...clauses,
-    ...(same > 0 ? [`no difference at ${same}`] : []),
+    ...(alikeCount > 0 ? [`no difference at ${alikeCount}`] : []),
     ...(open.length > 0
       ? [`no interval yet at ${open.length} (${ratios[0].toFixed(2)} to ${ratios[ratios.length - 1].toFixed(2)} ×)`]
       : []),
-    ...(lacks > 0 ? [`no verdict at ${lacks}`] : []),
+    ...(withoutVerdict > 0 ? [`no verdict at ${withoutVerdict}`] : []),
   ]
-  return `${capitalise(label)} of ${a} against ${b} at ${renderNounCount(comparisons.length, 'point')}: ${parts.join(', ')}.`
+  return `${capitalise(label)} of ${a} against ${b} at ${renderNounCount(comparisons.length, 'point')}: ${allClauses.join(', ')}.`
 }

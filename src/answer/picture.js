@@ -42,16 +42,18 @@
  */
 
 /**
- * Joins the pictures whose rows are proxies into one, by the labels of the rows, with baselines last; a cell is null if its
- * picture lacks the proxy. The other pictures follow as they are.
+ * Joins the pictures whose rows are proxies into one, by the labels of their rows, baselines last. The other pictures
+ * follow unchanged.
  * @param {Picture[]} pictures
+ * @returns {Picture[]} in the joined picture, a cell is null if its original picture lacks the proxy
  */
 export function joinPictures(pictures) {
-  const [joined, others] = [true, false].map(is => pictures.filter(picture => (picture.isOfProxies ?? false) === is))
+  const joined = pictures.filter(({ isOfProxies }) => isOfProxies)
+  const others = pictures.filter(({ isOfProxies }) => !isOfProxies)
   if (joined.length === 0) return others
   const rows = new Map(joined.flatMap(picture => picture.rows.map(row => [row.label, row])))
   const sorted = [...rows.values()].toSorted((a, b) => Number(a.isBaseline ?? false) - Number(b.isBaseline ?? false))
-  const whole = {
+  const joinedPicture = {
     isOfProxies: true,
     columns: joined.flatMap(({ columns }) => columns),
     rows: sorted.map(row => ({
@@ -61,13 +63,13 @@ export function joinPictures(pictures) {
       }),
     })),
   }
-  return [whole, ...others]
+  return [joinedPicture, ...others]
 }
 
 /**
- * Leaves out columns and rows whose cells are all null.
+ * Removes the columns and rows whose cells are all null.
  * @param {Picture} picture
- * @returns {Picture}
+ * @returns {Picture} a new picture; without rows, if no cell has a value
  */
 export function dropEmptyCells({ columns, rows, ...picture }) {
   const isFilled = (/** @type {unknown} */ _, /** @type {number} */ i) => rows.some(({ cells }) => cells[i] !== null)
@@ -81,9 +83,10 @@ export function dropEmptyCells({ columns, rows, ...picture }) {
 }
 
 /**
- * Lists the columns that share a group's heading, or have none: from the first to before `to`.
+ * Groups neighbouring columns that share a group's heading; a column without a group is a span of its own.
  * @param {Picture['columns']} columns
- * @returns {{ group: string, from: number, to: number }[]}
+ * @returns {{ group: string, from: number, to: number }[]} group: empty: none; from: index of the first column; to:
+ *   index after the last
  */
 export function listSpans(columns) {
   const groups = columns.map(({ group = '' }) => group)

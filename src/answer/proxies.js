@@ -30,12 +30,13 @@ const TIMES = ['p50', 'p90', 'p95', 'p99', 'p999']
  */
 
 /**
- * Draws the quantities of proxies, without A/A arms, arms without a completed trial, and quantities that mean nothing under the load.
+ * Draws the quantities of proxies. A/A arms, arms without a completed trial, and quantities that mean nothing under
+ * the load are left out.
  * @param {ProxyOptions} options
- * @returns {Picture[]} one; []: no arm has a value
+ * @returns {Picture[]} one picture; []: no arm has a value
  */
-export function drawProxies({ arms: all, comparisons, quantities, primary = PRIMARY.name, columns = [] }) {
-  const arms = all.filter(arm => arm.repeatOf === null && arm.trials.completed > 0)
+export function drawProxies({ arms: allArms, comparisons, quantities, primary = PRIMARY.name, columns = [] }) {
+  const arms = allArms.filter(arm => arm.repeatOf === null && arm.trials.completed > 0)
   const names = quantities.filter(name => arms.some(arm => isInformative(arm, name)))
   const pairs = comparisons.filter(c => c.quantity === primary && c.service === null && !c.isControl)
   const picture = hasPoints(arms)
@@ -45,8 +46,8 @@ export function drawProxies({ arms: all, comparisons, quantities, primary = PRIM
 }
 
 /**
- * Says whether arms differ in more than their proxies. A proxy may differ from others in an axis that it has no choice of: `none`
- * has no workers, and Linkerd's proxy one.
+ * Says whether arms differ in more than their proxies. An axis in which a proxy has no choice does not count: `none`
+ * has no workers, and Linkerd's proxy has one.
  * @param {SummaryArm[]} arms without A/A arms
  */
 export function hasPoints(arms) {
@@ -56,21 +57,22 @@ export function hasPoints(arms) {
 /**
  * Says whether an arm has a value of a quantity that means something under its load.
  * @param {SummaryArm} arm
- * @param {string} name
+ * @param {string} name of the quantity
  */
 function isInformative(arm, name) {
   if (arm.load.kind === 'closed' && TIMES.includes(name)) return false
-  // The rate of a proxy in its own turns says nothing of what it delivers.
+  // The rate in a proxy's own turns does not show its throughput.
   if (arm.load.kind === 'interleaved' && name === 'throughput') return false
   return findQuantity(arm, name).median !== null
 }
 
 /**
- * Draws a row for each proxy. With three proxies or more, a column of ratios to the first follows that of the primary quantity.
+ * Draws a row for each proxy. With three proxies or more, a column of ratios to the first one follows the primary
+ * quantity.
  * @param {SummaryArm[]} arms
  * @param {Comparison[]} pairs of the primary quantity
  * @param {{ names: string[], primary: string, further: NonNullable<ProxyOptions['columns']> }} options names: of
- * quantities
+ *   quantities; further: columns after those of the quantities
  * @returns {Picture}
  */
 function drawRows(arms, pairs, { names, primary, further }) {
@@ -90,25 +92,25 @@ function drawRows(arms, pairs, { names, primary, further }) {
     },
     ...(name === primary && isMany ? [{ column: { heading: `against ${against[0].a}` }, cellOf: renderArmRatio }] : []),
   ])
-  const whole = [...columns, ...further]
+  const allColumns = [...columns, ...further]
   return dropEmptyCells({
     isOfProxies: true,
-    columns: whole.map(({ column }) => column),
+    columns: allColumns.map(({ column }) => column),
     rows: arms.map(arm => ({
       label: renderArmName(arm),
       ...(!arm.hasSidecars && { isBaseline: /** @type {const} */ (true) }),
-      cells: whole.map(({ cellOf }) => cellOf(arm)),
+      cells: allColumns.map(({ cellOf }) => cellOf(arm)),
     })),
   })
 }
 
 /**
- * Draws a row for each point of the axes that vary, with a column for each quantity and proxy; two proxies have their ratio, too.
- * Quantities for which six columns have no room are left out.
+ * Draws a row for each point of the axes that vary, with a column for each quantity and proxy. Two proxies get a
+ * column with their ratio, too. Quantities beyond COLUMNS_MOST columns are left out.
  * @param {SummaryArm[]} arms
- * @param {Comparison[]} pairs
- * @param {string[]} names
- * @param {AxisName[]} varied
+ * @param {Comparison[]} pairs of the primary quantity
+ * @param {string[]} names of quantities
+ * @param {AxisName[]} varied the axes that vary
  * @returns {Picture}
  */
 function drawPoints(arms, pairs, names, varied) {
@@ -126,13 +128,13 @@ function drawPoints(arms, pairs, names, varied) {
       (ofProxy.length === 1 && !ofProxy[0].hasSidecars ? ofProxy[0] : null)
     )
   }
-  const cells = columns.flatMap((name, i) => [
+  const drawnColumns = columns.flatMap((name, i) => [
     ...proxies.map(proxy => ({
       column: { group: renderHeading(name), heading: proxy },
       cellOf: (/** @type {SummaryArm[]} */ point) => {
         const arm = findArm(proxy, point)
         const cell = arm && renderQuantity(arm, name)
-        const change = arm && i === 0 ? findChange(arm, pairs) : ''
+        const change = arm && i === 0 ? renderArmChange(arm, pairs) : ''
         return cell && change ? { ...cell, text: `${cell.text} ${change}` } : cell
       },
     })),
@@ -155,20 +157,21 @@ function drawPoints(arms, pairs, names, varied) {
       : []),
   ])
   return dropEmptyCells({
-    columns: cells.map(({ column }) => column),
+    columns: drawnColumns.map(({ column }) => column),
     rows: points.map(point => ({
       label: renderAxes(point[0], varied),
-      cells: cells.map(({ cellOf }) => cellOf(point)),
+      cells: drawnColumns.map(({ cellOf }) => cellOf(point)),
     })),
   })
 }
 
 /**
- * Renders the change of an arm against the first value of a contrast, such as `+35 %`; empty: it is in none.
+ * Renders the change of an arm against the first value of a contrast, such as `+35 %`.
  * @param {SummaryArm} arm
- * @param {Comparison[]} pairs
+ * @param {Comparison[]} pairs of the primary quantity
+ * @returns {string} empty: the arm is in no contrast
  */
-function findChange(arm, pairs) {
+function renderArmChange(arm, pairs) {
   const comparison = pairs.find(
     ({ contrast, ...c }) =>
       contrast !== null &&
@@ -179,8 +182,9 @@ function findChange(arm, pairs) {
 }
 
 /**
- * Names a quantity as the heading of a column, without a unit that stands behind each value.
+ * Renders the heading of a quantity's column, without a unit that stands behind each value.
  * @param {string} name of a quantity
+ * @returns {string}
  */
 export function renderHeading(name) {
   const { label, unit } = QUANTITIES[name]
@@ -189,10 +193,11 @@ export function renderHeading(name) {
 }
 
 /**
- * Renders the median of a quantity with its unit; value, low and high are in that unit.
+ * Renders the median of a quantity with its unit, as a cell.
  * @param {SummaryArm} arm
  * @param {string} name of a quantity
- * @returns {Cell | null} null: no value, or none that means something under the load
+ * @returns {Cell | null} value, low and high: in the unit of the text; null: the arm has no value, or none that means
+ *   something under its load
  */
 export function renderQuantity(arm, name) {
   if (!isInformative(arm, name)) return null
@@ -211,7 +216,7 @@ export function renderQuantity(arm, name) {
 }
 
 /**
- * Says whether an experiment names other quantities than the default ones, or the same in another order.
+ * Says whether an experiment chooses its quantities: others than the default ones, or the same in another order.
  * @param {Pick<Summary, 'shows'>} summary
  */
 export function hasChosenQuantities({ shows: { quantities } }) {

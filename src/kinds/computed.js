@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { parseDocument } from '../records/records.js'
-import { answerOfBalance, createBalanceDocument, renderBalanceCsv, renderBalanceText } from './balance/document.js'
+import { answerBalance, createBalanceDocument, renderBalanceCsv, renderBalanceText } from './balance/document.js'
 import { readBalance, writeBalance } from './balance/records.js'
 import { renderBalanceTrial, runBalance, summariseBalance } from './balance/trials.js'
 
@@ -16,7 +16,7 @@ export const COMPUTED = {
     read: readBalance,
     summarise: summariseBalance,
     renderTrialName: renderBalanceTrial,
-    answer: answerOfBalance,
+    answer: answerBalance,
     renderText: renderBalanceText,
     renderCsv: renderBalanceCsv,
     createDocument: createBalanceDocument,
@@ -24,8 +24,9 @@ export const COMPUTED = {
 }
 
 /**
- * Finds the kind of a computed run; undefined: the folder holds another run, none, or a manifest that cannot be read.
- * @param {string} folder
+ * Finds the kind of a computed run.
+ * @param {string} folder of a run
+ * @returns {ComputedKind | undefined} undefined: the folder contains a measured run, none, or an unreadable manifest
  */
 export function findComputedKind(folder) {
   const file = path.join(folder, 'manifest.json')

@@ -21,14 +21,15 @@ import { search } from './search/index.js'
 /** @type {Record<TrialKind, KindOfTrials>} */
 export const KINDS = { cost, capacity, search, rollout, growth }
 
+/** The names of all kinds of trials. */
 export const KIND_NAMES = /** @type {TrialKind[]} */ (Object.keys(KINDS))
 
 /** Fields of an experiment file that one kind alone reads. */
 export const KIND_FIELDS = { ...search.fields, ...growth.fields, ...rollout.fields }
 
 /**
- * Lists the kinds of an experiment's trials, in the order in which they run: one special kind alone, else those of `measure`, else
- * `capacity`.
+ * Lists the kinds of an experiment's trials, in the order in which they run: a special kind alone, else those of
+ * `measure`, else `capacity`.
  * @param {Asking & { measure: ('cost' | 'capacity')[] | null }} experiment
  * @returns {TrialKind[]}
  */

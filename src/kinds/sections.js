@@ -13,7 +13,7 @@ import { KINDS } from './registry.js'
  * @property {Summary} summary of the run, with its conditions
  * @property {SummaryArm[]} measured the arms of the result with at least one completed trial
  * @property {boolean} isAlone the run measured nothing of another kind
- * @property {Place} [place] where sidecars run, if that was asked for
+ * @property {Place} [place] the nodes that sidecars will run on, if options name them
  */
 /**
  * @typedef {object} Place
@@ -26,7 +26,7 @@ import { KINDS } from './registry.js'
  * @typedef {object} Drawn
  * @property {OfKind} result
  * @property {Summary} summary
- * @property {SummaryArm[]} arms of all kinds that were tried
+ * @property {SummaryArm[]} arms of all kinds with a trial
  * @property {TrialRecord[]} records
  * @property {ColourFor} colourFor
  */
@@ -75,6 +75,7 @@ const SECTIONS = new Map(
 /**
  * Finds the sections of a kind.
  * @param {{ kind: string }} of an arm, a comparison or a result
+ * @returns {Sections}
  * @throws {BenchError} if this version of the kit has no such kind
  */
 export function findSections({ kind }) {
@@ -107,7 +108,7 @@ export function listResults({ results }) {
 }
 
 /**
- * Says whether any kind of a summary has rounds, or windows.
+ * Says whether any result of a summary has rounds, or windows.
  * @param {Summary} summary
  * @param {'hasRounds' | 'hasWindows'} name
  */
@@ -115,7 +116,7 @@ export function hasAny(summary, name) {
   return listResults(summary).some(({ sections }) => sections[name] !== false)
 }
 
-/** Renders the findings of all results, as lines. @param {Summary} summary */
+/** Renders the findings of all results. @param {Summary} summary @returns {string[]} lines; []: there are none */
 export function renderFindings(summary) {
   return listResults(summary).flatMap(({ sections, result }) => sections.findings?.(result, summary) ?? [])
 }

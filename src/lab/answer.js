@@ -9,18 +9,18 @@ import { formatChange, formatCount, formatDifference } from './text.js'
 /** @import { Answer } from '../report/answer/answer.js' */
 
 const FUNCTIONS_MOST = 3
-const DEAREST_MOST = 4
+const PARTS_MOST = 4
 const NOUNS = { instructions: 'instructions', cpu: 'ns of CPU' }
 
 /**
- * Makes the answer: both sides by sidecar and where they differ, or, of one side alone (isAlone), where its cost is. CPU time is
- * shown if it was sampled, else instructions.
- * @param {LabResults & { conditions?: string[] }} options conditions: of the requests that were counted
+ * Creates the answer of a count: both sides of each sidecar and where they differ; of one side alone (isAlone), where
+ * its cost is. It shows CPU time if that was sampled, else instructions.
+ * @param {LabResults & { conditions?: string[] }} options conditions: of the counted requests, as words
  * @returns {Answer}
  */
-export function createLabAnswer({ rows: all, breakdowns, labels, conditions = [], isAlone = false }) {
-  const quantity = all.some(row => row.quantity === 'cpu') ? 'cpu' : 'instructions'
-  const rows = all.filter(row => row.quantity === quantity)
+export function createLabAnswer({ rows: allRows, breakdowns, labels, conditions = [], isAlone = false }) {
+  const quantity = allRows.some(row => row.quantity === 'cpu') ? 'cpu' : 'instructions'
+  const rows = allRows.filter(row => row.quantity === quantity)
   const noun = NOUNS[quantity]
   const links = [...new Set(rows.map(({ link }) => link))]
   const renderSidecarName = (/** @type {Row | Breakdown} */ { link, service }) =>
@@ -52,7 +52,7 @@ export function createLabAnswer({ rows: all, breakdowns, labels, conditions = []
       },
     ],
     verdicts: isAlone
-      ? breakdowns.flatMap(breakdown => renderDearestParts(breakdown, renderSidecarName(breakdown)))
+      ? breakdowns.flatMap(breakdown => renderCostliestParts(breakdown, renderSidecarName(breakdown)))
       : [
           renderVerdict(rows, quantity),
           ...breakdowns.flatMap(breakdown =>
@@ -66,9 +66,10 @@ export function createLabAnswer({ rows: all, breakdowns, labels, conditions = []
 }
 
 /**
- * Renders the range of the sidecars' changes; `No difference` only if none is above its noise.
- * @param {Row[]} rows
+ * Renders the range in which the sidecars changed. It says `No difference` only if no change is above its noise.
+ * @param {Row[]} rows of the quantity, one for each sidecar
  * @param {keyof typeof NOUNS} quantity
+ * @returns {string} a sentence
  */
 function renderVerdict(rows, quantity) {
   if (rows.length === 0) return `Nothing was counted: no sidecar is on both sides (${DEFINITIONS[quantity]}).`
@@ -83,12 +84,13 @@ function renderVerdict(rows, quantity) {
   return `A request takes ${range} % ${most > 0 ? 'more' : 'less'} ${NOUNS[quantity]} than before.`
 }
 
-/** Says whether the two sides differ by no more than two counts of one side do. @param {Row} row */
+/** Says whether both sides differ by no more than two counts of one side. @param {Row} row */
 const isWithinNoise = ({ ratio, spread }) => Math.abs(ratio - 1) <= spread
 
 /**
- * Says whether the cost of a sidecar changed. If it did not, changes of its functions are chance.
- * @param {Breakdown} breakdown
+ * Says whether the cost of a sidecar changed by more than its noise. If it did not, changes of its functions are
+ * chance.
+ * @param {Breakdown} breakdown of the sidecar
  * @param {Row[]} rows
  */
 function hasChanged({ link, service }, rows) {
@@ -96,21 +98,25 @@ function hasChanged({ link, service }, rows) {
 }
 
 /**
- * Renders the dearest purposes and filters of a request in one sidecar, as shares, DEAREST_MOST of each; []: nothing was counted.
+ * Renders the most expensive purposes and filters of a request in one sidecar, as shares.
  * @param {Breakdown} breakdown
- * @param {string} name
+ * @param {string} name of the sidecar
+ * @returns {string[]} a sentence, with PARTS_MOST of each; []: nothing was counted
  */
-function renderDearestParts({ groups, filters }, name) {
-  const all = groups.reduce((sum, part) => sum + part.new, 0)
+function renderCostliestParts({ groups, filters }, name) {
+  const total = groups.reduce((sum, part) => sum + part.new, 0)
   const list = (/** @type {Breakdown['groups']} */ parts) =>
-    parts.slice(0, DEAREST_MOST).map(part => `${part.name} ${Math.round((100 * part.new) / all)} %`)
-  return all === 0 ? [] : [`Most of it in ${name}: ${list(groups).join(', ')}. By filter: ${list(filters).join(', ')}.`]
+    parts.slice(0, PARTS_MOST).map(part => `${part.name} ${Math.round((100 * part.new) / total)} %`)
+  return total === 0
+    ? []
+    : [`Most of it in ${name}: ${list(groups).join(', ')}. By filter: ${list(filters).join(', ')}.`]
 }
 
 /**
- * Renders the functions that changed most in a sidecar, by half a unit at least, FUNCTIONS_MOST at most; []: none did.
+ * Renders the functions that changed most in a sidecar, each by at least half a unit.
  * @param {Breakdown} breakdown
- * @param {string} name
+ * @param {string} name of the sidecar
+ * @returns {string[]} a sentence with at most FUNCTIONS_MOST; []: none changed
  */
 function renderMostChanged({ functions }, name) {
   const changed = functions

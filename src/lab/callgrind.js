@@ -14,15 +14,23 @@ const ANSWER_SECONDS = 60
 // vgdb waits this long before it interrupts the system call in which an idle sidecar waits; its default is 100 ms.
 const INTERRUPT_MS = 1
 
-/** @param {string} folder of the process */
+/**
+ * Locates the file that callgrind writes for a process.
+ * @param {string} folder of the process
+ */
 const locateProfile = folder => path.join(folder, 'callgrind.out')
-/** @param {string} folder of the process */
+/**
+ * Renders the option for the channel between vgdb and callgrind.
+ * @param {string} folder of the process
+ */
 const renderChannelOption = folder => `--vgdb-prefix=${path.join(folder, 'vgdb')}`
 
 /**
- * Changes the command of a process to run it under callgrind, which counts nothing until it is told to: counting the start takes long.
+ * Changes the command of a process so that it runs under callgrind. Counting is off at first: counting the start
+ * takes long.
  * @param {ProcessSpec} spec
- * @param {{ valgrind: Tool, callers: number }} options callers: calls of a function are counted apart by so many callers
+ * @param {{ valgrind: Tool, callers: number }} options callers: the number of callers by which calls of a function
+ *   are counted apart
  * @returns {ProcessSpec}
  */
 export function runUnderCallgrind(spec, { valgrind, callers }) {
@@ -43,16 +51,19 @@ export function runUnderCallgrind(spec, { valgrind, callers }) {
 }
 
 /**
- * Makes the counter of a process. Its methods throw BenchError if callgrind does not answer, and the signal's reason.
+ * Creates the counter of a process.
  * @param {object} options
  * @param {string} options.folder of the process
  * @param {Tool} options.valgrind
- * @param {string[]} options.enter words before the command of vgdb, by which the user of the process runs it: callgrind answers no other
+ * @param {string[]} options.enter argv before the command of vgdb, to run it as the user of the process: callgrind
+ *   answers no other user
  * @param {AbortSignal} options.signal
+ * @returns start: begins to count; forget: resets the counts; take: reads the counts since the last time. They throw
+ *   BenchError if callgrind does not answer, and the signal's reason
  */
 export function createCounter({ folder, valgrind, enter, signal }) {
   let parts = 0
-  const ask = async (/** @type {string[]} */ words) => {
+  const sendCommand = async (/** @type {string[]} */ words) => {
     const vgdb = path.join(path.dirname(valgrind.path), 'vgdb')
     const timeout = ANSWER_SECONDS * 1000
     const [program, ...argv] = [
@@ -69,16 +80,16 @@ export function createCounter({ folder, valgrind, enter, signal }) {
     })
   }
   return {
-    start: () => ask(['instrumentation', 'on']),
-    /** Drops the counts so far. */
-    forget: () => ask(['zero']),
+    start: () => sendCommand(['instrumentation', 'on']),
+    /** Resets the counts. */
+    forget: () => sendCommand(['zero']),
     /**
      * Takes the counts since the last time.
      * @returns {Promise<ReturnType<typeof parseProfile>>}
      * @throws {BenchError} if callgrind wrote none
      */
     async take() {
-      await ask(['dump'])
+      await sendCommand(['dump'])
       const file = `${locateProfile(folder)}.${++parts}`
       const text = await readFile(file, 'utf8').catch(error => {
         throw new BenchError(`callgrind wrote no profile: ${error.message}`, { cause: error })

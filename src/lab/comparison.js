@@ -37,9 +37,9 @@ const GONE_SHARE = { counted: 0.001, sampled: 0.01 }
  */
 
 /**
- * Compares each quantity that both sides have. A quantity of one side alone, or that is 0, is left out.
+ * Compares each quantity that both sides have. A quantity that is missing or 0 on one side is left out.
  * @param {Sides} counts of the same links
- * @returns {Row[]}
+ * @returns {Row[]} []: the sides have nothing in common
  */
 export function compareCounts(counts) {
   const quantities = /** @type {Row['quantity'][]} */ (Object.keys(DEFINITIONS))
@@ -56,16 +56,18 @@ export function compareCounts(counts) {
 /**
  * Breaks the cost of each sidecar of both sides down by group, filter and function.
  * @param {Sides} counts
- * @param {{ functions: number }} options how many functions that changed most it has, beside those that are gone
+ * @param {{ functions: number }} options functions: the number of listed functions, those that changed most first;
+ *   functions that are gone come on top
+ * @returns {Breakdown[]}
  */
 export function breakDown(counts, { functions }) {
   return pairSidecars(counts).map(([old, next]) => {
     const compareCostsBy = (/** @type {typeof findStackGroup} */ chooseGroup) =>
       joinCosts(sumCostsBy(old.stacks, chooseGroup), sumCostsBy(next.stacks, chooseGroup)).sort((a, b) => b.new - a.new)
     const inclusive = sumInclusive(next.stacks)
-    const least = old.samples === undefined ? GONE_SHARE.counted : GONE_SHARE.sampled
-    const all = sumSelf(old.stacks)
-    const isGone = (/** @type {Part} */ part) => part.new === 0 && part.old >= least * all
+    const goneShare = old.samples === undefined ? GONE_SHARE.counted : GONE_SHARE.sampled
+    const oldTotal = sumSelf(old.stacks)
+    const isGone = (/** @type {Part} */ part) => part.new === 0 && part.old >= goneShare * oldTotal
     const computeChange = (/** @type {Part} */ part) => Math.abs(part.new - part.old)
     const changed = compareCostsBy(({ frames }) => frames[0]).sort((a, b) => computeChange(b) - computeChange(a))
     return {
@@ -82,13 +84,17 @@ export function breakDown(counts, { functions }) {
   })
 }
 
-/** @param {Costs} costs */
+/**
+ * Indexes the system calls of a request by name.
+ * @param {Costs} costs
+ * @returns {Map<string, number>} empty: none were counted
+ */
 function indexCalls({ kinds = [] }) {
   return new Map(kinds.map(({ name, calls }) => [name, calls]))
 }
 
 /**
- * Joins costs by name; a name that one side lacks costs 0 there.
+ * Joins costs of both sides by name. A name that one side lacks costs 0 there.
  * @param {Map<string, number>} old
  * @param {Map<string, number>} next
  * @returns {Part[]}
@@ -99,9 +105,9 @@ function joinCosts(old, next) {
 }
 
 /**
- * Pairs the sidecars that both sides have, old first.
+ * Pairs the sidecars that both sides have.
  * @param {Sides} counts
- * @returns {[Costs, Costs][]}
+ * @returns {[Costs, Costs][]} old, new
  */
 function pairSidecars(counts) {
   return counts.new.flatMap(next => {

@@ -22,7 +22,7 @@ import { createCallCounter, PURPOSES, runUnderStrace, sumCalls } from './strace.
  * @import { Kinds } from './strace.js'
  */
 
-// Pools and caches fill in this share of the requests.
+// Pools and caches fill during this share of the requests.
 const WARM_UP_SHARE = 0.25
 // Under callgrind a request takes 50 times as long.
 const ANSWER_SECONDS = 120
@@ -61,33 +61,34 @@ const BURSTS = [3, 6]
 
 /**
  * Counts the instructions of the sidecars of an arm under callgrind.
- * @param {Counted & { valgrind: Tool, callers: number, hasHandshakes: boolean }} options callers: how many callers tell calls of a
- *   function apart; hasHandshakes: new mTLS connections are counted, too
+ * @param {Counted & { valgrind: Tool, callers: number, hasHandshakes: boolean }} options callers: the number of
+ *   callers by which calls of a function are counted apart; hasHandshakes: new mTLS connections are counted, too
  * @returns {Promise<SidecarCount[]>}
  * @throws {BenchError} if the application does not answer a request, or callgrind fails
  */
 export async function countInstructions({ valgrind, callers, hasHandshakes, ...options }) {
   const { arm, requests } = options
-  const under = createCallgrindOptions({ valgrind, ...options }, { callers })
-  const { sidecars, bursts } = await countSidecars({ ...options, ...under, hasBursts: hasHandshakes })
+  const counterOptions = createCallgrindOptions({ valgrind, ...options }, { callers })
+  const { sidecars, bursts } = await countSidecars({ ...options, ...counterOptions, hasBursts: hasHandshakes })
   return sidecars.map(({ service, halves }, i) => {
-    const instructions = toCount(halves.map(({ total }) => total / (requests / 2)))
+    const instructions = createCount(halves.map(({ total }) => total / (requests / 2)))
     const totals = bursts.map(({ taken, ...burst }) => ({ ...burst, total: taken[i].total }))
     const stacks = joinStacks(halves.flatMap(half => half.stacks))
     return {
       link: arm.link,
       service,
       instructions,
-      handshake: findHandshake(totals, instructions.value),
+      handshake: computeHandshake(totals, instructions.value),
       stacks: stacks.map(stack => ({ ...stack, self: stack.self / requests })),
     }
   })
 }
 
 /**
- * Counts the system calls of the sidecars of an arm under strace. `kinds` of a sidecar has the calls of a request by name.
+ * Counts the system calls of the sidecars of an arm under strace.
  * @param {Counted & { strace: Tool }} options
- * @throws {BenchError} if a request is not answered by the application
+ * @returns of each sidecar: calls, wakeUps, bytes: of a request; kinds: its system calls by name
+ * @throws {BenchError} if the application does not answer a request
  */
 export async function countCalls({ strace, ...options }) {
   const { arm, requests } = options
@@ -98,7 +99,7 @@ export async function countCalls({ strace, ...options }) {
   })
   return sidecars.map(({ service, halves }) => {
     const countEach = (/** @type {(half: Kinds) => number} */ sum) =>
-      toCount(halves.map(half => sum(half) / (requests / 2)))
+      createCount(halves.map(half => sum(half) / (requests / 2)))
     const names = new Set(halves.flatMap(half => [...half.keys()]))
     const kinds = [...names].map(name => ({ name, calls: countEach(half => half.get(name)?.calls ?? 0).value }))
     return {
@@ -113,11 +114,13 @@ export async function countCalls({ strace, ...options }) {
 }
 
 /**
- * Starts the services of an arm, each sidecar under a counter, and counts while requests come. It returns, of each sidecar, the counts
- * of each half of the requests, and the bursts, of which there are none without `hasBursts`.
+ * Starts the services of an arm, each sidecar under a counter, and counts while requests come.
  * @template {object} Taken
- * @param {Counted & { hasBursts?: boolean, change: (spec: ProcessSpec) => ProcessSpec,
- *   createCounter: (spec: ProcessSpec) => Counter<Taken> }} options
+ * @param {Counted & { hasBursts?: boolean, change: (spec: ProcessSpec) => ProcessSpec, createCounter: (spec:
+ *   ProcessSpec) => Counter<Taken> }} options hasBursts: requests are sent at once, too; change: changes the command
+ *   of a sidecar; createCounter: creates its counter
+ * @returns sidecars: of each, the counts of each half of the requests; bursts: []: without `hasBursts`
+ * @throws {BenchError} if the application does not answer a request, or a counter fails
  */
 async function countSidecars({ testbed, requests, hasBursts = false, change, createCounter, ...options }) {
   const services = await startServices({ testbed: withSidecars(testbed, change), ...options })
@@ -126,7 +129,7 @@ async function countSidecars({ testbed, requests, hasBursts = false, change, cre
     const specs = deployment.processes.map(({ spec }) => spec).filter(({ role }) => role === 'sidecar')
     const counters = specs.map(createCounter)
     const take = () => Promise.all(counters.map(counter => counter.take()))
-    const ask = createAsk({ testbed, ...options, ...services, timeoutSeconds: ANSWER_SECONDS })
+    const ask = createRequestSender({ testbed, ...options, ...services, timeoutSeconds: ANSWER_SECONDS })
     await Promise.all(counters.map(counter => counter.start()))
     await ask(Math.ceil(requests * WARM_UP_SHARE), 1)
     await Promise.all(counters.map(counter => counter.forget()))
@@ -145,57 +148,61 @@ async function countSidecars({ testbed, requests, hasBursts = false, change, cre
 }
 
 /**
- * Counts while requests that are sent at once make new connections between the sidecars. Of each burst it returns the number of
- * requests and new connections, and what was taken, by sidecar.
+ * Counts while requests that are sent at once open new connections between the sidecars.
  * @template Taken
- * @param {{ endpoints: import('../model/types.ts').Endpoint[], ask: ReturnType<typeof createAsk>, take: () => Promise<Taken[]> }} options
+ * @param {{ endpoints: import('../model/types.ts').Endpoint[], ask: ReturnType<typeof createRequestSender>, take: () =>
+ *   Promise<Taken[]> }} options endpoints: the inbound ones of the sidecars; ask: sends requests; take: reads the
+ *   counts of all sidecars
+ * @returns of each burst: requests, connections: their numbers; taken: the counts by sidecar
  */
 async function countBursts({ endpoints, ask, take }) {
-  const list = () => endpoints.flatMap(listPeers)
+  const listConnections = () => endpoints.flatMap(listPeers)
   const bursts = []
   for (const requests of BURSTS) {
-    const before = list()
+    const earlierConnections = listConnections()
     await ask(requests, requests)
     // Compare the connections, and not their number: some old ones may have closed meanwhile.
-    const connections = list().filter(peer => !before.includes(peer)).length
+    const connections = listConnections().filter(peer => !earlierConnections.includes(peer)).length
     bursts.push({ requests, connections, taken: await take() })
   }
   return bursts
 }
 
 /**
- * Finds the instructions of a new connection; null if fewer than two bursts made one.
+ * Computes the instructions of a new connection.
  * @param {{ requests: number, connections: number, total: number }[]} bursts total: instructions of one sidecar
- * @param {number} perRequest instructions
+ * @param {number} perRequest instructions of a request
+ * @returns {Count | null} null: fewer than two bursts opened one
  */
-export function findHandshake(bursts, perRequest) {
-  const made = bursts.filter(({ connections }) => connections > 0)
-  // One count alone does not say how far two are apart.
-  if (made.length < 2) return null
-  return toCount(made.map(({ requests, connections, total }) => (total - requests * perRequest) / connections))
+export function computeHandshake(bursts, perRequest) {
+  const opening = bursts.filter(({ connections }) => connections > 0)
+  // One count alone does not show how much counts vary.
+  if (opening.length < 2) return null
+  return createCount(opening.map(({ requests, connections, total }) => (total - requests * perRequest) / connections))
 }
 
 /**
- * Makes a count, whose value is the mean.
- * @param {number[]} counts
- * @returns {Count}
+ * Creates a count from its parts.
+ * @param {number[]} counts at least one
+ * @returns {Count} value: the mean
  */
-export function toCount(counts) {
+export function createCount(counts) {
   return { value: counts.reduce((sum, count) => sum + count, 0) / counts.length, counts }
 }
 
 /**
- * Computes the distance of the lowest and the highest count, as a share of the mean.
+ * Computes the distance between the lowest and the highest count.
  * @param {Count} count
+ * @returns {number} a fraction of the mean
  */
 export function computeSpread({ value, counts }) {
   return (Math.max(...counts) - Math.min(...counts)) / value
 }
 
 /**
- * Copies a testbed, in which planes make changed sidecars.
+ * Copies a testbed, and changes the sidecars that its planes create.
  * @param {Testbed} testbed
- * @param {(spec: ProcessSpec) => ProcessSpec} change of a sidecar
+ * @param {(spec: ProcessSpec) => ProcessSpec} change changes the process of a sidecar
  * @returns {Testbed}
  */
 export function withSidecars(testbed, change) {
@@ -209,27 +216,31 @@ export function withSidecars(testbed, change) {
 }
 
 /**
- * Makes the options of `countSidecars` for callgrind.
+ * Creates the options of `countSidecars` for callgrind.
  * @param {Pick<Counted, 'arm' | 'signal'> & { valgrind: Tool }} options
- * @param {{ callers: number }} how
+ * @param {{ callers: number }} counting callers: the number of callers by which calls of a function are counted apart
+ * @returns {{ change: (spec: ProcessSpec) => ProcessSpec, createCounter: (spec: ProcessSpec) => ReturnType<typeof
+ *   createCounter> }}
  */
-function createCallgrindOptions({ valgrind, arm, signal }, how) {
-  // callgrind answers the user that runs the sidecars, and nobody else.
+function createCallgrindOptions({ valgrind, arm, signal }, counting) {
+  // callgrind answers only the user that runs the sidecars.
   const enter = arm.conditions.interception === undefined ? [] : AS_SIDECAR
   return {
-    change: (/** @type {ProcessSpec} */ spec) => runUnderCallgrind(spec, { valgrind, ...how }),
+    change: (/** @type {ProcessSpec} */ spec) => runUnderCallgrind(spec, { valgrind, ...counting }),
     createCounter: (/** @type {ProcessSpec} */ { folder }) => createCounter({ folder, valgrind, enter, signal }),
   }
 }
 
 /**
- * Makes a function that sends requests through started services, `atOnce` at a time.
- * @param {{ testbed: Testbed, arm: Arm, timeoutSeconds: number, signal: AbortSignal } & Pick<Started, 'entry' | 'deployment'>} options
- *   timeoutSeconds: that of each answer
- * @returns {(requests: number, atOnce: number, place?: { before?: number, total?: number }) => Promise<void>} it throws BenchError for
- *   a request that the application did not answer, with its number and what the sidecars logged last
+ * Creates a function that sends requests through started services.
+ * @param {{ testbed: Testbed, arm: Arm, timeoutSeconds: number, signal: AbortSignal } & Pick<Started, 'entry' |
+ *   'deployment'>} options timeoutSeconds: of each answer
+ * @returns {(requests: number, atOnce: number, place?: { before?: number, total?: number }) => Promise<void>} atOnce:
+ *   the number of concurrent requests; place: for errors, the number of requests before these, and of all. It throws
+ *   BenchError for a request that the application did not answer, with its number and the last lines that the
+ *   sidecars logged
  */
-export function createAsk({ testbed, arm, entry, deployment, timeoutSeconds, signal }) {
+export function createRequestSender({ testbed, arm, entry, deployment, timeoutSeconds, signal }) {
   const { urls, host, request: pipelineRequest } = entry
   const { target } = testbed.site
   const { protocol, hostname: address, port, pathname, search } = new URL(urls[0])
@@ -237,7 +248,7 @@ export function createAsk({ testbed, arm, entry, deployment, timeoutSeconds, sig
   const { requests, payloadBytes = 0 } = arm.load
   const { method, path, requestBytes, requestHeaderBytes, responseBytes } =
     requests?.[0] ?? createRequestKind({}, payloadBytes)
-  const usual = { host, method, path, headers: renderHeaders(requestHeaderBytes), body: 'x'.repeat(requestBytes) }
+  const kitRequest = { host, method, path, headers: renderHeaders(requestHeaderBytes), body: 'x'.repeat(requestBytes) }
   const urlPath = `${pathname}${search}`
   const ask = pipelineRequest
     ? {
@@ -247,30 +258,30 @@ export function createAsk({ testbed, arm, entry, deployment, timeoutSeconds, sig
         headers: pipelineRequest.headers,
         body: pipelineRequest.body,
       }
-    : { ...usual, ...(urlPath !== '/' && { path: urlPath }) }
+    : { ...kitRequest, ...(urlPath !== '/' && { path: urlPath }) }
   const answer = 'x'.repeat(responseBytes)
   const endpoint = { address, port: Number(port) }
   return async (count, atOnce, place = {}) => {
-    const how = { answer, expected: pipelineRequest, timeoutSeconds, requests: count, atOnce, ...place }
-    const repeating = target.call('repeat', { endpoint, ask, credentials, ...how })
+    const repetition = { answer, expected: pipelineRequest, timeoutSeconds, requests: count, atOnce, ...place }
+    const repeating = target.call('repeat', { endpoint, ask, credentials, ...repetition })
     await withAbort(repeating, signal).catch(async error => {
       signal.throwIfAborted()
       await assertStillRun(deployment.processes, 'window')
-      const explained = await withHanging(error, { target, processes: deployment.processes })
-      throw await withSidecarLogs(explained, deployment.processes)
+      const explainedError = await addHangingSidecars(error, { target, processes: deployment.processes })
+      throw await withSidecarLogs(explainedError, deployment.processes)
     })
   }
 }
 
 /**
- * Adds to the error of a request without an answer which sidecars hang: those that still use CPU, though no request is under way.
- * Other errors are returned as they are.
+ * Adds to the error of an unanswered request which sidecars hang: those that still use CPU, though no request is
+ * under way.
  * @template {Error} E
  * @param {E} error
  * @param {{ target: Pick<Target, 'look'>, processes: Pick<Handle, 'spec'>[] }} services
- * @returns {Promise<E | BenchError>}
+ * @returns {Promise<E | BenchError>} any other error is returned unchanged
  */
-export async function withHanging(error, { target, processes }) {
+export async function addHangingSidecars(error, { target, processes }) {
   if (!(error instanceof BenchError) || !/no answer within/.test(error.message)) return error
   const sidecars = /** @type {Handle[]} */ (processes.filter(({ spec }) => spec.role === 'sidecar'))
   const look = () => target.look(sidecars).catch(() => [])

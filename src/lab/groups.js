@@ -3,11 +3,11 @@ import { lowerFirstLetter } from '../lib/letters.js'
 import { sumSelf } from './profile.js'
 
 /**
- * Names Pipy's functions in the words of a script's author. Pure.
+ * Groups Pipy's functions by purpose and filter, in the words of a script's author. Pure.
  * @import { Stack } from './profile.js'
  */
 
-/** Purposes by the names of functions. A function that no pattern knows works for its caller. @type {[group: string, pattern: RegExp][]} */
+/** Purposes by the names of functions. A function that matches no pattern works for its caller. @type {[group: string, pattern: RegExp][]} */
 const GROUPS = [
   // Only perf sees the kernel.
   ['kernel', /_\[k\]$/],
@@ -32,8 +32,9 @@ const GROUPS = [
 const OTHER = 'other'
 
 /**
- * Names the purpose of a stack, by its innermost known function; `other` if it has none.
+ * Finds the purpose of a stack, by its innermost function that matches a pattern.
  * @param {Pick<Stack, 'frames'>} stack
+ * @returns {string} `other`: none matches
  */
 export function findStackGroup({ frames }) {
   for (const frame of frames) {
@@ -64,34 +65,38 @@ const NAMESAKES =
   'Repeat Replay OnStart ReplaceStart ReplaceMessage ReplaceBody Print Dump Link Fork Deposit Wait Produce Tee'
 const FILTERS = new Map([
   ...Object.entries(CLASSES).flatMap(([name, filters]) =>
-    filters.split(' ').map(one => /** @type {const} */ ([one, name])),
+    filters.split(' ').map(filter => /** @type {const} */ ([filter, name])),
   ),
-  ...NAMESAKES.split(' ').map(one => /** @type {const} */ ([one, lowerFirstLetter(one)])),
+  ...NAMESAKES.split(' ').map(filter => /** @type {const} */ ([filter, lowerFirstLetter(filter)])),
 ])
 const FILTER = /^pipy::((?:http2?::|tls::)?\w+)::/
 
 /**
- * Names the innermost filter of a stack; `other` if it has none.
+ * Finds the innermost filter of a stack.
  * @param {Pick<Stack, 'frames'>} stack
+ * @returns {string} its name in scripts; `other`: there is none
  */
 export function findStackFilter(stack) {
   return cutAtFilter(stack).filter
 }
 
 /**
- * Cuts off the callers of a stack's innermost filter, since filters often call each other. Without a filter all frames stay.
+ * Cuts off the callers of a stack's innermost filter, since filters often call each other.
  * @param {Pick<Stack, 'frames'>} stack
+ * @returns {{ filter: string, frames: string[] }} filter: its name in scripts; `other`: there is none, and frames has
+ *   all
  */
 export function cutAtFilter({ frames }) {
   const names = frames.map(frame => FILTERS.get(FILTER.exec(frame)?.[1] ?? ''))
-  const at = names.findIndex(name => name !== undefined)
-  return { filter: names[at] ?? OTHER, frames: at === -1 ? frames : frames.slice(0, at + 1) }
+  const index = names.findIndex(name => name !== undefined)
+  return { filter: names[index] ?? OTHER, frames: index === -1 ? frames : frames.slice(0, index + 1) }
 }
 
 /**
- * Sums costs by a name, dearest first.
+ * Sums the costs of stacks by group.
  * @param {Stack[]} stacks
- * @param {(stack: Stack) => string} chooseGroup
+ * @param {(stack: Stack) => string} chooseGroup gives the name of a stack's group
+ * @returns {Map<string, number>} the most expensive first
  */
 export function sumCostsBy(stacks, chooseGroup) {
   const sums = [...groupBy(stacks, chooseGroup)].map(([name, group]) => /** @type {const} */ ([name, sumSelf(group)]))
@@ -99,8 +104,9 @@ export function sumCostsBy(stacks, chooseGroup) {
 }
 
 /**
- * Sums the cost of each function with its callees. A recursive function counts once a stack.
+ * Sums the cost of each function with its callees. A recursive function counts once per stack.
  * @param {Stack[]} stacks
+ * @returns {Map<string, number>} by the name of the function
  */
 export function sumInclusive(stacks) {
   /** @type {Map<string, number>} */

@@ -15,8 +15,8 @@ const PACKAGE = `${JSON.stringify({ private: true, type: 'module' }, null, 2)}\n
 
 /**
  * Copies the shortest script into a new folder.
- * @param {string} folder
- * @throws {UsageError | BenchError} as fillFolder()
+ * @param {string} folder that does not exist
+ * @throws {UsageError | BenchError} as `fillFolder`
  */
 export function copyShortest(folder) {
   fillFolder(folder, () => cpSync(SHORTEST, folder, { recursive: true }))
@@ -24,9 +24,9 @@ export function copyShortest(folder) {
 
 /**
  * Copies the kit's scripts, with the tests of their pure parts, into a new folder.
- * @param {string} folder
- * @returns {string[]} names of the tests
- * @throws {UsageError | BenchError} as fillFolder()
+ * @param {string} folder that does not exist
+ * @returns {string[]} the file names of the tests
+ * @throws {UsageError | BenchError} as `fillFolder`
  */
 export function copyScripts(folder) {
   return fillFolder(folder, () => {
@@ -42,16 +42,17 @@ export function copyScripts(folder) {
 }
 
 /**
- * Makes a folder and fills it. If that fails, the folder is removed.
+ * Creates a folder and fills it. If that fails, the folder is removed.
  * @template T
  * @param {string} folder
- * @param {() => T} fill
+ * @param {() => T} fill writes files into the folder
+ * @returns {T} the result of `fill`
  * @throws {UsageError} if the folder exists, its parent does not, or its name has a comma; {BenchError} if it cannot be filled
  */
 function fillFolder(folder, fill) {
   // --planes separates its planes by commas.
   if (folder.includes(',')) throw new UsageError(`lab new ${folder}: bench --planes cannot name a folder with a comma`)
-  makeFolder(folder)
+  createFolder(folder)
   try {
     return fill()
   } catch (error) {
@@ -62,11 +63,11 @@ function fillFolder(folder, fill) {
 }
 
 /**
- * Makes a folder.
+ * Creates a folder.
  * @param {string} folder
  * @throws {UsageError} if it exists, or its parent does not
  */
-function makeFolder(folder) {
+function createFolder(folder) {
   try {
     mkdirSync(folder)
   } catch (error) {

@@ -21,8 +21,10 @@ const SHOWN_SHARE = 0.0005
 const SHOWN_DEVIATIONS = 3
 
 /**
- * Renders a table of all rows and, for each sidecar, its flame graph and its breakdown.
- * @param {import('./text.js').LabResults & { counts: Sides, style: string }} options counts: those of the flame graphs; style: CSS
+ * Renders a page with a table of all rows and, for each sidecar, its flame graph and its breakdown.
+ * @param {import('./text.js').LabResults & { counts: Sides, style: string }} options counts: for the flame graphs;
+ *   style: CSS
+ * @returns {string} HTML
  */
 export function renderLabPage({ counts, style, ...results }) {
   const { labels, breakdowns } = results
@@ -33,11 +35,11 @@ export function renderLabPage({ counts, style, ...results }) {
 ${renderTable(tabulateRows(results.rows))}
 ${breakdowns.map(breakdown => {
   const { link, service, unit } = breakdown
-  const findCosts = (/** @type {Costs[]} */ all) =>
-    all.find(count => count.link === link && count.service === service) ?? { stacks: [] }
+  const findCosts = (/** @type {Costs[]} */ costs) =>
+    costs.find(count => count.link === link && count.service === service) ?? { stacks: [] }
   const [old, next] = [findCosts(counts.old), findCosts(counts.new)]
   const grain = Math.max(computeSampleCost(old), computeSampleCost(next))
-  const root = growTree({ old: old.stacks, new: next.stacks })
+  const root = createFlameTree({ old: old.stacks, new: next.stacks })
   const title = `${service} of ${link}`
   return html`<section aria-label="${title}"><h2>${title}</h2>
 <figure><figcaption>A box is a function, as wide as its ${unit} with all that it calls${grain === 0 ? ` within ${CALLERS} calls` : ''}. Red: costs more than the old, blue: less${grain === 0 ? '' : ', by more than chance'}. A function that only the old scripts call has no box; it is in the table of functions.</figcaption>
@@ -51,18 +53,21 @@ ${tabulateBreakdown(breakdown).map(table => renderTable(table))}</section>`
 }
 
 /**
- * Finds the cost of one sample; 0: all was counted.
+ * Computes the cost of one sample.
  * @param {Pick<Costs, 'stacks' | 'samples'>} costs
+ * @returns {number} 0: all was counted
  */
 function computeSampleCost({ stacks, samples }) {
   return samples ? sumSelf(stacks) / samples : 0
 }
 
 /**
- * Makes one tree of the stacks of both sides: filter, then functions from the outermost to the innermost.
+ * Creates one tree of the stacks of both sides: first the filter, then the functions from the outermost to the
+ * innermost.
  * @param {{ old: Stack[], new: Stack[] }} stacks
+ * @returns {Node} the root, with the cost of all stacks
  */
-export function growTree(stacks) {
+export function createFlameTree(stacks) {
   /** @type {Node} */
   const root = { name: 'all', old: 0, new: 0, children: new Map() }
   for (const side of /** @type {const} */ (['old', 'new'])) {
@@ -82,9 +87,11 @@ export function growTree(stacks) {
 }
 
 /**
- * Draws a tree as a flame graph in HTML: a box is a function, as wide as its cost with all it calls, above its caller; the filter of
- * the script is at the bottom. Widths are shares of the new side, and the colour marks a changed cost.
- * @param {{ title: string, root: Node, grain?: number }} options grain: cost of a sample; 0: all was counted
+ * Draws a tree as a flame graph in HTML. A box is a function, as wide as its cost with all that it calls, above its
+ * caller; the filter of the script is at the bottom. Widths are shares of the new side; the colour marks a changed
+ * cost.
+ * @param {{ title: string, root: Node, grain?: number }} options grain: the cost of a sample; 0: all was counted
+ * @returns {import('../report/markup.js').Markup}
  */
 export function drawFlames({ title, root, grain = 0 }) {
   const boxes = listBoxes(root)
@@ -94,18 +101,19 @@ export function drawFlames({ title, root, grain = 0 }) {
     const place = `left: ${share(start)}; width: ${share(node.new)}; bottom: ${ROW_PIXELS * depth}px`
     // The last two parts of a C++ name are the specific ones.
     const label = node.name.split('::').slice(-2).join('::')
-    return html`<div class="${changeOf(node, { root, grain })}" style="${place}" title="${node.name}">${label}</div>\n`
+    return html`<div class="${chooseColourClass(node, { root, grain })}" style="${place}" title="${node.name}">${label}</div>\n`
   })
   const about = `${title}: ${boxes.length} functions, ${rows} deep; the tables beside it have the numbers.`
   return html`<div class="flames" role="img" aria-label="${about}" style="height: ${ROW_PIXELS * rows}px">${drawn}</div>`
 }
 
 /**
- * Finds the colour class of a box by the change of its cost.
+ * Chooses the colour class of a box by the change of its cost.
  * @param {Node} node
- * @param {{ root: Node, grain: number }} area
+ * @param {{ root: Node, grain: number }} area grain: the cost of a sample; 0: all was counted
+ * @returns {'same' | 'costlier' | 'cheaper'} same: the change may be noise
  */
-function changeOf(node, { root, grain }) {
+function chooseColourClass(node, { root, grain }) {
   const change = node.new - node.old
   const chance = SHOWN_DEVIATIONS * Math.sqrt((node.old + node.new) * grain)
   if (Math.abs(change) < Math.max(SHOWN_SHARE * root.new, chance)) return 'same'
@@ -113,9 +121,9 @@ function changeOf(node, { root, grain }) {
 }
 
 /**
- * Lists the boxes that can be seen, siblings by name. start: cost to the left; depth: 0 at the bottom.
+ * Lists the boxes that are wide enough to be seen, siblings by name.
  * @param {Node} root
- * @returns {Box[]}
+ * @returns {Box[]} start: the cost to its left; depth: 0 at the bottom
  */
 function listBoxes(root) {
   /** @type {Box[]} */

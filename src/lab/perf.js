@@ -7,8 +7,8 @@ import { findNoexec } from '../lib/mounts.js'
 import { joinStacks, shortenName } from './profile.js'
 
 /**
- * Samples running processes with perf: https://man7.org/linux/man-pages/man1/perf-record.1.html. perf script prints
- * for each sample a line with the process and the event, then its stack, the innermost function first.
+ * Samples running processes with perf: https://man7.org/linux/man-pages/man1/perf-record.1.html. For each sample, perf script
+ * prints a line with the process and the event, then the stack, the innermost function first.
  * @import { ProcessSpec, Tool } from '../model/types.ts'
  * @import { Profile, Stack } from './profile.js'
  */
@@ -31,13 +31,13 @@ const CUT_OFF = /^f{16}$/
 const ENTRY = /^(entry_|do_syscall_|x64_sys_call$|el0|invoke_syscall|do_el0)/
 
 /**
- * Names the file with a process' id.
- * @param {string} folder of the process that writes its id there
+ * Locates the file to which a process writes its id.
+ * @param {string} folder of the process
  */
 const locatePidFile = folder => path.join(folder, 'pid')
 
 /**
- * Changes the command of a process to write its process id first (`exec` keeps the id).
+ * Changes the command of a process so that it writes its process id first (`exec` keeps the id).
  * @param {ProcessSpec} spec
  * @returns {ProcessSpec}
  */
@@ -50,14 +50,14 @@ export function withPidFile(spec) {
   }
 }
 
-/** Reads the id that a process wrote. @param {string} folder of the process */
+/** Reads the id that a process wrote. @param {string} folder of the process @returns {Promise<number>} */
 export async function readPid(folder) {
   return Number(await readFile(locatePidFile(folder), 'utf8'))
 }
 
 /**
- * Samples this process for a moment, to learn early whether the kernel lets perf sample.
- * @param {{ perf: Tool, folder: string, signal: AbortSignal }} options folder: for a file that perf writes
+ * Asserts that the kernel lets perf sample, by sampling this process for a moment.
+ * @param {{ perf: Tool, folder: string, signal: AbortSignal }} options folder: for the file that perf writes
  * @throws {BenchError} if the kernel does not let perf sample
  */
 export async function assertSamples({ perf, folder, signal }) {
@@ -65,12 +65,12 @@ export async function assertSamples({ perf, folder, signal }) {
 }
 
 /**
- * Samples processes for a time, SAMPLES_PER_SECOND times a second of CPU.
+ * Samples processes, SAMPLES_PER_SECOND times per second of CPU time.
  * @param {object} options
  * @param {Tool} options.perf
- * @param {number[]} options.pids
+ * @param {number[]} options.pids process ids
  * @param {number} options.seconds
- * @param {string} options.file that perf writes; it is removed
+ * @param {string} options.file that perf writes; it is removed afterwards
  * @param {AbortSignal} options.signal
  * @returns {Promise<ReturnType<typeof parsePerfScript>>} `profiles` lacks processes without a sample
  * @throws {BenchError} if the kernel does not let perf sample, or perf cannot read its file
@@ -84,18 +84,18 @@ export async function samplePids({ file, ...options }) {
 }
 
 /**
- * Records processes into the file, and reads that.
+ * Records samples of processes into the file, and prints the file by perf script.
  * @param {Parameters<typeof samplePids>[0]} options
- * @returns {Promise<string>} what perf script prints
- * @throws as samplePids()
+ * @returns {Promise<string>} the output of perf script
+ * @throws as `samplePids`
  */
 async function recordPids({ perf, pids, seconds, file, signal }) {
   const run = (/** @type {string[]} */ argv, timeout = READ_MS) =>
     execa(perf.path, argv, { cancelSignal: signal, stdin: 'ignore', maxBuffer: 2 ** 30, reject: false, timeout })
   // Pipy is built without frame pointers, so that perf copies the stack and unwinds it afterwards.
-  const how = ['-e', EVENT, '-F', `${SAMPLES_PER_SECOND}`, '--call-graph', 'dwarf']
+  const samplingOptions = ['-e', EVENT, '-F', `${SAMPLES_PER_SECOND}`, '--call-graph', 'dwarf']
   const recorded = await run(
-    ['record', ...how, '-o', file, '-p', pids.join(','), '--', 'sleep', `${seconds}`],
+    ['record', ...samplingOptions, '-o', file, '-p', pids.join(','), '--', 'sleep', `${seconds}`],
     1000 * seconds + READ_MS,
   )
   signal.throwIfAborted()
@@ -111,9 +111,10 @@ async function recordPids({ perf, pids, seconds, file, signal }) {
 
 /**
  * Renders why perf took no samples, with advice.
- * @param {string} stderr
- * @param {string | null} paranoid value of the setting; null: no such file
- * @param {{ isRoot?: boolean, file?: string }} [options] file: that perf was to write
+ * @param {string} stderr of perf
+ * @param {string | null} paranoid the value of the kernel setting; null: the file does not exist
+ * @param {{ isRoot?: boolean, file?: string }} [options] file: to which perf writes
+ * @returns {string}
  */
 export function renderPerfRefusal(stderr, paranoid, { isRoot = false, file } = {}) {
   const setting = paranoid === null ? `there is no ${PARANOID}` : `${PARANOID} is ${paranoid.trim()}`
@@ -129,7 +130,8 @@ export function renderPerfRefusal(stderr, paranoid, { isRoot = false, file } = {
 
 /**
  * Finds the first line of perf's stderr that is neither empty nor progress.
- * @param {string} text
+ * @param {string} text stderr
+ * @returns {string} without its last point; a phrase, if there is no such line
  */
 function findErrorLine(text) {
   const line = text
@@ -139,14 +141,16 @@ function findErrorLine(text) {
 }
 
 /**
- * Parses a profile for each process id, whose costs are numbers of samples, and the names of all sampled events.
- * @param {string} text of perf script
+ * Parses the output of perf script.
+ * @param {string} text its stdout
+ * @returns {{ events: string[], profiles: Map<number, Profile> }} events: the names of the sampled events; profiles:
+ *   by process id, their costs are numbers of samples
  */
 export function parsePerfScript(text) {
   const samples = text.split(/\n\s*\n/).flatMap(block => {
     const [head, ...lines] = block.split('\n').filter(line => line.trim() !== '')
     const [, pid, event] = SAMPLE.exec(head ?? '') ?? []
-    return pid === undefined ? [] : [{ pid: Number(pid), event, stack: readStack(lines) }]
+    return pid === undefined ? [] : [{ pid: Number(pid), event, stack: parseStack(lines) }]
   })
   /** @type {Map<number, Profile>} */
   const profiles = new Map()
@@ -159,11 +163,11 @@ export function parsePerfScript(text) {
 }
 
 /**
- * Parses a stack; the frames of the kernel become one, as the innermost.
- * @param {string[]} lines of one sample
+ * Parses the stack of a sample. The frames of the kernel are joined into one, the innermost.
+ * @param {string[]} lines of the sample, after its head
  * @returns {Stack}
  */
-function readStack(lines) {
+function parseStack(lines) {
   const frames = lines.flatMap(line => {
     const [, ip, name, object] = FRAME.exec(line) ?? []
     if (ip === undefined || CUT_OFF.test(ip)) return []
@@ -172,15 +176,16 @@ function readStack(lines) {
   })
   const kernel = frames.filter(({ isKernel }) => isKernel).map(({ name }) => name)
   const user = frames.filter(({ isKernel }) => !isKernel).map(({ name }) => shortenName(name))
-  if (kernel.length > 0) user.unshift(formatKernelEntry(kernel))
+  if (kernel.length > 0) user.unshift(renderKernelEntry(kernel))
   return { frames: user, object: frames[0]?.object ?? '', self: 1 }
 }
 
 /**
  * Renders the system call or another entry into the kernel, with the mark `_[k]` of flame graphs.
- * @param {string[]} names
+ * @param {string[]} names of the kernel's functions, the innermost first
+ * @returns {string}
  */
-function formatKernelEntry(names) {
+function renderKernelEntry(names) {
   const call = names.map(name => SYSTEM_CALL.exec(name)?.[1]).findLast(Boolean)
   return `${call ?? names.findLast(name => !ENTRY.test(name)) ?? names[0]}_[k]`
 }

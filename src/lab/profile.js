@@ -7,16 +7,16 @@ import { groupBy } from '../lib/group-by.js'
  *   first; object: the library or program of the function; self: what the function itself took
  */
 
-// Within sixteen callers nearly every function has its filter. More take longer, since callgrind counts each path apart.
+// With sixteen callers nearly every stack includes a filter. More take longer, since callgrind counts each path apart.
 export const CALLERS = 16
 
 // Operators whose names contain brackets, which would look like parameters.
 const SYMBOLS = /operator(<<=?|>>=?|<=>?|>=?|->\*?|<|\(\)|\[\])/g
 
 /**
- * Parses a profile; stacks without a cost of their own are left out.
- * @param {string} text
- * @returns {Profile}
+ * Parses a profile of callgrind. Stacks without a cost of their own are left out.
+ * @param {string} text of the file
+ * @returns {Profile} costs: instructions
  */
 export function parseProfile(text) {
   /** @type {Map<string, Stack>} */
@@ -28,10 +28,10 @@ export function parseProfile(text) {
   let isCall = false
   for (const line of text.split('\n')) {
     const [, key, value] = /^(fn|ob|cfn|cob|calls)=(.*)$/.exec(line) ?? []
-    if (key === 'ob') object = resolveName(names.ob, value)
-    else if (key === 'fn') current = findOrAddStack(stacks, { name: resolveName(names.fn, value), object })
-    else if (key === 'cfn') resolveName(names.fn, value)
-    else if (key === 'cob') resolveName(names.ob, value)
+    if (key === 'ob') object = parseName(names.ob, value)
+    else if (key === 'fn') current = findOrAddStack(stacks, { name: parseName(names.fn, value), object })
+    else if (key === 'cfn') parseName(names.fn, value)
+    else if (key === 'cob') parseName(names.ob, value)
     else if (key === 'calls') isCall = true
     else if (/^[-+*\d]/.test(line)) {
       const cost = Number(line.split(' ')[1] ?? 0)
@@ -44,33 +44,34 @@ export function parseProfile(text) {
   return { total: sumSelf(stacksWithSelf), stacks: stacksWithSelf }
 }
 
-/** Sums the cost of all stacks. @param {Stack[]} stacks */
+/** Sums the cost of all stacks. @param {Stack[]} stacks @returns {number} in the unit of the stacks */
 export function sumSelf(stacks) {
   return stacks.reduce((sum, { self }) => sum + self, 0)
 }
 
-/** Adds up stacks of the same object and frames. @param {Stack[]} stacks */
+/** Adds up stacks of the same object and frames. @param {Stack[]} stacks @returns {Stack[]} each once */
 export function joinStacks(stacks) {
   const groups = groupBy(stacks, ({ object, frames }) => JSON.stringify([object, ...frames]))
   return [...groups.values()].map(group => ({ ...group[0], self: sumSelf(group) }))
 }
 
 /**
- * Reads a name: callgrind writes it with its number the first time, and the number alone afterwards.
- * @param {Map<string, string>} known is changed
+ * Parses a name: callgrind writes it with its number the first time, and the number alone afterwards.
+ * @param {Map<string, string>} known names by number; is changed
  * @param {string} value such as `(12) memcpy`
- * @returns {string} `???`: it is not known
+ * @returns {string} `???`: the number is unknown
  */
-function resolveName(known, value) {
+function parseName(known, value) {
   const [, id, name] = /^\((\d+)\)(?: (.*))?$/.exec(value) ?? [null, value, value]
   if (name) known.set(id, name)
   return known.get(id) ?? '???'
 }
 
 /**
- * Finds the stack of a name such as `memcpy'caller'main`, or adds it.
- * @param {Map<string, Stack>} stacks is changed
+ * Finds the stack of a name such as `memcpy'caller'main`, or adds it with a cost of 0.
+ * @param {Map<string, Stack>} stacks by object and name; is changed
  * @param {{ name: string, object: string }} of
+ * @returns {Stack}
  */
 function findOrAddStack(stacks, { name, object }) {
   const key = `${object} ${name}`
@@ -82,8 +83,9 @@ function findOrAddStack(stacks, { name, object }) {
 }
 
 /**
- * Shortens a C++ name: no parameters, no template arguments, such as `pipy::Filter::output`.
+ * Shortens a C++ name: removes parameters and template arguments, such as `pipy::Filter::output`.
  * @param {string} name
+ * @returns {string}
  */
 export function shortenName(name) {
   let depth = 0
@@ -93,8 +95,8 @@ export function shortenName(name) {
     if (depth === 0) short += character
     if ('>)}]'.includes(character)) depth = Math.max(0, depth - 1)
   }
-  const [kept] = /(operator (new|delete)|thread-local \w+ routine)\b.*/.exec(short) ?? []
-  if (kept) return kept
+  const [keptName] = /(operator (new|delete)|thread-local \w+ routine)\b.*/.exec(short) ?? []
+  if (keptName) return keptName
   // Before the name is the type of the result, after it a suffix of the compiler or the linker.
   const plain = short.replace(/ const$/, '').replace(/(\.(isra|constprop|part|cold)(\.\d+)?|@@?[\w.]+)+$/, '')
   return plain.split(' ').at(-1) || name

@@ -2,7 +2,7 @@ import path from 'node:path'
 import { BenchError } from '../lib/errors.js'
 import { createStandingServices } from '../run/standing-services.js'
 import { runTrial } from '../run/trial.js'
-import { toCount, withSidecars } from './count.js'
+import { createCount, withSidecars } from './count.js'
 import { readPid, samplePids, withPidFile } from './perf.js'
 import { joinStacks } from './profile.js'
 
@@ -15,10 +15,11 @@ import { joinStacks } from './profile.js'
 
 /**
  * Runs a trial and samples its sidecars during the window.
- * @param {{ testbed: Testbed, trial: Trial, start: number, perf: Tool, signal: AbortSignal }} options
- * @throws {BenchError} if the trial does not count, or perf cannot sample
- * @returns {Promise<{ record: TrialRecord, profiles: Record<string, Profile>, hasKernel: boolean }>} profiles: in samples,
- *   by service; hasKernel: samples of the kernel are among them
+ * @param {{ testbed: Testbed, trial: Trial, start: number, perf: Tool, signal: AbortSignal }} options start: its
+ *   number
+ * @throws {BenchError} if the trial is not completed, or perf cannot sample
+ * @returns {Promise<{ record: TrialRecord, profiles: Record<string, Profile>, hasKernel: boolean }>} profiles: by
+ *   service, their costs are numbers of samples; hasKernel: they include samples of the kernel
  */
 export async function sampleTrial({ testbed, trial, start, perf, signal }) {
   const ending = new AbortController()
@@ -69,20 +70,19 @@ export async function sampleTrial({ testbed, trial, start, perf, signal }) {
 }
 
 /**
- * Joins the windows of one sidecar: samples divide the CPU time that the kernel counted among stacks, in ns a request.
- * @param {{ link: string, service: string }} profilesByService
- * @param {{ profile: Profile, nanos: number }[]} windows nanos: CPU time a request
+ * Joins the windows of one sidecar. The samples divide the CPU time that the kernel counted among the stacks.
+ * @param {{ link: string, service: string }} sidecar
+ * @param {{ profile: Profile, nanos: number }[]} windows nanos: the CPU time of a request
+ * @returns cpu: of a request, in ns; samples: their number; stacks: ns of a request
  * @throws {BenchError} if a window has no sample
  */
-export function joinWindows(profilesByService, windows) {
+export function joinWindows(sidecar, windows) {
   const total = windows.reduce((sum, { profile }) => sum + profile.total, 0)
   if (windows.some(({ profile }) => profile.total === 0))
-    throw new BenchError(
-      `perf took no sample of the sidecar of ${profilesByService.service}: it used no CPU in the window`,
-    )
+    throw new BenchError(`perf took no sample of the sidecar of ${sidecar.service}: it used no CPU in the window`)
   const scaled = windows.flatMap(({ profile, nanos }) =>
     profile.stacks.map(stack => ({ ...stack, self: (stack.self / profile.total) * (nanos / windows.length) })),
   )
-  const cpu = toCount(windows.map(({ nanos }) => nanos))
-  return { ...profilesByService, cpu, samples: total, stacks: joinStacks(scaled) }
+  const cpu = createCount(windows.map(({ nanos }) => nanos))
+  return { ...sidecar, cpu, samples: total, stacks: joinStacks(scaled) }
 }

@@ -1,6 +1,6 @@
 import { computeSteadyGrowth, renderGrowth } from '../model/memory-growth.js'
 import { startServices } from '../run/start-services.js'
-import { createAsk } from './count.js'
+import { createRequestSender } from './count.js'
 
 /**
  * @import { Arm } from '../model/types.ts'
@@ -14,31 +14,31 @@ const ANSWER_SECONDS = 1
 const PARTS = 4
 
 /**
- * Starts an arm as it is deployed, without a counter, and sends it as many requests as a count does. Scripts that do not start,
- * listen elsewhere or fail at a request then show why within seconds; under callgrind that takes minutes. Returns what `look` does.
+ * Starts an arm without a counter, and sends it as many requests as a count does. Scripts that do not start, listen
+ * elsewhere or fail at a request then show why within seconds; under callgrind that takes minutes.
  * @template Found
  * @param {object} options
  * @param {Testbed} options.testbed
  * @param {Arm} options.arm
  * @param {number} options.start its number
  * @param {string} options.folder of the processes
- * @param {number} options.requests rounded up to a multiple of PARTS
+ * @param {number} options.requests their number, rounded up to a multiple of PARTS
  * @param {AbortSignal} options.signal
- * @param {(line: string) => void} options.say is called if memory grows with the requests
- * @param {(services: Started) => Promise<Found>} look at the services, after the requests
- * @returns {Promise<Found>}
+ * @param {(line: string) => void} options.say prints a warning if memory grows with the requests
+ * @param {(services: Started) => Promise<Found>} look is called after the requests
+ * @returns {Promise<Found>} the result of `look`
  * @throws {import('../lib/errors.js').BenchError} with the reason and the last lines that the sidecars logged
  */
 export async function assertServes({ requests, say, ...options }, look) {
   const services = await startServices({ ...options, deadlineSeconds: READY_SECONDS })
   try {
-    const ask = createAsk({ ...options, ...services, timeoutSeconds: ANSWER_SECONDS })
+    const ask = createRequestSender({ ...options, ...services, timeoutSeconds: ANSWER_SECONDS })
     const sidecars = services.deployment.processes.filter(({ spec }) => spec.role === 'sidecar')
-    const ofPart = Math.ceil(requests / PARTS)
+    const partRequests = Math.ceil(requests / PARTS)
     /** @type {number[][]} of each sidecar, after each part */
     const resident = sidecars.map(() => [])
     for (let part = 0; part < PARTS; part++) {
-      await ask(ofPart, 1, { before: part * ofPart, total: PARTS * ofPart })
+      await ask(partRequests, 1, { before: part * partRequests, total: PARTS * partRequests })
       const looks = await options.testbed.site.target.look(sidecars)
       for (const [i, { memory }] of looks.entries()) resident[i].push(memory?.rssBytes ?? Number.NaN)
     }
@@ -47,7 +47,7 @@ export async function assertServes({ requests, say, ...options }, look) {
       const bytes = computeSteadyGrowth(resident[i])
       if (bytes !== null)
         say(
-          `${spec.service}'s sidecar of ${options.arm.link} keeps memory of each request: it grew by ${renderGrowth(bytes / ((PARTS - 1) * ofPart))}`,
+          `${spec.service}'s sidecar of ${options.arm.link} keeps memory of each request: it grew by ${renderGrowth(bytes / ((PARTS - 1) * partRequests))}`,
         )
     }
     return await look(services)

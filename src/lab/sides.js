@@ -25,25 +25,30 @@ const DEADLINE_MS = 120_000
  *   'unknown': no pipeline.yaml says how
  */
 
-/** Says whether scripts are those of the kit. @param {string} scripts */
+/**
+ * Says whether scripts are those of the kit.
+ * @param {string} scripts their folder
+ */
 export function isKit(scripts) {
   return path.resolve(scripts) === KIT
 }
 
 /**
- * Chooses the old side: if the user names none, the kit's scripts, and for these their last commit.
- * @param {string | null} against
- * @param {string} scripts
+ * Chooses the old side: that of the user, else the kit's scripts; for the kit's scripts themselves, their last
+ * commit.
+ * @param {string | null} against as the user named it; null: not at all
+ * @param {string} scripts the folder of the new side
+ * @returns {string} a folder, or `git:COMMIT`
  */
 export function chooseOldSide(against, scripts) {
   return against ?? (isKit(scripts) ? `${GIT}HEAD` : KIT)
 }
 
 /**
- * Finds how a folder of scripts is run.
- * @param {string} scripts
+ * Finds out how a folder of scripts is run.
+ * @param {string} scripts their folder
  * @returns {Side}
- * @throws {UsageError} if it has none
+ * @throws {UsageError} if the folder has no scripts
  */
 export function findSide(scripts) {
   const folder = path.resolve(scripts)
@@ -61,7 +66,11 @@ export function findSide(scripts) {
   return { label, scripts: folder, profile: null, pipeline: readsArguments ? null : 'unknown' }
 }
 
-/** @param {string} folder */
+/**
+ * Lists the script files in a folder and its subfolders.
+ * @param {string} folder
+ * @returns {string[]} paths
+ */
 function listScripts(folder) {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
   return entries.flatMap(entry =>
@@ -71,11 +80,12 @@ function listScripts(folder) {
 
 /**
  * Unpacks the scripts of a commit into a folder.
- * @param {{ ref: string, scripts: string, into: string }} from
+ * @param {{ ref: string, scripts: string, into: string }} from ref: of the commit; scripts: their folder in the
+ *   checkout; into: the folder to create
  * @returns {Promise<Side>}
  * @throws {UsageError} if the commit has none, or git is missing; {BenchError} if they cannot be unpacked
  */
-async function takeFromGit({ ref, scripts, into }) {
+async function unpackFromGit({ ref, scripts, into }) {
   const folder = path.resolve(scripts)
   const archive = `${into}.tar`
   mkdirSync(into, { recursive: true })
@@ -95,18 +105,22 @@ async function takeFromGit({ ref, scripts, into }) {
 }
 
 /**
- * Finds the folder of the old side's scripts, once `findOldSide` has run.
- * @param {{ against: string, into: string }} options
+ * Locates the folder of the old side's scripts, once `findOldSide` has run.
+ * @param {{ against: string, into: string }} options against: a folder, or `git:COMMIT`; into: the folder for scripts
+ *   of git
+ * @returns {string}
  */
 export function locateOldSide({ against, into }) {
   return against.startsWith(GIT) ? into : path.resolve(against)
 }
 
 /**
- * Finds the old side: a folder, or `git:COMMIT` of the scripts.
- * @param {{ against: string, scripts: string, into: string }} options into: the folder for scripts of git
+ * Finds the old side: a folder, or the scripts of a commit, which it unpacks.
+ * @param {{ against: string, scripts: string, into: string }} options against: a folder, or `git:COMMIT`; scripts:
+ *   the folder of the new side; into: the folder for scripts of git
+ * @returns {Promise<Side>}
  * @throws {UsageError} if there are no such scripts, or git is missing
  */
 export async function findOldSide({ against, scripts, into }) {
-  return against.startsWith(GIT) ? takeFromGit({ ref: against.slice(GIT.length), scripts, into }) : findSide(against)
+  return against.startsWith(GIT) ? unpackFromGit({ ref: against.slice(GIT.length), scripts, into }) : findSide(against)
 }

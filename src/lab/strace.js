@@ -24,11 +24,14 @@ const CARRYING = [PURPOSES.write, PURPOSES.send, PURPOSES.receive]
 // A call that another thread interrupts takes two lines: only the second has the result.
 const ENDED = /^\d+ +(?:<\.\.\. )?(\w+)(?:\(| resumed).*\) += (-?\w+|\?)/
 
-/** @param {string} folder of the process */
+/**
+ * Locates the file that strace writes for a process.
+ * @param {string} folder of the process
+ */
 const locateTrace = folder => path.join(folder, 'strace.out')
 
 /**
- * Changes the command of a process to run it under strace, with all its threads.
+ * Changes the command of a process so that it runs under strace, with all its threads.
  * @param {ProcessSpec} spec
  * @param {Tool} strace
  * @returns {ProcessSpec}
@@ -39,8 +42,10 @@ export function runUnderStrace(spec, strace) {
 }
 
 /**
- * Makes the counter of a process. Each `take` and `forget` reads the whole lines that strace has added since the last time.
- * @param {{ folder: string }} spec
+ * Creates the counter of a process.
+ * @param {{ folder: string }} spec folder: of the process
+ * @returns {{ start: () => Promise<void>, forget: () => Promise<Kinds>, take: () => Promise<Kinds> }} forget, take:
+ *   read the whole lines that strace has written since the last time
  */
 export function createCallCounter({ folder }) {
   let position = 0
@@ -55,8 +60,8 @@ export function createCallCounter({ folder }) {
 }
 
 /**
- * Parses finished calls. A failed one (its result is below 0) counts as a call, and has no bytes.
- * @param {string} text of strace
+ * Parses finished system calls. A failed one (with a result below 0) counts as a call without bytes.
+ * @param {string} text the output of strace
  * @returns {Kinds}
  */
 export function parseCalls(text) {
@@ -74,9 +79,10 @@ export function parseCalls(text) {
 }
 
 /**
- * Sums calls of a purpose.
+ * Sums the calls of a purpose.
  * @param {Kinds} kinds
- * @param {RegExp} [purpose] absent: of all
+ * @param {RegExp} [purpose] matches names of calls; absent: all
+ * @returns {number}
  */
 export function sumCalls(kinds, purpose = /./) {
   return [...kinds].reduce((sum, [name, { calls }]) => sum + (purpose.test(name) ? calls : 0), 0)

@@ -10,11 +10,11 @@ import { DEFINITIONS } from './comparison.js'
 
 /** Quantities of which a request has few: they have decimals. @type {Row['quantity'][]} */
 const CALLS = ['calls', 'wakeUps']
-// Counts that are this far apart (a share) leave one significant digit.
+// From this spread on (a fraction), a count has one significant digit.
 const NOISY = 0.05
 const COLUMNS = alignRight('old', 'new', 'difference', 'of the old')
 /**
- * Formats a number with blanks between thousands, never as -0.
+ * Formats a number, with blanks between thousands, and never as -0.
  * @param {number} value
  * @param {number} [digits] after the point
  */
@@ -23,13 +23,13 @@ export const formatCount = (value, digits = 0) => {
   return (Number(value.toFixed(digits)) || 0).toLocaleString('en-US', options).replaceAll(',', ' ')
 }
 /**
- * Formats a difference with its sign.
+ * Formats a difference, with its sign.
  * @param {number} value
- * @param {number} [digits]
+ * @param {number} [digits] after the point
  */
 export const formatDifference = (value, digits) =>
   `${Number(value.toFixed(digits)) > 0 ? '+' : ''}${formatCount(value, digits)}`
-/** Formats a change as `+1.23 %`. @param {number} share */
+/** Formats a change as `+1.23 %`. @param {number} share a fraction */
 export const formatChange = share => `${share > 0 ? '+' : ''}${(100 * share).toFixed(Math.abs(share) < 0.1 ? 2 : 1)} %`
 
 /**
@@ -42,7 +42,7 @@ export const formatChange = share => `${share > 0 ? '+' : ''}${(100 * share).toF
  * @property {boolean} [isAlone] only one side was counted, and rows have it as old and as new
  */
 
-/** Renders all tables with their definitions and notes. @param {LabResults} options */
+/** Renders all tables, with their definitions and notes. @param {LabResults} options @returns {string} */
 export function renderLabDetails({ rows, breakdowns, labels, notes, isAlone = false }) {
   const keep = (/** @type {Table} */ table) => (isAlone ? dropOldColumns(table) : table)
   return joinParts([
@@ -58,13 +58,13 @@ export function renderLabDetails({ rows, breakdowns, labels, notes, isAlone = fa
 const OF_TWO = ['old', 'difference', 'of the old', 'new/old']
 
 /**
- * Leaves out the columns that compare two sides.
+ * Removes the columns that compare two sides.
  * @param {Table} table
  * @returns {Table}
  */
 function dropOldColumns({ caption, columns, rows }) {
-  const kept = columns.map(([name]) => !OF_TWO.includes(name))
-  const keep = (/** @type {any[]} */ cells) => cells.filter((_, i) => kept[i])
+  const isKept = columns.map(([name]) => !OF_TWO.includes(name))
+  const keep = (/** @type {any[]} */ cells) => cells.filter((_, i) => isKept[i])
   return { caption, columns: keep(columns), rows: rows.map(keep) }
 }
 
@@ -75,14 +75,17 @@ const SAVES_SHOWN = 5
  */
 
 /**
- * Renders the rows that a save of the scripts has changed by more than their noise, and those that are new, or says that there are
- * none.
+ * Renders the rows that changed by more than their noise since the last save, and rows that are new.
  * @param {Row[]} rows
- * @param {Row[]} before rows of the save before
+ * @param {Row[]} earlierRows the rows of the last save
+ * @returns {string} a table, or a sentence that no row changed
  */
-export function renderChangedRows(rows, before) {
+export function renderChangedRows(rows, earlierRows) {
   const changed = rows.filter(row => {
-    const earlier = before.find(o => o.link === row.link && o.service === row.service && o.quantity === row.quantity)
+    const earlier = earlierRows.find(
+      candidate =>
+        candidate.link === row.link && candidate.service === row.service && candidate.quantity === row.quantity,
+    )
     return !earlier || Math.abs(row.new / earlier.new - 1) > Math.max(row.spread, earlier.spread)
   })
   if (changed.length === 0) return 'No row has changed since the save before.'
@@ -101,8 +104,9 @@ export function renderChangedRows(rows, before) {
 }
 
 /**
- * Renders the instructions of the last SAVES_SHOWN saves: the difference from the old side, and the ratio to it.
+ * Renders the instructions of the last SAVES_SHOWN saves: their difference from the old side, and the ratio to it.
  * @param {Save[]} saves at least one
+ * @returns {string} a table
  */
 export function renderSaves(saves) {
   const listInstructionRows = (/** @type {Save} */ { rows }) =>
@@ -119,29 +123,30 @@ export function renderSaves(saves) {
 }
 
 /**
- * Renders the noise of each quantity: how far two counts of one side are apart at most.
+ * Renders the noise of each quantity: the largest distance of two counts of one side.
  * @param {Row[]} rows
+ * @returns {string} a sentence
  */
 function renderNoiseFloor(rows) {
   const parts = [...groupBy(rows, ({ quantity }) => quantity)].map(
-    ([name, same]) => `${name} ${renderSpread(Math.max(...same.map(({ spread }) => spread)))}`,
+    ([name, quantityRows]) => `${name} ${renderSpread(Math.max(...quantityRows.map(({ spread }) => spread)))}`,
   )
   return `apart: how far two counts of one side are apart, at most ${parts.join(', ')}; a smaller difference of that quantity is none`
 }
 
-/** Renders a spread in percent: with three decimals where it is small, else with none. @param {number} spread a fraction */
+/** Renders a spread in percent: with three decimals if it is small, else with none. @param {number} spread a fraction */
 function renderSpread(spread) {
   return `${(100 * spread).toFixed(spread < NOISY ? 3 : 0)} %`
 }
 
-/** Lists the definitions of the quantities that rows have. @param {Row[]} rows */
+/** Lists the definitions of the quantities that rows have. @param {Row[]} rows @returns {string[]} `name: definition` */
 export function listDefinitions(rows) {
   const defined = Object.entries(DEFINITIONS).filter(([name]) => rows.some(({ quantity }) => quantity === name))
-  return defined.map(([name, what]) => `${name}: ${what}`)
+  return defined.map(([name, definition]) => `${name}: ${definition}`)
 }
 
 /**
- * Tabulates the quantities of each sidecar, with fewer digits if they are noisy.
+ * Tabulates the quantities of each sidecar; noisy ones with fewer digits.
  * @param {Row[]} rows
  * @returns {Table}
  */
@@ -185,9 +190,10 @@ export function tabulateBreakdown({ link, service, unit, groups, filters, calls,
 }
 
 /**
+ * Tabulates parts of a cost.
  * @param {string} caption
  * @param {Part[]} parts
- * @param {number} [digits]
+ * @param {number} [digits] after the point; 0 by default
  * @returns {Table}
  */
 function tabulateParts(caption, parts, digits) {
@@ -199,9 +205,10 @@ function tabulateParts(caption, parts, digits) {
 }
 
 /**
- * Renders old, new, their difference and its share of the old; `new` if there is no old.
+ * Renders the old cost, the new one, their difference, and its share of the old cost; `new`: there is no old cost.
  * @param {Part} part
- * @param {number} [digits]
+ * @param {number} [digits] after the point
+ * @returns {string[]} four cells
  */
 function renderPartCells(part, digits = 0) {
   const change = Number(part.new.toFixed(digits)) - Number(part.old.toFixed(digits))

@@ -9,11 +9,11 @@ import { QUANTITIES } from './comparison.js'
  */
 
 /**
- * Parses `new/old handshake@client <= 1`.
+ * Parses a threshold such as `new/old handshake@client <= 1`.
  * @param {string} expression
- * @param {string[]} services
+ * @param {string[]} services of the counted sidecars
  * @returns {Threshold} service: null: each sidecar
- * @throws {UsageError} for another form, quantity or sidecar, and for a ratio that is not above 0
+ * @throws {UsageError} for another form, quantity or sidecar, and for a limit that is not above 0
  */
 export function parseLabThreshold(expression, services) {
   const fail = (/** @type {string} */ why) =>
@@ -36,33 +36,40 @@ export function parseLabThreshold(expression, services) {
 /** @typedef {'held' | 'crossed' | 'undecided'} Verdict */
 
 /**
- * Judges thresholds, and sorts a sentence about each sidecar by its verdict.
+ * Judges thresholds by the counted rows.
  * @param {Threshold[]} thresholds
  * @param {Judged} judged
+ * @returns {Record<Verdict, string[]>} sentences, one for each threshold and sidecar, by verdict
  */
 export function judgeThresholds(thresholds, judged) {
-  const all = thresholds.flatMap(threshold => judgeThreshold(threshold, judged))
-  const tell = (/** @type {Verdict} */ verdict) => all.flatMap(one => (one.verdict === verdict ? [one.sentence] : []))
-  return { held: tell('held'), crossed: tell('crossed'), undecided: tell('undecided') }
+  const verdicts = thresholds.flatMap(threshold => judgeThreshold(threshold, judged))
+  const listSentences = (/** @type {Verdict} */ name) =>
+    verdicts.flatMap(({ verdict, sentence }) => (verdict === name ? [sentence] : []))
+  return {
+    held: listSentences('held'),
+    crossed: listSentences('crossed'),
+    undecided: listSentences('undecided'),
+  }
 }
 
 /**
- * Judges a threshold for each sidecar that it names. It is undecided if the ratio was not measured, or is nearer to the limit than
- * two counts of one side are to each other.
+ * Judges a threshold for each sidecar that it names. It is undecided if the ratio was not measured, or is closer to
+ * the limit than two counts of one side are to each other.
  * @param {Threshold} threshold
  * @param {Judged} options
+ * @returns {{ verdict: Verdict, sentence: string }[]} one for each sidecar
  */
 function judgeThreshold({ expression, quantity, a, service, operator, limit }, { rows, breakdowns }) {
   const createVerdict = (/** @type {Verdict} */ verdict, /** @type {string} */ why) => ({
     verdict,
     sentence: `--threshold '${expression}' is ${verdict}${why}`,
   })
-  const sidecars = breakdowns.filter(one => service === null || one.service === service)
+  const sidecars = breakdowns.filter(breakdown => service === null || breakdown.service === service)
   if (sidecars.length === 0) return [createVerdict('undecided', ': no sidecar that it names was counted')]
   return sidecars.map(sidecar => {
     const name = `${sidecar.service} of ${sidecar.link}`
     const isOfSidecar = (/** @type {Row} */ row) => row.link === sidecar.link && row.service === sidecar.service
-    const row = rows.find(one => one.quantity === quantity && isOfSidecar(one))
+    const row = rows.find(candidate => candidate.quantity === quantity && isOfSidecar(candidate))
     if (!row) return createVerdict('undecided', `: ${quantity} of ${name} was not counted on both sides`)
     const value = a === 'new' ? row.ratio : 1 / row.ratio
     if (Math.abs(value - limit) <= row.spread * value) {

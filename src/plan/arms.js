@@ -31,12 +31,14 @@ const CALIBRATION_SECONDS = 3
  */
 
 /**
- * Lists the values of each axis but the CPU limit: in a smoke run the first and the last, and the default if the kind has no such axis.
+ * Lists the values of each axis but the CPU limit. A smoke run has the first and the last value of each; an axis that
+ * the kind does not have is at its default.
  * @param {Question} question
  * @param {object} options
- * @param {PlaneChoice[]} options.named the contenders
+ * @param {PlaneChoice[]} options.named the planes of the question
  * @param {number} options.pinnableCpus the CPUs that processes can have for themselves
- * @param {(plane: string) => boolean} options.isAnyProgram contenders of this plane may have nothing in common
+ * @param {(plane: string) => boolean} options.isAnyProgram says whether contenders of this plane may have nothing in
+ *   common
  * @returns {Lists}
  */
 export function listValues(question, { named, pinnableCpus, isAnyProgram }) {
@@ -46,7 +48,7 @@ export function listValues(question, { named, pinnableCpus, isAnyProgram }) {
       name,
       NODE_CPU_AXES.includes(name) && !AXES[name].kinds.includes(kind)
         ? AXES[name].values
-        : takeEndValues(
+        : pickEndValues(
             overrides.axes[/** @type {'link'} */ (name)] ?? axes[name] ?? AXES[name].values,
             overrides.profile,
           ),
@@ -66,8 +68,9 @@ export function listValues(question, { named, pinnableCpus, isAnyProgram }) {
 }
 
 /**
- * Says whether interleaved arms share CPUs that the generator leaves alone. Versions of one plane with one worker do: a change to
- * scripts is then seen from 2 % on (docs/evidence/accuracy.md). All else is compared unpinned, as a node runs it.
+ * Says whether interleaved arms share CPUs that the generator does not use. Only versions of one plane with one
+ * worker do: a change to scripts is then visible from 2 % on (docs/evidence/accuracy.md). All other arms are compared
+ * unpinned, as a node runs them.
  * @param {Question} question
  * @param {{ lists: Lists, named: PlaneChoice[], isAnyProgram: (plane: string) => boolean }} options
  */
@@ -75,33 +78,38 @@ function isPlacedApart(question, { lists, named, isAnyProgram }) {
   const hasOneWorker = (lists.workers[0] ?? countInterleavedWorkers(question)) === 1
   const isAlike = Object.values(lists).every(({ length }) => length === 1)
   const choices = named.filter(({ plane }) => plane !== 'none')
-  const isOne = new Set(choices.map(({ plane, profile }) => `${plane}:${profile}`)).size === 1
-  const areVersions = isOne && choices.length > 1 && !isAnyProgram(choices[0].plane)
+  const isOnePlane = new Set(choices.map(({ plane, profile }) => `${plane}:${profile}`)).size === 1
+  const areVersions = isOnePlane && choices.length > 1 && !isAnyProgram(choices[0].plane)
   return hasOneWorker && isAlike && areVersions && !isOpenLoop(question)
 }
 
 /**
+ * Picks the first and the last value in a smoke run; other profiles keep all.
  * @template T
- * @param {T[]} list
+ * @param {T[]} list the values of an axis
  * @param {string} profile
+ * @returns {T[]}
  */
-function takeEndValues(list, profile) {
+function pickEndValues(list, profile) {
   return profile === 'smoke' && list.length > 2 ? [list[0], /** @type {T} */ (list.at(-1))] : list
 }
 
 /**
- * Makes an arm for every plane, CPU limit and combination of axis values, each id once. A plane without sidecars has no CPU limits.
+ * Creates an arm for every plane, CPU limit and combination of axis values; an id occurs once. A plane without
+ * sidecars has no CPU limits.
  * @param {Question} question
- * @param {{ lists: Lists, cpuLimits: (number | null)[], contenders: Contenders }} options
+ * @param {{ lists: Lists, cpuLimits: (number | null)[], contenders: Contenders }} options cpuLimits: cores, or null:
+ *   no limit
+ * @returns {Arm[]}
  * @throws {UsageError} for two variants of one name
  */
 export function createArms(question, { lists, cpuLimits, contenders }) {
   const { planes, hasSidecars, runsControl, countSimulated } = contenders
-  const listCaps = (/** @type {PlaneChoice} */ { plane }) =>
-    hasSidecars(plane) ? takeEndValues(cpuLimits, question.overrides.profile) : [null]
+  const listCpuLimits = (/** @type {PlaneChoice} */ { plane }) =>
+    hasSidecars(plane) ? pickEndValues(cpuLimits, question.overrides.profile) : [null]
   const arms = listCombinations(lists).flatMap(cell =>
     planes.flatMap(choice =>
-      listCaps(choice).map(cpuLimit => {
+      listCpuLimits(choice).map(cpuLimit => {
         const conditions = chooseConditions(cell, {
           hasSidecars: hasSidecars(choice.plane),
           isLimitable: !KINDS[question.kind].hasUncontrolled || runsControl(choice),
@@ -137,9 +145,9 @@ export function createArms(question, { lists, cpuLimits, contenders }) {
 }
 
 /**
- * Makes every combination of one value of each list.
+ * Lists every combination of one value of each axis.
  * @param {Lists} lists
- * @returns {Record<string, any>[]}
+ * @returns {Record<string, any>[]} places on the axes, each with its value by the name of the axis
  */
 function listCombinations(lists) {
   return Object.entries(lists).reduce(
@@ -149,9 +157,12 @@ function listCombinations(lists) {
 }
 
 /**
- * Chooses an arm's conditions; those that are not the arm's are at their default, or absent if they are sparse.
+ * Chooses an arm's conditions from a place on the axes. A condition that does not apply to the arm has its default;
+ * if it is sparse, it is absent.
  * @param {Record<string, any>} cell a place on the axes
- * @param {{ hasSidecars: boolean, isLimitable: boolean, simulated: number }} options isLimitable: limits of a control plane apply
+ * @param {{ hasSidecars: boolean, isLimitable: boolean, simulated: number }} options isLimitable: limits of a control
+ *   plane apply; simulated: the number of simulated sidecars
+ * @returns {Conditions}
  */
 function chooseConditions(cell, { hasSidecars, isLimitable, simulated }) {
   // Conditions that only sidecars get make no difference to arms without sidecars.
@@ -173,15 +184,16 @@ function chooseConditions(cell, { hasSidecars, isLimitable, simulated }) {
 }
 
 /**
- * Makes the name of an arm within its run, with the axes that the run varies.
+ * Renders the id of an arm, unique within its run, with the axes that the run varies.
  * @param {Arm} arm
  * @param {Lists} lists
+ * @returns {string}
  */
 function renderArmId(arm, lists) {
   const others = AXIS_NAMES.filter(name => !['link', 'cpuLimitCores', 'ratePerSecond'].includes(name))
   // An arm's name has its interception even if the run does not vary it.
   const isVaried = (/** @type {string} */ name) => name === 'interception' || lists[name].length > 1
-  const varied = others.filter(name => isVaried(name) && AXES[name].of(arm) !== null)
+  const variedAxes = others.filter(name => isVaried(name) && AXES[name].of(arm) !== null)
   const { ratePerSecond } = arm.load
   return [
     arm.link,
@@ -192,25 +204,26 @@ function renderArmId(arm, lists) {
     arm.cpuLimitCores,
     ratePerSecond === undefined ? null : `${ratePerSecond}rps`,
     arm.load.isInterleaved ? 'interleaved' : null,
-    ...varied.map(name => AXES[name].render(AXES[name].of(arm)).replaceAll(/[^A-Za-z0-9.]+/g, '-')),
+    ...variedAxes.map(name => AXES[name].render(AXES[name].of(arm)).replaceAll(/[^A-Za-z0-9.]+/g, '-')),
   ]
     .filter(part => part !== null)
     .join('-')
 }
 
 /**
- * Keeps each id once: arms without sidecars may differ only in axes of sidecars.
+ * Removes arms of an id that occurred before: arms without sidecars may differ only in axes of sidecars.
  * @param {Arm[]} arms
+ * @returns {Arm[]} in the same order
  * @throws {UsageError} for two variants of one id
  */
 function deduplicateArms(arms) {
   /** @type {Map<string, Arm>} */
   const byId = new Map()
   for (const arm of arms) {
-    const same = byId.get(arm.id)
-    if (same && same.variant !== arm.variant)
+    const namesake = byId.get(arm.id)
+    if (namesake && namesake.variant !== arm.variant)
       throw new UsageError(`two variants are both called ${renderArmName(arm)}: rename the folder of one`)
-    if (!same) byId.set(arm.id, arm)
+    if (!namesake) byId.set(arm.id, arm)
   }
   return [...byId.values()]
 }
@@ -218,9 +231,10 @@ function deduplicateArms(arms) {
 /**
  * Splits arms by whether they can be measured.
  * @param {Arm[]} arms
- * @param {(arm: Arm) => string | null} findUnsupported null: no reason against it
- * @returns {{ possible: Arm[], refused: Missing[] }} refused: each reason of a plane once
- * @throws {UsageError} if none can be measured
+ * @param {(arm: Arm) => string | null} findUnsupported gives the reason why an arm cannot be measured; null: it can
+ * @returns {{ possible: Arm[], refused: Missing[] }} refused: the planes of the other arms, each reason of a plane
+ *   once
+ * @throws {UsageError} if no arm can be measured
  */
 export function splitUnsupportedArms(arms, findUnsupported) {
   const judged = arms.map(arm => ({ arm, reason: findUnsupported(arm) }))
@@ -235,15 +249,22 @@ export function splitUnsupportedArms(arms, findUnsupported) {
   return { possible, refused }
 }
 
-/** Keeps each reason of a plane once. @param {Missing[]} missing */
+/**
+ * Removes repeated reasons of a plane.
+ * @param {Missing[]} missing
+ * @returns {Missing[]}
+ */
 export function deduplicateReasons(missing) {
   return uniqueBy(missing, ({ plane, reason }) => `${plane} ${reason}`)
 }
 
 /**
- * Adds the closed loops that find the capacity of open-loop arms, one for all rates of an arm. Arms without a rate have none.
+ * Adds calibrations: the closed loops that find the capacity of open-loop arms, one for all rates of an arm. An arm
+ * without a rate has none.
  * @param {Arm[]} arms
- * @param {Lists} lists
+ * @param {Lists} lists the values of each axis, for the ids
+ * @returns {{ calibrations: Arm[], calibrated: Arm[] }} calibrated: all arms, in which `calibratedBy` names the
+ *   calibration
  */
 export function addCalibrations(arms, lists) {
   /** @type {Map<string, Arm>} */
@@ -261,9 +282,11 @@ export function addCalibrations(arms, lists) {
 }
 
 /**
- * Keeps the arms whose rate is at most a share of the capacity found, and says why the others are left out. Of A/A repeats it says
- * nothing.
- * @param {{ plan: Pick<Plan, 'arms' | 'mostOfCapacity'>, calibrations: Calibration[] }} options
+ * Removes the arms whose rate is above a share of the measured capacity, and says why. An A/A repeat gets no reason
+ * of its own.
+ * @param {{ plan: Pick<Plan, 'arms' | 'mostOfCapacity'>, calibrations: Calibration[] }} options plan: its
+ *   mostOfCapacity is a fraction, null: 1
+ * @returns {{ arms: Arm[], notMeasured: Missing[] }} arms: those that can be reached; notMeasured: []: all can
  */
 export function leaveOutUnreachable({ plan, calibrations }) {
   const share = plan.mostOfCapacity ?? 1
@@ -288,10 +311,10 @@ export function leaveOutUnreachable({ plan, calibrations }) {
 }
 
 /**
- * Repeats the first arm with sidecars of each group that is compared (A/A).
+ * Creates A/A repeats: of the first arm with sidecars of each group that is compared.
  * @param {Arm[]} arms
- * @param {boolean} areTogether one is repeated for all that share a generator
- * @returns {Arm[]} []: none is compared
+ * @param {boolean} areTogether arms that share a generator have one repeat together
+ * @returns {Arm[]} only the repeats; []: no arms are compared
  */
 export function repeatFirstArms(arms, areTogether) {
   const withSidecars = arms.filter(arm => arm.hasSidecars)

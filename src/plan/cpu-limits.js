@@ -5,14 +5,14 @@ import { canBind, findLargestBindingCpuLimit } from '../model/cpu-limits.js'
 
 const FALLBACK_CPU_LIMIT = 0.25
 
-/** @typedef {{ cpuLimits: (number | null)[], notes: string[], notMeasured: Missing[] }} Chosen */
+/** @typedef {{ cpuLimits: (number | null)[], notes: string[], notMeasured: Missing[] }} Chosen cpuLimits: in cores; [null]: no limit */
 
 /**
- * Chooses the CPU limits (cores) of the user, with a note if one can hardly bind, else those of the experiment that fit here: in a
- * closed loop at saturation, those that can bind.
+ * Chooses the CPU limits: those of the user, with a note for each that can hardly bind; else those of the experiment
+ * that fit this machine: in a closed loop at saturation, those that can bind.
  * @param {Question} question
- * @param {number} cpus
- * @returns {Chosen} cpuLimits: [null]: no limit; notMeasured: the limits that do not fit
+ * @param {number} cpus of the machine
+ * @returns {Chosen} cpuLimits: in cores; [null]: no limit; notMeasured: the limits that do not fit, or []
  */
 export function chooseCpuLimits(question, cpus) {
   const { cpuLimits, isLoadElsewhere } = question.overrides
@@ -23,21 +23,21 @@ export function chooseCpuLimits(question, cpus) {
   const mustBind = question.kind === 'capacity' && question.experiment.load.kind !== 'idle' && !isOpenLoop(question)
   const room = { cpus, isLoadElsewhere, mustBind }
   return cpuLimits
-    ? takeRequestedLimits(/** @type {number[]} */ (cpuLimits), room)
-    : takeFittingLimits(/** @type {number[]} */ (planned), room)
+    ? chooseRequestedLimits(/** @type {number[]} */ (cpuLimits), room)
+    : chooseFittingLimits(/** @type {number[]} */ (planned), room)
 }
 
 /**
- * Counts the workers of an interleaved sidecar: enough for the largest CPU limit, one at least.
+ * Counts the workers of an interleaved sidecar: enough for the largest CPU limit, and at least one.
  * @param {Question} question
- * @returns {number | null} null: there is no limit, so that the CPUs decide
+ * @returns {number | null} null: there is no limit, so that the number of CPUs decides
  */
 export function countInterleavedWorkers({ overrides, axes }) {
   const cpuLimits = overrides.cpuLimits ?? axes.cpuLimitCores
   return cpuLimits === 'none' ? null : Math.max(1, ...cpuLimits.map(Math.ceil))
 }
 
-/** Says whether requests start at a rate. @param {Question} question */
+/** Says whether requests start at a rate (an open loop). @param {Question} question */
 export function isOpenLoop({ overrides, axes }) {
   return (overrides.axes.ratePerSecond ?? axes.ratePerSecond ?? null) !== null
 }
@@ -45,12 +45,12 @@ export function isOpenLoop({ overrides, axes }) {
 /** @typedef {{ cpus: number, isLoadElsewhere?: boolean, mustBind: boolean }} Room what CPU limits must fit */
 
 /**
- * Takes all limits of the user, with a note for each that can hardly bind.
- * @param {number[]} cpuLimits of the user
+ * Chooses all limits of the user, with a note for each that can hardly bind.
+ * @param {number[]} cpuLimits of the user, in cores
  * @param {Room} room
- * @returns {Chosen}
+ * @returns {Chosen} notes: []: all limits can bind; notMeasured: []
  */
-function takeRequestedLimits(cpuLimits, { cpus, isLoadElsewhere, mustBind }) {
+function chooseRequestedLimits(cpuLimits, { cpus, isLoadElsewhere, mustBind }) {
   const tooLarge = mustBind ? cpuLimits.filter(cpuLimit => !canBind(cpuLimit, cpus, isLoadElsewhere)) : []
   const notes = tooLarge.map(
     cpuLimit =>
@@ -60,12 +60,12 @@ function takeRequestedLimits(cpuLimits, { cpus, isLoadElsewhere, mustBind }) {
 }
 
 /**
- * Takes the limits that fit, else the fallback with a note.
- * @param {number[]} planned CPU limits of the experiment
+ * Chooses the limits that fit, or, if none does, the fallback with a note.
+ * @param {number[]} planned CPU limits of the experiment, in cores
  * @param {Room} room
- * @returns {Chosen}
+ * @returns {Chosen} notMeasured: the limits that do not fit, or []
  */
-function takeFittingLimits(planned, { cpus, isLoadElsewhere, mustBind }) {
+function chooseFittingLimits(planned, { cpus, isLoadElsewhere, mustBind }) {
   const isPossible = (/** @type {number} */ cpuLimit) =>
     mustBind ? canBind(cpuLimit, cpus, isLoadElsewhere) : Math.ceil(cpuLimit) <= cpus
   const renderLimitReason = (/** @type {number} */ cpuLimit) =>

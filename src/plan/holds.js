@@ -3,7 +3,7 @@ import { renderMebibytes } from '../lib/units.js'
 /** Judges whether a machine has room for the sidecars of an arm. Pure: supply and need are arguments. */
 /** @import { Conditions, Control, Limits, NodeLimits } from '../model/types.ts' */
 
-// The memory of few sidecars is part of what every run needs, which src/prepare/room.js checks.
+// Up to this number of sidecars is checked by src/prepare/room.js, with what every run needs.
 const FEW = 10
 const KIT_BYTES = 300e6
 // Sandbox, shim and the kubelet's share of a pod.
@@ -35,36 +35,38 @@ const OWN_FILES = 200
 /** Simulated sidecars. @typedef {{ count: number, bytes: number }} Simulated bytes: of one */
 
 /**
- * Renders the first resource that is short, with the arithmetic. On a machine, FEW sidecars are not checked.
+ * Finds the first resource that the machine or node has too little of, and renders it with the arithmetic. A machine
+ * with at most FEW sidecars is not checked.
  * @param {object} options
- * @param {number} options.sidecars the real ones
+ * @param {number} options.sidecars the number of real ones
  * @param {Needs} options.needs
- * @param {Limits | NodeLimits} options.limits of the machine that runs all, or of a node with a pod each
+ * @param {Limits | NodeLimits} options.limits of the machine that runs all, or of a node on which each sidecar has a
+ *   pod
  * @param {Simulated} [options.simulated] none by default
- * @param {Controlled} [options.conditions] there
- * @returns {string | null} null: none is short
+ * @param {Controlled} [options.conditions] of a node: the limits and the shards of the control plane
+ * @returns {string | null} the message; null: there is enough of all
  */
 export function findShortage({ sidecars, needs, limits, simulated = { count: 0, bytes: 0 }, conditions = {} }) {
   const isNode = 'node' in limits
   if (!isNode && sidecars + simulated.count <= FEW) return null
   const rows = isNode
-    ? countOfNode({ needs, limits, simulated, conditions })
-    : countOfMachine({ needs, limits, simulated })
-  const short = rows.find(({ each, fixed, offered }) => sidecars * each + fixed > offered)
-  if (!short) return null
-  const { what, each: one, fixed, offered, render = String, more } = short
-  const most = Math.max(0, Math.floor((offered - fixed) / one))
+    ? listNodeResources({ needs, limits, simulated, conditions })
+    : listMachineResources({ needs, limits, simulated })
+  const shortage = rows.find(({ each, fixed, offered }) => sidecars * each + fixed > offered)
+  if (!shortage) return null
+  const { what, each, fixed, offered, render = String, more } = shortage
+  const most = Math.max(0, Math.floor((offered - fixed) / each))
   const also = fixed > 0 ? ` + ${render(fixed)}` : ''
   const whose = isNode ? `the node ${limits.node}` : 'this machine'
-  return `${sidecars} sidecars take ${render(sidecars * one + fixed)} of ${what} (${sidecars} × ${render(one)}${also}), and ${whose} has ${render(offered)}: at most ${most} fit${more ? `; ${more} allows more` : ''}`
+  return `${sidecars} sidecars take ${render(sidecars * each + fixed)} of ${what} (${sidecars} × ${render(each)}${also}), and ${whose} has ${render(offered)}: at most ${most} fit${more ? `; ${more} allows more` : ''}`
 }
 
 /**
- * Lists the resources of a machine.
+ * Lists the resources of a machine that runs everything.
  * @param {{ needs: Needs, limits: Limits, simulated: Simulated }} options
  * @returns {Row[]}
  */
-function countOfMachine({ needs: { sidecarBytes, controlBytes, threads, inotifyInstances }, limits, simulated }) {
+function listMachineResources({ needs: { sidecarBytes, controlBytes, threads, inotifyInstances }, limits, simulated }) {
   const { memoryBytes, files, ports } = limits
   return [
     {
@@ -88,16 +90,18 @@ function countOfMachine({ needs: { sidecarBytes, controlBytes, threads, inotifyI
 }
 
 /**
- * Lists the resources of a node, counted as the scheduler does, or by the need of a sidecar if that is more than its pod requests.
- * @param {{ needs: Needs, limits: NodeLimits, simulated: Simulated, conditions: Controlled }} options
+ * Lists the resources of a node, as the scheduler counts them; a sidecar that needs more memory than its pod requests
+ * counts with its need.
+ * @param {{ needs: Needs, limits: NodeLimits, simulated: Simulated, conditions: Controlled }} options conditions:
+ *   limits and shards of the control plane
  * @returns {Row[]}
  */
-function countOfNode({ needs: { sidecarBytes, controlBytes }, limits, simulated, conditions }) {
+function listNodeResources({ needs: { sidecarBytes, controlBytes }, limits, simulated, conditions }) {
   const { podsUsed, memoryRequestedBytes, cpusRequested, ...offered } = limits
   const { shards = 1, controlCpuLimitCores, controlMemoryBytes } = conditions
   // A control plane with a limit takes no more than that.
-  const ofControl = controlMemoryBytes ? 0 : controlBytes
-  const bytes = Math.max(REQUESTED.bytes, sidecarBytes + ofControl + POD_BYTES)
+  const controlBytesPerSidecar = controlMemoryBytes ? 0 : controlBytes
+  const bytes = Math.max(REQUESTED.bytes, sidecarBytes + controlBytesPerSidecar + POD_BYTES)
   // Simulated sidecars share one pod.
   const others = OTHER_PODS + Math.sign(simulated.count)
   // A pod with a limit requests that.
@@ -113,7 +117,7 @@ function countOfNode({ needs: { sidecarBytes, controlBytes }, limits, simulated,
         memoryRequestedBytes +
         others * REQUESTED.bytes +
         shards * (controlMemoryBytes ?? REQUESTED.bytes) +
-        simulated.count * (simulated.bytes + ofControl),
+        simulated.count * (simulated.bytes + controlBytesPerSidecar),
     },
     {
       what: 'CPU requests',
@@ -125,7 +129,10 @@ function countOfNode({ needs: { sidecarBytes, controlBytes }, limits, simulated,
   ]
 }
 
-/** @param {number} bytes */
+/**
+ * Renders bytes in MiB, with the unit.
+ * @param {number} bytes
+ */
 function formatMemory(bytes) {
   return `${renderMebibytes(bytes)} MiB`
 }

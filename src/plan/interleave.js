@@ -9,7 +9,7 @@ import { computeSlowSeconds } from '../model/requests.js'
  * @import { Arm, Trial } from '../model/types.ts'
  */
 
-/** A small node has memory for no more arms in one deployment; planes under one condition stay together and may be more. */
+/** The most arms in one deployment, for the memory of a small node. Planes under one condition stay together and may be more. */
 const TOGETHER_MOST = 6
 const PLANES_MOST = 8
 // Requests/s of all arms together, per CPU of the machine: a request at a low rate costs up to 760 µs of a sidecar pair
@@ -35,16 +35,17 @@ const SHORTENED_LEAST_MS = 200
 const keepForever = () => Number.POSITIVE_INFINITY
 
 /**
- * Lets alike arms share one generator: a low rate all at the same time, a higher one and a closed loop in turns. Warm-up and window
- * then have whole passes, and may be longer than those of the load.
+ * Lets arms of one link and load share one generator: a low rate goes to all at the same time, a higher rate or a
+ * closed loop to one after the other. Warm-up and window then consist of whole passes, and may be longer than those
+ * of the load.
  * @param {Arm[]} arms
- * @param {{ cpus: number, idleSecondsOf?: IdleSecondsOf }} options idleSecondsOf: absent: connections are kept
- * @returns {Arm[]} with their loads changed, in the same order
+ * @param {{ cpus: number, idleSecondsOf?: IdleSecondsOf }} options idleSecondsOf: absent: connections stay open
+ * @returns {Arm[]} the arms with new loads, in the same order
  */
 export function shareLoads(arms, { cpus, idleSecondsOf = keepForever }) {
   const groups = groupByGenerator(arms).map(group => ({ group, turns: planTurns(group, { cpus, idleSecondsOf }) }))
   return arms.map(arm => {
-    // All arms of a load have one rule, whichever part they stand in.
+    // All arms of a load have the same turns, in whichever deployment they are.
     const { group, turns } = groups.find(({ group }) => group.includes(arm)) ?? groups[0]
     const { count, sliceMs } = turns
     const { load } = arm
@@ -58,7 +59,7 @@ export function shareLoads(arms, { cpus, idleSecondsOf = keepForever }) {
       return { ...arm, load: { ...load, sliceMs, ...fitTurns({ ...load, sliceMs, warmupSeconds }, count) } }
     }
     if (sliceMs === undefined) return { ...arm, load: { ...load, warmupSeconds } }
-    // Shorter slices give an arm no less of the window than slices of the usual length.
+    // With shorter slices an arm still gets as much of the window as with slices of the usual length.
     const leastSeconds = Math.max(load.windowSeconds, (RATE_SLICES_LEAST * count * RATE_SLICE_MS) / 1000)
     const windowSeconds = roundToPasses(leastSeconds, count * sliceMs)
     const cycleSeconds = (count * sliceMs) / 1000
@@ -68,10 +69,11 @@ export function shareLoads(arms, { cpus, idleSecondsOf = keepForever }) {
 }
 
 /**
- * Renders a note, once, for turns that are shorter than usual, or so long that a plane closes its idle connections between two; []:
- * there is none.
+ * Renders a note if turns are shorter than usual, or so long that a plane closes its idle connections between two of
+ * them.
  * @param {Arm[]} arms before they share loads
  * @param {{ cpus: number, idleSecondsOf: IdleSecondsOf }} options
+ * @returns {string[]} each note once; []: turns need no note
  */
 export function noteTurns(arms, options) {
   const notes = groupByGenerator(arms).flatMap(group => {
@@ -90,14 +92,15 @@ export function noteTurns(arms, options) {
 }
 
 /**
- * Chooses the turns of arms that share a load. An arm is idle while the others have their turns (`orderSlices`). Turns are
- * shortened so that this stays clearly below the shortest idle timeout, else that arm would open its connections again in each
- * turn, which no steady load does; if turns would become too short, they keep their usual length.
- * @param {Arm[]} group
+ * Chooses the turns of arms that share a load. An arm is idle while the others have their turns (`orderSlices`).
+ * Turns are shortened to keep this idle time clearly below the shortest idle timeout: else that arm would reopen its
+ * connections in each turn, as it does under no steady load. If turns would become too short, they keep their usual
+ * length.
+ * @param {Arm[]} group arms that share a generator
  * @param {{ cpus: number, idleSecondsOf: IdleSecondsOf }} options
- * @returns {{ count: number, sliceMs?: number, usualMs?: number, closesFirst?: Arm }} count: the arms that take turns; sliceMs:
- *   undefined if all have their rate at the same time; usualMs: the usual length; closesFirst: the arm with the shortest idle timeout,
- *   absent if no arm can close connections or there are no turns
+ * @returns {{ count: number, sliceMs?: number, usualMs?: number, closesFirst?: Arm }} count: the arms that take
+ *   turns; sliceMs: undefined: all arms get their rate at the same time; usualMs: the length without shortening;
+ *   closesFirst: the arm with the shortest idle timeout; absent: no arm can close connections, or there are no turns
  */
 function planTurns(group, { cpus, idleSecondsOf }) {
   const count = Math.max(...splitGroup(group).map(part => part.length))
@@ -113,16 +116,18 @@ function planTurns(group, { cpus, idleSecondsOf }) {
 }
 
 /**
- * Rounds seconds up to whole passes, in each of which every arm has a turn.
+ * Rounds a duration up to whole passes; in a pass every arm has one turn.
  * @param {number} seconds
  * @param {number} passMs
+ * @returns {number} seconds
  */
 const roundToPasses = (seconds, passMs) => (Math.ceil((1000 * seconds) / passMs) * passMs) / 1000
 
 /**
- * Rounds the warm-up and the window up to whole passes, in each of which every arm has a turn.
- * @param {Arm['load']} load
- * @param {number} count of arms
+ * Rounds the warm-up and the window up to whole passes; in a pass every arm has one turn.
+ * @param {Arm['load']} load with its sliceMs
+ * @param {number} count of arms that take turns
+ * @returns {{ warmupSeconds: number, windowSeconds: number }}
  */
 function fitTurns({ sliceMs = 0, warmupSeconds, windowSeconds }, count) {
   const passMs = Math.max(1, count * sliceMs)
@@ -133,8 +138,10 @@ function fitTurns({ sliceMs = 0, warmupSeconds, windowSeconds }, count) {
 }
 
 /**
- * Makes the trials of every round: deployments in random order, in each of which the order of arms rotates by one a round.
+ * Creates the trials of every round. Deployments come in random order; within a deployment the order of arms rotates
+ * by one from round to round.
  * @param {{ arms: Arm[], rounds: number, seed: number }} options
+ * @returns {Omit<Trial, 'kind'>[]}
  */
 export function orderInterleaved({ arms, rounds, seed }) {
   const random = createRandom(seed)
@@ -144,18 +151,25 @@ export function orderInterleaved({ arms, rounds, seed }) {
   const trials = []
   for (let round = 1; round <= rounds; round++) {
     for (const group of shuffleItems(groups, random)) {
-      const name = groups.length > 1 ? `-${groups.indexOf(group) + 1}` : ''
-      const turned = group.map((_, i) => group[(i + round) % group.length])
-      const interleaving = `r${round}-interleaved${name}`
+      const groupSuffix = groups.length > 1 ? `-${groups.indexOf(group) + 1}` : ''
+      const rotated = group.map((_, i) => group[(i + round) % group.length])
+      const interleaving = `r${round}-interleaved${groupSuffix}`
       const isReversed = Math.floor(round / group.length) % 2 === 1
-      for (const arm of isReversed ? turned.toReversed() : turned)
-        trials.push({ id: `r${round}${name}-${arm.id}`, round, arm, interleaving, repeats: null, searchOf: null })
+      for (const arm of isReversed ? rotated.toReversed() : rotated)
+        trials.push({
+          id: `r${round}${groupSuffix}-${arm.id}`,
+          round,
+          arm,
+          interleaving,
+          repeats: null,
+          searchOf: null,
+        })
     }
   }
   return trials
 }
 
-/** Groups arms to which one generator can make requests. @param {Arm[]} arms */
+/** Groups arms to which one generator can send requests: those of one link and load. @param {Arm[]} arms @returns {Arm[][]} */
 export function groupByGenerator(arms) {
   // One generator makes the requests of all arms of a deployment, so these have one size.
   const createGeneratorKey = (/** @type {Arm} */ { link, load }) => {
@@ -167,9 +181,11 @@ export function groupByGenerator(arms) {
 }
 
 /**
- * Splits arms of one link and load into parts of at most TOGETHER_MOST. Planes under the same conditions stay together, even if they
- * are more. Each part has those under the first conditions if there is room, and one part has the A/A repeats.
+ * Splits arms of one link and load into deployments of at most TOGETHER_MOST. Planes under the same conditions stay
+ * together, even if they are more. If there is room, each deployment also has the arms under the first conditions;
+ * one has the A/A repeats.
  * @param {Arm[]} arms
+ * @returns {Arm[][]} an arm may be in several deployments
  * @throws {UsageError} for more planes than PLANES_MOST
  */
 function splitGroup(arms) {
@@ -185,8 +201,8 @@ function splitGroup(arms) {
   /** @type {Arm[][]} */
   const parts = []
   for (const cell of [...others, ...(controls.length > 0 ? [controls] : [])]) {
-    const open = parts.find(part => part.length + cell.length <= room)
-    if (open) open.push(...cell)
+    const partWithRoom = parts.find(part => part.length + cell.length <= room)
+    if (partWithRoom) partWithRoom.push(...cell)
     else parts.push([...cell])
   }
   // Planes under other conditions stand alone if there is no room for both.

@@ -4,20 +4,21 @@ import { renderArmName } from '../model/arms.js'
 /** Arms that a plan loses once it runs. Pure. @import { Arm, Plan } from '../model/types.ts' */
 
 /**
- * Leaves failed arms out of a plan, with their repeats, calibrations and trials, and adds the reasons to notMeasured.
+ * Removes failed arms from a plan, with their A/A repeats, calibrations and trials, and adds the reasons to
+ * notMeasured.
  * @param {Plan} plan
  * @param {{ arms: Arm[], reason: string }[]} failures
- * @returns {Plan}
+ * @returns {Plan} a new plan; notMeasured names an arm by its id, or by its plane if none of that plane is left
  */
 export function leaveOutFailed(plan, failures) {
   const failed = new Set(failures.flatMap(({ arms }) => arms.map(({ id }) => id)))
   const isServing = (/** @type {Arm} */ { id, repeatOf }) => !failed.has(repeatOf ?? id)
   const arms = plan.arms.filter(isServing)
   const calibrated = new Set(arms.map(({ calibratedBy }) => calibratedBy))
-  const pickServing = (/** @type {Pick<Plan, 'arms' | 'calibrations' | 'trials'>} */ whole) => ({
-    arms: whole.arms.filter(isServing),
-    calibrations: whole.calibrations.filter(({ id }) => calibrated.has(id)),
-    trials: whole.trials.filter(({ arm }) => isServing(arm)),
+  const pickServing = (/** @type {Pick<Plan, 'arms' | 'calibrations' | 'trials'>} */ planOrPart) => ({
+    arms: planOrPart.arms.filter(isServing),
+    calibrations: planOrPart.calibrations.filter(({ id }) => calibrated.has(id)),
+    trials: planOrPart.trials.filter(({ arm }) => isServing(arm)),
   })
   const serving = new Set(arms.map(renderArmName))
   const missing = failures.flatMap(({ arms, reason }) =>
@@ -27,7 +28,7 @@ export function leaveOutFailed(plan, failures) {
   return {
     ...plan,
     ...pickServing(plan),
-    parts: plan.parts.map(whole => ({ ...whole, ...pickServing(whole) })),
+    parts: plan.parts.map(planOrPart => ({ ...planOrPart, ...pickServing(planOrPart) })),
     notMeasured: [...plan.notMeasured, ...[...groupBy(missing, ({ plane }) => plane).values()].map(([first]) => first)],
   }
 }

@@ -31,7 +31,7 @@ const BURST = { beginsSeconds: 2, afterLeastSeconds: 8, afterTimes: 2 }
  */
 
 /**
- * Chooses the load of an arm: idle, open (a rate), in turns or closed.
+ * Chooses the load of an arm: idle, open loop (with a rate), interleaved or closed loop.
  * @param {Question} question
  * @param {Placed} placed
  * @returns {Arm['load']}
@@ -95,9 +95,12 @@ export function chooseLoad(question, placed) {
 }
 
 /**
- * Chooses the requests: a mix of traffic, a POST that is echoed, or, if an axis of requests is named, one kind by these axes.
+ * Chooses the requests: a traffic mix; a POST that is echoed; or, if an axis of requests is set, one kind of request
+ * by these axes.
  * @param {Question} question
- * @param {Record<string, any>} cell
+ * @param {Record<string, any>} cell the arm's value on each axis
+ * @returns {Pick<Arm['load'], 'requests' | 'traffic' | 'payloadBytes'>} only the members that apply; payloadBytes
+ *   alone: the POST is echoed
  */
 function chooseRequests({ overrides, axes }, cell) {
   if (cell.traffic) {
@@ -110,20 +113,22 @@ function chooseRequests({ overrides, axes }, cell) {
 }
 
 /**
- * Chooses the users of a closed loop. An arm without sidecars has the most that any other has.
+ * Chooses the number of users of a closed loop. An arm without sidecars has the most that any arm with sidecars has.
  * @param {Pick<Placed, 'hasSidecars' | 'cpuLimit' | 'cpuLimits'>} placed
+ * @returns {number}
  */
 function chooseUsers({ hasSidecars, cpuLimit, cpuLimits }) {
-  const chooseDefaultUsers = (/** @type {number | null} */ c) =>
-    c !== null && c <= SMALL_CAP ? USERS.atSmallCaps : USERS.default
+  const chooseDefaultUsers = (/** @type {number | null} */ limitCores) =>
+    limitCores !== null && limitCores <= SMALL_CAP ? USERS.atSmallCaps : USERS.default
   return hasSidecars ? chooseDefaultUsers(cpuLimit) : Math.max(...cpuLimits.map(chooseDefaultUsers))
 }
 
 /**
- * Computes the shortest warm-up in seconds: the longer of the handshakes of all users, at the CPU limit or, beside a neighbour, at
- * the CPU request, and of three requests of each user at the rate, with half as much again.
+ * Computes the shortest warm-up. It is long enough for the handshakes of all users at the CPU limit (beside a
+ * neighbour, at the CPU request), and for three requests of each user at the rate, with half as much again.
  * @param {{ users: number, cpuLimit: number | null, rate: number | null, conditions: Conditions }} options cpuLimit: cores; null:
  *   none, and the handshakes take no time; rate: requests per second; null: there is none
+ * @returns {number} seconds
  */
 function computeShortestWarmup({ users, cpuLimit, rate, conditions: { neighbourCores, cpuRequestCores } }) {
   const cores = Math.min(cpuLimit ?? Infinity, (neighbourCores && cpuRequestCores) ?? Infinity)
@@ -132,14 +137,17 @@ function computeShortestWarmup({ users, cpuLimit, rate, conditions: { neighbourC
 }
 
 /**
- * Gives an arm of a search the warm-up that its cpuLimit and rate need.
+ * Extends the warm-up of a search's arm to what its CPU limit and rate need.
  * @param {Arm} arm
- * @returns {Arm}
+ * @returns {Arm} a new arm; its warm-up is never shorter than before
  */
-export function withSearchWarmup(arm) {
+export function extendSearchWarmup(arm) {
   const { users, ratePerSecond = null } = arm.load
   const { cpuLimitCores: cpuLimit, conditions } = arm
-  const least = computeShortestWarmup({ users, cpuLimit, rate: ratePerSecond, conditions })
-  const warmupSeconds = Math.max(arm.load.warmupSeconds, least + WARM_AFTER_REQUESTS * computeSlowSeconds(arm.load))
+  const leastSeconds = computeShortestWarmup({ users, cpuLimit, rate: ratePerSecond, conditions })
+  const warmupSeconds = Math.max(
+    arm.load.warmupSeconds,
+    leastSeconds + WARM_AFTER_REQUESTS * computeSlowSeconds(arm.load),
+  )
   return { ...arm, load: { ...arm.load, warmupSeconds } }
 }

@@ -18,11 +18,11 @@ import { noteTurns, orderInterleaved, shareLoads } from './interleave.js'
 import { assertTrialLimit, chooseRounds, orderTrials } from './rounds.js'
 
 export { choosePlanes } from '../request/question.js'
-export { withSearchWarmup } from './load.js'
+export { extendSearchWarmup } from './load.js'
 export { estimateMostSeconds, estimatePlanSeconds, estimateSeconds } from './rounds.js'
 
 /**
- * Makes a plan: from a question to all trials that answer it. Pure.
+ * A plan: from a question to all trials that answer it. Pure.
  * @import { Arm, Plan, PlaneChoice, TrialKind } from '../model/types.ts'
  */
 /**
@@ -31,34 +31,38 @@ export { estimateMostSeconds, estimatePlanSeconds, estimateSeconds } from './rou
  */
 
 /**
- * Makes every trial of a run, in order: within each round, arms in random order. What cannot be measured is left out, with the reason
- * in `notMeasured`.
+ * Creates the plan of a run, with every trial in order: within each round, arms come in random order. Arms that
+ * cannot be measured are left out, with the reason in `notMeasured`.
  * @param {object} options
  * @param {Experiment} options.experiment
  * @param {Overrides} options.overrides
  * @param {number} options.cpus of the machine
  * @param {Missing[]} options.missing the planes without a program
- * @param {(plane: string) => boolean} options.hasSidecars
+ * @param {(plane: string) => boolean} options.hasSidecars says whether a plane has sidecars
  * @param {(plane: string) => string[]} [options.controlsOf] the names of a plane's control planes; none by default
  * @param {(choice: PlaneChoice) => boolean} [options.runsControl] says whether a process hands out configurations
- * @param {(choice: PlaneChoice) => number | null} [options.realMostOf] the most real sidecars by default; null: none can be simulated
- * @param {(arm: Arm, kind: TrialKind) => string | null} [options.findUnsupported] null: the arm is supported
+ * @param {(choice: PlaneChoice) => number | null} [options.realMostOf] the most real sidecars of a plane by default;
+ *   null: it can simulate none
+ * @param {(arm: Arm, kind: TrialKind) => string | null} [options.findUnsupported] gives the reason why an arm cannot
+ *   be measured; null: it can
  * @param {number} [options.pinnableCpus] the CPUs that processes can have for themselves
- * @param {(plane: string) => boolean} [options.isAnyProgram] contenders of this plane may have nothing in common
- * @param {(arm: Arm) => number} [options.idleSecondsOf] after how long sidecars close unused connections; never by default
- * @returns {Plan & { notes: string[] }}
+ * @param {(plane: string) => boolean} [options.isAnyProgram] says whether contenders of this plane may have nothing
+ *   in common
+ * @param {(arm: Arm) => number} [options.idleSecondsOf] seconds after which the sidecars of an arm close unused
+ *   connections; infinity by default
+ * @returns {Plan & { notes: string[] }} notes: sentences to print before the run, or []
  * @throws {UsageError} for a request that cannot be measured
  */
 export function createPlan({ experiment, overrides, cpus, missing, ...known }) {
   const planes = choosePlanes(experiment, overrides)
-  // Planes without sidecars have no cost to measure in turns: the question is left out if there is another.
+  // Planes without sidecars have no cost: leave that question out if there is another.
   const questions = resolveQuestions(experiment, overrides).filter(
     ({ kind }, _, { length }) =>
       length === 1 || kind !== 'cost' || planes.some(({ plane }) => known.hasSidecars(plane)),
   )
   const planned = questions.map(question => planPart(question, { cpus, missing, ...known }))
   const mostRounds = Math.max(...planned.map(({ rounds }) => rounds))
-  // Arms say how many rounds they have if others have more.
+  // An arm with fewer rounds than others has their number.
   const parts = planned.map(({ kind, arms, calibrations, trials, rounds }) => ({
     kind,
     calibrations,
@@ -86,9 +90,11 @@ export function createPlan({ experiment, overrides, cpus, missing, ...known }) {
 }
 
 /**
- * Plans the arms and trials of one kind.
+ * Plans the arms, rounds and trials of one kind.
  * @param {Question} question
  * @param {Omit<Parameters<typeof createPlan>[0], 'experiment' | 'overrides'>} options
+ * @returns {import('../model/types.ts').Plan['parts'][number] & { notMeasured: Missing[], notes: string[] }} trials:
+ *   []: the kind chooses them while it runs
  */
 function planPart(question, { cpus, missing, hasSidecars, ...known }) {
   const { experiment, overrides, kind } = question
@@ -143,12 +149,14 @@ function planPart(question, { cpus, missing, hasSidecars, ...known }) {
 }
 
 /**
- * Repeats each plane for each of its controls that the user names, else with its first. A control in its name stays. An arm of one
- * sidecar names its control only if the user does, so that its name is as in older runs.
+ * Repeats each plane for each control plane (`--control`) that the user names, else assigns it its first. A control
+ * plane in the name of a choice stays. An arm of one sidecar names its control plane only if the user does, so that
+ * its name is as in older runs.
+ * @returns {PlaneChoice[]} a plane without control planes is unchanged
  * @throws {UsageError} for a control of --control that no plane has
  * @param {Question} question
  * @param {PlaneChoice[]} planes
- * @param {(plane: string) => string[]} controlsOf
+ * @param {(plane: string) => string[]} controlsOf lists the names of a plane's control planes
  */
 function assignControls({ kind, overrides, axes }, planes, controlsOf) {
   const requested = overrides.controls ?? null
@@ -169,9 +177,13 @@ function assignControls({ kind, overrides, axes }, planes, controlsOf) {
 }
 
 /**
- * Makes a function that counts how many of so many sidecars of a plane are simulated: those above the most real ones.
+ * Creates a function that counts the simulated sidecars of a plane: those beyond the most real ones.
  * @param {Question} question
- * @param {{ lists: Record<string, any[]>, contenders: PlaneChoice[], realMostOf: (choice: PlaneChoice) => number | null }} options
+ * @param {{ lists: Record<string, any[]>, contenders: PlaneChoice[], realMostOf: (choice: PlaneChoice) => number |
+ *   null }} options lists: the values of each axis; realMostOf: the most real sidecars by default; null: it can
+ *   simulate none
+ * @returns {(choice: PlaneChoice, sidecars: number) => number}
+ * @throws {UsageError} for --real if no control plane can simulate sidecars
  */
 function createSimulatedCounter({ kind, experiment, overrides }, { lists, contenders, realMostOf }) {
   // Axes that need real sidecars exclude simulated ones, which go at the pace of real ones and have one control plane.

@@ -29,10 +29,12 @@ export function assertTrialLimit(trials, { name }) {
 }
 
 /**
- * Chooses the rounds of the profile, or with a precision as many as fit its time.
+ * Chooses the number of rounds: that of the profile, or, with a precision, as many as fit its time.
  * @param {Question} question
- * @param {{ arms: Arm[], calibrations: Arm[], order: typeof orderTrials }} measured
- * @throws {UsageError} if these are too few to show anything, or the experiment cannot have a precision
+ * @param {{ arms: Arm[], calibrations: Arm[], order: typeof orderTrials }} measured order: makes the trials of a
+ *   round, to estimate its seconds
+ * @returns {number}
+ * @throws {UsageError} if the time is too short for enough rounds, or the experiment cannot have a precision
  */
 export function chooseRounds(question, { arms, calibrations, order }) {
   const { precision } = question.overrides
@@ -44,8 +46,9 @@ export function chooseRounds(question, { arms, calibrations, order }) {
 }
 
 /**
- * Makes the trials: every arm once a round, in random order.
+ * Creates the trials: every arm once per round, in random order.
  * @param {{ arms: Arm[], rounds: number, seed: number }} options
+ * @returns {Omit<Trial, 'kind'>[]}
  */
 export function orderTrials({ arms, rounds, seed }) {
   const random = createRandom(seed)
@@ -59,15 +62,16 @@ export function orderTrials({ arms, rounds, seed }) {
 }
 
 /**
- * Counts the rounds that there is time for, ROUNDS_MOST at most and no more than TRIALS_MOST allows.
+ * Counts the rounds that fit the time, at most ROUNDS_MOST, and no more trials than TRIALS_MOST.
  * @param {{ arms: Arm[], calibrations: Arm[], precision: NonNullable<Plan['precision']>, roundSeconds: number }} options
- * @throws {UsageError} if they are too few for an interval
+ * @returns {number}
+ * @throws {UsageError} if they are too few for a confidence interval
  */
 function countRounds({ arms, calibrations, precision: { maxMinutes }, roundSeconds }) {
-  const before = estimatePlanSeconds({ arms, calibrations, trials: [], search: null })
-  const count = Math.floor((60 * maxMinutes - before) / roundSeconds)
+  const checkSeconds = estimatePlanSeconds({ arms, calibrations, trials: [], search: null })
+  const count = Math.floor((60 * maxMinutes - checkSeconds) / roundSeconds)
   if (count < SEQUENCE_LEAST) {
-    const minutes = Math.ceil((before + SEQUENCE_LEAST * roundSeconds) / 60)
+    const minutes = Math.ceil((checkSeconds + SEQUENCE_LEAST * roundSeconds) / 60)
     throw new UsageError(
       `--precision needs at least ${SEQUENCE_LEAST} rounds, about ${minutes} min here, and --max-minutes allows ${maxMinutes}: give it ${minutes}, or ask for less (--profile quick, --planes)`,
     )
@@ -77,9 +81,9 @@ function countRounds({ arms, calibrations, precision: { maxMinutes }, roundSecon
 
 // The measured sum of starting, checking, k6's own start, the tail, and stopping.
 const OVERHEAD_SECONDS = 1.4
-/** The time that a run looks at the machine before it starts anything. */
+/** The time for which a run observes the machine before it starts anything. */
 export const OBSERVE_SECONDS = 1
-// The least that idle sidecars are measured for, if the gate `passage` needs their CPU.
+// The shortest time for which idle sidecars are measured, if the gate `passage` needs their CPU.
 const IDLE_SECONDS = 2
 const PARITY_SECONDS = 4
 const ARM_CHECK_SECONDS = 0.4
@@ -87,36 +91,42 @@ const ARM_CHECK_SECONDS = 0.4
 const ROLLOUT_SECONDS_PER_SIDECAR = 0.03
 
 /**
- * Estimates how long trials take, in seconds.
+ * Estimates the duration of trials.
  * @param {Pick<Trial, 'arm' | 'interleaving'>[]} trials
+ * @returns {number} seconds
  */
 export function estimateSeconds(trials) {
-  // Arms that stand at the same time share a window.
-  const apart = new Map(trials.map((trial, i) => [trial.interleaving ?? i, trial.arm]))
-  return sumSeconds([...apart.values()])
+  // Interleaved arms share a window.
+  const armOfWindow = new Map(trials.map((trial, i) => [trial.interleaving ?? i, trial.arm]))
+  return sumSeconds([...armOfWindow.values()])
 }
 
 /** @typedef {Pick<Plan, 'trials' | 'calibrations' | 'search' | 'arms'>} Timed */
 
-/** Estimates the seconds of a run on a quiet machine, with its checks. @param {Timed} plan */
+/**
+ * Estimates the duration of a run on a quiet machine, with its checks.
+ * @param {Timed} plan
+ * @returns {number} seconds
+ */
 export function estimatePlanSeconds(plan) {
   return estimateTotalSeconds(plan, plan.search ? listUsualTrials(plan.search, plan.arms) : [])
 }
 
 /**
- * Estimates the most seconds of a search, whose trials depend on earlier ones.
+ * Estimates the longest duration of a run with a search, whose trials depend on earlier ones.
  * @param {Timed} plan
- * @returns {number | null} null: it has no search, or one without such a bound
+ * @returns {number | null} seconds; null: the plan has no search, or one without such a bound
  */
 export function estimateMostSeconds(plan) {
-  const most = plan.search && listMostTrials(plan.search, plan.arms)
-  return most && estimateTotalSeconds(plan, most)
+  const mostTrials = plan.search && listMostTrials(plan.search, plan.arms)
+  return mostTrials && estimateTotalSeconds(plan, mostTrials)
 }
 
 /**
- * Adds up the seconds of checks, trials, calibrations and a search. A/A repeats have no check.
+ * Adds up the durations of checks, trials, calibrations and a search. A/A repeats have no check.
  * @param {Timed} plan
- * @param {Arm[]} searched the arms that a search tries, one a trial
+ * @param {Arm[]} searched the arms that a search tries, one for each trial
+ * @returns {number} seconds
  */
 function estimateTotalSeconds({ trials, calibrations, arms }, searched) {
   const measured = arms.filter(arm => arm.repeatOf === null)
@@ -126,10 +136,10 @@ function estimateTotalSeconds({ trials, calibrations, arms }, searched) {
   return checks + estimateSeconds(trials) + sumSeconds(calibrations) + sumSeconds(searched)
 }
 
-/** Adds up warm-ups, windows and overheads, in seconds. @param {Arm[]} arms each tried once */
+/** Adds up warm-ups, windows and overheads. @param {Arm[]} arms each is tried once @returns {number} seconds */
 function sumSeconds(arms) {
   return arms.reduce((sum, { load, hasSidecars, conditions: { pairs = 0, sidecars = 2 * pairs, simulated = 0 } }) => {
-    // Two rollouts of as many sidecars as are real come first: they check that simulated ones cost as much.
+    // Two rollouts of all real sidecars come first: they check that simulated sidecars cost as much.
     const started = simulated > 0 ? sidecars + 2 * (sidecars - simulated) : sidecars
     const idle = isIdleCpuNeeded(load, { sidecars: hasSidecars ? Math.max(2, sidecars) : 0 }) ? IDLE_SECONDS : 0
     const overhead = OVERHEAD_SECONDS + idle + ROLLOUT_SECONDS_PER_SIDECAR * started

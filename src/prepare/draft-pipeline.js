@@ -35,15 +35,15 @@ const NEEDS = 'write a pipeline.yaml (docs/your-pipeline.md)'
  */
 
 /**
- * Drafts the pipeline of a folder; writes nothing into it.
+ * Drafts the pipeline of a folder of scripts. It writes nothing into that folder.
  * @param {object} options
  * @param {Site} options.site
- * @param {string} options.scripts their folder
+ * @param {string} options.scripts the folder of the scripts
  * @param {Tool} options.pipy
- * @param {string} options.folder of the processes that are started
+ * @param {string} options.folder for the files of the processes that are started
  * @param {AbortSignal} options.signal
  * @returns {Promise<Pipeline>}
- * @throws {BenchError} if it does not start, listen or answer, or no network namespace can be made
+ * @throws {BenchError} if the scripts do not start, listen or answer, or no network namespace can be created
  */
 export async function draftPipeline({ site, scripts, pipy, folder, signal }) {
   const { target } = site
@@ -69,17 +69,17 @@ export async function draftPipeline({ site, scripts, pipy, folder, signal }) {
     files,
     listens: [],
   })
-  // Ports and paths are read only from code and settings: a README may name others.
-  const read = Object.fromEntries(Object.entries(scriptFiles).filter(([name]) => /\.(js|json|ya?ml)$/.test(name)))
-  const called = listCalledPorts(read)
-  const first = await target.deploy([sidecar], { start: LOOK_START, folder })
+  // Ports and paths are read only from code and settings: a README may contain others.
+  const codeFiles = Object.fromEntries(Object.entries(scriptFiles).filter(([name]) => /\.(js|json|ya?ml)$/.test(name)))
+  const called = listCalledPorts(codeFiles)
+  const deployment = await target.deploy([sidecar], { start: LOOK_START, folder })
   try {
-    const [process] = first.processes
+    const [process] = deployment.processes
     const ports = await awaitListeningPorts(process, { name: folderName, signal })
     const upstreams = called.filter(port => !ports.includes(port))
     const [listen, ...others] = upstreams.map(port => ({ address: '127.0.0.1', port }))
     if (listen) {
-      const where = { scripts: site.target.locate(ECHO), folder }
+      const folders = { scripts: site.target.locate(ECHO), folder }
       const application = createApplication({
         service,
         kind: 'echo',
@@ -87,14 +87,14 @@ export async function draftPipeline({ site, scripts, pipy, folder, signal }) {
         others,
         next: null,
         runtime: pipy,
-        ...where,
+        ...folders,
       })
       const { processes } = await target.deploy([application], { start: LOOK_START, folder })
-      first.processes.push(...processes)
-      await Promise.all(processes.map(one => one.waitUntilReady(signal, { deadlineSeconds: LISTEN_SECONDS })))
+      deployment.processes.push(...processes)
+      await Promise.all(processes.map(handle => handle.waitUntilReady(signal, { deadlineSeconds: LISTEN_SECONDS })))
     }
-    const entries = orderEntries(ports, { called, scriptFiles: read })
-    const answers = await sendRequests({ target, address: places[service].reach, entries, paths: listPaths(read) })
+    const entries = orderEntries(ports, { called, scriptFiles: codeFiles })
+    const answers = await sendRequests({ target, address: places[service].reach, entries, paths: listPaths(codeFiles) })
     const served = pickServedAnswer(answers)
     if (served === null)
       throw new BenchError(await process.renderFailure(renderUnservedError({ folderName, ports, answers, called })))
@@ -109,21 +109,22 @@ export async function draftPipeline({ site, scripts, pipy, folder, signal }) {
     })
     return createPipeline({ document: drafted, file: `${folderName}/pipeline.yaml (not written)`, scripts })
   } finally {
-    await first.remove()
+    await deployment.remove()
   }
 }
 
-// A number of a start that no run reaches.
+// The number of this start: no run reaches it.
 const LOOK_START = 999_999
 const ECHO = path.resolve(import.meta.dirname, '../../echo')
 
 /**
- * Renders the draft as the text of a pipeline.yaml. Members with their default are left out.
+ * Renders the draft as the text of a pipeline.yaml. Members at their default are left out.
  * @param {Pick<Pipeline, 'document'>} pipeline
+ * @returns {string} YAML
  */
 export function renderDraft({ document: { listen, upstream, request } }) {
   const { method, path: requestPath } = request
-  const words = [
+  const requestMembers = [
     ...(method === 'POST' ? [] : [`method: ${method}`]),
     ...(requestPath === '/' ? [] : [`path: ${JSON.stringify(requestPath)}`]),
   ]
@@ -131,7 +132,7 @@ export function renderDraft({ document: { listen, upstream, request } }) {
     '# How this pipeline is run, as it was found by starting it once: docs/your-pipeline.md',
     `listen: { port: ${listen.port} }`,
     ...(upstream?.ports ? [`upstream: { ports: [${upstream.ports.join(', ')}] }`] : []),
-    ...(words.length > 0 ? [`request: { ${words.join(', ')} }`] : []),
+    ...(requestMembers.length > 0 ? [`request: { ${requestMembers.join(', ')} }`] : []),
     '',
   ].join('\n')
 }
@@ -143,9 +144,10 @@ const ADDRESS_KEY = String.raw`(?:["']?(?:ip|host|hostname|addr|address)["']?\s*
 const LISTENED = new RegExp(String.raw`\blisten\w*["']?\s*[:=(](?:[\s[{}(,-]*${ADDRESS_KEY}${ADDRESS})+`, 'gi')
 
 /**
- * Lists the ports of this host that scripts name as addresses, in their order. Those at which they say to listen are left out, and so
- * are numbers that are no port.
+ * Lists the ports of this host that scripts contain as addresses, in order of appearance. Addresses at which they
+ * listen are left out.
  * @param {Record<string, string>} scriptFiles text by name
+ * @returns {number[]} each once; []: there are none
  */
 export function listCalledPorts(scriptFiles) {
   const matches = Object.values(scriptFiles).flatMap(text => [
@@ -155,8 +157,10 @@ export function listCalledPorts(scriptFiles) {
 }
 
 /**
- * Lists the paths that scripts name, PATHS_MOST at most. One that has a wildcard behind it ends in a slash, and the others in none.
+ * Lists the request paths that scripts contain. A path that has a wildcard behind it ends in a slash; the others do
+ * not.
  * @param {Record<string, string>} scriptFiles text by name
+ * @returns {string[]} at most PATHS_MOST, each once
  */
 export function listPaths(scriptFiles) {
   const matches = Object.values(scriptFiles).flatMap(text => [
@@ -164,32 +168,36 @@ export function listPaths(scriptFiles) {
   ])
   return [
     ...new Set(
-      matches.map(([, name]) => name.replace(/\/?$/, matches.some(([, one, star]) => one === name && star) ? '/' : '')),
+      matches.map(([, name]) =>
+        name.replace(/\/?$/, matches.some(([, other, star]) => other === name && star) ? '/' : ''),
+      ),
     ),
   ].slice(0, PATHS_MOST)
 }
 
 /**
- * Orders the ports that may take requests as the scripts name them. Those that no script names come after them, and those that the
- * scripts call themselves are the last.
- * @param {number[]} ports
- * @param {{ called: number[], scriptFiles: Record<string, string> }} options
+ * Orders the ports that may take requests, by their first appearance in the scripts. Ports that do not appear follow;
+ * ports that the scripts themselves call come last.
+ * @param {number[]} ports at which the scripts listen
+ * @param {{ called: number[], scriptFiles: Record<string, string> }} options called: ports that the scripts call;
+ *   scriptFiles: text by name
+ * @returns {number[]}
  */
 export function orderEntries(ports, { called, scriptFiles }) {
   const text = Object.values(scriptFiles).join('\n')
-  const place = (/** @type {number} */ port) => {
-    const at = text.search(new RegExp(`\\b${port}\\b`))
-    return (called.includes(port) ? text.length : 0) + (at === -1 ? text.length : at)
+  const rank = (/** @type {number} */ port) => {
+    const offset = text.search(new RegExp(`\\b${port}\\b`))
+    return (called.includes(port) ? text.length : 0) + (offset === -1 ? text.length : offset)
   }
-  return ports.toSorted((a, b) => place(a) - place(b))
+  return ports.toSorted((a, b) => rank(a) - rank(b))
 }
 
 /**
- * Waits until two looks find the same ports.
+ * Waits until two looks in a row find the same ports.
  * @param {Handle} process
- * @param {{ name: string, signal: AbortSignal }} options
- * @returns {Promise<number[]>}
- * @throws {BenchError} if it ends, or listens nowhere
+ * @param {{ name: string, signal: AbortSignal }} options name: of the scripts, for errors
+ * @returns {Promise<number[]>} at least one
+ * @throws {BenchError} if the process ends, or listens nowhere
  */
 async function awaitListeningPorts(process, { name, signal }) {
   const { probe } = /** @type {Handle & { probe: { listListening(): Endpoint[] } }} */ (process)
@@ -198,9 +206,9 @@ async function awaitListeningPorts(process, { name, signal }) {
   const isListening = async () => {
     if (process.ending() !== null)
       throw new BenchError(await process.renderFailure(`${name} did not start: it ended with ${process.ending()}`))
-    const before = ports.join()
+    const previousPorts = ports.join()
     ports = [...new Set(probe.listListening().map(({ port }) => port))]
-    return ports.length > 0 && ports.join() === before
+    return ports.length > 0 && ports.join() === previousPorts
   }
   await waitForCondition(isListening, { what: `${name} to listen`, deadlineSeconds: LISTEN_SECONDS, signal }).catch(
     async error => {
@@ -212,9 +220,10 @@ async function awaitListeningPorts(process, { name, signal }) {
 }
 
 /**
- * Sends requests to each port and path, until one answers with the body that was posted.
- * @param {{ target: Site['target'], address: string, entries: number[], paths: string[] }} options
- * @returns {Promise<Answered[]>}
+ * Sends requests to each port and path, until an answer echoes the posted body.
+ * @param {{ target: Site['target'], address: string, entries: number[], paths: string[] }} options entries: ports;
+ *   paths: besides `/`
+ * @returns {Promise<Answered[]>} all answers until then
  */
 async function sendRequests({ target, address, entries, paths }) {
   /** @type {Answered[]} */
@@ -231,9 +240,9 @@ async function sendRequests({ target, address, entries, paths }) {
 }
 
 /**
- * Sends a request. A failure is an answer, too.
+ * Sends a request. A failure becomes an answer without a status.
  * @param {{ target: Site['target'], address: string, port: number, ask: Ask }} options
- * @returns {Promise<Pick<Answered, 'status' | 'body' | 'reason'>>}
+ * @returns {Promise<Pick<Answered, 'status' | 'body' | 'reason'>>} status: null: no answer came, for this reason
  */
 async function sendDraftRequest({ target, address, port, ask }) {
   try {
@@ -248,11 +257,14 @@ async function sendDraftRequest({ target, address, port, ask }) {
   }
 }
 
-/** @param {Answered} answered */
+/**
+ * Says whether an answer is the body that was posted.
+ * @param {Answered} answered
+ */
 const isEchoed = ({ method, status, body }) => status === 200 && method === 'POST' && body === BODY
 
 /**
- * Picks the answer that echoes the posted body, else the first to GET with status 200 and a body.
+ * Picks the answer that echoes the posted body, else the first answer to GET with status 200 and a body.
  * @param {Answered[]} answers
  * @returns {(Answered & { isEchoed: boolean }) | null} null: there is neither
  */
@@ -265,20 +277,22 @@ export function pickServedAnswer(answers) {
 }
 
 /**
- * Renders the error if no request was served: what was answered, and what a pipeline.yaml must name. Of the answers it shows the
- * first with status 200, else the first that came, else the first.
+ * Renders the error that no request was served: the best answer, and what a pipeline.yaml must contain. The best
+ * answer is the first with status 200, else the first that came, else the first failure.
  * @param {object} options
  * @param {string} options.folderName
- * @param {number[]} options.ports those at which the scripts listen
- * @param {Answered[]} options.answers one at least
+ * @param {number[]} options.ports at which the scripts listen
+ * @param {Answered[]} options.answers at least one
  * @param {number[]} options.called the ports that the scripts call
+ * @returns {string}
  */
 export function renderUnservedError({ folderName, ports, answers, called }) {
-  const nearestAnswer = answers.find(({ status }) => status === 200) ?? answers.find(({ status }) => status !== null)
-  const first = nearestAnswer ?? answers[0]
-  const outcome = first.status === null ? `not answered (${first.reason})` : `answered with ${first.status}`
+  const bestAnswer = answers.find(({ status }) => status === 200) ?? answers.find(({ status }) => status !== null)
+  const shownAnswer = bestAnswer ?? answers[0]
+  const outcome =
+    shownAnswer.status === null ? `not answered (${shownAnswer.reason})` : `answered with ${shownAnswer.status}`
   const lacking =
-    first.status === 200 ? 'no POST with the body that was posted, and no GET with a body' : 'no request with 200'
+    shownAnswer.status === 200 ? 'no POST with the body that was posted, and no GET with a body' : 'no request with 200'
   const upstreams = called.filter(port => !ports.includes(port))
   const application =
     upstreams.length > 0
@@ -286,6 +300,7 @@ export function renderUnservedError({ folderName, ports, answers, called }) {
       : called.length > 0
         ? `no application ran, since they listen themselves at every port that they call (${called.join(', ')})`
         : 'no application ran, since they name no port as 127.0.0.1:PORT, localhost:PORT or { ip: 127.0.0.1, port: PORT }'
-  const lacks = upstreams.length > 0 ? 'the request that they serve' : 'the ports that they call, and the request'
-  return `${folderName} listens at ${ports.join(', ')}, and its scripts answer ${lacking}: ${first.method} ${first.path} to port ${first.port} with the header "host: ${HOST}" was ${outcome}, and ${application}: name ${lacks} in a pipeline.yaml, such as "upstream: { ports: [8080] }" and "request: { path: /hi, headers: { host: localhost } }" (docs/your-pipeline.md)`
+  const missingMembers =
+    upstreams.length > 0 ? 'the request that they serve' : 'the ports that they call, and the request'
+  return `${folderName} listens at ${ports.join(', ')}, and its scripts answer ${lacking}: ${shownAnswer.method} ${shownAnswer.path} to port ${shownAnswer.port} with the header "host: ${HOST}" was ${outcome}, and ${application}: name ${missingMembers} in a pipeline.yaml, such as "upstream: { ports: [8080] }" and "request: { path: /hi, headers: { host: localhost } }" (docs/your-pipeline.md)`
 }

@@ -3,7 +3,7 @@ import { renderCommand } from '../lib/render-command.js'
 import { findLargestBindingCpuLimit } from '../model/cpu-limits.js'
 import { readMachine } from '../node/machine.js'
 import { findCapWay, MEMORY_OFF } from '../targets/local/cgroups.js'
-import { findQuota, tryLargestCap } from '../targets/local/quota.js'
+import { findLargestCap, findQuota } from '../targets/local/quota.js'
 import { checkPorts, checkRoom } from './room.js'
 
 /**
@@ -13,15 +13,16 @@ import { checkPorts, checkRoom } from './room.js'
  */
 
 /**
- * Checks everything that a default run needs on this machine, and lists what it finds.
+ * Checks everything that a default run needs on this machine.
  * @param {object} options
- * @param {ToolSpec[]} options.specs the programs of every run; of those with the same name the last counts
- * @param {Other[]} options.others those that only runs which name them need
+ * @param {ToolSpec[]} options.specs the programs of every run; of two with the same name, the last counts
+ * @param {Other[]} options.others programs of the runs that name them only
  * @param {Site['findTool']} options.findTool
- * @param {Site['findTool']} options.findBuilt builds nothing
- * @param {typeof findCapWay} [options.findWay] finds how to cap CPU
+ * @param {Site['findTool']} options.findBuilt finds a program, but does not build it
+ * @param {typeof findCapWay} [options.findWay] finds how CPU limits can be set
+ * @returns {Promise<Finding[]>} findings in the order of the printed lines
  */
-export async function examineMachine({ specs, others, findTool, findBuilt, findWay = findCapWay }) {
+export async function checkMachine({ specs, others, findTool, findBuilt, findWay = findCapWay }) {
   const { kernel, cpuModel, cpus, memoryBytes, node } = readMachine()
   /** @type {Finding[]} */
   const findings = []
@@ -41,8 +42,8 @@ export async function examineMachine({ specs, others, findTool, findBuilt, findW
   const ports = checkPorts()
   add(ports.isEnough ? (ports.isEnoughForChurn ? 'ok' : 'warning') : 'missing', ports.text)
   for (const { spec, option, isLater } of others) {
-    const look = isLater ? findBuilt : findTool
-    const tool = await look(spec).catch(error => ({ missing: error.message, isRefused: true }))
+    const find = isLater ? findBuilt : findTool
+    const tool = await find(spec).catch(error => ({ missing: error.message, isRefused: true }))
     if (!('missing' in tool)) addTool(tool)
     else if (!isLater || 'isRefused' in tool) add('warning', `${spec.name}, for ${option} only: ${tool.missing}`)
     else
@@ -53,26 +54,26 @@ export async function examineMachine({ specs, others, findTool, findBuilt, findW
   else if (way.how === 'systemd-run') add('ok', 'CPU caps: cgroup v2 in a scope of systemd-run --user')
   else add('ok', `CPU caps: cgroup ${way.how}${way.isRoot ? '' : ', delegated'}, under ${way.parents.cpu}`)
   if ('lacksMemory' in way) add('warning', MEMORY_OFF)
-  findings.push(...examineQuota(way))
+  findings.push(...checkQuota(way))
   const largest = findLargestBindingCpuLimit(os.availableParallelism())
   add('ok', `largest cap that two sidecars can use up on ${cpus} CPUs: ${largest} cores`)
   return findings
 }
 
 /**
- * Warns of a CPU quota of this job or container, visible or not.
+ * Checks whether this job or container has a CPU quota, visible or not.
  * @param {import('../targets/local/cgroups.js').CapWay} way
- * @returns {Finding[]} []: there is none
+ * @returns {Finding[]} one warning; []: there is no quota
  */
-function examineQuota(way) {
+function checkQuota(way) {
   const cpus = os.availableParallelism()
   const quota = findQuota(way)
   if (quota) {
     const text = `CPU quota: this job or container may use ${quota.cores} cores in all (${quota.folder}), which sidecars, applications and the load share`
     return [{ level: 'warning', text }]
   }
-  const most = tryLargestCap(way, cpus)
-  if (most >= cpus) return []
-  const text = `CPU quota: the kernel takes no cap above ${most} cores: a group that is not visible from here, of this job or container, has that quota`
+  const largestLimitCores = findLargestCap(way, cpus)
+  if (largestLimitCores >= cpus) return []
+  const text = `CPU quota: the kernel takes no cap above ${largestLimitCores} cores: a group that is not visible from here, of this job or container, has that quota`
   return [{ level: 'warning', text }]
 }

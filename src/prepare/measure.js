@@ -5,7 +5,7 @@ import { callSafely } from '../lib/call-safely.js'
 import { BenchError, UsageError } from '../lib/errors.js'
 import { renderCommand } from '../lib/render-command.js'
 import { createResultsFolder } from '../records/write.js'
-import { stampNow } from './site.js'
+import { renderTimestamp } from './site.js'
 
 /**
  * @import { Precision, Site, Summary } from '../model/types.ts'
@@ -15,8 +15,8 @@ import { stampNow } from './site.js'
  */
 
 /**
- * Runs a preparation, writes its records into a folder, and makes their summary, also of a run that is cut short. The folder of a run
- * that measured nothing is removed, unless it has files of others.
+ * Runs a preparation, writes its records into a folder, and summarises them, even if the run is interrupted. The
+ * folder of a run that measured nothing is removed, unless it contains other files.
  * @param {object} options
  * @param {Preparation} options.preparation
  * @param {Site} options.site
@@ -24,17 +24,18 @@ import { stampNow } from './site.js'
  * @param {Execution} options.execution if it resumes a run, the folder is that of the run
  * @param {Watcher} options.watcher
  * @param {AbortSignal} options.signal
- * @param {(folder: string, summary: Summary) => Promise<void>} [options.finish] is called with the summary
- * @param {GateParity} [options.gate] the equal-work check by default
- * @returns {Promise<{ folder: string, summary: Summary }>}
- * @throws {UsageError} if another run writes into the folder
+ * @param {(folder: string, summary: Summary) => Promise<void>} [options.finish] called with the summary, once it is
+ *   written
+ * @param {GateParity} [options.gate] the check of equal work; the kit's by default
+ * @returns {Promise<{ folder: string, summary: Summary }>} folder: its absolute path
+ * @throws {UsageError} if another run writes into the folder; any error of the run
  */
 export async function measurePreparation({ preparation, site, out, execution, watcher, signal, ...options }) {
   const { finish = async () => {}, gate } = options
   const { plan } = preparation
   const { interrupted } = execution
   const started = interrupted?.folder ?? out
-  const folder = path.resolve(started ?? path.join('results', `${stampNow()}-${plan.experiment}`))
+  const folder = path.resolve(started ?? path.join('results', `${renderTimestamp()}-${plan.experiment}`))
   const holder = site.ledger.claim('results', folder)
   if (holder !== null) throw new UsageError(`${holder} writes into ${folder}: wait until it has ended`)
   try {
@@ -77,8 +78,9 @@ export async function measurePreparation({ preparation, site, out, execution, wa
 
 /**
  * Writes summary.json, and calls `finish`.
- * @param {string} folder
+ * @param {string} folder of the run
  * @param {(folder: string, summary: Summary) => Promise<void>} finish
+ * @returns {Promise<Summary>}
  */
 async function finishRun(folder, finish) {
   // The code that summarises is loaded after the run, to leave the memory to what is measured.
@@ -92,8 +94,9 @@ async function finishRun(folder, finish) {
  * Loads code after a run.
  * @template T
  * @param {string} folder of the run
- * @param {() => Promise<T>} load
- * @throws {BenchError} if it fails: the code may have been changed meanwhile
+ * @param {() => Promise<T>} load imports the module
+ * @returns {Promise<T>} the module
+ * @throws {BenchError} if it fails: the code may have changed during the run
  */
 export function loadAfterRun(folder, load) {
   return load().catch(cause => {
@@ -105,7 +108,7 @@ export function loadAfterRun(folder, load) {
 }
 
 /**
- * Loads what says whether a run is precise enough.
+ * Loads the function that says whether a run is precise enough.
  * @returns {Promise<import('../run/rounds.js').Assess>}
  */
 async function loadAssess() {

@@ -34,7 +34,7 @@ import { planRun } from './prepare.js'
 const PROBE_MS = 20_000
 
 /**
- * Turns the words of `lab` into two sides that can be tried and counted.
+ * The two sides of `lab`, from its options: they can be tried, counted and sampled.
  * @import { Planes } from './programs.js'
  * @import { Side } from '../lab/sides.js'
  * @import { Sides } from '../lab/comparison.js'
@@ -57,7 +57,7 @@ const SIDES = /** @type {const} */ (['old', 'new'])
 const SAMPLED = { rounds: 1, warmupSeconds: 2, windowSeconds: 8 }
 /** The file with the differences of a refused side, a line each. */
 const REFUSED = 'results/lab-refused.txt'
-// Sides alternate, so that a drift meets both alike; two windows of a side show how far apart such windows are.
+// Sides alternate, so that a drift affects both alike. Two windows of a side show how much windows vary.
 const TURNS = /** @type {const} */ (['old', 'new', 'new', 'old'])
 
 /**
@@ -70,19 +70,22 @@ const TURNS = /** @type {const} */ (['old', 'new', 'new', 'old'])
  * @param {object} options
  * @param {Site} options.site
  * @param {Side} options.side the new one
- * @param {string | null} options.against what the old one is; null: the default
+ * @param {string | null} options.against the old side, as the user named it; null: the default
  * @param {string} [options.into] the folder for old scripts of git; absent: one of the lab
  * @param {string[]} options.link
  * @param {number} [options.payload] bytes
  * @param {RequestOptions} [options.requestAxes]
  * @param {string} [options.features]
- * @param {string[]} options.pipy the paths of programs, two at most
- * @param {number} options.requests that each side must serve
- * @param {boolean} options.hasHandshakes
+ * @param {string[]} options.pipy the paths of Pipy programs, at most two
+ * @param {number} options.requests to count on each side
+ * @param {boolean} options.hasHandshakes new mTLS connections are counted, too
  * @param {boolean} options.hasCalls system calls are counted
  * @param {boolean} [options.isSampled] the sides are sampled under load, instead of counted
- * @param {boolean} [options.isPlaintext]
+ * @param {boolean} [options.isPlaintext] the sidecars speak no TLS
  * @param {AbortSignal} options.signal
+ * @returns notes: limits of the numbers; isAlone: no side is compared with the new one; pipeline: of the new side;
+ *   labels: of both sides; checkProfiler, assertServes, checkParity, count, sample: the steps of a comparison; close:
+ *   removes the certificates
  * @throws {BenchError} if a tool, a side or a network namespace is missing
  */
 export async function openLab({
@@ -118,7 +121,9 @@ export async function openLab({
     hasTwoPipys: pipy.length === 2,
     look,
   })
-  const pipelines = [sides.old.pipeline, sides.new.pipeline].filter(one => typeof one === 'object' && one !== null)
+  const pipelines = [sides.old.pipeline, sides.new.pipeline].filter(
+    pipeline => typeof pipeline === 'object' && pipeline !== null,
+  )
   const profiles = [sides.old.profile, side.profile]
   const isRedirected = profiles.some(profile => profile !== null)
   const hasNamespaces = pipelines.some(hasFixedPorts)
@@ -129,7 +134,7 @@ export async function openLab({
   }
   if (isRedirected || hasNamespaces)
     await site.assertInterception().catch(error => {
-      throw createNamespacesError(Object.fromEntries(pipelines.map(one => [one.file, one])), error)
+      throw createNamespacesError(Object.fromEntries(pipelines.map(pipeline => [pipeline.file, pipeline])), error)
     })
   const planes = await loadPlanes(['pipy'])
   const { plan, layout } = planLab({
@@ -197,7 +202,7 @@ export async function openLab({
     pipeline: side.pipeline,
     labels: { old: renderSideLabel('old'), new: renderSideLabel('new') },
     /**
-     * Tries perf before anything starts.
+     * Checks before anything starts that perf can sample.
      * @param {AbortSignal} signal
      * @throws {BenchError} if the kernel does not let it sample
      */
@@ -205,16 +210,22 @@ export async function openLab({
       if (isSampled) await assertSamples({ perf: profiler, folder: ledger.folder, signal })
     },
     /**
-     * Starts a side with the scripts that are saved now, and returns its answer on each link.
+     * Starts a side with the scripts that are saved now, and sends it requests.
      * @param {SideName} name
      * @param {AbortSignal} signal
      * @param {(line: string) => void} say
+     * @returns {Promise<string[]>} its answer on each link
+     * @throws {BenchError} if it does not serve
      */
     assertServes: (name, signal, say) => {
       rereadPipeline(sides[name].pipeline)
       return assertSideServes(rig, { name, requests: counted.requests, signal, say: createSay({ name, isAlone, say }) })
     },
-    // Old scripts may lack the features that are counted: then a count would compare unequal work.
+    /**
+     * Runs the equal-work check. Old scripts are checked only with features, which they may lack: then a count would
+     * compare unequal work.
+     * @throws {BenchError} if a side does other work
+     */
     async checkParity(/** @type {AbortSignal} */ signal) {
       // Pipelines are compared by their answers, when they start.
       if (pipelines.length > 0) return
@@ -222,6 +233,7 @@ export async function openLab({
       await checkParity(rig, { name: 'new', label: side.label, signal })
     },
     /**
+     * Counts a side.
      * @param {SideName} name
      * @param {AbortSignal} signal
      */
@@ -232,20 +244,22 @@ export async function openLab({
 }
 
 /**
- * Finds both sides, and drafts the pipeline of scripts that have none. Two programs of Pipy have the same scripts, unless `against`
- * names others.
+ * Finds both sides, and drafts the pipeline of scripts that have none. Two programs of Pipy run the same scripts,
+ * unless `against` names others.
  * @param {object} options
  * @param {Side} options.side the new one; its pipeline is set if it is unknown
  * @param {string | null} options.against
- * @param {string} options.into
+ * @param {string} options.into the folder for old scripts of git
  * @param {boolean} options.hasTwoPipys
- * @param {Omit<Parameters<typeof draftPipeline>[0], 'scripts'>} options.look
- * @returns {Promise<{ sides: Record<SideName, Side>, isAlone: boolean }>} isAlone: no side is compared with the new one
+ * @param {Omit<Parameters<typeof draftPipeline>[0], 'scripts'>} options.look how to draft a pipeline
+ * @returns {Promise<{ sides: Record<SideName, Side>, isAlone: boolean }>} isAlone: no side is compared with the new
+ *   one
  * @throws {BenchError} if a side is missing, or cannot be drafted
  */
 async function openSides({ side, against, into, hasTwoPipys, look }) {
-  const draft = async (/** @type {Side} */ one) => {
-    if (one.pipeline === 'unknown') one.pipeline = await draftPipeline({ scripts: one.scripts, ...look })
+  const draft = async (/** @type {Side} */ draftedSide) => {
+    if (draftedSide.pipeline === 'unknown')
+      draftedSide.pipeline = await draftPipeline({ scripts: draftedSide.scripts, ...look })
   }
   await draft(side)
   const { scripts } = side
@@ -258,14 +272,18 @@ async function openSides({ side, against, into, hasTwoPipys, look }) {
 }
 
 /**
- * Creates a `say` that names the side in each line, if there are two.
+ * Creates a `say` that prefixes each line with the side's name, if there are two sides.
  * @param {{ name: SideName, isAlone: boolean, say: (line: string) => void }} options
+ * @returns {(line: string) => void}
  */
 export function createSay({ name, isAlone, say }) {
   return isAlone ? say : (/** @type {string} */ line) => say(`${name}: ${line}`)
 }
 
-/** Finds strace and tries it, before a count takes minutes. `missing` of what it returns says why it is of no use. */
+/**
+ * Finds strace and tries it, before a count takes minutes.
+ * @returns {Promise<Tool | { missing: string }>} missing: the reason why it is not found, or cannot trace
+ */
 async function findStrace() {
   const strace = await findTool(straceTool)
   if ('missing' in strace) return strace
@@ -277,9 +295,12 @@ async function findStrace() {
 }
 
 /**
- * Starts a side without a counter, on each of its links, and returns what it answered there.
+ * Starts a side without a counter, on each of its links, and sends it requests.
  * @param {Rig} rig
- * @param {{ name: SideName, requests: number, signal: AbortSignal, say: (line: string) => void }} options
+ * @param {{ name: SideName, requests: number, signal: AbortSignal, say: (line: string) => void }} options requests:
+ *   their number on each link
+ * @returns {Promise<string[]>} its answer on each link
+ * @throws {BenchError} if it does not serve
  */
 async function assertSideServes({ arms, testbeds, folder: labFolder, nextStart }, { name, ...options }) {
   const answers = []
@@ -298,10 +319,10 @@ async function assertSideServes({ arms, testbeds, folder: labFolder, nextStart }
 }
 
 /**
- * Runs the equal-work check on a side, on its first arm. Work that it declares to lack is let pass.
+ * Runs the equal-work check on the first arm of a side. Shortfalls that its plane declares are accepted.
  * @param {Rig} rig
- * @param {{ name: SideName, label: string, signal: AbortSignal }} options
- * @throws {BenchError} if it does other work
+ * @param {{ name: SideName, label: string, signal: AbortSignal }} options label: of the side, for errors
+ * @throws {BenchError} if the side does other work
  */
 async function checkParity({ testbeds, arms, nextStart }, { name, label, signal }) {
   // One arm is enough: arms differ in their links, which the corpus does not use; each starts when it is counted.
@@ -311,24 +332,24 @@ async function checkParity({ testbeds, arms, nextStart }, { name, label, signal 
     index: nextStart(),
     signal,
   })
-  const wrong = rows.filter(row => isWrong(row) && !row.lacks)
-  if (wrong.length === 0) return
-  const lines = wrong.flatMap(({ name, found, expected, differences }) => [
+  const wrongRows = rows.filter(row => isWrong(row) && !row.lacks)
+  if (wrongRows.length === 0) return
+  const lines = wrongRows.flatMap(({ name, found, expected, differences }) => [
     `${name}: ${found} (${expected} is expected)`,
     ...differences.map(difference => `  ${difference}`),
   ])
   const file = path.resolve(REFUSED)
   mkdirSync(path.dirname(file), { recursive: true })
   writeAtomically(path.dirname(file), path.basename(file), `${label}\n${lines.join('\n')}\n`)
-  const names = wrong.map(row => row.name.replace('parity-', '')).join(', ')
+  const names = wrongRows.map(row => row.name.replace('parity-', '')).join(', ')
   throw new BenchError(
     `${label} does not do the work of a sidecar, so its instructions cannot be compared: it falls short in ${names} (each line: ${path.relative('', file)}); --no-parity counts them anyway`,
   )
 }
 
 /**
- * Replaces what was read of a pipeline by its files as they are now: they may have been saved since the last start.
- * @param {Side['pipeline']} pipeline is changed; null or `unknown`: nothing is done
+ * Replaces the content of a pipeline by its files as they are now: they may have changed since the last start.
+ * @param {Side['pipeline']} pipeline is changed; null or `unknown`: stays
  */
 export function rereadPipeline(pipeline) {
   if (pipeline === null || pipeline === 'unknown') return
@@ -336,22 +357,24 @@ export function rereadPipeline(pipeline) {
 }
 
 /**
- * Counts the instructions of a side, and then its system calls, which another tool counts.
+ * Counts the instructions of a side, then its system calls, with another tool.
  * @param {Rig} rig
- * @param {{ name: SideName, requests: number, hasHandshakes: boolean, signal: AbortSignal }} options
+ * @param {{ name: SideName, requests: number, hasHandshakes: boolean, signal: AbortSignal }} options requests: to
+ *   count; hasHandshakes: new mTLS connections are counted, too
+ * @returns {Promise<import('../lab/comparison.js').Costs[]>} of each sidecar of each link
  */
 async function countSide({ arms, testbeds, profiler, strace, folder: labFolder, nextStart }, { name, ...options }) {
   const counts = []
   for (const arm of arms[name]) {
-    const give = () => {
+    const createCountOptions = () => {
       const start = nextStart()
       const folder = path.join(labFolder, `${start}-${name}-${arm.link}`)
-      // The count is of two halves, so the number is even.
+      // The requests are counted in two halves, so their number is even.
       const requests = 2 * Math.ceil(options.requests / 2)
       return { ...options, requests, testbed: testbeds[name], arm, start, folder }
     }
-    const counted = await countInstructions({ ...give(), valgrind: profiler, callers: CALLERS })
-    const calls = strace ? await countCalls({ ...give(), strace }) : []
+    const counted = await countInstructions({ ...createCountOptions(), valgrind: profiler, callers: CALLERS })
+    const calls = strace ? await countCalls({ ...createCountOptions(), strace }) : []
     counts.push(
       ...counted.map(sidecar => ({ ...sidecar, ...calls.find(({ service }) => service === sidecar.service) })),
     )
@@ -360,27 +383,28 @@ async function countSide({ arms, testbeds, profiler, strace, folder: labFolder, 
 }
 
 /**
- * Samples both sides under load. notes: the numbers of samples, and what these lack.
+ * Samples both sides under load.
  * @param {Rig} rig
  * @param {AbortSignal} signal
+ * @returns {Promise<Sides & { notes: string[] }>} notes: the numbers of samples, and what is missing in them
  */
 async function sampleSides({ arms, testbeds, profiler: perf, nextStart }, signal) {
   /** @type {Sides} */
   const sides = { old: [], new: [] }
   let hasKernel = true
-  for (const [at, { link }] of arms.new.entries()) {
-    const taken = []
+  for (const [i, { link }] of arms.new.entries()) {
+    const samples = []
     for (const [turn, name] of TURNS.entries()) {
-      const arm = arms[name][at]
+      const arm = arms[name][i]
       const trial = { id: `${turn}-${name}-${link}`, kind: 'capacity', round: 1, arm, repeats: null, searchOf: null }
       const sampled = await sampleTrial({ testbed: testbeds[name], trial, start: nextStart(), perf, signal })
-      taken.push({ name, ...sampled })
+      samples.push({ name, ...sampled })
     }
-    hasKernel &&= taken.every(one => one.hasKernel)
+    hasKernel &&= samples.every(sample => sample.hasKernel)
     for (const name of /** @type {const} */ (['old', 'new'])) {
-      const takenOfLink = taken.filter(one => one.name === name)
-      for (const service of Object.keys(takenOfLink[0].profiles)) {
-        const windows = takenOfLink.map(({ record, profiles }) => ({
+      const sideSamples = samples.filter(sample => sample.name === name)
+      for (const service of Object.keys(sideSamples[0].profiles)) {
+        const windows = sideSamples.map(({ record, profiles }) => ({
           profile: profiles[service],
           nanos: 1000 * (computeCpuPerRequestMicros(record, listSidecars(record, service)) ?? Number.NaN),
         }))
@@ -389,7 +413,7 @@ async function sampleSides({ arms, testbeds, profiler: perf, nextStart }, signal
     }
   }
   const counts = sides.new.map(({ link, service, samples }) => {
-    const old = sides.old.find(one => one.link === link && one.service === service)
+    const old = sides.old.find(costs => costs.link === link && costs.service === service)
     return `${service} of ${link} ${old?.samples} and ${samples}`
   })
   const notes = [
@@ -402,11 +426,11 @@ async function sampleSides({ arms, testbeds, profiler: perf, nextStart }, signal
 }
 
 /**
- * Plans an uncapped arm for each profile and link.
+ * Plans an arm without a CPU limit for each profile and link.
  * @param {object} options
  * @param {Record<string, LoadGenerator>} options.loads
  * @param {Planes} options.planes
- * @param {string[]} options.link
+ * @param {string[]} options.link names of links
  * @param {number} [options.payload] bytes
  * @param {RequestOptions} [options.requestAxes]
  * @param {string} [options.features]
@@ -417,7 +441,8 @@ async function sampleSides({ arms, testbeds, profiler: perf, nextStart }, signal
  * @param {boolean} options.hasNamespaces
  * @param {boolean} options.isPlaintext
  * @param {boolean} options.hasCertificate
- * @throws {UsageError} if one cannot be measured
+ * @returns {ReturnType<typeof planRun>}
+ * @throws {UsageError} if an arm cannot be measured
  */
 function planLab({ loads, planes, link, payload, requestAxes = {}, features, site, pipy, profiles, ...network }) {
   const { isRedirected, hasNamespaces, isPlaintext, hasCertificate } = network
@@ -455,10 +480,10 @@ function planLab({ loads, planes, link, payload, requestAxes = {}, features, sit
 }
 
 /**
- * Finds the Pipy of each side: the named programs, else the kit's. One program is that of both.
- * @param {string[]} paths none, one or two
+ * Finds the Pipy of each side: the named programs, else the kit's. One program runs both sides.
+ * @param {string[]} paths of at most two programs
  * @returns {Promise<Record<SideName, Tool>>}
- * @throws {UsageError} for more than two; {MissingPlaneError} if one is missing
+ * @throws {UsageError} for more than two paths; {MissingPlaneError} if a program is missing
  */
 async function findPipys(paths) {
   if (paths.length > 2)
@@ -475,10 +500,11 @@ async function findPipys(paths) {
 }
 
 /**
- * Finds a tool.
+ * Finds a tool that the lab needs.
  * @param {ToolSpec} spec
- * @param {string} lack what is not possible without it
- * @param {Site['findTool']} [look]
+ * @param {string} lack what is impossible without it, for the error
+ * @param {Site['findTool']} [look] finds it; by default findTool
+ * @returns {Promise<Tool>}
  * @throws {BenchError} if it is missing
  */
 async function findLabTool(spec, lack, look = spec => findTool(spec)) {

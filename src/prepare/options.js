@@ -76,7 +76,7 @@ const HELP = ['-h', '--help']
 /** Axes whose values are files. @type {Partial<Record<AxisName, (text: string) => unknown>>} */
 const FILES = { traffic: readTraffic }
 
-/** The options of the axes, first that of the cap, which is used most. */
+/** The options of the axes. That of the CPU limit comes first: it is used most. */
 const AXIS_OPTIONS = [...new Set(/** @type {AxisName[]} */ (['cpuLimitCores', ...AXIS_NAMES]))].flatMap(name => {
   const { option: words, kinds } = AXES[name]
   if (words === undefined) return []
@@ -93,10 +93,10 @@ export const COMPUTED_OPTIONS = ['seed', 'out', 'json', 'details']
 /** Options that the table of constraints knows by another name. @type {Record<string, string>} */
 const CONSTRAINED = { control: 'controls', real: 'realMost', p99: 'p99Ms', burst: 'burstFactor' }
 
-/** Parses a whole number above 0. */
+/** Parses a whole number above 0. @throws {InvalidArgumentError} for any other text */
 export const parseCount = createArgumentParser(readCount)
 
-/** Parses a seed: a whole number from 0 on. */
+/** Parses a seed: a whole number from 0 on. @throws {InvalidArgumentError} for any other text */
 export const parseSeed = createSchemaParser(seed, text =>
   Number(assertParsed(/^\d+$/.exec(text)?.[0], 'a whole number is needed')),
 )
@@ -172,6 +172,7 @@ export const CLUSTER = ['context', 'node', 'loadNode', 'namespace', 'image', 'sa
  * Adds options that several verbs share.
  * @param {Command} command
  * @param {SharedName[]} names
+ * @returns {Command} the same command
  */
 export function withOptions(command, ...names) {
   for (const name of names) command.addOption(SHARED[name])
@@ -179,8 +180,10 @@ export function withOptions(command, ...names) {
 }
 
 /**
- * Adds the options of all experiments. Help shows only those that the named experiment takes.
+ * Adds the argument `experiment` and the options of all experiments. Help shows only those that the named experiment
+ * takes.
  * @param {Command} command
+ * @returns {Command} the same command
  */
 export function withExperiment(command) {
   withOptions(command, 'maxMinutes', 'yes')
@@ -230,8 +233,10 @@ export function withExperiment(command) {
 }
 
 /**
+ * Parses the value of --measure; names of older versions are accepted.
  * @param {string} text
- * @returns {('cost' | 'capacity')[]}
+ * @returns {('cost' | 'capacity')[]} cost first
+ * @throws {InvalidArgumentError} for another kind
  */
 function parseMeasuredKinds(text) {
   const kinds = parseList(text).map(name => OLD_KINDS[name] ?? name)
@@ -241,20 +246,24 @@ function parseMeasuredKinds(text) {
 }
 
 /**
- * Lists the options that help shows: those that the experiment takes. @this {Help}
+ * Lists the options that help shows: those that the experiment takes.
+ * @this {Help}
  * @param {Command} command
+ * @returns {Option[]}
  */
 function listVisibleOptions(command) {
   const experiment = readExperimentOfHelp(command)
-  return Help.prototype.visibleOptions.call(this, command).filter(option => isTaken(option.attributeName(), experiment))
+  return Help.prototype.visibleOptions
+    .call(this, command)
+    .filter(option => hasOption(option.attributeName(), experiment))
 }
 
 /**
- * Says whether an experiment takes an option.
- * @param {string} attribute of an option
+ * Says whether an experiment has an option.
+ * @param {string} attribute the option's name, in camel case
  * @param {ReturnType<typeof readAnyExperiment>} experiment
  */
-function isTaken(attribute, experiment) {
+function hasOption(attribute, experiment) {
   if ('kind' in experiment) return ['help', ...COMPUTED_OPTIONS].includes(attribute)
   const axis = AXIS_OPTIONS.find(axis => axis.attribute === attribute)
   const kinds = listKinds(experiment)
@@ -265,6 +274,7 @@ function isTaken(attribute, experiment) {
 /**
  * Reads the experiment that a command with --help names.
  * @param {Command} command
+ * @returns {ReturnType<typeof readAnyExperiment>}
  * @throws {UsageError} if it cannot be read
  */
 function readExperimentOfHelp(command) {
@@ -277,13 +287,16 @@ function readExperimentOfHelp(command) {
   }
 }
 
-/** @param {Command} command */
+/**
+ * Finds the experiment that a command names; by default DEFAULT_EXPERIMENT.
+ * @param {Command} command
+ */
 const findExperimentName = command => command.args.find(word => !word.startsWith('-')) ?? DEFAULT_EXPERIMENT
 
 /**
  * Reads the values of the axes that options set, except the CPU limit of sidecars, which is `cpu`.
- * @param {object} options of commander
- * @returns {Partial<Record<Exclude<AxisName, 'cpuLimitCores'>, unknown[]>>}
+ * @param {object} options parsed by commander
+ * @returns {Partial<Record<Exclude<AxisName, 'cpuLimitCores'>, unknown[]>>} only the axes that are set
  */
 export function readAxes(options) {
   const values = new Map(Object.entries(options).filter(([, value]) => value !== undefined))
@@ -293,8 +306,9 @@ export function readAxes(options) {
 }
 
 /**
- * Creates the option --image, which may be repeated. `assertImages` checks its tools.
- * @param {string} where words for its help
+ * Creates the option --image, which may be repeated. Its value is checked by `assertImages`.
+ * @param {string} where the beginning of its help
+ * @returns {Option} its value is the image by the name of the tool
  */
 export function createImageOption(where) {
   const option = new Option('--image <tool=image>', `${where}another image, such as pipy=registry/pipy:1.5`)
@@ -305,7 +319,7 @@ export function createImageOption(where) {
   })
 }
 
-/** Creates the option --features of a verb that takes one set, and no list of sets. */
+/** Creates the option --features of a verb that takes one set, and no list of sets. @returns {Option} */
 export function createFeaturesOption() {
   const help = `of each sidecar: lean, all, or names joined by +, such as access-log+metrics; names: ${FEATURE_NAMES.join(', ')}`
   return new Option('--features <set>', help).argParser(parseOnAxis('features'))
@@ -319,9 +333,10 @@ const REQUEST_OPTIONS = REQUEST_AXES.map(axis => {
 })
 
 /**
- * Adds the options of one request, except some.
+ * Adds the options of one request.
  * @param {Command} command
- * @param {(typeof REQUEST_AXES)[number][]} [except]
+ * @param {(typeof REQUEST_AXES)[number][]} [except] axes whose options are not added
+ * @returns {Command} the same command
  */
 export function withRequest(command, except = []) {
   for (const { axis, option } of REQUEST_OPTIONS) if (!except.includes(axis)) command.addOption(option)
@@ -330,8 +345,8 @@ export function withRequest(command, except = []) {
 
 /**
  * Reads the axes of one request that options set.
- * @param {object} options of commander
- * @returns {RequestOptions}
+ * @param {object} options parsed by commander
+ * @returns {RequestOptions} only the axes that are set
  */
 export function readRequest(options) {
   const values = /** @type {Record<string, unknown>} */ (options)
@@ -340,8 +355,9 @@ export function readRequest(options) {
 }
 
 /**
- * Renders the axes of one request as the words of a command; []: none is set.
+ * Renders the axes of one request as arguments of a command.
  * @param {RequestOptions} requests
+ * @returns {string[]} []: no axis is set
  */
 export function renderRequestOptions(requests) {
   return REQUEST_OPTIONS.flatMap(({ axis, option }) => {
@@ -352,7 +368,7 @@ export function renderRequestOptions(requests) {
 }
 
 /**
- * Leaves the options of one request out.
+ * Copies options without those of one request.
  * @template {object} Options
  * @param {Options} options
  * @returns {Options}
@@ -368,7 +384,8 @@ export function withoutRequest(options) {
  * Creates an option.
  * @param {string} flags
  * @param {string} help
- * @param {readonly string[] | ((text: string) => unknown)} [values] or a parser
+ * @param {readonly string[] | ((text: string) => unknown)} [values] the allowed ones, or a parser; absent: any text
+ * @returns {Option}
  */
 function createOption(flags, help, values) {
   const option = new Option(flags, help)
@@ -377,10 +394,10 @@ function createOption(flags, help, values) {
 }
 
 /**
- * Parses a list of data planes.
- * @param {string} text
- * @returns {PlaneChoice[]} each with the absolute path of its variant
- * @throws {InvalidArgumentError} if an entry is empty or repeated; the choices themselves are not checked
+ * Parses a list of data planes. Whether the planes exist is not checked.
+ * @param {string} text the value of --planes
+ * @returns {PlaneChoice[]} the path of a variant is absolute
+ * @throws {InvalidArgumentError} if an entry is empty or repeated
  */
 export function parsePlanes(text) {
   return parseList(text).map(entry => {
@@ -392,6 +409,7 @@ export function parsePlanes(text) {
 /**
  * Splits a list at its commas.
  * @param {string} text
+ * @returns {string[]} without blanks around the items
  * @throws {InvalidArgumentError} if an entry is empty or repeated
  */
 function parseList(text) {
@@ -401,7 +419,11 @@ function parseList(text) {
   return items
 }
 
-/** Creates a parser of one value of an axis. @param {AxisName} name */
+/**
+ * Creates a parser of one value of an axis.
+ * @param {AxisName} name
+ * @returns {(text: string) => any} it throws InvalidArgumentError for a text that is no value of the axis
+ */
 export function parseOnAxis(name) {
   const { option, schema } = AXES[name]
   const readFile = FILES[name]
@@ -410,9 +432,11 @@ export function parseOnAxis(name) {
 }
 
 /**
- * Makes a parser's UsageError one that commander prints with the option's name.
+ * Creates a parser whose errors commander prints with the option's name: it throws InvalidArgumentError in place of
+ * UsageError.
  * @template T
- * @param {(text: string) => T} read
+ * @param {(text: string) => T} read parses a text, and throws UsageError
+ * @returns {(text: string) => T}
  */
 function createArgumentParser(read) {
   return (/** @type {string} */ text) => {
@@ -425,10 +449,11 @@ function createArgumentParser(read) {
 }
 
 /**
- * Creates a parser of a value that a schema checks. It throws InvalidArgumentError with the reason for others.
+ * Creates a parser of a value that a schema checks.
  * @template T
  * @param {import('zod').ZodType<T>} schema
- * @param {(text: string) => unknown} read
+ * @param {(text: string) => unknown} read converts the text to a value for the schema
+ * @returns {(text: string) => T} it throws InvalidArgumentError with the reason for any other value
  */
 function createSchemaParser(schema, read) {
   return (/** @type {string} */ text) => {
@@ -436,9 +461,9 @@ function createSchemaParser(schema, read) {
     if (result.success) return result.data
     // The last issue has the reason, also for a number that is no safe integer.
     const [issue] = result.error.issues.slice(-1)
-    const isNone = issue.code === 'invalid_value'
+    const isUnknownName = issue.code === 'invalid_value'
     throw new InvalidArgumentError(
-      isNone ? `${JSON.stringify(text)} is none of ${issue.values.join(', ')}` : `${issue.message}.`,
+      isUnknownName ? `${JSON.stringify(text)} is none of ${issue.values.join(', ')}` : `${issue.message}.`,
     )
   }
 }
@@ -446,10 +471,10 @@ function createSchemaParser(schema, read) {
 /**
  * Asserts that a text was parsed.
  * @template T
- * @param {T | null | undefined} value null or undefined: it was not
- * @param {string} words of the error
+ * @param {T | null | undefined} value null or undefined: it was not parsed
+ * @param {string} words the message of the error
  * @returns {T}
- * @throws {InvalidArgumentError} if it was not
+ * @throws {InvalidArgumentError} if it was not parsed
  */
 function assertParsed(value, words) {
   if (value === null || value === undefined) throw new InvalidArgumentError(words)
@@ -457,9 +482,10 @@ function assertParsed(value, words) {
 }
 
 /**
- * Adds a value of an option that may be repeated.
+ * Appends a value of an option that may be repeated.
  * @param {string} value
- * @param {string[]} before
+ * @param {string[]} before the values of the earlier occurrences
+ * @returns {string[]} a new list
  */
 export function collectValues(value, before) {
   return [...before, value]

@@ -18,9 +18,9 @@ import { findToolSpec } from './programs.js'
 /**
  * Reads the pipeline.yaml of each choice that has one.
  * @param {Planes} planes
- * @param {PlaneChoice[]} chosen
- * @returns {Pipelines} by variant
- * @throws {UsageError} if its plane takes none, or the pipeline of `proxy` names no program
+ * @param {PlaneChoice[]} chosen the choices of planes
+ * @returns {Pipelines} by variant; empty: no choice has one
+ * @throws {UsageError} if the plane of a choice runs no pipelines, or the pipeline of `proxy` names no program
  */
 export function findPipelines(planes, chosen) {
   const withPipelines = chosen.flatMap(({ plane, variant }) => {
@@ -38,11 +38,11 @@ export function findPipelines(planes, chosen) {
 }
 
 /**
- * Asserts that the program of each pipeline is of the version that its scripts need.
+ * Asserts that the program of each pipeline has the version that its scripts need. A missing program is accepted.
  * @param {Planes} planes
- * @param {{ chosen: PlaneChoice[], pipelines: Pipelines, tools: Record<string, Tool> }} options tools: those
- *   that were found; a program that is missing is let pass
- * @throws {UsageError} if one is of another version
+ * @param {{ chosen: PlaneChoice[], pipelines: Pipelines, tools: Record<string, Tool> }} options chosen: the choices
+ *   of planes; tools: the programs that were found
+ * @throws {UsageError} if a program has another version
  */
 export function assertVersions(planes, { chosen, pipelines, tools }) {
   for (const choice of chosen) {
@@ -53,13 +53,13 @@ export function assertVersions(planes, { chosen, pipelines, tools }) {
 }
 
 /**
- * Sets the link, the TLS and the namespaces that pipelines need; all else stays. Without pipelines, returns the same overrides.
+ * Overrides the link, the TLS and the namespaces by those that the pipelines need.
  * @param {Overrides} overrides
  * @param {{ pipelines: Pipelines, load: LoadGenerator }} options
- * @returns {Overrides}
+ * @returns {Overrides} without pipelines, the same object
  * @throws {import('../lib/errors.js').UsageError} for an option that a pipeline excludes
  */
-export function askForPipelines(overrides, { pipelines, load }) {
+export function overrideForPipelines(overrides, { pipelines, load }) {
   const documents = Object.values(pipelines)
   const { axes, target = 'local', isLoadElsewhere = false } = overrides
   for (const pipeline of documents)
@@ -90,22 +90,23 @@ export function askForPipelines(overrides, { pipelines, load }) {
 }
 
 /**
- * Chooses the TLS axis: the key types, or plaintext if no pipeline speaks TLS.
+ * Chooses the values of the TLS axis.
  * @param {Pipeline[]} pipelines
- * @param {string[]} [keyTypes] those of --tls; ecdsa-p256 by default
+ * @param {string[]} [keyTypes] the values of --tls; ecdsa-p256 by default
+ * @returns {string[]} key types; plaintext alone: no pipeline speaks TLS
  */
 export function chooseTls(pipelines, keyTypes = ['ecdsa-p256']) {
-  return pipelines.some(one => hasServerTls(one) || hasUpstreamTls(one)) ? keyTypes : ['plaintext']
+  return pipelines.some(pipeline => hasServerTls(pipeline) || hasUpstreamTls(pipeline)) ? keyTypes : ['plaintext']
 }
 
 /**
- * Asserts that the pipelines of a run speak TLS on the same sides.
+ * Asserts that all pipelines of a run speak TLS on the same sides: listen, upstream, both or none.
  * @param {Pipeline[]} pipelines
- * @throws {UsageError} if two differ
+ * @throws {UsageError} if two pipelines differ
  */
 export function assertOneScheme([first, ...others]) {
   for (const hasTls of [hasServerTls, hasUpstreamTls]) {
-    const other = others.find(one => hasTls(one) !== hasTls(first))
+    const other = others.find(pipeline => hasTls(pipeline) !== hasTls(first))
     if (!other) continue
     const side = hasTls === hasServerTls ? 'listen' : 'upstream'
     throw new UsageError(
@@ -115,10 +116,12 @@ export function assertOneScheme([first, ...others]) {
 }
 
 /**
- * Asserts that pipelines do what sets arms apart: one process under several names would be compared with itself.
+ * Asserts that pipelines can do everything in which arms differ: else one process under several names would be
+ * compared with itself.
  * @param {Arm[]} arms
  * @param {{ pipelines: Pipelines, experiment: string }} options
- * @throws {UsageError} for an arm that no pipeline can be, and if arms of one vary in the workers, or in a payload that it does not post
+ * @throws {UsageError} for an arm that a pipeline cannot serve, or if arms of a pipeline differ in their workers, or
+ *   in a payload that it does not post
  */
 export function assertPipelineArms(arms, { pipelines, experiment }) {
   for (const [variant, pipeline] of Object.entries(pipelines)) {
@@ -139,9 +142,10 @@ export function assertPipelineArms(arms, { pipelines, experiment }) {
 }
 
 /**
- * Makes the error for scripts with fixed ports, which need network namespaces; without such scripts, returns the error itself.
+ * Creates the error that scripts with fixed ports need network namespaces.
  * @param {Pipelines | undefined} pipelines
  * @param {Error} error why there are no namespaces
+ * @returns {Error} without such scripts, the error itself
  */
 export function createNamespacesError(pipelines, error) {
   const fixed = Object.values(pipelines ?? {}).find(hasFixedPorts)

@@ -8,10 +8,10 @@ import { assertCombination } from '../request/constraints.js'
 import { findEntryPort } from '../services/topology.js'
 import { readAxes } from './options.js'
 import { prepare } from './prepare.js'
-import { findLacks } from './programs.js'
+import { listLackingPlanes } from './programs.js'
 
 /**
- * Turns the words of the command line into a plan, and announces it before it runs.
+ * A run before it starts: from the options of the command line to a plan, which is announced.
  * @import { Site } from '../model/types.ts'
  * @import { Experiment } from '../request/experiment.js'
  * @import { Preparation } from '../run/execute.js'
@@ -24,13 +24,13 @@ import { findLacks } from './programs.js'
 const KUBELET_WINDOW_SECONDS = 180
 const CLUSTER_WARMUP_SECONDS = 3
 
-/** Draws a seed of 31 bits. */
-export function chooseSeed() {
+/** Draws a random seed. @returns {number} a whole number of 31 bits */
+export function drawSeed() {
   return Math.floor(Math.random() * 2 ** 31)
 }
 
 /**
- * Joins an experiment with the options of the command line.
+ * Creates the request for a plan, from an experiment and the options of the command line.
  * @param {Experiment} experiment
  * @param {RunOptions} options
  * @returns {import('./prepare.js').PlanRequest}
@@ -38,7 +38,7 @@ export function chooseSeed() {
  */
 export function createPlanRequest(experiment, options) {
   assertCombination(SITE_OPTIONS, options)
-  // A kind with a bound on the p99 runs alone (`listKinds`), so it is the first; where several run, none has such a bound.
+  // A kind with a bound on the p99 runs alone (`listKinds`), so it is the first; if several run, none has such a bound.
   const [firstKind] = listKinds(experiment)
   const { withP99Bound } = KINDS[firstKind]
   const { p99: p99Ms, threshold: thresholds } = options
@@ -50,9 +50,10 @@ export function createPlanRequest(experiment, options) {
 }
 
 /**
- * Reads what options replace in an experiment; null: they do not. Without --seed a seed is drawn, and without --app it is Pipy.
+ * Reads the options that override an experiment. Without --seed a seed is drawn; without --app Pipy serves the
+ * applications.
  * @param {RunOptions} options
- * @returns {import('../request/question.js').Overrides}
+ * @returns {import('../request/question.js').Overrides} null: the experiment is not overridden
  */
 function readOverrides(options) {
   const { precision: width, maxMinutes, generator } = options
@@ -66,7 +67,7 @@ function readOverrides(options) {
     ...(options.measure && { measure: options.measure }),
     ...(width && { precision: { width, maxMinutes } }),
     profile: options.profile,
-    seed: options.seed ?? chooseSeed(),
+    seed: options.seed ?? drawSeed(),
     app: options.app ?? 'pipy',
     isPinned: options.pin,
     isLoadElsewhere: options.loadHost !== undefined,
@@ -82,28 +83,29 @@ function readOverrides(options) {
 }
 
 /**
- * Prepares a run, says which programs it lacks, and checks that the site can run it.
+ * Prepares a run, prints which programs are missing, and checks that the site can run it.
  * @param {object} options
  * @param {Experiment} options.experiment
  * @param {RunOptions} options.options
  * @param {Pick<Site, 'cpus' | 'cores' | 'limits' | 'findTool' | 'loadHost' | 'assertCpuSettings' | 'assertInterception'>} options.site
  * @param {Pick<Context, 'say'>} context
- * @throws {BenchError} if it cannot
+ * @returns {Promise<Preparation>}
+ * @throws {BenchError} if it cannot run
  */
 export async function prepareRun({ experiment, options, site }, { say }) {
   /** @type {string[]} */
-  const said = []
+  const lines = []
   const preparation = await prepare({
     ...createPlanRequest(experiment, options),
     app: options.app ?? null,
     site,
-    say: line => said.push(line),
+    say: line => lines.push(line),
   })
-  for (const { name, lack, advice } of findLacks(preparation)) {
-    const how = options.target === 'kubernetes' ? '' : `: ${advice}`
-    say(`${name} is missing, so this run lacks ${lack}${how}`)
+  for (const { name, lack, advice } of listLackingPlanes(preparation)) {
+    const adviceSuffix = options.target === 'kubernetes' ? '' : `: ${advice}`
+    say(`${name} is missing, so this run lacks ${lack}${adviceSuffix}`)
   }
-  said.forEach(say)
+  lines.forEach(say)
   const { plan, layout } = preparation
   site.assertCpuSettings(plan.arms.map(({ conditions }) => conditions))
   if (plan.arms.some(({ conditions }) => conditions.interception !== undefined))
@@ -117,18 +119,19 @@ export async function prepareRun({ experiment, options, site }, { say }) {
 }
 
 /**
- * Announces which programs a run lacked, as its last line.
+ * Prints which programs were missing in a run, as its last lines.
  * @param {Preparation} preparation
  * @param {Pick<Context, 'say'>} context
  */
 export function announceLacks(preparation, { say }) {
-  for (const { name, lack } of findLacks(preparation))
+  for (const { name, lack } of listLackingPlanes(preparation))
     say(`${name} was missing, so this run lacks ${lack}; the first line says what to do`)
 }
 
 /**
- * Says what is about to run, and how long it takes.
- * @param {{ plan: Preparation['plan'], options: Pick<RunOptions, 'maxMinutes' | 'yes'>, interrupted?: Interrupted }} planned
+ * Prints what is about to run, and how long it takes.
+ * @param {{ plan: Preparation['plan'], options: Pick<RunOptions, 'maxMinutes' | 'yes'>, interrupted?: Interrupted }}
+ *   planned interrupted: the run that this one resumes
  * @param {Pick<Context, 'say'>} context
  * @throws {UsageError} if it takes longer than --max-minutes, without --yes
  */
@@ -136,12 +139,12 @@ export function announceRun({ plan, options: { maxMinutes, yes }, interrupted },
   const { experiment, parts, notes, notMeasured, trials, settings, precision } = plan
   const seconds = estimatePlanSeconds(plan)
   const words = KINDS[parts[0].kind].summarisePlan?.(plan)
-  const what = words?.announced ?? `${trials.length} trials`
+  const workload = words?.announced ?? `${trials.length} trials`
   for (const note of notes) say(`note: ${note}`)
   for (const { plane, reason } of notMeasured) say(`not measured: ${plane}: ${reason}`)
   const time = renderMinutes(seconds, estimateMostSeconds(plan))
   const profile = words?.hasProfile === false ? '' : ` (profile ${settings.profile})`
-  say(`${precision ? 'at most ' : ''}${what}, ${time}${profile}`)
+  say(`${precision ? 'at most ' : ''}${workload}, ${time}${profile}`)
   if (interrupted) say(`${interrupted.records.size} trials are recorded in ${interrupted.folder} and not run again`)
   const minutes = Math.ceil(seconds / 60)
   if (minutes <= maxMinutes || yes) return

@@ -14,7 +14,7 @@ import { readTopology } from './read-experiment.js'
 import { assertKnownPlanes, assertPlanRunnable, findQuota, findUnsupported, listControls } from './supported.js'
 
 /**
- * Turns an experiment and its options into a plan, and finds the programs that it needs.
+ * A plan from an experiment and its options, with the programs that it needs.
  * @import { Arm, LoadGenerator, PlaneChoice, Site, Topology, TrialKind } from '../model/types.ts'
  * @import { Experiment } from '../request/experiment.js'
  * @import { Overrides } from '../request/question.js'
@@ -26,10 +26,10 @@ import { assertKnownPlanes, assertPlanRunnable, findQuota, findUnsupported, list
  */
 
 /**
- * Plans what would run, without looking for programs.
+ * Plans a run. It does not look for programs: it uses those that were found before, if any.
  * @param {PlanRequest & Loaded & { site: Pick<Site, 'cpus' | 'cores' | 'limits'> } & Partial<ProgramSearch>} options
- * @returns {Pick<Preparation, 'plan' | 'layout'> & { holdsWith: (found: ProgramSearch) => boolean }} holdsWith: says whether the plan
- *   is the same with the programs that were found
+ * @returns {Pick<Preparation, 'plan' | 'layout'> & { holdsWith: (found: ProgramSearch) => boolean }} holdsWith: says
+ *   whether the plan stays the same with programs that were found since
  * @throws {import('../lib/errors.js').UsageError} for a request that cannot be measured
  */
 export function planRun({ planes, loads, experiment, overrides, site, ...request }) {
@@ -41,7 +41,7 @@ export function planRun({ planes, loads, experiment, overrides, site, ...request
   const pinnableCpus = isLoadElsewhere ? 0 : pinned.flat().length
   assertKnownPlanes(planes, choosePlanes(experiment, overrides))
   /** @type {{ arm: Arm, kind: TrialKind, topology: Topology, reason: string | null }[]} */
-  const known = []
+  const judgedArms = []
   const plan = createPlan({
     experiment,
     overrides,
@@ -58,7 +58,7 @@ export function planRun({ planes, loads, experiment, overrides, site, ...request
     findUnsupported(arm, kind) {
       const topology = readTopology(arm.link)
       const reason = findUnsupported({ planes, arm, kind, topology, tools, lacks, cpus, pinnableCpus, limits })
-      known.push({ arm, kind, topology, reason })
+      judgedArms.push({ arm, kind, topology, reason })
       return reason
     },
   })
@@ -67,10 +67,10 @@ export function planRun({ planes, loads, experiment, overrides, site, ...request
   const placementOf = createPlacementRule({ arms: plan.arms, topologies, cores: pinned, isLoadElsewhere })
   const notes = noteQuota(plan.arms, limits)
   if (plan.settings.isPinned && plan.arms.some(arm => !arm.load.isInterleaved && placementOf(arm) === null)) {
-    const what = isLoadElsewhere ? 'applications' : 'generator, applications'
+    const roles = isLoadElsewhere ? 'applications' : 'generator, applications'
     const why = cores.length > 0 ? `${cpus} CPUs are too few to give each its own` : 'they cannot be given out here'
-    const where = plan.arms.some(arm => arm.load.isInterleaved) ? 'in windows of one arm, ' : ''
-    notes.push(`${where}${what} and sidecars share all CPUs: ${why}`)
+    const scope = plan.arms.some(arm => arm.load.isInterleaved) ? 'in windows of one arm, ' : ''
+    notes.push(`${scope}${roles} and sidecars share all CPUs: ${why}`)
   }
   const canBindBesideWrk = (/** @type {Arm} */ { cpuLimitCores: cpuLimit, link, ...arm }) =>
     cpuLimit !== null &&
@@ -85,19 +85,21 @@ export function planRun({ planes, loads, experiment, overrides, site, ...request
     layout: { topologies, placementOf },
     holdsWith: ({ missing, ...programs }) =>
       missing.length === 0 &&
-      known.every(
-        ({ reason, ...of }) => findUnsupported({ planes, ...of, ...programs, cpus, pinnableCpus, limits }) === reason,
+      judgedArms.every(
+        ({ reason, ...judged }) =>
+          findUnsupported({ planes, ...judged, ...programs, cpus, pinnableCpus, limits }) === reason,
       ),
   }
 }
 
 /**
- * Drafts the plan of a request whose planes may be folders with a `pipeline.yaml`, without looking for programs: a wrong request is
- * refused before any program is looked for, or fetched.
+ * Drafts the plan of a request whose planes may be folders with a `pipeline.yaml`. It looks for no programs, so that
+ * a wrong request is refused before any is searched or fetched.
  * @param {PlanRequest & { site: Pick<Site, 'cpus' | 'cores' | 'limits'> }} options
- * @returns {Promise<ReturnType<typeof planRun> & { request: PlanRequest & Loaded & { load: LoadGenerator }, chosen: PlaneChoice[],
- *   pipelines: Pipelines, ofPipelines: typeof import('./own-pipelines.js') | null }>} request: with what the pipelines need;
- *   ofPipelines: null: none of the chosen planes is such a folder
+ * @returns {Promise<ReturnType<typeof planRun> & { request: PlanRequest & Loaded & { load: LoadGenerator }, chosen:
+ *   PlaneChoice[], pipelines: Pipelines, ofPipelines: typeof import('./own-pipelines.js') | null }>} request: with
+ *   what the pipelines need; chosen: the choices of planes; pipelines: by variant; ofPipelines: null: no plane is
+ *   such a folder
  * @throws {import('../lib/errors.js').UsageError} for a request that cannot be measured
  */
 export async function draftPlan({ site, ...named }) {
@@ -107,7 +109,7 @@ export async function draftPlan({ site, ...named }) {
   const hasPipelines = chosen.some(({ variant }) => variant !== null && findPipelineFile(variant) !== null)
   const ofPipelines = hasPipelines ? await import('./own-pipelines.js') : null
   const pipelines = ofPipelines?.findPipelines(loaded.planes, chosen) ?? {}
-  const overrides = ofPipelines?.askForPipelines(named.overrides, { pipelines, load }) ?? named.overrides
+  const overrides = ofPipelines?.overrideForPipelines(named.overrides, { pipelines, load }) ?? named.overrides
   const request = { ...named, ...loaded, load, overrides }
   const draft = planRun({ ...request, site })
   ofPipelines?.assertPipelineArms(draft.plan.arms, { pipelines, experiment: named.experiment.name })
@@ -115,11 +117,12 @@ export async function draftPlan({ site, ...named }) {
 }
 
 /**
- * Plans what would run, and finds the programs that it needs.
+ * Plans a run, and finds the programs that it needs.
  * @param {PlanRequest & { app: 'pipy' | 'node' | null, site: Pick<Site, 'cpus' | 'cores' | 'limits' | 'findTool'>,
  *   say: (line: string) => void }} options app: what serves the applications; null: Pipy, else Node
  * @returns {Promise<Preparation>}
- * @throws {import('../lib/errors.js').UsageError} for a request that cannot be measured; a BenchError for a program that is missing
+ * @throws {import('../lib/errors.js').UsageError} for a request that cannot be measured; {BenchError} for a missing
+ *   program
  */
 export async function prepare({ app, site, say, thresholds = [], ...named }) {
   const draft = await draftPlan({ ...named, site })
@@ -159,10 +162,10 @@ export async function prepare({ app, site, say, thresholds = [], ...named }) {
 }
 
 /**
- * Refuses a wrong threshold before a run.
- * @param {string[]} thresholds
+ * Asserts before a run that its thresholds can be evaluated.
+ * @param {string[]} thresholds the values of --threshold
  * @param {Pick<Preparation, 'plan' | 'layout'>} planned
- * @throws {import('../lib/errors.js').UsageError} for the first that is wrong
+ * @throws {import('../lib/errors.js').UsageError} for the first that cannot
  */
 async function assertThresholds(thresholds, { plan, layout }) {
   const { parseThreshold } = await import('../analysis/thresholds.js')
@@ -171,8 +174,10 @@ async function assertThresholds(thresholds, { plan, layout }) {
 }
 
 /**
- * @param {Loaded['loads']} loads
+ * Chooses the generator that the overrides name.
+ * @param {Loaded['loads']} loads all generators, by name
  * @param {Overrides} overrides
+ * @returns {LoadGenerator}
  */
 function chooseLoad(loads, { generator = DEFAULT_GENERATOR }) {
   return loads[generator]
@@ -190,9 +195,10 @@ async function loadRegistries({ experiment, overrides }) {
 }
 
 /**
- * Notes a CPU quota of this job or container, if arms have CPU limits; []: there is nothing to note.
+ * Renders the note that this job or container has a CPU quota, if arms have CPU limits.
  * @param {Arm[]} arms
  * @param {Site['limits']} limits
+ * @returns {string[]} []: there is nothing to note
  */
 function noteQuota(arms, limits) {
   const quota = findQuota(limits)

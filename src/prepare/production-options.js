@@ -7,7 +7,7 @@ import { readMilliseconds } from '../lib/units.js'
  * @import { ProductionOptions } from '../verbs/size-production.js'
  */
 
-/** @typedef {Partial<ProductionOptions>} ProductionWords as they were typed */
+/** @typedef {Partial<ProductionOptions>} ProductionWords the options that the user set */
 
 /** The formats that `renderProduction` renders. */
 export const PRODUCTION_FORMATS = ['json', 'csv', 'yaml']
@@ -22,7 +22,7 @@ const QUERY_TIMEOUT_MS = 60_000
 /** Names of namespaces and containers in Kubernetes (RFC 1123 labels). None has a dot, which PromQL would read as any character. */
 const NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 
-/** Adds the options. @param {Command} command */
+/** Adds the options of `size --from-prometheus`. @param {Command} command @returns {Command} the same command */
 export function addProductionOptions(command) {
   const createProductionOption = (
     /** @type {string} */ flags,
@@ -61,9 +61,9 @@ export function addProductionOptions(command) {
 }
 
 /**
- * Reads the options, with their defaults.
+ * Reads the options, and adds their defaults.
  * @param {ProductionWords} options
- * @returns {ProductionOptions | null} null: --from-prometheus is not among them
+ * @returns {ProductionOptions | null} null: --from-prometheus is not set
  */
 export function readProductionOptions(options) {
   const { fromPrometheus, namespace = '', container = CONTAINERS, queryTimeout = QUERY_TIMEOUT_MS } = options
@@ -73,14 +73,24 @@ export function readProductionOptions(options) {
   return { fromPrometheus, namespace, container, for: range, queryTimeout, plane, ratios, format, json, details }
 }
 
-/** @param {string} text */
+/**
+ * Parses the value of --from-prometheus.
+ * @param {string} text
+ * @returns {string} the text
+ * @throws {InvalidArgumentError} if it is no HTTP URL
+ */
 function parseUrl(text) {
   const url = URL.canParse(text) ? new URL(text) : null
   if (url && ['http:', 'https:'].includes(url.protocol)) return text
   throw new InvalidArgumentError('an address such as http://localhost:9090 is needed')
 }
 
-/** @param {string} text */
+/**
+ * Parses a name of a namespace or container.
+ * @param {string} text
+ * @returns {string} the text
+ * @throws {InvalidArgumentError} if it is no RFC 1123 label
+ */
 function parseName(text) {
   if (NAME.test(text)) return text
   throw new InvalidArgumentError(
@@ -88,12 +98,17 @@ function parseName(text) {
   )
 }
 
-/** @param {string} text */
+/**
+ * Parses a list of names.
+ * @param {string} text
+ * @throws {InvalidArgumentError} as `parseName`
+ */
 const parseNames = text => text.split(',').map(parseName)
 
 /**
- * Parses a time, such as 7d, to its seconds.
+ * Parses a range of time, such as 7d.
  * @param {string} text
+ * @returns {{ text: string, seconds: number }}
  * @throws {InvalidArgumentError} if it is not from 10 min to 90 days
  */
 function parseRange(text) {
@@ -103,7 +118,12 @@ function parseRange(text) {
   throw new InvalidArgumentError('a time such as 12h or 7d is needed, from 10m to 90d')
 }
 
-/** @param {string} text */
+/**
+ * Parses the value of --query-timeout.
+ * @param {string} text
+ * @returns {number} milliseconds
+ * @throws {InvalidArgumentError} if it is no time
+ */
 function parseTimeout(text) {
   const ms = readMilliseconds(text)
   if (ms !== null) return ms

@@ -52,9 +52,9 @@ export async function loadControlToolSpecs() {
 }
 
 /**
- * Checks the tools of --image.
- * @param {Record<string, string>} images by the name of a tool
- * @throws {UsageError} for a tool that has none
+ * Asserts that the tools of --image have images.
+ * @param {Record<string, string>} images by the name of the tool
+ * @throws {UsageError} for an unknown tool
  */
 export async function assertImages(images) {
   const names = [...(await loadToolSpecs()), ...(await loadControlToolSpecs()), iptablesTool].map(({ name }) => name)
@@ -68,14 +68,15 @@ export async function assertImages(images) {
  * @param {object} options
  * @param {LoadGenerator} options.load
  * @param {Planes} options.planes
- * @param {PlaneChoice[]} options.chosen
+ * @param {PlaneChoice[]} options.chosen the choices of planes
  * @param {Pipelines} [options.pipelines] none by default
- * @param {boolean} options.isPlaneRequired --planes names them: one without a program is an error, and not left out
+ * @param {boolean} options.isPlaneRequired --planes names them: a missing program is an error; else its plane is left
+ *   out
  * @param {Arm[]} options.arms
  * @param {Site['findTool']} options.findTool
  * @returns {Promise<ProgramSearch>}
- * @throws {MissingPlaneError} if a plane of --planes has no program; {BrokenToolError} if none of these planes' programs runs;
- *   {BenchError} if there is no generator
+ * @throws {MissingPlaneError} if a plane of --planes has no program; {BrokenToolError} if the program of no named
+ *   plane runs; {BenchError} if there is no generator
  */
 export async function findPrograms({ load, planes, chosen, pipelines = {}, isPlaneRequired, arms, findTool }) {
   /** @type {ProgramSearch} */
@@ -85,18 +86,18 @@ export async function findPrograms({ load, planes, chosen, pipelines = {}, isPla
   const neededPlanes = Object.values(planes).filter(({ name }) =>
     chosen.some(choice => choice.plane === name && !hasNamedProgram(choice)),
   )
-  const [generator, ...founds] = await Promise.all([
+  const [generator, ...searches] = await Promise.all([
     findTool(load.tool),
     ...neededPlanes.map(async ({ name, tool }) => ({
       name,
       result: tool && (await findRunnableProgram(tool, findTool)),
     })),
   ])
-  const broken = founds.flatMap(({ result }) => (result && 'broken' in result ? [result.broken] : []))
-  const hasUsable = founds.some(({ result }) => result && !('broken' in result || 'missing' in result))
+  const broken = searches.flatMap(({ result }) => (result && 'broken' in result ? [result.broken] : []))
+  const hasUsable = searches.some(({ result }) => result && !('broken' in result || 'missing' in result))
   // If another plane can be measured, a program that does not run is only left out.
   if (isPlaneRequired && broken.length > 0 && !hasUsable && !chosen.some(hasNamedProgram)) throw broken[0]
-  for (const { name, result } of founds) {
+  for (const { name, result } of searches) {
     if (result === null) continue
     const advice = planes[name].tool?.ifMissing?.advice
     if ('broken' in result) missing.push({ plane: name, reason: result.broken.message })
@@ -141,10 +142,11 @@ export async function findPrograms({ load, planes, chosen, pipelines = {}, isPla
 }
 
 /**
- * Finds the program of a plane.
- * @param {ToolSpec} tool
+ * Finds the program of a plane, and catches the error if it does not run.
+ * @param {ToolSpec} tool the spec of the program
  * @param {Site['findTool']} findTool
- * @returns the program, why it is missing, or the error if it does not run
+ * @returns {Promise<Awaited<ReturnType<Site['findTool']>> | { broken: BrokenToolError }>} the program; missing: why
+ *   it is missing; broken: why it does not run
  */
 async function findRunnableProgram(tool, findTool) {
   try {
@@ -160,8 +162,9 @@ async function findRunnableProgram(tool, findTool) {
  * @param {object} options
  * @param {Planes} options.planes
  * @param {PlaneChoice} options.choice
- * @param {{ pipyScripts: string }} options.folders that of the kit's scripts
+ * @param {{ pipyScripts: string }} options.folders pipyScripts: the folder of the kit's scripts
  * @param {Site['findTool']} options.findTool
+ * @returns {Promise<{ tool: Tool, scripts: string }>} scripts: their folder
  * @throws {MissingPlaneError} if either is missing
  */
 export async function findPlane({ planes, choice, folders, findTool }) {
@@ -178,19 +181,21 @@ export async function findPlane({ planes, choice, folders, findTool }) {
 /** @typedef {Record<string, Pipeline>} Pipelines by variant */
 
 /**
+ * Finds the pipeline of a choice.
  * @param {Pipelines} pipelines
  * @param {PlaneChoice} choice
+ * @returns {Pipeline | undefined} undefined: its variant has none
  */
 function findVariantPipeline(pipelines, { variant }) {
   return variant === null ? undefined : pipelines[variant]
 }
 
 /**
- * Finds the program that a pipeline names; null: it names none.
+ * Finds the spec of the program that a pipeline names.
  * @param {Planes} planes
  * @param {Pipeline | undefined} pipeline
  * @param {PlaneChoice} choice
- * @returns {Promise<ToolSpec | null>}
+ * @returns {Promise<ToolSpec | null>} null: it names none
  */
 async function findProgram(planes, pipeline, { plane }) {
   if (!pipeline?.program) return null
@@ -213,7 +218,7 @@ function hasProgram({ variant }) {
 }
 
 /**
- * Returns the spec of a plane's program, with the path that the choice names if it names one.
+ * Creates the spec of a plane's program; a choice that names a program sets the path.
  * @param {Planes} planes
  * @param {PlaneChoice} choice
  * @returns {ToolSpec}
@@ -224,10 +229,11 @@ export function findToolSpec(planes, choice) {
 }
 
 /**
- * Finds the scripts that profiles run, or why they are missing. Profiles without scripts are left out.
+ * Finds the scripts that profiles run, or the reasons why they are missing. Profiles without scripts are left out.
  * @param {Planes} planes
  * @param {PlaneChoice[]} chosen
- * @param {Pick<ProgramSearch, 'scripts' | 'lacks'>} [into] is changed and returned; a new one by default
+ * @param {Pick<ProgramSearch, 'scripts' | 'lacks'>} [into] is changed; a new object by default
+ * @returns {Pick<ProgramSearch, 'scripts' | 'lacks'>} `into`
  */
 function findVariantScripts(planes, chosen, into = { scripts: {}, lacks: {} }) {
   for (const choice of chosen) {
@@ -240,12 +246,13 @@ function findVariantScripts(planes, chosen, into = { scripts: {}, lacks: {} }) {
 }
 
 /**
- * Finds what serves the applications.
+ * Finds the program that serves the applications.
  * @param {object} options
  * @param {'pipy' | 'node' | null} options.app null: Pipy, else Node, and then a line says so
- * @param {Record<string, Tool>} options.tools those found before
+ * @param {Record<string, Tool>} options.tools those that were found before
  * @param {Site['findTool']} options.findTool
  * @param {Context['say']} options.say
+ * @returns {Promise<Tool>} Pipy or Node
  * @throws {BenchError} if it is missing
  */
 export async function findAppRuntime({ app, tools, findTool, say }) {
@@ -259,15 +266,17 @@ export async function findAppRuntime({ app, tools, findTool, say }) {
   return node
 }
 
+/** Loads the spec of Pipy. @returns {Promise<ToolSpec>} */
 async function loadPipyTool() {
   return /** @type {ToolSpec} */ ((await loadPlanes(['pipy'])).pipy.tool)
 }
 
 /**
- * Lists the planes that a run cannot measure for lack of a program, with advice. Those whose program has no advice are left out.
+ * Lists the planes that a run cannot measure because their program is missing. Programs without advice are left out.
  * @param {Pick<import('../run/execute.js').Preparation, 'plan' | 'programs'>} preparation
+ * @returns {{ name: string, lack: string, advice: string }[]} []: none is missing
  */
-export function findLacks({ plan: { notMeasured }, programs: { planes, tools } }) {
+export function listLackingPlanes({ plan: { notMeasured }, programs: { planes, tools } }) {
   return Object.values(planes).flatMap(({ name, tool }) => {
     if (!tool?.ifMissing || tool.name in tools || !notMeasured.some(({ plane }) => plane === name)) return []
     return [{ name, ...tool.ifMissing }]

@@ -12,12 +12,12 @@ import { parseTopology } from '../services/topology.js'
 const EXPERIMENTS = 'bench/experiments'
 const TOPOLOGIES = 'bench/topologies'
 
-/** Lists the names of the kit's own experiments. */
+/** Lists the names of the kit's own experiments. @returns {string[]} */
 export function listExperiments() {
   return listNames(EXPERIMENTS)
 }
 
-/** What to type instead, if a verb is named as an experiment. @type {Record<string, () => string>} */
+/** Advice, if a verb is named as an experiment. @type {Record<string, () => string>} */
 const VERBS_THAT_MEASURE = {
   size: () => `${renderCommand('size', '--rate 500 --p99 20ms --dry-run')} prints what it would run`,
   lab: () => `${renderCommand('lab', './my-scripts')} counts within seconds, and has no plan`,
@@ -25,9 +25,10 @@ const VERBS_THAT_MEASURE = {
 }
 
 /**
- * Reads an experiment that measures, by its name or the path of a file.
- * @param {string} name
- * @throws {UsageError} if there is none, it is wrong, or it is computed
+ * Reads an experiment that measures.
+ * @param {string} name of an experiment of the kit, or the path of a file
+ * @returns {import('../request/experiment.js').Experiment}
+ * @throws {UsageError} if there is none, it does not fit the schema, or it is computed
  */
 export function readExperiment(name) {
   const experiment = readAnyExperiment(name)
@@ -36,9 +37,11 @@ export function readExperiment(name) {
 }
 
 /**
- * Reads an experiment of any kind, by its name or the path of a file. A name that ends in .yaml or .yml is a path.
- * @param {string} name
- * @throws {UsageError} if there is none, it is wrong, or the name is that of a verb
+ * Reads an experiment of any kind.
+ * @param {string} name of an experiment of the kit, or the path of a file, which ends in .yaml or .yml
+ * @returns {import('../request/experiment.js').Experiment | ReturnType<typeof parseBalance>} with a `kind`: it is
+ *   computed
+ * @throws {UsageError} if there is none, it does not fit the schema, or the name is that of a verb
  */
 export function readAnyExperiment(name) {
   const isFile = /\.ya?ml$/.test(name)
@@ -51,8 +54,9 @@ export function readAnyExperiment(name) {
 
 /**
  * Reads the topology of a link.
- * @param {string} link
- * @throws {UsageError} if there is none, or it is wrong
+ * @param {string} link its name
+ * @returns {ReturnType<typeof parseTopology>}
+ * @throws {UsageError} if there is none, or it does not fit the schema
  */
 export function readTopology(link) {
   const file = `${TOPOLOGIES}/${link}.yaml`
@@ -62,8 +66,10 @@ export function readTopology(link) {
 /**
  * Reads a file of the kit or the user.
  * @param {string} file
- * @param {{ name: string, what: string, folder: string }} options what: a word for it; folder: of the known ones
- * @throws {UsageError} with the nearest name if there is none, or with the reason why it cannot be read
+ * @param {{ name: string, what: string, folder: string }} options name: as the user wrote it; what: the noun for it;
+ *   folder: of the known files
+ * @returns {string}
+ * @throws {UsageError} if it cannot be read; if it does not exist, with the nearest name
  */
 function readOrSuggest(file, { name, what, folder }) {
   try {
@@ -78,5 +84,8 @@ function readOrSuggest(file, { name, what, folder }) {
   }
 }
 
-/** @param {string} folder of YAML files */
+/**
+ * Lists the names of the YAML files in a folder of the kit, without their endings.
+ * @param {string} folder its path in the kit
+ */
 const listNames = folder => readdirSync(path.join(ROOT, folder)).map(file => file.replace(/\.yaml$/, ''))

@@ -7,25 +7,25 @@ import { trafficSchema } from '../model/traffic.js'
 /** @import { Traffic } from '../model/traffic.js' */
 
 /**
- * Reads a file of traffic. Without a name in it, the file's name is its name, with `-` for what a name cannot have.
- * @param {string} file
+ * Reads a file of traffic. If it has no name, it is named after the file.
+ * @param {string} file its path
  * @returns {Traffic}
- * @throws {UsageError} if it cannot be read, or is wrong
+ * @throws {UsageError} if it cannot be read, or does not fit the schema
  */
 export function readTraffic(file) {
-  const named = path
+  const nameOfFile = path
     .basename(file, path.extname(file))
     .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
     .replace(/^[^A-Za-z0-9]+/, '')
   const modernise = (/** @type {any} */ written) =>
-    typeof written === 'object' && written !== null ? { name: named || 'traffic', ...written } : written
+    typeof written === 'object' && written !== null ? { name: nameOfFile || 'traffic', ...written } : written
   return parseYaml({ text: readOptionFile('--traffic', file), file, schema: trafficSchema, modernise })
 }
 
 /**
  * Reads a file that an option names.
- * @param {string} option
- * @param {string} file
+ * @param {string} option for the error
+ * @param {string} file its path
  * @returns {string}
  * @throws {UsageError} if it cannot be read
  */

@@ -3,7 +3,7 @@ import { MIB } from '../lib/units.js'
 import { MORE_PORTS, readPortRange } from '../node/kernel/sockets.js'
 import { readRoomBytes } from '../node/machine.js'
 
-/** The least resident memory in MiB, measured during the equal-work check: docs/sizing.md, "On a small machine". */
+/** The resident memory that a run needs, in MiB, as measured during the equal-work check: docs/sizing.md, "On a small machine". */
 const NEEDED = { 'the kit': 80, 'the parity corpus': 140, 'three sidecars': 60 }
 // The corpus opens some hundred connections to one address, whose ports stay in use for a minute (TIME_WAIT).
 const PORTS_LEAST = 1000
@@ -12,7 +12,8 @@ const NEEDED_MIB = Object.values(NEEDED).reduce((a, b) => a + b)
 
 /**
  * Checks whether this machine has the memory that the smallest run needs.
- * @param {number} [bytes] available; by default as read
+ * @param {number} [bytes] available; by default read from the machine
+ * @returns {{ isEnough: boolean, text: string }} text: the finding
  */
 export function checkRoom(bytes = readRoomBytes()) {
   const parts = Object.entries(NEEDED).map(([name, mebibytes]) => `${name} ${mebibytes}`)
@@ -22,7 +23,9 @@ export function checkRoom(bytes = readRoomBytes()) {
 
 /**
  * Checks whether this machine has enough local ports for the equal-work check, and for a load of new connections.
- * @param {number} [ports] their number; by default as read
+ * @param {number} [ports] their number; by default read from the machine
+ * @returns {{ isEnough: boolean, isEnoughForChurn: boolean, text: string }} isEnoughForChurn: for new connections;
+ *   text: the finding
  */
 export function checkPorts(ports = countPorts()) {
   const needed = `a run needs at least ${PORTS_LEAST} (net.ipv4.ip_local_port_range), and one of new connections (churn) ${PORTS_OF_CHURN}`
@@ -34,10 +37,10 @@ export function checkPorts(ports = countPorts()) {
 }
 
 /**
- * Checks the memory and the local ports.
- * @param {number} [bytes] available; by default as read
- * @param {number} [ports] their number; by default as read
- * @throws {BenchError} if either is too little for any run
+ * Asserts that memory and local ports are enough for the smallest run.
+ * @param {number} [bytes] available; by default read from the machine
+ * @param {number} [ports] their number; by default read from the machine
+ * @throws {BenchError} if either is not enough
  */
 export function assertRoom(bytes, ports) {
   const local = checkPorts(ports)
@@ -47,6 +50,7 @@ export function assertRoom(bytes, ports) {
   if (!isEnough) throw new BenchError(`${text}: end other programs, or take a machine or a memory limit with more`)
 }
 
+/** Counts the local ports for connections. @returns {number} */
 function countPorts() {
   const { first, last } = readPortRange()
   return last - first + 1

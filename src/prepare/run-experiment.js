@@ -27,9 +27,10 @@ import { assertKnownPlanes } from './supported.js'
  */
 
 /**
- * Opens a site and the views, measures, reports, and closes both, also after an error, which it throws.
+ * Runs an experiment: opens a site and the views, measures, reports, and closes both, even after an error.
  * @param {ExperimentRun} options
  * @param {Context} context
+ * @throws any error of the run; the signal's reason if it is interrupted
  */
 export async function runExperiment({ experiment, options, interrupted, ...hooks }, context) {
   const { planes = [], threshold: thresholds, retain, out = null, recheck: isRechecked } = options

@@ -18,18 +18,18 @@ import { assertRoom } from './room.js'
  * @import { SiteOptions } from './options.js'
  */
 
-/** Renders the current time, UTC, for a name: 20260131-235959. */
-export function stampNow() {
+/** Renders the current time in UTC, for names: `20260131-235959`. @returns {string} */
+export function renderTimestamp() {
   return new Date().toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-')
 }
 
 /**
- * Calls `task` with a site, closes the site, also after an error, and says what is left running. If this program must run in a
- * systemd scope, starts it again there instead, and does not call `task`.
+ * Opens a site, calls `task` with it, closes the site, even after an error, and prints what still runs there. If this
+ * program must run in a systemd scope, starts it there again, and does not call `task`.
  * @param {SiteOptions} options
  * @param {Context} context
- * @param {(site: Site, keep: () => void) => Promise<void>} task keep: leaves the services running
- * @throws {BenchError} if there is no such site
+ * @param {(site: Site, keep: () => void) => Promise<void>} task keep: makes the services stay
+ * @throws {BenchError} if the site cannot be opened; an error of `task`
  */
 export async function withSite(options, context, task) {
   const site = await openSite(options, context)
@@ -50,10 +50,10 @@ export async function withSite(options, context, task) {
 }
 
 /**
- * Opens the site, after removing what killed runs left.
+ * Opens the site, after removing the leftovers of killed runs.
  * @param {SiteOptions} options
  * @param {Context} context
- * @returns {Promise<Site | null>} null: this program ran in a scope instead
+ * @returns {Promise<Site | null>} null: this program ran in a systemd scope instead
  */
 async function openSite(options, context) {
   const { cpu, target, out, generator, loadHost: host, address = null } = options
@@ -62,12 +62,12 @@ async function openSite(options, context) {
   assertCombination(SITE_OPTIONS, options)
   const isOnCluster = target === 'kubernetes'
   // One process may open two sites in one second, and each is a run: the id needs random bytes.
-  const runId = `${stampNow()}-${process.pid}-${randomBytes(2).toString('hex')}${isOnCluster ? '-k8s' : ''}`
+  const runId = `${renderTimestamp()}-${process.pid}-${randomBytes(2).toString('hex')}${isOnCluster ? '-k8s' : ''}`
   const { findCapWay } = await import('../targets/local/cgroups.js')
   const way = await findCapWay()
   if (isOnCluster) {
     await assertImages(options.image ?? {})
-    await makeRoom(way, context)
+    await removeLeftovers(way, context)
     const { context: name = null, node = null, loadNode = null, namespace = null } = options
     const { image: images = {}, samples: sampleSource = 'cgroup' } = options
     const { openKubernetesSite } = await import('../targets/kubernetes/site.js')
@@ -77,9 +77,9 @@ async function openSite(options, context) {
   }
   if (way.how === 'systemd-run') return startInScope(context)
   if (way.how === 'none' && cpu !== 'none') throw new BenchError(`no CPU cap can be set here: ${way.reason}`)
-  await makeRoom(way, context)
+  await removeLeftovers(way, context)
   assertRoom()
-  // An error ends all other searches for programs. One that does not run is no such error: the other planes may go on.
+  // An error aborts all other searches for programs. A program that does not run is no such error: others may be measured.
   const failing = new AbortController()
   const ending = AbortSignal.any([signal, failing.signal])
   /** @type {Site['findTool']} */
@@ -96,9 +96,9 @@ async function openSite(options, context) {
 }
 
 /**
- * Starts this program again in a scope, and takes its exit status.
+ * Starts this program again in a systemd scope, and sets its exit status.
  * @param {Context} context
- * @returns null, as no site is open
+ * @returns {Promise<null>} as no site is open
  */
 async function startInScope({ signal, end }) {
   const { wrapInSystemdScope } = await import('../targets/local/cgroups.js')
@@ -116,11 +116,11 @@ async function startInScope({ signal, end }) {
 }
 
 /**
- * Removes what killed runs left, and says which other runs are in progress here.
+ * Removes the leftovers of killed runs, and prints which other runs are in progress here.
  * @param {import('../targets/local/cgroups.js').CapWay} way
  * @param {Pick<Context, 'say'>} context
  */
-async function makeRoom(way, { say }) {
+async function removeLeftovers(way, { say }) {
   const { cleanUpLocal } = await import('../targets/local/cleanup.js')
   const { removed, failed } = await cleanUpLocal({ way })
   if (removed.length > 0) say(`removed what a killed run left: ${removed.join(', ')}`)

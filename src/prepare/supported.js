@@ -22,27 +22,29 @@ import { findPipelineFile } from '../tools/pipeline-file.js'
  */
 
 /**
- * Checks choices of planes.
+ * Asserts that choices of planes can be run.
  * @param {Planes} planes
  * @param {PlaneChoice[]} choices
- * @throws {UsageError} for a plane, profile, control or variant that the kit does not have, or that cannot be combined
+ * @throws {UsageError} for a plane, profile, control plane or variant that the kit does not have, or a combination
+ *   that it cannot run
  */
 export function assertKnownPlanes(planes, choices) {
   for (const choice of choices) {
     const { plane, variant } = choice
     if (variant !== null && !canRun(planes[plane], variant)) {
-      const cut = choices.length > 1 ? '; a comma ends an entry, so a folder with one in its name cannot be named' : ''
-      throw new UsageError(`--planes ${plane}=${variant}: ${refuseVariant(planes[plane], choice)}${cut}`)
+      const commaNote =
+        choices.length > 1 ? '; a comma ends an entry, so a folder with one in its name cannot be named' : ''
+      throw new UsageError(`--planes ${plane}=${variant}: ${renderVariantRefusal(planes[plane], choice)}${commaNote}`)
     }
     assertChoice(planes, choice)
   }
 }
 
 /**
- * Checks the plane, profile and control of a choice, and which may be combined.
+ * Asserts that the plane, profile and control plane of a choice exist, and can be combined.
  * @param {Planes} planes
  * @param {PlaneChoice} choice
- * @throws {UsageError} for one that the kit does not have or combine
+ * @throws {UsageError} if one does not exist, or they cannot be combined
  */
 function assertChoice(planes, choice) {
   const { plane, profile, variant, control } = choice
@@ -69,8 +71,9 @@ function assertChoice(planes, choice) {
 }
 
 /**
- * Says whether a variant is a program, or a folder with a pipeline or, unless the plane only runs pipelines, of scripts.
- * @param {DataPlane | undefined} plane
+ * Says whether a variant can be run: a program, a folder with a pipeline, or a folder of scripts, unless the plane
+ * only runs pipelines.
+ * @param {DataPlane | undefined} plane undefined: an unknown plane
  * @param {string} variant an absolute path
  */
 function canRun(plane, variant) {
@@ -79,11 +82,12 @@ function canRun(plane, variant) {
 }
 
 /**
- * Says why a variant cannot run, and what a plane takes.
- * @param {DataPlane | undefined} plane
+ * Renders why a variant cannot run, and what the plane takes.
+ * @param {DataPlane | undefined} plane undefined: an unknown plane
  * @param {PlaneChoice} choice
+ * @returns {string}
  */
-function refuseVariant(plane, { plane: name, variant }) {
+function renderVariantRefusal(plane, { plane: name, variant }) {
   const exists = existsSync(`${variant}`)
   if (plane?.pipelines === 'only')
     return `${variant} ${exists ? 'has no pipeline.yaml' : 'does not exist'}: name a folder whose pipeline.yaml says which program runs (docs/your-pipeline.md)`
@@ -94,19 +98,19 @@ function refuseVariant(plane, { plane: name, variant }) {
   return `${variant} ${exists ? 'is not a program that can be executed' : 'does not exist'}: name another program of ${name}; the kit writes its configuration${named && `, and has the profiles ${named}`}. A configuration of yours runs as proxy=./folder (docs/your-pipeline.md)`
 }
 
-/** Lists the names of a plane's control planes; []: none. @param {DataPlane} plane */
+/** Lists the names of a plane's control planes. @param {DataPlane} plane @returns {string[]} []: it has none */
 export function listControls({ controls = [] }) {
   return controls.map(({ name }) => name)
 }
 
 /**
- * Asserts that the generator makes the load of every arm, at the place where it runs.
+ * Asserts that the generator can make the load of every arm, where it runs.
  * @param {object} options
  * @param {Pick<Plan, 'experiment' | 'settings' | 'arms' | 'calibrations'>} options.plan
  * @param {LoadGenerator} options.load
  * @param {boolean} [options.isLoadElsewhere] on a host or node of its own
  * @param {Site['limits']} [options.limits]
- * @throws {UsageError} if it does not
+ * @throws {UsageError} if it cannot
  */
 export function assertPlanRunnable({ plan, load, isLoadElsewhere = false, limits }) {
   assertCombination(PLANS_AT_PLACE, {
@@ -120,23 +124,29 @@ export function assertPlanRunnable({ plan, load, isLoadElsewhere = false, limits
   })
 }
 
-/** Finds the CPU quota that all of a run shares; null: none. @param {Site['limits']} limits */
+/**
+ * Finds the CPU quota that all processes of a run share.
+ * @param {Site['limits']} limits
+ * @returns {import('../request/constraints/plans.js').PlacedPlan['quota']} null: there is none
+ */
 export function findQuota(limits) {
   return (limits && 'quota' in limits ? limits.quota : null) ?? null
 }
 
 /**
- * Finds why a plane cannot run an arm; null: it can.
+ * Finds the reason why a plane cannot run an arm.
  * @param {object} options
  * @param {Planes} options.planes
  * @param {Arm} options.arm
  * @param {TrialKind} options.kind
- * @param {Topology} options.topology that of its link
+ * @param {Topology} options.topology of the arm's link
  * @param {Record<string, Tool>} options.tools by name
- * @param {Record<string, string>} options.lacks why a control plane's program, or what a profile needs, is missing, by name
+ * @param {Record<string, string>} options.lacks reasons why the program of a control plane, or the scripts of a
+ *   profile, are missing, by name
  * @param {number} options.cpus
- * @param {number} options.pinnableCpus
- * @param {Site['limits']} [options.limits] absent: what many sidecars need is not checked
+ * @param {number} options.pinnableCpus the CPUs that processes can have for themselves
+ * @param {Site['limits']} [options.limits] absent: the needs of many sidecars are not checked
+ * @returns {string | null} null: it can
  */
 export function findUnsupported({ planes, arm, kind, topology, tools, lacks, cpus, pinnableCpus, limits }) {
   const { profile, conditions } = arm
@@ -161,22 +171,23 @@ export function findUnsupported({ planes, arm, kind, topology, tools, lacks, cpu
     isOnNode: limits !== undefined && 'node' in limits,
     isOfNode: hasNodeProxy(planes, arm),
     lacks: { control: lacks[control?.tool?.name ?? ''], scripts: lacks[formatDeployedName(arm)] },
-    findShortage: () => (limits ? findTooMany({ arm, control, workers: sidecarWorkers, limits, hasMany }) : null),
+    findShortage: () => (limits ? findArmShortage({ arm, control, workers: sidecarWorkers, limits, hasMany }) : null),
     findUnsupported: () =>
       plane.findUnsupported({ conditions, entrance, profile, sidecarWorkers, version, library, cpus }),
   })
 }
 
 /**
- * Finds what many sidecars lack here; null: nothing, or it is not known what they need.
+ * Finds the resource that this place has too little of for the sidecars of an arm.
  * @param {object} of
  * @param {Arm} of.arm
  * @param {Control} [of.control]
  * @param {number} of.workers of each sidecar
  * @param {NonNullable<Site['limits']>} of.limits
  * @param {boolean} of.hasMany the experiment has a control plane
+ * @returns {string | null} null: there is enough of all, or the needs are not known
  */
-function findTooMany({ arm: { hasSidecars, conditions }, control, workers, limits, hasMany }) {
+function findArmShortage({ arm: { hasSidecars, conditions }, control, workers, limits, hasMany }) {
   const { sidecars = 0, simulated = 0, services, pairs, configuredServices } = conditions
   const needs = control?.estimateNeeds?.({ configuredServices, workers })
   // Unless the experiment has a control plane, the cluster's scheduler places the pods, and says which it cannot.

@@ -3,8 +3,9 @@ import { writeDocument } from '../records/files.js'
 import { readRun } from '../records/records.js'
 
 /**
- * Makes summary.json from the records on disk, and returns it.
+ * Summarises the records on disk, and writes summary.json.
  * @param {string} folder of the run
+ * @returns {import('../model/types.ts').Summary}
  */
 export function writeSummary(folder) {
   const summary = summarise(readRun(folder))

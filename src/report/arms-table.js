@@ -4,8 +4,8 @@ import { alignLeft, alignRight, keepColumns } from '../lib/text-table.js'
 import { AXES, BASELINE_AXES, isAlike, isRedirected, listVariedAxes, renderArmName, renderAxes } from '../model/arms.js'
 
 /**
- * Makes tables of arms: a row for each plane, cap and link, with a line for each sidecar; or, if an experiment is about one
- * axis, a column for each of its values, and a row for each quantity and plane. Pure.
+ * Tables of arms: a row for each plane, CPU limit and link, with a line for each sidecar; or, if an experiment is about one axis,
+ * a column for each of its values, and a row for each quantity and plane. Pure.
  * @import { AxisName, Result, Shows, SummaryArm } from '../model/types.ts'
  * @import { Table } from '../lib/text-table.js'
  */
@@ -19,9 +19,9 @@ const ADDED = ['addedP50', 'addedP99']
 const WITH_INTERVAL = ['throughput', 'cpuPerRequest']
 
 /**
- * Makes a table with a row for each arm but A/A arms, link by link. Columns in which no arm has a value are left out.
+ * Tabulates arms, link by link, without A/A arms. Columns in which no arm has a value are left out.
  * @param {Pick<Result, 'arms'>} result
- * @returns {Table}
+ * @returns {Table} `-`: no value
  */
 export function tabulateArms({ arms }) {
   const links = listLinks(arms)
@@ -48,12 +48,17 @@ export function tabulateArms({ arms }) {
   return { caption: 'Every plane, cap and load', ...keepColumns({ columns, rows }, hasValues) }
 }
 
-/** @param {string} name of a quantity */
+/**
+ * Renders the heading of a quantity's column.
+ * @param {string} name of a quantity
+ */
 const renderHeader = name => QUANTITIES[name].short ?? QUANTITIES[name].label
 
 /**
- * Makes the row of an arm, in which a quantity of sidecars has a line for each.
- * @param {{ arm: SummaryArm, varied: AxisName[], added: string[] }} options varied: axes with a column; added: quantities after all
+ * Creates the row of an arm. A quantity of sidecars has a line for each.
+ * @param {{ arm: SummaryArm, varied: AxisName[], added: string[] }} options varied: the axes that have a column;
+ *   added: the last quantities
+ * @returns {string[]} cells
  */
 function tabulateArm({ arm, varied, added }) {
   const renderServiceLines = (/** @type {(service: string) => string} */ line) =>
@@ -73,6 +78,7 @@ function tabulateArm({ arm, varied, added }) {
 /**
  * Renders what bound an arm, and how many of its trials failed or are invalid.
  * @param {SummaryArm} arm
+ * @returns {string} lines
  */
 function renderArmBound({ boundBy, trials }) {
   return [
@@ -85,24 +91,29 @@ function renderArmBound({ boundBy, trials }) {
 /**
  * Renders the names of the links, and whether connections were redirected: in all arms, or in some.
  * @param {SummaryArm[]} arms
+ * @returns {string} `link gateway-ratings`
  */
 export function renderLinks(arms) {
   const redirected = arms.filter(({ conditions }) => isRedirected(conditions)).length
-  const how =
+  const redirection =
     redirected === 0 ? '' : `, with${redirected < arms.length ? ' and without' : ''} redirection of connections`
-  return `link ${listLinks(arms).join(' and ')}${how}`
+  return `link ${listLinks(arms).join(' and ')}${redirection}`
 }
 
-/** @param {SummaryArm[]} arms */
+/**
+ * Lists the links of arms, each once.
+ * @param {SummaryArm[]} arms
+ */
 function listLinks(arms) {
   return [...new Set(arms.map(arm => arm.link))]
 }
 
 /**
- * Renders a median; `-`: no value.
+ * Renders a median.
  * @param {SummaryArm} arm
- * @param {string} name of a quantity
- * @param {string} [service] whose sidecar; absent: over all sidecars
+ * @param {string} name of the quantity
+ * @param {string} [service] whose sidecar; absent: all sidecars together
+ * @returns {string} `-`: no value
  */
 function renderArmMedian(arm, name, service) {
   const { median } = findQuantity(arm, name, service)
@@ -111,9 +122,10 @@ function renderArmMedian(arm, name, service) {
 }
 
 /**
- * Renders a median over all sidecars, for some quantities with its interval.
+ * Renders a median over all sidecars; for some quantities, with its interval.
  * @param {SummaryArm} arm
- * @param {string} name of a quantity
+ * @param {string} name of the quantity
+ * @returns {string} `-`: no value
  */
 function renderWholeMedian(arm, name) {
   const { low, high } = findQuantity(arm, name)
@@ -121,16 +133,16 @@ function renderWholeMedian(arm, name) {
   return `${renderArmMedian(arm, name)}\n[${[low, high].map(value => formatValue(QUANTITIES[name], value)).join(', ')}]`
 }
 
-// The only quantity that a pivot shows for each sidecar, too.
+// The only quantity that a pivot also shows for each sidecar.
 const OF_EACH = 'cpuCores'
 const SIDECARS_MOST = 3
-const NOTHING = { median: null, low: null, high: null }
+const NO_VALUE = { median: null, low: null, high: null }
 
 /**
- * Makes a table for each combination of the axes other than `shows.across`, with its baselines.
+ * Creates a table for each combination of the axes other than `shows.across`, with its baselines.
  * @param {Pick<Result, 'arms'>} result
  * @param {Shows} shows
- * @returns {Table[]}
+ * @returns {Table[]} captions: the combination
  */
 export function tabulatePivots({ arms }, shows) {
   const measured = arms.filter(arm => arm.repeatOf === null)
@@ -149,10 +161,11 @@ export function tabulatePivots({ arms }, shows) {
 }
 
 /**
- * Makes a row for each quantity and plane that has a value, and a column for each value on the axis across, or one if there is no
- * such axis. The last rows say what bound the planes.
+ * Creates a row for each quantity and plane that has a value, and a column for each value of the axis `across`, or
+ * one if there is no such axis. The last rows say what bound the planes.
  * @param {SummaryArm[]} arms
  * @param {Shows} shows
+ * @returns {Pick<Table, 'columns' | 'rows'>}
  */
 function tabulatePivot(arms, { across, quantities }) {
   const findAcrossValue = (/** @type {SummaryArm} */ arm) => (across === null ? null : AXES[across].of(arm))
@@ -165,11 +178,11 @@ function tabulatePivot(arms, { across, quantities }) {
   const rows = []
   const planes = [...new Set(arms.map(renderArmName))]
   // An axis of sidecars does not change an arm without them: every column has its value.
-  const find = (/** @type {string} */ plane, /** @type {unknown} */ value) => {
-    const ofPlane = arms.filter(arm => renderArmName(arm) === plane)
+  const findArm = (/** @type {string} */ plane, /** @type {unknown} */ value) => {
+    const planeArms = arms.filter(arm => renderArmName(arm) === plane)
     return (
-      ofPlane.find(arm => findAcrossValue(arm) === value) ??
-      (ofPlane.length === 1 && !ofPlane[0].hasSidecars ? ofPlane[0] : undefined)
+      planeArms.find(arm => findAcrossValue(arm) === value) ??
+      (planeArms.length === 1 && !planeArms[0].hasSidecars ? planeArms[0] : undefined)
     )
   }
   for (const name of quantities) {
@@ -179,8 +192,8 @@ function tabulatePivot(arms, { across, quantities }) {
       const services = name === OF_EACH ? listServices(arms.filter(arm => renderArmName(arm) === plane)) : []
       for (const service of services.length > 1 ? [null, ...services] : [null]) {
         const cells = values.map(value => {
-          const arm = find(plane, value)
-          const { median, low, high } = arm ? findQuantity(arm, name, service) : NOTHING
+          const arm = findArm(plane, value)
+          const { median, low, high } = arm ? findQuantity(arm, name, service) : NO_VALUE
           if (median === null) return '-'
           return low === null || high === null
             ? formatQuantity(median)
@@ -192,7 +205,7 @@ function tabulatePivot(arms, { across, quantities }) {
     }
   }
   for (const plane of planes) {
-    const bound = values.map(value => renderCellBound(find(plane, value)))
+    const bound = values.map(value => renderCellBound(findArm(plane, value)))
     if (bound.some(cell => cell !== '-')) rows.push([`bound by, ${plane}`, ...bound])
   }
   return { columns, rows }
@@ -200,7 +213,8 @@ function tabulatePivot(arms, { across, quantities }) {
 
 /**
  * Renders what bound an arm, or that it was not measured, failed or was idle.
- * @param {SummaryArm | undefined} arm
+ * @param {SummaryArm | undefined} arm undefined: the plane has none here
+ * @returns {string} `-`: nothing bound it
  */
 function renderCellBound(arm) {
   if (!arm) return 'not measured'
@@ -211,8 +225,9 @@ function renderCellBound(arm) {
 }
 
 /**
- * Lists the sidecars by name, without copies; []: there are more than three, too many to show.
+ * Lists the names of sidecars, without copies.
  * @param {SummaryArm[]} arms
+ * @returns {string[]} []: there are more than SIDECARS_MOST
  */
 function listServices(arms) {
   const originals = arms.flatMap(arm => arm.sidecars.filter(s => s.copyOf === null))

@@ -45,10 +45,11 @@ const FORMS = {
 }
 
 /**
- * Draws all charts of a run, in groups; groups that the run has nothing for are empty. Arms without a trial that ended are left out.
+ * Draws all charts of a run, in groups. Arms without a completed or invalid trial are left out.
  * @typedef {'rounds' | 'distributions' | 'overTime' | 'overRate' | keyof typeof FORMS} ChartGroup
- * @param {{ summary: Summary, records: TrialRecord[], seriesOf: (trialId: string) => SidecarSeries[] }} run
- * @returns {Record<ChartGroup, import('./charts/tables.js').ReportChart[]>}
+ * @param {{ summary: Summary, records: TrialRecord[], seriesOf: (trialId: string) => SidecarSeries[] }} run seriesOf:
+ *   gives the series of a trial's sidecars; []: it has no samples
+ * @returns {Record<ChartGroup, import('./charts/tables.js').ReportChart[]>} []: the run has nothing for the group
  */
 export function drawCharts({ summary, records, seriesOf }) {
   const byArm = groupBy(records, record => record.trial.arm.id)
@@ -56,26 +57,26 @@ export function drawCharts({ summary, records, seriesOf }) {
   const arms = listArms(summary).filter(arm => arm.trials.completed + arm.trials.invalid > 0)
   const chooseArmColour = createColours(arms)
   const hasRounds = hasAny(summary, 'hasRounds')
-  const ofKinds = listResults(summary).flatMap(
+  const kindCharts = listResults(summary).flatMap(
     ({ sections, result }) => sections.charts?.({ result, summary, arms, records, colourFor: chooseArmColour }) ?? [],
   )
   const drawForm = (/** @type {keyof typeof FORMS} */ name) =>
-    ofKinds.flatMap(({ form, id, ...chart }) => {
+    kindCharts.flatMap(({ form, id, ...chart }) => {
       // Each form has its own type of lines and axes.
       const input = /** @type {any} */ (chart)
       return form === name ? [{ ...FORMS[name].draw(input), id, table: FORMS[name].tabulate(input) }] : []
     })
-  const inTime = arms.filter(arm => findSections(arm).hasSeries !== false)
-  const atOnce = hasRounds ? arms.filter(arm => arm.load.kind !== 'interleaved') : []
+  const armsWithSeries = arms.filter(arm => findSections(arm).hasSeries !== false)
+  const aloneArms = hasRounds ? arms.filter(arm => arm.load.kind !== 'interleaved') : []
   return {
-    rounds: hasRounds ? drawKinds(summary, { arms, colourFor: chooseArmColour }) : [],
-    distributions: drawPercentiles({ arms: atOnce, recordsOf: listArmRecords, colourFor: chooseArmColour }),
+    rounds: hasRounds ? drawRoundsOfResults(summary, { arms, colourFor: chooseArmColour }) : [],
+    distributions: drawPercentiles({ arms: aloneArms, recordsOf: listArmRecords, colourFor: chooseArmColour }),
     overRate: drawRates({ summary, arms, colourFor: chooseArmColour }),
     overLimit: drawForm('overLimit'),
     overAxis: drawForm('overAxis'),
     overShare: drawForm('overShare'),
     overSidecars: drawForm('overSidecars'),
-    overTime: drawTrials({ arms: inTime, recordsOf: listArmRecords, seriesOf }),
+    overTime: drawTrials({ arms: armsWithSeries, recordsOf: listArmRecords, seriesOf }),
   }
 }
 
@@ -101,9 +102,9 @@ const CHART_SECTIONS = [
 ]
 
 /**
- * Makes a section for each group of charts but the rounds, which stand beside their table.
+ * Creates a section for each group of charts, except rounds, which are beside their table.
  * @param {ReturnType<typeof drawCharts>} groups
- * @returns {Section[]} those without charts have no blocks
+ * @returns {Section[]} without charts, a section has no blocks
  */
 export function createChartSections(groups) {
   return CHART_SECTIONS.map(([group, id, name, legend]) => ({
@@ -120,14 +121,15 @@ export function createChartSections(groups) {
 }
 
 /**
- * Draws the rounds of each result; with several results, `part` is the index of the chart's.
+ * Draws the rounds of each result.
  * @param {Summary} summary
  * @param {Pick<ChartInput, 'arms' | 'colourFor'>} options
+ * @returns {import('./charts/tables.js').ReportChart[]} with several results, `part` is the index of the chart's
  */
-function drawKinds(summary, { arms, colourFor }) {
-  return listResults(summary).flatMap(({ result: { arms: all }, heading: name }, i) => {
-    const ofLoad = arms.filter(arm => all.includes(arm))
-    const charts = drawQuantities(ofLoad, colourFor)
+function drawRoundsOfResults(summary, { arms, colourFor }) {
+  return listResults(summary).flatMap(({ result, heading: name }, i) => {
+    const resultArms = arms.filter(arm => result.arms.includes(arm))
+    const charts = drawQuantities(resultArms, colourFor)
     if (name === undefined) return charts
     return charts.map(chart => ({
       ...chart,
@@ -142,6 +144,7 @@ function drawKinds(summary, { arms, colourFor }) {
  * Draws the rounds of each quantity that has a value and, under the load of the arms, a chart.
  * @param {SummaryArm[]} arms
  * @param {ColourFor} colourFor
+ * @returns {import('./charts/tables.js').ReportChart[]} []: there are no arms, or no values
  */
 function drawQuantities(arms, colourFor) {
   if (arms.length === 0) return []
@@ -166,8 +169,9 @@ function drawQuantities(arms, colourFor) {
 }
 
 /**
- * Renders the title of the rates of a closed loop: a rate is a capacity only if the sidecar was the limit.
- * @param {SummaryArm[]} arms
+ * Renders the title of the rates of a closed loop. A rate is a capacity only if the sidecar was the limit.
+ * @param {SummaryArm[]} arms that are drawn
+ * @returns {string}
  */
 function renderThroughputTitle(arms) {
   const sidecars = arms.filter(arm => arm.sidecars.length > 0 && arm.repeatOf === null)
@@ -178,6 +182,7 @@ function renderThroughputTitle(arms) {
 }
 
 /**
+ * Multiplies a quantity by a factor.
  * @param {Quantity} quantity
  * @param {number} factor
  * @returns {Quantity}
@@ -195,6 +200,7 @@ function scaleQuantity({ median, low, high, values }, factor) {
 /**
  * Draws a typical trial of each arm over time, if it has samples.
  * @param {Pick<ChartInput, 'arms' | 'recordsOf' | 'seriesOf'>} options
+ * @returns {import('./charts/tables.js').ReportChart[]}
  */
 function drawTrials({ arms, recordsOf, seriesOf }) {
   const varied = listVariedAxes(arms)
@@ -209,30 +215,32 @@ function drawTrials({ arms, recordsOf, seriesOf }) {
 }
 
 /**
- * Chooses the trial whose CPU per request is nearest to the median, else the last with a window; undefined: none has.
+ * Chooses the trial whose CPU per request is nearest to the median, else the last with a window.
  * @param {SummaryArm} arm
- * @param {TrialRecord[]} records
+ * @param {TrialRecord[]} records of the arm
+ * @returns {TrialRecord | undefined} undefined: no trial has a window
  */
 function chooseTypicalTrial(arm, records) {
   const { median, values } = findQuantity(arm, 'cpuPerRequest')
-  const whole = records.filter(r => r.window !== null)
-  if (median === null) return whole.at(-1)
+  const withWindow = records.filter(r => r.window !== null)
+  if (median === null) return withWindow.at(-1)
   const distances = values.map(value => (value === null ? Number.POSITIVE_INFINITY : Math.abs(value - median)))
   const round = distances.indexOf(Math.min(...distances)) + 1
-  return whole.find(r => r.trial.round === round && r.outcome === 'completed') ?? whole.at(-1)
+  return withWindow.find(r => r.trial.round === round && r.outcome === 'completed') ?? withWindow.at(-1)
 }
 
 /**
  * Draws CPU over the rate, if there are two rates: a chart for each combination of the other axes.
  * @param {Pick<ChartInput, 'summary' | 'arms' | 'colourFor'>} options
+ * @returns {import('./charts/tables.js').ReportChart[]}
  */
 function drawRates({ summary, arms, colourFor }) {
   const open = arms.filter(arm => arm.load.kind === 'open' && arm.sidecars.length > 0 && arm.repeatOf === null)
   const varied = listVariedAxes(arms).filter(name => name !== 'ratePerSecond')
   return [...groupBy(open, arm => createGroupKey(arm, 'ratePerSecond')).values()].flatMap((sameRates, i) => {
-    const lines = [...groupBy(sameRates, renderArmName)].map(([label, same]) => {
-      const points = same.flatMap(findPoint)
-      return { label, colour: colourFor(same[0]), points, fit: findLine(summary, label, points) }
+    const lines = [...groupBy(sameRates, renderArmName)].map(([label, planeArms]) => {
+      const points = planeArms.flatMap(findPoint)
+      return { label, colour: colourFor(planeArms[0]), points, fit: findLine(summary, label, points) }
     })
     if (Math.max(...lines.map(line => line.points.length)) < 2) return []
     const title = ['CPU over the rate', renderAxes(sameRates[0], varied)].filter(Boolean).join(': ')
@@ -242,8 +250,9 @@ function drawRates({ summary, arms, colourFor }) {
 }
 
 /**
- * Finds the point of an arm: its rate and CPU; empty: the CPU is not known.
+ * Finds the point of an arm: its rate and CPU.
  * @param {SummaryArm} arm
+ * @returns {{ ratePerSecond: number, millicores: number }[]} one; []: the CPU is unknown
  */
 function findPoint(arm) {
   const cores = findQuantity(arm, 'cpuCores').median
@@ -251,10 +260,11 @@ function findPoint(arm) {
 }
 
 /**
- * Finds the line that was fitted to these points; null: none was.
+ * Finds the line that was fitted to points.
  * @param {Pick<Summary, 'results'>} summary
  * @param {string} name of the plane
  * @param {ReturnType<typeof findPoint>} points
+ * @returns {CpuLine | null} null: none was
  */
 function findLine({ results }, name, points) {
   const lines = results.flatMap(result => result.lines)
@@ -265,8 +275,9 @@ function findLine({ results }, name, points) {
 }
 
 /**
- * Draws the percentiles of each link, cap and load: of the sidecars and their baseline, if there are sidecars.
+ * Draws the percentiles of each link, CPU limit and load: of the sidecars and their baseline, if there are sidecars.
  * @param {Pick<ChartInput, 'arms' | 'recordsOf' | 'colourFor'>} options
+ * @returns {import('./charts/tables.js').ReportChart[]}
  */
 function drawPercentiles({ arms, recordsOf, colourFor }) {
   const loaded = arms.filter(arm => arm.load.kind !== 'idle')
@@ -276,27 +287,27 @@ function drawPercentiles({ arms, recordsOf, colourFor }) {
     const [first] = group
     const baselines = loaded.filter(arm => !group.includes(arm) && isBaselineOf(arm, first))
     const lines = [...baselines, ...group].flatMap(arm => {
-      const grid = findMedianTimes(recordsOf(arm), arm)
+      const grid = computeMedianTimes(recordsOf(arm), arm)
       return grid.length > 0 ? [{ label: renderArmName(arm), colour: colourFor(arm), grid }] : []
     })
     if (lines.length === 0) return []
     const isOpen = first.load.kind === 'open'
     const name = isOpen ? 'latency' : `response time at saturation (${first.load.users} users)`
-    const what = `${isOpen ? 'Latency' : 'Response time at saturation'} by percentile`
-    const title = [what, renderAxes(first, listVariedAxes(arms))].filter(Boolean).join(': ')
+    const subject = `${isOpen ? 'Latency' : 'Response time at saturation'} by percentile`
+    const title = [subject, renderAxes(first, listVariedAxes(arms))].filter(Boolean).join(': ')
     const chart = { title, name, lines }
     return [{ ...drawDistributions(chart), id: `distribution-${i + 1}`, table: tables.tabulateLines(chart) }]
   })
 }
 
 /**
- * Finds, for each percentile, the median of its values in the rounds. Percentiles for which all rounds together have too
- * few requests are left out.
+ * Computes, for each quantile, the median of its values in the rounds. Quantiles for which all rounds together have
+ * too few requests are left out.
  * @param {TrialRecord[]} records of one arm
  * @param {SummaryArm} arm
- * @returns {[number, number][]} [quantile, ms]
+ * @returns {[number, number][]} quantile (0 to 1), ms
  */
-function findMedianTimes(records, { load }) {
+function computeMedianTimes(records, { load }) {
   const use = chooseRequiredUse(QUANTITIES.p99, load)
   const rounds = [...groupBy(records, r => r.trial.round).values()]
   const requests = records.reduce((sum, r) => sum + (r.load?.verified ?? 0), 0)
@@ -309,8 +320,10 @@ function findMedianTimes(records, { load }) {
 }
 
 /**
- * Makes the function that gives each arm the index of its colour: 0 without sidecars, else from 1, the same for arms of one name.
- * @param {Parameters<ColourFor>[0][]} [arms] that take the first colours; later ones take the next as they come
+ * Creates the function that gives each arm the index of its colour: 0 without sidecars, else from 1; arms of one name
+ * share a colour.
+ * @param {Parameters<ColourFor>[0][]} [arms] that take the first colours; further ones take the next as they come
+ * @returns {ColourFor}
  */
 export function createColours(arms = []) {
   /** @type {Map<string, number>} */

@@ -2,7 +2,7 @@ import { NOT_TESTABLE, STATUSES } from '../analysis/claims/answers.js'
 import { groupBy } from '../lib/group-by.js'
 import { alignLeft, wrapText } from '../lib/text-table.js'
 
-/** Renders claims and answers for the terminal, and makes their section of a document. Pure. */
+/** Renders claims and answers for the terminal, and creates their section of a document. Pure. */
 /**
  * @import { ClaimResult } from '../analysis/claims/claims.js'
  * @import { Block, Section } from './section.js'
@@ -12,9 +12,10 @@ const STATUS_WIDTH = 19
 const INDENT = ' '.repeat(2 + STATUS_WIDTH)
 
 /**
- * Renders claims by source as lines, then the counts of answers.
+ * Renders claims by source, then the number of claims by answer.
  * @param {ClaimResult[]} results
- * @param {string[]} experiments of the runs: the counts name claims on others only together
+ * @param {string[]} experiments of the runs; claims on others are only counted together
+ * @returns {string[]} lines
  */
 export function renderClaims(results, experiments) {
   const hasRuns = new Set(results.map(result => result.runId).filter(Boolean)).size > 1
@@ -22,12 +23,12 @@ export function renderClaims(results, experiments) {
   const ofExperiments = results.filter(({ experiment }) => experiment !== null && experiments.includes(experiment))
   const others = results.length - ofExperiments.length
   const rest = others > 0 ? [`Of other experiments, or of none: ${others}.`] : []
-  return [...sources.flatMap(source => renderSource(source, hasRuns)), renderStatusCounts(ofExperiments), ...rest]
+  return [...sources.flatMap(source => renderSourceClaims(source, hasRuns)), renderStatusCounts(ofExperiments), ...rest]
 }
 
 /**
- * Makes the answer: how many claims of each source the runs reproduce, and which they contradict. Claims on other experiments are not
- * counted, but for the sentence that none could be tested.
+ * Creates the answer: how many claims of each source the runs reproduce, and which they contradict. Claims on other
+ * experiments do not count, except in the sentence that none could be tested.
  * @param {ClaimResult[]} results
  * @param {string[]} experiments of the runs
  * @returns {import('./answer/answer.js').Answer}
@@ -67,8 +68,9 @@ export function createClaimsAnswer(results, experiments) {
 }
 
 /**
- * Renders the number of claims by answer, and the ids of contradicted ones; empty: there are no claims.
+ * Renders the number of claims by answer, and the ids of contradicted ones.
  * @param {ClaimResult[]} results
+ * @returns {string[]} sentences; []: there are no claims
  */
 export function renderClaimCounts(results) {
   if (results.length === 0) return []
@@ -80,23 +82,25 @@ export function renderClaimCounts(results) {
 }
 
 /**
- * Groups the ids of claims that could not be tested, by the reason; []: all were tested.
+ * Groups the ids of claims that could not be tested, by the reason.
  * @param {ClaimResult[]} results
+ * @returns {{ reason: string, ids: string[] }[]} []: all were tested
  */
 export function groupUntested(results) {
   const untested = results.filter(result => result.status === NOT_TESTABLE)
-  return [...groupBy(untested, result => result.reason)].map(([reason, alike]) => ({
+  return [...groupBy(untested, result => result.reason)].map(([reason, untestedClaims]) => ({
     reason,
-    ids: alike.map(result => result.id),
+    ids: untestedClaims.map(result => result.id),
   }))
 }
 
 /**
  * Renders the claims of a source.
  * @param {ClaimResult[]} results of one source
- * @param {boolean} hasRuns several runs: each answer names its own
+ * @param {boolean} hasRuns there are several runs, so that each answer names its own
+ * @returns {string[]} lines
  */
-function renderSource(results, hasRuns) {
+function renderSourceClaims(results, hasRuns) {
   const [{ source }] = results
   const untested = groupUntested(results)
   return [
@@ -115,7 +119,8 @@ function renderSource(results, hasRuns) {
 /**
  * Renders the status of a claim with its sentence, then both numbers and the reason.
  * @param {ClaimResult} result
- * @param {boolean} hasRuns
+ * @param {boolean} hasRuns there are several runs: name that of the answer
+ * @returns {string[]} lines
  */
 function renderClaim({ id, says, status, theirs, ours, reason, runId, isDeployed }, hasRuns) {
   const numbers = [theirs && `theirs ${theirs}`, ours && `ours ${ours}`].filter(Boolean).join(', ')
@@ -126,8 +131,9 @@ function renderClaim({ id, says, status, theirs, ours, reason, runId, isDeployed
 }
 
 /**
- * Renders `9 claims: 5 reproduced, …`: how many claims have each status.
+ * Renders how many claims have each status: `9 claims: 5 reproduced, …`.
  * @param {ClaimResult[]} results
+ * @returns {string}
  */
 function renderStatusCounts(results) {
   const counts = STATUSES.map(status => `${results.filter(result => result.status === status).length} ${status}`)
@@ -135,9 +141,9 @@ function renderStatusCounts(results) {
 }
 
 /**
- * Makes the section of published claims: their count by answer, the tested ones, and why others were not tested.
+ * Creates the section of published claims: their number by answer, the tested ones, and why others were not tested.
  * @param {ClaimResult[]} results
- * @returns {Section} its blocks are empty without claims
+ * @returns {Section} without claims, its blocks are empty
  */
 export function createClaimsSection(results) {
   const tested = results.filter(claim => claim.status !== NOT_TESTABLE)

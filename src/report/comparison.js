@@ -28,28 +28,34 @@ const COLUMNS = [
 const SENTENCES_MOST = 3
 
 /**
- * Makes the answer of a comparison, new over old: a row for each arm, and the first three verdicts. If interleaved arms were
- * compared, others are left out.
+ * Creates the answer of a comparison, new over old: a row for each arm, and the first SENTENCES_MOST verdicts. If
+ * interleaved arms were compared, others are left out.
  * @param {RunComparison} result
  * @param {{ old: Named, new: Named }} runs
  * @returns {import('./answer/answer.js').Answer}
  */
 export function createComparisonAnswer({ comparisons, controls, refused, warnings, thresholds }, runs) {
-  // Interleaved trials are surer: only the details have the windows that a run measured beside them.
+  // Interleaved trials vary less: only the details have the windows that a run measured besides.
   const isInterleaved = comparisons.some(({ load }) => load.isInterleaved)
   const whole = comparisons.filter(c => c.service === null && (c.load.isInterleaved ?? false) === isInterleaved)
   const varied = listVariedAxes(whole)
   const arms = [...groupBy(whole, c => JSON.stringify([c.a, c.b, createGroupKey(c)])).values()]
-  const find = (/** @type {Comparison[]} */ comparisonsOfArm, /** @type {string} */ name) =>
-    comparisonsOfArm.find(c => c.quantity === name)
-  const verdicts = arms.flatMap(ofArm => {
-    const primary = find(ofArm, PRIMARY.name) ?? ofArm[0]
-    const where = arms.length > 1 ? renderAxes(ofArm[0], varied) : ''
-    const sentence = renderPair(primary, primary.quantity === 'rss' ? [] : ofArm.filter(c => c.quantity === 'rss'))
-    return [where ? `${capitalise(where)}: ${sentence}` : sentence]
+  const find = (/** @type {Comparison[]} */ candidates, /** @type {string} */ name) =>
+    candidates.find(c => c.quantity === name)
+  const verdicts = arms.flatMap(armComparisons => {
+    const primary = find(armComparisons, PRIMARY.name) ?? armComparisons[0]
+    const conditions = arms.length > 1 ? renderAxes(armComparisons[0], varied) : ''
+    const sentence = renderPair(
+      primary,
+      primary.quantity === 'rss' ? [] : armComparisons.filter(c => c.quantity === 'rss'),
+    )
+    return [conditions ? `${capitalise(conditions)}: ${sentence}` : sentence]
   })
   const repeats = Math.max(0, ...whole.map(({ ratio }) => ratio.values.filter(value => value !== null).length))
-  const sentences = [...verdicts.slice(0, SENTENCES_MOST), ...thresholds.map(threshold => `${renderHeld(threshold)}.`)]
+  const sentences = [
+    ...verdicts.slice(0, SENTENCES_MOST),
+    ...thresholds.map(threshold => `${renderHeldThreshold(threshold)}.`),
+  ]
   return {
     conditions: ['compare', `old: ${runs.old.folder}`, `new: ${runs.new.folder}`, ...renderComparedTrials(whole)],
     pictures:
@@ -58,9 +64,11 @@ export function createComparisonAnswer({ comparisons, controls, refused, warning
         : [
             dropEmptyCells({
               columns: COLUMNS.map(([, heading]) => ({ heading: `${heading}, new / old` })),
-              rows: arms.map(ofArm => ({
-                label: [ofArm[0].a.replace(/ in new$/, ''), renderAxes(ofArm[0], varied)].filter(Boolean).join(', '),
-                cells: COLUMNS.map(([name]) => renderChangeCell(find(ofArm, name))),
+              rows: arms.map(armComparisons => ({
+                label: [armComparisons[0].a.replace(/ in new$/, ''), renderAxes(armComparisons[0], varied)]
+                  .filter(Boolean)
+                  .join(', '),
+                cells: COLUMNS.map(([name]) => renderChangeCell(find(armComparisons, name))),
               })),
             }),
           ],
@@ -80,8 +88,9 @@ export function createComparisonAnswer({ comparisons, controls, refused, warning
 }
 
 /**
- * Renders which trials were compared, since a run may have interleaved ones and others; empty: none were.
+ * Renders which trials were compared, since a run may have interleaved ones and others.
  * @param {Comparison[]} comparisons
+ * @returns {string[]} one phrase; []: none were
  */
 function renderComparedTrials(comparisons) {
   if (comparisons.length === 0) return []
@@ -93,6 +102,7 @@ function renderComparedTrials(comparisons) {
 /**
  * Renders arms that were not compared, all for the same reason.
  * @param {RunComparison['refused']} refused
+ * @returns {string} a sentence
  */
 function renderRefusedArms(refused) {
   const [{ isInterleaved, differing }] = refused
@@ -101,9 +111,9 @@ function renderRefusedArms(refused) {
 }
 
 /**
- * Renders a ratio with its interval; null: it was not compared, or is invalid.
- * @param {Comparison | undefined} comparison
- * @returns {import('../answer/picture.js').Cell | null}
+ * Renders a ratio with its interval.
+ * @param {Comparison | undefined} comparison undefined: the quantity was not compared
+ * @returns {import('../answer/picture.js').Cell | null} null: it was not compared, or is invalid
  */
 function renderChangeCell(comparison) {
   if (comparison === undefined || comparison.ratio.median === null || comparison.verdict === 'invalid') return null
@@ -113,9 +123,11 @@ function renderChangeCell(comparison) {
 }
 
 /**
- * Renders the two runs, warnings, arms that were not compared, and every verdict over all sidecars, control and threshold.
+ * Renders the two runs, warnings, arms that were not compared, and every verdict over all sidecars, control and
+ * threshold.
  * @param {RunComparison} result
  * @param {{ old: Named, new: Named }} runs
+ * @returns {string}
  */
 export function renderComparisonDetails({ comparisons, controls, refused, warnings, thresholds }, runs) {
   const createSentenceSection = (/** @type {string} */ id, /** @type {string[]} */ lines) =>
@@ -136,19 +148,19 @@ export function renderComparisonDetails({ comparisons, controls, refused, warnin
         'controls',
         controls.map(control => renderControl(control, controls)),
       ),
-      createSentenceSection('thresholds', thresholds.map(renderHeld)),
+      createSentenceSection('thresholds', thresholds.map(renderHeldThreshold)),
     ]),
   ])
 }
 
-/** Renders the folder of a run, its experiment, start and kit. @param {Named} run */
+/** Renders the folder of a run, its experiment, start and kit. @param {Named} run @returns {string} */
 function renderRunSource({ folder, manifest: { run, kit } }) {
   const version = [kit.version, kit.git].filter(Boolean).join(' ')
   return `${folder} (experiment ${run.experiment}, started ${run.startedAt}, kit ${version})`
 }
 
 /**
- * Makes a section of verdicts for each arm.
+ * Creates a section of verdicts for each arm.
  * @param {Comparison[]} comparisons over all sidecars
  * @returns {Section[]}
  */
@@ -172,8 +184,9 @@ function createArmSections(comparisons) {
 
 /**
  * Renders how the applications' CPU per request changed without sidecars.
- * @param {Comparison} control
- * @param {Comparison[]} controls
+ * @param {Comparison} control of an arm
+ * @param {Comparison[]} controls all of them, for the axes in which they differ
+ * @returns {string}
  */
 function renderControl(control, controls) {
   const { ratio, reasons } = control
@@ -188,8 +201,9 @@ function renderControl(control, controls) {
 /**
  * Renders whether a threshold was met, or that no arm tested it.
  * @param {HeldThreshold} threshold
+ * @returns {string}
  */
-function renderHeld({ arm, ...threshold }) {
+function renderHeldThreshold({ arm, ...threshold }) {
   if (arm !== null) return renderThreshold({ ...threshold, arm })
   return `Threshold ${threshold.expression}: not tested: no arm that has its quantity was compared`
 }

@@ -8,11 +8,12 @@ import { DEFAULT_GENERATOR, findGenerator } from '../model/tools.js'
 /** @typedef {NonNullable<Summary['carries']>[number]} Band */
 
 /**
- * Renders the range of each pair's ratio over several conditions, its only condition, or that measurements contradict each other;
- * []: no interleaved ratio has an interval, or an older kit computed none.
+ * Renders the range of each pair's ratio over several conditions, its only condition, or that measurements contradict
+ * each other.
  * @param {Pick<Summary, 'carries' | 'tools' | 'results'>} summary
+ * @returns {string[]} sentences; []: no interleaved ratio has an interval, or an older kit computed none
  */
-export function renderConditions({ carries = [], ...summary }) {
+export function renderRatioConditions({ carries = [], ...summary }) {
   // Method version 4 pinned all interleaved arms, and recorded that for the run, not for each load.
   const hasCpus = findResult(summary, 'cost')?.cpus != null
   const isPinned = hasCpus && carries.every(({ measured }) => measured.every(m => !m.load.placement))
@@ -36,6 +37,7 @@ export function renderConditions({ carries = [], ...summary }) {
 /**
  * Renders that the intervals of two measurements exclude each other, with both.
  * @param {Band} band
+ * @returns {string}
  */
 function renderContradiction({ a, b, measured }) {
   const parts = measured.map(
@@ -48,33 +50,36 @@ function renderContradiction({ a, b, measured }) {
 /**
  * Renders the range of the ratio over several conditions.
  * @param {Band} band
- * @param {Band['measured']} interleaved
+ * @param {Band['measured']} interleaved its interleaved measurements
+ * @returns {string}
  */
 function renderBand({ a, b, link, conditions }, interleaved) {
   const medians = interleaved.map(({ ratio }) => ratio)
   const arms = interleaved.map(({ load, cpuLimitCores }) => ({ link, conditions, load, cpuLimitCores }))
   const varied = listVariedAxes(arms)
   const where = interleaved.map((_, i) => renderAxes(arms[i], varied)).join('; ')
-  return `${a} against ${b}: ${renderGap(Math.min(...medians), Math.max(...medians))} CPU per request over the ${interleaved.length} conditions of this run (${where}).`
+  return `${a} against ${b}: ${renderGapRange(Math.min(...medians), Math.max(...medians))} CPU per request over the ${interleaved.length} conditions of this run (${where}).`
 }
 
 /**
  * Renders the only condition under which the ratio was measured.
  * @param {Band} band
  * @param {Pick<Summary, 'tools'>} summary
+ * @returns {string}
  */
 function renderOneCondition({ a, b, measured }, { tools }) {
-  const one = /** @type {Band['measured'][number]} */ (measured.find(({ load }) => load.isInterleaved))
+  const condition = /** @type {Band['measured'][number]} */ (measured.find(({ load }) => load.isInterleaved))
   const generator = findGenerator({ tools }) ?? DEFAULT_GENERATOR
-  return `How much less or more ${a} uses than ${b} was measured at ${lowerFirstLetter(renderBandLoad(one))}, driven by ${generator}, on this machine. Other loads and placements move it: ${renderCommand('bench', 'conditions')} measures by how much.`
+  return `How much less or more ${a} uses than ${b} was measured at ${lowerFirstLetter(renderBandLoad(condition))}, driven by ${generator}, on this machine. Other loads and placements move it: ${renderCommand('bench', 'conditions')} measures by how much.`
 }
 
 /**
- * Renders `42 to 57 % less`.
- * @param {number} low
- * @param {number} high ratios
+ * Renders a range of ratios as a gap: `42 to 57 % less`.
+ * @param {number} low ratio
+ * @param {number} high ratio
+ * @returns {string}
  */
-function renderGap(low, high) {
+function renderGapRange(low, high) {
   const computePercentApart = (/** @type {number} */ ratio) => 100 * (ratio - 1)
   const render = (/** @type {number} */ ratio) => `${Math.abs(computePercentApart(ratio)).toFixed(0)} %`
   if (low <= 1 && high > 1) return `from ${render(low)} less to ${render(high)} more`
@@ -83,17 +88,18 @@ function renderGap(low, high) {
 }
 
 /**
- * Renders `32 users, a limit of 1 CPU, unpinned`.
+ * Renders the load and CPU limit of a measurement: `32 users, a limit of 1 CPU, unpinned`.
  * @param {Pick<Band['measured'][number], 'load' | 'cpuLimitCores'>} condition
+ * @returns {string}
  */
 function renderBandLoad({ load, cpuLimitCores }) {
-  const how = load.kind === 'open' ? `${load.ratePerSecond} requests/s` : `${load.users} users`
+  const amount = load.kind === 'open' ? `${load.ratePerSecond} requests/s` : `${load.users} users`
   const limit =
     cpuLimitCores === null ? 'no CPU limit' : `a limit of ${cpuLimitCores} CPU${cpuLimitCores === 1 ? '' : 's'}`
-  const where = !load.isInterleaved
+  const placement = !load.isInterleaved
     ? ''
     : load.placement === 'apart'
       ? ', the generator on CPUs of its own'
       : ', unpinned'
-  return `${how}, ${limit}${where}`
+  return `${amount}, ${limit}${placement}`
 }

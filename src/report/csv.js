@@ -24,8 +24,9 @@ const COLUMNS = [
 ]
 
 /**
- * Renders a row for each arm, A/A arms included, with the median, low and high of each quantity.
+ * Renders a row for each arm, including A/A arms, with the median, low and high of each quantity.
  * @param {Summary} summary
+ * @returns {string} CSV
  */
 export function renderArmsCsv(summary) {
   const arms = listArms(summary)
@@ -42,14 +43,16 @@ export function renderArmsCsv(summary) {
   ])
 }
 
-/** Renders rows as CSV; null, undefined and NaN are empty. @param {Cell[][]} rows */
+/** Renders rows as CSV; null, undefined and NaN are empty. @param {Cell[][]} rows the header first @returns {string} */
 export function renderCsv(rows) {
   return rows.map(cells => `${cells.map(renderCell).join(',')}\r\n`).join('')
 }
 
 /**
- * Renders a cell, in quotes if it has a quote, a comma or a line end; a text that may be a formula gets an apostrophe before it.
+ * Renders a cell, in quotes if it has a quote, a comma or a line end. A text that may be a formula gets an apostrophe
+ * before it.
  * @param {Cell} cell
+ * @returns {string}
  */
 function renderCell(cell) {
   const isMissing = cell === null || cell === undefined || Number.isNaN(cell)

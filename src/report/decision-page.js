@@ -22,7 +22,7 @@ const CHARTS = 2
 const BARS_MOST = 8
 const ROWS_MOST = 8
 const SENTENCES_MOST = 3
-const UNSAID_MOST = 6
+const CAVEATS_MOST = 6
 const WORDS_MOST = 8
 const LENGTH_MOST = 180
 const SURENESS_LENGTH_MOST = 360
@@ -59,14 +59,15 @@ const WORDS = [
  * @param {Summary} run.summary
  * @param {Manifest} run.manifest
  * @param {string} run.style CSS
+ * @returns {string} HTML
  */
 export function renderDecisionPage({ document, summary, manifest, style }) {
   const { answer, question, startedAt } = document
   const [headline, ...others] = answer.verdicts
   const pictures = cutPictures(answer.pictures)
-  const conditions = renderConditions({ summary, manifest, startedAt })
+  const conditions = renderRunConditions({ summary, manifest, startedAt })
   const sureness = [...answer.basis, ...(answer.notes ?? []), ...answer.warnings.slice(0, SENTENCES_MOST)].join(' ')
-  const unsaid = listCaveats({ document, summary })
+  const caveats = listCaveats({ document, summary })
   const body = html`<header>
 <p class="question">${question}</p>
 <h1>${clipText(headline)}</h1>
@@ -74,14 +75,14 @@ ${others.slice(0, SENTENCES_MOST - 1).map(line => html`<p>${clipText(line)}</p>`
 </header>
 <section>${pictures.shown.map(renderTable)}
 ${pictures.left > 0 ? html`<p class="muted">${renderNounCount(pictures.left, 'more row')}: in the whole report.</p>` : null}</section>
-<section class="charts">${drawCharts(document, listSizes(summary))}</section>
+<section class="charts">${drawFigures(document, listSizes(summary))}</section>
 <section><h2>What was measured, and how</h2>
 <dl>${conditions.map(([name, text]) => html`<dt>${name}</dt><dd>${text}</dd>`)}
 ${sureness ? html`<dt>How sure</dt><dd>${clipText(sureness, SURENESS_LENGTH_MOST)}</dd>` : null}</dl></section>
 <section><h2>What this page does not say</h2>
-<ul>${unsaid.map(line => html`<li>${clipText(line)}</li>`)}</ul></section>`
-  const words = listWords(body.markup)
-  const isDense = readText(body.markup).length > DENSE_LEAST
+<ul>${caveats.map(line => html`<li>${clipText(line)}</li>`)}</ul></section>`
+  const words = listDefinedWords(body.markup)
+  const isDense = extractText(body.markup).length > DENSE_LEAST
   return renderShell({
     title: headline,
     style,
@@ -95,8 +96,9 @@ ${words.length > 0 ? html`<p class="words">${words.map(([name, meaning]) => html
 }
 
 /**
- * Keeps the first rows of all pictures; left: the number of the others.
+ * Keeps the first ROWS_MOST rows of all pictures.
  * @param {Picture[]} pictures
+ * @returns {{ shown: Picture[], left: number }} left: the number of the other rows
  */
 function cutPictures(pictures) {
   /** @type {Picture[]} */
@@ -110,24 +112,28 @@ function cutPictures(pictures) {
   return { shown: fitting, left: Math.max(0, -room) + sumRows(pictures.slice(fitting.length)) }
 }
 
-/** @param {Picture[]} pictures */
+/**
+ * Counts the rows of pictures.
+ * @param {Picture[]} pictures
+ */
 const sumRows = pictures => pictures.reduce((sum, { rows }) => sum + rows.length, 0)
 
 /**
- * Draws the table's values as bars, and charts of the report if bars are too few or too many.
+ * Draws the table's values as bars, and charts of the report if there are too few or too many bars.
  * @param {Document} document
  * @param {SizeResult[]} sizes
- * @returns {Markup[]}
+ * @returns {Markup[]} at most CHARTS
  */
-function drawCharts({ answer, sections }, sizes) {
-  const panels = [...listSizePanels(sizes), ...answer.pictures.flatMap(listPanels)]
+function drawFigures({ answer, sections }, sizes) {
+  const panels = [...createSizePanels(sizes), ...answer.pictures.flatMap(listPanels)]
     .filter(({ bars }) => bars.length > 1 && bars.length <= BARS_MOST)
     .slice(0, CHARTS)
-  // A chart over time is of one trial.
+  // A chart over time shows only one trial.
   const others = listCharts(sections.filter(({ id }) => id !== 'over-time')).slice(0, CHARTS - panels.length)
   return [
     ...panels.map(
-      panel => html`<figure>${trustMarkup(drawPanel({ ...panel, title: renderTitle(panel.title) }, WIDTHS))}</figure>`,
+      panel =>
+        html`<figure>${trustMarkup(drawPanel({ ...panel, title: renderPanelTitle(panel.title) }, WIDTHS))}</figure>`,
     ),
     ...others.map(
       chart =>
@@ -136,20 +142,24 @@ function drawCharts({ answer, sections }, sizes) {
   ]
 }
 
-/** Adds to the title of a cost that less is better. @param {string} title of a quantity */
-const renderTitle = title =>
+/**
+ * Renders the title of a panel; for costs it adds that less is better.
+ * @param {string} title of a quantity
+ */
+const renderPanelTitle = title =>
   `${capitalise(title)}${/^(CPU per request|memory)$/.test(title) ? ' (less is better)' : ''}`
 
 /**
- * Lists panels of what sidecars used beside their limits, in m and Mi; empty: no size has an answer.
+ * Creates panels of what sidecars used beside their limits, in m and Mi.
  * @param {SizeResult[]} sizes
- * @returns {ReturnType<typeof listPanels>}
+ * @returns {ReturnType<typeof listPanels>} []: no size has an answer
  */
-function listSizePanels(sizes) {
+function createSizePanels(sizes) {
   const answeredSizes = sizes.flatMap(size =>
     size.answer?.limits && size.answer.need ? [{ name: renderArmName(size), ...size.answer }] : [],
   )
   /**
+   * Creates a panel.
    * @param {string} title
    * @param {[words: string, of: (size: typeof answeredSizes[number]) => number | null][]} rows
    * @param {string} unit
@@ -165,12 +175,12 @@ function listSizePanels(sizes) {
       }),
     ),
   })
-  const word = sizes.some(size => size.neighbourCores !== undefined) ? 'request' : 'limit'
+  const limitName = sizes.some(size => size.neighbourCores !== undefined) ? 'request' : 'limit'
   const cpu = createBarPanel(
-    `CPU: average use, and ${word}`,
+    `CPU: average use, and ${limitName}`,
     [
       ['used', ({ need }) => need && 1000 * need.cores],
-      [word, ({ limits }) => limits && 1000 * limits.cores],
+      [limitName, ({ limits }) => limits && 1000 * limits.cores],
     ],
     'm',
   )
@@ -186,12 +196,12 @@ function listSizePanels(sizes) {
 }
 
 /**
- * Renders the conditions of a run. The requests and their path are left out if nothing was measured; the CPU limit if arms differ
- * in it, or if it was searched.
+ * Renders the conditions of a run. Requests and path are left out if nothing was measured; the CPU limit is left out
+ * if arms differ in it, or if it was searched.
  * @param {{ summary: Summary, manifest: Manifest, startedAt: string }} run startedAt: as ISO 8601
- * @returns {[string, string][]} of each its label and its text
+ * @returns {[string, string][]} labels and texts
  */
-function renderConditions({ summary, manifest, startedAt }) {
+function renderRunConditions({ summary, manifest, startedAt }) {
   const { machine, tools } = summary
   const arms = listArms(summary)
   const measured = arms.filter(arm => arm.trials.completed + arm.trials.failed + arm.trials.invalid > 0)
@@ -206,13 +216,17 @@ function renderConditions({ summary, manifest, startedAt }) {
   return rows
 }
 
-/** @param {number | null} cores */
+/**
+ * Renders the CPU limit of a sidecar.
+ * @param {number | null} cores null: none
+ */
 const renderLimit = cores => (cores === null ? 'no limit' : `${renderNounCount(cores, 'core')} for each sidecar`)
 
 /**
  * Renders what was recorded of the machine, and whether the load shares it.
  * @param {Summary['machine']} machine
- * @param {string} target
+ * @param {string} target its name
+ * @returns {string}
  */
 function renderMachine({ cpuModel, cpus, memoryBytes, kernel, architecture, loadHost }, target) {
   const parts = [
@@ -227,8 +241,9 @@ function renderMachine({ cpuModel, cpus, memoryBytes, kernel, architecture, load
 }
 
 /**
- * Lists what a reader must not conclude, at most six sentences: first what this run lacks.
+ * Lists what a reader must not conclude, first what this run lacks.
  * @param {{ document: Document, summary: Summary }} run
+ * @returns {string[]} at most CAVEATS_MOST sentences
  */
 function listCaveats({ document: { answer, missing }, summary }) {
   const sizes = listSizes(summary)
@@ -254,20 +269,24 @@ function listCaveats({ document: { answer, missing }, summary }) {
         ? 'What applications and the work of people take: they were not counted.'
         : 'What applications, a control plane or the work of people take: only sidecars were counted.',
     ]),
-  ].slice(0, UNSAID_MOST)
+  ].slice(0, CAVEATS_MOST)
 }
 
-/** Lists the words on the page that need a definition, each with its own. @param {string} markup */
-function listWords(markup) {
-  const text = readText(markup)
+/** Lists the words on the page that need a definition. @param {string} markup HTML @returns {string[][]} word, definition */
+function listDefinedWords(markup) {
+  const text = extractText(markup)
   const words = WORDS.filter(([pattern]) => pattern.test(text)).slice(0, WORDS_MOST)
   return words.map(([, name, meaning]) => [name, meaning])
 }
 
-/** @param {string} markup */
-const readText = markup => markup.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')
+/**
+ * Extracts the text of HTML.
+ * @param {string} markup
+ */
+const extractText = markup => markup.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')
 
 /**
+ * Cuts a text to a number of characters, with an ellipsis.
  * @param {string} text
  * @param {number} [most]
  */

@@ -27,10 +27,11 @@ import { renderSectionsText } from './section-text.js'
  */
 
 /**
- * Renders a title, what is missing, the pictures of which the answer left rows out, the sections of a run, and the commands and
- * files that show more. Of a run without arms it renders only that nothing was measured, and why.
+ * Renders a title, what is missing, the pictures whose rows the answer left out, the sections of a run, and the
+ * commands and files that show more. Without arms it renders only that nothing was measured, and why.
  * @param {Summary} summary
  * @param {DetailOptions} [options]
+ * @returns {string}
  */
 export function renderDetailsText(
   summary,
@@ -43,14 +44,14 @@ export function renderDetailsText(
   if (arms.length === 0) return joinParts([[`${run.experiment}: nothing was measured`, ...missing]])
   const hasNotMeasured = hasAny(summary, 'hasRounds') && arms[0].load.kind !== 'idle'
   return joinParts([
-    [renderTitle(summary), ...missing],
+    [renderRunTitle(summary), ...missing],
     ...renderCutPictures(answer, { more }),
     ...renderSectionsText(createSummarySections(summary, claims)),
     [
-      ...(hasNotMeasured ? listHeadedLines('Not measured:', listNotMeasuredCommands(answer)) : []),
+      ...(hasNotMeasured ? renderHeadedLines('Not measured:', renderNotMeasuredCommands(answer)) : []),
       ...(folder === null
         ? []
-        : listHeadedLines('More:', listFurtherCommands(folder, { hasPage, hasClaims: claims.length > 0 }))),
+        : renderHeadedLines('More:', renderFurtherCommands(folder, { hasPage, hasClaims: claims.length > 0 }))),
     ],
   ])
 }
@@ -58,31 +59,37 @@ export function renderDetailsText(
 /**
  * Renders the experiment, its links, the lengths of its windows, and the target or the host of the load.
  * @param {Summary} summary
+ * @returns {string}
  */
-function renderTitle(summary) {
+function renderRunTitle(summary) {
   const { machine, run } = summary
   const arms = listArms(summary)
   const [{ target }] = arms
   const lengths = [...new Set(arms.map(arm => arm.load.windowSeconds))]
   const onTarget = target === 'local' ? '' : `, on ${target}${machine.node ? ` (${machine.node})` : ''}`
-  const where = machine.loadHost ? `, load from ${machine.loadHost.host}` : onTarget
+  const place = machine.loadHost ? `, load from ${machine.loadHost.host}` : onTarget
   const windows = hasAny(summary, 'hasWindows') ? `, ${lengths.join(' and ')} s windows` : ''
-  return `${run.experiment}, ${renderLinks(arms)}${windows}${where}`
+  return `${run.experiment}, ${renderLinks(arms)}${windows}${place}`
 }
 
-/** @param {Answer} answer */
-function listNotMeasuredCommands({ notMeasured }) {
+/**
+ * Renders the commands that would measure what was not measured.
+ * @param {Answer} answer
+ * @returns {string[]} a line for each; []: there are none
+ */
+function renderNotMeasuredCommands({ notMeasured }) {
   return notMeasured.flatMap(({ what, commands }) =>
     commands.map(({ command, gives }) => `${what}: ${command} (${gives})`),
   )
 }
 
 /**
- * Lists files and commands, each with what it shows.
- * @param {string} folder
+ * Renders files and commands, each with what it shows.
+ * @param {string} folder of the run
  * @param {{ hasPage: boolean, hasClaims: boolean }} options
+ * @returns {string[]} lines
  */
-function listFurtherCommands(folder, { hasPage, hasClaims }) {
+function renderFurtherCommands(folder, { hasPage, hasClaims }) {
   return [
     `${hasPage ? `${folder}/report.html` : renderCommand('report', `${folder} --format html`)}: charts, every trial, where the numbers are from`,
     ...(hasClaims ? [`${renderCommand('claims', folder)}: each published claim, theirs and ours`] : []),
@@ -91,9 +98,11 @@ function listFurtherCommands(folder, { hasPage, hasClaims }) {
 }
 
 /**
+ * Renders lines below a heading, wrapped and indented.
  * @param {string} heading
  * @param {string[]} lines
+ * @returns {string[]} []: there are no lines
  */
-function listHeadedLines(heading, lines) {
+function renderHeadedLines(heading, lines) {
   return lines.length === 0 ? [] : [heading, ...lines.flatMap(line => wrapText(line, '  ', '    '))]
 }

@@ -72,7 +72,8 @@ const GENERAL = {
 }
 
 /**
- * Makes the tables that define quantities, what bound a trial, verdicts, other words and checks. A family of quantities has one row.
+ * Tabulates the definitions of quantities, what bound a trial, verdicts, other words and checks. A family of
+ * quantities has one row.
  * @returns {import('../lib/text-table.js').Table[]}
  */
 export function tabulateDictionary() {

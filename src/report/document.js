@@ -52,15 +52,15 @@ import { CONTRASTS, createVerdictBlocks, renderContrastVerdicts } from './verdic
 const SHARING =
   'The load generator shares the CPUs of the sidecars, and is part of their CPU per request: npm run bench:self -- generator measures what k6 adds here beside wrk. Planes of one run share it alike.'
 
-// A trial's row lists up to so many sidecars; of more, it has only the sum.
+// The most sidecars that a trial's row lists; of more, it has only the sum.
 const LISTED_MOST = 12
 const DOTS =
   'A dot is a round, a bar the median, a band its 95 % interval. Hollow: the same plane measured again (A/A); grey: no sidecars.'
 
 /**
- * Makes the document of a run. Some sections may be empty, which the formats leave out.
+ * Creates the document of a run.
  * @param {Run} run
- * @returns {Document}
+ * @returns {Document} some sections may be empty, which the formats leave out
  */
 export function createDocument(run) {
   const { manifest, summary, records, warnings, claims } = run
@@ -70,7 +70,7 @@ export function createDocument(run) {
     title: `${summary.run.experiment}${listArms(summary).length === 0 ? '' : `, ${renderLinks(listArms(summary))}`}`,
     question: manifest.question ?? '',
     startedAt: summary.run.startedAt,
-    answer: createAnswer(summary, { seconds: findSeconds(run), unfinished }),
+    answer: createAnswer(summary, { seconds: computeRunSeconds(run), unfinished }),
     missing: [...warnings, ...unfinished],
     sections: [
       ...createResultSections(summary, charts.rounds),
@@ -88,9 +88,10 @@ export function createDocument(run) {
 }
 
 /**
- * Makes the sections that need no records, for `--details` on a terminal.
+ * Creates the sections that need no records, for `--details` on a terminal.
  * @param {Summary} summary
  * @param {ClaimResult[]} claims
+ * @returns {Section[]}
  */
 export function createSummarySections(summary, claims) {
   return [
@@ -105,9 +106,9 @@ export function createSummarySections(summary, claims) {
 }
 
 /**
- * Makes a section for each result: verdicts, a table of arms if it has rounds, and its charts of rounds.
+ * Creates a section for each result: verdicts, a table of arms if it has rounds, and its charts of rounds.
  * @param {Summary} summary
- * @param {ReportChart[]} rounds
+ * @param {ReportChart[]} rounds charts; []: none are drawn
  * @returns {Section[]}
  */
 function createResultSections(summary, rounds) {
@@ -130,7 +131,7 @@ function createResultSections(summary, rounds) {
 }
 
 /**
- * Makes the blocks of charts with a legend, for the page alone.
+ * Creates the blocks of charts with a legend, for the page only.
  * @param {ReportChart[]} charts
  * @param {string} [legend] by default that of rounds
  * @returns {Block[]} []: there are no charts
@@ -144,6 +145,7 @@ export function createRoundBlocks(charts, legend = DOTS) {
 }
 
 /**
+ * Creates the section that compares each plane with itself.
  * @param {Summary} summary
  * @returns {Section}
  */
@@ -157,6 +159,7 @@ function createContrastSection(summary) {
 }
 
 /**
+ * Creates the section of fitted lines, slopes, plateaus, and findings of the kinds.
  * @param {Summary} summary
  * @returns {Section}
  */
@@ -166,7 +169,7 @@ function createFindingSection(summary) {
 }
 
 /**
- * Makes the section of thresholds, and of notes if a result compares rounds.
+ * Creates the section of thresholds, and of notes if a result compares rounds.
  * @param {Summary} summary
  * @param {string[]} [more] notes of the run
  * @returns {Section}
@@ -183,8 +186,8 @@ function createNoteSection(summary, more = []) {
 }
 
 /**
- * Says whether the load generator shares the CPUs of the sidecars: it has neither CPUs nor a machine for itself. False for runs without
- * a load, and on other targets than this machine.
+ * Says whether the load generator shares the CPUs of the sidecars: it has neither CPUs nor a machine of its own.
+ * False: also for runs without a load, and on other targets than this machine.
  * @param {Pick<Run, 'manifest' | 'summary'>} run
  */
 function isGeneratorShared({ manifest: { target, machine, placements }, summary }) {
@@ -192,13 +195,16 @@ function isGeneratorShared({ manifest: { target, machine, placements }, summary 
   return target === 'local' && !isApart && listArms(summary)[0]?.load.kind !== 'idle'
 }
 
-/** @param {RenderedResult} result */
+/**
+ * Says whether the rounds of a result are compared.
+ * @param {RenderedResult} result
+ */
 const hasComparedRounds = ({ sections }) => sections.hasRounds !== false
 
 /**
- * Makes the section of gates that fired, which a terminal has as lines, and of trials.
+ * Creates the section of gates that fired, which a terminal shows as lines, and of trials.
  * @param {Summary} summary
- * @param {TrialRecord[]} records
+ * @param {TrialRecord[]} records []: trials are not listed
  * @returns {Section}
  */
 function createTrialSection(summary, records) {
@@ -216,7 +222,7 @@ function createTrialSection(summary, records) {
 }
 
 /**
- * Makes the section on the origin of the numbers, which a terminal does not have.
+ * Creates the section on the origin of the numbers, which a terminal does not show.
  * @param {Manifest} manifest
  * @param {TrialRecord[]} records
  * @returns {Section}
@@ -234,7 +240,7 @@ function createProvenanceSection(manifest, records) {
 }
 
 /**
- * Makes the section of definitions, for the page alone.
+ * Creates the section of definitions, for the page only.
  * @param {Table[]} tables
  * @returns {Section}
  */
@@ -247,11 +253,12 @@ export function createWordSection(tables) {
 }
 
 /**
- * Computes the seconds from the start of a run to the end of its last trial: of its window or its phases, whichever is later.
+ * Computes the duration of a run, from its start to the end of its last trial: of its window or its phases, whichever
+ * is later.
  * @param {Pick<Run, 'manifest' | 'records'>} run
- * @returns {number | null} null: no record, or none that ended after the start
+ * @returns {number | null} seconds; null: there is no record, or none that ended after the start
  */
-export function findSeconds({ manifest, records }) {
+export function computeRunSeconds({ manifest, records }) {
   const ends = records.map(({ startedAt, window, phasesSeconds }) => {
     const phases = Object.values(phasesSeconds).reduce((sum, seconds) => sum + seconds, 0)
     return Math.max(window?.endMs ?? 0, Date.parse(startedAt) + 1000 * phases)
@@ -261,7 +268,8 @@ export function findSeconds({ manifest, records }) {
 }
 
 /**
- * Lists the gates that fired, with the quantities that each excludes (none, if it only reports), and failed trials.
+ * Tabulates the gates that fired, with the quantities that each excludes (none, if it only reports), and failed
+ * trials.
  * @param {Summary} summary
  * @returns {Table}
  */
@@ -276,9 +284,9 @@ function tabulateGates(summary) {
 }
 
 /**
- * Lists every trial with its rate and the CPU of its sidecars, of more than twelve only the sum; `-`: not measured.
+ * Tabulates every trial, with its rate and the CPU of its sidecars; for more than LISTED_MOST sidecars, only the sum.
  * @param {TrialRecord[]} records
- * @returns {Table}
+ * @returns {Table} `-`: not measured
  */
 function tabulateTrials(records) {
   const formatOrDash = (/** @type {number | null} */ value, digits = 0) =>
@@ -308,7 +316,7 @@ function tabulateTrials(records) {
 }
 
 /**
- * Lists the files of each sidecar, as of its first trial.
+ * Tabulates the files of each sidecar, as in its first trial.
  * @param {TrialRecord[]} records
  * @returns {Table}
  */

@@ -15,9 +15,9 @@ import {
  */
 
 /**
- * Makes the section on equal work, without blocks if nothing was checked.
+ * Creates the section on equal work.
  * @param {Pick<Summary, 'parity' | 'results' | 'relaxes'>} summary
- * @returns {Section}
+ * @returns {Section} without blocks: nothing was checked
  */
 export function createEqualWorkSection(summary) {
   if (summary.parity.length === 0) return { id: 'parity', name: 'Equal work', blocks: [] }
@@ -32,9 +32,10 @@ export function createEqualWorkSection(summary) {
 }
 
 /**
- * Renders for a terminal that work was equal, or the checks in which it differs, without those that the experiment sets aside if
- * others differ; []: nothing was checked.
+ * Renders for a terminal that work was equal, or the checks in which it differs. Those that the experiment sets aside
+ * are left out if others differ.
  * @param {Pick<Summary, 'parity' | 'results' | 'relaxes'>} summary
+ * @returns {string[]} lines; []: nothing was checked
  */
 export function renderParity({ parity, results, relaxes }) {
   if (parity.length === 0) return []

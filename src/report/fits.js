@@ -13,8 +13,9 @@ import { listArms } from '../model/results.js'
 /** @import { CpuLine, Slope, Summary } from '../model/types.ts' */
 
 /**
- * Renders each fitted line of CPU over the rate, with its points; []: no line was fitted.
+ * Renders each fitted line of CPU over the rate, with its points.
  * @param {Pick<Summary, 'results'>} summary
+ * @returns {string[]} lines; []: none was fitted
  */
 export function renderCpuLines({ results }) {
   const lines = results.flatMap(result => result.lines)
@@ -22,27 +23,29 @@ export function renderCpuLines({ results }) {
     ? []
     : [
         'CPU over the rate, a robust line through the measured points (no more than that):',
-        ...lines.flatMap(renderLine),
+        ...lines.flatMap(renderCpuLine),
       ]
 }
 
 /**
  * Renders a fitted line with its largest residual, then its points, each with its own.
  * @param {CpuLine} line
+ * @returns {string[]} two lines
  */
-function renderLine(line) {
+function renderCpuLine(line) {
   const { baseMillicores: base, slopeMillicoresPerRequestPerSecond: slope, points, service, services } = line
-  const whose = `${renderArmName(line)}, ${service ? `${service}'s sidecar` : 'all sidecars'}${services > 1 ? `, ${services} services` : ''}`
+  const subject = `${renderArmName(line)}, ${service ? `${service}'s sidecar` : 'all sidecars'}${services > 1 ? `, ${services} services` : ''}`
   const largest = Math.max(...points.map(p => Math.abs(p.residualMillicores)))
   return [
-    `  ${whose}: ${base.toFixed(0)} millicores + ${(100 * slope).toFixed(1)} per 100 requests/s, off by at most ${largest.toFixed(0)}`,
+    `  ${subject}: ${base.toFixed(0)} millicores + ${(100 * slope).toFixed(1)} per 100 requests/s, off by at most ${largest.toFixed(0)}`,
     `    ${points.map(p => `${p.ratePerSecond}/s ${renderWithResidual(p.millicores, p.residualMillicores, { digits: 0 })}`).join('  ')}`,
   ]
 }
 
 /**
- * Renders how much each followed quantity changes in an hour of the run; []: no slope was fitted.
+ * Renders how much each followed quantity changes in an hour of the run.
  * @param {Pick<Summary, 'results'>} summary
+ * @returns {string[]} lines; []: no slope was fitted
  */
 export function renderSlopes({ results }) {
   const slopes = results.flatMap(result => result.slopes)
@@ -51,7 +54,7 @@ export function renderSlopes({ results }) {
     : ['Over the time of the run, an hour [95 % interval]:', ...slopes.map(slope => `  ${renderSlope(slope)}`)]
 }
 
-/** Renders the change in an hour, and whether its interval excludes 0. @param {Slope} slope */
+/** Renders the change in an hour, and whether its interval excludes 0. @param {Slope} slope @returns {string} */
 function renderSlope({ armId, quantity, perHour, low, high, rounds }) {
   const row = { ...QUANTITIES[quantity], digits: 2 }
   const formatQuantity = (/** @type {number} */ value) => formatValue(row, value)
@@ -62,9 +65,9 @@ function renderSlope({ armId, quantity, perHour, low, high, rounds }) {
 }
 
 /**
- * Renders from which value on a quantity is near its least; []: the experiment asks for no plateaus, or fewer than three values were
- * measured.
+ * Renders from which value on a quantity is near its least.
  * @param {Pick<Summary, 'results' | 'shows' | 'run'>} summary
+ * @returns {string[]} lines; []: the experiment asks for no plateaus, or fewer than three values were measured
  */
 export function renderPlateaus({ results, shows, run }) {
   const plateaus = findPlateaus({ results, shows, run })
@@ -74,8 +77,8 @@ export function renderPlateaus({ results, shows, run }) {
     : [
         `Plateau, the smallest value that is within ${renderPercent(WITHIN - 1)} of the best (ratio to the best, round by round [95 % interval]):`,
         ...plateaus.map(plateau => {
-          const where = renderAxes(plateau.arm, varied)
-          return `  ${renderArmName(plateau.arm)}${where ? `, ${where}` : ''}: ${renderPlateau(plateau, shows.across)}`
+          const conditions = renderAxes(plateau.arm, varied)
+          return `  ${renderArmName(plateau.arm)}${conditions ? `, ${conditions}` : ''}: ${renderPlateau(plateau, shows.across)}`
         }),
       ]
 }
@@ -83,7 +86,8 @@ export function renderPlateaus({ results, shows, run }) {
 /**
  * Renders at which value a quantity is least, where its plateau begins, and how sure that is.
  * @param {Plateau} plateau
- * @param {import('../model/types.ts').Summary['shows']['across']} across
+ * @param {import('../model/types.ts').Summary['shows']['across']} across the axis of the values
+ * @returns {string}
  */
 function renderPlateau({ quantity, best, from, last, ratio, nearest, isSure, missing }, across) {
   const row = QUANTITIES[quantity]

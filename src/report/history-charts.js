@@ -21,7 +21,8 @@ import { createColours } from './charts.js'
 export const ROWS = { ...QUANTITIES, [CONTROL.name]: CONTROL }
 
 /**
- * Draws a chart for each quantity and group of arms. The control stands in that of the primary quantity, and has none of its own.
+ * Draws a chart for each quantity and group of arms. The control is in that of the primary quantity, and has no chart
+ * of its own.
  * @param {History} history
  * @returns {ReportChart[]}
  */
@@ -30,13 +31,17 @@ export function drawHistory({ lines, runs }) {
   const varied = listVariedAxes(lines.filter(line => !line.isControl).map(line => line.arm))
   const createChartKey = (/** @type {Line} */ line) =>
     JSON.stringify([line.isControl ? PRIMARY.name : line.quantity, line.group])
-  const charts = [...groupBy(lines, createChartKey).values()].filter(ofChart => ofChart.some(line => !line.isControl))
+  const charts = [...groupBy(lines, createChartKey).values()].filter(chartLines =>
+    chartLines.some(line => !line.isControl),
+  )
   // Names of runs leave out the year, so that more fit.
   const names = runs.map(({ startedAt }) => renderMinute(startedAt).slice(5))
-  return charts.map((ofChart, i) => {
-    const row = ROWS[ofChart[0].quantity]
-    const title = [capitalise(`${row.compared?.label}`), renderAxes(ofChart[0].arm, varied)].filter(Boolean).join(': ')
-    const drawn = ofChart.map(line => ({
+  return charts.map((chartLines, i) => {
+    const row = ROWS[chartLines[0].quantity]
+    const title = [capitalise(`${row.compared?.label}`), renderAxes(chartLines[0].arm, varied)]
+      .filter(Boolean)
+      .join(': ')
+    const drawn = chartLines.map(line => ({
       label: line.label,
       colour: colourFor(line.arm),
       isControl: line.isControl,
@@ -51,9 +56,10 @@ export function drawHistory({ lines, runs }) {
 }
 
 /**
- * Lists the values of each line, run by run.
+ * Tabulates the values of each line, run by run.
  * @param {{ title: string, row: QuantityRow, runs: History['runs'],
- *   drawn: { label: string, points: ReturnType<typeof scaleValue>[] }[] }} options @returns {Table}
+ *   drawn: { label: string, points: ReturnType<typeof scaleValue>[] }[] }} options row: of the quantity; drawn: the lines
+ * @returns {Table} `-`: no value
  */
 function tabulateRuns({ title, row, runs, drawn }) {
   return {
@@ -68,17 +74,19 @@ function tabulateRuns({ title, row, runs, drawn }) {
 }
 
 /**
- * Converts a quantity to the unit in which it is shown, without its values; null: it has no median.
+ * Converts a quantity to the unit in which it is shown, without its values.
  * @param {import('../model/types.ts').Quantity} quantity
- * @param {QuantityRow} row
+ * @param {QuantityRow} row of the quantity
+ * @returns {{ median: number, low: number | null, high: number | null } | null} null: it has no median
  */
 export function scaleValue({ median, low, high }, { scale = 1 }) {
   return median === null ? null : { median: median / scale, low: low && low / scale, high: high && high / scale }
 }
 
 /**
- * Finds the decimal digits of a quantity in a history: those with which one sidecar is shown.
+ * Chooses the decimal digits of a quantity in a history: those of one sidecar.
  * @param {QuantityRow} row
+ * @returns {number}
  */
 export function chooseDigits({ digits, digitsOfOne = digits }) {
   return digitsOfOne

@@ -8,7 +8,7 @@ import { listVariedAxes, renderAxes } from '../model/arms.js'
  * A history for programs that look for changes: Apache Otava, which finds change points, and benchstat, which compares
  * runs. Pure.
  * @import { History, HistoryRun, Line } from '../analysis/history.js'
- * @typedef {{ unit: string, scale?: number, better: 'lower' | 'higher' }} Unit scale: how many of the quantity's unit are one
+ * @typedef {{ unit: string, scale?: number, better: 'lower' | 'higher' }} Unit scale: the number of the quantity's units in one
  * @typedef {Line & { name: string }} NamedLine name: of the arm, in one word
  */
 
@@ -22,9 +22,10 @@ const UNITS = {
 }
 
 /**
- * Renders Go's benchmark format (https://go.dev/design/14313-benchmark-format): a line for each round of each arm, below the
- * run as configuration, so that `benchstat -col run` has a column for each run.
+ * Renders Go's benchmark format (https://go.dev/design/14313-benchmark-format): a line for each round of each arm,
+ * below the run as configuration, so that `benchstat -col run` has a column for each run.
  * @param {History} history
+ * @returns {string}
  */
 export function renderBenchfmt({ runs, lines }) {
   const named = createNamedLines(lines)
@@ -34,7 +35,7 @@ export function renderBenchfmt({ runs, lines }) {
     `run: ${run.folder}`,
     // benchstat splits results by each key of the configuration, so only the run is a key.
     `# started ${run.startedAt}, kit ${run.kit}`,
-    ...[...groupBy(named, ({ name }) => name).values()].flatMap(ofArm => renderRounds(ofArm, i)),
+    ...[...groupBy(named, ({ name }) => name).values()].flatMap(armLines => renderRounds(armLines, i)),
   ])
   return [...[...units].map(([unit, better]) => `Unit ${unit} better=${better}`), ...rounds].join('\n')
 }
@@ -42,7 +43,8 @@ export function renderBenchfmt({ runs, lines }) {
 /**
  * Renders a line for each round with a value: name, iterations (always 1), values with units.
  * @param {NamedLine[]} lines of one arm
- * @param {number} run its index
+ * @param {number} run index of the run
+ * @returns {string[]}
  */
 function renderRounds(lines, run) {
   const count = Math.max(...lines.map(({ values }) => values[run].values.length))
@@ -56,8 +58,8 @@ function renderRounds(lines, run) {
 }
 
 /**
- * Renders what Apache Otava reads: its configuration, and a CSV for each line. Otava takes no empty cell, so a line has rows
- * for the runs that have a value.
+ * Renders the input of Apache Otava: its configuration, and a CSV for each line. Otava accepts no empty cell, so a
+ * line has rows only for the runs that have a value.
  * @param {History} history
  * @returns {{ name: string, content: string }[]} files of one folder, from which otava is started
  */
@@ -75,7 +77,7 @@ export function renderOtava({ runs, lines }) {
           metrics: { [line.quantity]: { direction: better === 'higher' ? 1 : -1 } },
         },
       },
-      file: { name: `${name}.csv`, content: renderCsv(line, runs) },
+      file: { name: `${name}.csv`, content: renderLineCsv(line, runs) },
     }
   })
   const tests = Object.assign({}, ...files.map(({ test }) => test))
@@ -83,21 +85,26 @@ export function renderOtava({ runs, lines }) {
 }
 
 /**
+ * Renders the CSV of a line.
  * @param {NamedLine} line
  * @param {HistoryRun[]} runs
+ * @returns {string}
  */
-function renderCsv({ quantity, values }, runs) {
+function renderLineCsv({ quantity, values }, runs) {
   const rows = runs.flatMap(({ startedAt, folder, kit }, i) =>
     values[i].median === null ? [] : [[startedAt, folder, kit, `${values[i].median}`]],
   )
   return [['time', 'run', 'kit', quantity], ...rows].map(cells => `${cells.map(quoteCell).join(',')}\n`).join('')
 }
 
-/** @param {string} cell */
+/**
+ * Quotes a cell, if it has a quote, a comma or a line end.
+ * @param {string} cell
+ */
 const quoteCell = cell => (/[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)
 
 /**
- * Adds to each line the name of its arm in one word that a file may have.
+ * Adds to each line the name of its arm, in one word that is also a file name.
  * @param {Line[]} lines
  * @returns {NamedLine[]}
  */
@@ -109,7 +116,7 @@ function createNamedLines(lines) {
       .filter(Boolean)
       .join(' ')
       .replace(/[^\p{L}\p{N}.@:=+]+/gu, '_')
-    // Go's tools read a number behind a minus as GOMAXPROCS, and a slash as the next key, so neither is kept.
+    // Go's tools read a number behind a minus as GOMAXPROCS, and a slash as the next key, so both are replaced.
     return { ...line, name }
   })
 }

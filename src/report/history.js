@@ -20,7 +20,8 @@ const LEGEND =
   'A dot is the median of a run, an upright line its 95 % interval. Dashed: something changed from that run on. Grey: the applications, where no sidecar runs.'
 
 /**
- * Makes the document of a history: charts, changes, runs that are not comparable, and notes. Tables without rows are left out.
+ * Creates the document of a history: charts, changes, runs that are not comparable, and notes. Tables without rows
+ * are left out.
  * @param {History} history
  * @returns {{ title: string, answer: string, sections: Section[] }}
  */
@@ -31,7 +32,7 @@ export function createHistoryDocument(history) {
   ].filter(({ table }) => table.rows.length > 0)
   return {
     title: `History of ${history.runs.length} comparable runs`,
-    answer: renderAnswer(history),
+    answer: renderHistoryAnswer(history),
     sections: [
       createLineSection(history),
       ...tables.map(({ id, name, table }) => {
@@ -40,16 +41,16 @@ export function createHistoryDocument(history) {
       /** @type {Section} */ ({
         id: 'method',
         name: 'How to read it',
-        blocks: [{ type: 'list', lines: renderNotes(history) }],
+        blocks: [{ type: 'list', lines: renderHistoryNotes(history) }],
       }),
     ],
   }
 }
 
 /**
- * Makes the section of charts, which is empty if no line has a value.
+ * Creates the section of charts.
  * @param {History} history
- * @returns {Section}
+ * @returns {Section} without blocks: no line has a value
  */
 function createLineSection(history) {
   const charts = drawHistory(history)
@@ -60,7 +61,7 @@ function createLineSection(history) {
   return { id: 'charts', name: 'Over time', blocks: charts.length > 0 ? blocks : [] }
 }
 
-/** Renders a history for the terminal. @param {HistoryDocument} document */
+/** Renders a history for the terminal. @param {HistoryDocument} document @returns {string} */
 export function renderHistoryText({ title, answer, sections }) {
   return joinParts([[title, ...wrapText(answer)], ...renderSectionsText(sections)])
 }
@@ -69,6 +70,7 @@ export function renderHistoryText({ title, answer, sections }) {
  * Renders a history as a page.
  * @param {HistoryDocument} document
  * @param {import('./html-page.js').Assets} assets
+ * @returns {string} HTML
  */
 export function renderHistoryHtml({ title, answer, sections }, assets) {
   const body = html`<header>
@@ -84,15 +86,16 @@ ${renderSections(sections)}
 /**
  * Renders the primary quantity of each arm in its first and its last run.
  * @param {History} history
+ * @returns {string} a sentence
  */
-function renderAnswer({ runs, lines }) {
+function renderHistoryAnswer({ runs, lines }) {
   if (lines.length === 0) return 'Nothing to draw: no run here can be compared with another.'
   const primary = lines.filter(line => line.quantity === PRIMARY.name)
   const ends = (primary.length > 0 ? primary : lines.filter(line => !line.isControl)).map(line => renderEndValues(line))
   return `${renderNounCount(runs.length, 'run')}, first and last: ${ends.join('; ')}.`
 }
 
-/** Renders the first and the last known value of a line. @param {Line} line */
+/** Renders the first and the last known value of a line. @param {Line} line @returns {string} */
 function renderEndValues({ label, quantity, values }) {
   const row = ROWS[quantity]
   const known = values.filter(({ median }) => median !== null)
@@ -102,8 +105,8 @@ function renderEndValues({ label, quantity, values }) {
   return `${label} ${first} and ${last} ${row.unit}`
 }
 
-/** Renders how to read the lines, and which arms have none. @param {History} history */
-function renderNotes({ lines, runs, reference, nodes, unmatched }) {
+/** Renders how to read the lines, and which arms have none. @param {History} history @returns {string[]} sentences */
+function renderHistoryNotes({ lines, runs, reference, nodes, unmatched }) {
   const controls = new Set(lines.flatMap(line => (line.isControl ? [line.group] : [])))
   const without = lines.some(line => !line.isControl && !controls.has(line.group) && line.arm.load.kind !== 'idle')
   return [
@@ -125,7 +128,7 @@ function renderNotes({ lines, runs, reference, nodes, unmatched }) {
 }
 
 /**
- * Lists each run from which on something changed, and what.
+ * Tabulates each run from which on something changed, and the changes.
  * @param {History} history
  * @returns {Table}
  */
@@ -135,13 +138,14 @@ function tabulateChanges({ runs }) {
     columns: leftColumns('from run', 'what changed'),
     rows: runs.flatMap((run, i) =>
       run.changes.length > 0
-        ? [[`${i + 1}, ${renderMinute(run.startedAt)}, ${run.folder}`, run.changes.map(renderChange).join('\n')]]
+        ? [[`${i + 1}, ${renderMinute(run.startedAt)}, ${run.folder}`, run.changes.map(renderRunChange).join('\n')]]
         : [],
     ),
   }
 }
 
 /**
+ * Tabulates the runs that are not comparable, with the reasons.
  * @param {History} history
  * @returns {Table}
  */
@@ -153,7 +157,10 @@ function tabulateLeftRuns({ left, reference }) {
   }
 }
 
-/** @param {{ label: string, old: string, next: string }} change */
-function renderChange({ label, old, next }) {
+/**
+ * Renders a change: `kit, 1.0 → 1.1`.
+ * @param {{ label: string, old: string, next: string }} change
+ */
+function renderRunChange({ label, old, next }) {
   return `${label}, ${old} → ${next}`
 }

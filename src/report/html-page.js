@@ -31,7 +31,7 @@ import { selectSections } from './section.js'
  * @property {Assets} assets
  */
 
-/** Renders a page with its scripts and the options of its charts. @param {PageOptions} options */
+/** Renders a page, with its scripts and the options of its charts. @param {PageOptions} options @returns {string} HTML */
 export function renderPage({ title, body, charts, series = {}, assets }) {
   const data = { charts: Object.fromEntries(charts.map(({ id, option, height }) => [id, { option, height }])), series }
   const style = `@media (prefers-color-scheme: dark) { :root { ${renderVariables('dark')} } }\n${assets.style}`
@@ -42,14 +42,15 @@ export function renderPage({ title, body, charts, series = {}, assets }) {
     body: html`${body}
 <script type="application/json" id="data">${trustMarkup(renderJson(data))}</script>
 <script>${trustMarkup(assets.library)}</script>
-<script type="module">${trustMarkup(assets.scripts.map(joinModule).join('\n'))}</script>`,
+<script type="module">${trustMarkup(assets.scripts.map(stripModule).join('\n'))}</script>`,
   })
 }
 
 /**
  * Renders a document that loads nothing.
- * @param {{ title: string, style: string, policy: string, body: Markup }} page style: beside the variables of the light scheme;
- *   policy: the directives of its content security policy, beside `default-src 'none'`
+ * @param {{ title: string, style: string, policy: string, body: Markup }} page style: CSS, beside the variables of
+ *   the light scheme; policy: the directives of its content security policy, beside `default-src 'none'`
+ * @returns {string} HTML
  */
 export function renderShell({ title, style, policy, body }) {
   return html`<!doctype html>
@@ -70,7 +71,7 @@ ${body}
 `.markup
 }
 
-/** Renders the sections of a page, without empty ones. @param {Section[]} sections */
+/** Renders the sections of a page, without empty ones. @param {Section[]} sections @returns {Markup[]} */
 export function renderSections(sections) {
   return selectSections(sections, 'page').map(
     ({ id, name, blocks }) =>
@@ -79,7 +80,7 @@ export function renderSections(sections) {
 }
 
 /**
- * Renders a block; a folded table opens on a click.
+ * Renders a block. A folded table opens on a click.
  * @param {Block} block
  * @returns {Markup[]}
  */
@@ -101,6 +102,7 @@ function renderBlock(block) {
 }
 
 /**
+ * Renders a sentence as a paragraph.
  * @param {string} line
  * @param {'strong' | 'muted'} [tone]
  */
@@ -110,8 +112,9 @@ function renderSentence(line, tone) {
 }
 
 /**
+ * Renders charts, each with its table below.
  * @param {ReportChart[]} charts
- * @returns {Markup[]}
+ * @returns {Markup[]} []: there are none
  */
 function renderCharts(charts) {
   if (charts.length === 0) return []
@@ -120,12 +123,12 @@ function renderCharts(charts) {
   ]
 }
 
-// Many arms have many charts of trials: the page's script draws those beyond this number.
+// The page's script draws the charts of trials beyond this number.
 const DRAWN_MOST = 24
 
 /**
- * Renders a fold for each chart of a trial, of which the first 24 are drawn, and a choice of any trial, which the page's script fills
- * and shows.
+ * Renders a fold for each chart of a trial, of which the first DRAWN_MOST are drawn, and a choice of any trial, which
+ * the page's script fills and shows.
  * @param {ReportChart[]} charts
  * @returns {Markup[]}
  */
@@ -140,8 +143,11 @@ function renderTrialCharts(charts) {
 }
 
 /**
+ * Renders a chart as a figure.
  * @param {Omit<ReportChart, 'table'>} chart
- * @param {{ isDrawn: boolean, body: Markup }} options isDrawn: `false`: by the page's script alone
+ * @param {{ isDrawn: boolean, body: Markup }} options isDrawn: false: only the page's script draws it; body: below
+ *   the chart
+ * @returns {Markup}
  */
 function renderFigure(chart, { isDrawn, body }) {
   const { id, title, description, height } = chart
@@ -152,9 +158,10 @@ function renderFigure(chart, { isDrawn, body }) {
 }
 
 /**
- * Renders a table that scrolls sideways; one without rows says `none`.
+ * Renders a table that scrolls horizontally. Without rows it says `none`.
  * @param {Table} table
  * @param {string} [kind] a CSS class
+ * @returns {Markup}
  */
 export function renderTable({ caption, columns, rows }, kind = '') {
   const width = columns.length
@@ -163,14 +170,18 @@ export function renderTable({ caption, columns, rows }, kind = '') {
 <tbody>${rows.map(cells => html`<tr>${cells.map((cell, i) => renderCell(cell, columns[i]?.[1] ?? 'left'))}</tr>\n`)}${rows.length === 0 ? html`<tr><td colspan="${width}">none</td></tr>` : null}</tbody></table></div>`
 }
 
-/** @param {Table['columns'][0]} column an empty name makes an empty cell, no header */
+/**
+ * Renders the heading of a column.
+ * @param {Table['columns'][0]} column without a name: an empty cell, and no header
+ */
 function renderHead([name, align]) {
   return name ? html`<th scope="col" class="${align}">${name}</th>` : html`<td></td>`
 }
 
 /**
+ * Renders a cell.
  * @param {Table['rows'][0][0]} cell
- * @param {string} align
+ * @param {string} align a CSS class
  */
 function renderCell(cell, align) {
   if (typeof cell === 'object') return html`<th scope="rowgroup" colspan="${cell.colSpan}">${cell.content}</th>`
@@ -178,18 +189,19 @@ function renderCell(cell, align) {
 }
 
 /**
+ * Renders a folded table.
  * @param {Table} table
- * @param {string} [kind] a class
+ * @param {string} [kind] a CSS class
  */
 function renderDetails(table, kind) {
   return html`<details><summary>${table.caption} (${table.rows.length} rows)</summary>${renderTable(table, kind)}</details>`
 }
 
 /**
- * Renders a list below its heading; empty without lines.
+ * Renders a list below its heading.
  * @param {string[]} lines
  * @param {string} [heading]
- * @returns {Markup[]}
+ * @returns {Markup[]} []: there are no lines
  */
 export function renderList(lines, heading) {
   if (lines.length === 0) return []
@@ -202,15 +214,17 @@ const renderJson = value => JSON.stringify(value).replaceAll('<', '\\u003c')
 /**
  * Removes the relative imports and exports of a module, so that modules can be joined to one script with one scope.
  * @param {string} source
+ * @returns {string}
  */
-function joinModule(source) {
+function stripModule(source) {
   return source.replace(/^import [^']* from '\.[^']*'$/gm, '').replace(/^export (?=const|function|class)/gm, '')
 }
 
 /**
- * Draws an SVG in light colours, 580 pixels wide.
+ * Draws an SVG in light colours, WIDTH pixels wide.
  * @param {Chart} options
  * @param {{ isStandalone?: boolean }} [form] isStandalone: for a file, with a background and a description
+ * @returns {string} SVG
  */
 export function drawSvg({ title, description, height, option }, { isStandalone = false } = {}) {
   const chart = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height })

@@ -14,6 +14,7 @@ import { listCharts, selectSections } from './section.js'
  * Renders the page: the answer, then all sections.
  * @param {Document} document
  * @param {{ series: Record<string, SidecarSeries[]>, assets: Assets }} options series: by trial id
+ * @returns {string} HTML
  */
 export function renderHtml({ title, question, answer, startedAt, missing, sections }, { series, assets }) {
   const first = renderAnswerHtml(answer)
@@ -29,8 +30,9 @@ ${renderSections(sections)}
 }
 
 /**
- * Renders the list of what could not be read or drawn of the run; null: nothing.
+ * Renders the list of what could not be read or drawn of the run.
  * @param {string[]} lines
+ * @returns {import('./markup.js').Markup | null} null: there is nothing
  */
 function renderLacks(lines) {
   return lines.length === 0

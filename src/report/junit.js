@@ -9,7 +9,7 @@ import { renderGate } from './missing.js'
  */
 
 /**
- * A test case, which passed if it neither failed nor was skipped.
+ * A test case. It passed if it neither failed nor was skipped.
  * @typedef {object} Case
  * @property {string} name
  * @property {string} [failure] the reason
@@ -17,9 +17,10 @@ import { renderGate } from './missing.js'
  */
 
 /**
- * Renders a case for each threshold and each arm: a crossed threshold fails; a threshold without a value is skipped, and an arm
- * that a gate spoiled, or of which nothing was measured.
+ * Renders a case for each threshold and each arm. A crossed threshold fails. A threshold without a value is skipped;
+ * so is an arm that a gate spoiled, or that was not measured.
  * @param {Summary} summary
+ * @returns {string} XML
  */
 export function renderJunit({ run, results, thresholds }) {
   const arms = listArms({ results })
@@ -38,7 +39,9 @@ export function renderJunit({ run, results, thresholds }) {
       arms.map(arm => {
         const { completed, failed, invalid } = arm.trials
         const total = completed + failed + invalid
-        const spoilt = arm.spoiled.map(one => `${renderGate(one)} in ${one.trials} of ${total} trials: ${one.reason}`)
+        const spoilt = arm.spoiled.map(
+          fired => `${renderGate(fired)} in ${fired.trials} of ${total} trials: ${fired.reason}`,
+        )
         const skipped = spoilt.length > 0 ? spoilt.join('; ') : total === 0 ? 'not measured' : undefined
         return { name: renderArmLabel(arm, varied), skipped }
       }),
@@ -48,9 +51,10 @@ export function renderJunit({ run, results, thresholds }) {
 }
 
 /**
- * Renders a suite; `errors` is 0, since a case either fails or is skipped.
+ * Renders a suite. `errors` is 0, since a case either fails or is skipped.
  * @param {string} name
  * @param {Case[]} cases
+ * @returns {string} XML
  */
 function renderSuite(name, cases) {
   const failures = cases.filter(c => c.failure !== undefined).length
@@ -66,8 +70,9 @@ function renderSuite(name, cases) {
 }
 
 /**
- * Escapes a text, without the characters that XML 1.0 cannot hold even if they are escaped.
+ * Escapes a text, without the characters that XML 1.0 cannot contain even if they are escaped.
  * @param {string} text
+ * @returns {string}
  */
 function escapeXml(text) {
   const allowed = [...text]

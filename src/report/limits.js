@@ -16,7 +16,7 @@ import { listSizes } from '../model/results.js'
  */
 
 /**
- * Functions that make the documents of each format: a document for each sidecar in `yaml`, one for all in the others.
+ * Functions that create the documents of each format: one for each sidecar in `yaml`, one for all in the others.
  * @type {Record<string, (entries: Entry[]) => object[]>}
  */
 const SHAPES = {
@@ -52,46 +52,53 @@ const SHAPES = {
 export const FORMATS = Object.keys(SHAPES)
 
 /**
- * Renders the limits of each plane as YAML documents, below comments on the loads that they hold. A plane without limits has only a
- * comment that says why.
+ * Renders the limits of each plane as YAML documents, below comments on the loads that they hold. A plane without
+ * limits has only a comment with the reason.
  * @param {SizeResult[]} sizes
  * @param {string} format one of FORMATS
+ * @returns {string} YAML
  */
 export function renderLimits(sizes, format) {
-  const documents = [...groupBy(sizes, renderArmName).values()].flatMap(alike => {
-    const known = alike.flatMap(size => {
+  const documents = [...groupBy(sizes, renderArmName).values()].flatMap(planeSizes => {
+    const entries = planeSizes.flatMap(size => {
       const limits = computeLimitsFound(size)
       const services = size.services.length > 0 ? size.services : [null]
       return limits === null
         ? []
         : services.map(service => ({ service, limits: { ...limits, ...findRequest(size) }, size }))
     })
-    const isEach = SHAPES[format](known).length > 1
-    const groups = isEach ? known.map(entry => [entry]) : known.length > 0 ? [known] : []
-    const lacks = alike.filter(size => computeLimitsFound(size) === null).map(renderLackingLimits)
-    const texts = groups.map(entries => renderComment(entries) + stringify(SHAPES[format](entries)[0]).trimEnd())
+    const isEach = SHAPES[format](entries).length > 1
+    const groups = isEach ? entries.map(entry => [entry]) : entries.length > 0 ? [entries] : []
+    const lacks = planeSizes.filter(size => computeLimitsFound(size) === null).map(renderLackingLimits)
+    const texts = groups.map(group => renderComment(group) + stringify(SHAPES[format](group)[0]).trimEnd())
     return texts.length > 0 ? [[...lacks, texts[0]].join('\n'), ...texts.slice(1)] : [lacks.join('\n')]
   })
   return documents.join('\n---\n')
 }
 
 /**
- * Finds the CPU request of a size; {}: it has none, or is of an older kit.
+ * Finds the CPU request of a size.
  * @param {SizeResult} size
+ * @returns {Pick<Limits, 'requestMillicores'>} {}: it has none, or is of an older kit
  */
 function findRequest({ answer }) {
   return answer?.requestCores ? { requestMillicores: toMillicores(answer.requestCores) } : {}
 }
 
-/** @param {SizeResult} size */
+/**
+ * Renders the comment that a size has no limits.
+ * @param {SizeResult} size
+ * @returns {string}
+ */
 function renderLackingLimits(size) {
-  const whose = [renderArmName(size), ...size.services].join(', ')
-  return `# ${whose}: no limits for ${size.ratePerSecond} requests/s: ${(size.answer?.why ?? size.cpu.why).replaceAll('\n', ' ')}`
+  const subject = [renderArmName(size), ...size.services].join(', ')
+  return `# ${subject}: no limits for ${size.ratePerSecond} requests/s: ${(size.answer?.why ?? size.cpu.why).replaceAll('\n', ' ')}`
 }
 
 /**
  * Renders the comment above a document: the plane, the link, and the load of each entry.
  * @param {{ service: string | null, size: SizeResult }[]} entries of a plane
+ * @returns {string} ends in a line end
  */
 function renderComment(entries) {
   const [{ size }] = entries
@@ -100,8 +107,9 @@ function renderComment(entries) {
 }
 
 /**
- * Renders the load that limits hold, and what trials showed of that.
+ * Renders the load that limits hold, and how trials confirmed it.
  * @param {{ service: string | null, size: SizeResult }} entry
+ * @returns {string}
  */
 function renderLoad({ service, size: { ratePerSecond, p99Ms, p99LimitMs, isChecked, answer, neighbourCores } }) {
   const name = service === null ? '' : `${service}: `
@@ -117,9 +125,10 @@ function renderLoad({ service, size: { ratePerSecond, p99Ms, p99LimitMs, isCheck
 }
 
 /**
- * Renders how many sidecars of each plane fit on a node, and what is not converted; empty: no limits were found.
+ * Renders how many sidecars of each plane fit on a node, and what is not converted.
  * @param {Pick<Summary, 'results' | 'machine'>} summary
  * @param {ReturnType<typeof readNode>} node
+ * @returns {string[]} lines; []: no limits were found
  */
 export function renderNodeFit({ results, machine }, node) {
   const sizes = listSizes({ results })
@@ -129,9 +138,9 @@ export function renderNodeFit({ results, machine }, node) {
 }
 
 /**
- * Sums the limits of the sidecars of all services, rounded for each; null: one of them has no limits.
+ * Sums the limits of the sidecars of all services, rounded for each.
  * @param {SizeResult[]} sizes of a plane
- * @returns {Limits | null}
+ * @returns {Limits | null} null: one of them has no limits
  */
 function sumLimits(sizes) {
   if (sizes.some(size => computeLimitsFound(size) === null)) return null
@@ -147,24 +156,29 @@ function sumLimits(sizes) {
  * Renders how many times the limits fit, by CPU and by memory.
  * @param {SizeResult[]} sizes of a plane: of one load, or of all services
  * @param {ReturnType<typeof readNode>} node
+ * @returns {string}
  */
 function renderFit(sizes, { left }) {
   const name = renderArmName(sizes[0])
-  const lack = sizes.find(size => computeLimitsFound(size) === null)
-  if (lack) return `${name}: no limits were found${lack.services.length > 0 ? ` for ${lack.services.join(', ')}` : ''}`
+  const sizeWithoutLimits = sizes.find(size => computeLimitsFound(size) === null)
+  if (sizeWithoutLimits) {
+    const { services } = sizeWithoutLimits
+    return `${name}: no limits were found${services.length > 0 ? ` for ${services.join(', ')}` : ''}`
+  }
   const needed = /** @type {Limits} */ (sumLimits(sizes))
   const { count, limit, byCpu, byMemory } = fitOnNode(needed, left)
   const cpu = `${Math.round(1000 * left.cores)}m / ${needed.millicores}m = ${byCpu.toFixed(1)}`
   const memory = `${left.bytes / MIB} / ${needed.mebibytes} MiB = ${byMemory.toFixed(1)}`
   const isSet = sizes[0].services.length > 0
   const unproven = sizes.every(size => size.isChecked) ? '' : '; some of these limits did NOT pass their check'
-  const what = isSet ? `the sidecars of all services together fit ${count} times` : `${count} sidecars fit`
-  return `${name}: ${what}, by ${limit} (CPU ${cpu}; memory ${memory})${unproven}`
+  const countText = isSet ? `the sidecars of all services together fit ${count} times` : `${count} sidecars fit`
+  return `${name}: ${countText}, by ${limit} (CPU ${cpu}; memory ${memory})${unproven}`
 }
 
 /**
  * Renders the size of a node, and what is left of it for sidecars.
  * @param {ReturnType<typeof readNode>} node
+ * @returns {string}
  */
 function renderNodeSize({ name, cores, bytes, left }) {
   const renderCoresAndMemory = (/** @type {{ cores: number, bytes: number }} */ resources) =>
@@ -177,10 +191,12 @@ function renderNodeSize({ name, cores, bytes, left }) {
 }
 
 /**
+ * Renders that the speed of cores was not converted to that of the node.
  * @param {ReturnType<typeof readNode>} node
  * @param {Summary['machine']} machine
+ * @returns {string}
  */
 function renderSpeedNote({ name, cpu }, { cpuModel, architecture }) {
-  const there = cpu === null ? `${name} may have another CPU` : `${name} has another (${cpu})`
-  return `  Cores are counted, speed is not converted: this was measured on ${cpuModel} (${architecture}), and ${there}. Where a core does half the work, a sidecar needs twice the CPU limit, and half as many fit by CPU. For that answer run size on the node itself.`
+  const nodeCpu = cpu === null ? `${name} may have another CPU` : `${name} has another (${cpu})`
+  return `  Cores are counted, speed is not converted: this was measured on ${cpuModel} (${architecture}), and ${nodeCpu}. Where a core does half the work, a sidecar needs twice the CPU limit, and half as many fit by CPU. For that answer run size on the node itself.`
 }

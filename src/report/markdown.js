@@ -11,13 +11,14 @@ import { selectSections } from './section.js'
 /**
  * Renders a run: its verdicts, pictures, warnings and conditions, then its sections.
  * @param {import('./document.js').Document} document
+ * @returns {string}
  */
 export function renderMarkdown({ answer, missing, sections }) {
   return joinParts([
     `**${answer.verdicts.map(escapeText).join('**<br>\n**')}**`,
     ...tabulatePictures(answer).map(renderTable),
     escapeText([...answer.basis, ...(answer.notes ?? [])].join(' ')),
-    list([...new Set([...answer.warnings, ...missing, ...listNotMeasured(answer)])]),
+    renderList([...new Set([...answer.warnings, ...missing, ...listNotMeasured(answer)])]),
     escapeText(answer.conditions.join(' · ')),
     '### Every verdict',
     ...renderSections(sections),
@@ -27,12 +28,17 @@ export function renderMarkdown({ answer, missing, sections }) {
 /**
  * Renders a history: its title, answer and sections.
  * @param {import('./history.js').HistoryDocument} history
+ * @returns {string}
  */
 export function renderHistoryMarkdown({ title, answer, sections }) {
   return joinParts([`## ${escapeText(title)}`, `**${escapeText(answer)}**`, ...renderSections(sections)])
 }
 
-/** @param {Section[]} sections */
+/**
+ * Renders sections with their blocks.
+ * @param {Section[]} sections
+ * @returns {string[]} parts; empty ones may be among them
+ */
 function renderSections(sections) {
   return selectSections(sections, 'markdown').flatMap(({ name, isNamed, blocks }) => [
     isNamed ? `#### ${escapeText(name)}` : '',
@@ -41,18 +47,18 @@ function renderSections(sections) {
 }
 
 /**
- * Renders a block. Tables of sentences, those of charts, and those with a brief are folded.
+ * Renders a block. Tables of sentences, of charts, and those with a brief are folded.
  * @param {Block} block
- * @returns {string[]}
+ * @returns {string[]} parts; empty ones may be among them
  */
 function renderBlock(block) {
   switch (block.type) {
     case 'heading':
       return [`##### ${escapeText(block.text)}`]
     case 'sentences':
-      return block.tone === 'strong' ? [list(block.lines)] : block.lines.map(escapeText)
+      return block.tone === 'strong' ? [renderList(block.lines)] : block.lines.map(escapeText)
     case 'list':
-      return [block.heading === undefined ? '' : `${escapeText(block.heading)}:`, list(block.lines)]
+      return [block.heading === undefined ? '' : `${escapeText(block.heading)}:`, renderList(block.lines)]
     case 'columns':
       return [fenceLines(block.lines)]
     case 'table':
@@ -63,12 +69,16 @@ function renderBlock(block) {
   }
 }
 
-/** @param {string[]} parts */
+/**
+ * Joins the parts that are not empty.
+ * @param {string[]} parts
+ */
 const joinParts = parts => `${parts.filter(Boolean).join('\n\n')}\n`
 
 /**
  * Renders a table. Markdown has no cells over several columns: empty cells follow the content of one.
  * @param {Table} table
+ * @returns {string}
  */
 function renderTable({ caption, columns, rows }) {
   const renderTableLine = (/** @type {string[]} */ cells) => `| ${cells.join(' | ')} |`
@@ -84,17 +94,18 @@ function renderTable({ caption, columns, rows }) {
   ].join('\n')
 }
 
-/** Folds a table: GitHub shows its caption, and the rest on a click. @param {Table} table */
+/** Renders a folded table: GitHub shows its caption, and the rest on a click. @param {Table} table @returns {string} */
 function foldTable(table) {
   return `<details><summary>${escapeText(table.caption)}</summary>\n\n${renderTable({ ...table, caption: '' })}\n\n</details>`
 }
 
-/** @param {string[]} lines */
-const list = lines => lines.map(line => `- ${escapeText(line)}`).join('\n')
+/** Renders a list. @param {string[]} lines */
+const renderList = lines => lines.map(line => `- ${escapeText(line)}`).join('\n')
 
 /**
  * Renders lines as they are, in a fence that is longer than any run of backticks in them.
  * @param {string[]} lines
+ * @returns {string}
  */
 function fenceLines(lines) {
   const longest = Math.max(2, ...lines.flatMap(line => [...line.matchAll(/`+/g)].map(([ticks]) => ticks.length)))
@@ -103,8 +114,9 @@ function fenceLines(lines) {
 }
 
 /**
- * Escapes a text as HTML and as Markdown, which may contain HTML; line ends become spaces.
+ * Escapes a text as HTML and as Markdown, which may contain HTML. Line ends become spaces.
  * @param {string} text
+ * @returns {string}
  */
 function escapeText(text) {
   return escapeControls(text)

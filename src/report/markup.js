@@ -1,8 +1,8 @@
 import { escapeControls } from '../lib/printable.js'
 
-/** Makes HTML: every value is escaped, unless it is HTML made here. Pure. */
+/** HTML in which every value is escaped, unless it is Markup. Pure. */
 
-/** HTML made by `html`. @typedef {{ readonly markup: string }} Markup */
+/** HTML that `html` created. @typedef {{ readonly markup: string }} Markup */
 
 /** @type {Record<string, string>} */
 const ESCAPES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
@@ -10,7 +10,7 @@ const ESCAPES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&
 /** @typedef {string | number | null | Markup | Markup[]} Value null: nothing */
 
 /**
- * Makes HTML of a template: text is escaped, and Markup is inserted as it is.
+ * Creates HTML from a template. Text is escaped, and Markup is inserted as it is.
  * @param {TemplateStringsArray} strings
  * @param {Value[]} values
  * @returns {Markup}
@@ -20,7 +20,7 @@ export function html(strings, ...values) {
 }
 
 /**
- * Makes Markup of a text without escaping: only for files of the kit and charts that it drew.
+ * Creates Markup from a text without escaping: only for files of the kit, and charts that it drew.
  * @param {string} markup
  * @returns {Markup}
  */
@@ -29,16 +29,18 @@ export function trustMarkup(markup) {
 }
 
 /**
- * Escapes a text for HTML and XML, in attributes too, and shows its control characters.
+ * Escapes a text for HTML and XML, also in attributes, and renders its control characters visibly.
  * @param {string} text
+ * @returns {string}
  */
 export function escapeMarkup(text) {
   return escapeControls(text).replace(/[&<>"']/g, character => ESCAPES[character])
 }
 
 /**
+ * Renders a value of a template.
  * @param {Value} value
- * @returns {string}
+ * @returns {string} HTML; empty: null
  */
 function renderValue(value) {
   if (value === null) return ''

@@ -11,9 +11,10 @@ import { findResult, listArms } from '../model/results.js'
 const CUT_SHORT = 'This run was cut short, or still goes on'
 
 /**
- * Renders whether a run was cut short, still goes on, or has failed trials; []: it is complete. A run whose kinds count no trials, such
- * as a search, names only what has not ended.
+ * Renders whether a run was interrupted, is still in progress, or has failed trials. A run whose kinds have no fixed
+ * number of trials, such as a search, names only what has not ended.
  * @param {{ manifest: Manifest, records: TrialRecord[], summary: Pick<Summary, 'results'> }} run
+ * @returns {string[]} sentences; []: it is complete
  */
 export function renderUnfinishedRun({ manifest, records, summary }) {
   const { arms, rounds, precision } = manifest
@@ -27,14 +28,14 @@ export function renderUnfinishedRun({ manifest, records, summary }) {
     })
   const planned = arms.reduce((sum, arm) => sum + (arm.rounds ?? rounds), 0)
   // Trials that find the capacity belong to arms outside of the plan.
-  const ofArms = records.filter(r => r.trial.repeats === null && arms.some(arm => arm.id === r.trial.arm.id))
-  // A baseline may stand in several deployments of a round.
-  const countDistinct = (/** @type {TrialRecord[]} */ some) =>
-    new Set(some.map(({ trial }) => `${trial.round} ${trial.arm.id}`)).size
-  const count = countDistinct(ofArms)
-  const failed = countDistinct(ofArms.filter(r => r.outcome === 'failed'))
+  const armRecords = records.filter(r => r.trial.repeats === null && arms.some(arm => arm.id === r.trial.arm.id))
+  // A baseline may be in several deployments of a round.
+  const countDistinct = (/** @type {TrialRecord[]} */ counted) =>
+    new Set(counted.map(({ trial }) => `${trial.round} ${trial.arm.id}`)).size
+  const count = countDistinct(armRecords)
+  const failed = countDistinct(armRecords.filter(r => r.outcome === 'failed'))
   if (manifest.ended === 'interrupted') {
-    const done = renderEndedRepeats({ arms, rounds, records: ofArms })
+    const done = renderEndedRepeats({ arms, rounds, records: armRecords })
     return [`Interrupted after ${done}${precision ? ': the precision asked for is not reached' : ''}.`]
   }
   if (precision?.ended === null)
@@ -45,16 +46,18 @@ export function renderUnfinishedRun({ manifest, records, summary }) {
 }
 
 /**
- * Renders how many repeats ended: `2 of 6 repeats`. Those of interleaved arms and of the others are counted apart.
+ * Renders how many repeats ended: `2 of 6 repeats`. Those of interleaved arms and of the others are counted
+ * separately.
  * @param {Pick<Manifest, 'arms' | 'rounds'> & { records: TrialRecord[] }} run
+ * @returns {string}
  */
 function renderEndedRepeats({ arms, rounds, records }) {
-  const parts = [...groupBy(arms, ({ load }) => load.isInterleaved === true)].map(([isInterleaved, ofPart]) => {
+  const parts = [...groupBy(arms, ({ load }) => load.isInterleaved === true)].map(([isInterleaved, partArms]) => {
     // A repeat has ended once each of its arms has a record.
-    const ended = ofPart.map(
+    const ended = partArms.map(
       ({ id }) => new Set(records.flatMap(r => (r.trial.arm.id === id ? r.trial.round : []))).size,
     )
-    const planned = Math.max(...ofPart.map(arm => arm.rounds ?? rounds))
+    const planned = Math.max(...partArms.map(arm => arm.rounds ?? rounds))
     return {
       name: isInterleaved ? 'interleaved repeats' : 'repeats of arms alone',
       ended: Math.min(...ended),
@@ -73,8 +76,9 @@ function renderEndedRepeats({ arms, rounds, records }) {
 }
 
 /**
- * Renders which planes were not measured, in a sentence for each reason.
+ * Renders which planes were not measured, with a sentence for each reason.
  * @param {{ plane: string, reason: string }[]} notMeasured
+ * @returns {string[]} []: all were
  */
 export function renderNotMeasuredPlanes(notMeasured) {
   return [...groupBy(notMeasured, n => n.reason)].map(
@@ -98,25 +102,31 @@ export function listFiredGates(summary) {
   const fired = arms.flatMap(arm => {
     const { completed, failed, invalid } = arm.trials
     const total = completed + failed + invalid
-    return arm.spoiled.map(one => ({ ...one, name: renderGate(one), of: total, label: renderArmLabel(arm, varied) }))
+    return arm.spoiled.map(spoil => ({
+      ...spoil,
+      name: renderGate(spoil),
+      of: total,
+      label: renderArmLabel(arm, varied),
+    }))
   })
-  return [...groupBy(fired, f => f.name).values()].map(alike => ({
-    gate: alike[0].gate,
-    name: alike[0].name,
-    arms: alike.map(f => `${f.label} ${f.trials}/${f.of}`).join(', '),
-    reason: alike[0].reason,
+  return [...groupBy(fired, f => f.name).values()].map(firedOfGate => ({
+    gate: firedOfGate[0].gate,
+    name: firedOfGate[0].name,
+    arms: firedOfGate.map(f => `${f.label} ${f.trials}/${f.of}`).join(', '),
+    reason: firedOfGate[0].reason,
   }))
 }
 
 /**
- * Renders a gate: `resolution of the change`.
+ * Renders the name of a gate, with its part: `resolution of the change`.
  * @param {Pick<SummaryArm['spoiled'][number], 'gate' | 'part'>} fired
+ * @returns {string}
  */
 export function renderGate({ gate, part }) {
   return part ? `${gate} of the ${part}` : gate
 }
 
-/** Renders a line for each gate that fired. @param {Pick<Summary, 'results'>} summary */
+/** Renders a line for each gate that fired. @param {Pick<Summary, 'results'>} summary @returns {string[]} */
 export function renderFiredGates(summary) {
   return listFiredGates(summary).map(({ name, arms, reason }) => `Check ${name} (${arms} trials): ${reason}`)
 }

@@ -8,7 +8,7 @@ import { renderRequest } from '../model/requests.js'
 import { listArms } from '../model/results.js'
 import { DEFAULT_GENERATOR, findGenerator } from '../model/tools.js'
 import { renderCheckTimes, renderTrafficPolicy } from '../parity/verdict/rows.js'
-import { renderConditions } from './conditions.js'
+import { renderRatioConditions } from './conditions.js'
 
 /**
  * The lines below the table. Pure.
@@ -19,8 +19,10 @@ import { renderConditions } from './conditions.js'
 const COST = 'µs/req is CPU time per verified request: of all sidecars, then of each.'
 
 /**
- * Renders how the numbers were made, and what limits them, but for the gates (`renderFiredGates`); of an idle run only one note.
+ * Renders how the numbers were measured, and what limits them, without the gates (`renderFiredGates`). An idle run
+ * has only one note.
  * @param {Summary} summary with arms
+ * @returns {string[]} sentences
  */
 export function renderNotes(summary) {
   const { relaxes, parity, tools, precision, deployed = [] } = summary
@@ -28,8 +30,8 @@ export function renderNotes(summary) {
   if (arms[0].load.kind === 'idle') return ['No load: CPU and memory of sidecars that nobody calls, after one request.']
   const notes = [
     ...renderPrecision({ precision }),
-    ...renderConditions(summary),
-    ...listResults(summary).flatMap((result, place) => noteKind(result, { summary, place })),
+    ...renderRatioConditions(summary),
+    ...listResults(summary).flatMap((result, place) => renderResultNotes(result, { summary, place })),
   ]
   const generator = findGenerator({ tools }) ?? DEFAULT_GENERATOR
   if (generator !== DEFAULT_GENERATOR)
@@ -47,16 +49,17 @@ export function renderNotes(summary) {
 }
 
 /**
- * Renders the notes on one result; empty: it has no values.
+ * Renders the notes on one result.
  * @param {RenderedResult} rendered
  * @param {{ summary: Pick<Summary, 'precision' | 'shows'>, place: number }} run place: index of the result
+ * @returns {string[]} sentences; []: it has no values
  */
-function noteKind({ result: { arms }, heading }, { summary: { precision, shows }, place }) {
+function renderResultNotes({ result: { arms }, heading }, { summary: { precision, shows }, place }) {
   const [{ load }] = arms
   const names = ['throughput', 'cpuPerRequest', ...shows.quantities]
   const quantities = arms.flatMap(a => names.map(name => findQuantity(a, name)))
   const rounds = Math.max(...quantities.map(q => q.values.filter(v => v !== null).length))
-  // Nothing was measured: there is nothing to say of it.
+  // Nothing was measured, so there are no notes.
   if (rounds === 0) return []
   const interval =
     rounds >= (precision ? SEQUENCE_LEAST : ROUNDS_LEAST) ? ' with [95 % interval]' : ', too few for an interval'
@@ -68,13 +71,14 @@ function noteKind({ result: { arms }, heading }, { summary: { precision, shows }
   return [
     `${start}edians of up to ${rounds} ${unit}${interval}; ${sizes}.${place === 0 ? ` ${COST}` : ''}`,
     renderMeaningOfTimes(arms),
-    ...(load.kind === 'closed' ? [noteCapacities(arms)] : []),
+    ...(load.kind === 'closed' ? [renderCapacityNote(arms)] : []),
   ]
 }
 
 /**
- * Renders what the rate or the times of a load are, and are not.
+ * Renders how to read the rate or the times of a load.
  * @param {SummaryArm[]} arms of one kind
+ * @returns {string} a sentence
  */
 function renderMeaningOfTimes(arms) {
   const [{ load }] = arms
@@ -85,8 +89,8 @@ function renderMeaningOfTimes(arms) {
   return `p50 to p99 are response times of ${users} users at saturation, not latencies: they follow from req/s.`
 }
 
-/** Renders which arms of a closed loop reached their capacity. @param {SummaryArm[]} arms */
-function noteCapacities(arms) {
+/** Renders which arms of a closed loop reached their capacity. @param {SummaryArm[]} arms @returns {string} a sentence */
+function renderCapacityNote(arms) {
   const bound = arms.filter(a => a.repeatOf === null && findQuantity(a, 'capacity').median !== null).map(renderArmName)
   const why = arms.some(a => a.boundBy === 'sidecar') ? 'No capacity was shown' : 'No sidecar was the limit'
   return bound.length > 0
@@ -95,8 +99,9 @@ function noteCapacities(arms) {
 }
 
 /**
- * Renders in which points planes differ from the deployment of the mesh that they are taken from.
+ * Renders in which points planes differ from the mesh's deployment from which they are taken.
  * @param {Pick<Summary, 'deployed'>} summary
+ * @returns {string[]} sentences; []: in none
  */
 export function renderDeviations({ deployed = [] }) {
   return deployed.flatMap(({ plane, deviations }) =>
@@ -107,6 +112,7 @@ export function renderDeviations({ deployed = [] }) {
 /**
  * Renders each threshold with the median ratio: met, not met, or excluded.
  * @param {Pick<Summary, 'thresholds'>} summary
+ * @returns {string[]} []: the run has none
  */
 export function renderThresholds({ thresholds }) {
   return thresholds.map(({ expression, link, cpuLimitCores, value, held }) => {
@@ -117,7 +123,9 @@ export function renderThresholds({ thresholds }) {
 
 /**
  * Renders a threshold with the median ratio that it bounds, and whether that meets it.
- * @param {Pick<ThresholdResult, 'expression' | 'value' | 'held'> & { arm: string }} threshold held: null: it was excluded
+ * @param {Pick<ThresholdResult, 'expression' | 'value' | 'held'> & { arm: string }} threshold held: null: the
+ *   quantity was excluded
+ * @returns {string}
  */
 export function renderThreshold({ expression, arm, value, held }) {
   const result = held === null ? 'not tested: excluded' : `${held ? 'met' : 'NOT met'}: ${value?.toFixed(3)}`
@@ -125,11 +133,12 @@ export function renderThreshold({ expression, arm, value, held }) {
 }
 
 /**
- * Describes how near a run is to its precision, by the pair with the widest interval: of those that are not precise yet (too wide, or
- * with too many rounds spoiled), else of all.
+ * Summarises how close a run is to its precision, by the pair with the widest interval: of those that are not precise
+ * yet (too wide, or with too many spoiled rounds), else of all.
  * @param {Precision} precision
- * @returns {{ isReached: boolean, hasPairs: boolean, roundsMore: number | null, sentence: string }} hasPairs: false: no pair is left;
- *   roundsMore: the most that a pair still needs, null: not known, or no pair is left; sentence: begins `after 12 rounds: `
+ * @returns {{ isReached: boolean, hasPairs: boolean, roundsMore: number | null, sentence: string }} hasPairs: false:
+ *   no pair is left to compare; roundsMore: the most that a pair still needs, null: unknown, or no pair is left;
+ *   sentence: begins with `after 12 rounds: `
  */
 export function summarisePrecision({ width: widthLimit, rounds, isReached, pairs }) {
   const after = `after ${renderNounCount(rounds, 'round')}`
@@ -158,8 +167,9 @@ export function summarisePrecision({ width: widthLimit, rounds, isReached, pairs
 }
 
 /**
- * Renders why a run ended whose rounds its precision decided; empty: their number was fixed.
+ * Renders why a run ended, if its precision decided the number of rounds.
  * @param {{ precision?: Precision }} summary
+ * @returns {string[]} sentences; []: the number was fixed
  */
 function renderPrecision({ precision }) {
   if (!precision) return []

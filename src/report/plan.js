@@ -25,10 +25,11 @@ const SHARED = [
 ]
 
 /**
- * Renders the trials, arms and conditions of a plan, and how long it takes, in lines of at most 100 columns.
+ * Renders the trials, arms and conditions of a plan, and how long it takes.
  * @param {Plan & { notes: string[] }} plan
  * @param {number} seconds estimated
- * @param {number | null} [mostSeconds] on a busy machine; null: not estimated
+ * @param {number | null} [mostSeconds] on a busy machine; null: it was not estimated
+ * @returns {string} lines of at most 100 columns
  */
 export function renderPlan(plan, seconds, mostSeconds = null) {
   const { experiment, question, trials, rounds, arms, notes, notMeasured, seed } = plan
@@ -36,14 +37,14 @@ export function renderPlan(plan, seconds, mostSeconds = null) {
   const words = KINDS[parts[0].kind].summarisePlan?.(plan)
   const minutes = renderMinutes(seconds, mostSeconds)
   const leastMinutes = Math.ceil((seconds * SEQUENCE_LEAST) / (60 * rounds))
-  const what =
+  const workload =
     words?.planned ??
     (precision
       ? `${SEQUENCE_LEAST} to ${rounds} rounds of ${arms.length} arms, at most ${trials.length} trials`
       : `${trials.length} trials, ${rounds} rounds of ${arms.length} arms`)
   const hasCalls = settings.app === 'pipy' && arms.some(arm => arm.conditions.protocol === 'grpc')
   const lines = [
-    `${experiment}: ${what}, ${minutes}`,
+    `${experiment}: ${workload}, ${minutes}`,
     question,
     ...(precision
       ? [
@@ -55,7 +56,7 @@ export function renderPlan(plan, seconds, mostSeconds = null) {
     ...(calibrations.length > 0
       ? [`Before them: ${calibrations.length} closed loops, to leave out rates that no plane reaches.`]
       : []),
-    ...[...groupBy(arms, arm => arm.load.isInterleaved).values()].flatMap(ofLoad => renderArms(ofLoad, words)),
+    ...[...groupBy(arms, arm => arm.load.isInterleaved).values()].flatMap(loadArms => renderArms(loadArms, words)),
     ...settings.relaxes.map(({ gate, why }) => `The experiment sets aside ${gate}: ${why}`),
     ...(claims.length > 0 ? [`Tests the published claims of: ${claims.join(', ')}`] : []),
     `Seed ${seed}; traffic policy ${settings.trafficPolicy}; applications served by ${settings.app}${hasCalls ? ', those of gRPC by node' : ''}.`,
@@ -66,25 +67,28 @@ export function renderPlan(plan, seconds, mostSeconds = null) {
 /**
  * Renders the shared conditions of arms, then a line for each combination of the others.
  * @param {Arm[]} arms of one kind
- * @param {{ loop?: string, chooses?: AxisName[] }} [words] chooses: axes whose values the trials find
+ * @param {{ loop?: string, chooses?: AxisName[] }} [words] loop: the name of the load; chooses: axes whose values the
+ *   trials find
+ * @returns {string[]} lines
  */
 function renderArms(arms, { loop, chooses = [] } = {}) {
   const varied = listVariedAxes(arms)
-  const who = arms[0].load.isInterleaved ? 'Interleaved arms' : 'Arms'
-  // Arms that differ in their plane alone are on one line.
-  const alike = [...groupBy(arms, arm => renderVaried(arm, varied))]
-  const lines = alike.map(
-    ([what, armsOfLine]) => `  ${what ? `${what}: ` : ''}${armsOfLine.map(renderArmName).join(', ')}`,
+  const title = arms[0].load.isInterleaved ? 'Interleaved arms' : 'Arms'
+  // Arms that differ only in their plane share a line.
+  const groups = [...groupBy(arms, arm => renderVaried(arm, varied))]
+  const lines = groups.map(
+    ([values, armsOfLine]) => `  ${values ? `${values}: ` : ''}${armsOfLine.map(renderArmName).join(', ')}`,
   )
-  return [`${who}, each ${renderSharedConditions(arms, { varied: [...varied, ...chooses], loop })}:`, ...lines]
+  return [`${title}, each ${renderSharedConditions(arms, { varied: [...varied, ...chooses], loop })}:`, ...lines]
 }
 
 /**
- * Renders the conditions that all arms share, as the first arm with a plane has them; a warm-up that differs is a range. Idle
- * arms share only their window.
+ * Renders the conditions that all arms share, as those of the first arm with a plane. A warm-up that differs is a
+ * range. Idle arms share only their window.
  * @param {Arm[]} arms of one kind
- * @param {{ varied: AxisName[], loop?: string }} options varied: axes
- *   that are left out; loop: the name of the loop instead of its kind and rate
+ * @param {{ varied: AxisName[], loop?: string }} options varied: axes that are left out; loop: the name of the load
+ *   instead of its kind and rate
+ * @returns {string}
  */
 function renderSharedConditions(arms, { varied, loop: loopName }) {
   const arm = arms.find(({ plane }) => plane !== 'none') ?? arms[0]

@@ -10,7 +10,7 @@ import { renderMebibytes, renderPercent } from '../lib/units.js'
 const SETTINGS = /** @type {const} */ (['profile', 'trafficPolicy', 'app', 'isPinned', 'keepsServices'])
 
 /**
- * Tabulates the run, command and kit that the numbers are from.
+ * Tabulates the run, the command and the kit that the numbers are from.
  * @param {Manifest | BalanceManifest} manifest
  * @param {string[][]} [more] last rows
  * @returns {Table}
@@ -32,9 +32,10 @@ export function tabulateProvenance({ run, command, kit, schemaVersion, ...manife
 }
 
 /**
- * Lists the machine, tools and settings of a run, each as a name and a value.
+ * Lists the machine, tools and settings of a run.
  * @param {Manifest} manifest
  * @param {TrialRecord[]} records
+ * @returns {string[][]} names and values
  */
 export function listRunFacts({ target, machine, tools, settings }, records) {
   const { before, ...facts } = machine
@@ -57,6 +58,9 @@ export function listRunFacts({ target, machine, tools, settings }, records) {
   ]
 }
 
-/** @param {{ idleFraction: number, stealFraction: number }} before */
+/**
+ * Renders the idle and stolen shares of the CPUs before a run.
+ * @param {{ idleFraction: number, stealFraction: number }} before
+ */
 const renderIdleShare = ({ idleFraction, stealFraction }) =>
   `${renderPercent(idleFraction)} idle, ${renderPercent(stealFraction)} stolen by its host`

@@ -11,16 +11,15 @@ import { selectSections } from './section.js'
 const RUNS_MOST = 12
 
 /**
- * Renders sections as parts, each a list of lines; `joinParts` puts empty lines between them. Charts are tables of their last twelve
- * runs.
+ * Renders sections. Charts become tables of their last RUNS_MOST runs.
  * @param {Section[]} sections
- * @returns {string[][]}
+ * @returns {string[][]} parts, each a list of lines; `joinParts` puts empty lines between them
  */
 export function renderSectionsText(sections) {
   return selectSections(sections, 'text').flatMap(({ name, isNamed = false, blocks }) => {
     /** @type {string[][]} */
     const parts = [isNamed ? [`${name}:`] : []]
-    // The name of a section is caption enough of its only table.
+    // The only table of a named section needs no caption.
     const hasCaptions = !isNamed || blocks.filter(({ type }) => type === 'table').length > 1
     blocks.forEach((block, i) => {
       const lines = renderBlock(block, { isNamed, hasCaptions })
@@ -32,12 +31,17 @@ export function renderSectionsText(sections) {
   })
 }
 
-/** @param {Block} block */
+/**
+ * Says whether empty lines separate a block from its neighbours.
+ * @param {Block} block
+ */
 const isApart = ({ type }) => type === 'table' || type === 'charts' || type === 'columns' || type === 'heading'
 
 /**
+ * Renders a block.
  * @param {Block} block
- * @param {{ isNamed: boolean, hasCaptions: boolean }} section isNamed: its name is printed above
+ * @param {{ isNamed: boolean, hasCaptions: boolean }} section isNamed: its name is printed above; hasCaptions: its
+ *   tables have captions
  * @returns {string[][]} one part, or several
  */
 function renderBlock(block, { isNamed, hasCaptions }) {
@@ -58,8 +62,10 @@ function renderBlock(block, { isNamed, hasCaptions }) {
 }
 
 /**
+ * Renders a list, indented below a heading or name.
  * @param {Extract<Block, { type: 'list' }>} list
- * @param {boolean} isNamed
+ * @param {boolean} isNamed the name of the section is printed above
+ * @returns {string[]} lines
  */
 function renderList({ lines, heading }, isNamed) {
   const isIndented = isNamed || heading !== undefined
@@ -70,9 +76,10 @@ function renderList({ lines, heading }, isNamed) {
 }
 
 /**
- * Renders a table without its wide columns, or rows of sentences as wrapped lines; []: it has no rows.
+ * Renders a table without its wide columns, or rows of sentences as wrapped lines.
  * @param {Extract<Block, { type: 'table' }>} block
  * @param {boolean} hasCaption
+ * @returns {string[]} lines; []: it has no rows
  */
 function renderTable({ table, form, wideColumns = [] }, hasCaption) {
   if (table.rows.length === 0) return []
@@ -82,7 +89,7 @@ function renderTable({ table, form, wideColumns = [] }, hasCaption) {
   return [...head, ...renderTextTable(keepColumns(table, i => !wideColumns.includes(columns[i][0])))]
 }
 
-/** @param {Table} table a row for each run */
+/** Renders the last RUNS_MOST rows of a table. @param {Table} table a row for each run @returns {string[]} lines */
 function renderLastRuns({ caption, columns, rows }) {
   const last = rows.slice(-RUNS_MOST)
   const share = last.length < rows.length ? ` (the last ${last.length} of ${rows.length} runs)` : ''

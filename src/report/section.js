@@ -1,5 +1,5 @@
 /**
- * A document is a list of sections, and a section a list of typed blocks. Each is stated once, and a file for each format
+ * A document is a list of sections, and a section a list of typed blocks. Each exists once, and a file for each format
  * (`html-page.js`, `markdown.js`, `section-text.js`) renders them in this order. Pure.
  * @import { Table } from '../lib/text-table.js'
  * @import { ReportChart } from './charts/tables.js'
@@ -55,6 +55,7 @@ const PLACES = { text: [undefined], markdown: [undefined, 'documents'], page: [u
  * Selects the sections and blocks that a format renders, without empty ones.
  * @param {Section[]} sections
  * @param {Format} format
+ * @returns {Section[]}
  */
 export function selectSections(sections, format) {
   return sections
@@ -65,14 +66,17 @@ export function selectSections(sections, format) {
     .filter(({ blocks }) => blocks.length > 0)
 }
 
-/** @param {Block} block */
+/**
+ * Says whether a block has no lines, or no charts.
+ * @param {Block} block
+ */
 function isEmpty(block) {
   if ('lines' in block) return block.lines.length === 0
   return block.type === 'charts' && block.charts.length === 0
 }
 
 /**
- * Lists all charts, in the order in which they are shown.
+ * Lists all charts, in the order of the document.
  * @param {Section[]} sections
  * @returns {ReportChart[]}
  */

@@ -6,8 +6,9 @@ import { createSidecars } from '../judge/sidecars.js'
  */
 
 /**
- * Makes a series for each sidecar of a trial, in seconds from the start of its window; []: the trial has no window, or no samples.
+ * Creates a series for each sidecar of a trial, in seconds from the start of its window.
  * @param {{ record: Pick<TrialRecord, 'window' | 'processes'>, samples: SampleLine[] }} trial
+ * @returns {import('../judge/sidecars.js').SidecarSeries[]} []: the trial has no window, or no samples
  */
 export function createSidecarSeries({ record: { window, processes }, samples }) {
   if (window === null) return []
@@ -24,11 +25,11 @@ export function createSidecarSeries({ record: { window, processes }, samples }) 
 }
 
 /**
- * Thins a series so that it looks the same: both ends stay, and the lowest and highest point of each stretch between them. A series
- * that is short enough is returned as it is.
+ * Thins out a series so that it looks the same: both ends stay, and the lowest and the highest point of each stretch
+ * between them.
  * @param {[number, number][]} points
- * @param {number} most points that may stay, at least 4
- * @returns {[number, number][]}
+ * @param {number} most the number of points that may stay, at least 4
+ * @returns {[number, number][]} the same array, if it is short enough
  */
 export function thinSeries(points, most) {
   if (points.length <= most) return points
@@ -38,11 +39,11 @@ export function thinSeries(points, most) {
     const from = Math.floor((i * inner.length) / stretches)
     const to = Math.floor(((i + 1) * inner.length) / stretches)
     let [low, high] = [from, from]
-    for (let at = from; at < to; at++) {
-      if (inner[at][1] < inner[low][1]) low = at
-      if (inner[at][1] > inner[high][1]) high = at
+    for (let index = from; index < to; index++) {
+      if (inner[index][1] < inner[low][1]) low = index
+      if (inner[index][1] > inner[high][1]) high = index
     }
-    return [...new Set([low, high])].sort((a, b) => a - b).map(at => inner[at])
+    return [...new Set([low, high])].sort((a, b) => a - b).map(index => inner[index])
   })
   return [points[0], ...thinned.flat(), points[points.length - 1]]
 }

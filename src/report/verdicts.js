@@ -13,10 +13,12 @@ import { listArms, listComparisons } from '../model/results.js'
 /** @import { Block } from './section.js' */
 
 const SECONDARY = 'Secondary, not adjusted for multiple comparisons'
+/** The heading of the contrasts. */
 export const CONTRASTS = 'Each plane against itself'
 
 /**
- * Makes the blocks of the verdicts on planes, in groups of one link, cap and load, the primary quantity apart.
+ * Creates the blocks of the verdicts on planes, in groups of one link, CPU limit and load. The primary quantity comes
+ * first.
  * @param {Pick<Result, 'arms' | 'comparisons'>} result
  * @param {Shows} shows
  * @returns {Block[]}
@@ -26,9 +28,9 @@ export function createVerdictBlocks(result, shows) {
 }
 
 /**
- * Makes the blocks of one group; those without sentences are empty.
- * @param {{ heading?: string, primary: string[], secondary: string[], noise?: string }} group of sentences
- * @returns {Block[]}
+ * Creates the blocks of one group.
+ * @param {{ heading?: string, primary: string[], secondary: string[], noise?: string }} group its sentences
+ * @returns {Block[]} without sentences, a block is empty
  */
 export function createGroupBlocks({ heading = '', primary, secondary, noise = '' }) {
   return [
@@ -43,6 +45,8 @@ export function createGroupBlocks({ heading = '', primary, secondary, noise = ''
  * Renders the verdicts over all sidecars, group by group, without contrasts.
  * @param {Pick<Result, 'arms' | 'comparisons'>} result
  * @param {Shows} shows
+ * @returns {{ heading: string, primary: string[], secondary: string[], noise: string }[]} heading, noise: may be
+ *   empty
  */
 function groupVerdicts({ comparisons, arms }, shows) {
   const whole = comparisons.filter(c => c.service === null && c.contrast === null)
@@ -53,21 +57,23 @@ function groupVerdicts({ comparisons, arms }, shows) {
     shows.quantities.includes(quantity) || (shows.across === null && !findComparedWords(quantity)?.isOnRequest)
   return groups.map(group => {
     const pairs = group.filter(c => !c.isControl)
-    const [primary, others] = [true, false].map(is => pairs.filter(c => (c.quantity === PRIMARY.name) === is))
+    const primary = pairs.filter(c => c.quantity === PRIMARY.name)
+    const others = pairs.filter(c => c.quantity !== PRIMARY.name)
     const secondary = others.filter(c => isListed(c.quantity))
     return {
       heading: groups.length > 1 ? capitalise(renderAxes(group[0], varied)) : '',
       primary: primary.map(renderVerdict),
       secondary: renderSecondary(secondary, primary),
-      noise: renderNoise(group.filter(c => c.isControl)),
+      noise: renderNoiseOfGroup(group.filter(c => c.isControl)),
     }
   })
 }
 
 /**
- * Renders the secondary comparisons; those without a verdict for one reason share a line.
+ * Renders the secondary comparisons. Those that lack a verdict for the same reason share a line.
  * @param {Comparison[]} comparisons
  * @param {Comparison[]} primary whose reasons were printed before
+ * @returns {string[]} sentences
  */
 function renderSecondary(comparisons, primary) {
   const createVerdictKey = (/** @type {Comparison} */ c) => JSON.stringify([c.a, c.b, c.verdict, c.reasons])
@@ -80,13 +86,17 @@ function renderSecondary(comparisons, primary) {
   })
 }
 
-/** @param {Comparison} comparison */
+/**
+ * Says whether a comparison has a verdict.
+ * @param {Comparison} comparison
+ */
 const hasVerdict = ({ verdict }) => verdict !== 'invalid' && verdict !== 'indicative'
 
 /**
- * Renders quantities of one pair that have no verdict for one reason.
- * @param {Comparison[]} group
- * @param {boolean} isReasonKnown
+ * Renders quantities of one pair that lack a verdict for the same reason.
+ * @param {Comparison[]} group of one pair and reason
+ * @param {boolean} isReasonKnown the reason was printed before
+ * @returns {string} a sentence
  */
 function renderWithoutVerdict(group, isReasonKnown) {
   const [{ a, b, verdict, reasons }] = group
@@ -100,8 +110,9 @@ function renderWithoutVerdict(group, isReasonKnown) {
 }
 
 /**
- * Renders the effect of each contrast's axis on each plane, in the headline quantities that the experiment shows; []: it has none.
+ * Renders the effect of each contrast's axis on each plane, in the headline quantities that the experiment shows.
  * @param {Pick<Summary, 'results' | 'shows'>} summary
+ * @returns {string[]} sentences; []: it has no contrasts
  */
 export function renderContrastVerdicts({ results, shows }) {
   const varied = listVariedAxes(listArms({ results }))
@@ -115,15 +126,17 @@ export function renderContrastVerdicts({ results, shows }) {
   const createVerdictKey = (/** @type {Comparison} */ c) =>
     JSON.stringify([c.quantity, c.b, renderOtherAxes(c), c.reasons])
   const groups = groupBy(verdicts, c => (c.verdict === 'indicative' ? createVerdictKey(c) : c))
-  return [...groups.values()].map(alike => {
-    const where = renderOtherAxes(alike[0])
-    return `${alike.length === 1 ? renderVerdict(alike[0]) : renderIndicativeRatios(alike)}${where ? ` (${where})` : ''}`
+  return [...groups.values()].map(group => {
+    const conditions = renderOtherAxes(group[0])
+    const sentence = group.length === 1 ? renderVerdict(group[0]) : renderIndicativeRatios(group)
+    return `${sentence}${conditions ? ` (${conditions})` : ''}`
   })
 }
 
 /**
  * Renders several arms against one baseline, all without an interval for the same reason.
  * @param {Comparison[]} comparisons
+ * @returns {string} a sentence
  */
 function renderIndicativeRatios(comparisons) {
   const [{ quantity, b, reasons }] = comparisons
@@ -135,16 +148,18 @@ function renderIndicativeRatios(comparisons) {
 }
 
 /**
- * Renders `pipy uses 48 % less CPU per request than envoy [46, 50], 6 repeats`, or why there is no verdict, interval or difference.
+ * Renders `pipy uses 48 % less CPU per request than envoy [46, 50], 6 repeats`, or why there is no verdict, interval
+ * or difference.
  * @param {Comparison} comparison
+ * @returns {string} a sentence without its point
  */
 export function renderVerdict(comparison) {
   const { a, b, quantity, service, ratio, verdict, reasons, gapLeast, load } = comparison
   const compared = findComparedWords(quantity)
   const { median, low, high, values } = ratio
   const rounds = values.filter(v => v !== null).length
-  const whose = service === null ? '' : ` at ${service}`
-  const pair = `${compared?.label}${whose} of ${a} and ${b}`
+  const place = service === null ? '' : ` at ${service}`
+  const pair = `${compared?.label}${place} of ${a} and ${b}`
   const notes = renderReasons(reasons)
   if (verdict === 'invalid' || median === null) return `${pair}: no verdict${notes}`
   if (verdict === 'indicative') return `${pair}: ${median.toFixed(2)} : 1, no interval yet${notes}`
@@ -161,27 +176,33 @@ export function renderVerdict(comparison) {
   )
   const ends = [computeGapPercent(low), computeGapPercent(high)].sort((x, y) => x - y).map(v => v.toFixed(digits))
   const unit = load.isInterleaved ? 'interleaved repeats' : 'repeats'
-  return `${a} ${words}${whose} than ${b} [${ends.join(', ')}], ${rounds} ${unit}${notes}`
+  return `${a} ${words}${place} than ${b} [${ends.join(', ')}], ${rounds} ${unit}${notes}`
 }
 
 /**
- * Renders the reasons of a comparison behind its sentence; empty: it has none.
+ * Renders the reasons of a comparison, to follow its sentence.
  * @param {Comparison['reasons']} reasons
+ * @returns {string} begins with a colon; empty: it has none
  */
 export function renderReasons(reasons) {
   return reasons.length > 0 ? `: ${reasons.map(renderReason).join('; ')}` : ''
 }
 
 /**
- * Renders the noise of the run, how far an arm is from itself; empty: no A/A pair has a ratio.
+ * Renders the noise of the run: how much an arm differs from itself.
  * @param {Comparison[]} comparisons of A/A pairs, in one group
+ * @returns {string} a sentence; empty: no A/A pair has a ratio
  */
-function renderNoise(comparisons) {
+function renderNoiseOfGroup(comparisons) {
   const parts = comparisons.flatMap(({ quantity, ratio: { median } }) => {
     return median === null ? [] : [`${findComparedWords(quantity)?.label} ${renderPercent(Math.abs(median - 1), 1)}`]
   })
   return parts.length > 0 ? `Noise (${comparisons[0].a} against itself, A/A): ${parts.join(', ')}.` : ''
 }
 
-/** @param {string} quantity */
+/**
+ * Finds the words with which a quantity is compared.
+ * @param {string} quantity its name
+ * @returns undefined: it is not compared
+ */
 const findComparedWords = quantity => QUANTITIES[quantity]?.compared

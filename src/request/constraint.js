@@ -13,11 +13,13 @@ import { UsageError } from '../lib/errors.js'
  */
 
 /**
- * Finds the first constraint that is broken, and returns its message; null: all hold.
+ * Finds the first broken constraint, and renders its message.
  * @template Facts
  * @param {Constraint<Facts>[]} constraints
  * @param {Facts} facts
- * @param {(name: string) => boolean} [isRequested] says whether to check constraints on a name; absent: all are checked
+ * @param {(name: string) => boolean} [isRequested] says whether to check the constraints on a name; absent: all are
+ *   checked
+ * @returns {string | null} null: all constraints hold
  */
 export function findConflict(constraints, facts, isRequested = () => true) {
   for (const { on, conflict, message } of constraints) {
@@ -34,7 +36,7 @@ export function findConflict(constraints, facts, isRequested = () => true) {
  * @param {Constraint<Facts>[]} constraints
  * @param {Facts} facts
  * @param {(name: string) => boolean} [isRequested] as for findConflict
- * @throws {UsageError} with the message of the first constraint that is broken
+ * @throws {UsageError} with the message of the first broken constraint
  */
 export function assertConstraints(constraints, facts, isRequested) {
   const message = findConflict(constraints, facts, isRequested)

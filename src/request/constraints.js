@@ -23,15 +23,15 @@ const NOTHING = /** @type {PartRequest['overrides']} */ ({ planes: null, cpuLimi
  * @template Facts
  * @param {Constraint<Facts>[]} constraints
  * @param {Facts} facts
- * @param {object} [options] by which constraints are chosen: those on an option that has a value; absent: the facts
- * @throws {import('../lib/errors.js').UsageError} with the message of the first that is broken
+ * @param {object} [options] constraints on those that have a value are checked; absent: on the facts that have one
+ * @throws {import('../lib/errors.js').UsageError} with the message of the first broken constraint
  */
 export function assertCombination(constraints, facts, options = /** @type {object} */ (facts)) {
   assertConstraints(constraints, facts, name => hasValue(/** @type {Record<string, unknown>} */ (options)[name]))
 }
 
 /**
- * Says whether an option has a value: false and an empty list or object are none.
+ * Says whether an option has a value: false, null, an empty list and an empty object are none.
  * @param {unknown} value
  */
 function hasValue(value) {
@@ -42,16 +42,16 @@ function hasValue(value) {
 /**
  * Asserts that a request breaks no constraint of its kind of trials.
  * @param {PartRequest} request
- * @throws {import('../lib/errors.js').UsageError} with the message of the first that is broken
+ * @throws {import('../lib/errors.js').UsageError} with the message of the first broken constraint
  */
 export function assertRequest(request) {
   assertConstraints(listRequestRows(request.kind), request, name => isRequested(request, name))
 }
 
 /**
- * Says whether some kind of trials of an experiment can have an option or axis, for the help of that experiment. Constraints
- * that other options can lift do not count.
- * @param {string} name
+ * Says whether some kind of trials of an experiment can have an option or axis, for the help of that experiment.
+ * Constraints that other options can lift do not count.
+ * @param {string} name of the option or axis
  * @param {import('./experiment.js').Experiment} experiment
  */
 export function isAllowed(name, experiment) {
@@ -68,14 +68,16 @@ export function isAllowed(name, experiment) {
   })
 }
 
-/** Lists the constraints on requests that a kind of trials has. @param {TrialKind} kind */
+/** Lists the constraints on requests for a kind of trials. @param {TrialKind} kind @returns {Constraint<PartRequest>[]} */
 function listRequestRows(kind) {
   return REQUEST_ROWS.filter(({ kinds }) => kinds === undefined || kinds.includes(kind))
 }
 
 /**
- * Finds why an arm cannot be measured; null: it can. Constraints on an axis on which the arm has the default are not checked.
+ * Finds the reason why an arm cannot be measured. Constraints on an axis on which the arm has the default are not
+ * checked.
  * @param {PlacedArm} placed
+ * @returns {string | null} null: it can be measured
  */
 export function findUnmeasurableReason(placed) {
   return findConflict(ARMS, placed, name => {

@@ -19,7 +19,7 @@ import { PARITY_NAMES } from '../parity/verdict/checks.js'
  * @property {boolean} hasControl one arm is run twice (A/A), which shows the noise
  */
 
-/** @type {Record<string, Profile>} */
+/** Profiles of windows, by name. @type {Record<string, Profile>} */
 export const PROFILES = {
   smoke: { rounds: 1, warmupSeconds: 1, windowSeconds: 1.5, hasControl: false },
   quick: { rounds: 3, warmupSeconds: 1.5, windowSeconds: 3.5, hasControl: false },
@@ -27,7 +27,7 @@ export const PROFILES = {
   full: { rounds: 6, warmupSeconds: 20, windowSeconds: 50, hasControl: true },
 }
 
-/** Profiles of interleaved arms: a round deploys them anew, and its seconds are those of all arms together. @type {typeof PROFILES} */
+/** Profiles of interleaved arms: each round deploys them again, and its seconds are those of all arms together. @type {typeof PROFILES} */
 export const INTERLEAVED_PROFILES = {
   smoke: { rounds: 1, warmupSeconds: 1, windowSeconds: 3, hasControl: false },
   quick: { rounds: 3, warmupSeconds: 1, windowSeconds: 6, hasControl: false },
@@ -119,10 +119,11 @@ const schema = z.strictObject({
 /** @typedef {z.infer<typeof schema>} Experiment */
 
 /**
- * Parses an experiment file, in older words, too.
+ * Parses an experiment file. Words of older versions are accepted, too.
  * @param {string} text YAML
- * @param {string} file its name, for errors
- * @throws {UsageError} if it is wrong
+ * @param {string} file its name, for error messages
+ * @returns {Experiment}
+ * @throws {UsageError} if it does not fit the schema
  */
 export function parseExperiment(text, file) {
   return parseYaml({ text, file, schema, modernise: moderniseQuestion })

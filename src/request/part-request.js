@@ -13,12 +13,13 @@ import { AXES } from '../model/arms.js'
  */
 
 /**
- * Reads the values of an axis: those of the command line, else those of the experiment; undefined: neither has any.
+ * Reads the values of an axis: those of the command line, else those of the experiment.
  * @param {Pick<PartRequest, 'overrides' | 'axes'>} request
  * @param {AxisName} axis
- * @returns {any[] | undefined}
+ * @returns {any[] | undefined} undefined: neither has any
  */
 export function readValues({ overrides, axes }, axis) {
+  // All axes but the link are optional: the cast gives them one type.
   const name = /** @type {'link'} */ (axis)
   return overrides.axes[name] ?? axes[name]
 }
@@ -33,8 +34,8 @@ export function isOverridden({ overrides }, axis) {
 }
 
 /**
- * Says whether an option, a field of the experiment or an axis is set. A file's default of an axis is not, nor is a false or empty
- * value.
+ * Says whether an option, a field of the experiment or an axis is set. A file's default of an axis does not count,
+ * nor does a false or empty value.
  * @param {PartRequest} request
  * @param {string} name
  */
@@ -45,13 +46,14 @@ export function isRequested(request, name) {
     return isOverridden(request, axis) || values.some(value => value !== AXES[axis].values[0])
   }
   const { experiment, overrides } = request
-  return [overrides, experiment].some(part => Boolean(/** @type {Record<string, unknown>} */ (part)[name]))
+  return [overrides, experiment].some(fields => Boolean(/** @type {Record<string, unknown>} */ (fields)[name]))
 }
 
 /**
- * Renders where the values of an axis come from: its option, or `axes.NAME` in the file.
+ * Renders where the values of an axis come from: its option, such as `--rate`, or `axes.NAME` of the file.
  * @param {PartRequest} request
  * @param {AxisName} axis
+ * @returns {string}
  */
 export function renderSource(request, axis) {
   const [flag] = AXES[axis].option?.flags.split(' ') ?? []

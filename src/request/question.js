@@ -52,21 +52,26 @@ import { INTERLEAVED_PROFILES, PROFILES } from './experiment.js'
  */
 
 /**
- * Makes a question for each kind of trials of the run. Of cost and capacity, one is left out if the load comes from elsewhere, or a
- * precision is wanted, unless `measure` names one alone.
+ * Creates a question for each kind of trials of the run. Of cost and capacity, one is left out if the load comes from
+ * elsewhere or a precision is wanted, unless `measure` names one alone.
  * @param {Experiment} experiment
  * @param {Overrides} overrides
+ * @returns {Question[]} at least one
  * @throws {UsageError} for a profile that the kit does not have
  */
 export function resolveQuestions(experiment, overrides) {
-  const { axes: ofProfile, ...profile } = findProfile(experiment, overrides)
-  const axes = { ...experiment.axes, ...ofProfile }
+  const { axes: profileAxes, ...profile } = findProfile(experiment, overrides)
+  const axes = { ...experiment.axes, ...profileAxes }
   const kindsOfExperiment = listKinds({ ...experiment, axes })
   const measured = overrides.measure ?? kindsOfExperiment
-  // Of cost and capacity, cost is left out if the load comes from another machine, which sends to one address; capacity is left
-  // out for a precision, which is of ratios of cost.
-  const ofTwo = overrides.isLoadElsewhere ? measured.slice(1) : overrides.precision ? measured.slice(0, 1) : measured
-  const kinds = measured.length === 1 ? measured : ofTwo
+  // A load from another machine goes to one address, which excludes cost. A precision is one of cost ratios, which excludes
+  // capacity.
+  const measurable = overrides.isLoadElsewhere
+    ? measured.slice(1)
+    : overrides.precision
+      ? measured.slice(0, 1)
+      : measured
+  const kinds = measured.length === 1 ? measured : measurable
   return kinds.map(kind => ({
     experiment,
     overrides,
@@ -82,9 +87,10 @@ export function resolveQuestions(experiment, overrides) {
 }
 
 /**
+ * Creates the profile of interleaved arms, with --rounds.
  * @param {TrialKind[]} kinds of the experiment
  * @param {Pick<Question, 'experiment' | 'overrides'>} question
- * @returns {Profile} of cost
+ * @returns {Profile}
  */
 function createInterleavedProfile(kinds, { experiment, overrides: { profile, rounds } }) {
   // An experiment of two kinds has lengths for the windows of capacity: for cost, the defaults hold.
@@ -94,9 +100,10 @@ function createInterleavedProfile(kinds, { experiment, overrides: { profile, rou
 }
 
 /**
- * Chooses the planes of --planes, else the experiment's.
+ * Chooses the planes: those of --planes, else those of the experiment.
  * @param {Experiment} experiment
  * @param {Overrides} overrides
+ * @returns {PlaneChoice[]}
  * @throws {UsageError} for a profile that the kit does not have
  */
 export function choosePlanes(experiment, overrides) {
@@ -104,9 +111,10 @@ export function choosePlanes(experiment, overrides) {
 }
 
 /**
- * Merges a profile with the experiment's and --rounds.
+ * Merges a profile of the kit with that of the experiment and --rounds.
  * @param {Experiment} experiment
  * @param {Overrides} overrides
+ * @returns {Profile & { axes?: Partial<Experiment['axes']> }} axes: those of this profile; absent: it has none
  * @throws {UsageError} for a profile that the kit does not have
  */
 function findProfile(experiment, { profile, rounds }) {

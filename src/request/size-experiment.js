@@ -35,7 +35,7 @@ const schema = z.strictObject({
     .refine(services => new Set(services.map(s => s.name)).size === services.length, 'two services have the same name'),
 })
 
-/** Shares of --sidecars, each a size that is measured: the interval of a slope needs six points. */
+/** The measured sizes, as shares of --sidecars: the interval of a slope needs six points. */
 const SIZES = [1 / 8, 1 / 4, 3 / 8, 1 / 2, 3 / 4, 1]
 
 /**
@@ -62,14 +62,15 @@ const SIZES = [1 / 8, 1 / 4, 3 / 8, 1 / 2, 3 / 4, 1]
  */
 
 /**
- * Makes the experiment that finds the limits for one rate and p99.
+ * Creates the experiment that finds the limits for one rate and p99.
  * @param {SizeAxes & { ratePerSecond: number, p99Ms: number, isExtrapolated: boolean }} options
+ * @returns {import('./experiment.js').Experiment}
  */
 export function createSizeExperiment({ ratePerSecond, p99Ms, payloadBytes, isExtrapolated, ...options }) {
   return createSearchExperiment({
     question: `Which ${renderLimitNames(options)} holds ${ratePerSecond} requests/s with a p99 of at most ${p99Ms} ms${renderExtras(options)}?`,
     axes: {
-      ...shareAxes(options),
+      ...createSharedAxes(options),
       ratePerSecond: [ratePerSecond],
       ...(payloadBytes ? { payloadBytes: [payloadBytes] } : {}),
     },
@@ -78,28 +79,30 @@ export function createSizeExperiment({ ratePerSecond, p99Ms, payloadBytes, isExt
 }
 
 /**
- * Makes the experiment that finds the limits for each service of a file.
- * @param {SizeAxes & { services: ServiceLoad[], p99Ms: number | null }} options p99Ms, payloadBytes: of services that have none
+ * Creates the experiment that finds the limits for each service of a file.
+ * @param {SizeAxes & { services: ServiceLoad[], p99Ms: number | null }} options p99Ms, payloadBytes: for services
+ *   that have none
+ * @returns {import('./experiment.js').Experiment}
  * @throws {UsageError} for a service without any p99, or with a payload beside options that set the sizes of bodies
  */
 export function createServicesExperiment({ services, p99Ms, payloadBytes, ...options }) {
   const loads = services.map(({ name, ratePerSecond, ...service }) => ({
     name,
     ratePerSecond,
-    p99Ms: service.p99Ms ?? p99Ms ?? refuseWithout(name),
+    p99Ms: service.p99Ms ?? p99Ms ?? throwMissingP99(name),
     payloadBytes: service.payloadBytes ?? payloadBytes ?? AXES.payloadBytes.values[0],
   }))
   const { requestBytes, responseBytes, traffic } = options.requests ?? {}
   const hasSizes = [requestBytes, responseBytes, traffic].some(value => value !== undefined)
-  const sized = hasSizes && services.find(service => service.payloadBytes !== null)
-  if (sized)
+  const serviceWithPayload = hasSizes && services.find(service => service.payloadBytes !== null)
+  if (serviceWithPayload)
     throw new UsageError(
-      `the service ${sized.name} has a payload, the size of a request and of its answer: leave it out beside --request, --response and --traffic`,
+      `the service ${serviceWithPayload.name} has a payload, the size of a request and of its answer: leave it out beside --request, --response and --traffic`,
     )
   return createSearchExperiment({
     question: `Which ${renderLimitNames(options)}s hold the loads of ${loads.map(({ name }) => name).join(', ')}${renderExtras(options)}?`,
     axes: {
-      ...shareAxes(options),
+      ...createSharedAxes(options),
       ratePerSecond: [Math.max(...loads.map(load => load.ratePerSecond))],
       ...(hasSizes ? {} : { payloadBytes: [...new Set(loads.map(load => load.payloadBytes))] }),
     },
@@ -108,10 +111,11 @@ export function createServicesExperiment({ services, p99Ms, payloadBytes, ...opt
 }
 
 /**
- * Makes the axes that both experiments have, of the options that have a value.
+ * Creates the axes that both experiments have, of the options that have a value.
  * @param {Omit<SizeAxes, 'payloadBytes'>} options
+ * @returns {Record<string, any[]>} a list of one value for each axis
  */
-function shareAxes({ link, users, features, interception, protocol, tls, neighbourCores, requests }) {
+function createSharedAxes({ link, users, features, interception, protocol, tls, neighbourCores, requests }) {
   const named = Object.entries({ users, features, interception, protocol, tls, neighbourCores }).filter(
     ([, value]) => value,
   )
@@ -119,13 +123,17 @@ function shareAxes({ link, users, features, interception, protocol, tls, neighbo
   return { link: [link], ...Object.fromEntries(axes.map(([name, value]) => [name, [value]])) }
 }
 
-/** @param {Pick<SizeAxes, 'neighbourCores'>} options */
+/**
+ * Renders the names of the limits that are searched; beside a neighbour, the CPU request replaces the CPU limit.
+ * @param {Pick<SizeAxes, 'neighbourCores'>} options
+ */
 const renderLimitNames = ({ neighbourCores }) =>
   neighbourCores ? 'CPU request and memory limit' : 'CPU and memory limit'
 
 /**
- * Renders the end of a question, with features and a neighbour; empty: it has neither.
+ * Renders the end of a question, with features and a neighbour.
  * @param {Pick<SizeAxes, 'features' | 'neighbourCores'>} options
+ * @returns {string} empty: it has neither
  */
 function renderExtras({ features, neighbourCores }) {
   const beside = neighbourCores ? `, beside a ${AXES.neighbourCores.render(neighbourCores)}` : ''
@@ -133,9 +141,10 @@ function renderExtras({ features, neighbourCores }) {
 }
 
 /**
- * Makes the experiment of rollouts up to so many sidecars.
- * @param {number} sidecars
- * @throws {UsageError} for fewer than six
+ * Creates the experiment of rollouts in SIZES steps, up to a number of sidecars.
+ * @param {number} sidecars the largest number
+ * @returns {import('./experiment.js').Experiment}
+ * @throws {UsageError} for fewer than six sidecars
  */
 export function createControlExperiment(sidecars) {
   if (sidecars < SIZES.length)
@@ -161,17 +170,19 @@ export function createControlExperiment(sidecars) {
 }
 
 /**
+ * Throws the error that a service has no p99.
  * @param {string} name of a service
  * @returns {never}
- * @throws {UsageError} that it has no p99
+ * @throws {UsageError} always
  */
-function refuseWithout(name) {
+function throwMissingP99(name) {
   throw new UsageError(`the service ${name} has no p99: add one such as p99: 20ms, or --p99 for all that have none`)
 }
 
 /**
- * Makes an experiment with a search. Beside a neighbour the sidecars have no CPU limits.
+ * Creates an experiment with a search.
  * @param {{ question: string, axes: Record<string, unknown[]>, search: Record<string, unknown> }} options
+ * @returns {import('./experiment.js').Experiment}
  */
 function createSearchExperiment({ question, axes, search }) {
   const experiment = {
@@ -190,9 +201,9 @@ function createSearchExperiment({ question, axes, search }) {
 /**
  * Parses a file of services.
  * @param {string} text YAML
- * @param {string} file its name, for errors
- * @returns {ServiceLoad[]}
- * @throws {UsageError} if it is wrong
+ * @param {string} file its name, for error messages
+ * @returns {ServiceLoad[]} p99Ms, payloadBytes: null: the file has none for the service
+ * @throws {UsageError} if it does not fit the schema
  */
 export function parseServices(text, file) {
   return parseYaml({ text, file, schema }).services.map(({ name, requestsPerSecond, p99, payload }) => ({
@@ -204,9 +215,10 @@ export function parseServices(text, file) {
 }
 
 /**
- * Makes the schema of a text.
- * @param {(text: string) => number | null} read null: another form is needed
- * @param {string} needed the message that says so
+ * Creates the schema of a value with a unit, such as `20ms`.
+ * @param {(text: string) => number | null} read parses the text; null: it has another form
+ * @param {string} needed the message for a text of another form
+ * @returns {z.ZodType<number>}
  */
 function createTextSchema(read, needed) {
   return z.string(needed).transform((text, context) => {

@@ -62,9 +62,9 @@ export function createApplication({
 }
 
 /**
- * Renders a kind of request as the scripts of `echo/` read it. `waitMs` is the mean service time; members that are at their default are
- * absent.
+ * Converts a kind of request to the form that the scripts of `echo/` read. Members at their default are absent.
  * @param {RequestKind} kind
+ * @returns {object} waitMs: the mean service time; requestBytes, responseBytes: of the bodies
  */
 function renderKind({ method, path, requestBytes, responseBytes, chunks, ...kind }) {
   const { meanMs, isExponential } = readServiceTime(kind)

@@ -25,9 +25,10 @@ const ASSIGN = {
 }
 
 /**
- * Assigns items to shards 0 to shards - 1, and returns the shard by id. The order of the items makes no difference.
+ * Assigns items to shards. The order of the items makes no difference.
  * @param {BalanceTrial['algorithm']} algorithm
- * @param {{ items: Item[], shards: number }} options
+ * @param {{ items: Item[], shards: number }} options shards: their number
+ * @returns {Map<string, number>} the shard, 0 to shards - 1, by the id of the item
  */
 export function assignItems(algorithm, { items, shards }) {
   const sorted = items.toSorted((a, b) => (a.id < b.id ? -1 : 1))
@@ -36,8 +37,9 @@ export function assignItems(algorithm, { items, shards }) {
 }
 
 /**
- * Hashes a text's UTF-8 bytes by FNV-1a, to an unsigned number of 32 bits (Fowler, Noll and Vo, draft-eastlake-fnv).
+ * Computes the FNV-1a hash of a text's UTF-8 bytes (Fowler, Noll and Vo, draft-eastlake-fnv).
  * @param {string} text
+ * @returns {number} unsigned, 32 bits
  */
 export function hashFnv(text) {
   let hash = FNV_OFFSET
@@ -45,7 +47,10 @@ export function hashFnv(text) {
   return hash
 }
 
-/** Gives each item to the shard with the least load so far (list scheduling, Graham 1969). @type {Assign} */
+/**
+ * Assigns each item to the shard with the least load so far (list scheduling, Graham 1969).
+ * @type {Assign}
+ */
 function assignToLeast(items, shards) {
   const loads = Array(shards).fill(0)
   return items.map(({ size }) => {
@@ -56,8 +61,9 @@ function assignToLeast(items, shards) {
 }
 
 /**
- * Weights each shard by its load so far: the least loaded keeps all of its points on the ring, the most loaded none, others a
- * share in between. The source gives the least loaded shard the highest weight, and no formula: this one is the kit's.
+ * Assigns items by a ring on which each shard is weighted by its load so far: the least loaded keeps all of its
+ * points, the most loaded none, the others a share in between. The source gives the least loaded shard the highest
+ * weight, and no formula: this one is the kit's.
  * @type {Assign}
  */
 function assignByWeight(items, shards) {
@@ -73,8 +79,9 @@ function assignByWeight(items, shards) {
 }
 
 /**
- * Hashes consistently with bounded loads (Mirrokni, Thorup and Zadimoghaddam, arXiv 1608.01350, 2016), as Argo CD does:
- * the bound is 1.25 times the mean load so far, in whole numbers, and a shard may exceed it by its last item.
+ * Assigns items by consistent hashing with bounded loads (Mirrokni, Thorup and Zadimoghaddam, arXiv 1608.01350,
+ * 2016), as Argo CD does: the bound is 1.25 times the mean load so far, in whole numbers, and a shard may exceed it
+ * by its last item.
  * @type {Assign}
  */
 function assignWithinBound(items, shards) {
@@ -89,18 +96,21 @@ function assignWithinBound(items, shards) {
   })
 }
 
-/** How many points each shard has on the hash ring; Argo CD takes as many. */
+/** The number of points of each shard on the hash ring, as in Argo CD. */
 const POINTS_OF_SHARD = 1000
 
 /** @typedef {{ hash: bigint, shard: number, index: number }} Point index: among the points of its shard */
 
-/** Rings that were made, by the number of shards: to make one takes longer than to use it. @type {Map<number, Point[]>} */
+/** Cache of rings by the number of shards: creating one takes longer than using it. @type {Map<number, Point[]>} */
 const rings = new Map()
 
 /**
- * Finds the shard of the first accepted point after the hash of an id; after the last point comes the first.
+ * Finds the shard of the first accepted point after the hash of an id. The ring is closed: the first point follows
+ * the last.
  * @param {string} id
- * @param {{ shards: number, accepts: (point: Point) => boolean }} options
+ * @param {{ shards: number, accepts: (point: Point) => boolean }} options shards: their number; accepts: says whether
+ *   a point may be chosen
+ * @returns {number} the shard
  * @throws {RangeError} if no point is accepted
  */
 export function findShard(id, { shards, accepts }) {
@@ -114,9 +124,11 @@ export function findShard(id, { shards, accepts }) {
 }
 
 /**
- * Makes a ring: points sorted by their hashes. A point's name is the shard's followed by its index, as in Argo CD: from 12
- * shards on, two points may have one name (shard 1, index 15, and shard 11, index 5), and the higher shard has the point.
- * @param {number} shards
+ * Creates a ring and adds it to the cache. A point's name is the shard's followed by its index, as in Argo CD: from
+ * 12 shards on, two points may have one name (shard 1, index 15, and shard 11, index 5), and the higher shard gets
+ * the point.
+ * @param {number} shards their number
+ * @returns {Point[]} sorted by hash
  */
 function createRing(shards) {
   /** @type {Map<bigint, Point>} */
@@ -133,9 +145,10 @@ function createRing(shards) {
 }
 
 /**
- * Finds the index of the first point whose hash is above another; the ring's length if there is none.
+ * Finds the first point whose hash is above another.
  * @param {Point[]} ring sorted by hash
  * @param {bigint} hash
+ * @returns {number} its index; the length of the ring: there is none
  */
 function findNextPoint(ring, hash) {
   let low = 0
@@ -150,15 +163,16 @@ function findNextPoint(ring, hash) {
 
 /** @typedef {{ id: string, size: number }} Item size: what it adds to the load of its shard */
 
-// The published runs had 10,000 applications on 100 clusters, so a cluster has 100 on average.
+/** The mean size of an item: the published runs had 10,000 applications on 100 clusters. */
 export const MEAN_SIZE = 100
 // A UUID of version 4, as clusters have in Argo CD.
 const UUID = 'xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx'
 
 /**
- * Draws items, sorted by their ids. A seed gives the same ids for both kinds of sizes: all MEAN_SIZE, or uniform with that mean.
- * @param {{ count: number, sizes: 'equal' | 'random', seed: number }} options
- * @returns {Item[]}
+ * Draws random items. A seed gives the same ids for both kinds of sizes.
+ * @param {{ count: number, sizes: 'equal' | 'random', seed: number }} options sizes: `equal`: all are MEAN_SIZE;
+ *   `random`: uniform with that mean
+ * @returns {Item[]} sorted by id
  */
 export function drawItems({ count, sizes, seed }) {
   const random = createRandom(seed)

@@ -20,7 +20,7 @@ export const CONTROL = 'mesh'
  * @property {ProcessSpec} spec
  * @property {ReloadAction[]} enrolment actions that give the control plane its first configuration, before it starts
  * @property {{ endpoint: Endpoint, host: string }} first its listener, and the host to ask for the first configuration
- * @property {(version: number) => Version} changeTo makes the change to a version
+ * @property {(version: number) => Version} changeTo creates the change to a version
  */
 
 /**
@@ -35,7 +35,7 @@ export const CONTROL = 'mesh'
  */
 
 /**
- * Finds the control plane that an arm names; the plane's first one if the arm names none, or one that the plane lacks.
+ * Finds the control plane that an arm names; if it names none, or one that the plane lacks, the plane's first one.
  * @param {Pick<DataPlane, 'controls'>} plane
  * @param {Pick<Arm, 'control'>} arm
  * @returns {Control | undefined} undefined: the plane has no control plane
@@ -45,7 +45,7 @@ export function findControl({ controls = [] }, arm) {
 }
 
 /**
- * Chooses an arm's control plane, which its plane must have, with its own program or the plane's.
+ * Chooses an arm's control plane, with its own program or that of the plane. The plane must have one.
  * @param {Pick<Programs, 'planes' | 'tools'>} programs
  * @param {Arm} arm
  * @returns {Chosen}
@@ -58,21 +58,22 @@ export function chooseControl({ planes, tools }, arm) {
 }
 
 /**
- * Makes the options by which sidecars are made for a control plane: its address as they reach it, its program, and the scripts
- * that it hands out.
+ * Creates the options of sidecars that a control plane configures: its address as they reach it, its program, and the
+ * scripts that it hands out.
  * @param {Pick<ArmServices, 'places' | 'scriptFiles'> & Pick<Chosen, 'controlTool'>} services
  * @param {string} [name] of one control plane among several
- * @returns {Omit<ControlOptions, 'folder'>}
+ * @returns {Omit<ControlOptions, 'folder'>} without `folder`, which differs from sidecar to sidecar
  */
 export function locateControl({ places, scriptFiles, controlTool }, name = CONTROL) {
   return { control: { address: places[name].reach, port: PORTS.control }, controlTool, scriptFiles }
 }
 
 /**
- * Makes the control plane of an arm, with the CPU and memory limits of its conditions.
+ * Creates the control plane of an arm, with the CPU and memory limits of its conditions.
  * @param {Omit<ArmServices, 'topology'> & Chosen} services
  * @param {string} [name] of one control plane among several
- * @returns {{ control: ProcessSpec | null, setUp: ReloadAction[] }} control: null: nothing has to run; setUp: for once it runs
+ * @returns {{ control: ProcessSpec | null, setUp: ReloadAction[] }} control: null: no process has to run; setUp:
+ *   actions once it runs
  */
 export function createControlPlane({ control, ...services }, name = CONTROL) {
   const { arm, folders, locate, places } = services
@@ -93,10 +94,10 @@ export function createControlPlane({ control, ...services }, name = CONTROL) {
 }
 
 /**
- * Makes a sidecar whose routes are changed: each version adds one to the host `version-N.test`.
+ * Creates a sidecar whose routes are changed: each version adds one to the host `version-N.test`.
  * @param {Control} control
  * @param {SidecarOptions & ControlOptions} options
- * @param {number} [firstVersion] that it starts with
+ * @param {number} [firstVersion] with which it starts
  * @returns {Member}
  * @throws {BenchError} for a sidecar that calls nobody
  */
@@ -126,7 +127,7 @@ export function createMember(control, options, firstVersion = 0) {
 }
 
 /**
- * Makes a sidecar whose certificate is changed: odd versions have the second certificate of its service, even ones the first.
+ * Creates a sidecar whose certificate is changed: odd versions have the second certificate of its service, even ones the first.
  * @param {Control} control
  * @param {SidecarOptions & ControlOptions} options
  * @param {string} certificates the folder of certificates
@@ -160,7 +161,7 @@ export function createRotatedMember(control, { model, ...options }, certificates
 
 /**
  * @typedef {object} RolloutPart
- * @property {Member['changeTo']} [goBack] makes the change back to the services of its start
+ * @property {Member['changeTo']} [goBack] creates the change back to the services of its start
  * @property {number} shard the index of its control plane
  * @property {Member & { shard: number }} [moved] the same sidecar at the shard to which it moves; absent: it stays
  * @property {number} [standsFor] the simulated sidecars for which it stands; absent: it is a real one
@@ -176,11 +177,11 @@ export function createRotatedMember(control, { model, ...options }, certificates
 export const BATCH_SIDECARS = 40
 
 /**
- * Makes a batch one process to start: xargs starts each of its sidecars once, from a file with all their arguments. They
- * share the cgroup and the log of the batch.
- * @param {{ name: string, folder: string, specs: ProcessSpec[] }} batch folder: above those of the sidecars
+ * Creates one process that starts a batch: xargs starts each of its sidecars once, from a file with all their
+ * arguments. They share the cgroup and the log of the batch.
+ * @param {{ name: string, folder: string, specs: ProcessSpec[] }} batch folder: the parent of the sidecars' folders
  * @returns {ProcessSpec}
- * @throws if their command lines have not one program and one number of arguments, as xargs needs
+ * @throws {Error} if their command lines differ in the program or the number of arguments, which xargs cannot start
  */
 export function createBatch({ name, folder, specs }) {
   const [{ program, argv, ...first }] = specs

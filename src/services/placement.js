@@ -4,27 +4,27 @@ import { createArmTopology } from './topology.js'
 /** @import { Arm, Placement, Topology } from '../model/types.ts' */
 
 /**
- * Makes the rule by which a run places all its trials, by an arm's services and cap. In an arm without sidecars, the CPUs that
- * the others' sidecars have stay idle, so that generator and applications have the same CPUs in every arm.
+ * Creates the rule that places all trials of a run, by an arm's services and CPU limit. In an arm without sidecars,
+ * the CPUs of the others' sidecars stay idle, so that generator and applications have the same CPUs in every arm.
  * @param {object} options
  * @param {Arm[]} options.arms of the plan
  * @param {Record<string, Topology>} options.topologies by link
  * @param {number[][]} options.cores the CPUs of each physical core
  * @param {boolean} [options.isLoadElsewhere] the generator needs no CPU
- * @returns {(arm: Arm) => Placement | null} null: all processes share all CPUs, as these are too few, some arm with sidecars
- *   has no cap, or an interleaved load is not placed apart
+ * @returns {(arm: Arm) => Placement | null} null: all processes share all CPUs: there are too few, some arm with
+ *   sidecars has no CPU limit, or an interleaved load is not placed apart
  */
 export function createPlacementRule({ arms, topologies, cores, isLoadElsewhere = false }) {
-  const isUncapped = arms.some(arm => arm.cpuLimitCores === null && arm.hasSidecars && !arm.load.isInterleaved)
-  const largestCap = Math.max(0, ...arms.map(arm => arm.cpuLimitCores ?? 0))
+  const hasUnlimited = arms.some(arm => arm.cpuLimitCores === null && arm.hasSidecars && !arm.load.isInterleaved)
+  const largestLimitCores = Math.max(0, ...arms.map(arm => arm.cpuLimitCores ?? 0))
   return arm => {
     // The kubelet pins nothing, so interleaved arms cost what they cost on a node: docs/evidence/accuracy.md.
     if (arm.load.isInterleaved) return arm.load.placement === 'apart' ? halveCpus({ cores, isLoadElsewhere }) : null
-    if (isUncapped) return null
+    if (hasUnlimited) return null
     const { services } = createArmTopology(arm, topologies)
     return placeRoles({
       cores,
-      sidecarCpus: Math.ceil(services.length * (arm.cpuLimitCores ?? largestCap)),
+      sidecarCpus: Math.ceil(services.length * (arm.cpuLimitCores ?? largestLimitCores)),
       applications: services.filter(s => s.application !== null).length,
       isLoadElsewhere,
     })
@@ -32,10 +32,9 @@ export function createPlacementRule({ arms, topologies, cores, isLoadElsewhere =
 }
 
 /**
- * Gives the generator half of the CPUs, and all services of every arm share the other half; null if there is one CPU, or the
- * load comes from elsewhere.
- * @param {{ cores: number[][], isLoadElsewhere: boolean }} options
- * @returns {Placement | null}
+ * Gives the generator half of the CPUs; all services of every arm share the other half.
+ * @param {{ cores: number[][], isLoadElsewhere: boolean }} options cores: the CPUs of each physical core
+ * @returns {Placement | null} null: there is one CPU, or the load comes from elsewhere
  */
 function halveCpus({ cores, isLoadElsewhere }) {
   const cpus = cores.flat()
@@ -45,14 +44,14 @@ function halveCpus({ cores, isLoadElsewhere }) {
 }
 
 /**
- * Chooses disjoint CPUs for the three roles: sidecars get what their caps can use, the applications (one thread
- * each) one and then as many as they are, the generator one and then the rest. CPUs are taken core by core, so two roles share
- * a physical core only where their CPUs meet.
+ * Chooses disjoint CPUs for the three roles. Sidecars get as many as their CPU limits allow; the applications (one
+ * thread each) get one and then up to one each; the generator gets one and then the rest. CPUs are assigned core by
+ * core, so that two roles share a physical core only at their border.
  * @param {object} options
  * @param {number[][]} options.cores the CPUs of each physical core
- * @param {number} options.sidecarCpus of all sidecars
+ * @param {number} options.sidecarCpus CPUs of all sidecars
  * @param {number} options.applications their number
- * @param {boolean} [options.isLoadElsewhere] the applications get all that sidecars leave
+ * @param {boolean} [options.isLoadElsewhere] the applications get all CPUs that sidecars leave
  * @returns {Placement | null} null: there are too few CPUs
  */
 export function placeRoles({ cores, sidecarCpus, applications, isLoadElsewhere = false }) {

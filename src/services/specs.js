@@ -32,7 +32,7 @@ import { createModel, findNextHop } from './topology.js'
  * @property {Record<string, Place>} places
  * @property {Pick<Programs, 'planes' | 'tools' | 'appRuntime' | 'pipelines'>} programs
  * @property {ServiceFolders} folders
- * @property {(folder: string) => string} locate makes the path of a folder as processes see it
+ * @property {(folder: string) => string} locate gives the path of a folder as processes see it
  * @property {Record<string, string>} scriptFiles the texts of the folder of scripts, by their path in it: for control planes that hand
  *   them out, and sidecars that have them among their own files
  * @property {TrafficPolicy} trafficPolicy
@@ -55,10 +55,10 @@ import { createModel, findNextHop } from './topology.js'
  */
 
 /**
- * Creates the processes of an arm, all but its control plane.
+ * Creates the processes of an arm, except its control plane.
  * @param {ArmServices} services
- * @returns {{ specs: ProcessSpec[], controlled: Controlled | null, ending: Ending | null }} controlled, ending: null: the
- *   conditions ask for none; their sidecars are also in specs
+ * @returns {{ specs: ProcessSpec[], controlled: Controlled | null, ending: Ending | null }} controlled: null: no
+ *   sidecar is changed under load; ending: null: none ends in the window; the processes of both are also in specs
  */
 export function createSpecs(services) {
   const { arm, topology, programs } = services
@@ -76,8 +76,8 @@ export function createSpecs(services) {
     /** @type {ProcessSpec[]} */
     const processes = service.application && isCalled ? [createApplicationSpec(service, services)] : []
     // Without sidecars, rules that redirect nothing make the kernel track connections as in the other arms.
-    const passing = { inbound: null, outbound: null }
-    if (!createSidecar && isRedirected(arm.conditions)) for (const spec of processes) spec.redirects = passing
+    const noRedirects = { inbound: null, outbound: null }
+    if (!createSidecar && isRedirected(arm.conditions)) for (const spec of processes) spec.redirects = noRedirects
     if (createSidecar && !isOfNode) {
       const isControlled = controlled !== null && service === entry
       const options = createServiceSidecarOptions(service, services)
@@ -96,10 +96,10 @@ export function createSpecs(services) {
 }
 
 /**
- * Creates the one proxy of all pods.
+ * Creates the processes of a proxy that serves all pods.
  * @param {ArmServices} services
  * @param {{ isCalled: boolean }} options isCalled: requests reach the applications
- * @returns {ProcessSpec[]} []: the plane creates none
+ * @returns {ProcessSpec[]} []: the plane has no such proxy
  */
 function createNodeProxy(services, { isCalled }) {
   const { arm, topology, programs, folders, locate } = services
@@ -122,8 +122,9 @@ function createNodeProxy(services, { isCalled }) {
 }
 
 /**
- * Counts how often a request passes a service's sidecar: inbound to an application, outbound to a callee.
+ * Counts how often a request passes a service's sidecar: once inbound to an application, once outbound to a callee.
  * @param {Service} service
+ * @returns {number} 0 to 2
  */
 function countPassages({ application, calls }) {
   return (application ? 1 : 0) + (calls.length > 0 ? 1 : 0)
@@ -138,11 +139,13 @@ export function hasNodeProxy(planes, arm) {
   return findDeployedProfile(planes, arm)?.isOfNode === true
 }
 
+/** The service name of the process that burns CPU beside the services. */
 export const NEIGHBOUR = 'neighbour'
 
 /**
- * Creates the process that burns CPU beside the services; null: the conditions have none.
+ * Creates the process that burns CPU beside the services.
  * @param {ArmServices} services
+ * @returns {ProcessSpec | null} null: the conditions have no neighbour
  */
 function createNeighbour({ arm, folders, locate }) {
   const { neighbourCores } = arm.conditions
@@ -158,15 +161,16 @@ function createNeighbour({ arm, folders, locate }) {
   })
 }
 
+/** The CPU request of the load, as a multiple of the machine's CPUs. */
 const LOAD_TIMES = 16
 
 /**
- * Chooses the CPU request of a process, in cores; undefined, if the conditions have no request and no neighbour: the default. A
- * neighbour requests what it burns. Applications request all CPUs, and the load many times as much: it stands for clients
- * elsewhere, and a load that waits for a CPU starts requests late. A baseline without sidecars has the same weights beside a
- * neighbour as the arms with sidecars.
+ * Chooses the CPU request of a process. A neighbour requests what it burns. Applications request all CPUs, and the
+ * load many times as much: it stands for clients elsewhere, and a load that waits for a CPU starts requests late.
+ * Beside a neighbour, a baseline without sidecars has the same weights as the arms with sidecars.
  * @param {Pick<Arm, 'conditions'>} arm
  * @param {{ role: ProcessSpec['role'], cpus: number }} options cpus: of the machine
+ * @returns {number | undefined} cores; undefined: the default, as the conditions have no request and no neighbour
  */
 export function chooseCpuRequest({ conditions: { cpuRequestCores, neighbourCores } }, { role, cpus }) {
   if (cpuRequestCores === undefined && neighbourCores === undefined) return undefined
@@ -176,8 +180,9 @@ export function chooseCpuRequest({ conditions: { cpuRequestCores, neighbourCores
 }
 
 /**
- * Creates the end of a sidecar: SIGTERM, or its plane's graceful way if it has one.
- * @param {ProcessSpec} spec
+ * Creates the end of a sidecar: by its plane's graceful steps, if it has them and the conditions do not say
+ * `sigterm`; else by SIGTERM.
+ * @param {ProcessSpec} spec of the sidecar
  * @param {ArmServices & { service: Service, controlled: Controlled | null }} services
  * @returns {Ending}
  */
@@ -185,20 +190,22 @@ function createEnding(spec, { service, controlled, arm, topology, places, progra
   const { name, copyOf = name } = service
   const { endGracefully } = programs.planes[arm.plane]
   /** @type {ReturnType<NonNullable<typeof endGracefully>>} */
-  const { steps, ...way } =
+  const { steps, spec: endingSpec } =
     arm.conditions.ending !== 'sigterm' && endGracefully
       ? endGracefully(spec)
       : { spec, steps: [{ kind: 'signal', signal: 'SIGTERM' }] }
   const client = topology.services.find(({ calls }) => calls.includes(copyOf))?.name ?? null
   const endpoint = { address: places[name].reach, port: PORTS.inbound }
   const notice = (arm.conditions.ending === 'told' && controlled?.leave(endpoint.address)) || null
-  return { spec: { ...way.spec, ends: true }, notice, steps, server: { endpoint, host: copyOf, client } }
+  return { spec: { ...endingSpec, ends: true }, notice, steps, server: { endpoint, host: copyOf, client } }
 }
 
 /**
- * Counts the workers of a sidecar: by the experiment, else by the plane, else as many as its cap, its pod or the machine has CPUs.
+ * Counts the workers of a sidecar: as the experiment says, else as the plane says, else one for each CPU of its CPU
+ * limit, its pod or the machine.
  * @param {Pick<Arm, 'plane' | 'profile' | 'cpuLimitCores' | 'conditions'>} arm
  * @param {{ cpus: number, planes: Programs['planes'] }} options cpus: of the machine
+ * @returns {number} at least 1
  */
 export function countWorkers({ plane, profile, cpuLimitCores, conditions }, { cpus, planes }) {
   const workersOfPlane = planes[plane].countWorkers({ profile, cpus, cpuLimitCores })
@@ -206,10 +213,10 @@ export function countWorkers({ plane, profile, cpuLimitCores, conditions }, { cp
 }
 
 /**
- * Finds the endpoints at which others reach processes, without those that listen inside of a pod alone.
+ * Lists the endpoints of processes that others can reach, without those for use inside of a pod.
  * @param {ProcessSpec[]} specs
  * @param {Record<string, Place>} places
- * @returns {Endpoint[]}
+ * @returns {Endpoint[]} as others reach them
  */
 export function listReachableEndpoints(specs, places) {
   return specs.flatMap(({ service, listens }) =>
@@ -220,18 +227,20 @@ export function listReachableEndpoints(specs, places) {
 }
 
 /**
- * @param {Service} service
+ * Creates the application of a service.
+ * @param {Service} service that has an application
  * @param {ArmServices} services
+ * @returns {ProcessSpec}
  */
 function createApplicationSpec(service, { arm, places, programs, folders, locate }) {
   const { name, application } = service
   const { hasSidecars } = arm
-  const at = { places, hasSidecars, isRedirected: isRedirected(arm.conditions) }
+  const hops = { places, hasSidecars, isRedirected: isRedirected(arm.conditions) }
   const kind = /** @type {NonNullable<Service['application']>} */ (application)
   const isGrpc = arm.conditions.protocol === 'grpc'
   const { requests } = arm.load
-  // The last application echoes, or answers what the load asks for.
-  const last = kind === 'echo' && requests ? 'answer' : kind
+  // The last application echoes a POST, or gives the answers that the kinds of requests name.
+  const echoOrAnswer = kind === 'echo' && requests ? 'answer' : kind
   const pipeline = findPipeline(programs, arm)
   const hasTls = pipeline !== undefined && hasUpstreamTls(pipeline)
   const certificates = locate(locateCertificates(folders.certificates, arm.conditions.tls))
@@ -241,13 +250,13 @@ function createApplicationSpec(service, { arm, places, programs, folders, locate
     pipeline?.document.upstream?.ports?.map(port => ({ address: '127.0.0.1', port })) ?? []
   return createApplication({
     service: name,
-    kind: isGrpc ? `grpc-${last}` : hasTls ? 'tls-echo' : last,
+    kind: isGrpc ? `grpc-${echoOrAnswer}` : hasTls ? 'tls-echo' : echoOrAnswer,
     requests,
     listen,
     others,
-    // The application shows the certificate of its service, as the sidecar before it does.
+    // The application has the certificate of its service, as its sidecar has.
     ...(hasTls && { credentials: locateCredentials(name, certificates) }),
-    next: application === 'forward' ? findNextHop(service, at) : null,
+    next: application === 'forward' ? findNextHop(service, hops) : null,
     runtime: isServedByNode(arm) ? programs.tools.node : programs.appRuntime,
     scripts: locate(folders.echo),
     folder: locate(folders.process),
@@ -255,7 +264,8 @@ function createApplicationSpec(service, { arm, places, programs, folders, locate
 }
 
 /**
- * Says whether Node serves an arm's applications: Pipy writes no answer in chunks, and crashes if a call of gRPC is cancelled.
+ * Says whether Node serves an arm's applications: Pipy cannot write an answer in chunks, and crashes if a gRPC call
+ * is cancelled.
  * @param {Pick<Arm, 'load' | 'conditions'>} arm
  */
 export function isServedByNode({ load, conditions }) {
@@ -263,7 +273,7 @@ export function isServedByNode({ load, conditions }) {
 }
 
 /**
- * Makes the options of a service's sidecar.
+ * Creates the options of a service's sidecar.
  * @param {Service} service
  * @param {ArmServices} services
  * @returns {SidecarOptions}
@@ -307,18 +317,22 @@ export function createServiceSidecarOptions(
 }
 
 /**
- * Finds the pipeline of an arm; undefined: it has none.
+ * Finds the pipeline of an arm.
  * @param {ArmServices['programs']} programs
  * @param {Arm} arm
+ * @returns {NonNullable<Programs['pipelines']>[string] | undefined} undefined: its variant is no folder with a
+ *   pipeline.yaml
  */
 function findPipeline({ pipelines }, { variant }) {
   return pipelines?.[variant ?? '']
 }
 
 /**
- * Creates the sidecar that is changed under load: in its routes, or in its certificate.
- * @param {Service} service
+ * Creates a sidecar that is changed under load, in its routes or its certificate, with its control plane.
+ * @param {Service} service whose sidecar it is
  * @param {ArmServices} services
+ * @returns control, setUp: of the control plane (createControlPlane); member: the sidecar; leave: creates the change
+ *   after which the sidecar no longer calls an address
  */
 function createControlledSidecar(service, services) {
   const withControl = { ...services, ...chooseControl(services.programs, services.arm) }
@@ -332,7 +346,7 @@ function createControlledSidecar(service, services) {
   return {
     ...createControlPlane(withControl),
     member,
-    /** Makes the change by which the sidecar stops calling an address. @param {string} address */
+    /** Creates the change after which the sidecar no longer calls an address. @param {string} address */
     leave(address) {
       const clusters = options.model.clusters.map(cluster => {
         return { ...cluster, endpoints: cluster.endpoints.filter(e => e.address !== address) }
@@ -345,10 +359,11 @@ function createControlledSidecar(service, services) {
 /** @typedef {Record<string, Pick<DataPlane, 'deployed' | 'profiles'>>} Planes by name */
 
 /**
- * Finds the profile of an arm as a mesh deploys it. Without a profile it is the plane's first.
+ * Finds the profile of an arm that configures sidecars as a mesh deploys them. An arm without a profile has the
+ * plane's first.
  * @param {Planes} planes
  * @param {Pick<Arm, 'plane' | 'profile'>} arm
- * @returns {DeployedProfile | undefined} undefined: it is the kit's
+ * @returns {DeployedProfile | undefined} undefined: the profile is the kit's own
  */
 export function findDeployedProfile(planes, { plane, profile }) {
   const { deployed, profiles } = planes[plane]
@@ -356,9 +371,11 @@ export function findDeployedProfile(planes, { plane, profile }) {
 }
 
 /**
- * Lists the profiles of arms that are as a mesh deploys them, each once, for the manifest; []: none is.
+ * Lists the profiles of arms that configure sidecars as a mesh deploys them, for the manifest.
  * @param {Planes} planes
  * @param {Pick<Arm, 'plane' | 'profile'>[]} arms
+ * @returns {{ plane: string, from: DeployedProfile['from'], deviations: DeployedProfile['deviations'] }[]} each once;
+ *   []: no arm has one
  */
 export function listDeployedProfiles(planes, arms) {
   const names = [...new Set(arms.map(formatDeployedName))]
@@ -370,8 +387,9 @@ export function listDeployedProfiles(planes, arms) {
 }
 
 /**
- * Makes the name `plane:profile`, or `plane` alone for its first profile.
+ * Renders the name of an arm's profile: `plane:profile`, or `plane` alone for its first profile.
  * @param {Pick<Arm, 'plane' | 'profile'>} arm
+ * @returns {string}
  */
 export function formatDeployedName({ plane, profile }) {
   return profile === null ? plane : `${plane}:${profile}`

@@ -9,7 +9,7 @@ import { listKeyExchangeGroups, PORTS, renderSpiffeId, TLS } from '../model/side
  * @import { Arm, Cluster, Endpoint, MtlsMode, Place, Route, Protocol, Service, SidecarModel, Tls, Topology, TrafficPolicy } from '../model/types.ts'
  */
 
-// Configured services that nobody calls have addresses of a block for benchmarks (RFC 2544), at which nothing is.
+// Configured services that nobody calls have addresses of a block for benchmarks (RFC 2544), where nothing listens.
 const NOWHERE = '198.18'
 // The address to which REDIRECT sends connections that a namespace opens itself (iptables-extensions(8)).
 const REDIRECTED_TO = '127.0.0.1'
@@ -35,7 +35,7 @@ const schema = z.strictObject({
 /**
  * Parses a topology.
  * @param {string} text YAML
- * @param {string} file its name, for errors
+ * @param {string} file its name, for error messages
  * @returns {Topology}
  * @throws {UsageError} if it does not fit the schema, a called service is missing, or a forward application does not call one service
  */
@@ -56,9 +56,9 @@ export function parseTopology(text, file) {
 }
 
 /**
- * Copies the last application that calls nobody. Its callers spread requests over the copies.
- * @param {Topology} topology that has one
- * @param {number} copies the original included
+ * Copies the last application without callees. Its callers spread requests over the copies.
+ * @param {Topology} topology that has such an application
+ * @param {number} copies their number, including the original
  * @returns {Topology}
  */
 export function copyLastService(topology, copies) {
@@ -67,10 +67,10 @@ export function copyLastService(topology, copies) {
 }
 
 /**
- * Lists a service and its copies, `name-2` and on.
+ * Lists a service and its copies, which are named `name-2`, `name-3` and so on.
  * @param {Service} service
- * @param {number} copies the original included
- * @returns {Service[]}
+ * @param {number} copies their number, including the original
+ * @returns {Service[]} the original first
  */
 export function copyService(service, copies) {
   const more = Array.from({ length: copies - 1 }, (_, i) => `${service.name}-${i + 2}`)
@@ -78,18 +78,19 @@ export function copyService(service, copies) {
 }
 
 /**
- * Makes the topology of an arm: its link's, with the pairs and copies of its conditions.
+ * Creates the topology of an arm: that of its link, with the pairs and copies of its conditions.
  * @param {Pick<Arm, 'link' | 'conditions'>} arm
  * @param {Record<string, Topology>} topologies by link
+ * @returns {Topology}
  */
 export function createArmTopology({ link, conditions }, topologies) {
   return copyLastService(copyLink(topologies[link], conditions.pairs ?? 1), conditions.services)
 }
 
 /**
- * Copies all services of a link, each with an identity of its own: those of one copy call each other, and no other copy.
+ * Copies all services of a link. Each copy has an identity of its own, and its services call only each other.
  * @param {Topology} topology
- * @param {number} copies the original included
+ * @param {number} copies their number, including the original
  * @returns {Topology}
  */
 export function copyLink(topology, copies) {
@@ -106,10 +107,12 @@ export function copyLink(topology, copies) {
 }
 
 /**
- * Finds the addresses that the load goes to: the entry sidecar and its copies, or without sidecars the copies of the first application.
+ * Locates the endpoints to which the load goes: the entry sidecar and its copies, or, without sidecars, the copies of
+ * the first application.
  * @param {Pick<Topology, 'services' | 'entry'>} topology
- * @param {{ places: Record<string, Place>, hasSidecars: boolean, isRedirected?: boolean }} options
- * @returns {{ endpoints: Endpoint[], host: string }} host: for the Host header
+ * @param {{ places: Record<string, Place>, hasSidecars: boolean, isRedirected?: boolean }} options isRedirected:
+ *   connections to applications are redirected to their sidecars
+ * @returns {{ endpoints: Endpoint[], host: string }} host: the value of the Host header
  */
 export function findEntry({ services, entry }, { places, hasSidecars, isRedirected = false }) {
   const name = findEntryService({ services, entry }, hasSidecars)
@@ -124,9 +127,11 @@ export function findEntry({ services, entry }, { places, hasSidecars, isRedirect
 }
 
 /**
- * Finds the service that the load calls: the entry, or its first callee if there are no sidecars and the entry has no application.
+ * Chooses the service that the load calls: the entry, or its first callee if there are no sidecars and the entry has
+ * no application.
  * @param {Pick<Topology, 'services' | 'entry'>} topology
  * @param {boolean} hasSidecars
+ * @returns {string} the name of the service
  */
 export function findEntryService({ services, entry }, hasSidecars) {
   const first = services.find(s => s.name === entry.service)
@@ -134,19 +139,22 @@ export function findEntryService({ services, entry }, hasSidecars) {
 }
 
 /**
- * Finds the port that the load calls: that of the entry's listener, or of the application.
+ * Chooses the port that the load calls: that of the entry's listener, or, without sidecars, that of the application.
  * @param {Pick<Topology, 'entry'>} topology
  * @param {boolean} hasSidecars
+ * @returns {number}
  */
 export function findEntryPort({ entry }, hasSidecars) {
   return hasSidecars ? PORTS[entry.listener] : PORTS.application
 }
 
 /**
- * Finds the address that a forward application calls: its sidecar's, or without sidecars or with redirected connections,
- * the next application's.
+ * Locates the next hop of a forward application: its sidecar, or, without sidecars or with redirected connections,
+ * the next application.
  * @param {Service} service
- * @param {{ places: Record<string, Place>, hasSidecars: boolean, isRedirected?: boolean }} options
+ * @param {{ places: Record<string, Place>, hasSidecars: boolean, isRedirected?: boolean }} options places: by the
+ *   name of the service
+ * @returns {Endpoint & { host: string }} host: the name of the called service
  */
 export function findNextHop({ name, calls }, { places, hasSidecars, isRedirected = false }) {
   return hasSidecars && !isRedirected
@@ -155,21 +163,21 @@ export function findNextHop({ name, calls }, { places, hasSidecars, isRedirected
 }
 
 /**
- * Makes the sidecar model of one service.
+ * Creates the sidecar model of one service.
  * @param {Topology} topology
  * @param {object} options
  * @param {Service} options.service
  * @param {Record<string, Place>} options.places by the name of the service
  * @param {TrafficPolicy} options.trafficPolicy
- * @param {number} options.workers
+ * @param {number} options.workers their number
  * @param {string} options.certificates the folder that lib/certificates.js writes
  * @param {Tls} [options.tls] ecdsa-p256 by default
  * @param {Protocol} [options.protocol] http/1.1 by default
  * @param {number} [options.configuredServices] the number of services that it knows and nobody calls; 0 by default
  * @param {string | null} [options.client] the name under which the load itself speaks mTLS; null: it does not
- * @param {string} [options.features]
+ * @param {string} [options.features] names, separated by commas
  * @param {boolean} [options.isRedirected] connections to applications are redirected to their sidecars
- * @param {string[]} [options.paths] each has a route of its own, the longest first
+ * @param {string[]} [options.paths] prefixes that have a route of their own, the longest first
  * @param {boolean} [options.streamsAnswers] the applications write their answers in chunks
  * @returns {SidecarModel}
  */
@@ -266,7 +274,8 @@ export function createModel({ services, entry }, { service, places, trafficPolic
 }
 
 /**
- * Chooses the mode of a service's inbound listener; an entry takes plaintext, too: the load may have no certificate.
+ * Chooses the mTLS mode of a service's inbound listener. An entry also accepts plaintext, as the load may have no
+ * certificate.
  * @param {Pick<Topology, 'entry'>} topology
  * @param {{ service: Service, tls: Tls }} options
  * @returns {MtlsMode}
@@ -277,7 +286,7 @@ function chooseMtlsMode({ entry }, { service, tls }) {
 }
 
 /**
- * Says whether the load calls a service, in the first copy of the link or another.
+ * Says whether the load calls a service, in the first copy of the link or in another.
  * @param {Pick<Topology, 'entry'>} topology
  * @param {Service} service
  */
@@ -286,9 +295,10 @@ function isEntryOf({ entry }, { name, pairOf = name }) {
 }
 
 /**
- * Lists the modes of the inbound listeners of a topology, each once.
+ * Lists the mTLS modes of the inbound listeners of a topology.
  * @param {Topology} topology
  * @param {Tls} tls
+ * @returns {MtlsMode[]} each once; []: no service has an application
  */
 export function listModes(topology, tls) {
   const listening = topology.services.filter(({ application }) => application !== null)
@@ -296,10 +306,10 @@ export function listModes(topology, tls) {
 }
 
 /**
- * Makes the paths of a service's certificate files and of its authority's certificate.
+ * Locates the certificate files of a service, and the certificate of its authority.
  * @param {string} certificates the folder that lib/certificates.js writes
- * @param {string} name
- * @returns {SidecarModel['trust']}
+ * @param {string} name of the service
+ * @returns {SidecarModel['trust']} paths
  */
 export function locateCertificateFiles(certificates, name) {
   return {
@@ -311,9 +321,11 @@ export function locateCertificateFiles(certificates, name) {
 }
 
 /**
- * @param {string | null} host
- * @param {string} cluster
+ * Creates a route that sends all its requests to one cluster.
+ * @param {string | null} host null: any
+ * @param {string} cluster its name
  * @param {string} [pathPrefix]
+ * @returns {Route}
  */
 function createRoute(host, cluster, pathPrefix = '/') {
   return { host, pathPrefix, headers: {}, split: [{ cluster, weight: 1 }] }

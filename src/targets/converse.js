@@ -8,7 +8,7 @@ import { AgentError, BenchError } from '../lib/errors.js'
  *   rejects with the agent's error (AgentError: a fault of the kit), or when the session is lost; after an abort it resolves
  *   with what the agent has, or rejects after STOP_SECONDS
  * @property {() => boolean} isOpen
- * @property {() => void} close
+ * @property {() => void} close ends the agent
  */
 
 const STOP_SECONDS = 5
@@ -17,39 +17,39 @@ const STOP_SECONDS = 5
  * @typedef {object} AgentStreams
  * @property {import('node:stream').Writable} stdin
  * @property {import('node:stream').Readable} stdout
- * @property {Promise<string>} closed resolves when the agent has ended, with its last words
+ * @property {Promise<string>} closed resolves when the agent has ended, with the last lines on its stderr
  * @property {() => void} end is called by `close`
  * @property {string} what the place of the agent, for errors
  */
 
 /**
- * Starts a session over the streams of an agent. A line that is no message ends it, as the end of the agent does.
+ * Starts a session over the streams of an agent. A line that is no message ends it, as does the end of the agent.
  * @param {AgentStreams} options
  * @returns {Session}
  */
-export function converse({ stdin, stdout, closed, end, what }) {
+export function startSession({ stdin, stdout, closed, end, what }) {
   /** @type {Map<number, { resolve: (value: any) => void, reject: (error: Error) => void }>} */
   const pending = new Map()
-  let next = 0
+  let nextId = 0
   let isOpen = true
-  let rest = ''
+  let incompleteLine = ''
   stdout.setEncoding('utf8').on('data', chunk => {
-    const lines = (rest + chunk).split('\n')
-    rest = /** @type {string} */ (lines.pop())
+    const lines = (incompleteLine + chunk).split('\n')
+    incompleteLine = /** @type {string} */ (lines.pop())
     for (const line of lines) {
       const message = decode(line)
       if (message === null) return lose('it sent what is no message')
       const { id, result, error, isFault } = message
-      const waiting = pending.get(id)
+      const call = pending.get(id)
       pending.delete(id)
-      if (error !== undefined) waiting?.reject(isFault ? new AgentError(error) : new BenchError(error))
-      else waiting?.resolve(result)
+      if (error !== undefined) call?.reject(isFault ? new AgentError(error) : new BenchError(error))
+      else call?.resolve(result)
     }
   })
-  const lose = (/** @type {string} */ said) => {
+  const lose = (/** @type {string} */ cause) => {
     isOpen = false
     for (const { reject } of pending.values()) {
-      reject(new BenchError(`the connection to the agent in ${what} was lost${said ? `: ${said}` : ''}`))
+      reject(new BenchError(`the connection to the agent in ${what} was lost${cause ? `: ${cause}` : ''}`))
     }
     pending.clear()
   }
@@ -57,7 +57,7 @@ export function converse({ stdin, stdout, closed, end, what }) {
   return {
     call(procedure, args, { signal } = {}) {
       if (!isOpen) return Promise.reject(new BenchError(`the agent in ${what} is no longer there`))
-      const id = next++
+      const id = nextId++
       const answer = new Promise((resolve, reject) => pending.set(id, { resolve, reject }))
       stdin.write(`${encode({ id, procedure, args })}\n`)
       const cancel = () => {

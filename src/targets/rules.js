@@ -3,11 +3,12 @@ import { SIDECAR_USER } from '../model/sidecar-contract.js'
 /** @import { ProcessSpec } from '../model/types.ts' */
 
 /**
- * Renders the rules of a service's network namespace as OSM, FSM and Istio set them: incoming connections go to the sidecar's
- * inbound port, those that the application opens to its outbound port. A port of null lets them pass; they are tracked alike.
+ * Renders the rules of a service's network namespace, as OSM, FSM and Istio set them: incoming connections go to the
+ * sidecar's inbound port, and those that the application opens to its outbound port. A port of null lets connections
+ * pass; the kernel tracks them as well.
  * @param {NonNullable<ProcessSpec['redirects']>} redirects
- * @param {number[]} ports of the sidecar, to which connections are not redirected
- * @returns {string} for iptables-restore
+ * @param {number[]} ports of the sidecar, from which connections are not redirected
+ * @returns {string} input of iptables-restore
  */
 export function renderRules({ inbound, outbound, translations = [] }, ports) {
   const renderJump = (/** @type {number | null} */ port) => (port === null ? 'RETURN' : `REDIRECT --to-ports ${port}`)
@@ -31,8 +32,9 @@ export function renderRules({ inbound, outbound, translations = [] }, ports) {
 }
 
 /**
- * Renders the rules of a service's processes; null: none of them has redirects.
+ * Renders the rules of a service's processes.
  * @param {ProcessSpec[]} specs
+ * @returns {string | null} input of iptables-restore; null: no process has redirects
  */
 export function renderServiceRules(specs) {
   const redirects = specs.find(spec => spec.redirects)?.redirects

@@ -6,7 +6,7 @@ import { readRun } from '../records/records.js'
 import { createAnswer } from '../report/answer/answer.js'
 import { COLUMNS_MOST, renderAnswerText } from '../report/answer/text.js'
 import { renderDetailsText } from '../report/details.js'
-import { findSeconds } from '../report/document.js'
+import { computeRunSeconds } from '../report/document.js'
 import { renderUnfinishedRun } from '../report/missing.js'
 import { answerClaims } from './read-claims.js'
 
@@ -32,8 +32,9 @@ export const RESULTS = 'results'
  */
 
 /**
- * Renders the answer of a run, or its details.
+ * Renders the answer of a run, or all of its details.
  * @param {Printed} printed
+ * @returns {string} lines for a terminal
  * @throws {import('../lib/errors.js').BenchError} if the records cannot be read
  */
 export function renderRunText({
@@ -47,25 +48,36 @@ export function renderRunText({
   ...options
 }) {
   const { hasPage = existsSync(path.join(folder, PAGE)) } = options
-  const where = path.relative('', folder) || folder
+  const shownFolder = path.relative('', folder) || folder
   const unfinished = renderUnfinishedRun({ ...run, summary })
-  const answer = createAnswer(summary, { seconds: findSeconds(run), unfinished, place })
-  const more = [...hints, ...renderMoreLines({ folder: where, hasPage, isReport })]
-  if (!details) return renderAnswerText(answer, { more })
+  const answer = createAnswer(summary, { seconds: computeRunSeconds(run), unfinished, place })
+  const moreLines = [...hints, ...renderMoreLines({ folder: shownFolder, hasPage, isReport })]
+  if (!details) return renderAnswerText(answer, { more: moreLines })
   const claims = answerClaims(summary)
-  return renderDetailsText(summary, { folder: where, hasPage, warnings: unfinished, claims, answer, more })
+  return renderDetailsText(summary, {
+    folder: shownFolder,
+    hasPage,
+    warnings: unfinished,
+    claims,
+    answer,
+    more: moreLines,
+  })
 }
 
 /**
- * Renders where the report and more numbers are, on one line if it fits, which may take a shorter hint.
- * @param {{ folder: string, hasPage: boolean, isReport: boolean }} options
+ * Renders where the report and more numbers are: on one line, if it fits with the long or the short hint.
+ * @param {{ folder: string, hasPage: boolean, isReport: boolean }} options folder: as printed; isReport: the short
+ *   hint may be "the same with --details"
+ * @returns {string[]} one or two lines
  */
 function renderMoreLines({ folder, hasPage, isReport }) {
   const page = hasPage ? `${folder}/report.html` : renderCommand('report', `${folder} --format html`)
   // Without a folder, `report --details` prints the last run.
-  const last = path.dirname(folder) === RESULTS ? '--details' : `${folder} --details`
-  const ways = [renderCommand('report', last), ...(isReport ? ['the same with --details'] : [])]
-  const [whole, ...shorter] = ways.map(way => [`Report: ${page}`, `More numbers: ${way}`])
-  const fitting = [whole, ...shorter].map(parts => parts.join('    ')).find(line => line.length <= COLUMNS_MOST)
-  return fitting === undefined ? whole : [fitting]
+  const args = path.dirname(folder) === RESULTS ? '--details' : `${folder} --details`
+  const hints = [renderCommand('report', args), ...(isReport ? ['the same with --details'] : [])]
+  const [longLines, ...shortLines] = hints.map(hint => [`Report: ${page}`, `More numbers: ${hint}`])
+  const fittingLine = [longLines, ...shortLines]
+    .map(lines => lines.join('    '))
+    .find(line => line.length <= COLUMNS_MOST)
+  return fittingLine === undefined ? longLines : [fittingLine]
 }

@@ -34,8 +34,9 @@ export function addBench(verb, context) {
 }
 
 /**
- * Loads the code of --resume only if it is needed.
- * @param {string} folder of a run that was cut short
+ * Opens an interrupted run. The code of --resume is loaded only if it is needed.
+ * @param {string} folder of the run
+ * @throws {import('../lib/errors.js').BenchError} if the run cannot be resumed
  */
 async function openResumedRun(folder) {
   const { openInterruptedRun } = await import('../run/resume.js')
@@ -43,10 +44,11 @@ async function openResumedRun(folder) {
 }
 
 /**
- * Runs `bench` with the words of a command line.
- * @param {string[]} words
+ * Runs `bench` with the arguments of a command line.
+ * @param {string[]} words arguments after the verb
  * @param {Context} context
- * @param {{ relaxes?: { gate: string, why: string }[] }} [options] relaxes: gates to set aside, beside the experiment's own
+ * @param {{ relaxes?: { gate: string, why: string }[] }} [options] relaxes: gates that are relaxed, beside those of
+ *   the experiment
  */
 export async function runBenchCommand(words, context, { relaxes = [] } = {}) {
   const command = defineBench(new Command('bench')).parse(words, { from: 'user' })
@@ -59,6 +61,7 @@ export async function runBenchCommand(words, context, { relaxes = [] } = {}) {
  * Runs an experiment, prints its answer, and sets the exit status.
  * @param {Pick<import('../prepare/run-experiment.js').ExperimentRun, 'experiment' | 'interrupted'> & { options: BenchOptions }} request
  * @param {Context} context
+ * @returns {Promise<void>}
  */
 function runBench(request, context) {
   const { print, say } = context
@@ -83,9 +86,9 @@ function runBench(request, context) {
   )
 }
 
-/** Adds the argument and the options of `bench`. @param {Command} command */
+/** Adds the argument and the options of `bench`. @param {Command} command @returns {Command} the same command */
 function defineBench(command) {
-  const shared = /** @type {const} */ ([
+  const sharedOptions = /** @type {const} */ ([
     'precision',
     'loadHost',
     'address',
@@ -95,7 +98,7 @@ function defineBench(command) {
     'out',
     'recheck',
   ])
-  withOptions(withExperiment(command), ...shared)
+  withOptions(withExperiment(command), ...sharedOptions)
     .option('--resume <results>', 'go on with a run that was cut short: measure what it lacks')
     .option('--json', 'print summary.json instead of the answer')
     .option('--details', 'print every quantity, check and definition instead of the answer')
@@ -111,12 +114,12 @@ function defineBench(command) {
 }
 
 /**
- * Parses the command line of an interrupted run again; options of the resuming command replace its own.
+ * Parses the command line of an interrupted run. Options of the resuming command replace those of the run.
  * @param {import('../run/resume.js').Interrupted} interrupted
- * @param {Command} command that resumes it
- * @returns {{ name: string, options: BenchOptions }}
- * @throws {UsageError} if that has an argument, or an option that changes numbers, or
- *   the run is of another verb
+ * @param {Command} command that resumes the run
+ * @returns {{ name: string, options: BenchOptions }} name: of the experiment; options: with the seed of the run
+ * @throws {UsageError} if the resuming command has an argument or an option that changes numbers, or the run is of
+ *   another verb
  */
 function readResumedOptions({ folder, manifest }, command) {
   const typed = Object.keys(command.opts()).filter(name => command.getOptionValueSource(name) === 'cli')
@@ -127,11 +130,11 @@ function readResumedOptions({ folder, manifest }, command) {
   const [verb, ...words] = manifest.command
   if (verb !== 'bench')
     throw new UsageError(`--resume ${folder}: a run of ${verb} cannot be resumed, only one of bench`)
-  const again = new Command(verb).copyInheritedSettings(/** @type {Command} */ (command.parent))
-  const first = defineBench(again).parse(words, { from: 'user' })
+  const runCommand = new Command(verb).copyInheritedSettings(/** @type {Command} */ (command.parent))
+  const parsedCommand = defineBench(runCommand).parse(words, { from: 'user' })
   const overriding = Object.fromEntries(typed.map(name => [name, command.opts()[name]]))
   return {
-    name: first.processedArgs[0],
-    options: { ...first.opts(), seed: manifest.run.seed, ...overriding, out: undefined },
+    name: parsedCommand.processedArgs[0],
+    options: { ...parsedCommand.opts(), seed: manifest.run.seed, ...overriding, out: undefined },
   }
 }

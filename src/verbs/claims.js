@@ -17,7 +17,7 @@ export function addClaims(verb, { print, say, end }) {
     .addOption(new Option('--details', 'print each claim, theirs and ours').conflicts('json'))
     .action((/** @type {string[]} */ results, /** @type {{ json?: boolean, details?: boolean }} */ options) =>
       withRuns(results, (folders, restoreNames) => {
-        const read = (/** @type {string} */ folder) => {
+        const summariseFolder = (/** @type {string} */ folder) => {
           const computed = findComputedKind(folder)
           if (computed) return computed.summarise(computed.read(folder))
           const run = readRun(folder)
@@ -26,7 +26,7 @@ export function addClaims(verb, { print, say, end }) {
         }
         const summaries = folders.flatMap(folder => {
           try {
-            return [read(folder)]
+            return [summariseFolder(folder)]
           } catch (error) {
             if (!(error instanceof BenchError) || folders.length === 1) throw error
             say(restoreNames(`left out: ${error.message}`))

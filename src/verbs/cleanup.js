@@ -36,8 +36,8 @@ export function addCleanup(verb, { print }) {
       const run = named === null ? null : findRunId(named)
       const retained = hasRetained ? [] : readLedgers().flatMap(ledger => (ledger.isRetained ? [ledger.runId] : []))
       const api = isOnCluster ? await connect({ context }) : null
-      const isNamespaceGone = async (/** @type {string} */ held) => {
-        const [name, server] = held.split(' of ')
+      const isNamespaceGone = async (/** @type {string} */ namespaceOfServer) => {
+        const [name, server] = namespaceOfServer.split(' of ')
         return api ? server === api.server && (await api.readNamespace(name)) === null : clusterGone
       }
       // A run on a cluster leaves keys on this machine, too.
@@ -46,10 +46,10 @@ export function addCleanup(verb, { print }) {
         async () => cleanUpLocal({ way: await findCapWay(), run, hasRetained, isNamespaceGone }),
         async () => ({ removed: run === null ? [...(await removeStaleDownloads()), ...removeStaleFolders()] : [] }),
       ])
-      const said = [...removed.map(what => `removed ${what}`), ...left.map(what => `left    ${what}`)]
-      if (said.length > 0) print(said.join('\n'))
+      const lines = [...removed.map(item => `removed ${item}`), ...left.map(item => `left    ${item}`)]
+      if (lines.length > 0) print(lines.join('\n'))
       if (failed.length > 0) throw new BenchError(`not removed: ${failed.join('; ')}`)
-      if (said.length > 0) return
+      if (lines.length > 0) return
       if (run !== null)
         throw new BenchError(`no run ${run} left anything here: ${renderCommand('cleanup')} says which runs did`)
       print('nothing was left behind')
@@ -57,8 +57,9 @@ export function addCleanup(verb, { print }) {
 }
 
 /**
- * Finds the id of a run; of a resumed one, that of its last part.
+ * Finds the id of a run; that of a resumed run is the id of its last part.
  * @param {string} run its id or its results folder
+ * @returns {string}
  * @throws {BenchError} if the folder cannot be read
  */
 function findRunId(run) {
@@ -68,21 +69,22 @@ function findRunId(run) {
 }
 
 /**
- * Runs every step, also after one failed, and joins what they removed, left, and failed to remove.
+ * Runs every step, even after one failed, and joins their results.
  * @param {(() => Promise<Partial<Cleaned>>)[]} steps
+ * @returns {Promise<Cleaned>} removed, left: lines; failed: error messages
  */
 async function attemptSteps(steps) {
   /** @type {Partial<Cleaned>[]} */
-  const done = []
+  const results = []
   /** @type {string[]} */
   const errors = []
   for (const step of steps) {
     try {
-      done.push(await step())
+      results.push(await step())
     } catch (error) {
       errors.push(/** @type {Error} */ (error).message)
     }
   }
-  const collectAll = (/** @type {keyof Cleaned} */ name) => done.flatMap(cleaned => cleaned[name] ?? [])
+  const collectAll = (/** @type {keyof Cleaned} */ name) => results.flatMap(cleaned => cleaned[name] ?? [])
   return { removed: collectAll('removed'), left: collectAll('left'), failed: [...errors, ...collectAll('failed')] }
 }

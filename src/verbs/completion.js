@@ -11,7 +11,7 @@ import { quoteWord } from '../lib/quote-word.js'
 
 const PROGRAM = 'sidecar-bench'
 
-/** Renders the completion script of each shell. @type {Record<string, (verbs: Verb[]) => string>} */
+/** Renderers of the completion script, by shell. @type {Record<string, (verbs: Verb[]) => string>} */
 const SHELLS = {
   bash(verbs) {
     const cases = verbs.map(({ name, options }) => `    ${name}) words='${options.map(([word]) => word).join(' ')}' ;;`)

@@ -5,7 +5,7 @@ import { readKit } from '../lib/kit.js'
 import { renderCommand } from '../lib/render-command.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
 import { COMPUTED_OPTIONS } from '../prepare/options.js'
-import { stampNow } from '../prepare/site.js'
+import { renderTimestamp } from '../prepare/site.js'
 import { assertWritableFolder, PAGE, writeAtomically } from '../records/files.js'
 import { readSummary } from '../records/records.js'
 import { renderAnswerText } from '../report/answer/text.js'
@@ -29,25 +29,25 @@ const FIRST_SEED = 1
  * @throws {UsageError} for an option that such a run does not have
  */
 export async function benchComputedRun({ experiment, command }, context) {
-  const { kind: name, name: named, question, claims, ...form } = experiment
+  const { kind: name, name: experimentName, question, claims, ...form } = experiment
   const kind = COMPUTED[name]
-  const others = command.options.filter(option => {
+  const foreignOptions = command.options.filter(option => {
     const attribute = option.attributeName()
     return command.getOptionValueSource(attribute) === 'cli' && !COMPUTED_OPTIONS.includes(attribute)
   })
-  if (others.length > 0)
+  if (foreignOptions.length > 0)
     throw new UsageError(
-      `${others.map(({ long }) => long).join(', ')}: ${named} measures nothing, and takes ${COMPUTED_OPTIONS.map(option => `--${option}`).join(', ')} alone`,
+      `${foreignOptions.map(({ long }) => long).join(', ')}: ${experimentName} measures nothing, and takes ${COMPUTED_OPTIONS.map(option => `--${option}`).join(', ')} alone`,
     )
   const { seed = FIRST_SEED, out, json, details } = command.opts()
   if (out) assertWritableFolder(out)
   const startedAt = new Date().toISOString()
-  const folder = path.resolve(out ?? path.join('results', `${stampNow()}-${named}`))
+  const folder = path.resolve(out ?? path.join('results', `${renderTimestamp()}-${experimentName}`))
   /** @type {Run['manifest']} */
   const manifest = {
     schemaVersion: SCHEMA_VERSION,
     kind: name,
-    run: { id: path.basename(folder), startedAt, experiment: named, seed },
+    run: { id: path.basename(folder), startedAt, experiment: experimentName, seed },
     question,
     command: process.argv.slice(2),
     kit: await readKit(),
@@ -87,10 +87,11 @@ const FORMATS = {
 }
 
 /**
- * Renders a run, or writes its files.
+ * Renders a run in a format, or writes it as files.
  * @param {ComputedKind} kind
- * @param {{ folder: string, format: string, out: string }} options
- * @throws {UsageError} for another format
+ * @param {{ folder: string, format: string, out: string }} options folder: of the run; out: the folder for files
+ * @returns {Promise<string>} the text to print, or the paths of the written files
+ * @throws {UsageError} for a format that such a run does not have
  */
 export async function reportComputedRun(kind, { folder, format, out }) {
   if (Object.hasOwn(FORMATS, format)) return FORMATS[format](kind, kind.read(folder), format === 'text' ? folder : out)
@@ -102,29 +103,30 @@ export async function reportComputedRun(kind, { folder, format, out }) {
 }
 
 /**
- * Computes every record again from its seed, and the summary from the records, and lists what differs.
+ * Computes every record again from its seed, and the summary from the records, and lists the differences.
  * @param {ComputedKind} kind
- * @param {string} folder
- * @returns {{ agrees: boolean, lines: string[] }} lines: those to print
+ * @param {string} folder of the run
+ * @returns {{ agrees: boolean, lines: string[] }} lines: to print
  */
 export function verifyComputedRun(kind, folder) {
   const { manifest, trials } = kind.read(folder)
-  const again = kind.compute({ form: manifest.form, seed: manifest.run.seed })
+  const recomputed = kind.compute({ form: manifest.form, seed: manifest.run.seed })
   const isSame = (/** @type {unknown} */ a, /** @type {unknown} */ b) => JSON.stringify(a) === JSON.stringify(b)
-  const differences = again.filter((trial, i) => !isSame(trial, trials[i])).map(kind.renderTrialName)
+  const differences = recomputed.filter((trial, i) => !isSame(trial, trials[i])).map(kind.renderTrialName)
   if (!isSame(readSummary(folder), kind.summarise({ manifest, trials }))) differences.push('summary.json')
   const agrees = differences.length === 0
   const verdict = agrees
     ? 'all of them agree: the records with their seeds, summary.json with the records'
     : `${differences.length} do not agree`
-  const done = `${again.length} records were computed again from their seeds`
-  return { agrees, lines: [done, ...differences.map(what => `differs: ${what}`), verdict] }
+  const done = `${recomputed.length} records were computed again from their seeds`
+  return { agrees, lines: [done, ...differences.map(name => `differs: ${name}`), verdict] }
 }
 
 /**
- * Opens the documents of a run; the code of charts takes long to load.
+ * Opens the documents of a run. The code of charts takes long to load.
  * @param {ComputedKind} kind
  * @param {Run} run
+ * @returns functions that render or write them (openDocument)
  */
 async function openDocuments(kind, run) {
   const { openDocument } = await import('./write-report.js')

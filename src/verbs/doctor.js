@@ -3,15 +3,15 @@ import { pipyTool } from '../dataplanes/pipy/index.js'
 import { loadPlanes } from '../dataplanes/registry.js'
 import { EXIT } from '../lib/errors.js'
 import { loadGenerator, loadGenerators } from '../loads/registry.js'
-import { examineMachine } from '../prepare/local-doctor.js'
+import { checkMachine } from '../prepare/local-doctor.js'
 import { withOptions } from '../prepare/options.js'
 import { assertImages, loadToolSpecs } from '../prepare/programs.js'
 import { readExperiment } from '../prepare/read-experiment.js'
 import { SITE_OPTIONS } from '../request/constraints/site.js'
 import { assertCombination } from '../request/constraints.js'
 import { connect } from '../targets/kubernetes/api.js'
-import { examineCluster } from '../targets/kubernetes/doctor.js'
-import { examineLoadHost } from '../targets/load-host/doctor.js'
+import { checkCluster } from '../targets/kubernetes/doctor.js'
+import { checkLoadHost } from '../targets/load-host/doctor.js'
 import { findTool } from '../tools/find.js'
 
 /** Adds `doctor`, which lists what a run needs, and what is missing. @type {import('./program.js').AddVerb} */
@@ -48,14 +48,14 @@ export async function addDoctor(verb, { print, say, end, signal }) {
       const generator = loadHost ? [] : [(await loadGenerator()).tool]
       const findings =
         target === 'kubernetes'
-          ? await examineCluster({
+          ? await checkCluster({
               api: await connect({ context }),
               node,
               loadNode,
               images: image,
               specs: [...(await loadToolSpecs()), ...(controlTool ? [controlTool] : [])],
             })
-          : await examineMachine({
+          : await checkMachine({
               specs: [pipyTool, ...needed, ...generator],
               others: [...ofPlanes, ...ofProfiles, ...ofControls],
               findTool: findHere,
@@ -69,7 +69,7 @@ export async function addDoctor(verb, { print, say, end, signal }) {
         say,
         signal,
       }
-      if (loadHost) findings.push(...(await examineLoadHost(elsewhere)))
+      if (loadHost) findings.push(...(await checkLoadHost(elsewhere)))
       signal.throwIfAborted()
       const isReady = findings.every(({ level }) => level !== 'missing')
       const lines = findings.flatMap(({ level, text, more = [] }) => [

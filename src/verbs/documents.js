@@ -8,6 +8,7 @@ import { PAGE } from '../records/files.js'
 /**
  * Opens the documents of a run. The code of charts takes long to load.
  * @param {Parameters<typeof import('./write-report.js').openReport>[0]} run
+ * @returns the functions of `openReport`
  */
 export async function openDocuments(run) {
   const { openReport } = await import('./write-report.js')
@@ -16,9 +17,9 @@ export async function openDocuments(run) {
 
 /**
  * Writes the documents of a run. It does not throw.
- * @param {string} folder
+ * @param {string} folder of the run
  * @param {Pick<Context, 'say'>} context
- * @returns false, after it said why, if one could not be written
+ * @returns {Promise<boolean>} false: one could not be written, and a line on stderr says why
  */
 export async function writeDocuments(folder, { say }) {
   try {
@@ -35,7 +36,7 @@ export async function writeDocuments(folder, { say }) {
 }
 
 /**
- * Announces where the results are, and the page if there is one.
+ * Prints where the results are, and the page if there is one.
  * @param {string} folder of a run
  * @param {Pick<Context, 'say'>} context
  */

@@ -6,7 +6,7 @@ const ENDED = [EXIT.hangup, EXIT.interrupted, EXIT.quit, EXIT.userSignal, EXIT.t
 const ALL = [done, failed, usage, noResult, planeMissing, thresholdCrossed, ...ENDED]
 
 /**
- * Help of each verb beside its options: what it does, its exit statuses, and examples, each as the words after the verb.
+ * Help of each verb beside its options: what it does, its exit statuses, and examples. The words of an example follow the verb.
  * @type {Record<string, { does: string, statuses: (keyof typeof EXIT_MEANINGS)[], examples: [words: string, does: string][] }>}
  */
 export const HELP = {
@@ -100,10 +100,10 @@ export const HELP = {
 }
 
 /**
- * Makes the help of a verb.
- * @param {string} does
+ * Creates the help of a verb from its parts.
+ * @param {string} does what the verb does, in one line
  * @param {(keyof typeof EXIT_MEANINGS)[]} statuses
- * @param {[string, string][]} examples
+ * @param {[string, string][]} examples the words after the verb, and what they do
  */
 function createVerbHelp(does, statuses, ...examples) {
   return { does, statuses, examples }

@@ -4,7 +4,7 @@ import { adsTool } from '../dataplanes/envoy/ads-control.js'
 import { BenchError, UsageError } from '../lib/errors.js'
 import { createImageOption } from '../prepare/options.js'
 import { assertImages, loadControlToolSpecs, loadToolSpecs } from '../prepare/programs.js'
-import { listImages, listImports } from '../targets/kubernetes/images.js'
+import { renderImages, renderImports } from '../targets/kubernetes/images.js'
 import { ARCHITECTURES } from '../tools/build.js'
 import { findTool } from '../tools/find.js'
 import { formatImageName, writeImage } from '../tools/image.js'
@@ -22,13 +22,14 @@ export function addImages(verb, { print, say, signal }) {
         throw new UsageError(`--ads ${file}: images are of Linux: run it on a Linux machine of the node's architecture`)
       await assertImages(images)
       const specs = [...(await loadToolSpecs()), ...(await loadControlToolSpecs())]
-      print((file === undefined ? listImages({ specs, images }) : await writeAds(file)).join('\n'))
+      print((file === undefined ? renderImages({ specs, images }) : await writeAds(file)).join('\n'))
     })
 
   /**
    * Builds the ADS server, writes its image, and renders how to load it.
-   * @param {string} file
-   * @throws {BenchError} if it cannot be built, or the program that is found is not of this kit
+   * @param {string} file the path of the archive
+   * @returns {Promise<string[]>} lines to print
+   * @throws {BenchError} if it cannot be built, or the program that was found was not built by this kit
    */
   async function writeAds(file) {
     const { name } = adsTool
@@ -42,7 +43,7 @@ export function addImages(verb, { print, say, signal }) {
     await writeImage({ name, program: tool.path, file })
     return [
       `${file} has the image ${formatImageName(name)}, for nodes of ${ARCHITECTURES[arch] ?? arch}.`,
-      ...listImports(file),
+      ...renderImports(file),
     ]
   }
 }

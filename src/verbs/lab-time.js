@@ -15,7 +15,7 @@ import { runBenchCommand } from './bench.js'
  * @typedef {object} Timed
  * @property {Side} side the new one
  * @property {string} [against]
- * @property {string[]} link of which the first is measured
+ * @property {string[]} link only the first one is measured
  * @property {number} [payload] bytes
  * @property {RequestOptions} [requestAxes]
  * @property {string} [features]
@@ -24,20 +24,21 @@ import { runBenchCommand } from './bench.js'
  */
 
 /**
- * Counts both sides, then measures them with `bench`.
- * @param {Timed & { count: (into: string) => Promise<unknown> }} timed count: writes the old scripts, if they are of git, to `into`
+ * Counts the instructions of both sides, then measures their CPU time with `bench`.
+ * @param {Timed & { count: (into: string) => Promise<unknown> }} timed count: counts both sides, and writes the old
+ *   scripts to the folder `into` if they come from git
  * @param {Context} context
  */
-export async function timeSides({ side, against: named, pipy, count, parity, ...load }, context) {
+export async function timeSides({ side, against: requestedSide, pipy, count, parity, ...load }, context) {
   await withTemporaryFolder('sidecar-bench-lab', async folder => {
-    const against = chooseOldSide(named ?? null, side.scripts)
+    const against = chooseOldSide(requestedSide ?? null, side.scripts)
     const into = path.join(folder, against.replace(/[^\w.-]+/g, '-'))
     await count(into)
     // A verdict compares the first plane with the second: the new side comes first.
-    const old = side.pipeline !== null && named === undefined ? [] : [locateOldSide({ against, into })]
+    const old = side.pipeline !== null && requestedSide === undefined ? [] : [locateOldSide({ against, into })]
     const sides = pipy.length > 0 ? pipy : [side.scripts, ...old]
     const planes = sides.map(scripts => (isKit(scripts) ? 'pipy' : `pipy=${scripts}`))
-    const words = listWords({ planes, ...load })
+    const words = listBenchArguments({ planes, ...load })
     // Scripts that were counted without the equal-work check are measured without it, too.
     const relaxes = parity ? [] : PARITY_NAMES.map(gate => ({ gate, why: '--no-parity' }))
     await runBenchCommand(words, context, { relaxes })
@@ -45,10 +46,12 @@ export async function timeSides({ side, against: named, pipy, count, parity, ...
 }
 
 /**
- * Lists the words of the command line of `bench`.
- * @param {Pick<Timed, 'link' | 'payload' | 'requestAxes' | 'features'> & { planes: string[] }} timed
+ * Lists the arguments of `bench` that measure both sides.
+ * @param {Pick<Timed, 'link' | 'payload' | 'requestAxes' | 'features'> & { planes: string[] }} timed planes: the
+ *   choices of --planes, the new side first
+ * @returns {string[]}
  */
-export function listWords({ planes, link, payload, requestAxes, features }) {
+export function listBenchArguments({ planes, link, payload, requestAxes, features }) {
   const words = ['cost', '--planes', planes.join(), '--link', link[0]]
   if (payload !== undefined) words.push('--payload', `${payload}B`)
   if (requestAxes !== undefined) words.push(...renderRequestOptions(requestAxes))

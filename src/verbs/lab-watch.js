@@ -19,8 +19,8 @@ const LOOK_MS = 100
 const OF_EDITOR = /^[.#]|~$/
 
 /**
- * Counts the new side after every save, and reports the errors of the saved scripts. A save ends a count that runs, whose numbers
- * would be of two versions. Ends only by throwing.
+ * Counts the new side now and after every save, and prints the errors of saved scripts. A save aborts a running
+ * count, whose numbers would be of two versions. It returns only by throwing.
  * @param {Watching} watching
  * @throws the signal's reason; an error of the old side
  */
@@ -56,7 +56,7 @@ function createOldCount({ lab, signal, say }) {
   }
 }
 
-/** The old side failed: no save of the new scripts can mend it. */
+/** An error of the old side, which no save of the new scripts can fix. */
 class OldSideError extends Error {
   /** @param {Error} cause */
   constructor(cause) {
@@ -119,24 +119,28 @@ async function countSave(countOld, { lab, hasParity, folder, printCounts, signal
 }
 
 /**
- * Waits until two looks in a row find the same scripts, and these are not the counted ones: a save may write several files.
- * @param {string} folder
- * @param {{ counted: string | null, signal: AbortSignal }} options counted: hash of the scripts
+ * Waits until two looks in a row find the same scripts, which are not the counted ones: an editor may write several
+ * files in one save.
+ * @param {string} folder of the scripts
+ * @param {{ counted: string | null, signal: AbortSignal }} options counted: hash of the counted scripts; null: they
+ *   could not be read
+ * @throws the signal's reason
  */
 async function awaitSave(folder, { counted, signal }) {
-  let before = counted
+  let previousHash = counted
   for (;;) {
     await sleep(LOOK_MS, signal)
-    const saved = hashSavedScripts(folder)
-    if (saved !== null && saved !== counted && saved === before) return
-    before = saved
+    const savedHash = hashSavedScripts(folder)
+    if (savedHash !== null && savedHash !== counted && savedHash === previousHash) return
+    previousHash = savedHash
   }
 }
 
 /**
- * Counts the new side and prints the count, then runs the equal-work check. At the same time, the check would take CPU from the
- * sidecars, and the count would make requests of the check time out.
+ * Counts the new side and prints the count, then runs the equal-work check. They do not run at the same time: the
+ * check would take CPU from the sidecars, and the count would make requests of the check time out.
  * @param {Counting & { countOld: CountOld, printCounts: Watching['printCounts'] }} counting
+ * @throws {BenchError} if a side does not serve, or the equal-work check fails
  */
 async function countChecked({ lab, hasParity, countOld, printCounts, signal, say }) {
   await lab.assertServes('new', signal, say)

@@ -122,10 +122,10 @@ export function addLab(verb, context) {
     )
     .action(async (folder, flags) => {
       const side = findSide(folder)
-      const usual = { link: LINKS, requests: 2000, ...(flags.watch && ON_SAVE), ...(flags.profile && UNDER_LOAD) }
+      const defaults = { link: LINKS, requests: 2000, ...(flags.watch && ON_SAVE), ...(flags.profile && UNDER_LOAD) }
       /** @type {LabOptions} */
       const options = {
-        ...usual,
+        ...defaults,
         ...(side.pipeline !== null && OF_PIPELINE),
         ...(flags.watch && { requests: ON_SAVE.requests }),
         ...flags,
@@ -152,8 +152,9 @@ export function addLab(verb, context) {
 
 /**
  * Renders the request that each counted call sends.
- * @param {import('../model/requests.js').RequestOptions} axes
- * @param {number} [payload] bytes
+ * @param {import('../model/requests.js').RequestOptions} axes options of the request
+ * @param {number} [payload] bytes; by default that of the axis
+ * @returns {string}
  */
 function renderCountedRequest(axes, payload = AXES.payloadBytes.values[0]) {
   return renderRequest({ requests: [createRequestKind(axes, payload)] })
@@ -163,6 +164,7 @@ function renderCountedRequest(axes, payload = AXES.payloadBytes.values[0]) {
  * Counts or samples both sides, prints the comparison, and sets the exit status by its thresholds.
  * @param {Comparing} comparing
  * @param {Context} context
+ * @throws {BenchError} if a side does not serve, or both do not do equal work
  */
 async function compareSides({ site, side, options, thresholds, into }, context) {
   const { print, say, end, signal } = context
@@ -194,7 +196,7 @@ async function compareSides({ site, side, options, thresholds, into }, context) 
   const printCounts = async (/** @type {Sides} */ counts, /** @type {string[]} */ notes = []) => {
     const labelled = {
       labels,
-      // With --watch, saves are compared with the scripts as they were first, so no side is alone.
+      // With --watch, saves are compared with the first version of the scripts, so no side is alone.
       ...(lab.isAlone && !watch && { isAlone: true }),
       notes: [...counted, ...notes],
       rows: compareCounts(counts),
@@ -206,14 +208,14 @@ async function compareSides({ site, side, options, thresholds, into }, context) 
       writeDocument(out, 'lab.json', labelled)
       writeAtomically(out, 'lab.html', renderLabPage({ ...labelled, counts, style: readReportFile('page/style.css') }))
     }
-    const before = saves.at(-1)
+    const lastSave = saves.at(-1)
     print(
       json
         ? JSON.stringify(labelled, null, 2)
         : details
           ? renderLabDetails(labelled)
-          : before
-            ? renderChangedRows(labelled.rows, before.rows)
+          : lastSave
+            ? renderChangedRows(labelled.rows, lastSave.rows)
             : renderLabAnswer(labelled, [...conditions, ...counted]),
     )
     if (out) say(`to look at: ${path.join(out, 'lab.html')}`)
@@ -268,8 +270,8 @@ async function compareSides({ site, side, options, thresholds, into }, context) 
 }
 
 /**
- * Compares what both sides answered.
- * @param {Record<string, string[]>} answers by side, one per link
+ * Asserts that both sides give the same answers.
+ * @param {Record<string, string[]>} answers of each side (`old`, `new`), one for each link
  * @param {{ old: string, new: string }} labels
  * @throws {BenchError} if they differ
  */
@@ -322,14 +324,15 @@ function addLabNew(lab, context) {
 
 /**
  * Finds out how a folder of Pipy scripts is run, and writes its pipeline.yaml.
- * @param {string} named
+ * @param {string} named the folder, as the user wrote it
  * @param {Context} context
- * @throws {UsageError} if it has one, or no main.js; {BenchError} if it cannot be drafted
+ * @throws {UsageError} if the folder has one, or no main.js; {BenchError} if it cannot be drafted
  */
 async function writeDraft(named, context) {
   const scripts = path.resolve(named)
-  const there = findPipelineFile(scripts)
-  if (there !== null) throw new UsageError(`lab new --from ${named}: ${path.relative('', there)} is there already`)
+  const existingFile = findPipelineFile(scripts)
+  if (existingFile !== null)
+    throw new UsageError(`lab new --from ${named}: ${path.relative('', existingFile)} is there already`)
   if (!existsSync(path.join(scripts, 'main.js'))) throw new UsageError(`lab new --from ${named}: it has no main.js`)
   await withSite({ target: 'local', cpu: 'none' }, context, async site => {
     const pipy = await site.findTool(pipyTool)

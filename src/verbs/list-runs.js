@@ -16,9 +16,9 @@ import { createAnswer } from '../report/answer/answer.js'
  */
 
 /**
- * Lists the runs of a folder, or of folders of runs in it, the latest first; a run that cannot be read is the last.
+ * Lists the runs of a folder and of its subfolders, the latest first. A run that cannot be read comes last.
  * @param {string} root
- * @returns {ListedRun[]}
+ * @returns {ListedRun[]} []: there are none
  * @throws {BenchError} if there is no such folder
  */
 export function listRuns(root) {
@@ -37,7 +37,7 @@ export function listRuns(root) {
 }
 
 /**
- * Finds the folders of runs in a folder. Links are not followed, and nothing is looked for inside of a run.
+ * Finds the folders of runs in a folder. Links are not followed, and the folder of a run is not searched.
  * @param {string} folder
  * @param {number} [depth] levels to search; 2 by default
  * @returns {string[]} []: there are none
@@ -50,15 +50,16 @@ export function findRuns(folder, depth = 2) {
     throw new BenchError(`${folder} is a file: name a run, or the folder of all runs`)
   const inside = listFolderEntries(folder).filter(entry => entry.isDirectory())
   return inside.flatMap(({ name }) => {
-    const at = path.join(folder, name)
-    if (existsSync(path.join(at, 'manifest.json')) || existsSync(path.join(at, 'raw'))) return [at]
-    return depth > 1 ? findRuns(at, depth - 1) : []
+    const subfolder = path.join(folder, name)
+    if (existsSync(path.join(subfolder, 'manifest.json')) || existsSync(path.join(subfolder, 'raw'))) return [subfolder]
+    return depth > 1 ? findRuns(subfolder, depth - 1) : []
   })
 }
 
 /**
  * Lists the entries of a folder.
  * @param {string} folder
+ * @returns {import('node:fs').Dirent[]}
  * @throws {BenchError} if it cannot be read
  */
 function listFolderEntries(folder) {
@@ -71,8 +72,9 @@ function listFolderEntries(folder) {
 }
 
 /**
- * Reads a run's identity and its answer as one line. Without a summary the line says how many trials are recorded.
+ * Reads a run's identity and its answer, as one line. Without a summary the line says how many trials are recorded.
  * @param {string} folder of a run
+ * @returns {{ run: { startedAt: string, experiment: string }, says: string }} says: the answer
  * @throws {BenchError} if a document cannot be read, or is damaged
  */
 function readAnswer(folder) {

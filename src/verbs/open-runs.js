@@ -6,14 +6,17 @@ import { runAtExit } from '../lib/run-at-exit.js'
 import { makeTemporaryFolder } from '../lib/temporary-folder.js'
 import { unpackBundle } from '../records/bundle.js'
 
+/** The endings of a bundle's file name. */
 export const BUNDLE_ENDING = /\.(tar\.gz|tgz)$/
 
 /**
- * Calls `use` with the folders of runs, and returns its result. A bundle is unpacked into a temporary folder, removed afterwards.
+ * Calls `use` with the folders of runs. A bundle is unpacked into a temporary folder, which is removed afterwards.
  * @template T
  * @param {string[]} results folders or bundles
- * @param {(folders: string[], restoreNames: (text: string) => string) => T | Promise<T>} use restoreNames: puts the bundle's name for its folder in a text
- * @throws {BenchError} if a bundle cannot be unpacked
+ * @param {(folders: string[], restoreNames: (text: string) => string) => T | Promise<T>} use restoreNames: replaces
+ *   the temporary folder in a text by the bundle's name
+ * @returns {Promise<T>} the result of `use`
+ * @throws {BenchError} if a bundle cannot be unpacked; an error of `use`, with the names restored
  */
 export async function withRuns(results, use) {
   /** @type {Map<string, string>} */
@@ -47,8 +50,8 @@ export async function withRuns(results, use) {
 }
 
 /**
- * Says whether a run is a file, and not a folder; false: it does not exist.
- * @param {string} name
+ * Says whether a run is a file, and no folder. False: it is a folder, or does not exist.
+ * @param {string} name its path
  */
 export function isBundle(name) {
   return existsSync(name) && statSync(name).isFile()

@@ -11,7 +11,7 @@ import { CONFIGURATIONS, findUntriedReason, listLacks, tryPlane, writeParityCert
 import { joinAlikeLines, splitByLacks } from '../parity/verdict/rows.js'
 import { parsePlanes } from '../prepare/options.js'
 import { findPlane } from '../prepare/programs.js'
-import { stampNow, withSite } from '../prepare/site.js'
+import { renderTimestamp, withSite } from '../prepare/site.js'
 import { assertKnownPlanes } from '../prepare/supported.js'
 import { findDeployedProfile } from '../services/specs.js'
 
@@ -46,9 +46,11 @@ export function addParity(verb, context) {
 }
 
 /**
- * Tries a plane with each configuration and prints what falls short; any shortfall that it does not declare is exit status 1.
+ * Tries a plane with each configuration and prints its shortfalls. A shortfall that the plane does not declare sets
+ * exit status 1.
  * @param {{ site: Site, planes: Planes, choice: PlaneChoice, names: string[] }} options names: of configurations
  * @param {Context} context
+ * @throws {BenchError} if the plane has no program, or the machine cannot run it
  */
 async function tryConfigurations({ site, planes, choice, names }, { print, say, end, signal }) {
   const { plane: name, profile } = choice
@@ -57,7 +59,7 @@ async function tryConfigurations({ site, planes, choice, names }, { print, say, 
   const { tool, scripts } = await findPlane({ planes, choice, folders, findTool: site.findTool })
   const certificates = path.join(site.ledger.folder, 'keys', 'certificates')
   await writeParityCertificates(certificates, plane)
-  const folder = path.resolve('results', `${stampNow()}-parity-${name}`)
+  const folder = path.resolve('results', `${renderTimestamp()}-parity-${name}`)
   const deployed = findDeployedProfile(planes, { plane: name, profile })
   if (deployed?.isRedirected) await site.assertInterception()
   print(`${name} ${tool.version}: ${tool.path}`)
@@ -98,10 +100,10 @@ async function tryConfigurations({ site, planes, choice, names }, { print, say, 
 }
 
 /**
- * Renders a line for each difference of a plane from the contract.
- * @param {Row[]} rows of its check
- * @param {Lack[]} lacks that it declares
- * @returns {{ isKnown: boolean, text: string }[]} isKnown: the plane declares it
+ * Renders a line for each difference between a plane and the contract.
+ * @param {Row[]} rows of the plane's check
+ * @param {Lack[]} lacks that the plane declares
+ * @returns {{ isKnown: boolean, text: string }[]} isKnown: the plane declares the difference; []: there is none
  */
 export function renderDifferences(rows, lacks) {
   return rows.flatMap(row => {

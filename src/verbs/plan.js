@@ -26,9 +26,10 @@ export function addPlan(verb, { print }) {
 }
 
 /**
- * Renders the plan of an experiment on this machine, and its time. It looks for no program.
+ * Renders the plan of an experiment on this machine, and its duration. It looks for no programs.
  * @param {Experiment} experiment
  * @param {RunOptions} options
+ * @returns {Promise<string>}
  * @throws {UsageError} for a request that cannot be measured
  */
 export async function renderPlanned(experiment, options) {

@@ -41,7 +41,8 @@ const VERBS = {
 /**
  * Creates the command line.
  * @param {Context} context
- * @param {string[]} [words] of the command line: a verb that is not among them has no options, and its modules are not loaded
+ * @param {string[]} [words] of the command line: the modules of a verb that is not among them are not loaded, and it
+ *   has no options
  * @returns {Promise<Command>} it throws if a command line is wrong, and never ends the process
  */
 export async function createProgram(context, words = Object.keys(VERBS)) {
@@ -59,10 +60,10 @@ export async function createProgram(context, words = Object.keys(VERBS)) {
     for (const [i, word] of args.entries()) {
       const [, joined] = /^(--[^=]+)=\s*$/.exec(word) ?? []
       if (word.trim() !== '' && joined === undefined) continue
-      const before = args[i - 1] ?? ''
-      const what = joined ?? (/^--?[a-z]/.test(before) ? before : `an argument of ${args[0]}`)
+      const previousWord = args[i - 1] ?? ''
+      const emptyArgument = joined ?? (/^--?[a-z]/.test(previousWord) ? previousWord : `an argument of ${args[0]}`)
       // An empty word is usually an unset variable of a shell; no verb has a use for one.
-      throw new UsageError(`${what} is empty: give a value, or leave it out`)
+      throw new UsageError(`${emptyArgument} is empty: give a value, or leave it out`)
     }
   })
   for (const [name, load] of Object.entries(VERBS)) {
@@ -75,8 +76,9 @@ export async function createProgram(context, words = Object.keys(VERBS)) {
 }
 
 /**
- * Finds the exit status of an error.
+ * Chooses the exit status for an error.
  * @param {unknown} error that a verb or its command line threw
+ * @returns {number}
  */
 export function findExitStatus(error) {
   if (error instanceof BenchError) return error.exitStatus
@@ -87,7 +89,7 @@ export function findExitStatus(error) {
 /**
  * Renders an error, with its stack if DEBUG is set.
  * @param {unknown} error
- * @returns {string | null} null: commander has printed it
+ * @returns {string | null} null: commander has printed it already
  */
 export function renderErrorMessage(error) {
   if (error instanceof CommanderError) return null

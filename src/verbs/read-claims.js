@@ -9,15 +9,16 @@ import { listExperiments } from '../prepare/read-experiment.js'
 /** @import { ClaimsFile } from '../analysis/claims/claims.js' */
 /** @import { BalanceSummary, Summary } from '../model/types.ts' */
 
-/** Reads the published claims of the kit, bench/claims. @throws {UsageError} as `readClaims` */
+/** Reads the published claims of the kit, bench/claims. @returns {ClaimsFile[]} @throws {UsageError} as `readClaims` */
 export function findClaims() {
   return readClaims(path.join(ROOT, 'bench/claims'), { experiments: listExperiments() })
 }
 
 /**
- * Answers the claims that the experiment of a run can test; []: there are none.
+ * Evaluates the claims that the experiment of a run can test.
  * @param {Summary | BalanceSummary} summary
- * @param {ClaimsFile[]} [files] by default the kit's
+ * @param {ClaimsFile[]} [files] with claims; by default those of the kit
+ * @returns results of the claims; []: none is about this experiment
  */
 export function answerClaims(summary, files = findClaims()) {
   const results = evaluateClaims({ files, summaries: [summary] })
@@ -25,11 +26,11 @@ export function answerClaims(summary, files = findClaims()) {
 }
 
 /**
- * Reads all claims of a folder, file by file, sorted by name.
+ * Reads all files of claims in a folder.
  * @param {string} folder
  * @param {{ experiments: string[] }} known the names of all experiments
- * @returns {ClaimsFile[]}
- * @throws {UsageError} for a file that is no valid file of claims, and for two claims of one name
+ * @returns {ClaimsFile[]} sorted by file name
+ * @throws {UsageError} for a file that is no valid file of claims, or two claims of one id
  */
 export function readClaims(folder, known) {
   const names = readdirSync(folder).filter(name => name.endsWith('.yaml'))

@@ -6,17 +6,21 @@ import { ROOT } from '../lib/paths.js'
 // Modules of the page, each after those that it imports.
 const MODULES = ['../lib/units.js', 'charts/style.js', 'charts/over-time.js', 'page/page.js']
 
-/** Reads what the pages of reports hold: their style, their scripts in order, and ECharts. */
+/**
+ * Reads the assets of a report's page.
+ * @returns {{ style: string, scripts: string[], library: string }} style: CSS; scripts: each after those that it
+ *   imports; library: ECharts
+ */
 export function readAssets() {
   return { style: readReportFile('page/style.css'), scripts: MODULES.map(readReportFile), library: readLibrary() }
 }
 
-/** Reads ECharts for browsers, as one script. */
+/** Reads ECharts for browsers. @returns {string} one script */
 export function readLibrary() {
   return readFileSync(createRequire(import.meta.url).resolve('echarts/dist/echarts.min.js'), 'utf8')
 }
 
-/** Reads a file under src/report/ as text. @param {string} name */
+/** Reads a file under src/report/ as text. @param {string} name its path there @returns {string} */
 export function readReportFile(name) {
   return readFileSync(path.join(ROOT, 'src/report', name), 'utf8')
 }

@@ -27,9 +27,11 @@ export const HISTORY_FORMATS = {
 }
 
 /**
- * Reads the comparable runs of a folder over time. Runs that cannot be read are left out, with the reason in `history.left`.
- * @param {string} folder of runs, or a run: then those beside it are compared with it
- * @returns the history, the `root` folder of the runs, and `warnings` about lines of records that are left out
+ * Reads the comparable runs of a folder over time. Runs that cannot be read are left out, with the reason in
+ * `history.left`.
+ * @param {string} folder of runs, or one run, which is compared with the runs beside it
+ * @returns {{ history: History, root: string, warnings: string[] }} root: the folder of the runs; warnings: about
+ *   damaged lines of records
  * @throws {BenchError} if there is no such folder, or the named run cannot be read
  */
 export function readHistory(folder) {

@@ -105,10 +105,11 @@ export function addReport(verb, { print, say, end }) {
 }
 
 /**
- * Renders a run.
- * @param {{ folder: string, format: string, out: string, details?: boolean }} options
- * @param {(line: string) => void} say takes warnings
- * @returns its text, and whether no trial is recorded
+ * Renders a run in a format, or writes it as files.
+ * @param {{ folder: string, format: string, out: string, details?: boolean }} options folder: of the run; out: the
+ *   folder for files
+ * @param {(line: string) => void} say gets the warnings about damaged records
+ * @returns {Promise<{ text: string, isEmpty: boolean }>} text: to print; isEmpty: no trial is recorded
  * @throws {BenchError} if the folder holds no run, or `out` cannot be written
  */
 async function renderRun({ folder, format, out, details }, say) {
@@ -127,8 +128,9 @@ async function renderRun({ folder, format, out, details }, say) {
 }
 
 /**
+ * Asserts that the value of --out is a folder, or does not exist yet.
  * @param {string | undefined} out
- * @throws {UsageError} if it is no folder
+ * @throws {UsageError} if it is a file
  */
 function assertFolder(out) {
   if (out !== undefined && existsSync(out) && !statSync(out).isDirectory())
@@ -136,9 +138,10 @@ function assertFolder(out) {
 }
 
 /**
- * Renders or writes the history of runs, by default into their folder.
- * @param {{ folder: string, format: string, out?: string }} options
- * @param {(line: string) => void} say takes warnings
+ * Renders the history of runs, or writes it as files, by default into their folder.
+ * @param {{ folder: string, format: string, out?: string }} options folder: of runs, or one run
+ * @param {(line: string) => void} say gets the warnings about damaged records
+ * @returns {Promise<string>} the text to print, or the paths of the files
  */
 async function renderHistory({ folder, format, out }, say) {
   const { HISTORY_FORMATS, readHistory } = await import('./report-history.js')
@@ -150,11 +153,13 @@ async function renderHistory({ folder, format, out }, say) {
 }
 
 /**
- * Calls `write`.
+ * Calls `write`, and adds to an error how to print instead.
  * @template T
- * @param {{ out: string, printed?: string }} reported printed: the formats that are printed
+ * @param {{ out: string, printed?: string }} reported out: the folder for files; printed: the formats that are
+ *   printed
  * @param {(out: string) => T} write
- * @throws {BenchError} if it throws, with how to print instead
+ * @returns {T} the result of `write`
+ * @throws {BenchError} if `write` throws
  */
 function writeOutput({ out, printed = 'text, md, csv, json or junit' }, write) {
   try {
@@ -166,8 +171,9 @@ function writeOutput({ out, printed = 'text, md, csv, json or junit' }, write) {
 }
 
 /**
- * Finds the folder of the last run.
- * @param {string} option that needs one
+ * Finds the folder of the latest run.
+ * @param {string} option for the error message
+ * @returns {string}
  * @throws {UsageError} if there is no run
  */
 function findLastRun(option) {
@@ -176,7 +182,11 @@ function findLastRun(option) {
   throw new UsageError(`report ${option}: there are no runs in ${RESULTS}/: name a folder`)
 }
 
-/** Renders all runs of a folder, the latest first. @param {string} root */
+/**
+ * Renders all runs of a folder, the latest first.
+ * @param {string} root
+ * @returns {string}
+ */
 function renderList(root) {
   const runs = listRuns(root).map(({ folder, startedAt, experiment, says }) => {
     return `${renderMinute(startedAt).padEnd(16)}  ${experiment.padEnd(14)}  ${folder}\n    ${says}`
@@ -186,7 +196,12 @@ function renderList(root) {
     : runs.join('\n')
 }
 
-/** @param {string} name */
+/**
+ * Parses the value of --format.
+ * @param {string} name as the user wrote it
+ * @returns {string}
+ * @throws {InvalidArgumentError} for an unknown format
+ */
 function parseFormat(name) {
   const names = [...Object.keys(FORMATS), ...OF_HISTORY]
   if (names.includes(name)) return name

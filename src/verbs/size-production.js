@@ -34,7 +34,7 @@ import { withRuns } from './open-runs.js'
  */
 
 /**
- * Reads the usage of sidecars, and prints their sizes.
+ * Reads the usage of running sidecars, and prints the requests and limits that fit it.
  * @param {ProductionOptions} options
  * @param {Context} context
  * @throws {import('../lib/errors.js').BenchError} if nothing can be read
@@ -80,10 +80,12 @@ export async function sizeProduction(options, { print, signal }) {
 }
 
 /**
- * Finds the ratios of a run between another plane and each container's.
- * @param {{ sizes: WorkloadSize[], plane: string, folder: string }} options
- * @returns {Promise<{ ratios: ProductionSize['ratios'], lacks: string[] }>} lacks: why a container has none
- * @throws {UsageError} if no container has one
+ * Reads from a run the ratios of another plane to that of each container.
+ * @param {{ sizes: WorkloadSize[], plane: string, folder: string }} options folder: of the run, or a bundle; plane:
+ *   that would replace the running one
+ * @returns {Promise<{ ratios: ProductionSize['ratios'], lacks: string[] }>} ratios: by container; lacks: messages,
+ *   one for each container without a ratio
+ * @throws {UsageError} if no container has a ratio
  */
 async function readRatios({ sizes, plane, folder }) {
   return withRuns([folder], ([opened]) => {

@@ -125,9 +125,9 @@ export function addSize(verb, context) {
 }
 
 /**
- * Sets the rate to the peak of the traffic file, if no option sets a load and the file has one.
+ * Sets the rate to the peak of the traffic file, if it has one and no option sets a load.
  * @param {SizeOptions} options
- * @returns {SizeOptions}
+ * @returns {SizeOptions} the rate is rounded up, and at least 1
  */
 function withPeakRate(options) {
   const { rate, file, sidecars, traffic } = options
@@ -137,8 +137,9 @@ function withPeakRate(options) {
 }
 
 /**
- * Adds the options of `size`, which also has those of `size --from-prometheus`.
+ * Adds the options of `size`, including those of `size --from-prometheus`.
  * @param {import('commander').Command} verb
+ * @returns {import('commander').Command} the same verb
  */
 function defineSize(verb) {
   const file = new Option('-f, --file <yaml>', 'instead of --rate: several services with their rates (below)')
@@ -200,9 +201,10 @@ function defineSize(verb) {
 }
 
 /**
- * Checks the planes of --sidecars. Planes that the kit does not have are let pass: they are refused elsewhere.
+ * Asserts that the planes of --sidecars have a control plane that runs as a process. Unknown planes pass: they are
+ * refused elsewhere.
  * @param {PlaneChoice[]} choices
- * @throws {UsageError} for a plane without a control plane that runs as a process here
+ * @throws {UsageError} for a plane without one
  */
 async function assertControlPlanes(choices) {
   const planes = await loadPlanes(choices.map(({ plane }) => plane))
@@ -215,9 +217,10 @@ async function assertControlPlanes(choices) {
 }
 
 /**
- * Creates the experiment of the options: for --sidecars, for a file of services, or for one load.
+ * Creates the experiment that the options ask for: with --sidecars, for a file of services, or for one load.
  * @param {SizeOptions} options
- * @throws {UsageError} for a file of services that is wrong, or values that no experiment can have
+ * @returns {import('../request/experiment.js').Experiment}
+ * @throws {UsageError} for a file of services that does not fit the schema, or values that no experiment can have
  */
 function createRequestedExperiment({ file, rate, p99: p99Ms, sidecars, extrapolate = false, ...options }) {
   if (sidecars !== undefined) return createControlExperiment(sidecars)

@@ -11,7 +11,7 @@ import { createMixCounter } from '../traffic/mix.js'
 
 /** @import { Mix } from '../traffic/mix.js' */
 
-// An error names so many unread lines.
+// The most unread lines that a message names.
 const NAMED_MOST = 3
 
 /** Adds `traffic`, which makes a file for `--traffic` of an access log. @type {import('./program.js').AddVerb} */
@@ -39,13 +39,13 @@ export function addTraffic(verb, { print, say, end }) {
 }
 
 /**
- * Lines or entries that could not be read: how many, and the numbers of the first, from 1 on.
+ * Lines or entries that could not be read: their count, and the numbers of the first ones, from 1 on.
  * @typedef {{ count: number, lines: number[], of: string }} Unread
  */
 
 /**
  * Adds the requests of an access log to a mix. Empty lines are skipped.
- * @param {string} file
+ * @param {string} file its path
  * @param {ReturnType<typeof createMixCounter>} mix
  * @returns {Promise<Unread>}
  * @throws {UsageError} if it cannot be read
@@ -70,7 +70,7 @@ async function readLog(file, mix) {
 
 /**
  * Adds the requests of a HAR to a mix.
- * @param {string} file
+ * @param {string} file its path
  * @param {ReturnType<typeof createMixCounter>} mix
  * @returns {Unread}
  * @throws {UsageError} if it cannot be read, or is no HAR
@@ -90,8 +90,10 @@ function readHar(file, mix) {
 }
 
 /**
+ * Adds a request to a mix, or counts its line as unread.
  * @param {ReturnType<typeof createMixCounter>} mix
- * @param {{ unread: Unread, number: number, request: ReturnType<typeof parseLogLine> }} line
+ * @param {{ unread: Unread, number: number, request: ReturnType<typeof parseLogLine> }} line number: from 1 on;
+ *   request: null, undefined: it could not be parsed
  */
 function addRequest(mix, { unread, number, request }) {
   if (request) return mix.add(request)
@@ -99,17 +101,22 @@ function addRequest(mix, { unread, number, request }) {
   if (unread.lines.length < NAMED_MOST) unread.lines.push(number)
 }
 
-/** @param {Unread} unread */
-function renderUnreadCount({ count: many, lines, of }) {
-  if (many === 0) return []
+/**
+ * Renders how many lines could not be read.
+ * @param {Unread} unread
+ * @returns {string[]} one line; []: all were read
+ */
+function renderUnreadCount({ count, lines, of }) {
+  if (count === 0) return []
   return [
-    `could not read ${many} ${of === 'line' ? 'lines' : 'entries'}, the first at ${of} ${lines.join(', ')}: they are left out`,
+    `could not read ${count} ${of === 'line' ? 'lines' : 'entries'}, the first at ${of} ${lines.join(', ')}: they are left out`,
   ]
 }
 
 /**
- * Renders what is in a mix, what was left out, and what the log does not have.
- * @param {Mix} options
+ * Renders what a mix consists of, what was left out, and which fields the log lacks.
+ * @param {Mix} options the mix
+ * @returns {string[]} lines
  */
 function renderMix({
   traffic: { requestsPerSecond, kinds },
@@ -120,7 +127,7 @@ function renderMix({
 }) {
   return [
     ...unsupportedMethods.map(
-      ([method, many]) => `left out ${renderNounCount(many, 'request')} of the method ${method}`,
+      ([method, count]) => `left out ${renderNounCount(count, 'request')} of the method ${method}`,
     ),
     ...(requests === 0
       ? []
@@ -130,14 +137,15 @@ function renderMix({
             ? `rate by minute: ${requestsPerSecond.peak}/s at the peak, ${requestsPerSecond.mean}/s on average`
             : 'the log has no times: no rate is known',
         ]),
-    ...missingFields.map(what => `the log does not tell ${what}`),
+    ...missingFields.map(field => `the log does not tell ${field}`),
   ]
 }
 
 /**
- * Renders the YAML for `--traffic`.
- * @param {Mix} options
+ * Renders a mix as the YAML file for `--traffic`.
+ * @param {Mix} options the mix
  * @param {string} file the log's name
+ * @returns {string}
  */
 function renderFile({ traffic, count: requests }, file) {
   const head = [

@@ -19,9 +19,9 @@ export function addVerify(verb, { print, end }) {
 }
 
 /**
- * Computes every number of a run of any kind again.
- * @param {string} folder
- * @returns {Promise<{ lines: string[], agrees: boolean }>} lines: those to print
+ * Computes every number of a run of any kind again, and compares it with the recorded one.
+ * @param {string} folder of the run
+ * @returns {Promise<{ lines: string[], agrees: boolean }>} lines: to print; agrees: all numbers are the same
  * @throws {BenchError} if the folder holds no run
  */
 export async function verifyFolder(folder) {

@@ -16,8 +16,8 @@ const CHARTS = ['style.js', 'rounds.js', 'over-time.js']
  * Opens the views of a run.
  * @param {{ live?: LiveAddress, metrics?: LiveAddress }} addresses to serve at; undefined: not served
  * @param {{ stream: NodeJS.WriteStream, say: (line: string) => void }} context stream: of progress
- * @returns functions: `watch` gives an event to all; `follow` does the same, and is undefined if there are only lines; `say` writes a
- *   line beside the terminal view; `close` ends all
+ * @returns watch: gives an event to all views; follow: the same, undefined: there are only lines; say: writes a line
+ *   beside the terminal view; close: closes all views
  * @throws {import('../lib/errors.js').BenchError} if an address cannot be served
  */
 export async function openWatchers({ live, metrics }, { stream, say }) {
@@ -70,9 +70,9 @@ export async function openWatchers({ live, metrics }, { stream, say }) {
       sayBeside(`a live view has failed, and the run goes on: ${/** @type {Error} */ (error).message}`)
     }
   }
-  const tell = (/** @type {RunEvent} */ event) => {
+  const publishToAll = (/** @type {RunEvent} */ event) => {
     guard(() => state.apply(event), watchers)
     for (const watcher of watchers) guard(() => watcher.publish(event), [watcher])
   }
-  return { watch: tell, follow: opened.length > 1 ? tell : undefined, say: sayBeside, close }
+  return { watch: publishToAll, follow: opened.length > 1 ? publishToAll : undefined, say: sayBeside, close }
 }

@@ -17,10 +17,13 @@ const SHOWN_MOST = 3
 const NO_FAULT = /^(\d+ of|not computed|another version)/
 
 /**
- * Writes a run as one file, after `verify` has accepted its content; returns lines that say what it holds.
+ * Writes a run as one file, after `verify` has accepted its content.
  * @param {string} folder of the run
- * @param {{ file?: string, keepsNames?: boolean }} options file: by default named after the run
- * @throws {UsageError | BenchError} if the file's name is no bundle's, the folder holds no run, or `verify` does not accept it
+ * @param {{ file?: string, keepsNames?: boolean }} options file: named after the run by default; keepsNames: hosts,
+ *   users and folders stay named
+ * @returns {Promise<string[]>} lines that say what the file contains
+ * @throws {UsageError | BenchError} if the file's name is not that of a bundle, the folder holds no run, or `verify`
+ *   does not accept it
  */
 export async function bundleRun(
   folder,
@@ -36,11 +39,11 @@ export async function bundleRun(
     // A user may have no entry in passwd(5). `root` names nobody.
     names: [os.hostname(), callSafely(() => os.userInfo().username, '')].filter(name => name !== 'root'),
   })
-  const carried = keepsNames
+  const bundledFiles = keepsNames
     ? files
     : Object.fromEntries(Object.entries(files).map(([at, text]) => [at, hideIn(at, text)]))
   await withTemporaryFolder('sidecar-bench-bundle', async staged => {
-    for (const [name, text] of Object.entries(carried)) writeAtomically(staged, name, text)
+    for (const [name, text] of Object.entries(bundledFiles)) writeAtomically(staged, name, text)
     const { lines, agrees } = await verifyFolder(staged)
     if (!agrees)
       throw new BenchError(
@@ -50,12 +53,12 @@ export async function bundleRun(
           .join('; ')}`,
       )
   })
-  const bytes = await writeBundle(path.resolve(file), carried)
+  const bytes = await writeBundle(path.resolve(file), bundledFiles)
   const names = keepsNames
     ? 'names and paths of this machine are in it'
     : 'hosts, users and folders are not named in it'
   return [
-    `${file}: ${(bytes / MIB).toFixed(2)} MiB, ${Object.keys(carried).length} files; ${names}`,
+    `${file}: ${(bytes / MIB).toFixed(2)} MiB, ${Object.keys(bundledFiles).length} files; ${names}`,
     'not in it: rendered configurations, logs of services, and what report writes again',
     ...(kept.length > 0 && !keepsNames ? [`still named, since an arm has the same name: ${kept.join(', ')}`] : []),
   ]

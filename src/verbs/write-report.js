@@ -14,7 +14,7 @@ import { answerClaims } from './read-claims.js'
 import { readAssets, readReportFile } from './report-assets.js'
 
 /**
- * Makes the documents of a run from its records.
+ * The documents of a run, from its records.
  * @import { ClaimsFile } from '../analysis/claims/claims.js'
  * @import { Summary } from '../model/types.ts'
  * @import { SidecarSeries } from '../judge/sidecars.js'
@@ -29,20 +29,23 @@ const SERIES_OF_SIDECAR = 2
 const DECISION_PAGE = 'decision.html'
 
 /**
- * Makes the document of a run, and functions that render or write it in each format. Files go to the run's folder by default.
- * Sidecars over time are thinned, and trials without readable samples are not drawn, which the document says.
+ * Creates the document of a run, and functions that render or write it in each format. Files go to the run's folder
+ * by default. Sidecars over time are thinned out. Trials without readable samples are not drawn, and the document
+ * says so.
  * @param {object} options
  * @param {string} options.folder
  * @param {Summary} options.summary of the same records
  * @param {ClaimsFile[]} [options.claims] the kit's by default
  * @param {ReturnType<typeof readRun>} [options.run] if it was read already
+ * @returns document; markdown: renders it; writeHtml, writeSvgs, writeDecision: write files to `out` and return their
+ *   paths; write: report.md and report.html
  * @throws {BenchError} if the folder holds no run
  */
 export function openReport({ folder, summary, claims: files, run = readRun(folder) }) {
   const { manifest, records, warnings } = run
   const sidecars = records.reduce((sum, r) => sum + r.processes.filter(p => p.role === 'sidecar').length, 0)
   const share = Math.floor(POINTS_MOST / Math.max(1, SERIES_OF_SIDECAR * sidecars))
-  const most = Math.min(POINTS_OF_TRIAL_MOST, Math.max(POINTS_OF_TRIAL_LEAST, share))
+  const pointsMost = Math.min(POINTS_OF_TRIAL_MOST, Math.max(POINTS_OF_TRIAL_LEAST, share))
   const round = (/** @type {[number, number][]} */ points) =>
     points.map(point => /** @type {[number, number]} */ (point.map(roundToFourDigits)))
   /** Sidecars over time, thinned, by the trial's id; those without samples are not in it. @type {Map<string, SidecarSeries[]>} */
@@ -54,8 +57,8 @@ export function openReport({ folder, summary, claims: files, run = readRun(folde
       const samples = readSamples(folder, record.trial.interleaving ?? record.trial.id)
       const drawn = createSidecarSeries({ record, samples }).map(({ cores, anonBytes, throttled, ...sidecar }) => ({
         ...sidecar,
-        cores: round(thinSeries(cores, most)),
-        anonBytes: round(thinSeries(anonBytes, most)),
+        cores: round(thinSeries(cores, pointsMost)),
+        anonBytes: round(thinSeries(anonBytes, pointsMost)),
         throttled: round(throttled),
       }))
       if (samples.length > 0) series.set(record.trial.id, drawn)
@@ -64,15 +67,16 @@ export function openReport({ folder, summary, claims: files, run = readRun(folde
       unread.push(error.message)
     }
   }
-  const lost = records.filter(r => r.window !== null && !series.has(r.trial.id)).map(r => r.trial.id)
-  const undrawn = lost.length > 0 ? [`Without samples, so not drawn over time: ${lost.join(', ')}`] : []
+  const undrawnTrials = records.filter(r => r.window !== null && !series.has(r.trial.id)).map(r => r.trial.id)
+  const undrawnWarnings =
+    undrawnTrials.length > 0 ? [`Without samples, so not drawn over time: ${undrawnTrials.join(', ')}`] : []
   const document = createDocument({
     manifest,
     summary,
     records,
     claims: answerClaims(summary, files),
     seriesOf: id => series.get(id) ?? [],
-    warnings: [...warnings, ...unread, ...undrawn],
+    warnings: [...warnings, ...unread, ...undrawnWarnings],
   })
   const { markdown, writeHtml, writeSvgs } = openDocument(document, Object.fromEntries(series))
   const readStyle = () => readReportFile('page/decision.css')
@@ -93,9 +97,10 @@ export function openReport({ folder, summary, claims: files, run = readRun(folde
 }
 
 /**
- * Makes functions that render a document, or write it and return the paths.
+ * Creates functions that render a document, or write it.
  * @param {Document} document
  * @param {Record<string, SidecarSeries[]>} series by the trial's id
+ * @returns markdown: renders the text; writeHtml, writeSvgs: write to the folder `out`, and return the paths
  */
 export function openDocument(document, series) {
   return {

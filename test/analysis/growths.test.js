@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { fitGrowths } from '../../src/kinds/growth/sections.js'
-import { findControlNeeds } from '../../src/kinds/rollout/needs.js'
+import { computeControlNeeds } from '../../src/kinds/rollout/needs.js'
 import { renderFindings } from '../../src/kinds/sections.js'
 import { createAnswer } from '../../src/report/answer/answer.js'
 import { createArm, createRecord } from '../fakes/fake-records.js'
@@ -93,7 +93,7 @@ function rolledOut(sidecars) {
 
 describe('what the control plane of 800 sidecars needs', () => {
   it('is what the largest rollout took, by the line through all of them, with room', () => {
-    const [need] = findControlNeeds({ records: [400, 100, 200, 300, 800, 600].map(rolledOut), sidecars: 800 })
+    const [need] = computeControlNeeds({ records: [400, 100, 200, 300, 800, 600].map(rolledOut), sidecars: 800 })
     expect(need).toMatchObject({ plane: 'pipy', sidecars: 800, measuredMost: 800 })
     expect(need.memory?.bytesPerSidecar).toBeCloseTo(1e5)
     expect(need.memory?.points.map(point => point.sidecars)).toEqual([100, 200, 300, 400, 600, 800])
@@ -111,7 +111,7 @@ describe('what the control plane of 800 sidecars needs', () => {
   })
 
   it('is extrapolated if the machine holds fewer, and then says so', () => {
-    const controlNeeds = findControlNeeds({ records: [100, 200, 300].map(rolledOut), sidecars: 800 })
+    const controlNeeds = computeControlNeeds({ records: [100, 200, 300].map(rolledOut), sidecars: 800 })
     expect(controlNeeds[0].limits?.bytes).toBeCloseTo(1.25 * 82 * MB)
     const [head, memory] = renderFindings(createSummary([ARM], { controlNeeds }))
     expect(head).toMatch('(EXTRAPOLATED from at most 300)')
@@ -119,7 +119,7 @@ describe('what the control plane of 800 sidecars needs', () => {
   })
 
   it('is not computed from two rollouts', () => {
-    const controlNeeds = findControlNeeds({ records: [100, 200].map(rolledOut), sidecars: 800 })
+    const controlNeeds = computeControlNeeds({ records: [100, 200].map(rolledOut), sidecars: 800 })
     expect(controlNeeds[0].limits).toBeNull()
     expect(answerOf(createSummary([ARM], { controlNeeds }))).toMatch('too few rollouts to say')
   })

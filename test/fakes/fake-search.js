@@ -1,4 +1,4 @@
-import { findCpuCores } from '../../src/kinds/search/step.js'
+import { readCpuCores } from '../../src/kinds/search/step.js'
 
 /**
  * A search without a run: sidecars that need what the test says, and what becomes of each trial.
@@ -31,7 +31,7 @@ export function createFakeSidecar(truth) {
     const { ratePerSecond = 0 } = arm.load
     const { memoryLimitBytes } = arm.conditions
     const needed = cores + coresPerRequestPerSecond * ratePerSecond
-    const cap = findCpuCores(arm) ?? Number.POSITIVE_INFINITY
+    const cap = readCpuCores(arm) ?? Number.POSITIVE_INFINITY
     const outcome = (/** @type {boolean | null} */ held, /** @type {string} */ why, isClear = false) => ({
       ...{ trial: `t${nth}`, held, isClear, why, coresMost: Math.min(cap, needed), p99Ms: held ? 5 : null },
       ...{ peakBytesMost: Math.min(memoryLimitBytes ?? peakBytes, peakBytes), unchargedBytes },

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { computeSpread, findHandshake, withHanging } from '../../src/lab/count.js'
+import { addHangingSidecars, computeHandshake, computeSpread } from '../../src/lab/count.js'
 import { BenchError } from '../../src/lib/errors.js'
 
 const PROCESSES = ['client', 'server', 'app'].map(service => {
@@ -26,7 +26,10 @@ it('a request without an answer names the sidecar that goes on using CPU, and no
     /** @type {Record<string, number>} */ cores,
     message = 'request 7 of 200 failed: no answer within 1 s',
   ) =>
-    withHanging(new BenchError(message), { target: /** @type {any} */ (createBusyTarget(cores)), processes: PROCESSES })
+    addHangingSidecars(new BenchError(message), {
+      target: /** @type {any} */ (createBusyTarget(cores)),
+      processes: PROCESSES,
+    })
   expect((await createHangingError({ client: 0.01, server: 0.98, app: 1 })).message).toBe(
     "request 7 of 200 failed: no answer within 1 s; server's sidecar still uses 98 % of a CPU: does it hang in a loop?",
   )
@@ -42,12 +45,12 @@ it('a handshake is what a burst costs beyond its requests, for each connection t
     { requests: 8, connections: 4, total: 8 * 100 + 4 * 5100 },
     { requests: 8, connections: 0, total: 800 },
   ]
-  const handshake = findHandshake(bursts, 100)
+  const handshake = computeHandshake(bursts, 100)
   expect(handshake).toEqual({ value: 5050, counts: [5000, 5100] })
   expect(handshake && computeSpread(handshake)).toBeCloseTo(100 / 5050)
 })
 
 it('a handshake is unknown if fewer than two bursts opened connections', () => {
-  expect(findHandshake([{ requests: 4, connections: 0, total: 400 }], 100)).toBeNull()
-  expect(findHandshake([{ requests: 4, connections: 1, total: 5400 }], 100)).toBeNull()
+  expect(computeHandshake([{ requests: 4, connections: 0, total: 400 }], 100)).toBeNull()
+  expect(computeHandshake([{ requests: 4, connections: 1, total: 5400 }], 100)).toBeNull()
 })

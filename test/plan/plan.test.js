@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createGroupKey, renderArmName } from '../../src/model/arms.js'
 import { findLargestBindingCpuLimit } from '../../src/model/cpu-limits.js'
-import { estimateMostSeconds, estimatePlanSeconds, estimateSeconds, withSearchWarmup } from '../../src/plan/plan.js'
+import { estimateMostSeconds, estimatePlanSeconds, estimateSeconds, extendSearchWarmup } from '../../src/plan/plan.js'
 import { parseExperiment } from '../../src/request/experiment.js'
 import { createFakePlan } from '../fakes/fake-plan.js'
 import { createArm } from '../fakes/fake-records.js'
@@ -537,7 +537,7 @@ describe('the calibrations of a plan', () => {
 describe('withWarmupFor', () => {
   it('gives handshakes at a small cap, and low rates, the time they need', () => {
     const warmup = (/** @type {number} */ cpuLimitCores, /** @type {number} */ ratePerSecond) =>
-      withSearchWarmup(createArm({ cpuLimitCores, load: { kind: 'open', users: 64, ratePerSecond } })).load
+      extendSearchWarmup(createArm({ cpuLimitCores, load: { kind: 'open', users: 64, ratePerSecond } })).load
         .warmupSeconds
     // 64 × 5 ms / 0.02 cores; three requests of 64 users, and a half more, at 100/s; and what it had.
     expect(warmup(0.02, 1000)).toBe(16)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { adsTool } from '../../src/dataplanes/envoy/ads-control.js'
-import { examineMachine } from '../../src/prepare/local-doctor.js'
+import { checkMachine } from '../../src/prepare/local-doctor.js'
 
 /**
  * What is said of a program that only `--control ads` needs, and which ways of looking for it were taken.
@@ -13,7 +13,7 @@ async function examine(isLater, find = async () => ({ missing: 'no ads' })) {
     ways.push(way)
     return find()
   }
-  const findings = await examineMachine({
+  const findings = await checkMachine({
     specs: [],
     others: [{ spec: adsTool, option: '--control ads', isLater }],
     findTool: look('built'),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { renderConditions } from '../../src/report/conditions.js'
+import { renderRatioConditions } from '../../src/report/conditions.js'
 import { createArm } from '../fakes/fake-records.js'
 import { createResult, createSummary } from '../fakes/fake-summary.js'
 
@@ -22,10 +22,10 @@ function render(measured, isContradicted) {
   const { link, conditions } = createArm({})
   const ratios = measured.map(({ ratio }) => ratio)
   const band = { a: 'pipy', b: 'envoy', link, conditions, low: Math.min(...ratios), high: Math.max(...ratios) }
-  return renderConditions(createSummary([], { carries: [{ ...band, measured, isContradicted }] }))
+  return renderRatioConditions(createSummary([], { carries: [{ ...band, measured, isContradicted }] }))
 }
 
-describe('renderConditions', () => {
+describe('renderRatioConditions', () => {
   it('names the condition of one ratio, and the command that tries others', () => {
     const [line, ...others] = render([condition([0.5, 0.49, 0.51], interleaved)], null)
     expect(others).toEqual([])
@@ -73,10 +73,10 @@ describe('renderConditions', () => {
     const band = { a: 'pipy', b: 'envoy', link, conditions, low: 0.52, high: 0.52, measured, isContradicted: null }
     const result = createResult({ kind: 'cost', cpus: { generator: 1, arms: 1 }, connections: [] })
     const summary = { ...createSummary([], { carries: [band] }), results: [result] }
-    expect(renderConditions(summary)[0]).toContain('32 users, no CPU limit, the generator on CPUs of its own')
+    expect(renderRatioConditions(summary)[0]).toContain('32 users, no CPU limit, the generator on CPUs of its own')
   })
 
   it('has nothing to say of a run by an older kit', () => {
-    expect(renderConditions(createSummary([]))).toEqual([])
+    expect(renderRatioConditions(createSummary([]))).toEqual([])
   })
 })

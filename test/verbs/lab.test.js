@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { execa } from 'execa'
 import { expect, it } from 'vitest'
 import { BenchError } from '../../src/lib/errors.js'
-import { listWords, timeSides } from '../../src/verbs/lab-time.js'
+import { listBenchArguments, timeSides } from '../../src/verbs/lab-time.js'
 import { countSaves } from '../../src/verbs/lab-watch.js'
 import { cli } from '../fakes/cli.js'
 import { makeFolder } from '../fakes/scratch.js'
@@ -203,11 +203,11 @@ it('--time measures the old scripts that the count has taken from git', async ()
 
 it('--time measures with the payload and the features that were counted', () => {
   const options = { planes: ['pipy=./mine', 'pipy'], link: ['pair', 'gateway-ratings'] }
-  expect(listWords(options).join(' ')).toBe('cost --planes pipy=./mine,pipy --link pair')
-  expect(listWords({ ...options, requestAxes: { method: 'PUT', responseBytes: 0 } }).slice(-4)).toEqual([
+  expect(listBenchArguments(options).join(' ')).toBe('cost --planes pipy=./mine,pipy --link pair')
+  expect(listBenchArguments({ ...options, requestAxes: { method: 'PUT', responseBytes: 0 } }).slice(-4)).toEqual([
     ...['--method', 'PUT', '--response', '0'],
   ])
-  expect(listWords({ ...options, payload: 16384, features: 'access-log' }).slice(-4)).toEqual([
+  expect(listBenchArguments({ ...options, payload: 16384, features: 'access-log' }).slice(-4)).toEqual([
     ...['--payload', '16384B', '--features', 'access-log'],
   ])
 })

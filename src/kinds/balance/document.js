@@ -28,9 +28,10 @@ const NOTES = [
 ]
 
 /**
- * Renders the text for the terminal: the form, a table for each kind of sizes, notes and claims.
+ * Renders a run for a terminal: the form, a table for each kind of sizes, notes and claims.
  * @param {BalanceSummary} summary
- * @param {ClaimResult[]} claims
+ * @param {ClaimResult[]} claims evaluated; []: the section is empty
+ * @returns {string}
  */
 export function renderBalanceText(summary, claims) {
   const sections = createSections(summary, claims, [])
@@ -38,8 +39,10 @@ export function renderBalanceText(summary, claims) {
 }
 
 /**
- * Renders a CSV row for each algorithm and kind of sizes: each quantity's median, interval, least and most over the seeds.
+ * Renders a CSV row for each algorithm and kind of sizes: the median of each quantity, its 95 % interval, and its
+ * least and most over the seeds.
  * @param {BalanceSummary} summary
+ * @returns {string}
  */
 export function renderBalanceCsv({ form: { items, shards, seeds }, run, rows }) {
   const headers = BALANCE_NAMES.flatMap(name => ['', 'Low', 'High', 'Least', 'Most'].map(end => `${name}${end}`))
@@ -56,7 +59,7 @@ export function renderBalanceCsv({ form: { items, shards, seeds }, run, rows }) 
 }
 
 /**
- * Makes the document that the report renders as a page: answer, tables, charts, claims, provenance and words.
+ * Creates the document of a run, for the page: answer, tables, charts, claims, provenance and words.
  * @param {{ manifest: BalanceManifest, summary: BalanceSummary, claims: ClaimResult[] }} run
  * @returns {Document}
  */
@@ -65,7 +68,7 @@ export function createBalanceDocument({ manifest, summary, claims }) {
     title: `${summary.run.experiment}, ${renderForm(summary)}`,
     question: summary.question,
     startedAt: summary.run.startedAt,
-    answer: answerOfBalance(summary),
+    answer: answerBalance(summary),
     missing: [],
     sections: [
       ...createSections(summary, claims, drawBalance(summary)),
@@ -80,10 +83,10 @@ export function createBalanceDocument({ manifest, summary, claims }) {
 }
 
 /**
- * Makes the sections that text and document share.
+ * Creates the sections that text and document share.
  * @param {BalanceSummary} summary
  * @param {ClaimResult[]} claims
- * @param {ReportChart[]} charts empty: for text
+ * @param {ReportChart[]} charts []: for text
  * @returns {Section[]}
  */
 function createSections(summary, claims, charts) {
@@ -104,12 +107,12 @@ function createSections(summary, claims, charts) {
 }
 
 /**
- * Makes the answer for the first kind of sizes: the algorithms that move fewest items and that spread the load best, each with all
- * that tie with it.
+ * Creates the answer, for the first kind of sizes: the algorithms that move the fewest items and that spread the load
+ * best, each with all ties.
  * @param {BalanceSummary} summary
  * @returns {import('../../report/answer/answer.js').Answer}
  */
-export function answerOfBalance(summary) {
+export function answerBalance(summary) {
   const { form, rows, run } = summary
   const { items, shards, sizes, seeds } = form
   const rowsOfFirst = rows.filter(row => row.sizes === sizes[0])
@@ -150,16 +153,19 @@ export function answerOfBalance(summary) {
   }
 }
 
-/** @param {BalanceSummary} summary */
+/**
+ * Renders the form of a run: its items, shards and seeds.
+ * @param {BalanceSummary} summary
+ */
 function renderForm({ form: { items, shards, seeds }, run }) {
   return `${items} items on ${shards} shards, ${seeds} seeds from ${run.seed}`
 }
 
 /**
- * Makes the table of one kind of sizes: a row for each algorithm, a column for each quantity.
+ * Tabulates one kind of sizes: a row for each algorithm, a column for each quantity.
  * @param {BalanceSummary} summary
  * @param {BalanceRow['sizes']} sizes
- * @returns {Table}
+ * @returns {Table} a cell: the median over the seeds, the least and the most
  */
 function tabulateBalance({ rows }, sizes) {
   const renderSpread = (/** @type {Quantity} */ { median, values }, /** @type {number} */ digits) => {
@@ -201,7 +207,10 @@ function drawBalance({ form, rows }) {
   )
 }
 
-/** Makes tables of the definitions of algorithms and quantities. @returns {Table[]} */
+/**
+ * Tabulates the definitions of algorithms and quantities.
+ * @returns {Table[]} two tables
+ */
 export function tabulateBalanceWords() {
   return [
     {
@@ -218,8 +227,9 @@ export function tabulateBalanceWords() {
 }
 
 /**
- * Finds the least and the most.
- * @param {(number | null)[]} values one a seed, none of them null here
+ * Computes the least and the most.
+ * @param {(number | null)[]} values one for each seed, none of them null
+ * @returns {number[]} the least, the most
  */
 function computeExtremes(values) {
   const numbers = values.map(Number)

@@ -25,7 +25,7 @@ const schema = z
 /**
  * Parses an experiment of `balance`.
  * @param {string} text YAML
- * @param {string} file its name, for errors
+ * @param {string} file its name, for error messages
  * @returns {BalanceExperiment}
  * @throws {UsageError} if the text is no YAML, or does not fit the schema
  */

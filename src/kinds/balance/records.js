@@ -14,8 +14,8 @@ import { createResultsFolder } from '../../records/write.js'
  */
 
 /**
- * Writes manifest, trials and summary.
- * @param {string} folder
+ * Writes manifest, trials and summary into a folder.
+ * @param {string} folder that is empty or does not exist
  * @param {BalanceRun & { summary: BalanceSummary }} run
  * @throws {UsageError} if the folder holds files, or cannot be written
  */
@@ -27,10 +27,10 @@ export function writeBalance(folder, { manifest, trials, summary }) {
 }
 
 /**
- * Reads and checks manifest and trials.
- * @param {string} folder
+ * Reads the manifest and the trials of a run, and checks them.
+ * @param {string} folder of the run
  * @returns {BalanceRun}
- * @throws {BenchError} if one is missing or damaged, or not all trials are there
+ * @throws {BenchError} if a file is missing or damaged, or not all trials are there
  */
 export function readBalance(folder) {
   const file = path.join(folder, 'manifest.json')
@@ -49,8 +49,9 @@ export function readBalance(folder) {
 }
 
 /**
- * @param {string} where
- * @param {string | null} fault null: none
+ * Asserts that a document has no fault.
+ * @param {string} where the file, and the line
+ * @param {string | null} fault null: there is none
  * @throws {BenchError} with the fault
  */
 function assertNoFault(where, fault) {

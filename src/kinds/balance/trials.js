@@ -9,7 +9,7 @@ import { assignItems, drawItems } from '../../services/assign.js'
 
 /**
  * Assigns items by each algorithm, for each seed and each kind of sizes.
- * @param {{ form: BalanceForm, seed: number }} options seed: the first; others count up from it
+ * @param {{ form: BalanceForm, seed: number }} options seed: the first one; the others follow it
  * @returns {BalanceTrial[]}
  */
 export function runBalance({ form, seed }) {
@@ -21,19 +21,20 @@ export function runBalance({ form, seed }) {
         algorithm,
         sizes,
         seed: trialSeed,
-        ...measureAssignment({ algorithm, items, shards: form.shards }),
+        ...computeAssignment({ algorithm, items, shards: form.shards }),
       }))
     }),
   )
 }
 
 /**
- * Measures an assignment, and the items that move with one shard fewer and with one more.
+ * Computes the quantities of an assignment, and the moves of items with one shard fewer and with one more.
  * @param {{ algorithm: BalanceTrial['algorithm'], items: Item[], shards: number }} options
- * @returns {Pick<BalanceTrial, 'spread' | 'spreadItems' | 'removed' | 'added'>} spread: the range of the shards' loads over their
- *   mean; spreadItems: the range of their numbers of items; removed, added: moves (`countMoves`)
+ * @returns {Pick<BalanceTrial, 'spread' | 'spreadItems' | 'removed' | 'added'>} spread: the range of the shards'
+ *   loads, as a fraction of their mean; spreadItems: the range of their numbers of items; removed, added: moves
+ *   (`countMoves`)
  */
-function measureAssignment({ algorithm, items, shards }) {
+function computeAssignment({ algorithm, items, shards }) {
   const [before, fewer, more] = [shards, shards - 1, shards + 1].map(n => assignItems(algorithm, { items, shards: n }))
   const loads = Array(shards).fill(0)
   const counts = Array(shards).fill(0)
@@ -52,11 +53,11 @@ function measureAssignment({ algorithm, items, shards }) {
 }
 
 /**
- * Counts the items that an assignment has on another shard.
- * @param {{ from: Map<string, number>, to: Map<string, number>, kept: number }} options from, to: shards by item; kept: shards
- *   below this number are in both assignments
- * @returns {{ moves: number, own: number }} moves: items that move between shards of both; own: items of the removed shard, or on
- *   the added one, which must move
+ * Counts the items that two assignments have on different shards.
+ * @param {{ from: Map<string, number>, to: Map<string, number>, kept: number }} options from, to: the shard of each
+ *   item; kept: shards below this number are in both assignments
+ * @returns {{ moves: number, own: number }} moves: items between shards of both assignments; own: items of the
+ *   removed shard, or on the added one, which must move
  */
 export function countMoves({ from, to, kept }) {
   let moves = 0
@@ -69,18 +70,21 @@ export function countMoves({ from, to, kept }) {
   return { moves, own: movesNeeded }
 }
 
-/** Renders the name of a trial's record for messages of `verify`. @param {BalanceTrial} trial */
+/** Renders the name of a trial's record, for `verify`. @param {BalanceTrial} trial @returns {string} */
 export function renderBalanceTrial({ algorithm, sizes, seed }) {
   return `the record of ${algorithm}, ${sizes} sizes, seed ${seed}`
 }
 
-/** @param {number[]} values */
+/**
+ * Computes the distance between the least and the most.
+ * @param {number[]} values
+ */
 function computeRange(values) {
   return Math.max(...values) - Math.min(...values)
 }
 
 /**
- * Summarises each quantity over the seeds, for each kind of sizes and algorithm.
+ * Summarises each quantity over the seeds, for each kind of sizes and each algorithm.
  * @param {{ manifest: BalanceManifest, trials: BalanceTrial[] }} run
  * @returns {BalanceSummary}
  */

@@ -20,12 +20,12 @@ import { listOpenQuestions } from './open-questions.js'
 
 /** @typedef {Answered<ResultOf<'capacity'>>} AnsweredCapacity */
 
-const USUAL = ['cpuPerRequest', 'rss']
-const USUAL_OF_IDLE = ['cpuCores', 'rss']
+const DEFAULTS = ['cpuPerRequest', 'rss']
+const DEFAULTS_OF_IDLE = ['cpuCores', 'rss']
 
 /**
- * Draws the proxies, and renders the verdicts, how sure they are, and what was not measured. Beside interleaved trials of the same
- * run, which answer the cost, it leaves out the cost and its verdicts.
+ * Creates the answer: it draws the proxies, and renders the verdicts, how sure they are, and what was not measured.
+ * Beside interleaved trials of the same run, which answer the cost, it leaves the cost out.
  * @param {AnsweredCapacity} answered
  * @returns {KindAnswer | null} null: nothing was measured
  */
@@ -35,70 +35,80 @@ export function answerCapacity(answered) {
   const { arms, comparisons } = result
   const isIdle = arms[0].load.kind === 'idle'
   const primary = isIdle ? 'cpuCores' : 'cpuPerRequest'
-  const isUsual = !hasChosenQuantities(summary)
-  // Experiments with CPU requests or a loud pair ask for the p99.
-  const ofLatency = [...renderCpuRequests(arms), ...renderLoudPairs(arms)]
-  const usual = isIdle ? USUAL_OF_IDLE : ofLatency.length > 0 ? ['p99'] : USUAL
+  const isDefault = !hasChosenQuantities(summary)
+  // Experiments with CPU requests or a loud pair are about the p99.
+  const latencyVerdicts = [...renderCpuRequests(arms), ...renderLoudPairs(arms)]
+  const defaults = isIdle ? DEFAULTS_OF_IDLE : latencyVerdicts.length > 0 ? ['p99'] : DEFAULTS
   return {
-    pictures: isAlone ? drawArmsAlone(answered, usual) : isUsual ? drawBesideCost(answered) : drawQuantities(answered),
+    pictures: isAlone
+      ? drawArmsAlone(answered, defaults)
+      : isDefault
+        ? drawBesideCost(answered)
+        : drawQuantities(answered),
     verdicts: [
-      ...ofLatency,
+      ...latencyVerdicts,
       ...(isAlone ? [...renderPairs({ comparisons, primary }), ...renderContrasts({ comparisons, primary })] : []),
-      ...renderSecond(result),
+      ...renderRateVerdict(result),
       ...renderCrossings(result, summary),
     ],
-    ...(isAlone && renderSureness(result, { primary, repeats: 'repeat', drawn: chooseQuantities(summary, usual) })),
+    ...(isAlone && renderSureness(result, { primary, repeats: 'repeat', drawn: chooseQuantities(summary, defaults) })),
     notMeasured: isIdle
       ? []
       : [
-          ...(ofLatency.length > 0 ? [] : listExcludedQuantities(result, summary)),
+          ...(latencyVerdicts.length > 0 ? [] : listExcludedQuantities(result, summary)),
           ...listOpenQuestions({ ...summary, arms }),
         ],
   }
 }
 
 /**
- * Draws the cost and the rate or latency of each proxy, for a run without interleaved trials.
+ * Draws the cost and the rate or latency of each proxy, in a run without interleaved trials.
  * @param {AnsweredCapacity} answered
- * @param {string[]} usual quantities, the primary one first
+ * @param {string[]} defaults names of quantities, the primary one first
+ * @param  defaults names of quantities, the primary one first
+ * @returns {import('../../answer/picture.js').Picture[]} one; []: no arm has a value
  */
-function drawArmsAlone({ result: { arms, comparisons }, summary, measured }, usual) {
+function drawArmsAlone({ result: { arms, comparisons }, summary, measured }, defaults) {
   const isIdle = arms[0].load.kind === 'idle'
   const isOfPoints = hasPoints(measured.filter(arm => arm.repeatOf === null))
-  const isUsual = !hasChosenQuantities(summary)
-  const quantities = chooseQuantities(summary, usual)
+  const isDefault = !hasChosenQuantities(summary)
+  const quantities = chooseQuantities(summary, defaults)
   return drawProxies({
     arms,
     comparisons,
-    primary: usual[0],
-    quantities: isOfPoints && isUsual && !isIdle ? [...quantities, chooseRateQuantity(measured)] : quantities,
-    columns: isUsual && !isIdle ? listColumns(measured) : [],
+    primary: defaults[0],
+    quantities: isOfPoints && isDefault && !isIdle ? [...quantities, chooseRateQuantity(measured)] : quantities,
+    columns: isDefault && !isIdle ? createColumns(measured) : [],
   })
 }
 
 /**
- * Draws the rate or latency of each proxy alone: interleaved trials of the same run have answered the cost.
+ * Draws the rate or latency of each proxy, without the cost, which interleaved trials of the same run answer.
  * @param {AnsweredCapacity} answered
+ * @returns {import('../../answer/picture.js').Picture[]} one; []: no arm has a value
  */
 function drawBesideCost({ result: { arms }, measured }) {
   const isOfPoints = hasPoints(measured.filter(arm => arm.repeatOf === null))
   return isOfPoints
     ? drawProxies({ arms, comparisons: [], quantities: [chooseRateQuantity(measured)] })
-    : drawProxies({ arms, comparisons: [], quantities: [], columns: listColumns(measured) })
+    : drawProxies({ arms, comparisons: [], quantities: [], columns: createColumns(measured) })
 }
 
 /**
- * Draws the quantities that the experiment names, without those that interleaved trials of the same run have answered.
+ * Draws the quantities that the experiment names, without those that interleaved trials of the same run answer.
  * @param {AnsweredCapacity} answered
+ * @returns {import('../../answer/picture.js').Picture[]} one; []: no arm has a value
  */
 function drawQuantities({ result: { arms }, summary }) {
-  const quantities = chooseQuantities(summary, USUAL).filter(name => !USUAL.includes(name))
+  const quantities = chooseQuantities(summary, DEFAULTS).filter(name => !DEFAULTS.includes(name))
   return drawProxies({ arms, comparisons: [], quantities })
 }
 
 /**
- * Chooses the quantity by which arms of one load are judged: p99 of an open loop; capacity if any arm reached it, else throughput.
+ * Chooses the quantity by which arms of one load are judged: p99 in an open loop; else capacity if any arm reached
+ * it, else throughput.
  * @param {SummaryArm[]} arms
+ * @returns {'p99' | 'capacity' | 'throughput'}
  */
 function chooseRateQuantity(arms) {
   if (arms[0].load.kind === 'open') return 'p99'
@@ -106,10 +116,11 @@ function chooseRateQuantity(arms) {
 }
 
 /**
- * Lists the columns of latency (open loop), or of capacity or rate.
+ * Creates the columns of latency (open loop), or the one of capacity or rate.
  * @param {SummaryArm[]} arms that were measured
+ * @returns {{ column: Column, cellOf: (arm: SummaryArm) => Cell | null }[]}
  */
-function listColumns(arms) {
+function createColumns(arms) {
   const sidecars = arms.filter(arm => arm.hasSidecars && arm.repeatOf === null)
   const [arm = arms[0]] = sidecars
   const { kind, ratePerSecond, users } = arm.load
@@ -130,9 +141,11 @@ function listColumns(arms) {
 }
 
 /**
- * Makes a column of medians in ms with their intervals. A cell is null if the arm has no value, or no sidecar could add to it.
+ * Creates a column of medians in ms, with their intervals.
  * @param {string} heading
- * @param {string} name of a quantity
+ * @param {string} name of the quantity
+ * @returns {{ column: Column, cellOf: (arm: SummaryArm) => Cell | null }} a cell is null if the arm has no value, or
+ *   no sidecar could add to it
  */
 function createColumn(heading, name) {
   return {
@@ -147,10 +160,10 @@ function createColumn(heading, name) {
 }
 
 /**
- * Renders a capacity or, if the sidecar did not reach its limit, the rate and the share of the limit that it used.
+ * Renders a capacity or, if the sidecar did not reach its limit, the rate and the fraction of the limit that it used.
  * @param {SummaryArm} arm
  * @param {boolean} isCapacity the heading of the column is `capacity`
- * @returns {Cell | null} null: no rate
+ * @returns {Cell | null} null: the arm has no rate
  */
 function renderRate(arm, isCapacity) {
   const capacity = findQuantity(arm, 'capacity')
@@ -167,11 +180,11 @@ function renderRate(arm, isCapacity) {
 }
 
 /**
- * Renders the verdict on capacity or, of an open loop, on p99.
+ * Renders the verdict on capacity or, in an open loop, on p99.
  * @param {ResultOf<'capacity'>} result
- * @returns {string[]} at most one; []: not exactly one pair has a ratio, or its verdict is invalid
+ * @returns {string[]} one sentence; []: not exactly one pair has a ratio, or its verdict is invalid
  */
-function renderSecond({ comparisons, arms }) {
+function renderRateVerdict({ comparisons, arms }) {
   const name = arms[0].load.kind === 'open' ? 'p99' : 'capacity'
   const pairs = comparisons.filter(
     c => c.quantity === name && c.service === null && !c.isControl && c.contrast === null && c.ratio.median !== null,

@@ -11,13 +11,13 @@ import { findExclusion } from './excluded.js'
  * @import { SummaryArm } from '../../model/types.ts'
  */
 
-/** The p99 counts as risen at this many times that at the largest request. */
+/** From this multiple of the p99 at the largest request on, a p99 counts as risen. */
 const DOUBLES = 2
 
 /**
- * Renders for each proxy the CPU requests between which its p99 doubles, or that it does not double.
+ * Renders for each proxy the two CPU requests between which its p99 doubles, or that it does not double.
  * @param {SummaryArm[]} arms
- * @returns {string[]} []: no neighbour, or fewer than two requests
+ * @returns {string[]} sentences; []: there is no neighbour, or fewer than two requests
  */
 export function renderCpuRequests(arms) {
   const withRequest = arms.filter(
@@ -29,8 +29,9 @@ export function renderCpuRequests(arms) {
 }
 
 /**
- * Renders a sentence of a group.
- * @param {SummaryArm[]} group arms that differ in the CPU request alone
+ * Renders the sentence of one proxy.
+ * @param {SummaryArm[]} group its arms, which differ only in the CPU request
+ * @returns {string[]} one sentence; []: fewer than two requests
  */
 function renderDoubling(group) {
   const points = group
@@ -44,18 +45,19 @@ function renderDoubling(group) {
   const lacks = renderMissingByRequest(missing.map(point => point.arm))
   const start = `${renderArmName(arm)}: beside a neighbour of ${arm.conditions.neighbourCores} CPUs`
   if (!largest) return [`${start} there is ${lacks.join('; ')}.`]
-  return [`${[`${start} ${renderPlace(largest, smaller)}`, ...lacks].join('; ')}.`]
+  return [`${[`${start} ${renderDoublingPlace(largest, smaller)}`, ...lacks].join('; ')}.`]
 }
 
 /** @typedef {{ cores: number, p99Ms: number }} Point */
 
 /**
- * Renders the two requests between which the p99 doubles: the last above the first doubled one, and the largest from which on all
- * smaller ones are doubled. Noise may have changed the order of those between.
+ * Renders the two requests between which the p99 doubles: the last above the first doubled one, and the largest from
+ * which on all smaller ones are doubled. Noise may have changed the order of those between.
  * @param {Point} largest the largest request
- * @param {Point[]} smaller requests, falling
+ * @param {Point[]} smaller the other requests, falling
+ * @returns {string} a clause
  */
-function renderPlace(largest, smaller) {
+function renderDoublingPlace(largest, smaller) {
   const last = smaller.at(-1)
   if (!last) return `the p99 was measured at one CPU request alone: ${renderPoint(largest)}`
   const isDoubled = (/** @type {Point} */ { p99Ms }) => p99Ms >= DOUBLES * largest.p99Ms
@@ -72,21 +74,22 @@ function renderPlace(largest, smaller) {
 }
 
 /**
- * Renders the requests without a p99 by reason: the gate that excluded it, or too few requests.
- * @param {SummaryArm[]} arms without one, by falling request
- * @returns {string[]} []: no such arm
+ * Renders the requests without a p99, by reason: the gate that excluded it, or too few requests in the window.
+ * @param {SummaryArm[]} arms without a p99, by falling request
+ * @returns {string[]} clauses; []: there is no such arm
  */
 function renderMissingByRequest(arms) {
-  const alike = groupBy(arms, arm => findExclusion([arm], 'latency')?.gate)
-  return [...alike.values()].map(same => {
-    const requests = same.map(({ conditions }) => renderRequest(Number(conditions.cpuRequestCores)))
-    return `no p99 at ${requests.join(', ')}: ${findExclusion([same[0]], 'latency')?.reason ?? renderTooFewRequests(same[0])}`
+  const armsByGate = groupBy(arms, arm => findExclusion([arm], 'latency')?.gate)
+  return [...armsByGate.values()].map(group => {
+    const requests = group.map(({ conditions }) => renderRequest(Number(conditions.cpuRequestCores)))
+    return `no p99 at ${requests.join(', ')}: ${findExclusion([group[0]], 'latency')?.reason ?? renderTooFewRequests(group[0])}`
   })
 }
 
 /**
- * Renders how many requests a window has and a p99 needs; if it has enough, that none was measured.
+ * Renders how many requests a window has, and how many a p99 needs; if there are enough, that no p99 was measured.
  * @param {SummaryArm} arm without a p99, though no gate excluded it
+ * @returns {string} a clause
  */
 export function renderTooFewRequests({ load: { ratePerSecond = 0, windowSeconds } }) {
   const due = Math.round(ratePerSecond * windowSeconds)
@@ -94,11 +97,20 @@ export function renderTooFewRequests({ load: { ratePerSecond = 0, windowSeconds 
   return `${due} requests in a window, and a p99 takes ${P99_REQUESTS} (--rate ${Math.ceil(P99_REQUESTS / windowSeconds)}, or --profile full)`
 }
 
-/** @param {Point} point */
+/**
+ * Renders the p99 and the CPU request of a point.
+ * @param {Point} point
+ */
 const renderPoint = ({ cores, p99Ms }) => `${renderMs(p99Ms)} ms at ${renderRequest(cores)}`
 
-/** @param {number} cores */
+/**
+ * Renders a CPU request in millicores, such as `250m`.
+ * @param {number} cores
+ */
 const renderRequest = cores => `${toMillicores(cores)}m`
 
-/** @param {number} ms */
+/**
+ * Renders milliseconds with the digits of the p99, without a unit.
+ * @param {number} ms
+ */
 const renderMs = ms => formatValue(QUANTITIES.p99, ms)

@@ -33,7 +33,7 @@ import { GAP_LEAST } from '../../model/bounds.js'
  */
 
 /**
- * Renders a sentence for each pair of planes: where they cross, or that they do not.
+ * Renders a sentence for each pair of planes: where their lines cross, or that they do not.
  * @param {Pick<Result, 'arms'>} result
  * @param {Pick<Summary, 'shows'>} summary
  * @returns {string[]} []: the experiment asks for no crossings, or no two planes have two common values of the axis
@@ -49,9 +49,10 @@ export function renderCrossings({ arms }, { shows }) {
 }
 
 /**
- * Renders which plane takes less and from where on, with the values at both ends of the axis.
+ * Renders which plane takes less and from which value on, with the values at both ends of the axis.
  * @param {Crossing} crossing
  * @param {string} axis its label
+ * @returns {string} a sentence without its point
  */
 function renderCrossing({ quantity, lines, at, isOnce, isClear }, axis) {
   const row = QUANTITIES[quantity]
@@ -69,7 +70,8 @@ function renderCrossing({ quantity, lines, at, isOnce, isClear }, axis) {
 }
 
 /**
- * Draws a chart for each quantity and each group of arms that are equal but for the axis, with a line for each plane.
+ * Draws a chart for each quantity and each group of arms that differ only in the axis and the plane, with a line for
+ * each plane.
  * @param {Drawn} drawn
  * @returns {KindChart[]} []: the experiment asks for no crossings
  */
@@ -78,19 +80,19 @@ export function drawCrossings({ summary, arms, colourFor }) {
   if (across === null) return []
   const measured = arms.filter(arm => arm.repeatOf === null && arm.hasSidecars)
   const varied = listVariedAxes(measured).filter(name => name !== across)
-  return [...groupBy(measured, arm => createGroupKey(arm, across)).values()].flatMap((alike, i) =>
+  return [...groupBy(measured, arm => createGroupKey(arm, across)).values()].flatMap((group, i) =>
     crossings.map(quantity => {
       const { label, unit, scale = 1 } = QUANTITIES[quantity]
-      const place = renderAxes(alike[0], varied)
+      const place = renderAxes(group[0], varied)
       return {
         form: /** @type {const} */ ('overAxis'),
         id: `over-axis-${quantity}-${i + 1}`,
         title: `${label} over ${AXES[across].label}${place ? `: ${place}` : ''}`,
         axes: [AXES[across].label, unit],
-        lines: [...groupBy(alike, renderContenderName).values()].map(group => ({
-          label: renderArmName(group[0]),
-          colour: colourFor(group[0]),
-          points: listPoints({ group, across, quantity }).map(point => ({
+        lines: [...groupBy(group, renderContenderName).values()].map(planeArms => ({
+          label: renderArmName(planeArms[0]),
+          colour: colourFor(planeArms[0]),
+          points: listPoints({ group: planeArms, across, quantity }).map(point => ({
             at: point.at,
             value: Number(point.quantity.median) / scale,
           })),
@@ -101,7 +103,8 @@ export function drawCrossings({ summary, arms, colourFor }) {
 }
 
 /**
- * Finds the crossings of each pair of planes in the quantities that the experiment names, including those that do not cross.
+ * Finds the crossings of each pair of planes, in the quantities that the experiment names; it includes pairs that do
+ * not cross.
  * @param {Pick<Result, 'arms'> & Pick<Summary, 'shows'>} measured
  * @returns {Crossing[]} []: the experiment asks for none, or no two planes have two common values of the axis
  */
@@ -109,10 +112,10 @@ export function findCrossings({ arms, shows }) {
   const { across, crossings = [] } = shows
   if (across === null) return []
   const measured = arms.filter(arm => arm.repeatOf === null && arm.hasSidecars)
-  return [...groupBy(measured, arm => createGroupKey(arm, across)).values()].flatMap(alike =>
+  return [...groupBy(measured, arm => createGroupKey(arm, across)).values()].flatMap(group =>
     crossings.flatMap(quantity => {
-      const lines = [...groupBy(alike, renderContenderName).values()].map(group =>
-        listPoints({ group, across, quantity }),
+      const lines = [...groupBy(group, renderContenderName).values()].map(planeArms =>
+        listPoints({ group: planeArms, across, quantity }),
       )
       return lines.flatMap((a, i) => lines.slice(i + 1).flatMap(b => findCrossing({ quantity, a, b })))
     }),
@@ -120,8 +123,10 @@ export function findCrossings({ arms, shows }) {
 }
 
 /**
- * Lists the points of one plane that have a value, by rising values of the axis. Arms without a number on the axis are left out.
- * @param {{ group: SummaryArm[], across: NonNullable<Summary['shows']['across']>, quantity: string }} options
+ * Lists the points of one plane that have a value, by rising values of the axis. Arms without a number on the axis
+ * are left out.
+ * @param {{ group: SummaryArm[], across: NonNullable<Summary['shows']['across']>, quantity: string }} options group:
+ *   the arms of the plane; across: the axis
  * @returns {Point[]}
  */
 function listPoints({ group, across, quantity }) {
@@ -134,7 +139,7 @@ function listPoints({ group, across, quantity }) {
 /**
  * Compares two lines, whether they cross or not.
  * @param {{ quantity: string, a: Point[], b: Point[] }} options
- * @returns {Crossing[]} one; []: fewer than two common values of the axis
+ * @returns {Crossing[]} one; []: the lines have fewer than two common values of the axis
  */
 function findCrossing({ quantity, a, b }) {
   const [inA, inB] = [a.filter(p => b.some(({ at }) => at === p.at)), b.filter(p => a.some(({ at }) => at === p.at))]
@@ -164,9 +169,9 @@ function findCrossing({ quantity, a, b }) {
 }
 
 /**
- * Lists the values of the axis at which differences change their sign, by linear interpolation; 0 counts as below.
+ * Lists the values of the axis at which differences change their sign, by linear interpolation; 0 counts as negative.
  * @param {{ at: number, more: number }[]} differences
- * @returns {number[]}
+ * @returns {number[]} []: they do not
  */
 function listChanges(differences) {
   return differences.slice(1).flatMap((next, i) => {

@@ -10,10 +10,12 @@ import { groupBy } from '../../lib/group-by.js'
  */
 
 /**
- * Lists the quantities that the experiment names and no proxy has because of a gate. Those with the same reason stand together.
+ * Lists the quantities that the experiment names, and that no proxy has because of a gate. Those with the same reason
+ * are joined.
  * @param {Pick<Result, 'arms'>} result
  * @param {Pick<Summary, 'shows'>} summary
- * @returns {NotMeasured[]} without commands; []: none, the experiment names no quantities, or a load is no open loop
+ * @returns {NotMeasured[]} without commands; []: there are none, the experiment names no quantities, or a load is no
+ *   open loop
  */
 export function listExcludedQuantities({ arms }, { shows }) {
   const measured = arms
@@ -27,8 +29,8 @@ export function listExcludedQuantities({ arms }, { shows }) {
     const reason = findExclusion(measured, use)?.reason
     return reason === undefined ? [] : [{ heading: renderHeading(name), reason }]
   })
-  return [...groupBy(excluded, ({ reason }) => reason)].map(([why, same]) => ({
-    what: same.map(({ heading }) => heading).join(', '),
+  return [...groupBy(excluded, ({ reason }) => reason)].map(([why, quantities]) => ({
+    what: quantities.map(({ heading }) => heading).join(', '),
     why,
     commands: [],
   }))
@@ -44,19 +46,20 @@ function isExcluded({ spoiled, trials }, use) {
 }
 
 /**
- * Says whether a gate spoils a use; true also for a name that is no gate, and for a gate without a list, which spoils all.
- * @param {string} gate
+ * Says whether a gate spoils a use. True: also for an unknown gate, and one without a list, which spoils all uses.
+ * @param {string} gate its name
  * @param {Use} use
  */
 const isSpoiling = (gate, use) => GATES.get(gate)?.spoils?.includes(use) ?? true
 
 /**
- * Finds the gate that excluded a use from the most trials of an arm, with the first line of its reason; undefined: none did.
+ * Finds the gate that excluded a use from most trials of one of the arms.
  * @param {SummaryArm[]} arms
  * @param {Use} use
+ * @returns {{ gate: string, reason: string } | undefined} reason: its first line; undefined: no gate excluded it
  */
 export function findExclusion(arms, use) {
   const excluding = arms.flatMap(({ spoiled }) => spoiled).filter(({ gate }) => isSpoiling(gate, use))
-  const most = excluding.toSorted((a, b) => b.trials - a.trials).at(0)
-  return most && { gate: most.gate, reason: most.reason.split('\n')[0] }
+  const largest = excluding.toSorted((a, b) => b.trials - a.trials).at(0)
+  return largest && { gate: largest.gate, reason: largest.reason.split('\n')[0] }
 }

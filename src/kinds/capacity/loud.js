@@ -11,9 +11,10 @@ import { findExclusion } from './excluded.js'
  */
 
 /**
- * Renders for each loud rate, the highest first, the p99 of each proxy's quiet pairs, as a multiple of that without a loud pair.
+ * Renders for each loud rate, the highest first, the p99 of each proxy's quiet pairs, also as a multiple of that
+ * without a loud pair.
  * @param {SummaryArm[]} arms
- * @returns {string[]} []: no arm has a loud pair
+ * @returns {string[]} sentences; []: no arm has a loud pair
  */
 export function renderLoudPairs(arms) {
   const measured = arms.filter(({ repeatOf }) => repeatOf === null)
@@ -21,19 +22,21 @@ export function renderLoudPairs(arms) {
   const varied = listVariedAxes(loud).filter(name => name !== 'loudPerSecond')
   const groups = groupBy(loud, arm => createGroupKey(arm))
   return [...groups.values()]
-    .toSorted((a, b) => findLoudRate(b[0]) - findLoudRate(a[0]))
-    .map(group => renderRate(group, { measured, varied }))
+    .toSorted((a, b) => readLoudRate(b[0]) - readLoudRate(a[0]))
+    .map(group => renderLoudRate(group, { measured, varied }))
 }
 
 /**
  * Renders the sentence of one loud rate.
- * @param {SummaryArm[]} group arms that differ in the plane alone
- * @param {{ measured: SummaryArm[], varied: AxisName[] }} options measured: also those without a loud pair; varied: axes in which groups differ
+ * @param {SummaryArm[]} group arms that differ only in the plane
+ * @param {{ measured: SummaryArm[], varied: AxisName[] }} options measured: all arms, including those without a loud
+ *   pair; varied: the axes in which groups differ
+ * @returns {string}
  */
-function renderRate(group, { measured, varied }) {
+function renderLoudRate(group, { measured, varied }) {
   const withP99 = group.filter(arm => findP99(arm) !== null)
   const place = renderVaried(group[0], varied)
-  const start = `Quiet pairs beside ${findLoudRate(group[0])} requests/s to one${place ? ` (${place})` : ''}`
+  const start = `Quiet pairs beside ${readLoudRate(group[0])} requests/s to one${place ? ` (${place})` : ''}`
   const p99s = withP99.map(arm => {
     const remarks = [...renderLoudEffect(arm, measured), ...renderDeliveredRate(arm)]
     const remark = remarks.length > 0 ? ` (${remarks.join('; ')})` : ''
@@ -46,45 +49,55 @@ function renderRate(group, { measured, varied }) {
 /**
  * Renders the p99 of an arm as a multiple of that without a loud pair, or that the latter is missing.
  * @param {SummaryArm} arm with a p99
- * @param {SummaryArm[]} measured
- * @returns {string[]} at most one; []: the arm was not run without a loud pair
+ * @param {SummaryArm[]} measured all arms
+ * @returns {string[]} one clause; []: the arm was not run without a loud pair
  */
 function renderLoudEffect(arm, measured) {
-  // The same arm but for the loud rate.
-  const createArmKey = (/** @type {SummaryArm} */ one) =>
-    `${renderArmName(one)} ${createGroupKey(one, 'loudPerSecond')}`
-  const withoutLoud = measured.find(other => findLoudRate(other) === 0 && createArmKey(other) === createArmKey(arm))
+  // Equal for arms that differ only in the loud rate.
+  const createArmKey = (/** @type {SummaryArm} */ keyed) =>
+    `${renderArmName(keyed)} ${createGroupKey(keyed, 'loudPerSecond')}`
+  const withoutLoud = measured.find(other => readLoudRate(other) === 0 && createArmKey(other) === createArmKey(arm))
   if (!withoutLoud) return []
   const p99Ms = findP99(withoutLoud)
   return [p99Ms === null ? 'no p99 without it' : `${(Number(findP99(arm)) / p99Ms).toFixed(1)} × that without`]
 }
 
 /**
- * Renders the rate that the loud pair got, if it is less than 95 % of the one asked for; else [].
+ * Renders the rate that the loud pair got, if it is less than LOUD_LEAST of the requested one.
  * @param {SummaryArm} arm
+ * @returns {string[]} one clause; []: it got its rate, or the rate is not known
  */
 function renderDeliveredRate(arm) {
   const perSecond = findQuantity(arm, 'loudThroughput').median
-  if (perSecond === null || perSecond >= LOUD_LEAST * findLoudRate(arm)) return []
+  if (perSecond === null || perSecond >= LOUD_LEAST * readLoudRate(arm)) return []
   const isSaturated = arm.spoiled.some(({ gate }) => gate === 'loud-saturated')
   return [
-    `${Math.round(perSecond)} of the ${findLoudRate(arm)} requests/s were answered${isSaturated ? ': saturated' : ''}`,
+    `${Math.round(perSecond)} of the ${readLoudRate(arm)} requests/s were answered${isSaturated ? ': saturated' : ''}`,
   ]
 }
 
 /**
- * Renders the proxies without a p99 by reason: the gate that excluded it, or too few requests.
- * @param {SummaryArm[]} arms
+ * Renders the proxies without a p99, by reason: the gate that excluded it, or too few requests in the window.
+ * @param {SummaryArm[]} arms without a p99
+ * @returns {string[]} clauses; []: there are none
  */
 function renderMissingByProxy(arms) {
-  return [...groupBy(arms, arm => findExclusion([arm], 'latency')?.gate).values()].map(same => {
-    const reason = findExclusion([same[0]], 'latency')?.reason ?? renderTooFewRequests(same[0])
-    return `no p99 of ${same.map(renderArmName).join(', ')}: ${reason}`
+  return [...groupBy(arms, arm => findExclusion([arm], 'latency')?.gate).values()].map(group => {
+    const reason = findExclusion([group[0]], 'latency')?.reason ?? renderTooFewRequests(group[0])
+    return `no p99 of ${group.map(renderArmName).join(', ')}: ${reason}`
   })
 }
 
-/** @param {SummaryArm} arm */
+/**
+ * Finds the p99 of an arm's quiet pairs.
+ * @param {SummaryArm} arm
+ * @returns {number | null} milliseconds; null: it was not measured
+ */
 const findP99 = arm => findQuantity(arm, 'p99').median
 
-/** Reads the rate of the loud pair; 0: there is none. @param {SummaryArm} arm */
-const findLoudRate = ({ load }) => load.loudPerSecond ?? 0
+/**
+ * Reads the requested rate of the loud pair.
+ * @param {SummaryArm} arm
+ * @returns {number} requests per second; 0: there is no loud pair
+ */
+const readLoudRate = ({ load }) => load.loudPerSecond ?? 0

@@ -30,15 +30,16 @@ const WHY = {
 const NEIGHBOUR = 'neighbour'
 
 /**
- * Lists open questions of a closed loop: the capacity if some sidecar did not reach its limit, and the latency if each arm has a rate.
+ * Lists open questions of a closed loop: the capacity, if some sidecar did not reach its limit, and the latency, if
+ * each arm has a rate.
  * @param {Pick<Summary, 'machine' | 'tools'> & { arms: SummaryArm[] }} measured
- * @returns {NotMeasured[]} []: none, or the arms are interleaved or of another load
+ * @returns {NotMeasured[]} []: there are none, or the arms are interleaved or of another load
  */
-export function listOpenQuestions({ arms: all, machine, tools }) {
-  const arms = all.filter(arm => !arm.load.isInterleaved)
+export function listOpenQuestions({ arms: allArms, machine, tools }) {
+  const arms = allArms.filter(arm => !arm.load.isInterleaved)
   if (arms.length === 0 || arms[0].load.kind !== 'closed') return []
   const sidecars = arms.filter(arm => arm.sidecars.length > 0 && arm.cpuLimitCores !== null)
-  const latency = findLatency({ arms, sidecars })
+  const latency = createLatencyQuestion({ arms, sidecars })
   const unbound = sidecars.filter(arm => arm.boundBy !== 'sidecar' && arm.boundBy !== null)
   if (unbound.length === 0) return latency
   const [{ boundBy, cpuLimitCores, load, spoiled }] = unbound
@@ -57,29 +58,29 @@ export function listOpenQuestions({ arms: all, machine, tools }) {
 }
 
 /**
- * Lists commands that would measure a capacity, first those that keep this limit and link.
+ * Lists commands that would measure a capacity; those that keep this limit and link come first.
  * @param {Pick<Summary, 'machine' | 'tools'> & { arms: SummaryArm[], sidecars: SummaryArm[] }} options
  * @returns {Command[]} []: none would on this machine
  */
 function listCommands({ arms, sidecars, machine, tools }) {
   const [{ load, link }] = arms
-  const again = renderOptions(arms)
-  const elsewhere = machine.loadHost !== undefined
-  const largest = findLargestBindingCpuLimit(Number(machine.cpus), elsewhere)
+  const sameOptions = renderOptions(arms)
+  const isLoadElsewhere = machine.loadHost !== undefined
+  const largest = findLargestBindingCpuLimit(Number(machine.cpus), isLoadElsewhere)
   const smallest = Math.min(...sidecars.map(arm => arm.cpuLimitCores ?? Number.POSITIVE_INFINITY))
   /** @type {Command[]} */
   const commands = []
   if (largest < smallest) {
     const on = link === DEFAULT_LINK ? '' : ` --link ${link}`
-    const rest = `${on}${again}${elsewhere ? ` --load-host ${machine.loadHost?.host}` : ''}`
+    const rest = `${on}${sameOptions}${isLoadElsewhere ? ` --load-host ${machine.loadHost?.host}` : ''}`
     const gives = 'capacity, at a limit that sidecars reach here'
     commands.push({ command: renderCommand('bench', `--cpu ${largest}${rest}`), gives })
   }
   const options = { cpuLimit: smallest, cpus: Number(machine.cpus), sidecars: sidecars[0].sidecars.length }
-  const isForWrk = !elsewhere && arms[0].target === 'local' && load.connections === 'kept' && !load.hasCertificate
+  const isForWrk = !isLoadElsewhere && arms[0].target === 'local' && load.connections === 'kept' && !load.hasCertificate
   if (isForWrk && findGenerator({ tools }) === DEFAULT_GENERATOR) {
     const renderWrkCommand = (/** @type {string} */ on) =>
-      renderCommand('bench', `--cpu ${smallest} --link ${on}${again} --generator wrk`)
+      renderCommand('bench', `--cpu ${smallest} --link ${on}${sameOptions} --generator wrk`)
     if (canBindOnlyBesideWrk(options))
       commands.unshift({
         command: renderWrkCommand(link),
@@ -92,11 +93,11 @@ function listCommands({ arms, sidecars, machine, tools }) {
 }
 
 /**
- * Renders the command that measures latency at a share of the slowest arm's rate.
+ * Creates the open question of latency, with the command that measures it at a share of the slowest arm's rate.
  * @param {{ arms: SummaryArm[], sidecars: SummaryArm[] }} options
- * @returns {NotMeasured[]} at most one; []: an arm has no rate
+ * @returns {NotMeasured[]} one; []: an arm has no rate
  */
-function findLatency({ arms, sidecars }) {
+function createLatencyQuestion({ arms, sidecars }) {
   const slowest = Math.min(...arms.map(arm => findQuantity(arm, 'throughput').median ?? 0))
   if (slowest <= 0) return []
   const rate = Math.max(1, Number((slowest * RATE_SHARE).toPrecision(1)))
@@ -106,9 +107,10 @@ function findLatency({ arms, sidecars }) {
 }
 
 /**
- * Renders a command with the same link, planes and conditions.
+ * Renders a command of `bench` with the same link, planes and conditions.
  * @param {SummaryArm[]} arms
- * @param {string} options to stand before these
+ * @param {string} options that come first
+ * @returns {string}
  */
 function renderRepeatCommand(arms, options) {
   const [{ link }] = arms
@@ -117,8 +119,9 @@ function renderRepeatCommand(arms, options) {
 }
 
 /**
- * Renders the options for the same planes, TLS, protocol and features; empty if all are the defaults.
+ * Renders the options for the same planes, TLS, protocol and features.
  * @param {SummaryArm[]} arms
+ * @returns {string} begins with a space; empty: all are the defaults
  */
 function renderOptions(arms) {
   const renderWholeName = (/** @type {SummaryArm} */ { variant, ...arm }) =>
@@ -130,6 +133,6 @@ function renderOptions(arms) {
       ? []
       : [` --${name} ${values.join(',')}`]
   })
-  const isUsual = planes.every(plane => DEFAULT_PLANES.includes(plane))
-  return [...(isUsual ? [] : [` --planes ${planes.join(',')}`]), ...axes].join('')
+  const areDefault = planes.every(plane => DEFAULT_PLANES.includes(plane))
+  return [...(areDefault ? [] : [` --planes ${planes.join(',')}`]), ...axes].join('')
 }

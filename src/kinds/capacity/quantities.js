@@ -161,9 +161,10 @@ export const ENDING_ROWS = [
 ]
 
 /**
- * Divides a sum over all sidecars by the pairs; null: no pairs, no sidecars, or one without a value.
+ * Sums a value over all sidecars, and divides the sum by the number of pairs.
  * @param {TrialRecord} record
- * @param {(p: ProcessRecord) => number | null} measure
+ * @param {(p: ProcessRecord) => number | null} measure gives the value of a sidecar; null: unknown
+ * @returns {number | null} null: there are no pairs, no sidecars, or one has no value
  */
 function sumPerPair(record, measure) {
   const { pairs } = record.trial.arm.conditions
@@ -172,8 +173,9 @@ function sumPerPair(record, measure) {
 }
 
 /**
- * Computes the failed share of the loud pair's requests; null: none was sent, or failed ones were not counted.
+ * Computes the failed share of the loud pair's requests.
  * @param {TrialRecord['load']} load
+ * @returns {number | null} a fraction; null: none was sent, or failed ones were not counted
  */
 function computeLoudFailedFraction(load) {
   const { verified = 0, failed } = load?.loud ?? {}
@@ -181,10 +183,11 @@ function computeLoudFailedFraction(load) {
 }
 
 /**
- * Computes the milliseconds of CPU a change takes beyond the same round without changes, below 0 if that took more.
+ * Computes the CPU time that a change takes, beyond that of the same round without changes.
  * @param {TrialRecord} record
- * @param {TrialRecord[]} unchanged
- * @returns {number | null} null: no changes, or no such round
+ * @param {TrialRecord[]} unchanged records of the arm without changes
+ * @returns {number | null} milliseconds, negative if the round without changes took more; null: there are no changes,
+ *   or no such round
  */
 function computeCpuMillisPerChange(record, unchanged) {
   const { changes, window } = record
@@ -194,8 +197,9 @@ function computeCpuMillisPerChange(record, unchanged) {
 }
 
 /**
- * Lists the times to effect in ms, rising; null without changes, or if one took no effect.
+ * Lists the times to effect of the window's changes.
  * @param {TrialRecord} record
+ * @returns {number[] | null} milliseconds, rising; null: there are no changes, or one took no effect
  */
 function listEffectsMs({ changes }) {
   const effects = (changes ?? []).map(c => c.effectSeconds)
@@ -203,14 +207,15 @@ function listEffectsMs({ changes }) {
   return effects.map(seconds => 1000 * Number(seconds)).sort((a, b) => a - b)
 }
 
-/** Sums the cores of all sidecars. @param {TrialRecord} record */
+/** Sums the CPU use of all sidecars. @param {TrialRecord} record @returns {number | null} cores; null: one has no value */
 function sumSidecarCores(record) {
   return sumValues(listSidecars(record), p => p.cpuCores)
 }
 
 /**
- * Counts the requests that were due in a burst and never started, at most all that were dropped; null: there was no burst.
+ * Counts the requests that were due in a burst and never started, at most all that were dropped.
  * @param {Pick<TrialRecord, 'load'>} record
+ * @returns {number | null} null: there was no burst
  */
 function countBurstDrops({ load }) {
   if (!load?.burst) return null
@@ -219,9 +224,10 @@ function countBurstDrops({ load }) {
 }
 
 /**
- * Computes the seconds from a burst's end to recovery; without recovery, those to the end of the window.
+ * Computes the time from a burst's end to recovery; without recovery, to the end of the window.
  * @param {Pick<TrialRecord, 'trial' | 'load'>} record
- * @returns {number | null} null: no burst, no series, or no p99 before the burst; of older kits also: no recovery
+ * @returns {number | null} seconds; null: there is no burst, no series, or no p99 before the burst; in records of
+ *   older kits also: no recovery
  */
 function computeRecoverySeconds({ trial, load }) {
   const { burst, ratePerSecond = 0 } = trial.arm.load
@@ -240,7 +246,7 @@ function computeRecoverySeconds({ trial, load }) {
     const recovered = after[isBad.lastIndexOf(true) + 1]
     return recovered ? recovered.atSeconds - endSeconds : null
   }
-  // The p99 of half a second is its slowest request: only two bad pieces in a row put recovery off.
+  // The p99 of half a second is its slowest request: only two bad half seconds in a row delay the recovery.
   const lastBad = isBad.findLastIndex((bad, i) => bad && (isBad[i - 1] ?? true))
   const first = after[lastBad + 1] ?? { atSeconds: endSeconds + after.reduce((sum, p) => sum + p.seconds, 0) }
   return first.atSeconds - endSeconds

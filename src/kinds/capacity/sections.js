@@ -7,7 +7,7 @@ import { drawCrossings, renderCrossings } from './crossings.js'
 /** @type {Sections<ResultOf<'capacity'>>} */
 export const capacitySections = {
   kind: 'capacity',
-  heading: renderCapHeading,
+  heading: renderLimitHeading,
   summarise: () => ({}),
   answer: answerCapacity,
   findings(result, summary) {
@@ -20,8 +20,9 @@ export const capacitySections = {
 /**
  * Renders the heading beside results of other kinds: the CPU limits.
  * @param {ResultOf<'capacity'>} result
+ * @returns {string}
  */
-function renderCapHeading({ arms }) {
-  const caps = [...new Set(arms.flatMap(arm => arm.cpuLimitCores ?? []))]
-  return caps.length === 0 ? 'One after the other, without a CPU limit' : `At a CPU limit of ${caps.join(' or ')}`
+function renderLimitHeading({ arms }) {
+  const limits = [...new Set(arms.flatMap(arm => arm.cpuLimitCores ?? []))]
+  return limits.length === 0 ? 'One after the other, without a CPU limit' : `At a CPU limit of ${limits.join(' or ')}`
 }

@@ -14,17 +14,17 @@ import { computeAxisCosts, drawAxisCosts, renderAxisCosts } from './axis-costs.j
  * @import { KindAnswer } from '../../answer/picture.js'
  */
 
-const USUAL = ['cpuPerRequest', 'rss']
+const DEFAULTS = ['cpuPerRequest', 'rss']
 
 /**
- * Draws the cost of each proxy and of each value of an axis, with the verdicts and how sure they are.
+ * Creates the answer: the cost of each proxy and of each value of an axis, with the verdicts and how sure they are.
  * @param {Answered<ResultOf<'cost'>>} answered
  * @returns {KindAnswer | null} null: nothing was measured
  */
 export function answerCost({ result, summary, measured }) {
   if (measured.length === 0) return null
   const { arms, comparisons } = result
-  const quantities = chooseQuantities(summary, USUAL)
+  const quantities = chooseQuantities(summary, DEFAULTS)
   const costs = computeAxisCosts(result, summary)
   const costSentences = renderAxisCosts(costs)
   const { basis, notes } = renderSureness(result, {
@@ -32,7 +32,7 @@ export function answerCost({ result, summary, measured }) {
     drawn: quantities,
   })
   return {
-    // Costs in microseconds are of both proxies, and their sentence takes the place of the ratios of each to itself.
+    // Costs of an axis compare both proxies: their sentence replaces the contrasts, which compare each proxy with itself.
     pictures: [...drawAxisCosts(costs), ...drawProxies({ arms, comparisons, quantities })],
     verdicts: [
       ...renderPairs({ comparisons }),
@@ -44,15 +44,15 @@ export function answerCost({ result, summary, measured }) {
 }
 
 /**
- * Renders the number of users for which a comparison holds, and the command for others.
+ * Renders the number of users for which a comparison holds, and the command for other numbers.
  * @param {ResultOf<'cost'>} result
  * @param {Pick<Summary, 'results'>} summary
- * @returns {string[]} at most one; []: nothing was compared, the arms have a rate or different users, or the title names the
- *   users, since all parts of the run have the same
+ * @returns {string[]} one sentence; []: nothing was compared, the arms have a rate or different users, or the title
+ *   has the number, since all parts of the run have the same
  */
 function renderCondition({ arms, comparisons, cpus }, summary) {
-  const listUsers = (/** @type {SummaryArm[]} */ some) => [
-    ...new Set(some.map(({ load }) => (load.ratePerSecond === undefined ? load.users : undefined))),
+  const listUsers = (/** @type {SummaryArm[]} */ listedArms) => [
+    ...new Set(listedArms.map(({ load }) => (load.ratePerSecond === undefined ? load.users : undefined))),
   ]
   const [users, ...others] = listUsers(arms)
   const isCompared = comparisons.some(({ isControl }) => !isControl)

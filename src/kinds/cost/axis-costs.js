@@ -25,21 +25,24 @@ import { createGroupKey, renderArmName, renderAxes, renderContenderName } from '
  * Computes the costs of each axis that the experiment contrasts, under each condition with exactly two proxies.
  * @param {Pick<Result, 'arms' | 'comparisons'>} result
  * @param {Pick<Summary, 'shows'>} summary
- * @returns {AxisCost[]}
+ * @returns {AxisCost[]} []: there are none
  */
 export function computeAxisCosts({ arms, comparisons }, { shows }) {
   const measured = arms.filter(arm => arm.repeatOf === null && arm.hasSidecars)
   return (shows.contrasts ?? []).flatMap(axis =>
-    [...groupBy(measured, arm => createGroupKey(arm, axis)).values()].flatMap(alike => {
-      const proxies = [...groupBy(alike, renderContenderName).values()]
+    [...groupBy(measured, arm => createGroupKey(arm, axis)).values()].flatMap(group => {
+      const proxies = [...groupBy(group, renderContenderName).values()]
       return proxies.length === 2 ? computeCostsOfTwo({ proxies, axis, comparisons }) : []
     }),
   )
 }
 
 /**
- * Computes the cost of each value but the first. Values that one of the two lacks, or has no valid comparison of, are left out.
+ * Computes the cost of each value but the first. A value is left out if one proxy lacks it, or has no valid
+ * comparison of it.
  * @param {{ proxies: SummaryArm[][], axis: AxisName, comparisons: Comparison[] }} options proxies: the arms of each
+ *   of the two
+ * @returns {AxisCost[]}
  */
 function computeCostsOfTwo({ proxies: [first, second], axis, comparisons }) {
   const renderAxisLabel = (/** @type {SummaryArm} */ arm) => renderAxes(arm, [axis])
@@ -61,10 +64,13 @@ function computeCostsOfTwo({ proxies: [first, second], axis, comparisons }) {
 }
 
 /**
- * Computes the microseconds of an arm beyond the first value, by repeat: (ratio − 1) × the median of the first. The ratios are of
- * arms that stood together, which vary less than those of two deployments. Null: no valid comparison, or no median.
+ * Computes the microseconds of an arm beyond the first value of the axis: (ratio − 1) × the median of the first. The
+ * ratios are of arms that ran together, which vary less than those of two deployments.
  * @param {SummaryArm} arm
- * @param {{ base: SummaryArm, axis: AxisName, comparisons: Comparison[] }} options
+ * @param {{ base: SummaryArm, axis: AxisName, comparisons: Comparison[] }} options base: the arm with the first value
+ *   of the axis
+ * @returns {(number | null)[] | null} µs of CPU per request, by repeat; null: there is no valid comparison, or no
+ *   median
  */
 function computeMicros(arm, { base, axis, comparisons }) {
   const comparison = comparisons.find(
@@ -81,9 +87,10 @@ function computeMicros(arm, { base, axis, comparisons }) {
 }
 
 /**
- * Subtracts by repeat; null for a repeat without both values.
+ * Subtracts values by repeat.
  * @param {(number | null)[]} values
  * @param {(number | null)[]} others
+ * @returns {(number | null)[]} null: the repeat lacks one of the values
  */
 const subtractRepeats = (values, others) =>
   values.map((value, round) => {
@@ -92,9 +99,9 @@ const subtractRepeats = (values, others) =>
   })
 
 /**
- * Draws a row for each value of an axis; empty without costs.
+ * Draws a row for each value of an axis.
  * @param {AxisCost[]} costs
- * @returns {Picture[]}
+ * @returns {Picture[]} one; []: there are no costs
  */
 export function drawAxisCosts(costs) {
   if (costs.length === 0) return []
@@ -120,9 +127,9 @@ export function drawAxisCosts(costs) {
 }
 
 /**
- * Renders in a sentence the values that cost the first proxy more or fewer microseconds than the second, or no different number.
+ * Renders which values cost the first proxy more or fewer microseconds than the second, and which show no difference.
  * @param {AxisCost[]} costs
- * @returns {string[]} at most one; []: there are no costs, or none has an interval
+ * @returns {string[]} one sentence; []: there are no costs, or none has an interval
  */
 export function renderAxisCosts(costs) {
   if (costs.length === 0) return []
@@ -143,20 +150,24 @@ export function renderAxisCosts(costs) {
 }
 
 /**
- * Renders the verdict of a difference: it holds if the interval is wholly above or below 0.
- * @param {Quantity} difference
+ * Renders the verdict on a difference, which needs an interval entirely above or below 0.
+ * @param {Quantity} difference in µs, the first proxy minus the second
+ * @returns {string}
  */
 function renderVerdict({ low, high }) {
   if (low === null || high === null) return 'no interval yet'
   return high < 0 ? 'fewer' : low > 0 ? 'more' : 'no difference shown'
 }
 
-/** @param {Quantity} difference */
+/**
+ * Renders a difference in µs, with its interval.
+ * @param {Quantity} difference
+ */
 function renderDifference(difference) {
   return `${renderMicros(Number(difference.median))}${renderInterval(difference, renderMicros)}`
 }
 
-/** Renders microseconds with their sign; without one if they round to 0. @param {number} micros */
+/** Renders microseconds with their sign; without one if they round to 0. @param {number} micros @returns {string} */
 function renderMicros(micros) {
   const text = Math.abs(micros).toFixed(1)
   return `${text === '0.0' ? '' : micros < 0 ? '−' : '+'}${text}`

@@ -21,10 +21,10 @@ export const costSections = {
 }
 
 /**
- * Summarises what only interleaved trials have.
+ * Summarises what only interleaved trials have: the pinned CPUs, and the connections of sidecars.
  * @param {{ manifest: Manifest, arms: Arm[], records: TrialRecord[] }} run
- * @returns {Pick<ResultOf<'cost'>, 'cpus' | 'connections'>} cpus: null if nothing is pinned; connections: of each arm with
- *   sidecars the median of its trials, null if no trial counted them all
+ * @returns {Pick<ResultOf<'cost'>, 'cpus' | 'connections'>} cpus: their numbers; null: nothing is pinned;
+ *   connections: of each arm with sidecars, the median of its trials; null: no trial counted them all
  */
 function summariseInterleaved({ manifest: { placements }, arms, records }) {
   const placement = placements[arms[0].id] ?? null
@@ -44,29 +44,31 @@ function summariseInterleaved({ manifest: { placements }, arms, records }) {
 }
 
 /**
- * Renders the conditions for which the ratios hold: the load of the first arm, its generator and their CPUs.
+ * Renders the conditions for which the ratios hold: the load of the first arm, its generator, and their CPUs.
  * @param {ResultOf<'cost'>} result
  * @param {Summary['tools']} tools
+ * @returns {string}
  */
 function renderRatioHeading({ arms, cpus }, tools) {
   const [{ load }] = arms
-  const how =
+  const loadWords =
     load.kind === 'open'
       ? `requests at a rate${load.sliceMs ? `, in slices of ${load.sliceMs / 1000} s` : ''}`
       : `${load.users} users in slices of ${load.sliceMs} ms`
   const renderCpuCount = (/** @type {number} */ count) => (count === 1 ? 'one CPU' : `${count} CPUs`)
-  const where = cpus
+  const placementWords = cpus
     ? `on ${renderCpuCount(cpus.generator)}, all proxies on ${cpus.arms === 1 ? 'another' : `${cpus.arms} others`}`
     : 'and all proxies unpinned'
-  return `Interleaved, without a CPU limit: ${how}; ${findGenerator({ tools })} ${where}`
+  return `Interleaved, without a CPU limit: ${loadWords}; ${findGenerator({ tools })} ${placementWords}`
 }
 
 /**
- * Renders the numbers of connections, since more of them make a request dearer; empty if none was counted.
+ * Renders the numbers of connections, since a request costs more with more of them.
  * @param {ResultOf<'cost'>} result
+ * @returns {string[]} one sentence; []: none were counted
  */
-function renderConnections({ arms, connections: counted }) {
-  const connections = counted.flatMap(({ armId, count }) => {
+function renderConnections({ arms, connections: armConnections }) {
+  const connections = armConnections.flatMap(({ armId, count }) => {
     const arm = arms.find(({ id }) => id === armId)
     return arm && arm.repeatOf === null && count !== null ? [{ name: renderArmName(arm), count }] : []
   })

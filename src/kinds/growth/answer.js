@@ -10,7 +10,7 @@ import { renderEndings } from './numbers.js'
 /** @import { GrowthFit, ResultOf } from '../../model/types.ts' */
 
 /**
- * Draws a row for each arm with a sentence about its endings.
+ * Creates the answer: a row for each arm, and a sentence about its endings.
  * @param {Pick<Answered<ResultOf<'growth'>>, 'result'>} answered
  * @returns {KindAnswer | null} null: nothing grew
  */

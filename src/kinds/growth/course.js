@@ -53,10 +53,11 @@ const OWN = new RegExp(`\\b(${OWN_CODES.join('|')})\\b`)
 export const kind = { name: 'growth', hasRequests: false, start: startGrowth, measure: measureRounds }
 
 /**
- * Runs a whole growth. Its end, whatever it was, is part of the record.
+ * Runs a whole growth. Its end, whatever the cause, is part of the record.
  * @param {StartRequest} options
- * @returns {Promise<Started>} whose trial is over
- * @throws if something other than the control plane, the sidecars or the machine fails; the signal's reason when it aborts
+ * @returns {Promise<Started>} the trial is over by then
+ * @throws an error, if something other than the control plane, the sidecars or the machine fails; the signal's reason
+ *   when it aborts
  */
 async function startGrowth({ testbed, arm, start, folder, signal }) {
   const { target, cpus } = testbed.site
@@ -84,8 +85,8 @@ async function startGrowth({ testbed, arm, start, folder, signal }) {
     const control = await deploy(planned ? [planned] : [])
     const observing = course.observe(control)
     course.whenOver(watchControl(control, course.falling))
-    await assertControlCapped(target, control)
-    const { taken, ended } = await takeSteps(setUp, steps, {
+    await assertControlLimited(target, control)
+    const { taken, ended } = await runSteps(setUp, steps, {
       asking,
       deploy,
       control,
@@ -126,9 +127,11 @@ async function startGrowth({ testbed, arm, start, folder, signal }) {
 }
 
 /**
- * Aborts `falling` when a control plane exits or is stopped, so that no step waits for its deadline. Returns a function that ends this.
- * @param {Handle[]} control
+ * Watches the control plane, and aborts `falling` when it exits or is stopped, so that no step waits for its
+ * deadline.
+ * @param {Handle[]} control its processes
  * @param {AbortController} falling
+ * @returns {() => void} ends the watch
  */
 function watchControl(control, falling) {
   for (const process of control) process.exited.then(() => falling.abort())
@@ -137,33 +140,33 @@ function watchControl(control, falling) {
 }
 
 /**
- * Asserts that the control plane has its CPU cap, if it has one.
+ * Asserts that the control plane has its CPU limit, if it has one.
  * @param {Target} target
  * @param {Handle[]} control
- * @throws {BenchError} if the kernel reports another
+ * @throws {BenchError} if the kernel reports another limit
  */
-async function assertControlCapped(target, control) {
+async function assertControlLimited(target, control) {
   if (!control.some(({ spec }) => spec.cpuLimitCores !== null)) return
   const start = await lookAtControl(target, control)
   for (const [i, { spec }] of control.entries()) {
     const limitCores = start?.states[i].cpuLimitCores ?? null
     const isSet =
       spec.cpuLimitCores === null || Math.abs((limitCores ?? Infinity) - spec.cpuLimitCores) <= CAP_TOLERANCE
-    const said = `capped at ${spec.cpuLimitCores} cores, and the kernel says ${limitCores ?? 'no quota'}`
-    if (!isSet) throw new BenchError(`the control plane was to be ${said}`)
+    const mismatch = `capped at ${spec.cpuLimitCores} cores, and the kernel says ${limitCores ?? 'no quota'}`
+    if (!isSet) throw new BenchError(`the control plane was to be ${mismatch}`)
   }
 }
 
 /**
- * Takes step after step until one fails or the machine's memory runs short.
- * @param {Growth['setUp']} setUp
+ * Runs step after step until one fails or the machine's memory runs short.
+ * @param {Growth['setUp']} setUp actions once the control plane runs
  * @param {Growth['steps']} steps
  * @param {StepOptions} options
- * @returns {Promise<{ taken: Step[], ended: GrowthRecord['ended'] }>} taken: with the one that failed; ended: null if none failed;
- *   its sidecars are 0 if the control plane was not ready, or refused the set-up
- * @throws what `findFailure` throws
+ * @returns {Promise<{ taken: Step[], ended: GrowthRecord['ended'] }>} taken: the steps, including the failed one;
+ *   ended: the failure, null: there is none; its sidecars: 0: the control plane was not ready, or refused the set-up
+ * @throws as `findFailure`
  */
-async function takeSteps(setUp, steps, options) {
+async function runSteps(setUp, steps, options) {
   /** @type {Step[]} */
   const taken = []
   try {
@@ -173,7 +176,7 @@ async function takeSteps(setUp, steps, options) {
     return { taken, ended: { sidecars: 0, ...(await findFailure(error, options)) } }
   }
   for (const step of steps) {
-    const { step: result, failure } = await takeStep(step, options)
+    const { step: result, failure } = await runStep(step, options)
     taken.push(result)
     if (failure) return { taken, ended: { sidecars: step.sidecars, ...failure } }
     if (result.availableFraction < AVAILABLE_LEAST) {
@@ -185,13 +188,14 @@ async function takeSteps(setUp, steps, options) {
 }
 
 /**
- * Starts the sidecars of a step, and asks until each serves and each client has seen every backend, or the deadline passes.
+ * Starts the sidecars of a step, and polls until each serves and each client has seen every backend, or until the
+ * deadline.
  * @param {Growth['steps'][number]} step
  * @param {StepOptions} options
- * @returns {Promise<{ step: Step, failure: Failure | null }>} failure: null if all served in time
- * @throws what `findFailure` throws
+ * @returns {Promise<{ step: Step, failure: Failure | null }>} failure: null: all served in time
+ * @throws as `findFailure`
  */
-async function takeStep({ sidecars, spec, members }, options) {
+async function runStep({ sidecars, spec, members }, options) {
   const { asking, deploy, deadlineSeconds, signal } = options
   /** @type {Promise<[string, ConfigurationTimes | null]>[]} */
   const answers = []
@@ -224,10 +228,11 @@ async function takeStep({ sidecars, spec, members }, options) {
 }
 
 /**
- * Makes the failure of a step that missed its deadline: this machine could not ask, its CPUs were full, or sidecars were late.
+ * Creates the failure of a step that missed its deadline: this machine could not send requests, its CPUs were used
+ * up, or sidecars were late.
  * @param {Step} step
  * @param {StepOptions} options
- * @returns {Failure} it names at most five sidecars
+ * @returns {Failure} it names at most NAMED_MOST sidecars
  */
 function createLateFailure({ members, host }, { deadlineSeconds }) {
   const unsent = members.find(({ told }) => told?.yesMs === null && told.unsent)?.told?.unsent
@@ -238,14 +243,14 @@ function createLateFailure({ members, host }, { deadlineSeconds }) {
     return told?.backends === undefined ? name : `${name} (${told.backends} of ${BACKENDS} backends)`
   })
   const more = missing.length > NAMED_MOST ? ` and ${missing.length - NAMED_MOST} more` : ''
-  const who = `${missing.slice(0, NAMED_MOST).join(', ')}${more}`
+  const sidecarNames = `${missing.slice(0, NAMED_MOST).join(', ')}${more}`
   return isHostUsedUp(host)
-    ? { reason: 'host-cpu', why: `not within ${deadlineSeconds} s, and the machine had no CPU left: ${who}` }
-    : { reason: 'deadline', why: `not within ${deadlineSeconds} s: ${who}` }
+    ? { reason: 'host-cpu', why: `not within ${deadlineSeconds} s, and the machine had no CPU left: ${sidecarNames}` }
+    : { reason: 'deadline', why: `not within ${deadlineSeconds} s: ${sidecarNames}` }
 }
 
 /**
- * Says whether a process was killed because its machine, and not its own limit, was out of memory.
+ * Says whether a process was killed because its machine was out of memory, and not its own limit.
  * @param {Handle} process
  */
 function isOutOfHostMemory(process) {
@@ -253,21 +258,23 @@ function isOutOfHostMemory(process) {
 }
 
 /**
- * Finds the cause of a failure: the control plane's exit or stop, a sidecar's exit, a limit of the machine, else the error itself.
- * @param {unknown} error or a Failure, of a step that was late
+ * Finds the cause of a failure: the exit or stop of the control plane, the exit of a sidecar, a limit of the machine,
+ * else the error itself.
+ * @param {unknown} error or the Failure of a step that was late
  * @param {StepOptions} options
  * @returns {Promise<Failure>}
- * @throws if the run aborts, an application failed, or no control plane runs that could have caused the error
+ * @throws an error, if the run aborts, an application failed, or there is no control plane that could have caused the
+ *   error
  */
 async function findFailure(error, { control, listProcesses, stopping }) {
   stopping.throwIfAborted()
   await awaitAnyExit(control)
   for (const process of control) {
-    const how = process.ending()
-    if (how !== null) {
-      const ofMemory = isOutOfHostMemory(process) ? 'host-memory' : 'oom'
-      const reason = process.isOutOfMemory() ? ofMemory : 'ended'
-      return { reason, why: await process.renderFailure(`the control plane ended with ${how}`) }
+    const ending = process.ending()
+    if (ending !== null) {
+      const memoryReason = isOutOfHostMemory(process) ? 'host-memory' : 'oom'
+      const reason = process.isOutOfMemory() ? memoryReason : 'ended'
+      return { reason, why: await process.renderFailure(`the control plane ended with ${ending}`) }
     }
     if (process.isStopped())
       return { reason: 'stopped', why: await process.renderFailure('the control plane came to a stop') }
@@ -282,8 +289,8 @@ async function findFailure(error, { control, listProcesses, stopping }) {
   const unstarted = sidecars.filter(process => OWN.test(process.ending() ?? ''))
   const fallen = await assertAllRun(unstarted.concat(sidecars), 'starting').catch(error => error)
   if (fallen) {
-    const ofMemory = sidecars.some(isOutOfHostMemory) ? 'host-memory' : 'ended'
-    return { reason: unstarted.length > 0 ? 'host-limit' : ofMemory, why: fallen.message }
+    const memoryReason = sidecars.some(isOutOfHostMemory) ? 'host-memory' : 'ended'
+    return { reason: unstarted.length > 0 ? 'host-limit' : memoryReason, why: fallen.message }
   }
   const why = error instanceof Error ? error.message : /** @type {Failure} */ (error).why
   const limit = [...control, ...sidecars].map(process => process.findHostLimit?.()).find(Boolean)

@@ -35,31 +35,34 @@ export const growthPart = {
 /**
  * Computes the numbers of a growth from its record.
  * @param {GrowthRecord} options
- * @returns {GrowthNumbers} sidecars: at the last step that held, 0 if none did; bytesPerSidecar: null below two such steps
+ * @returns {GrowthNumbers} sidecars: at the last step in which all served, 0: there is none; bytesPerSidecar: null:
+ *   fewer than two such steps
  */
 export function judgeGrowth({ cpus, sidecarsMost, backends, steps, ended, control }) {
-  const described = steps.map(step => judgeStep(step, backends))
+  const judgedSteps = steps.map(step => judgeStep(step, backends))
   const readings = control ?? []
   const anon = readings.flatMap(({ anonBytes }) => anonBytes ?? [])
-  const points = listMemoryPoints({ steps: described })
+  const points = listMemoryPoints({ steps: judgedSteps })
   return {
     cpus,
     sidecarsMost,
     backends,
     ended,
     hasControl: control !== null,
-    sidecars: Math.max(0, ...described.filter(hasHeld).map(step => step.sidecars)),
-    steps: described,
+    sidecars: Math.max(0, ...judgedSteps.filter(hasHeld).map(step => step.sidecars)),
+    steps: judgedSteps,
     controlAnonBytes: { empty: readings[0]?.anonBytes ?? null, peak: anon.length > 0 ? Math.max(...anon) : null },
-    controlPeakCores: findPeakCores(readings),
+    controlPeakCores: computePeakCores(readings),
     bytesPerSidecar: points.length < POINTS_LEAST ? null : fitLine(points).slope,
   }
 }
 
 /**
- * Counts the sidecars at an ending: those of the step at which the control plane failed; if nothing failed, or the machine ended it,
- * those of the last step that held.
- * @param {{ sidecars: number, failedAt: number | null, reason: FailureReason | null }} round
+ * Counts the sidecars at an ending: those of the step at which the control plane failed; if nothing failed, or the
+ * machine was the cause, those of the last step in which all served.
+ * @param {{ sidecars: number, failedAt: number | null, reason: FailureReason | null }} round failedAt: sidecars of
+ *   the failed step; reason: null: nothing failed
+ * @returns {number}
  */
 export function countSidecarsAt({ sidecars, failedAt, reason }) {
   return failedAt === null || reason === null || OF_MACHINE.includes(reason) ? sidecars : failedAt
@@ -67,8 +70,9 @@ export function countSidecarsAt({ sidecars, failedAt, reason }) {
 
 /**
  * Renders how far a growth came.
- * @param {FailureReason | null} reason null: no failure
- * @param {number | string} at sidecars, or `least to most`
+ * @param {FailureReason | null} reason null: nothing failed
+ * @param {number | string} at the number of sidecars, or `least to most`
+ * @returns {string}
  */
 export function renderEnding(reason, at) {
   if (reason === null) return `no failure up to ${at} sidecars`
@@ -78,21 +82,24 @@ export function renderEnding(reason, at) {
 }
 
 /**
- * Renders the fewest and the most sidecars of the rounds that ended for the same reason, for each reason.
+ * Renders the endings of all rounds: for each reason, the fewest and the most sidecars.
  * @param {Pick<GrowthFit, 'rounds' | 'hasControl'>} growth
+ * @returns {string}
  */
 export function renderEndings({ rounds, hasControl }) {
-  const endings = [...groupBy(rounds, ({ reason }) => reason)].map(([reason, alike]) => {
-    const counts = alike.map(countSidecarsAt)
+  const endings = [...groupBy(rounds, ({ reason }) => reason)].map(([reason, endedRounds]) => {
+    const counts = endedRounds.map(countSidecarsAt)
     const [least, most] = [Math.min(...counts), Math.max(...counts)]
-    return `${renderEnding(reason, most > least ? `${least} to ${most}` : least)} (${alike.length} of ${rounds.length} rounds)`
+    return `${renderEnding(reason, most > least ? `${least} to ${most}` : least)} (${endedRounds.length} of ${rounds.length} rounds)`
   })
   return `${endings.join('; ')}${hasControl ? '' : '; no control plane ran'}`
 }
 
 /**
- * Lists the sidecars and the control plane's anonymous bytes after each step that held and for which they were read.
+ * Lists the memory of the control plane after each step in which all sidecars served. Steps without a reading are
+ * left out.
  * @param {Pick<GrowthNumbers, 'steps'>} growth
+ * @returns {[number, number][]} the number of sidecars, anonymous bytes
  */
 export function listMemoryPoints({ steps }) {
   return steps.flatMap(step =>
@@ -104,7 +111,7 @@ export function listMemoryPoints({ steps }) {
 
 /**
  * Says whether the machine's CPUs were used up in a step.
- * @param {GrowthRecord['steps'][number]['host']} host over the step
+ * @param {GrowthRecord['steps'][number]['host']} host CPU times at the start and the end of the step
  */
 export function isHostUsedUp(host) {
   return isCpuUsedUp({ idleFraction: computeIdleFraction(host) })
@@ -121,19 +128,19 @@ export function hasHeld({ seconds }) {
 /**
  * Computes the numbers of a step.
  * @param {GrowthRecord['steps'][number]} step
- * @param {number} backends that each client must see
- * @returns {GrowthNumbers['steps'][number]} seconds: null if not all of its sidecars served; backendsSeen: the fewest of a
- *   client, null if no client was asked
+ * @param {number} backends the number that each client must see
+ * @returns {GrowthNumbers['steps'][number]} seconds: null: not all of its sidecars served; backendsSeen: the fewest
+ *   of a client, null: no client was asked
  */
 function judgeStep({ sidecars, members, startMs, endMs, host, control, ownCpuSeconds }, backends) {
   const configured = members.flatMap(member => member.told ?? [])
-  const had = configured.flatMap(one => one.yesMs ?? [])
-  const backendsReached = configured.flatMap(one => one.backends ?? [])
+  const servedMs = configured.flatMap(times => times.yesMs ?? [])
+  const backendsReached = configured.flatMap(times => times.backends ?? [])
   return {
     sidecars,
-    converged: had.length,
+    converged: servedMs.length,
     backendsSeen: backendsReached.length > 0 ? Math.min(backends, ...backendsReached) : null,
-    seconds: had.length === members.length ? (Math.max(...had) - startMs) / 1000 : null,
+    seconds: servedMs.length === members.length ? (Math.max(...servedMs) - startMs) / 1000 : null,
     controlAnonBytes: control.end?.anonBytes ?? null,
     controlCpuSeconds: subtract(control.end?.cpuSeconds, control.start?.cpuSeconds),
     hostIdleFraction: computeIdleFraction(host),
@@ -143,17 +150,19 @@ function judgeStep({ sidecars, members, startMs, endMs, host, control, ownCpuSec
 
 /**
  * Computes the share of the machine's CPU time that was idle.
- * @param {GrowthRecord['steps'][number]['host']} host
+ * @param {GrowthRecord['steps'][number]['host']} host CPU times at the start and the end of the step
+ * @returns {number} 0 to 1
  */
 function computeIdleFraction({ start, end }) {
   return (end.idle - start.idle) / Math.max(1, end.total - start.total)
 }
 
 /**
- * Finds the most cores on average over a second, as near to that as the readings are; null: they span less.
+ * Computes the highest mean CPU use over a second, or as near to a second as the readings are.
  * @param {NonNullable<GrowthRecord['control']>} readings those without CPU time are ignored
+ * @returns {number | null} cores; null: the readings span less than a second
  */
-function findPeakCores(readings) {
+function computePeakCores(readings) {
   const counted = readings.flatMap(({ epochMs, cpuSeconds }) => (cpuSeconds === null ? [] : [{ epochMs, cpuSeconds }]))
   let first = 0
   let peak = null
@@ -205,9 +214,9 @@ export const GROWTH_ROWS = [
 ]
 
 /**
- * Makes the measure of a row, which gives null for a record that is no growth.
- * @param {(numbers: NonNullable<TrialRecord['growth']>) => number | null} find
- * @returns {QuantityRow['measure']}
+ * Creates the measure of a row.
+ * @param {(numbers: NonNullable<TrialRecord['growth']>) => number | null} find reads the value of a growth
+ * @returns {QuantityRow['measure']} it gives null for a record that is no growth
  */
 function createGrowthMeasure(find) {
   return ({ record }) => (record.growth ? find(record.growth) : null)

@@ -6,8 +6,10 @@ import { lengthSeconds } from '../../model/bounds.js'
 
 /** The services of a step and their copies, as in OSM's "scale and limits". */
 export const FORM = { clients: 2, copiesOfClient: 5, servers: 5, copiesOfServer: 2 }
+/** The number of sidecars that each step adds. */
 export const STEP_SIDECARS = FORM.clients * FORM.copiesOfClient + FORM.servers * FORM.copiesOfServer
 
+/** The field `grows` of an experiment. */
 export const growsSchema = z.strictObject({ deadlineSeconds: lengthSeconds })
 
 /** @type {KindPlan} */

@@ -34,7 +34,7 @@ export const growthSections = {
 /**
  * Summarises the growths of each arm.
  * @param {{ arms: Arm[], records: TrialRecord[] }} run
- * @returns {GrowthFit[]} one for each arm that grew; memory: null below three numbers of sidecars
+ * @returns {GrowthFit[]} one for each arm that grew; memory: null: fewer than three numbers of sidecars
  */
 export function fitGrowths({ arms, records }) {
   return arms.flatMap(arm => {
@@ -54,18 +54,18 @@ export function fitGrowths({ arms, records }) {
         memory: fitMemory(trialsOfArm.flatMap(({ growth }) => listMemoryPoints(growth))),
         hasControl: trialsOfArm[0].growth.hasControl,
         sidecarsMost: trialsOfArm[0].growth.sidecarsMost,
-        steps: listSteps(trialsOfArm.map(({ growth }) => growth)),
+        steps: summariseSteps(trialsOfArm.map(({ growth }) => growth)),
       },
     ]
   })
 }
 
 /**
- * Summarises the seconds of the steps that held in any round, over all rounds; a round in which a step did not hold has null.
+ * Summarises the durations of the steps that held in at least one round, over all rounds.
  * @param {NonNullable<TrialRecord['growth']>[]} growths of an arm
- * @returns {GrowthFit['steps']}
+ * @returns {GrowthFit['steps']} seconds: the value of a round is null if the step did not hold in it
  */
-function listSteps(growths) {
+function summariseSteps(growths) {
   const counts = new Set(growths.flatMap(({ steps }) => steps.filter(hasHeld).map(({ sidecars }) => sidecars)))
   return [...counts].map(sidecars => ({
     sidecars,
@@ -74,9 +74,10 @@ function listSteps(growths) {
 }
 
 /**
- * Renders the name of a growth's arm; its id if the arm is not there.
+ * Renders the label of a growth's arm; its id if the arm is not in the result.
  * @param {SummaryArm[]} arms
  * @param {Pick<GrowthFit, 'armId'>} growth
+ * @returns {string}
  */
 function renderGrowthLabel(arms, { armId }) {
   const arm = arms.find(({ id }) => id === armId)
@@ -84,9 +85,11 @@ function renderGrowthLabel(arms, { armId }) {
 }
 
 /**
- * Renders an arm's endings with the first line of each cause, the fit of the memory, and the seconds of at most ten steps.
+ * Renders the endings of an arm, with the first line of each cause, the fit of the memory, and the seconds of some
+ * steps.
  * @param {GrowthFit} growth
- * @param {string} name
+ * @param {string} name of the arm
+ * @returns {string[]} lines
  */
 function renderGrowth(growth, name) {
   const { rounds, memory, steps } = growth
@@ -103,8 +106,9 @@ function renderGrowth(growth, name) {
 }
 
 /**
- * Renders the fitted line, its largest residual, and at most ten points.
+ * Renders the fitted line, its largest residual, and some points.
  * @param {NonNullable<GrowthFit['memory']>} memory
+ * @returns {string[]} two lines
  */
 function renderMemory({ baseBytes, bytesPerSidecar, points, ...ends }) {
   const renderKilobytes = (/** @type {number} */ bytes) => (bytes / 1000).toFixed(1)
@@ -117,9 +121,10 @@ function renderMemory({ baseBytes, bytesPerSidecar, points, ...ends }) {
 }
 
 /**
- * Picks about ten items at even distances, always with the last.
+ * Picks about POINTS_MOST items at even distances, always with the last.
  * @template T
  * @param {T[]} items
+ * @returns {T[]}
  */
 function pickExamples(items) {
   const every = Math.ceil(items.length / POINTS_MOST)

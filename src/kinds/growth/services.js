@@ -16,6 +16,7 @@ import { FORM, STEP_SIDECARS } from './plan.js'
  * @import { ArmServices } from '../../services/specs.js'
  */
 
+/** The number of servers that each client must see. */
 export const BACKENDS = FORM.servers
 const APPLICATIONS = Array.from({ length: FORM.servers }, (_, i) => `backend-${i + 1}`)
 const SPLIT_HOST = 'split.test'
@@ -24,8 +25,8 @@ const SPLIT_HOST = 'split.test'
  * A sidecar.
  * @typedef {object} GrownMember
  * @property {string} name
- * @property {Endpoint} endpoint at which it is asked
- * @property {string} host that it is asked for
+ * @property {Endpoint} endpoint to which requests are sent
+ * @property {string} host of these requests
  * @property {number} backends that must answer through it before it counts as serving
  * @property {ReloadAction[]} enrolment actions before its start
  */
@@ -58,9 +59,10 @@ export function listGrowthNames(sidecars) {
 }
 
 /**
- * Makes the specs of all steps.
- * @param {Omit<ArmServices, 'topology'> & Chosen & { link: Topology, sidecars: number }} services link: all sidecars have the
- *   certificates of its entry's service, which they read also without TLS; sidecars: a multiple of STEP_SIDECARS
+ * Creates the processes of all steps.
+ * @param {Omit<ArmServices, 'topology'> & Chosen & { link: Topology, sidecars: number }} services link: all sidecars
+ *   have the certificates of its entry's service, which they read even without TLS; sidecars: a multiple of
+ *   STEP_SIDECARS
  * @returns {Growth}
  */
 export function createGrowth({ link, sidecars, ...rest }) {
@@ -78,7 +80,7 @@ export function createGrowth({ link, sidecars, ...rest }) {
       folder: locate(folders.process),
     }),
   )
-  const made = createTopologies(sidecars).map(topology => {
+  const createdSteps = createTopologies(sidecars).map(topology => {
     const services = { ...rest, topology }
     return topology.services.map(service => {
       const { model, ...sidecar } = createGrownOptions(service, services)
@@ -92,7 +94,7 @@ export function createGrowth({ link, sidecars, ...rest }) {
   return {
     applications,
     ...createControlPlane(rest),
-    steps: made.map((step, i) => ({
+    steps: createdSteps.map((step, i) => ({
       sidecars: (i + 1) * STEP_SIDECARS,
       spec: createBatch({
         name: `step-${i + 1}`,
@@ -107,17 +109,18 @@ export function createGrowth({ link, sidecars, ...rest }) {
 /**
  * Creates the topology of each step.
  * @param {number} sidecars of all steps: a multiple of STEP_SIDECARS
+ * @returns {Topology[]}
  */
 function createTopologies(sidecars) {
-  return Array.from({ length: sidecars / STEP_SIDECARS }, (_, i) => createStep(i + 1))
+  return Array.from({ length: sidecars / STEP_SIDECARS }, (_, i) => createStepTopology(i + 1))
 }
 
 /**
- * Makes the services of one step, each with its copies; clients are first.
- * @param {number} step
+ * Creates the topology of one step: its services, each with its copies, clients first.
+ * @param {number} step its number, from 1 on
  * @returns {Topology}
  */
-function createStep(step) {
+function createStepTopology(step) {
   const servers = Array.from({ length: FORM.servers }, (_, i) => `server-${step}-${i + 1}`)
   const clients = Array.from({ length: FORM.clients }, (_, i) => `client-${step}-${i + 1}`)
   return {
@@ -131,8 +134,9 @@ function createStep(step) {
 }
 
 /**
- * Makes the options of a sidecar: a client's with a route that splits over all servers, a server's with its shared application.
- * @param {Service} service
+ * Creates the options of a sidecar: a client has a route that splits over all servers; a server has one of the shared
+ * applications.
+ * @param {Service} service of the sidecar
  * @param {ArmServices} services
  * @returns {SidecarOptions}
  */
@@ -152,8 +156,9 @@ function createGrownOptions(service, services) {
 }
 
 /**
- * Describes how a sidecar is asked: a server at its inbound port, a client through its split.
+ * Creates the requests by which a sidecar is probed: a server at its inbound port, a client through its split.
  * @param {SidecarModel} model
+ * @returns {Omit<GrownMember, 'enrolment'>}
  */
 function createGrowthMember({ service: name, inbound, outbound }) {
   const { address, port } = /** @type {Endpoint} */ (inbound ?? outbound)

@@ -25,9 +25,9 @@ const COLUMNS = /** @type {const} */ ([
 ])
 
 /**
- * Draws the needs of control planes if they were asked for, else the rollouts, with a sentence for each.
- * @param {Answered<ResultOf<'rollout'>> & { bindingOf: (arm: SummaryArm) => string }} answered bindingOf: renders what the control
- *   plane bound; empty: none runs
+ * Creates the answer: the needs of control planes if the run sizes them, else the rollouts, with a sentence for each.
+ * @param {Answered<ResultOf<'rollout'>> & { bindingOf: (arm: SummaryArm) => string }} answered bindingOf: renders
+ *   which phases the control plane bound; empty: none runs
  * @returns {KindAnswer | null} null: nothing was measured
  */
 export function answerRollouts({ result, summary, measured, bindingOf }) {
@@ -46,17 +46,19 @@ export function answerRollouts({ result, summary, measured, bindingOf }) {
       ...(primary === undefined ? [] : renderPairs({ comparisons, primary, others: [] })),
       ...(primary === undefined ? [] : renderContrasts({ comparisons, primary })),
       ...(isOfNumbers
-        ? [...groupBy(firstArms, renderArmName).values()].map(same => renderLargestRollout(same, bindingOf))
+        ? [...groupBy(firstArms, renderArmName).values()].map(planeArms => renderLargestRollout(planeArms, bindingOf))
         : []),
       ...(isOfNumbers
         ? []
-        : [...groupBy(firstArms, bindingOf)].flatMap(([words, same]) => renderControlBound(words, same, firstArms))),
+        : [...groupBy(firstArms, bindingOf)].flatMap(([words, boundArms]) =>
+            renderControlBound(words, boundArms, firstArms),
+          )),
     ],
   }
 }
 
 /**
- * Draws a row for each arm: a proxy with a number of sidecars. Columns that no arm has are left out.
+ * Draws a row for each arm, which is a proxy with a number of sidecars. Columns that no arm has are left out.
  * @param {SummaryArm[]} arms
  * @returns {Picture}
  */
@@ -75,9 +77,10 @@ function drawNumbers(arms) {
 }
 
 /**
- * Renders a value with its unit; null: it has none.
+ * Renders the median of a quantity with its unit, as a cell.
  * @param {SummaryArm} arm
- * @param {string} name of a quantity
+ * @param {string} name of the quantity
+ * @returns {import('../../answer/picture.js').Cell | null} null: the arm has no value
  */
 function renderValue(arm, name) {
   const cell = renderQuantity(arm, name)
@@ -88,62 +91,65 @@ function renderValue(arm, name) {
 /**
  * Renders how soon the sidecars of a proxy's largest rollout were configured.
  * @param {SummaryArm[]} arms of one proxy
- * @param {(arm: SummaryArm) => string} bindingOf
+ * @param {(arm: SummaryArm) => string} bindingOf renders which phases the control plane bound; empty: none runs
+ * @returns {string} a sentence
  */
 function renderLargestRollout(arms, bindingOf) {
-  const [most] = arms.toSorted((a, b) => Number(b.conditions.sidecars) - Number(a.conditions.sidecars))
-  const { sidecars, simulated = 0 } = most.conditions
+  const [largest] = arms.toSorted((a, b) => Number(b.conditions.sidecars) - Number(a.conditions.sidecars))
+  const { sidecars, simulated = 0 } = largest.conditions
   const real = Number(sidecars) - simulated
-  const probed = findQuantity(most, 'changeAsked').median ?? real
+  const probed = findQuantity(largest, 'changeAsked').median ?? real
   const phrases = [
-    ...renderMedianSentence(
-      most,
+    ...renderMedianPhrase(
+      largest,
       'podReadyMax',
       simulated > 0 ? `${real} of them were ready pods within %` : 'were ready pods within %',
     ),
-    ...renderMedianSentence(most, 'rolloutSeconds', 'had their first configuration within %'),
-    ...renderMedianSentence(
-      most,
+    ...renderMedianPhrase(largest, 'rolloutSeconds', 'had their first configuration within %'),
+    ...renderMedianPhrase(
+      largest,
       'changeAllSeconds',
       `a change of it within %${probed < real ? ` (${probed} of ${real} asked)` : ''}`,
     ),
   ]
-  const untold = simulated > 0 ? 'were configured' : 'were started, too fast for this machine to time'
-  const bound = bindingOf(most)
-  const all =
+  const fallbackPhrase = simulated > 0 ? 'were configured' : 'were started, too fast for this machine to time'
+  const bound = bindingOf(largest)
+  const allPhrases =
     phrases.length > 1
       ? `${phrases.slice(0, -1).join(', ')} and ${phrases[phrases.length - 1]}`
-      : (phrases[0] ?? untold)
-  return `${renderArmName(most)}: ${sidecars} sidecars ${all}${bound ? `; ${bound}` : ''}.`
+      : (phrases[0] ?? fallbackPhrase)
+  return `${renderArmName(largest)}: ${sidecars} sidecars ${allPhrases}${bound ? `; ${bound}` : ''}.`
 }
 
 /**
- * Puts a median into words, in the place of `%`, as a list of one; []: there is none.
+ * Renders a phrase with a median in the place of `%`.
  * @param {SummaryArm} arm
  * @param {string} name of a quantity in seconds
- * @param {string} words
+ * @param {string} words the phrase, with `%`
+ * @returns {string[]} one phrase; []: the quantity has no value
  */
-function renderMedianSentence(arm, name, words) {
+function renderMedianPhrase(arm, name, words) {
   const { median } = findQuantity(arm, name)
   return median === null ? [] : [words.replace('%', `${formatValue(QUANTITIES[name], median)} s`)]
 }
 
 /**
- * Renders for how many arms the control plane bound the same, as a list of one; []: none runs.
- * @param {string} words what it bound; empty: none runs
- * @param {SummaryArm[]} same the arms for which it did
- * @param {SummaryArm[]} all
+ * Renders for how many arms the control plane bound the same phases.
+ * @param {string} words the phases that it bound; empty: no control plane runs
+ * @param {SummaryArm[]} boundArms the arms for which it did
+ * @param {SummaryArm[]} allArms
+ * @returns {string[]} one sentence; []: no control plane runs
  */
-function renderControlBound(words, same, all) {
+function renderControlBound(words, boundArms, allArms) {
   if (words === '') return []
-  const where = same.length === all.length ? 'Everywhere' : `In ${same.length} of ${all.length} rows`
-  return [`${where} ${words}.`]
+  const scope = boundArms.length === allArms.length ? 'Everywhere' : `In ${boundArms.length} of ${allArms.length} rows`
+  return [`${scope} ${words}.`]
 }
 
 /**
- * Draws a row for each control plane; cells are null without limits.
+ * Draws a row for each control plane.
  * @param {ControlNeed[]} needs
- * @returns {Picture}
+ * @returns {Picture} cells of limits are null: the need has none
  */
 function drawNeeds(needs) {
   return {
@@ -172,14 +178,15 @@ function drawNeeds(needs) {
 /**
  * Renders the limits of a control plane, or that there were too few rollouts.
  * @param {ControlNeed} need
+ * @returns {string} a sentence
  */
 function renderNeedSentence({ sidecars, measuredMost, limits, ...choice }) {
   const name = renderArmName(choice)
   if (limits === null) return `${name}: too few rollouts to say what the control plane of ${sidecars} sidecars needs.`
   const { millicores, mebibytes } = toLimits(limits)
-  const how =
+  const basis =
     measuredMost < sidecars
       ? `EXTRAPOLATED from at most ${measuredMost} sidecars`
       : `measured with ${measuredMost} sidecars`
-  return `${name}: the control plane of ${sidecars} sidecars needs ${millicores}m CPU and ${mebibytes}Mi memory, with room; ${how}.`
+  return `${name}: the control plane of ${sidecars} sidecars needs ${millicores}m CPU and ${mebibytes}Mi memory, with room; ${basis}.`
 }

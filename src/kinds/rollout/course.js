@@ -33,12 +33,12 @@ import { createRollout, listRolloutNames } from './services.js'
  * @import { StartRequest } from '../../run/start-services.js'
  */
 
-// A node makes two to ten pods a second: a deadline allows pods twice the longer time.
+// A node starts two to ten pods a second: the timeout allows twice the longer time.
 const PER_SIDECAR_SECONDS = { inBatches: 0.1, inPods: 1 }
 const REFUSALS_EVERY_MS = 1000
-// Wait this long before memory is read: what a change took only while it was applied is given back by then, or never.
+// Wait this long before memory is read: by then, a process has released what it needed only to apply a change.
 const SETTLE_MS = 2000
-// The deadline of a phase is at least this, however few its sidecars.
+// The shortest timeout of a phase.
 const LEAST_SECONDS = 20
 
 /** @typedef {{ deployment: Deployment, rollout: RolloutRecord, deadlineSeconds: number }} RolledOut */
@@ -55,7 +55,7 @@ export const kind = createRolloutKind()
 
 /**
  * Creates the kind.
- * @param {number} [leastSeconds] the least deadline of a phase; tests pass a shorter one
+ * @param {number} [leastSeconds] the shortest timeout of a phase; tests pass a lower one
  * @returns {Kind}
  */
 export function createRolloutKind(leastSeconds = LEAST_SECONDS) {
@@ -85,36 +85,39 @@ export function createRolloutKind(leastSeconds = LEAST_SECONDS) {
 }
 
 /**
- * Runs a rollout. If sidecars are simulated, two smaller rollouts come first, of as many sidecars as are real: one all real, one with
- * all but one simulated. They show the pace of real sidecars, and whether simulated ones cost the control plane as much.
+ * Runs a rollout. If sidecars are simulated, two smaller rollouts come first, with as many sidecars as are real: one
+ * with real ones only, one with all but one simulated. They show the pace of real sidecars, and whether simulated
+ * ones cost the control plane as much.
  * @param {Paced} request
- * @returns {Promise<RolledOut>} also if sidecars have no configuration: the record says which
+ * @returns {Promise<RolledOut>} even if sidecars have no configuration: the record names them
  * @throws {BenchError} if a process exits or is stopped, or a smaller rollout does not converge
  */
 async function startRollout(request) {
   const { sidecars = 0, simulated = 0 } = request.arm.conditions
-  if (simulated === 0) return passRollout(request)
+  if (simulated === 0) return runRollout(request)
   const real = sidecars - simulated
-  const allReal = await tryRollout(request, { name: 'all-real', sidecars: real, simulated: 0 })
+  const allReal = await runSmallerRollout(request, { name: 'all-real', sidecars: real, simulated: 0 })
   // The CPU time of a control plane depends on the pace, so simulated sidecars start and change at that of real ones.
   const everyMs = Math.round((allReal.first.endMs - allReal.first.startMs) / real)
   const { toldSeconds = 0 } = judgeRollout(allReal).change ?? {}
   const commitsPerSecond = toldSeconds > 0 ? (real - 1) / toldSeconds : Number.POSITIVE_INFINITY
   const paced = { ...request, pace: { everyMs, commitsPerSecond } }
-  const allSimulated = await tryRollout(paced, { name: 'all-simulated', sidecars: real, simulated: real - 1 })
-  const started = await passRollout(paced)
+  const allSimulated = await runSmallerRollout(paced, { name: 'all-simulated', sidecars: real, simulated: real - 1 })
+  const started = await runRollout(paced)
   return { ...started, rollout: { ...started.rollout, fidelity: { real: allReal, simulated: allSimulated } } }
 }
 
 /**
  * Runs a smaller rollout and removes it.
  * @param {Paced} request
- * @param {{ name: string, sidecars: number, simulated: number }} other name: of its folder
+ * @param {{ name: string, sidecars: number, simulated: number }} other name: of its folder; sidecars, simulated:
+ *   their numbers
+ * @returns {Promise<RolloutRecord>}
  * @throws {BenchError} if it does not converge
  */
-async function tryRollout(request, { name, ...other }) {
+async function runSmallerRollout(request, { name, ...other }) {
   const arm = { ...request.arm, conditions: { ...request.arm.conditions, ...other } }
-  const started = await passRollout({ ...request, arm, folder: path.join(request.folder, name) })
+  const started = await runRollout({ ...request, arm, folder: path.join(request.folder, name) })
   const { deployment, rollout, deadlineSeconds } = started
   await deployment.remove()
   assertRolloutConverged(judgeRollout(rollout), deadlineSeconds)
@@ -122,15 +125,15 @@ async function tryRollout(request, { name, ...other }) {
 }
 
 /**
- * Runs the phases of one rollout and leaves its processes running; removes them if it throws. A phase is begun only if each sidecar
- * has the configuration of the one before.
+ * Runs the phases of one rollout and leaves its processes running; if it throws, it removes them. A phase starts only
+ * if each sidecar has the configuration of the one before.
  * @param {Paced} options
- * @returns {Promise<RolledOut>} also if sidecars have no configuration: the record says which
+ * @returns {Promise<RolledOut>} even if sidecars have no configuration: the record names them
  * @throws {BenchError} if a process exits, or a sidecar refuses its configuration; the signal's reason when it aborts
  */
-async function passRollout({ testbed, arm, start, round, folder, leastSeconds, signal, pace }) {
+async function runRollout({ testbed, arm, start, round, folder, leastSeconds, signal, pace }) {
   const { target } = testbed.site
-  const rollout = await renderRollout({ testbed, arm, start, round, folder, pace })
+  const rollout = await createRolloutSpecs({ testbed, arm, start, round, folder, pace })
   return passCourse({ target, start, folder, signal, chooseError }, async course => {
     const { asking, deploy, end, deployment, falling, signal } = course
     // The shard that is removed is a deployment of its own, since it ends before the others.
@@ -167,17 +170,26 @@ async function passRollout({ testbed, arm, start, round, folder, leastSeconds, s
     const fail = (/** @type {Error} */ error) => falling.abort(error)
     const { first, pods } = await startAllSidecars({ ...phaseOptions, batches: rollout.batches, deploy, arePods, fail })
     const conditions = { ...arm.conditions, ...(pace && { commitsPerSecond: pace.commitsPerSecond }) }
-    const all = { ...phaseOptions, members, conditions, seed: round }
-    const before = await readMemory()
-    const change = isConverged(members, first) ? await changeAllSidecars(all) : null
+    const changeOptions = { ...phaseOptions, members, conditions, seed: round }
+    const memoryBefore = await readMemory()
+    const change = isConverged(members, first) ? await changeAllSidecars(changeOptions) : null
     const isChanged = change !== null && isConverged(members, change)
     const areRemoved = isChanged && arm.conditions.areServicesRemoved
-    const withdrawal = areRemoved ? await withdrawServices({ ...all, before, readMemory }) : null
+    const withdrawal = areRemoved
+      ? await withdrawServices({ ...changeOptions, before: memoryBefore, readMemory })
+      : null
     const control = await observing.end()
-    const kept = { ...phaseOptions, readControl: () => readControl(target, shards.slice(0, keptCount)) }
+    const removalOptions = { ...phaseOptions, readControl: () => readControl(target, shards.slice(0, keptCount)) }
     const removal =
       moves && isChanged
-        ? await removeShard({ ...kept, batches: rollout.batches, moves, deploy, end, shard: controls[keptCount] })
+        ? await removeShard({
+            ...removalOptions,
+            batches: rollout.batches,
+            moves,
+            deploy,
+            end,
+            shard: controls[keptCount],
+          })
         : null
     const { cpus } = testbed.site
     const rolloutRecord = createRolloutRecord({ cpus, members, first, pods, change, withdrawal, removal, control })
@@ -186,10 +198,11 @@ async function passRollout({ testbed, arm, start, round, folder, leastSeconds, s
 }
 
 /**
- * Chooses the error that explains most: a process that exited, else a configuration that a sidecar refused, else the error itself.
+ * Chooses the most specific error: a process that exited, else a configuration that a sidecar refused, else the error
+ * itself.
  * @param {unknown} error
  * @param {Course} course
- * @returns {Promise<unknown>} an EndedError if processes ended
+ * @returns {Promise<unknown>} an EndedError if processes exited
  */
 async function chooseError(error, { deployment: { processes }, falling }) {
   const ended = await awaitEarlyExits(processes)
@@ -199,10 +212,11 @@ async function chooseError(error, { deployment: { processes }, falling }) {
 }
 
 /**
- * Asserts that all sidecars, simulated ones included, had the configuration of each phase that was begun.
+ * Asserts that all sidecars, including simulated ones, had the configuration of each phase that was started.
  * @param {NonNullable<TrialRecord['rollout']>} rollout
- * @param {number} deadlineSeconds of a phase, for the error
- * @throws {BenchError} on the first phase in which some had not: it names up to 20 real sidecars, and no simulated ones
+ * @param {number} deadlineSeconds the timeout of a phase, for the error
+ * @throws {BenchError} for the first phase in which some had not; it names up to 20 real sidecars, and no simulated
+ *   ones
  */
 export function assertRolloutConverged({ sidecars, simulated, first, change, withdrawal, removal }, deadlineSeconds) {
   const real = sidecars - (simulated ?? 0)
@@ -227,10 +241,11 @@ export function assertRolloutConverged({ sidecars, simulated, first, change, wit
 }
 
 /**
- * Reads the logs of the control planes each second, and aborts `falling` if a sidecar refused its configuration. Returns a function
- * that ends this.
+ * Reads the logs of the control planes every second, and aborts `falling` if a sidecar refused its configuration.
  * @param {Handle[]} control
- * @param {{ parse: Control['parseRefusals'], falling: AbortController }} options parse: absent: logs do not show it
+ * @param {{ parse: Control['parseRefusals'], falling: AbortController }} options parse: finds refusals in a log;
+ *   absent: logs do not show them
+ * @returns {() => void} ends the watch
  */
 function watchRefusals(control, { parse, falling }) {
   const read = async () => {
@@ -245,10 +260,11 @@ function watchRefusals(control, { parse, falling }) {
 }
 
 /**
- * Gets addresses from the target, and makes the specs of a rollout.
+ * Creates the processes of a rollout, with addresses from the target.
  * @param {Omit<Paced, 'leastSeconds' | 'signal'>} options
+ * @returns {Promise<ReturnType<typeof createRollout>>}
  */
-async function renderRollout({ testbed, arm, start, round, folder, pace }) {
+async function createRolloutSpecs({ testbed, arm, start, round, folder, pace }) {
   const { target } = testbed.site
   const topology = createArmTopology(arm, testbed.layout.topologies)
   const names = listRolloutNames(topology, arm.conditions)
@@ -271,10 +287,10 @@ async function renderRollout({ testbed, arm, start, round, folder, pace }) {
 }
 
 /**
- * Computes the timeout of a phase: at least `leastSeconds`, with 0.1 s for each sidecar of a process (1 s of a pod), and the
- * start intervals of all simulated ones.
- * @param {Pick<Conditions, 'sidecars' | 'simulated'> & { leastSeconds: number, arePods?: boolean, everyMs?: number }} options
- * everyMs: the interval between the starts of simulated sidecars
+ * Computes the timeout of a phase: at least `leastSeconds`, with 0.1 s for each sidecar of a process (1 s of a pod),
+ * and the start intervals of all simulated ones.
+ * @param {Pick<Conditions, 'sidecars' | 'simulated'> & { leastSeconds: number, arePods?: boolean, everyMs?: number }}
+ *   options everyMs: the interval between the starts of simulated sidecars
  * @returns {number} seconds
  */
 export function computeTimeoutSeconds({ leastSeconds, sidecars = 0, simulated = 0, arePods = false, everyMs = 0 }) {

@@ -20,12 +20,12 @@ export const ROLLOUT_GATES = [
       listPhases(rollout).flatMap(({ part, what, phase }) => {
         const formatMs = (/** @type {number | null} */ seconds) => (1000 * Number(seconds)).toFixed(0)
         const coarse = listPhaseTimes(phase).filter(isCoarse)
-        const said = coarse.map(
+        const unknownTimes = coarse.map(
           time => `${formatMs(time.unknownSeconds)} of ${formatMs(time.seconds)} ms of ${time.name}`,
         )
         const { late = 0, sampled } = phase
         return [
-          coarse.length > 0 && { part, reason: `until ${what}: unknown are ${said.join(', ')}` },
+          coarse.length > 0 && { part, reason: `until ${what}: unknown are ${unknownTimes.join(', ')}` },
           late > 0 && { part, reason: `until ${what}: ${late} did not have it when the ${sampled} of the sample had` },
         ]
       }),
@@ -71,8 +71,9 @@ export const ROLLOUT_GATES = [
 ]
 
 /**
- * Lists the phases that a rollout had, each with its end in words (`what`); a withdrawal of services is not among them.
- * @param {TrialRecord['rollout']} rollout undefined: the trial is of another kind, and has none
+ * Lists the phases of a rollout, each with its end in words (`what`). A withdrawal of services is not included.
+ * @param {TrialRecord['rollout']} rollout undefined: the trial is of another kind
+ * @returns []: the trial is of another kind
  */
 function listPhases(rollout) {
   if (!rollout) return []

@@ -64,11 +64,12 @@ export const SERVICES_MEMORY_ROWS = [
 ]
 
 /**
- * Makes a measure of anonymous bytes before the services were added, with them, with them a second time, and without them at the end of
- * the window. It gives null if one was not read, or if memory did not grow with the services.
- * @param {(bytes: Record<'before' | 'told' | 'toldAgain' | 'after', number>, counts: { sidecars: number, services: number }) => number} find
- * @param {'sidecars' | 'control'} [whose]
- * @returns {QuantityRow['measure']}
+ * Creates a measure of anonymous memory: before the services were added, with them, with them a second time, and
+ * without them at the end of the window.
+ * @param {(bytes: Record<'before' | 'told' | 'toldAgain' | 'after', number>, counts: { sidecars: number, services:
+ *   number }) => number} find computes the value from bytes
+ * @param {'sidecars' | 'control'} [whose] memory it is; by default that of the sidecars
+ * @returns {QuantityRow['measure']} it gives null if one was not read, or if memory did not grow with the services
  */
 function createWithdrawalMeasure(find, whose = 'sidecars') {
   return ({ record }) => {

@@ -15,25 +15,27 @@ const CORES_LEAST = 0.01
 /** @typedef {NonNullable<TrialRecord['rollout']>} Rollout */
 
 /**
- * Computes the need of each plane's control plane from its rollouts that did not fail.
- * @param {{ records: TrialRecord[], sidecars: number }} run sidecars: to be configured
- * @returns {ControlNeed[]} limits: null below three numbers of sidecars, or without CPU times; []: all rollouts failed
+ * Computes the need of each plane's control plane, from its rollouts that did not fail.
+ * @param {{ records: TrialRecord[], sidecars: number }} run sidecars: the number for which the need is computed
+ * @returns {ControlNeed[]} limits: null: fewer than three numbers of sidecars, or no CPU times; []: all rollouts
+ *   failed
  */
-export function findControlNeeds({ records, sidecars }) {
+export function computeControlNeeds({ records, sidecars }) {
   const whole = records.flatMap(({ trial, outcome, rollout }) =>
     rollout && outcome !== 'failed' ? [{ arm: trial.arm, rollout }] : [],
   )
   return [...groupBy(whole, ({ arm }) => renderArmName(arm)).values()].map(trials => ({
     ...pickChoice(trials[0].arm),
-    ...findNeed({ rollouts: trials.map(({ rollout }) => rollout), sidecars }),
+    ...computeNeed({ rollouts: trials.map(({ rollout }) => rollout), sidecars }),
   }))
 }
 
 /**
- * Computes a need. Limits have room above the usage, and the CPU limit is at least 10 millicores.
+ * Computes the need of one control plane. Limits have room above the use, and the CPU limit is at least CORES_LEAST.
  * @param {{ rollouts: Rollout[], sidecars: number }} ofPlane
+ * @returns {Omit<ControlNeed, 'plane' | 'variant' | 'profile' | 'control'>}
  */
-function findNeed({ rollouts, sidecars }) {
+function computeNeed({ rollouts, sidecars }) {
   const memory = fitMemory(listPoints(rollouts, r => r.controlPeakBytes ?? r.controlAnonBytes.peak))
   const coresMost = computeCoresMost(rollouts)
   return {
@@ -54,10 +56,11 @@ function findNeed({ rollouts, sidecars }) {
 }
 
 /**
- * Predicts the most bytes: the line, the largest residual above it and, beyond the measured sizes, the upper end of the slope's
- * interval.
- * @param {NonNullable<ControlNeed['memory']>} line
+ * Predicts the highest memory: the fitted line, the largest residual above it and, beyond the measured sizes, the
+ * upper end of the slope's interval.
+ * @param {NonNullable<ControlNeed['memory']>} line fitted
  * @param {number} sidecars
+ * @returns {number} bytes
  */
 function predictMostBytes({ baseBytes, bytesPerSidecar, high, points }, sidecars) {
   const measuredMost = Math.max(...points.map(point => point.sidecars))
@@ -67,10 +70,10 @@ function predictMostBytes({ baseBytes, bytesPerSidecar, high, points }, sidecars
 }
 
 /**
- * Lists the rollouts that have a value.
+ * Lists the sizes and values of rollouts. Those without a value are left out.
  * @param {Rollout[]} rollouts
- * @param {(rollout: Rollout) => number | null} measure
- * @returns {[number, number][]} sidecars, value
+ * @param {(rollout: Rollout) => number | null} measure gives the value of a rollout; null: none
+ * @returns {[number, number][]} the number of sidecars, the value
  */
 function listPoints(rollouts, measure) {
   return rollouts.flatMap(rollout => {
@@ -80,8 +83,9 @@ function listPoints(rollouts, measure) {
 }
 
 /**
- * Finds the most cores of the control plane on average over a phase; null: no CPU time is known.
+ * Computes the highest mean CPU use of the control plane over a phase.
  * @param {Rollout[]} rollouts
+ * @returns {number | null} cores; null: no CPU time is known
  */
 function computeCoresMost(rollouts) {
   const cores = rollouts
@@ -91,21 +95,22 @@ function computeCoresMost(rollouts) {
 }
 
 /**
- * Renders the limits of a control plane as the first line of its need.
+ * Renders the limits of a control plane, as the first line of its need.
  * @param {ControlNeed} need
+ * @returns {string}
  */
 function renderControlLimits({ sidecars, measuredMost, limits, ...choice }) {
   const name = renderArmName(choice)
   if (limits === null) return `${name}: too few rollouts to say what the control plane of ${sidecars} sidecars needs`
   const { millicores, mebibytes } = toLimits(limits)
-  const how = measuredMost < sidecars ? `EXTRAPOLATED from at most ${measuredMost}` : 'measured up to there'
-  return `${name}: the control plane of ${sidecars} sidecars needs ${millicores}m and ${mebibytes}Mi (${how})`
+  const basis = measuredMost < sidecars ? `EXTRAPOLATED from at most ${measuredMost}` : 'measured up to there'
+  return `${name}: the control plane of ${sidecars} sidecars needs ${millicores}m and ${mebibytes}Mi (${basis})`
 }
 
 /**
  * Renders a need: its limits, the fitted lines with their points, and the resources of a pod spec.
  * @param {ControlNeed} need
- * @returns {string[]} lines; those without limits have no resources
+ * @returns {string[]} lines; without limits, no resources
  */
 export function renderNeed(need) {
   const { memory, limits, coresMost } = need
@@ -127,10 +132,11 @@ export function renderNeed(need) {
 }
 
 /**
- * Renders a fit of CPU time with its points; []: there is none.
- * @param {ControlNeed['rolloutCpu']} line
+ * Renders a fit of CPU time, with its points.
+ * @param {ControlNeed['rolloutCpu']} line fitted; null: there is none
  * @param {string} what the phase in words
  * @param {ControlNeed} need
+ * @returns {string[]} two lines; []: there is no fit
  */
 function renderCpu(line, what, { sidecars }) {
   if (line === null) return []
@@ -143,12 +149,13 @@ function renderCpu(line, what, { sidecars }) {
 }
 
 /**
- * Renders a slope with its interval, or that there are too few sizes for one.
+ * Renders a slope with its interval, or that there are too few sizes for an interval.
  * @param {number} slope
- * @param {{ low: number | null, high: number | null }} ends of its interval
- * @param {number} unit by which all are divided
+ * @param {{ low: number | null, high: number | null }} ends of the 95 % interval
+ * @param {number} unit by which the values are divided
+ * @returns {string}
  */
 function renderSlope(slope, ends, unit) {
-  const show = (/** @type {number} */ value) => (value / unit).toFixed(2)
-  return `${show(slope)}${renderInterval(ends, show, ' (too few sizes for an interval)')}`
+  const format = (/** @type {number} */ value) => (value / unit).toFixed(2)
+  return `${format(slope)}${renderInterval(ends, format, ' (too few sizes for an interval)')}`
 }

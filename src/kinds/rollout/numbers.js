@@ -10,13 +10,13 @@ import { renderMebibytes } from '../../lib/units.js'
 
 const NAMED_MOST = 20
 const POINTS_MOST = 100
-// The limits of the gates `resolution` and `probe-cost`: shares of a time, of the machine's CPU, and of the highest rate of asking.
+// The limits of the gates `resolution` and `probe-cost`: shares of a time, of the machine's CPU, and of the highest probe rate.
 const CENSORED_MOST = 0.1
 const OWN_MOST = 0.1
 const ASKED_MOST = 0.9
 // The period of CPU quotas, as both targets set it.
 const CAP_PERIOD_SECONDS = 0.1
-/** A control plane bound a phase if it was at its limit for this share of the phase. */
+/** From this share of a phase at its limit on, the control plane bound the phase. */
 export const BOUND_LEAST = 0.25
 /** The limit of the gate `fidelity` (docs/evidence/simulated-envoys.md). */
 const INFIDELITY_MOST = 0.15
@@ -39,7 +39,7 @@ export const rolloutPart = {
 /**
  * Computes the numbers of a rollout from its record.
  * @param {RolloutRecord} rollout
- * @returns {RolloutNumbers} a phase is absent if it was not begun; a number is null if it was not measured
+ * @returns {RolloutNumbers} a phase is absent if it was not started; a number is null if it was not measured
  */
 export function judgeRollout(rollout) {
   const { members, simulated, fidelity, cpus, askedPerSecondMost, control } = rollout
@@ -69,11 +69,12 @@ export function judgeRollout(rollout) {
  * @typedef {object} Time
  * @property {string} name
  * @property {number | null} seconds null: too few sidecars had the configuration
- * @property {number | null} unknownSeconds between a sidecar's last no and its first yes
+ * @property {number | null} unknownSeconds between a sidecar's last answer by the old configuration and the first by the new
  */
 
 /**
- * Lists the times of a phase: `all` until the last sidecar has it, and `p50`, `p99` and `max` of each sidecar.
+ * Lists the times of a phase: `all` until the last sidecar has the configuration, and `p50`, `p99` and `max` of
+ * single sidecars.
  * @param {RolloutNumbers['first']} phase
  * @returns {Time[]}
  */
@@ -85,7 +86,7 @@ export function listPhaseTimes({ seconds, each, censoredSeconds, lastCensoredSec
 }
 
 /**
- * Says whether more than 10 % of a time is not known; false for a time without a value.
+ * Says whether more than CENSORED_MOST of a time is unknown. False: also for a time without a value.
  * @param {Time} time
  */
 export function isCoarse({ seconds, unknownSeconds }) {
@@ -93,7 +94,7 @@ export function isCoarse({ seconds, unknownSeconds }) {
 }
 
 /**
- * Says whether the kit asked so often that its highest rate may have bound the phase.
+ * Says whether the kit sent so many probes that their highest rate may have bound the phase.
  * @param {RolloutNumbers['first']} phase
  * @param {number} askedPerSecondMost the highest rate
  */
@@ -102,9 +103,9 @@ export function isBudgetUsed({ askedPerSecond }, askedPerSecondMost) {
 }
 
 /**
- * Says whether the kit itself used more than 10 % of the machine's CPUs in a phase.
+ * Says whether the kit itself used more than OWN_MOST of the machine's CPUs in a phase.
  * @param {RolloutNumbers['first']} phase
- * @param {number} cpus
+ * @param {number} cpus of the machine
  */
 export function isCostly({ ownCores }, cpus) {
   return ownCores > OWN_MOST * cpus
@@ -112,14 +113,16 @@ export function isCostly({ ownCores }, cpus) {
 
 /**
  * Lists the phases that the control plane bound.
- * @param {Record<'rollout' | 'change', number | null>} atLimit shares of each phase; null: not known, which counts as not bound
+ * @param {Record<'rollout' | 'change', number | null>} atLimit shares of each phase; null: unknown, which counts as
+ *   not bound
+ * @returns {string[]} []: it bound none
  */
 export function listBoundPhases(atLimit) {
   return Object.entries(atLimit).flatMap(([phase, share]) => (Number(share) >= BOUND_LEAST ? [phase] : []))
 }
 
 /**
- * Says whether a rollout has a phase, and asking did not stretch its times.
+ * Says whether a rollout has a phase, and probes did not stretch its times.
  * @param {RolloutNumbers} numbers
  * @param {Part} part
  */
@@ -131,9 +134,10 @@ export function isMeasured({ cpus, askedPerSecondMost, ...phases }, part) {
 /** @typedef {'CPU time in the rollout' | 'CPU time in the change' | 'memory'} Resource */
 
 /**
- * Lists the resources of the control plane that simulated sidecars take over 15 % more or less of than real ones, or that were not
- * measured, each with its reason; []: none are simulated, or all are alike.
+ * Lists the resources of the control plane that simulated sidecars take over INFIDELITY_MOST more or less of than
+ * real ones, or that were not measured.
  * @param {Pick<RolloutNumbers, 'fidelity'>} numbers
+ * @returns {{ resource: Resource, reason: string }[]} []: none are simulated, or all resources are alike
  */
 export function listInfidelities({ fidelity }) {
   if (!fidelity) return []
@@ -161,7 +165,7 @@ export function listInfidelities({ fidelity }) {
 }
 
 /**
- * Says whether simulated sidecars take as much of a resource as real ones, within 15 %; true if none are simulated.
+ * Says whether simulated sidecars take about as much of a resource as real ones. True: also if none are simulated.
  * @param {Pick<RolloutNumbers, 'fidelity'>} numbers
  * @param {Resource} resource
  */
@@ -170,7 +174,7 @@ export function isFaithful(numbers, resource) {
 }
 
 /**
- * Computes what the control plane took for as many sidecars, all real and all but one simulated.
+ * Computes what the control plane took for the same number of sidecars: all real, and all but one simulated.
  * @param {NonNullable<RolloutRecord['fidelity']>} fidelity
  * @returns {RolloutNumbers['fidelity']}
  */
@@ -191,9 +195,10 @@ function judgeFidelity(fidelity) {
 }
 
 /**
- * Computes the numbers of a shard's removal. Its times are of the sidecars that moved; `silent` names others that missed an answer.
+ * Computes the numbers of a shard's removal. Its times are those of the sidecars that moved.
  * @param {RolloutRecord['members']} members
  * @param {NonNullable<RolloutRecord['removal']>} phase
+ * @returns silent: names of the other sidecars that missed an answer
  */
 function judgeRemoval(members, phase) {
   const moved = members.filter(({ movedTo }) => movedTo !== undefined)
@@ -210,9 +215,9 @@ function judgeRemoval(members, phase) {
 }
 
 /**
- * Computes the numbers of a withdrawal of services; undefined: there was none.
+ * Computes the numbers of a withdrawal of services.
  * @param {RolloutRecord} options
- * @returns {RolloutNumbers['withdrawal']}
+ * @returns {RolloutNumbers['withdrawal']} undefined: there was none
  */
 function judgeWithdrawal({ members, withdrawal: phase }) {
   if (!phase) return undefined
@@ -221,12 +226,12 @@ function judgeWithdrawal({ members, withdrawal: phase }) {
 }
 
 /**
- * Computes the numbers of a phase. The time of all is null if a sidecar lacks the configuration, or one outside of the sample had it
- * later; at most 20 missing ones are named.
- * @param {Pick<RolloutRecord, 'members' | 'simulated'> & { of: 'first' | 'change' | 'withdrawn' | 'moved',
- *   phase: RolloutRecord['first'], fromMs?: number }} options of: the member's times; fromMs: the begin of each sidecar's time, in
- *   epoch ms; absent: each has its own `sinceMs`
- * @returns {RolloutNumbers['first']}
+ * Computes the numbers of a phase.
+ * @param {Pick<RolloutRecord, 'members' | 'simulated'> & { of: 'first' | 'change' | 'withdrawn' | 'moved', phase:
+ *   RolloutRecord['first'], fromMs?: number }} options of: which times of the members; fromMs: the start of each
+ *   sidecar's time, in epoch ms; absent: each has its own `sinceMs`
+ * @returns {RolloutNumbers['first']} seconds: null: a sidecar lacks the configuration, or one outside of the sample
+ *   had it later; missing: at most NAMED_MOST names
  */
 function judgePhase({ members, simulated, of, phase, fromMs }) {
   const { startMs, endMs, host, control, ownCpuSeconds, sample } = phase
@@ -237,13 +242,13 @@ function judgePhase({ members, simulated, of, phase, fromMs }) {
   }).length
   const missing = members.filter(member => typeof member[of]?.yesMs !== 'number')
   const probes = timed.flatMap(member => member[of] ?? [])
-  const had = probes.filter(isConfigured).sort((a, b) => a.yesMs - b.yesMs)
-  const last = had.at(-1)
+  const configured = probes.filter(isConfigured).sort((a, b) => a.yesMs - b.yesMs)
+  const last = configured.at(-1)
   const phaseSeconds = (endMs - startMs) / 1000
-  const sinceMs = probes.map(one => one.sinceMs)
+  const sinceMs = probes.map(probe => probe.sinceMs)
   const beganMs = fromMs ?? Math.min(...sinceMs)
-  const seconds = numericSort(had.map(one => (one.yesMs - (fromMs ?? one.sinceMs)) / 1000))
-  const censored = numericSort(had.map(computeCensoredSeconds))
+  const seconds = numericSort(configured.map(probe => (probe.yesMs - (fromMs ?? probe.sinceMs)) / 1000))
+  const censored = numericSort(configured.map(computeCensoredSeconds))
   const [before, after] = [control.start, control.end]
   return {
     converged: members.length - missing.length,
@@ -255,7 +260,7 @@ function judgePhase({ members, simulated, of, phase, fromMs }) {
     censoredSeconds: findQuantile(censored, 0.5),
     lastCensoredSeconds: last ? computeCensoredSeconds(last) : null,
     askedPerSecond: probes.reduce((sum, { asked }) => sum + asked, 0) / phaseSeconds,
-    curve: drawCurve(probes, { all: timed.length, startMs: beganMs }),
+    curve: computeCurve(probes, { all: timed.length, startMs: beganMs }),
     controlCpuSeconds: subtract(after?.cpuSeconds, before?.cpuSeconds),
     ...judgeShards({ before, after, phaseSeconds }),
     hostIdleFraction: (host.end.idle - host.start.idle) / Math.max(1, host.end.total - host.start.total),
@@ -267,7 +272,7 @@ function judgePhase({ members, simulated, of, phase, fromMs }) {
 }
 
 /**
- * Computes how many pods became ready, and how many seconds after they were created.
+ * Computes how many pods became ready, and how many seconds after their creation.
  * @param {RolloutRecord['members']} members
  * @returns {RolloutNumbers['pods']}
  */
@@ -279,18 +284,19 @@ function judgePods(members) {
 }
 
 /**
- * Computes the median, p99 and maximum.
+ * Computes the median, the p99 and the maximum.
  * @param {number[]} sorted rising
- * @returns null for each if there are no values
+ * @returns {Record<'p50' | 'p99' | 'max', number | null>} null: there are no values
  */
 function computePercentiles(sorted) {
   return { p50: findQuantile(sorted, 0.5), p99: findQuantile(sorted, 0.99), max: sorted.at(-1) ?? null }
 }
 
 /**
- * Computes each shard's CPU time, and the share of the phase in which the busiest was at its limit: throttled by its cap (for whole
- * periods if the kernel does not count the time), or with all its threads running. Empty if no shard was read.
+ * Computes each shard's CPU time, and the share of the phase in which the busiest was at its limit: throttled by its
+ * CPU limit (for whole periods if the kernel does not count the time), or with all its threads running.
  * @param {{ before: Edge | null, after: Edge | null, phaseSeconds: number }} options
+ * @returns shardCpuSeconds, controlAtLimit (a fraction); {}: no shard was read
  */
 function judgeShards({ before, after, phaseSeconds }) {
   if (!before?.each || !after?.each) return {}
@@ -299,9 +305,12 @@ function judgeShards({ before, after, phaseSeconds }) {
     const ran = subtract(cpuSeconds, starts[i].cpuSeconds)
     const periods = subtract(throttledPeriods, starts[i].throttledPeriods)
     // throttledSeconds adds up the time of all CPUs: the throttled periods are its upper bound. A small cap stops a burst for less.
-    const most = (periods ?? 0) * CAP_PERIOD_SECONDS
-    const stopped = Math.min(most, subtract(throttledSeconds, starts[i].throttledSeconds) ?? most)
-    return ran === null && periods === null ? [] : [Math.max((ran ?? 0) / workers, stopped)]
+    const throttledMostSeconds = (periods ?? 0) * CAP_PERIOD_SECONDS
+    const throttled = Math.min(
+      throttledMostSeconds,
+      subtract(throttledSeconds, starts[i].throttledSeconds) ?? throttledMostSeconds,
+    )
+    return ran === null && periods === null ? [] : [Math.max((ran ?? 0) / workers, throttled)]
   })
   return {
     shardCpuSeconds: after.each.map(({ cpuSeconds }, i) => subtract(cpuSeconds, starts[i].cpuSeconds)),
@@ -310,11 +319,12 @@ function judgeShards({ before, after, phaseSeconds }) {
 }
 
 /**
- * Makes the curve of about 100 points: seconds, each with the share of sidecars that have the configuration.
+ * Computes a curve of about POINTS_MOST points.
  * @param {ConfigurationTimes[]} members
  * @param {{ all: number, startMs: number }} of all: the number of sidecars
+ * @returns {[number, number][]} seconds, and the share of sidecars that have the configuration by then
  */
-function drawCurve(members, { all, startMs }) {
+function computeCurve(members, { all, startMs }) {
   const times = numericSort(members.filter(isConfigured).map(({ yesMs }) => (yesMs - startMs) / 1000))
   const every = Math.ceil(times.length / POINTS_MOST)
   return times.flatMap((seconds, i) =>
@@ -323,6 +333,7 @@ function drawCurve(members, { all, startMs }) {
 }
 
 /**
+ * Says whether a sidecar has the configuration.
  * @param {ConfigurationTimes} times
  * @returns {times is ConfigurationTimes & { yesMs: number }}
  */
@@ -331,17 +342,20 @@ function isConfigured(times) {
 }
 
 /**
- * Computes the seconds of a sidecar's time that are not known: from its last no, else its start or commit, to its first yes.
+ * Computes the unknown part of a sidecar's time: from its last answer by the old configuration, else its start or
+ * commit, to its first answer by the new one.
  * @param {ConfigurationTimes & { yesMs: number }} options
+ * @returns {number} seconds
  */
 function computeCensoredSeconds({ sinceMs, lastNoMs, yesMs }) {
   return (yesMs - Math.max(lastNoMs ?? 0, sinceMs)) / 1000
 }
 
 /**
- * Finds a quantile as the nearest rank; null: no value.
+ * Finds a quantile, as the nearest rank.
  * @param {number[]} sorted rising
- * @param {number} q
+ * @param {number} q 0 to 1
+ * @returns {number | null} null: there are no values
  */
 function findQuantile(sorted, q) {
   return sorted[Math.ceil(q * sorted.length) - 1] ?? null

@@ -28,17 +28,18 @@ import { startSidecars, withName } from '../../run/start-sidecars.js'
  */
 
 /**
- * Sidecars timed in a change, beside the first and the last: more would load two CPUs as much as the change itself, or be asked too
- * seldom.
+ * The number of sidecars that are timed in a change, besides the first and the last: probes of more would load two CPUs as much as
+ * the change itself, or come too seldom.
  */
 const SAMPLE = 30
 
 /**
- * Starts the sidecars, and waits until each has its first configuration or the deadline passes; if all have it, also until all pods
- * are ready.
- * @param {PhaseOptions & { batches: Rollout['batches'], deploy: Deploy, arePods: boolean, fail: (error: Error) => void }} all
+ * Starts the sidecars, and waits until each has its first configuration or the deadline passes. If all have it, it
+ * also waits until all pods are ready.
+ * @param {PhaseOptions & { batches: Rollout['batches'], deploy: Deploy, arePods: boolean, fail: (error: Error) =>
+ *   void }} all fail: aborts the rollout with an error
  * @returns {Promise<{ first: Phase, pods: Map<string, PodTimes> }>} pods: empty on one machine
- * @throws {BenchError} if the target started none in time; the signal's reason when it aborts
+ * @throws {BenchError} if no sidecar started in time; the signal's reason when it aborts
  */
 export async function startAllSidecars({ batches, deploy, arePods, fail, ...options }) {
   /** @type {Awaited<ReturnType<typeof startSidecars>> | undefined} */
@@ -57,9 +58,12 @@ export async function startAllSidecars({ batches, deploy, arePods, fail, ...opti
 }
 
 /**
- * Stages a change of all sidecars, and commits it. An even version takes the added services away again from each member that has
- * `goBack`. During the change it asks a sample, drawn by the seed, and once all of the sample have the change, the other sidecars.
- * @param {PhaseOptions & { members: RolloutMember[], conditions: Conditions, seed: number, version?: number }} options
+ * Stages a change of all sidecars, and commits it. An even version removes the added services from each member that
+ * has `goBack`. During the change it probes a sample, drawn by the seed; once all of the sample have the change, it
+ * probes the other sidecars.
+ * @param {PhaseOptions & { members: RolloutMember[], conditions: Conditions, seed: number, version?: number }}
+ *   options version: of the configuration, 1 by default
+ * @returns times: of each sidecar, by name; phase: with `sample`, if not all sidecars were timed
  */
 export async function changeAllSidecars({ members, conditions, seed, version = 1, ...options }) {
   const sample = drawSample(members, seed)
@@ -90,11 +94,12 @@ export function isConverged(members, { times }) {
 }
 
 /**
- * Takes the services of the change away, adds them once more, and takes them away again: the second time shows whether the memory
- * that was kept is reused.
- * @param {Omit<Parameters<typeof changeAllSidecars>[0], 'version'> & { before: Memory, readMemory: () => Promise<Memory> }} options before:
- *   the memory before the change
- * @returns times and phase of the first change that not every sidecar has, else of the last; the memory is part of the phase
+ * Removes the services of the change, adds them again, and removes them again. The second time shows whether memory
+ * that was not released is reused.
+ * @param {Omit<Parameters<typeof changeAllSidecars>[0], 'version'> & { before: Memory, readMemory: () =>
+ *   Promise<Memory> }} options before: the memory before the change
+ * @returns times, phase: of the first change that not every sidecar has, else of the last; the phase includes the
+ *   memory
  */
 export async function withdrawServices({ before, readMemory, ...all }) {
   const bytesConfigured = await readMemory()
@@ -102,8 +107,8 @@ export async function withdrawServices({ before, readMemory, ...all }) {
   const again = await changeAllSidecars({ ...all, version: 3 })
   const toldAgain = await readMemory()
   const last = await changeAllSidecars({ ...all, version: 4 })
-  // Record the first of the changes that not every sidecar has, else the last.
-  const { times, phase } = [gone, again].find(one => !isConverged(all.members, one)) ?? last
+  // Record the first change that not every sidecar has, else the last one.
+  const { times, phase } = [gone, again].find(change => !isConverged(all.members, change)) ?? last
   const pickBytes = (/** @type {keyof Memory} */ whose) => {
     return { before: before[whose], told: bytesConfigured[whose], toldAgain: toldAgain[whose] }
   }
@@ -111,10 +116,11 @@ export async function withdrawServices({ before, readMemory, ...all }) {
 }
 
 /**
- * Draws the names of the sidecars that are timed: the first, the last, a sample of 30 at most, and the member that stands for all
- * simulated ones.
+ * Draws the names of the timed sidecars: the first, the last, a random sample of SAMPLE, and the member that stands
+ * for all simulated ones.
  * @param {RolloutMember[]} members simulated ones last
  * @param {number} seed
+ * @returns {Set<string>}
  */
 export function drawSample(members, seed) {
   const pickName = (/** @type {RolloutMember} */ { name }) => name
@@ -124,9 +130,10 @@ export function drawSample(members, seed) {
 }
 
 /**
- * Commits changes, and begins to ask each sidecar of the sample just before its commit.
+ * Commits changes, and starts to probe each sidecar of the sample just before its commit.
  * @param {PhaseOptions & { changes: ({ member: RolloutMember } & ReturnType<RolloutMember['changeTo']>)[],
  *   conditions: Conditions, sample: Set<string> }} options
+ * @returns {Promise<Promise<[string, ConfigurationTimes]>[]>} the times of the sample, by name
  */
 async function commitChanges({ asking, signal, changes, conditions, sample }) {
   const { commitsAtOnce: lanes = LANES, commitsPerSecond: perSecond } = conditions
@@ -157,9 +164,11 @@ async function commitChanges({ asking, signal, changes, conditions, sample }) {
  */
 
 /**
- * Ends a shard and moves its sidecars: they learn their control plane only at their start, so each is ended and started anew. The
- * others are asked meanwhile whether they go on answering.
- * @param {PhaseOptions & RemovalOptions} options readControl: of the shards that are left
+ * Ends a shard and moves its sidecars. They learn their control plane only at their start, so each is ended and
+ * started again. Meanwhile the others are probed, whether they still answer.
+ * @param {PhaseOptions & RemovalOptions} options readControl: of the shards that stay
+ * @returns times: of the moved sidecars, by name; turns: of the others; phase: with `endedMs`, the epoch ms of the
+ *   shard's end
  */
 export async function removeShard({ shard, batches, moves, deploy, end, ...options }) {
   const { asking, signal } = options
@@ -200,7 +209,7 @@ export async function removeShard({ shard, batches, moves, deploy, end, ...optio
  */
 
 /**
- * Makes the record of a rollout.
+ * Creates the record of a rollout.
  * @param {Ended} options
  * @returns {RolloutRecord}
  */

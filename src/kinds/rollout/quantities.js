@@ -12,7 +12,7 @@ import { isCoarse, isFaithful, isMeasured, listPhaseTimes } from './numbers.js'
 /** @typedef {NonNullable<TrialRecord['rollout']>} Numbers */
 /** @typedef {(numbers: Numbers, record: TrialRecord) => number | null} Find */
 
-const SAID = { p50: '50 % of the sidecars take at most this', p99: '99 % of them', max: 'the longest' }
+const WORDS = { p50: '50 % of the sidecars take at most this', p99: '99 % of them', max: 'the longest' }
 /** @type {Record<'first' | 'change', Resource>} */
 const CPU = { first: 'CPU time in the rollout', change: 'CPU time in the change' }
 const ON_REQUEST = { kinds: /** @type {'idle'[]} */ (['idle']), isHeadline: true, isOnRequest: true }
@@ -98,7 +98,7 @@ export const ROLLOUT_ROWS = [
   },
   {
     ...seconds('moveP50', 'move p50 s', 'moveP50Seconds'),
-    definition: `From the end of the last shard until a sidecar that moves is answered by the configuration of its new shard: ${SAID.p50}.`,
+    definition: `From the end of the last shard until a sidecar that moves is answered by the configuration of its new shard: ${WORDS.p50}.`,
     measure: createTimeMeasure('removal', 'p50'),
   },
   {
@@ -211,28 +211,28 @@ export const ROLLOUT_ROWS = [
 ]
 
 /**
- * Makes the measure of a row, which gives null for a record that is no rollout.
- * @param {Find} find
- * @returns {QuantityRow['measure']}
+ * Creates the measure of a row.
+ * @param {Find} find reads the value of a rollout
+ * @returns {QuantityRow['measure']} it gives null for a record that is no rollout
  */
 function createRolloutMeasure(find) {
   return ({ record }) => (record.rollout ? find(record.rollout, record) : null)
 }
 
 /**
- * Makes the measure of a resource of the control plane, which gives null if the gate `fidelity` found simulated sidecars unlike real
- * ones.
+ * Creates the measure of a resource of the control plane.
  * @param {Resource} resource
- * @param {Find} find
+ * @param {Find} find reads the value of a rollout
+ * @returns {QuantityRow['measure']} it gives null if the gate `fidelity` found simulated sidecars unlike real ones
  */
 function createControlMeasure(resource, find) {
   return createRolloutMeasure((numbers, record) => (isFaithful(numbers, resource) ? find(numbers, record) : null))
 }
 
 /**
- * Makes the measure of the seconds of all sidecars, which gives null if some are simulated, or as `createTimeMeasure`.
+ * Creates the measure of the seconds until all sidecars have a configuration.
  * @param {Part} part
- * @returns {QuantityRow['measure']}
+ * @returns {QuantityRow['measure']} it gives null if some are simulated, or as `createTimeMeasure`
  */
 function createTimeMeasureOfAll(part) {
   const find = createTimeMeasure(part, 'all')
@@ -240,10 +240,11 @@ function createTimeMeasureOfAll(part) {
 }
 
 /**
- * Makes the measure of seconds, which gives null without that phase, or if they are too coarse or asking may have stretched them.
+ * Creates the measure of a time of a phase.
  * @param {Part} part
  * @param {string} name of `listPhaseTimes`
- * @returns {QuantityRow['measure']}
+ * @returns {QuantityRow['measure']} in seconds; it gives null without that phase, or if the time is too coarse, or
+ *   probes may have stretched it
  */
 function createTimeMeasure(part, name) {
   return createRolloutMeasure(numbers => {
@@ -255,25 +256,26 @@ function createTimeMeasure(part, name) {
 }
 
 /**
- * Makes the rows of a time of each sidecar: its median, p99 and maximum.
- * @param {{ name: string, label: string, definition: string, timeAt: (at: 'p50' | 'p99' |
- *   'max') => QuantityRow['measure'] }} time
+ * Creates the rows of a time of single sidecars: its median, p99 and maximum.
+ * @param {{ name: string, label: string, definition: string, timeAt: (at: 'p50' | 'p99' | 'max') =>
+ *   QuantityRow['measure'] }} time timeAt: gives the measure of each
+ * @returns {QuantityRow[]} three rows
  */
 function createTimeRows({ name, label, definition, timeAt }) {
-  return /** @type {const} */ (['p50', 'p99', 'max']).map(at => {
-    const quantityName = `${name}${at[0].toUpperCase()}${at.slice(1)}`
+  return /** @type {const} */ (['p50', 'p99', 'max']).map(statistic => {
+    const quantityName = `${name}${statistic[0].toUpperCase()}${statistic.slice(1)}`
     return {
-      ...seconds(quantityName, `${label} ${at} s`, `${quantityName}Seconds`),
-      definition: `${definition}: ${SAID[at]}.`,
-      measure: timeAt(at),
+      ...seconds(quantityName, `${label} ${statistic} s`, `${quantityName}Seconds`),
+      definition: `${definition}: ${WORDS[statistic]}.`,
+      measure: timeAt(statistic),
     }
   })
 }
 
 /**
- * Makes the row of the share of a phase in which the control plane was at its limit.
+ * Creates the row of the share of a phase in which the control plane was at its limit.
  * @param {'first' | 'change'} phase
- * @param {string} name
+ * @param {string} name of the quantity
  * @param {string} what the phase in words
  * @returns {QuantityRow}
  */
@@ -286,9 +288,9 @@ function createAtLimitRow(phase, name, what) {
 }
 
 /**
- * Computes (most − least) / mean; null: there are fewer than two values, one is not known, or all are 0.
+ * Computes (most − least) / mean.
  * @param {(number | null)[]} values
- * @returns {number | null}
+ * @returns {number | null} null: there are fewer than two values, one is unknown, or all are 0
  */
 function computeRelativeSpread(values) {
   const known = values.filter(value => value !== null)
@@ -298,8 +300,9 @@ function computeRelativeSpread(values) {
 }
 
 /**
- * Makes the measure of a value's mean over the real sidecars. It gives null if the value is not known of one.
- * @param {(process: TrialRecord['processes'][0]) => number | null} find
+ * Creates the measure of a value's mean over the real sidecars.
+ * @param {(process: TrialRecord['processes'][0]) => number | null} find reads the value of a process; null: unknown
+ * @returns {QuantityRow['measure']} it gives null if the value of one is unknown
  */
 function createMeanMeasure(find) {
   return createRolloutMeasure(({ sidecars, simulated = 0 }, record) => {
@@ -309,8 +312,10 @@ function createMeanMeasure(find) {
 }
 
 /**
+ * Computes the CPU time of the control plane in a phase, for each sidecar.
  * @param {Numbers['first']} phase
- * @param {number} sidecars with the simulated ones
+ * @param {number} sidecars their number, including the simulated ones
+ * @returns {number | null} milliseconds; null: the CPU time is unknown
  */
 function computeMsPerSidecar({ controlCpuSeconds }, sidecars) {
   return controlCpuSeconds === null ? null : (1000 * controlCpuSeconds) / sidecars

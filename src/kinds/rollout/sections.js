@@ -1,7 +1,7 @@
 import { findQuantity } from '../../judge/quantities.js'
 import { listVariedAxes, renderArmLabel } from '../../model/arms.js'
 import { answerRollouts } from './answer.js'
-import { findControlNeeds, renderNeed } from './needs.js'
+import { computeControlNeeds, renderNeed } from './needs.js'
 import { isCoarse, isMeasured, listBoundPhases, listPhaseTimes } from './numbers.js'
 
 /** Sections of rollouts: how soon sidecars have their configuration, and what bound that. Pure. */
@@ -29,7 +29,7 @@ export const rolloutSections = {
   hasSeries: false,
   summarise({ manifest: { settings }, records }) {
     const { sizesControlOf: sidecars } = settings
-    return { controlNeeds: sidecars === undefined ? [] : findControlNeeds({ records, sidecars }) }
+    return { controlNeeds: sidecars === undefined ? [] : computeControlNeeds({ records, sidecars }) }
   },
   answer: answered => answerRollouts({ ...answered, bindingOf: renderBinding }),
   findings: ({ controlNeeds }) => controlNeeds.flatMap(renderNeed),
@@ -41,8 +41,9 @@ export const rolloutSections = {
 }
 
 /**
- * Lists the phases that an arm's control plane bound; []: none; null: no control plane runs, or its share at the limit is not known.
+ * Lists the phases that an arm's control plane bound.
  * @param {SummaryArm} arm
+ * @returns {string[] | null} []: it bound none; null: no control plane runs, or its share at the limit is unknown
  */
 function listArmBoundPhases(arm) {
   const [rollout, change] = ['controlAtLimitRollout', 'controlAtLimitChange'].map(
@@ -52,9 +53,9 @@ function listArmBoundPhases(arm) {
 }
 
 /**
- * Renders the phases that the control plane bound, or that it bound none; empty: no control plane runs, or its share at the limit is
- * not known.
+ * Renders the phases that the control plane bound, or that it bound none.
  * @param {SummaryArm} arm
+ * @returns {string} a clause; empty: no control plane runs, or its share at the limit is unknown
  */
 function renderBinding(arm) {
   const phases = listArmBoundPhases(arm)
@@ -62,8 +63,8 @@ function renderBinding(arm) {
 }
 
 /**
- * Draws the share of configured sidecars over time, from each arm's last round that did not fail. Phases whose times are all too
- * coarse, or were stretched by asking, are left out.
+ * Draws the share of configured sidecars over time, from each arm's last round that did not fail. Phases whose times
+ * are all too coarse, or were stretched by probes, are left out.
  * @param {Drawn} drawn
  * @returns {KindChart[]} one for each phase with a line
  */

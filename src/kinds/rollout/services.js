@@ -29,7 +29,7 @@ const MOVED_VERSION = 2
  * @property {ProcessSpec} application
  * @property {ProcessSpec[]} controls the control plane's shards; empty: no process hands out configurations
  * @property {ReloadAction[][]} setUps the actions for each shard before any sidecar is enrolled
- * @property {Endpoint[]} reachable of application and control planes, to be waited for
+ * @property {Endpoint[]} reachable of application and control planes, which must answer before sidecars start
  * @property {Control['parseRefusals']} parseRefusals finds refusals of sidecars in the log of a control plane
  * @property {Batch[]} batches of sidecars that start together, each of one if it is a pod; those that will move are in batches of
  *   their own, and one batch stands for all simulated ones
@@ -40,8 +40,8 @@ const MOVED_VERSION = 2
  * Lists the names that need an address, for `placesFor`.
  * @param {Topology} topology
  * @param {Pick<Conditions, 'sidecars' | 'simulated' | 'shards'>} options
- * @returns {{ application: string, controls: string[], sidecars: string[], simulated: string[] }} simulated: one name for all; []:
- *   none are simulated
+ * @returns {{ application: string, controls: string[], sidecars: string[], simulated: string[] }} sidecars: with the
+ *   simulated ones last; simulated: one name for the process that simulates all; []: none are simulated
  * @throws {BenchError} if the entry's service calls none
  */
 export function listRolloutNames(topology, { sidecars, simulated, shards }) {
@@ -58,10 +58,10 @@ export function listRolloutNames(topology, { sidecars, simulated, shards }) {
 }
 
 /**
- * Makes the specs of all processes, and how each sidecar is configured.
+ * Creates the processes of a rollout, and how each sidecar is configured.
  * @param {ArmServices & Chosen & { names: ReturnType<typeof listRolloutNames>, seed: number, isBatched?: boolean,
- *   everyMs?: number }} services seed: of the assignment to shards; isBatched: sidecars start in batches on one machine (default);
- *   everyMs: from one simulated sidecar's start to the next
+ *   everyMs?: number }} services seed: of the assignment to shards; isBatched: sidecars start in batches on one
+ *   machine (default); everyMs: the interval between the starts of simulated sidecars
  * @returns {Rollout}
  * @throws {BenchError} if a shard is removed and no sidecar would move
  */
@@ -108,19 +108,20 @@ export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...s
   }
 
   /**
-   * Makes the process of a batch, or of the one sidecar of a pod.
+   * Creates the process of a batch, or of the one sidecar of a pod.
    * @param {Member[]} batch
-   * @param {string} which a part of its name
+   * @param {string} nameSuffix of the batch
+   * @returns {ProcessSpec}
    */
-  function createSpec(batch, which) {
+  function createSpec(batch, nameSuffix) {
     const specs = batch.map(({ spec }) => spec)
     return isBatched
-      ? createBatch({ name: `${client.name}s-${which}`, folder: locate(folders.process), specs })
+      ? createBatch({ name: `${client.name}s-${nameSuffix}`, folder: locate(folders.process), specs })
       : { ...specs[0], batchOf: 1 }
   }
 
   /**
-   * Makes the process that stands for all simulated sidecars, as a batch of one member.
+   * Creates the process that simulates all simulated sidecars, as a batch of one member.
    * @param {NonNullable<Control['simulates']>} simulates
    */
   function createSimulatedProcess({ createProcess }) {
@@ -132,11 +133,11 @@ export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...s
 }
 
 /**
- * Makes the sidecars, each at its shard with its first configuration.
+ * Creates the sidecars, each at its shard with its first configuration.
  * @param {ArmServices & Chosen} services
  * @param {{ names: ReturnType<typeof listRolloutNames>, seed: number, client: Service }} options
- * @returns {(Member & RolloutMember)[]} goBack: takes services that were added away again; moved: the sidecar at its new shard, if it
- *   moves
+ * @returns {(Member & RolloutMember)[]} goBack: removes added services; moved: the sidecar at its new shard; absent:
+ *   it stays
  */
 function createMembers(services, { names, seed, client }) {
   const { arm, control } = services
@@ -167,9 +168,9 @@ function createMembers(services, { names, seed, client }) {
 }
 
 /**
- * Splits sidecars into batches of at most `size`; none has both sidecars that stay and sidecars that move.
+ * Splits sidecars into batches. No batch has both sidecars that stay and sidecars that move.
  * @param {(Member & RolloutMember)[]} members
- * @param {number} size
+ * @param {number} size the most sidecars in a batch
  * @returns {(Member & RolloutMember)[][]}
  */
 function splitBatches(members, size) {
@@ -180,24 +181,29 @@ function splitBatches(members, size) {
 
 /**
  * Assigns sidecars to shards, and again to one shard fewer if the last is removed.
- * @param {string[]} names
+ * @param {string[]} names of the sidecars
  * @param {{ conditions: Sharded, seed: number }} options
- * @returns {{ name: string, shard: number, known: number, movesTo?: number }[]} known: as of `assignSidecars`; movesTo: the new
- *   shard; absent: the sidecar does not move
+ * @returns {{ name: string, shard: number, known: number, movesTo?: number }[]} known: as of `assignSidecars`;
+ *   movesTo: the new shard; absent: the sidecar does not move
  */
 export function assignMovingSidecars(names, { conditions, seed }) {
   const assigned = assignSidecars(names, { conditions, seed })
   if (!conditions.isShardRemoved) return assigned
-  const left = assignSidecars(names, { conditions: { ...conditions, shards: Number(conditions.shards) - 1 }, seed })
-  return assigned.map((one, i) => (left[i].shard === one.shard ? one : { ...one, movesTo: left[i].shard }))
+  const reassigned = assignSidecars(names, {
+    conditions: { ...conditions, shards: Number(conditions.shards) - 1 },
+    seed,
+  })
+  return assigned.map((sidecar, i) =>
+    reassigned[i].shard === sidecar.shard ? sidecar : { ...sidecar, movesTo: reassigned[i].shard },
+  )
 }
 
 /**
- * Assigns sidecars to shards by an algorithm of `balance`, by default round-robin to one shard.
- * @param {string[]} names
- * @param {{ conditions: Sharded, seed: number }} options seed: of their sizes
- * @returns {{ name: string, shard: number, known: number }[]} known: the other services that a sidecar knows, in proportion to its
- *   size, rounded
+ * Assigns sidecars to shards by an algorithm of `balance`; by default round-robin, to one shard.
+ * @param {string[]} names of the sidecars
+ * @param {{ conditions: Sharded, seed: number }} options seed: of the sizes of sidecars
+ * @returns {{ name: string, shard: number, known: number }[]} known: the number of other services that a sidecar
+ *   knows, in proportion to its size
  */
 export function assignSidecars(names, { conditions, seed }) {
   const { shards = 1, assignment = 'round-robin', sizes = 'equal', configuredServices } = conditions
@@ -211,7 +217,7 @@ export function assignSidecars(names, { conditions, seed }) {
 }
 
 /**
- * Joins simulated sidecars into one member that is asked at one endpoint for all.
+ * Joins simulated sidecars into one member, which is probed at one endpoint for all.
  * @param {RolloutMember[]} members
  * @param {Endpoint} endpoint
  * @returns {RolloutMember}
@@ -236,8 +242,9 @@ function joinMembers(members, endpoint) {
 }
 
 /**
- * Finds the entry's service and the first that it calls.
+ * Finds the entry's service and the first service that it calls.
  * @param {Topology} topology
+ * @returns {{ client: Service, server: Service }}
  * @throws {BenchError} if it calls none
  */
 function findEndServices({ services, entry }) {

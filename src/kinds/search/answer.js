@@ -22,20 +22,20 @@ const SEARCHES = {
 /** @typedef {import('./trial-rows.js').Answered} Answered */
 
 /**
- * Makes the answer of a run's searches, with those of older kits, which have no `answer`.
+ * Creates the answer of a run's searches. Those of older kits have no `answer`, and are drawn by their own fields.
  * @param {AnsweredResult<ResultOf<'search'>>} answered
  * @returns {KindAnswer | null} null: there is no result
  */
 export function answerSearches({ result: { sizes, searches, arms }, summary: { machine }, place = {} }) {
   if (sizes.length + searches.length === 0) return null
   const answeredSizes = sizes.filter(isAnswered)
-  const older = sizes.filter(size => !isAnswered(size))
+  const olderSizes = sizes.filter(size => !isAnswered(size))
   return {
-    pictures: [...drawAnsweredSizes(answeredSizes, place), ...drawSizes(older), ...drawSearches(searches)],
+    pictures: [...drawAnsweredSizes(answeredSizes, place), ...drawSizes(olderSizes), ...drawSearches(searches)],
     verdicts: [
       ...renderAnsweredSizes(answeredSizes, place),
-      ...renderChecks(older),
-      ...renderSavings(older),
+      ...renderChecks(olderSizes),
+      ...renderSavings(olderSizes),
       ...renderSearches(searches),
     ],
     basis: [
@@ -46,15 +46,16 @@ export function answerSearches({ result: { sizes, searches, arms }, summary: { m
     ],
     warnings: [
       ...answeredSizes.flatMap(warnOfUnconfirmedSize),
-      ...older.flatMap(warnOfSize),
+      ...olderSizes.flatMap(warnOfSize),
       ...searches.flatMap(warnOfSearch),
     ],
   }
 }
 
 /**
- * Renders how much of the p99 is service time of the application; []: it has none.
+ * Renders how much of the p99 is service time of the application.
  * @param {SummaryArm[]} arms
+ * @returns {string[]} one sentence; []: it has none
  */
 function renderServiceTime(arms) {
   const times = arms.flatMap(({ load }) => {
@@ -65,14 +66,15 @@ function renderServiceTime(arms) {
     const isConstant = Math.abs(p99Ms - meanMs) < 0.1
     return [isConstant ? `${meanMs} ms` : `${Number(meanMs.toFixed(1))} ms on average and ${p99Ms} ms at its own p99`]
   })
-  const distinct = [...new Set(times)].join(' or ')
-  return distinct === '' ? [] : [`The p99 includes the service time of the application, ${distinct}.`]
+  const distinctTimes = [...new Set(times)].join(' or ')
+  return distinctTimes === '' ? [] : [`The p99 includes the service time of the application, ${distinctTimes}.`]
 }
 
 /**
- * Renders how CPU requests were tried, and whether the neighbour left so much CPU that they decided little; []: there was no neighbour.
+ * Renders how CPU requests were tried, and whether the neighbour left enough CPU that they decided little.
  * @param {Answered[]} sizes
  * @param {number} cpus of this machine
+ * @returns {string[]} one sentence; []: there was no neighbour
  */
 function renderRequests(sizes, cpus) {
   const [neighbourCores] = sizes.flatMap(size => size.neighbourCores ?? [])
@@ -82,9 +84,10 @@ function renderRequests(sizes, cpus) {
 }
 
 /**
- * Renders which memory the limits count: cgroup memory, of which the kubelet's working set leaves out inactive file pages
- * (https://kubernetes.io/docs/tasks/debug/debug-cluster/resource-metrics-pipeline/#memory).
+ * Renders which memory the limits count: cgroup memory, of which the kubelet's working set leaves out inactive file
+ * pages (https://kubernetes.io/docs/tasks/debug/debug-cluster/resource-metrics-pipeline/#memory).
  * @param {Answered[]} sizes
+ * @returns {string[]} one sentence; []: no answer has limits
  */
 function renderMemory(sizes) {
   const limited = sizes.filter(({ answer }) => answer.limits !== null)
@@ -99,7 +102,7 @@ function renderMemory(sizes) {
  * Draws requests and limits, and in how many trials they met the p99.
  * @param {Answered[]} sizes
  * @param {Place} place
- * @returns {Picture[]}
+ * @returns {Picture[]} one; []: there are no sizes
  */
 function drawAnsweredSizes(sizes, { node = null }) {
   if (sizes.length === 0) return []
@@ -134,16 +137,16 @@ function drawAnsweredSizes(sizes, { node = null }) {
 }
 
 /**
- * Draws request, limits, p99 and trials that met it.
+ * Draws request, limits, p99, and the number of trials that met it.
  * @param {Answered} size
- * @param {boolean} isSameLimit all sizes have one p99 limit
- * @returns {(Cell | null)[]} null: an empty cell
+ * @param {boolean} isSameLimit all sizes have the same p99 limit
+ * @returns {(Cell | null)[]} five cells; null: an empty one
  */
 function drawCells({ answer, p99LimitMs, neighbourCores }, isSameLimit) {
   const { limits, state, requestCores, p99Ms, met, missed, notJudged } = answer
   if (limits === null) return [null, null, null, null, createTextCell(`0 of ${missed}`)]
   const { millicores, mebibytes } = toLimits(limits)
-  // Limits that are confirmed are so without the trials that were not judged; the report lists them.
+  // Confirmed limits do not depend on trials that were not judged; the report lists those.
   const beside = notJudged > 0 && state !== 'confirmed' ? `, ${notJudged} not judged` : ''
   return [
     requestCores === null ? null : createTextCell(`${toMillicores(requestCores)}m`),
@@ -157,52 +160,57 @@ function drawCells({ answer, p99LimitMs, neighbourCores }, isSameLimit) {
 }
 
 /**
- * Renders how the needs of the first proxy with limits compare to each other, or its limits if it is alone. Without limits, or for a
- * file of services, it counts the confirmed answers.
+ * Renders how the needs of the first proxy with limits compare to those of the others, or its limits if it is alone.
+ * Without limits, or for a file of services, it counts the confirmed answers.
  * @param {Answered[]} sizes
  * @param {Place} place
- * @returns {string[]} []: no sizes
+ * @returns {string[]} sentences; []: there are no sizes
  */
 function renderAnsweredSizes(sizes, { nodes = null }) {
-  const known = sizes.flatMap(size =>
+  const sizesWithLimits = sizes.flatMap(size =>
     size.answer.limits && size.services.length === 0 ? [{ size, limits: toLimits(size.answer.limits) }] : [],
   )
-  if (known.length === 0) {
+  if (sizesWithLimits.length === 0) {
     const met = sizes.filter(({ answer }) => answer.state === 'confirmed').length
     return sizes.length === 0
       ? []
       : [`${met} of ${renderNounCount(sizes.length, 'answer')} confirmed by every trial at its limits.`]
   }
-  const [{ size, limits }, ...others] = known
-  const fleet = nodes === null ? [] : known.map(one => `${renderArmName(one.size)} ${renderFleet(one.limits, nodes)}`)
+  const [{ size, limits }, ...others] = sizesWithLimits
+  const fleet =
+    nodes === null
+      ? []
+      : sizesWithLimits.map(sized => `${renderArmName(sized.size)} ${renderFleet(sized.limits, nodes)}`)
   const alone = `${renderArmName(size)} needs ${limits.millicores}m CPU and ${limits.mebibytes}Mi memory: ${size.answer.state}: ${size.answer.why}.`
   return [
     ...(others.length === 0 ? [alone] : []),
     ...others.map(other => {
-      const less = {
+      const savings = {
         millicores: other.limits.millicores - limits.millicores,
         mebibytes: other.limits.mebibytes - limits.mebibytes,
       }
-      const saved = nodes === null ? '' : `: ${renderFleetSavings(less, nodes)} on ${nodes} nodes`
-      return `${renderArmName(size)} needs ${renderSignedDifference(less.millicores, 'm')} CPU and ${renderSignedDifference(less.mebibytes, 'Mi')} memory a pod than ${renderArmName(other.size)}${saved}.`
+      const saved = nodes === null ? '' : `: ${renderFleetSavings(savings, nodes)} on ${nodes} nodes`
+      return `${renderArmName(size)} needs ${renderSignedDifference(savings.millicores, 'm')} CPU and ${renderSignedDifference(savings.mebibytes, 'Mi')} memory a pod than ${renderArmName(other.size)}${saved}.`
     }),
     ...(nodes === null ? [] : [`On ${nodes} nodes, one such pod each: ${fleet.join('; ')}.`]),
   ]
 }
 
 /**
- * @param {number} less
+ * Renders a difference as `30m less`, or `30m more` if it is negative.
+ * @param {number} less how much less it is
  * @param {string} unit
  */
 const renderSignedDifference = (less, unit) => `${Math.abs(less)}${unit} ${less < 0 ? 'more' : 'less'}`
 
 /**
- * Renders savings over nodes; negative ones read `more`.
- * @param {{ millicores: number, mebibytes: number }} less a pod
- * @param {number} nodes
+ * Renders savings over all nodes; negative ones read `more`.
+ * @param {{ millicores: number, mebibytes: number }} less the savings of a pod
+ * @param {number} nodes their number, with one pod each
+ * @returns {string}
  */
 function renderFleetSavings(less, nodes) {
-  const { cores, gibibytes } = sumFleet(less, nodes)
+  const { cores, gibibytes } = renderFleetTotals(less, nodes)
   const renderMoreOrLess = (/** @type {number} */ value) => (value < 0 ? 'more' : 'less')
   const [ofCores, ofMemory] = [renderMoreOrLess(less.millicores), renderMoreOrLess(less.mebibytes)]
   return ofCores === ofMemory
@@ -211,31 +219,42 @@ function renderFleetSavings(less, nodes) {
 }
 
 /**
- * @param {{ millicores: number, mebibytes: number }} limits
- * @param {number} nodes
+ * Renders the limits of all nodes together.
+ * @param {{ millicores: number, mebibytes: number }} limits of a pod
+ * @param {number} nodes their number, with one pod each
+ * @returns {string}
  */
 function renderFleet(limits, nodes) {
-  const { cores, gibibytes } = sumFleet(limits, nodes)
+  const { cores, gibibytes } = renderFleetTotals(limits, nodes)
   return `${cores} and ${gibibytes}`
 }
 
 /**
- * Renders limits times nodes, with units and without signs.
- * @param {{ millicores: number, mebibytes: number }} limits
- * @param {number} nodes
+ * Multiplies limits by the number of nodes, and renders them without signs.
+ * @param {{ millicores: number, mebibytes: number }} limits of a pod
+ * @param {number} nodes their number, with one pod each
+ * @returns {{ cores: string, gibibytes: string }} with units
  */
-function sumFleet({ millicores, mebibytes }, nodes) {
+function renderFleetTotals({ millicores, mebibytes }, nodes) {
   const cores = (Math.abs(millicores) * nodes) / 1000
   const gibibytes = (Math.abs(mebibytes) * nodes * MIB) / GIB
   return { cores: `${cores.toFixed(1)} cores`, gibibytes: `${gibibytes.toFixed(1)} GiB` }
 }
 
-/** @param {NonNullable<Place['node']>} node */
+/**
+ * Renders the part of the node into which pods were counted.
+ * @param {NonNullable<Place['node']>} node
+ * @returns {string} a sentence
+ */
 function renderNode({ name, left }) {
   return `Pods by both limits in ${renderNounCount(left.cores, 'core')} and ${left.bytes / MIB} MiB of ${name}; a core of it may be slower than one here.`
 }
 
-/** @param {Answered} size */
+/**
+ * Renders the warning that the limits of an answer are not confirmed.
+ * @param {Answered} size
+ * @returns {string[]} one sentence; []: they are
+ */
 function warnOfUnconfirmedSize(size) {
   const { answer } = size
   if (answer.state === 'confirmed') return []
@@ -245,7 +264,7 @@ function warnOfUnconfirmedSize(size) {
 /**
  * Draws the limits of older searches, which have no `answer`.
  * @param {SizeResult[]} sizes
- * @returns {Picture[]}
+ * @returns {Picture[]} one; []: there are none
  */
 function drawSizes(sizes) {
   if (sizes.length === 0) return []
@@ -283,14 +302,16 @@ function drawSizes(sizes) {
 }
 
 /**
+ * Creates a cell without a bar.
  * @param {string} text
  * @returns {Cell}
  */
 const createTextCell = text => ({ text })
 
 /**
- * Renders how many trials checked the limits of older searches; []: none passed.
+ * Renders how many trials checked the limits of older searches.
  * @param {SizeResult[]} sizes
+ * @returns {string[]} one sentence; []: no limits passed their check
  */
 function renderChecks(sizes) {
   const checked = sizes.filter(({ isChecked }) => isChecked)
@@ -300,16 +321,17 @@ function renderChecks(sizes) {
     return trialsOfChecks.reduce((sum, n) => sum + n, 0)
   })
   const [least, most] = [Math.min(...trials), Math.max(...trials)]
-  const who =
+  const subject =
     checked.length === sizes.length ? 'These limits' : `The limits of ${joinWords(checked.map(renderArmName))}`
   return [
-    `${who} met the p99 in each of ${least === most ? renderNounCount(most, 'trial') : `${least} to ${most} trials`} that checked them.`,
+    `${subject} met the p99 in each of ${least === most ? renderNounCount(most, 'trial') : `${least} to ${most} trials`} that checked them.`,
   ]
 }
 
 /**
- * Renders how the needs of the first proxy compare to each other, by older searches; []: the first has no limits.
+ * Renders how the needs of the first proxy compare to those of the others, for older searches.
  * @param {SizeResult[]} sizes
+ * @returns {string[]} a sentence for each other proxy; []: the first has no limits
  */
 function renderSavings(sizes) {
   const [first, ...others] = sizes.filter(({ services }) => services.length === 0)
@@ -329,9 +351,9 @@ function renderSavings(sizes) {
 }
 
 /**
- * Renders the warning of a search of an older version: its limits are extrapolated, were not found, or did not pass their check.
+ * Renders the warning of an older search: its limits are extrapolated, were not found, or failed their check.
  * @param {SizeResult} size
- * @returns {string[]} []: they passed
+ * @returns {string[]} one sentence; []: they passed
  */
 function warnOfSize(size) {
   const { cpu, memory, isChecked, extrapolated } = size
@@ -349,9 +371,9 @@ function warnOfSize(size) {
 }
 
 /**
- * Draws the value that each search found, with a bar, and the one that failed.
+ * Draws the value that each search found, with a bar, and the nearest value that failed.
  * @param {SearchResult[]} searches
- * @returns {Picture[]}
+ * @returns {Picture[]} one; []: there are no searches
  */
 function drawSearches(searches) {
   if (searches.length === 0) return []
@@ -375,9 +397,10 @@ function drawSearches(searches) {
 }
 
 /**
- * Renders how the value of the first search compares to each other, or that value if it is alone; []: none was found. One search each
- * has no interval, so chance is not ruled out.
+ * Renders how the value of the first search compares to those of the others, or that value if it is alone. A single
+ * search has no interval, so chance is not ruled out.
  * @param {SearchResult[]} searches
+ * @returns {string[]} sentences; []: no search found a value
  */
 function renderSearches(searches) {
   const foundSearches = searches.filter(({ isFound, held }) => isFound && held !== null)
@@ -401,7 +424,11 @@ function renderSearches(searches) {
   })
 }
 
-/** Renders why a search found no limit; []: it did. @param {SearchResult} search */
+/**
+ * Renders the warning that a search found no limit.
+ * @param {SearchResult} search
+ * @returns {string[]} one sentence; []: it found one
+ */
 function warnOfSearch(search) {
   if (search.isFound) return []
   const isJudged = search.steps.every(step => step.held !== null)
@@ -412,8 +439,10 @@ function warnOfSearch(search) {
 }
 
 /**
+ * Formats a value of a search, with its unit.
  * @param {number} value
  * @param {Pick<SearchResult, 'unit'>} result
+ * @returns {string}
  */
 function formatValue(value, { unit }) {
   if (unit === 'bytes') return `${Number((value / MIB).toFixed(2))} MiB`

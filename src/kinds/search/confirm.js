@@ -13,9 +13,10 @@ export const RULE = `confirmed: all trials at these limits met the p99, at least
 const STUDENT = [6.314, 2.92, 2.353, 2.132, 2.015, 1.943, 1.895, 1.86, 1.833, 1.812]
 
 /**
- * Predicts the p99 that the next trial stays below, with 95 % (Hahn and Meeker, Statistical Intervals, 4.7). A p99 of 0 counts as 1 ns.
+ * Predicts the p99 that the next trial does not exceed, with 95 % confidence (Hahn and Meeker, Statistical Intervals,
+ * 4.7). A p99 of 0 counts as 1 ns.
  * @param {number[]} p99s milliseconds, of trials under the same limits
- * @returns {number | null} milliseconds; null: below three trials
+ * @returns {number | null} milliseconds; null: fewer than three trials
  */
 export function predictP99Ms(p99s) {
   const n = p99s.length
@@ -34,7 +35,7 @@ export function predictP99Ms(p99s) {
  * @property {number} missed
  * @property {number} notJudged
  * @property {number | null} p99Ms the highest of the judged trials; null: none was measured
- * @property {number | null} boundMs that the next trial stays below; null: fewer than three met the p99
+ * @property {number | null} boundMs the prediction bound of the next trial; null: fewer than three met the p99
  * @property {boolean} isConfirmed
  * @property {string | undefined} why undefined: there is nothing to say
  */

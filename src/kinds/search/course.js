@@ -1,6 +1,6 @@
 import { renderSecondsLeft } from '../../lib/units.js'
 import { renderArmName } from '../../model/arms.js'
-import { estimateSeconds, withSearchWarmup } from '../../plan/plan.js'
+import { estimateSeconds, extendSearchWarmup } from '../../plan/plan.js'
 import { startServices } from '../../run/start-services.js'
 import { createResultSoFar, isAnsweredByTrials, judgeSearchTrial, startSearch } from './searches.js'
 import { listUsualTrials } from './trial-counts.js'
@@ -16,14 +16,14 @@ import { isAnswered, renderLimits } from './trial-rows.js'
  * @import { SearchOptions } from './step.js'
  */
 
-// The time left is rounded up to a multiple of this.
+// The printed time left is rounded up to a multiple of this.
 const STEP_SECONDS = 10
 
 /** @type {import('../../run/kind.js').Kind} */
 export const kind = { name: 'search', start: startServices, measure: measureSearches }
 
 /**
- * Searches for the limit of each arm: every search comes to a first answer before any goes on to its end.
+ * Searches for the limit of each arm. Every search reaches a first answer before any runs to its end.
  * @param {Pass} pass
  * @throws the signal's reason when it aborts; the error of a trial that cannot be run
  */
@@ -39,11 +39,11 @@ export async function measureSearches({ plan, cpus, reusable, isRecorded, run, a
 }
 
 /**
- * Creates the search of an arm, which takes matching trials of earlier runs instead of measuring them.
+ * Creates the search of an arm, which reuses matching trials of earlier runs instead of measuring them.
  * @param {SearchOptions & Pick<Pass, 'reusable' | 'isRecorded' | 'run' | 'adopt' | 'say' | 'signal'> &
  *   { timeLeft: ReturnType<typeof createTimeLeft> }} options
- * @returns {{ findFirst: () => Promise<void>, finish: () => Promise<void> }} findFirst: goes on to a first answer, if the search has
- *   one; finish: goes on to the end
+ * @returns {{ findFirst: () => Promise<void>, finish: () => Promise<void> }} findFirst: runs to a first answer, if
+ *   this kind of search has one; finish: runs to the end
  */
 function createSearch({ template, spec, cpus, reusable, isRecorded, run, adopt, timeLeft, say, signal }) {
   const search = startSearch({ template, spec, cpus })
@@ -53,18 +53,19 @@ function createSearch({ template, spec, cpus, reusable, isRecorded, run, adopt, 
   let step = search.next()
   const tryNext = async () => {
     signal.throwIfAborted()
-    const arm = withSearchWarmup(/** @type {Arm} */ (step.value))
-    const nth = (counts.get(arm.id) ?? 0) + 1
-    counts.set(arm.id, nth)
-    const trial = { id: `s${nth}-${arm.id}`, kind: 'search', round: nth, arm, repeats: null, searchOf: template.id }
+    const arm = extendSearchWarmup(/** @type {Arm} */ (step.value))
+    const attempt = (counts.get(arm.id) ?? 0) + 1
+    counts.set(arm.id, attempt)
+    const id = `s${attempt}-${arm.id}`
+    const trial = { id, kind: 'search', round: attempt, arm, repeats: null, searchOf: template.id }
     const progress = `looking for the ${spec.kind}`
     // A trial that was not judged says nothing about the limits: measure it again.
-    const known = reusable.take(arm, other => judgeSearchTrial(spec, { ...other, trial }).held !== null)
+    const reused = reusable.take(arm, other => judgeSearchTrial(spec, { ...other, trial }).held !== null)
     const startMs = performance.now()
-    const record = known ? adopt(known, trial) : await run({ trial, progress, secondsLeft: timeLeft.estimate() })
-    const isMeasured = !known && !isRecorded(trial)
+    const record = reused ? adopt(reused, trial) : await run({ trial, progress, secondsLeft: timeLeft.estimate() })
+    const isMeasured = !reused && !isRecorded(trial)
     const seconds = isMeasured ? (performance.now() - startMs) / 1000 : null
-    if (known) say(`${progress}  ${trial.id}: taken from ${known.folder}`)
+    if (reused) say(`${progress}  ${trial.id}: taken from ${reused.folder}`)
     const outcome = judgeSearchTrial(spec, record)
     tried.push({ arm, outcome })
     step = search.next(outcome)
@@ -72,19 +73,19 @@ function createSearch({ template, spec, cpus, reusable, isRecorded, run, adopt, 
     const verdict = outcome.held === null ? 'not judged' : outcome.held ? 'met' : 'missed'
     say(`    ${verdict}: ${outcome.why}${renderTimeLeft(timeLeft.estimate())}`)
   }
-  const announceAnswer = (/** @type {SizeSpec} */ ofTrials, /** @type {string} */ which) => {
-    const sizes = [createResultSoFar({ template, spec: ofTrials, cpus, tried, isOver: step.done === true })].flat()
+  const announceAnswer = (/** @type {SizeSpec} */ sizeSpec, /** @type {string} */ heading) => {
+    const sizes = [createResultSoFar({ template, spec: sizeSpec, cpus, tried, isOver: step.done === true })].flat()
     for (const size of sizes.filter(isAnswered)) {
-      const whose = [renderArmName(template), ...size.services].join(', ')
-      say(`${which}, ${whose}: ${renderLimits(size)}; ${size.answer.state}: ${size.answer.why}`)
+      const subject = [renderArmName(template), ...size.services].join(', ')
+      say(`${heading}, ${subject}: ${renderLimits(size)}; ${size.answer.state}: ${size.answer.why}`)
     }
   }
-  // The first trials have no memory limit: they show what the load takes, and so suggest its limits.
-  const isWhole = () => !step.done && /** @type {Arm} */ (step.value).conditions.memoryLimitBytes === null
+  // The first trials have no memory limit: they show what the load takes, which suggests its limits.
+  const isUnlimited = () => !step.done && /** @type {Arm} */ (step.value).conditions.memoryLimitBytes === null
   return {
     async findFirst() {
       if (spec.kind !== 'size' || !isAnsweredByTrials(spec)) return
-      while (isWhole()) await tryNext()
+      while (isUnlimited()) await tryNext()
       announceAnswer(spec, 'first answer')
     },
     async finish() {
@@ -95,9 +96,11 @@ function createSearch({ template, spec, cpus, reusable, isRecorded, run, adopt, 
 }
 
 /**
- * Creates an estimate of the seconds left: of the usual trials to come, or of one for a search that goes on after them, at the pace so far.
- * @param {{ spec: SearchSpec, templates: Arm[], estimateSeconds: (trials: { arm: Arm }[]) => number }} options templates: the arm
- *   that each search starts from
+ * Creates an estimate of the time left: of the usual trials to come, at the pace so far; a search that goes on after
+ * them counts with one trial.
+ * @param {{ spec: SearchSpec, templates: Arm[], estimateSeconds: (trials: { arm: Arm }[]) => number }} options
+ *   templates: the arm from which each search starts; estimateSeconds: estimates trials on a quiet machine
+ * @returns count: counts a finished trial; estimate: the seconds left
  */
 export function createTimeLeft({ spec, templates, estimateSeconds }) {
   /**
@@ -113,7 +116,7 @@ export function createTimeLeft({ spec, templates, estimateSeconds }) {
   let usualSeconds = 0
   return {
     /**
-     * Counts a trial.
+     * Counts a finished trial.
      * @param {{ template: Arm, isOver: boolean, seconds: number | null }} trial isOver: its search has ended; seconds: that it took,
      *   null if it was measured before (in an earlier run, or before a resume)
      */
@@ -126,19 +129,23 @@ export function createTimeLeft({ spec, templates, estimateSeconds }) {
       search.trials++
       search.isOver = isOver
     },
-    /** Estimates the seconds of all searches that have not ended. */
+    /** Estimates the time of all searches that have not ended. @returns {number} seconds */
     estimate() {
       const pace = usualSeconds > 0 ? seconds / usualSeconds : 1
-      const left = templates.flatMap(template => {
+      const secondsLeft = templates.flatMap(template => {
         const { usual, trials, isOver } = searches.get(template.id) ?? { usual: [], trials: 0, isOver: true }
         return isOver ? [] : [estimateTrials(usual.slice(trials), template)]
       })
-      return pace * left.reduce((sum, ofSearch) => sum + ofSearch, 0)
+      return pace * secondsLeft.reduce((sum, searchSeconds) => sum + searchSeconds, 0)
     },
   }
 }
 
-/** Renders the time left in steps of 10 s; empty at the end. @param {number} seconds */
+/**
+ * Renders the time left, in steps of STEP_SECONDS.
+ * @param {number} seconds
+ * @returns {string} begins with a space; empty: nothing is left
+ */
 export function renderTimeLeft(seconds) {
   return seconds > 0 ? ` (about ${renderSecondsLeft(STEP_SECONDS * Math.ceil(seconds / STEP_SECONDS))})` : ''
 }

@@ -8,19 +8,21 @@ import { listOutcomesWithAllCpu, tryWithAllCpu } from './whole.js'
  * @import { Tried, Trials } from './whole.js'
  */
 
-// Rates through which the line is drawn; none is far below a fiftieth of the rate.
+// The number of rates through which the line is drawn.
 const POINTS = { most: 5, least: 3 }
+// Lower rates end at the first below this fraction of the rate.
 const REACH = 50
 
 /**
- * Tries lower rates with all the CPU, until five were met or the rates are below a fiftieth of the template's.
+ * Tries lower rates with all the CPU, until POINTS.most were met, or the rates are below a fiftieth of the
+ * template's.
  * @param {{ template: Arm, cpus: number, tried: Tried[] }} options
  * @returns {Trials}
  */
 export function* tryLowerRates({ template, cpus, tried }) {
   for (const rate of listRates(template)) {
     yield* tryWithAllCpu({ template: withRate(template, rate), cpus, tried })
-    if (findPoints({ template, cpus, tried }).length === POINTS.most) return
+    if (listPoints({ template, cpus, tried }).length === POINTS.most) return
   }
 }
 
@@ -30,12 +32,12 @@ export function* tryLowerRates({ template, cpus, tried }) {
  * @returns {SizeResult['extrapolated']} null: fewer than three lower rates were met
  */
 export function extrapolateCpu({ template, cpus, tried }) {
-  return fitCpu(findPoints({ template, cpus, tried }), findTemplateRate(template))
+  return fitCpu(listPoints({ template, cpus, tried }), readTemplateRate(template))
 }
 
 /**
  * Fits the CPU of a rate by a line through measured rates.
- * @param {[number, number][]} measured a rate, and millicores of the busiest sidecar
+ * @param {[number, number][]} measured rates, and millicores of the busiest sidecar
  * @param {number} rate
  * @returns {SizeResult['extrapolated']} null: fewer than three rates were measured
  */
@@ -55,18 +57,24 @@ export function fitCpu(measured, rate) {
   }
 }
 
-/** @param {Arm} template */
-const findTemplateRate = template => template.load.ratePerSecond ?? 0
+/**
+ * Reads the rate of a template.
+ * @param {Arm} template
+ * @returns {number} requests per second
+ */
+const readTemplateRate = template => template.load.ratePerSecond ?? 0
 
 /**
- * Lists rates that fall: half the rate first, then two thirds of the one before, down to one below a fiftieth, or to 1/s.
+ * Lists the lower rates, falling: half the rate first, then two thirds of the one before, until one is below a
+ * fiftieth of the rate, or 1/s.
  * @param {Arm} template
+ * @returns {number[]}
  */
 function listRates(template) {
   const rates = []
-  for (let rate = Math.floor(findTemplateRate(template) / 2); rate >= 1; rate = Math.floor(rate / 1.5)) {
+  for (let rate = Math.floor(readTemplateRate(template) / 2); rate >= 1; rate = Math.floor(rate / 1.5)) {
     rates.push(rate)
-    if (rate < findTemplateRate(template) / REACH) break
+    if (rate < readTemplateRate(template) / REACH) break
   }
   return [...new Set(rates)]
 }
@@ -74,9 +82,9 @@ function listRates(template) {
 /**
  * Lists the lower rates that were met.
  * @param {{ template: Arm, cpus: number, tried: Tried[] }} options
- * @returns {[number, number][]} a rate, and millicores
+ * @returns {[number, number][]} a rate, and millicores of the busiest sidecar
  */
-function findPoints({ template, cpus, tried }) {
+function listPoints({ template, cpus, tried }) {
   return listRates(template).flatMap(rate => {
     const met = listOutcomesWithAllCpu({ template: withRate(template, rate), cpus, tried }).filter(o => o.held)
     return met.length === 0

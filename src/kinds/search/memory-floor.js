@@ -9,15 +9,15 @@ import { createSearchResult, tryStep, withMemory, withoutOutcomes } from './step
 /** @import { Search, SearchOptions } from './step.js' */
 
 const MEMORY_STEP_BYTES = 256 * 1024
-// A sidecar that fails with more than so many times what it took without a limit lacks something else.
+// A sidecar that fails with more than this multiple of what it took without a limit lacks something else.
 const UNLIMITED_TIMES = 4
 
 /**
- * Finds the smallest memory limit under which sidecars survive the load: tries without a limit first, then from 10 % above what
- * that took by halves.
+ * Finds the smallest memory limit under which sidecars survive the load. It tries without a limit first, then from 10
+ * % above what that took, by bisection.
  * @param {SearchOptions & { unlimited?: Outcome[] }} options unlimited: outcomes without a limit, if they are known
- * @returns {Search<SearchResult>} isFound: false if they do not survive without a limit, nobody read their memory, or a limit could
- *   not be judged, or none held
+ * @returns {Search<SearchResult>} isFound: false: sidecars do not survive without a limit, their memory was not read,
+ *   a limit could not be judged, or none held
  */
 export function* findMemoryFloor({ template, spec, unlimited = [] }) {
   const first =
@@ -30,12 +30,19 @@ export function* findMemoryFloor({ template, spec, unlimited = [] }) {
   if (!first.held) return createNoResult(`without a limit: ${first.why}`)
   const needed = Math.max(...first.outcomes.map(o => o.peakBytesMost || o.rssBytesMost))
   if (!(needed > 0)) return createNoResult('nobody read how much memory it takes')
-  const most = needed * UNLIMITED_TIMES
-  return yield* bisectMemory({ template, spec, unchargedBytes, steps: [], from: roundUp(needed * 1.1), most })
+  const mostBytes = needed * UNLIMITED_TIMES
+  return yield* bisectMemory({
+    template,
+    spec,
+    unchargedBytes,
+    steps: [],
+    from: roundUp(needed * 1.1),
+    most: mostBytes,
+  })
 }
 
 /**
- * Goes on below a limit that turned out to be enough, though a larger one had failed: by chance.
+ * Continues a search below a limit that held, although a larger one had failed by chance.
  * @param {Pick<SearchOptions, 'template' | 'spec'> & { memory: SearchResult, survived: SearchStep }}
  *   options memory: the result so far; survived: the step below it that held
  * @returns {Search<SearchResult>}
@@ -48,11 +55,11 @@ export function* findLowerMemoryFloor({ template, spec, memory, survived }) {
 }
 
 /**
- * Halves the range of memory limits, in bytes, down to the precision of the search or a step of 256 KiB.
- * @param {Pick<SearchOptions, 'template' | 'spec'> & Pick<SearchResult, 'steps' | 'unchargedBytes'> &
- *   { from: number, most: number, held?: number | null }} options from: the first to try; most: if a limit above it fails, the
- *   sidecar lacks something else; held: the smallest that is known to hold, null (by default): none is
- * @returns {Search<SearchResult>} isFound: false if a limit could not be judged, or none held
+ * Bisects a range of memory limits, down to the precision of the search or MEMORY_STEP_BYTES.
+ * @param {Pick<SearchOptions, 'template' | 'spec'> & Pick<SearchResult, 'steps' | 'unchargedBytes'> & { from: number,
+ *   most: number, held?: number | null }} options from: bytes of the first try; most: if a limit above it fails, the
+ *   sidecar lacks something else; held: the smallest limit that is known to hold; null (by default): none is
+ * @returns {Search<SearchResult>} isFound: false: a limit could not be judged, or none held
  */
 function* bisectMemory({ template, spec, unchargedBytes, steps, from, most, held = null }) {
   const end = (/** @type {{ held: number | null, failed: number | null, why: string, isFound: boolean }} */ result) =>
@@ -69,7 +76,7 @@ function* bisectMemory({ template, spec, unchargedBytes, steps, from, most, held
     const least = failed ?? 0
     if (held !== null && (held / Math.max(1, least) <= 1 + spec.precision || held - least <= MEMORY_STEP_BYTES)) break
     if (held === null && bytes > most) return end({ held, failed, why: step.why, isFound: false })
-    // Until a limit holds, each try has half as much memory again: to double it would leave twice the range to halve.
+    // Until a limit holds, each try has half as much memory again: doubling would leave twice the range to bisect.
     bytes = held === null ? roundUp(bytes * 1.5) : roundUp((held + least) / 2)
   }
   const why = steps.findLast(s => s.held === false)?.why ?? 'nothing failed'
@@ -77,9 +84,9 @@ function* bisectMemory({ template, spec, unchargedBytes, steps, from, most, held
 }
 
 /**
- * Computes the limit to recommend: the smallest that held above all that failed, and uncharged file pages.
+ * Computes the limit to recommend: the smallest that held above all that failed, plus uncharged file pages.
  * @param {Pick<SearchResult, 'held' | 'steps' | 'unchargedBytes'>} memory
- * @returns {number} bytes, rounded up to 256 KiB
+ * @returns {number} bytes, a multiple of MEMORY_STEP_BYTES
  */
 export function computeRecommendedBytes({ held, steps, unchargedBytes }) {
   const killed = Math.max(0, ...steps.filter(s => s.held === false).map(s => s.value))
@@ -88,9 +95,9 @@ export function computeRecommendedBytes({ held, steps, unchargedBytes }) {
 }
 
 /**
- * Makes the limits that were found, in whole units, rounded up.
+ * Computes the limits that were found, in whole units, rounded up.
  * @param {Pick<SizeResult, 'cpu' | 'memory' | 'neighbourCores'>} size
- * @returns {Limits | null} beside a neighbour the CPU is a request; null: no CPU limit or no memory limit was found
+ * @returns {Limits | null} beside a neighbour, the CPU is a request; null: no CPU limit or no memory limit was found
  */
 export function computeLimitsFound({ cpu, memory, neighbourCores }) {
   if (!cpu.isFound || cpu.held === null || !memory?.isFound) return null
@@ -99,8 +106,9 @@ export function computeLimitsFound({ cpu, memory, neighbourCores }) {
 }
 
 /**
- * Rounds up to a multiple of 256 KiB, since the kernel counts a limit in whole pages.
+ * Rounds up to a multiple of MEMORY_STEP_BYTES: the kernel counts a limit in whole pages.
  * @param {number} bytes
+ * @returns {number} bytes
  */
 export function roundUp(bytes) {
   return Math.ceil(bytes / MEMORY_STEP_BYTES) * MEMORY_STEP_BYTES

@@ -29,7 +29,7 @@ const SIZE = new RegExp(`^(${NUMBER})c(${NUMBER})g$`)
 const CORES = new RegExp(`^(${NUMBER})c$`)
 const MEMORY = new RegExp(`^(${NUMBER})([mg])$`)
 
-/** Lists the known nodes, a line each. */
+/** Renders the known nodes. @returns {string[]} a line for each */
 export function listNodes() {
   return Object.entries(KNOWN).map(
     ([name, { cores, gibibytes, cpu }]) => `  ${name.padEnd(10)} ${cores} cores, ${gibibytes} GiB (${cpu})`,
@@ -38,9 +38,9 @@ export function listNodes() {
 
 /**
  * Parses --node.
- * @param {string} text a known node, or cores and GiB such as 2c4g
+ * @param {string} text the name of a known node, or cores and GiB such as 2c4g
  * @returns {Node}
- * @throws {UsageError} if it is neither, or of 0
+ * @throws {UsageError} if it is neither, or a number is 0
  */
 export function parseNode(text) {
   if (Object.hasOwn(KNOWN, text)) {
@@ -57,10 +57,10 @@ export function parseNode(text) {
 }
 
 /**
- * Parses --reserve: cores, memory, or both, that are not for sidecars, such as 0.5c,512m.
+ * Parses --reserve: the cores, the memory, or both, that are not for sidecars, such as 0.5c,512m.
  * @param {string} text
- * @returns {{ cores: number, bytes: number }} 0: none of it
- * @throws {UsageError} if a part is neither, is 0, or comes twice
+ * @returns {{ cores: number, bytes: number }} 0: nothing is reserved
+ * @throws {UsageError} if a part has another form, is 0, or occurs twice
  */
 export function parseReserve(text) {
   const reserve = { cores: 0, bytes: 0 }
@@ -78,9 +78,9 @@ export function parseReserve(text) {
 }
 
 /**
- * Parses a node, and computes what is left of it.
- * @param {string} text
- * @param {string | null} reserved as of --reserve; null: nothing
+ * Parses --node and --reserve, and computes what is left of the node.
+ * @param {string} text of --node
+ * @param {string | null} reserved text of --reserve; null: nothing is reserved
  * @returns {Node & { left: { cores: number, bytes: number } }}
  * @throws {UsageError} if a text has another form, or nothing is left
  */
@@ -95,11 +95,12 @@ export function readNode(text, reserved) {
 }
 
 /**
- * Counts how many times limits fit into what is left of a node.
+ * Computes how many times limits fit into what is left of a node.
  * @param {Limits} limits of one sidecar, or of several together
- * @param {{ cores: number, bytes: number }} left
- * @returns {{ count: number, limit: 'CPU' | 'memory', byCpu: number, byMemory: number }} count: rounded down; limit: what bounds it
- *   (CPU if both do); byCpu, byMemory: by that alone, not rounded
+ * @param {{ cores: number, bytes: number }} left cores and bytes of the node
+ * @returns {{ count: number, limit: 'CPU' | 'memory', byCpu: number, byMemory: number }} count: a whole number;
+ *   limit: the resource that bounds it (CPU if both do); byCpu, byMemory: the count by that resource alone, not
+ *   rounded
  */
 export function fitOnNode({ millicores, mebibytes }, left) {
   const byCpu = (1000 * left.cores) / millicores

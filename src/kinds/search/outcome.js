@@ -31,9 +31,10 @@ const OWN_GATES = ['answers', 'errors', 'hung-users', 'overflow', 'oom', 'drops'
  */
 
 /**
- * Says whether a trial held the rate, without drops, with errors of at most 0.1 %, the p99 within the limit, and no kill for
- * memory. A trial that other programs disturbed, or without a p99 that is required, is not judged, unless the sidecar used up its
- * own cap far below the rate: then it has failed. Without a required p99, only gates that spoil the memory count.
+ * Judges whether a trial held the rate: without drops, with errors of at most 0.1 %, the p99 within the limit, and no
+ * kill for memory. A trial that other programs disturbed, or that lacks a required p99, is not judged, unless the
+ * sidecar used up its own CPU limit far below the rate: then it failed. Without a required p99, only gates that spoil
+ * the memory count.
  * @param {TrialRecord} record
  * @param {number | null} p99Ms null: no p99 is required
  * @returns {Outcome}
@@ -98,9 +99,9 @@ export function judgeOutcome(record, p99Ms) {
 }
 
 /**
- * Returns the memory of the largest sidecar; undefined: there is none.
+ * Finds the memory of the largest sidecar.
  * @param {ProcessRecord[]} sidecars
- * @returns {SidecarMemory | undefined}
+ * @returns {SidecarMemory | undefined} undefined: there is no sidecar
  */
 function findLargestMemory(sidecars) {
   const findPeakBytes = (/** @type {ProcessRecord} */ { memory }) =>

@@ -57,8 +57,9 @@ export const searchPlan = {
 }
 
 /**
- * Renders why windows are long: at a low rate, enough requests for a p99 take long; empty: they are not.
+ * Renders why windows are long: at a low rate, it takes long until there are enough requests for a p99.
  * @param {Arm[]} arms
+ * @returns {string} begins with a space; empty: they are not long
  */
 function renderWindows(arms) {
   const seconds = Math.max(0, ...arms.map(({ load }) => load.windowSeconds))
@@ -72,7 +73,7 @@ function renderWindows(arms) {
 /**
  * Adds the precision of a profile and, to a search for limits, the number of trials that confirm them.
  * @param {z.infer<typeof searchSchema> | null} search
- * @param {string} profile
+ * @param {string} profile its name
  * @returns null: there is no search
  */
 export function specifySearch(search, profile) {

@@ -13,14 +13,15 @@ import { createSearchResult, tryStep, withoutOutcomes, withRate } from './step.j
 /** @import { Tried } from './whole.js' */
 /** @import { Search, SearchOptions } from './step.js' */
 
-// A knee is looked for up to a million requests/s, and down to a twentieth of the rate at the start.
+// The search for a knee goes up to RATES_MOST, and down to the first rate divided by RATES_BELOW_MOST.
 const RATES_MOST = 1e6
 const RATES_BELOW_MOST = 20
 
 /**
  * Starts the search of an arm.
  * @param {SearchOptions} options
- * @returns {Search<SearchResult | SizeResult | SizeResult[]>} with a SizeResult for limits, a list of these for a file of services
+ * @returns {Search<SearchResult | SizeResult | SizeResult[]>} it returns a SizeResult for limits, and a list of them
+ *   for a file of services
  */
 export function startSearch({ template, spec, cpus }) {
   if (spec.kind === 'knee') return findKnee({ template, spec, cpus })
@@ -40,8 +41,9 @@ export const isAnsweredByTrials = spec =>
   (spec.kind === 'size' || spec.kind === 'services') && spec.trialsToConfirm !== undefined
 
 /**
- * Makes the trials of a search, and collects their outcomes.
- * @param {Pick<SearchOptions, 'template' | 'cpus'> & { spec: SizeSpec, tried: Tried[] }} options
+ * Yields the trials of a search for limits, and collects their outcomes.
+ * @param {Pick<SearchOptions, 'template' | 'cpus'> & { spec: SizeSpec, tried: Tried[] }} options tried: the trials so
+ *   far, to which it adds
  * @returns {Search<SizeResult | SizeResult[]>}
  */
 function* searchByTrials({ template, spec, cpus, tried }) {
@@ -56,7 +58,7 @@ function* searchByTrials({ template, spec, cpus, tried }) {
 }
 
 /**
- * Makes the result of the trials so far.
+ * Creates the result of the trials so far.
  * @param {Pick<SearchOptions, 'template' | 'cpus'> & { spec: SizeSpec, tried: Tried[], isOver: boolean }} options
  * @returns {SizeResult | SizeResult[]} a list for a file of services
  */
@@ -67,9 +69,11 @@ export function createResultSoFar({ template, spec, cpus, tried, isOver }) {
 }
 
 /**
- * Judges a trial by the p99 of its search or, for a file of services, by the strictest of the services with its rate.
+ * Judges a trial by the p99 limit of its search or, for a file of services, by the lowest limit of the services with
+ * its rate.
  * @param {SearchSpec} spec
  * @param {TrialRecord} record
+ * @returns {ReturnType<typeof judgeOutcome>}
  */
 export function judgeSearchTrial(spec, record) {
   return judgeOutcome(record, spec.kind === 'services' ? findP99Limit(spec, record.trial.arm) : spec.p99Ms)
@@ -78,9 +82,10 @@ export function judgeSearchTrial(spec, record) {
 /**
  * Computes the answer of a search from its records. Records after its end are ignored.
  * @param {SearchOptions} options
- * @param {TrialRecord[]} records in their order
- * @returns {SearchResult | SizeResult | SizeResult[] | null} null: it was cut short, and has none yet
- * @throws {BenchError} if a trial is of another arm than this version would try: the answer would be one that the run never gave
+ * @param {TrialRecord[]} records in the order of their trials
+ * @returns {SearchResult | SizeResult | SizeResult[] | null} null: the search was interrupted before it had an answer
+ * @throws {BenchError} if a trial is of another arm than this version would try: the answer would not be that of the
+ *   run
  */
 export function replaySearch({ template, spec, cpus }, records) {
   const search = startSearch({ template, spec, cpus })
@@ -103,10 +108,10 @@ export function replaySearch({ template, spec, cpus }, records) {
 }
 
 /**
- * Computes the results of a run's searches, except those that were cut short and have none yet.
+ * Computes the results of a run's searches, except those that were interrupted before they had any.
  * @param {{ manifest: Pick<Manifest, 'search' | 'arms' | 'machine'>, records: TrialRecord[] }} run
  * @returns {(SearchResult | SizeResult)[]} []: the run has no searches, or none has a result
- * @throws {BenchError} as `replaySearch` does
+ * @throws {BenchError} as `replaySearch`
  */
 export function replaySearches({ manifest: { search, arms, machine }, records }) {
   if (!search) return []
@@ -117,10 +122,11 @@ export function replaySearches({ manifest: { search, arms, machine }, records })
 }
 
 /**
- * Finds the highest rate that holds: doubles it while it holds, or halves it until it does, then narrows the bracket at its geometric
- * mean down to the precision. It tries no rate above a million, nor below 1/s or a twentieth of the first.
+ * Finds the highest rate that holds. It doubles the rate while it holds, or halves it until it holds, then narrows
+ * the bracket at its geometric mean, down to the precision. It tries no rate above RATES_MOST, nor below 1/s or a
+ * twentieth of the first rate.
  * @param {SearchOptions & { spec: Extract<SearchSpec, { kind: 'knee' }> }} options
- * @returns {Search<SearchResult>} isFound: false if a rate could not be judged, or none held or failed
+ * @returns {Search<SearchResult>} isFound: false: a rate could not be judged, or none held, or none failed
  */
 export function* findKnee({ template, spec }) {
   const steps = []

@@ -6,8 +6,8 @@ import { renderResources } from '../../model/container-limits.js'
 import { answerSearches } from './answer.js'
 import { computeLimitsFound } from './memory-floor.js'
 import { replaySearches } from './searches.js'
-import { findCpuCores } from './step.js'
-import { isAnswered, listTrialRows } from './trial-rows.js'
+import { readCpuCores } from './step.js'
+import { isAnswered, renderTrialTables } from './trial-rows.js'
 
 /** The results of searches, with the trials that show them. Pure. */
 /** @import { Manifest, ResultOf, SearchResult, SearchStep, SizeResult } from '../../model/types.ts' */
@@ -51,22 +51,27 @@ export const searchSections = {
 }
 
 /**
- * Counts the results of a file of services, one for each plane and load.
+ * Counts the results of a file of services: one for each plane and distinct load.
  * @param {Manifest['arms']} arms
  * @param {{ ratePerSecond: number, payloadBytes: number }[]} services
+ * @returns {number}
  */
 function countLoads(arms, services) {
   const loads = new Set(services.map(({ ratePerSecond, payloadBytes }) => `${ratePerSecond} ${payloadBytes}`))
   return new Set(arms.map(renderArmName)).size * loads.size
 }
 
-/** @param {Answered[]} sizes */
+/**
+ * Renders the trials of sizes, and the lines through lower rates.
+ * @param {Answered[]} sizes
+ * @returns {string[]}
+ */
 function renderSizeLines(sizes) {
   const lines = sizes.flatMap(renderExtrapolation)
-  return [...lines, ...listTrialRows(sizes)]
+  return [...lines, ...renderTrialTables(sizes)]
 }
 
-/** Renders the result of an older search for a load of services. @param {SizeResult} size */
+/** Renders the result of an older search for a load of services. @param {SizeResult} size @returns {string[]} lines */
 function renderService(size) {
   const { services, ratePerSecond, p99LimitMs, line, cpu, checks } = size
   const head = `${services.join(', ')}, ${renderArmName(size)}: ${ratePerSecond} requests/s with a p99 of at most ${p99LimitMs} ms`
@@ -86,6 +91,7 @@ function renderService(size) {
 /**
  * Renders the result of an older search, with its checks and the resources to paste.
  * @param {SizeResult} size
+ * @returns {string[]} lines
  */
 function renderSize(size) {
   const { cpu, memory, checks, isChecked } = size
@@ -109,14 +115,18 @@ function renderSize(size) {
   ]
 }
 
-/** @param {SizeResult['checks'][0]} check */
+/**
+ * Renders a check of an older search, and whether its outcome is the expected one.
+ * @param {SizeResult['checks'][0]} check
+ * @returns {string} a line
+ */
 function renderCheck({ what, mustHold, held, why, trials }) {
   const verdict = held === null ? 'not judged' : held ? 'holds' : 'does not hold'
   const isRight = held === mustHold ? ', as it must' : held === null ? '' : ', AND IT MUST NOT BE SO'
   return `  checked ${what}: ${verdict}${isRight} (${why}; ${trials.length} trials)`
 }
 
-/** Renders the line through lower rates; empty: there is none. @param {SizeResult} size */
+/** Renders the line through lower rates. @param {SizeResult} size @returns {string[]} one line; []: there is none */
 function renderExtrapolation({ extrapolated }) {
   if (extrapolated === null) return []
   const { cores, baseMillicores, slopeMillicoresPerRequestPerSecond: slope, points } = extrapolated
@@ -126,22 +136,24 @@ function renderExtrapolation({ extrapolated }) {
   ]
 }
 
-/** Renders what a search found, or why not, and each of its steps. @param {SearchResult} result */
+/** Renders what a search found, or why it found nothing, and each step. @param {SearchResult} result @returns {string[]} lines */
 function renderSearch(result) {
   const { looksFor, held, failed, why, isFound, steps, link } = result
   const formatHeld = (/** @type {number | null} */ value) => (value === null ? 'nothing' : formatValue(value, result))
-  const whose = `${renderArmName(result)}, ${link}: ${WORDS[looksFor]} that holds`
+  const subject = `${renderArmName(result)}, ${link}: ${WORDS[looksFor]} that holds`
   const isJudged = steps.every(step => step.held !== null)
   const lack = isJudged ? 'not reachable on this machine' : 'no answer, for not every value could be judged'
   const head = isFound
-    ? `${whose}: ${formatHeld(held)}; the bracket is [${formatHeld(failed)} failed, ${formatHeld(held)} held]: ${why}`
-    : `${whose}: ${lack}${held === null ? '' : looksFor === 'knee' ? ` beyond ${formatHeld(held)}` : ` below ${formatHeld(held)}, which held`}: ${why}`
+    ? `${subject}: ${formatHeld(held)}; the bracket is [${formatHeld(failed)} failed, ${formatHeld(held)} held]: ${why}`
+    : `${subject}: ${lack}${held === null ? '' : looksFor === 'knee' ? ` beyond ${formatHeld(held)}` : ` below ${formatHeld(held)}, which held`}: ${why}`
   return [head, ...steps.map(step => `    ${renderStep(step, result)}`)]
 }
 
 /**
+ * Renders a step of a search.
  * @param {SearchStep} step
  * @param {SearchResult} result
+ * @returns {string} a line
  */
 function renderStep({ value, held, why, trials }, result) {
   const outcome = held === null ? 'not judged' : held ? 'held' : 'failed'
@@ -149,8 +161,10 @@ function renderStep({ value, held, why, trials }, result) {
 }
 
 /**
+ * Formats a value of a search, with its unit.
  * @param {number} value
  * @param {Pick<SearchResult, 'unit'>} result
+ * @returns {string}
  */
 function formatValue(value, { unit }) {
   if (unit === 'bytes') return `${(value / MIB).toFixed(2)} MiB`
@@ -158,18 +172,18 @@ function formatValue(value, { unit }) {
 }
 
 /**
- * Draws the rates of a sizing's trials over their CPU, and the answers that have a CPU limit.
+ * Draws the rates of the trials over their CPU limits, and the answers that have a CPU limit.
  * @param {Drawn<ResultOf<'search'>>} drawn
  * @returns {KindChart[]} one; []: no trial was judged
  */
 function drawLimits({ result: { sizes }, records, colourFor }) {
   const lines = [...groupBy(sizes, renderArmName)].map(([label, sizesOfPlane]) => {
-    const held = new Set(sizesOfPlane.flatMap(size => listSteps(size, true)))
-    const failed = new Set(sizesOfPlane.flatMap(size => listSteps(size, false)))
+    const held = new Set(sizesOfPlane.flatMap(size => listTrialIds(size, true)))
+    const failed = new Set(sizesOfPlane.flatMap(size => listTrialIds(size, false)))
     const points = records.flatMap(record => {
       const { id, arm } = record.trial
       const rate = computeRatePerSecond(record)
-      const cores = findCpuCores(arm)
+      const cores = readCpuCores(arm)
       if (rate === null || cores === null || !(held.has(id) || failed.has(id))) return []
       return [{ cores, ratePerSecond: rate, isHeld: held.has(id) }]
     })
@@ -185,10 +199,11 @@ function drawLimits({ result: { sizes }, records, colourFor }) {
 }
 
 /**
- * Lists the trials at CPU limits, and the checks, that held or failed.
+ * Lists the ids of trials at CPU limits, and of checks, that held or failed.
  * @param {SizeResult} size
- * @param {boolean} isHeld
+ * @param {boolean} isHeld true: those that held; false: those that failed
+ * @returns {string[]}
  */
-function listSteps({ cpu, checks }, isHeld) {
+function listTrialIds({ cpu, checks }, isHeld) {
   return [...cpu.steps, ...checks].filter(step => step.held === isHeld).flatMap(step => step.trials)
 }

@@ -26,7 +26,7 @@ export function* tryServices({ template, spec, cpus, tried }) {
   for (const ratePerSecond of listEndRates(cells))
     yield* tryWithAllCpu({ template: withRate(template, ratePerSecond), cpus, tried })
   for (const { ratePerSecond, p99Ms } of cells) {
-    const need = estimateNeed({ ends: findEndNeeds({ template, cells, cpus, tried }), ratePerSecond })
+    const need = estimateNeed({ ends: computeEndNeeds({ template, cells, cpus, tried }), ratePerSecond })
     const cell = withRate(template, ratePerSecond)
     if (need && !isOutOfReach({ cell, cpus, tried }))
       yield* tryLimits({ template: cell, cpus, p99Ms, tried, need, isSmallest: false })
@@ -35,21 +35,21 @@ export function* tryServices({ template, spec, cpus, tried }) {
 
 /**
  * Says whether a rate was missed even with all the CPU, so that no limits can hold it.
- * @param {{ cell: Arm, cpus: number, tried: Tried[] }} options
+ * @param {{ cell: Arm, cpus: number, tried: Tried[] }} options cell: the arm with this rate
  */
 function isOutOfReach({ cell, cpus, tried }) {
-  const whole = listOutcomesWithAllCpu({ template: cell, cpus, tried })
-  return whole.length > 0 && findNeed(whole) === null
+  const outcomesWithAllCpu = listOutcomesWithAllCpu({ template: cell, cpus, tried })
+  return outcomesWithAllCpu.length > 0 && findNeed(outcomesWithAllCpu) === null
 }
 
 /**
- * Makes a result for each distinct load of the template's payload, by rising rate.
+ * Creates a result for each distinct load of the template's payload, by rising rate.
  * @param {{ template: Arm, spec: ServicesSpec, cpus: number, tried: Tried[], isOver: boolean }} options
  * @returns {SizeResult[]} []: no service has the payload
  */
 export function createServicesResults({ template, spec, cpus, tried, isOver }) {
   const cells = listCells(spec, template)
-  const ends = findEndNeeds({ template, cells, cpus, tried })
+  const ends = computeEndNeeds({ template, cells, cpus, tried })
   const line = ends.length === 2 ? fitNeed(ends) : null
   return cells.map(({ ratePerSecond, p99Ms, names: services }) =>
     createSizeResult({
@@ -65,20 +65,21 @@ export function createServicesResults({ template, spec, cpus, tried, isOver }) {
 }
 
 /**
- * Finds the p99 that a trial of these services has to meet, in milliseconds: the strictest of those with its rate; null: none has it.
+ * Finds the p99 limit of a trial: the lowest of the services with its rate.
  * @param {ServicesSpec} spec
  * @param {Arm} arm
+ * @returns {number | null} milliseconds; null: no service has this rate
  */
 export function findP99Limit(spec, arm) {
   return listCells(spec, arm).find(cell => cell.ratePerSecond === arm.load.ratePerSecond)?.p99Ms ?? null
 }
 
 /**
- * Finds what the lowest and the highest rate took.
+ * Computes what the lowest and the highest rate took.
  * @param {{ template: Arm, cells: Cell[], cpus: number, tried: Tried[] }} options
  * @returns {End[]} without rates that were missed
  */
-function findEndNeeds({ template, cells, cpus, tried }) {
+function computeEndNeeds({ template, cells, cpus, tried }) {
   return listEndRates(cells).flatMap(ratePerSecond => {
     const need = findNeed(listOutcomesWithAllCpu({ template: withRate(template, ratePerSecond), cpus, tried }))
     return need ? [{ ratePerSecond, need }] : []
@@ -86,8 +87,8 @@ function findEndNeeds({ template, cells, cpus, tried }) {
 }
 
 /**
- * Fits the CPU of the busiest sidecar over the rate.
- * @param {End[]} ends two
+ * Fits the CPU of the busiest sidecar as a line over the rate.
+ * @param {End[]} ends exactly two
  * @returns {NonNullable<SizeResult['line']>}
  */
 export function fitNeed(ends) {
@@ -96,7 +97,7 @@ export function fitNeed(ends) {
 }
 
 /**
- * Estimates what a rate takes: CPU by the line or in proportion to one end, memory as the end with more.
+ * Estimates what a rate takes: CPU by the line, or in proportion to the only end; memory as the end with more.
  * @param {{ ends: End[], ratePerSecond: number }} options
  * @returns {Need | null} null: there is no end
  */

@@ -3,7 +3,7 @@ import { pickChoice } from '../../model/arms.js'
 import { judgeLimits } from './confirm.js'
 import { extrapolateCpu } from './lower-rates.js'
 import { ROOM, suggestLimits } from './size.js'
-import { createSearchResult, findCpuCores, isByRequest } from './step.js'
+import { createSearchResult, isByRequest, readCpuCores } from './step.js'
 import { TRIALS } from './trial-counts.js'
 import { findLargestBytes, findNeed, listOutcomesWithAllCpu } from './whole.js'
 
@@ -21,21 +21,21 @@ import { findLargestBytes, findNeed, listOutcomesWithAllCpu } from './whole.js'
  * @typedef {object} SizeOptions
  * @property {Arm} template with the rate
  * @property {number} cpus of the machine
- * @property {number} p99Ms the most that is allowed
+ * @property {number} p99Ms the limit
  * @property {Tried[]} tried the trials so far
- * @property {boolean} isOver the search came to its end
- * @property {string[]} [services] with this load; [] by default
+ * @property {boolean} isOver the search has ended
+ * @property {string[]} [services] names of services with this load; [] by default
  * @property {SizeResult['line']} [line] of the CPU over the rate; null by default
  */
 
 /**
- * Makes the result of `size` for one load.
+ * Creates the result of `size` for one load.
  * @param {SizeOptions} options
- * @returns {SizeResult} memory is null, and `extrapolated` may have a value, if the answer has no limits
+ * @returns {SizeResult} if the answer has no limits, memory is null, and `extrapolated` may have a value
  */
 export function createSizeResult({ template, cpus, p99Ms, tried, isOver, services = [], line = null }) {
   const groups = groupByLimits(tried, p99Ms)
-  const answer = findAnswer({ template, cpus, p99Ms, tried, groups, isOver })
+  const answer = chooseAnswer({ template, cpus, p99Ms, tried, groups, isOver })
   const { limits, state, why, trials, p99Ms: worstMs } = answer
   const cpuSteps = groups
     .filter(group => limits === null || group.bytes === limits.bytes)
@@ -50,7 +50,7 @@ export function createSizeResult({ template, cpus, p99Ms, tried, isOver, service
   const below = cpuSteps.findLast(
     step => step.held === false && step.value < (limits?.cores ?? Number.POSITIVE_INFINITY),
   )
-  const ofAnswer = { template, isFound: limits !== null, why }
+  const answerFields = { template, isFound: limits !== null, why }
   return {
     ...pickChoice(template),
     ratePerSecond: template.load.ratePerSecond ?? 0,
@@ -60,13 +60,14 @@ export function createSizeResult({ template, cpus, p99Ms, tried, isOver, service
     line,
     ...(isByRequest(template) && { neighbourCores: template.conditions.neighbourCores }),
     cpu: createSearchResult({
-      ...ofAnswer,
+      ...answerFields,
       looksFor: 'cpu',
       held: limits?.cores ?? null,
       failed: below?.value ?? null,
       steps: cpuSteps,
     }),
-    memory: limits && createSearchResult({ ...ofAnswer, looksFor: 'memory', held: limits.bytes, unchargedBytes: 0 }),
+    memory:
+      limits && createSearchResult({ ...answerFields, looksFor: 'memory', held: limits.bytes, unchargedBytes: 0 }),
     checks: trials.length > 0 ? [{ what: 'at the answer', mustHold: true, held: isHeld(answer), why, trials }] : [],
     isChecked: isConfirmed,
     extrapolated: limits ? null : extrapolateCpu({ template, cpus, tried }),
@@ -76,11 +77,15 @@ export function createSizeResult({ template, cpus, p99Ms, tried, isOver, service
   }
 }
 
-/** Says whether all judged trials met the p99; null: none was judged. @param {Answer} answer */
+/**
+ * Says whether all judged trials met the p99.
+ * @param {Answer} answer
+ * @returns {boolean | null} null: none was judged
+ */
 const isHeld = ({ met, missed }) => (missed > 0 ? false : met > 0 ? true : null)
 
 /**
- * Lists each trial with its limits, and what became of it.
+ * Lists the trials with their limits and outcomes.
  * @param {Tried[]} tried
  * @returns {NonNullable<SizeResult['trials']>}
  */
@@ -88,7 +93,7 @@ function listTrials(tried) {
   return tried.map(({ arm, outcome: { trial, held, p99Ms, why } }) => ({
     trial,
     ratePerSecond: arm.load.ratePerSecond ?? 0,
-    cpuCores: findCpuCores(arm),
+    cpuCores: readCpuCores(arm),
     memoryBytes: arm.conditions.memoryLimitBytes,
     state: held === null ? 'not judged' : held ? 'met' : 'missed',
     p99Ms,
@@ -97,35 +102,35 @@ function listTrials(tried) {
 }
 
 /**
- * Groups the trials that had a CPU and a memory limit by these, and judges each group.
+ * Groups the trials that had a CPU and a memory limit by these limits, and judges each group.
  * @param {Tried[]} tried
- * @param {number} p99Ms
- * @returns {Judged[]}
+ * @param {number} p99Ms the limit
+ * @returns {Judged[]} []: no trial had both limits
  */
 function groupByLimits(tried, p99Ms) {
-  const limited = tried.filter(({ arm }) => arm.conditions.memoryLimitBytes !== null && findCpuCores(arm) !== null)
-  const groups = groupBy(limited, ({ arm }) => `${findCpuCores(arm)} ${arm.conditions.memoryLimitBytes}`)
+  const limited = tried.filter(({ arm }) => arm.conditions.memoryLimitBytes !== null && readCpuCores(arm) !== null)
+  const groups = groupBy(limited, ({ arm }) => `${readCpuCores(arm)} ${arm.conditions.memoryLimitBytes}`)
   return [...groups.values()].map(group => {
     const [{ arm }] = group
     const outcomes = group.map(({ outcome }) => outcome)
-    const limits = { cores: Number(findCpuCores(arm)), bytes: Number(arm.conditions.memoryLimitBytes) }
+    const limits = { cores: Number(readCpuCores(arm)), bytes: Number(arm.conditions.memoryLimitBytes) }
     return { ...limits, outcomes, ...judgeLimits(outcomes, p99Ms) }
   })
 }
 
 /**
- * Finds the limits to give: the smallest that are confirmed; else the smallest that no trial refutes; if no trial had limits, those
- * that the CPU and memory of the load suggest; else none, with the state `none`.
+ * Chooses the limits of the answer: the smallest that are confirmed; else the smallest that no trial refutes; if no
+ * trial had limits, those that the CPU and memory of the load suggest; else none, with the state `none`.
  * @param {{ template: Arm, cpus: number, p99Ms: number, tried: Tried[], groups: Judged[], isOver: boolean }} options
  * @returns {Answer}
  */
-function findAnswer({ template, cpus, p99Ms, tried, groups, isOver }) {
+function chooseAnswer({ template, cpus, p99Ms, tried, groups, isOver }) {
   const whole = listOutcomesWithAllCpu({ template, cpus, tried })
   const best = pickSmallest(groups.filter(group => group.isConfirmed)) ?? pickUnrefuted(groups)
-  const ofAnswer = { template, whole }
+  const answerFields = { template, whole }
   if (best)
     return createSizeAnswer({
-      ...ofAnswer,
+      ...answerFields,
       judged: best,
       why: best.isConfirmed ? null : renderLackingProof(best, isOver),
     })
@@ -135,17 +140,17 @@ function findAnswer({ template, cpus, p99Ms, tried, groups, isOver }) {
     const { cores, bytes } = suggestLimits({ need, cpus })
     const judged = { cores, bytes, outcomes: [], ...judgeLimits([], p99Ms) }
     return createSizeAnswer({
-      ...ofAnswer,
+      ...answerFields,
       judged,
       why: 'these limits were not tried: they are what the load took, with room',
     })
   }
-  const last = refuted ? refuted.why : (whole.findLast(o => o.held === false)?.why ?? whole.at(-1)?.why)
-  const where = refuted ? refuted.cores : cpus
-  const why = last === undefined ? 'no trial was made' : `with ${where} CPUs: ${last}`
-  const none = { limits: null, requestCores: null, need: null, p99Ms: null, p99BoundMs: null }
+  const lastReason = refuted ? refuted.why : (whole.findLast(o => o.held === false)?.why ?? whole.at(-1)?.why)
+  const triedCores = refuted ? refuted.cores : cpus
+  const why = lastReason === undefined ? 'no trial was made' : `with ${triedCores} CPUs: ${lastReason}`
+  const noLimits = { limits: null, requestCores: null, need: null, p99Ms: null, p99BoundMs: null }
   return {
-    ...none,
+    ...noLimits,
     state: 'none',
     why,
     met: 0,
@@ -156,31 +161,37 @@ function findAnswer({ template, cpus, p99Ms, tried, groups, isOver }) {
 }
 
 /**
+ * Picks the smallest limits: by CPU, then by memory.
  * @template {{ cores: number, bytes: number }} T
  * @param {T[]} groups
+ * @returns {T | undefined} undefined: there are none
  */
 const pickSmallest = groups => groups.toSorted((a, b) => a.cores - b.cores || a.bytes - b.bytes).at(0)
 
 /**
- * Picks the smallest limits at which no trial missed the p99, nor at larger limits; those that a trial met come first.
+ * Picks the smallest limits such that no trial missed the p99 at them, or at larger limits. Limits at which a trial
+ * met the p99 come first.
  * @param {Judged[]} groups
- * @returns {Judged | undefined} undefined: all were missed
+ * @returns {Judged | undefined} undefined: all are refuted
  */
 function pickUnrefuted(groups) {
   const missed = groups.filter(group => group.missed > 0)
-  const left = groups.filter(({ cores, bytes }) => !missed.some(other => other.cores >= cores && other.bytes >= bytes))
-  const met = left.filter(group => group.met > 0)
-  return pickSmallest(met.length > 0 ? met : left)
+  const unrefuted = groups.filter(
+    ({ cores, bytes }) => !missed.some(other => other.cores >= cores && other.bytes >= bytes),
+  )
+  const met = unrefuted.filter(group => group.met > 0)
+  return pickSmallest(met.length > 0 ? met : unrefuted)
 }
 
 /**
  * Renders why limits are not confirmed.
  * @param {Judged} judged
- * @param {boolean} isOver false: the search was cut short
+ * @param {boolean} isOver false: the search was interrupted
+ * @returns {string} a clause
  */
 function renderLackingProof({ met, boundMs, outcomes }, isOver) {
-  const lost = outcomes.filter(o => o.held === null)
-  const cause = findMostFrequentCause(lost)
+  const unjudged = outcomes.filter(o => o.held === null)
+  const cause = findMostFrequentCause(unjudged)
   if (met >= TRIALS.least && boundMs !== null) return `the next trial may take up to ${boundMs.toFixed(0)} ms`
   const spoiledMs = outcomes.flatMap(o => (o.held === null && o.p99Ms !== null ? [o.p99Ms] : []))
   const spoiledRange = spoiledMs.length > 0 ? ` (p99 up to ${Math.max(...spoiledMs).toFixed(0)} ms)` : ''
@@ -193,37 +204,42 @@ function renderLackingProof({ met, boundMs, outcomes }, isOver) {
 }
 
 /**
- * Finds the most frequent cause, in the words of its last outcome; causes that differ only in numbers are one; null: there is none.
- * @param {Outcome[]} lost
+ * Finds the most frequent cause, in the words of its last outcome. Causes that differ only in numbers count as one.
+ * @param {Outcome[]} unjudged outcomes that were not judged
+ * @returns {string | null} null: there are no outcomes
  */
-function findMostFrequentCause(lost) {
-  const causes = lost.map(({ cause, why }) => cause ?? why)
+function findMostFrequentCause(unjudged) {
+  const causes = unjudged.map(({ cause, why }) => cause ?? why)
   const kinds = [...groupBy(causes, text => text.replaceAll(/[\d.]+/g, '')).values()]
   return kinds.toSorted((a, b) => b.length - a.length)[0]?.at(-1) ?? null
 }
 
 /**
- * Makes the answer of limits. The CPU request is at most the CPU limit.
- * @param {{ template: Arm, judged: Judged, whole: Outcome[], why: string | null }} options why: the limits are not confirmed; null:
- *   they are
- * @returns {Answer} requestCores and need: null if no trial shows what sidecars take
+ * Creates the answer from judged limits. The CPU request is at most the CPU limit.
+ * @param {{ template: Arm, judged: Judged, whole: Outcome[], why: string | null }} options whole: outcomes with all
+ *   the CPU; why: the limits are not confirmed; null: they are
+ * @returns {Answer} requestCores, need: null: no trial shows what sidecars take
  */
 function createSizeAnswer({ template, judged, whole, why }) {
   const { cores, bytes, outcomes, met, missed, notJudged, p99Ms, boundMs } = judged
   const measured = outcomes.filter(o => o.held && o.isNeedSeen)
-  const ofNeed = measured.length > 0 ? measured : whole.filter(o => o.isNeedSeen)
-  const used = Math.max(...ofNeed.map(o => o.coresMost))
-  const largest = ofNeed.toSorted((a, b) => findLargestBytes([b]) - findLargestBytes([a])).at(0)
+  const needOutcomes = measured.length > 0 ? measured : whole.filter(o => o.isNeedSeen)
+  const used = Math.max(...needOutcomes.map(o => o.coresMost))
+  const largest = needOutcomes.toSorted((a, b) => findLargestBytes([b]) - findLargestBytes([a])).at(0)
   return {
     state: why === null ? 'confirmed' : 'estimated',
     why:
       why ??
       `${met} of ${met} trials at these limits met the p99; the next will below ${Number(boundMs).toFixed(0)} ms`,
     limits: { cores, bytes },
-    requestCores: isByRequest(template) ? cores : ofNeed.length > 0 ? Math.min(cores, ROOM.ofRequest * used) : null,
+    requestCores: isByRequest(template)
+      ? cores
+      : needOutcomes.length > 0
+        ? Math.min(cores, ROOM.ofRequest * used)
+        : null,
     need:
-      ofNeed.length > 0
-        ? { cores: used, bytes: findLargestBytes(ofNeed), ...(largest?.memory && { memory: largest.memory }) }
+      needOutcomes.length > 0
+        ? { cores: used, bytes: findLargestBytes(needOutcomes), ...(largest?.memory && { memory: largest.memory }) }
         : null,
     met,
     missed,

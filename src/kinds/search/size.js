@@ -18,15 +18,15 @@ import { findNeed, listOutcomesWithAllCpu, tryWithAllCpu } from './whole.js'
  * 100 ms, and memory grows with the requests that wait.
  */
 export const ROOM = { places: 2, ofMemory: 1.5, ofRequest: 1.15 }
-// Other users of a shared machine may spoil one trial in three: after four in a row it is too busy to go on.
+// Other users of a shared machine may spoil one trial in three: four in a row show that it is too busy.
 const LOST_MOST = 4
 
 /**
- * Tries a load with all the CPU, then at limits. If all the CPU does not meet the load, it tries lower rates for a line, if that
- * was requested (`isExtrapolated`), or ends.
+ * Tries a load with all the CPU, then at limits. If all the CPU does not meet the load, it tries lower rates for a
+ * line, if that was requested (`isExtrapolated`), or ends.
  * @param {{ template: Arm, spec: Extract<SearchSpec, { kind: 'size' }>, cpus: number, tried: Tried[] }} options cpus: of the
  *   machine; tried: the caller adds each trial that it measured
- * @returns {Trials} the arms to measure, one after the other
+ * @returns {Trials} it yields the arms to measure
  */
 export function* trySize({ template, spec: { p99Ms, isExtrapolated }, cpus, tried }) {
   yield* tryWithAllCpu({ template, cpus, tried })
@@ -36,8 +36,8 @@ export function* trySize({ template, spec: { p99Ms, isExtrapolated }, cpus, trie
 }
 
 /**
- * Suggests limits with room above the usage of sidecars. The CPU limit is at most the machine's CPUs, so that there may be less
- * room, or none.
+ * Suggests limits with room above what sidecars take. The CPU limit is at most the machine's CPUs, so that there may
+ * be less room, or none.
  * @param {{ need: Need, cpus: number }} options cpus: of the machine
  * @returns {{ place: number, cores: number, bytes: number }} place: of the CPU limit on the CPU grid; cores: the CPU limit;
  *   bytes: the memory limit, rounded up
@@ -51,15 +51,18 @@ export function suggestLimits({ need, cpus }) {
  * Computes the CPU limit at a place on the grid, at most the machine's CPUs.
  * @param {number} place
  * @param {number} cpus
+ * @returns {number} cores
  */
 const computeCoresAt = (place, cpus) => Math.min(cpus, computeCapAt(place))
 
 /**
- * Tries limits. After a trial that misses the p99 it adds CPU in growing steps, or memory if the kernel killed for it; for the
- * smallest limits, after a trial that meets it, it goes half way back to those that missed. Ends with limits that are confirmed,
- * when all the CPU is too little, after 24 trials, or on a machine that is too busy.
+ * Tries limits. After a trial that misses the p99, it adds CPU in growing steps, or memory if the kernel killed for
+ * it. For the smallest limits, after a trial that meets the p99, it returns half way to those that missed it. It ends
+ * with confirmed limits, if all the CPU is too little, after AT_LIMITS_MOST trials, or on a machine that is too busy.
  * @param {{ template: Arm, cpus: number, p99Ms: number, tried: Tried[], need: Need, isSmallest: boolean }} options
- * @returns {Trials}
+ *   need: what sidecars took with all the CPU; isSmallest: find the smallest limits; false: confirm the first that
+ *   hold
+ * @returns {Trials} it yields the arms to measure
  */
 export function* tryLimits({ template, cpus, p99Ms, tried, need, isSmallest }) {
   const start = suggestLimits({ need, cpus })

@@ -6,9 +6,9 @@ import { computeUsersLeast } from '../../model/requests.js'
 /** @import { Arm, SearchResult, SearchSpec, SearchStep } from '../../model/types.ts' */
 /** @import { Outcome } from './outcome.js' */
 
-// Trials that must agree.
+// The number of trials that must agree.
 const WINS = 2
-// Other users of a shared machine may spoil one trial in three: a step with so many is not judged.
+// Other users of a shared machine may spoil one trial in three: a step with this many spoiled trials is not judged.
 const SPOILED_MOST = 6
 
 /** @typedef {SearchStep & { outcomes: Outcome[] }} TriedStep */
@@ -20,12 +20,12 @@ const SPOILED_MOST = 6
 /** @typedef {{ template: Arm, spec: SearchSpec, cpus: number }} SearchOptions */
 
 /**
- * Tries an arm until it has held or failed `wins` times, failed clearly, or been spoiled six times.
+ * Tries an arm until it has held or failed `wins` times, failed clearly, or been spoiled SPOILED_MOST times.
  * @param {Arm} arm
- * @param {number} value of the arm, for the result
- * @param {{ by?: 'held' | 'survived', wins?: number }} [options] by: `survived` asks only whether the memory sufficed; by default
- *   `held`; wins: by default two
- * @returns {Search<TriedStep>} held: null if it was spoiled too often
+ * @param {number} value of the arm on the searched axis, for the result
+ * @param {{ by?: 'held' | 'survived', wins?: number }} [options] by: `survived`: only the memory counts; `held` by
+ *   default; wins: 2 by default
+ * @returns {Search<TriedStep>} held: null: it was spoiled too often
  */
 export function* tryStep(arm, value, { by = 'held', wins = WINS } = {}) {
   /** @type {Outcome[]} */
@@ -44,7 +44,7 @@ export function* tryStep(arm, value, { by = 'held', wins = WINS } = {}) {
 }
 
 /**
- * Returns a step without its outcomes, which a result does not record.
+ * Copies a step without its outcomes, which a result does not record.
  * @param {TriedStep} step
  * @returns {SearchStep}
  */
@@ -53,9 +53,9 @@ export function withoutOutcomes({ value, held, why, trials }) {
 }
 
 /**
- * Makes the result of a search.
- * @param {Pick<SearchResult, 'looksFor'> & Partial<SearchResult> & { template: Arm }} options by default, nothing was found
- * @returns {SearchResult} isFound: false also if no value held
+ * Creates the result of a search; by default, nothing was found.
+ * @param {Pick<SearchResult, 'looksFor'> & Partial<SearchResult> & { template: Arm }} options fields of the result
+ * @returns {SearchResult} isFound: also false if no value held
  */
 export function createSearchResult({ template, looksFor, held = null, isFound = false, ...fields }) {
   const unit = /** @type {const} */ ({ knee: 'requests/s', cpu: 'cores', memory: 'bytes' })[looksFor]
@@ -74,7 +74,7 @@ export function createSearchResult({ template, looksFor, held = null, isFound = 
   }
 }
 
-/** Makes an arm at a rate, with users for slow answers, and a window that is long enough for a p99. @type {(arm: Arm, ratePerSecond: number) => Arm} */
+/** Creates an arm at a rate, with enough users for slow answers, and a window that is long enough for a p99. @type {(arm: Arm, ratePerSecond: number) => Arm} */
 export const withRate = (arm, ratePerSecond) => ({
   ...arm,
   id: `${arm.id}@${ratePerSecond}rps`,
@@ -93,11 +93,12 @@ export const withRate = (arm, ratePerSecond) => ({
  */
 export const isByRequest = ({ conditions }) => conditions.neighbourCores !== undefined
 /**
- * Returns the cores of an arm: its CPU limit, or its request beside a neighbour; null: it has none.
+ * Reads the CPU of an arm: its limit, or its request beside a neighbour.
  * @param {Arm} arm
+ * @returns {number | null} cores; null: it has none
  */
-export const findCpuCores = arm => (isByRequest(arm) ? (arm.conditions.cpuRequestCores ?? null) : arm.cpuLimitCores)
-/** Makes an arm with a CPU limit, or beside a neighbour with a CPU request. @type {(arm: Arm, cores: number) => Arm} */
+export const readCpuCores = arm => (isByRequest(arm) ? (arm.conditions.cpuRequestCores ?? null) : arm.cpuLimitCores)
+/** Creates an arm with a CPU limit, or beside a neighbour with a CPU request. @type {(arm: Arm, cores: number) => Arm} */
 export const withCpu = (arm, cores) =>
   isByRequest(arm)
     ? {
@@ -107,7 +108,7 @@ export const withCpu = (arm, cores) =>
         conditions: { ...arm.conditions, cpuRequestCores: cores },
       }
     : { ...arm, id: `${arm.id}@${cores}cores`, cpuLimitCores: cores }
-/** Makes an arm with a memory limit; null: without one. @type {(arm: Arm, memoryLimitBytes: number | null) => Arm} */
+/** Creates an arm with a memory limit; null: without one. @type {(arm: Arm, memoryLimitBytes: number | null) => Arm} */
 export const withMemory = (arm, memoryLimitBytes) => ({
   ...arm,
   id: `${arm.id}@${memoryLimitBytes === null ? 'unlimited' : `${Math.round(memoryLimitBytes / 1024)}KiB`}`,

@@ -24,9 +24,10 @@ const WHOLE_MOST = WHOLE.missedMost - 1 + WHOLE.lostMost
 export const USUAL = { size: 6, knee: 20, 'memory-floor': 12 }
 
 /**
- * Lists the arms of the trials that a search usually takes on a quiet machine, each with its rate.
+ * Lists the trials that a search usually takes on a quiet machine.
  * @param {Search} search
- * @param {Arm[]} arms
+ * @param {Arm[]} arms from which the searches start
+ * @returns {Arm[]} one for each trial, with its rate
  */
 export function listUsualTrials(search, arms) {
   const ofOne = search.kind === 'services' ? 0 : USUAL[search.kind]
@@ -34,11 +35,11 @@ export function listUsualTrials(search, arms) {
 }
 
 /**
- * Lists the arms of the most trials that a search for limits takes.
+ * Lists the most trials that a search for limits takes.
  * @param {Search} search
- * @param {Arm[]} arms
- * @returns {Arm[] | null} null: it has no such bound, as a search for anything else and
- *   one that extrapolates
+ * @param {Arm[]} arms from which the searches start
+ * @returns {Arm[] | null} one for each trial, with its rate; null: there is no such bound, as for a search for
+ *   anything else, or one that extrapolates
  */
 export function listMostTrials(search, arms) {
   if (search.kind !== 'size' && search.kind !== 'services') return null
@@ -49,13 +50,13 @@ export function listMostTrials(search, arms) {
 }
 
 /**
- * Lists the trials of a search of one arm. A file of services has trials with all the CPU at its lowest and its highest rate, and
- * trials at the limits of each rate; every other search tries the arm at its own rate.
+ * Lists the trials of one search. A file of services has trials with all the CPU at its lowest and highest rates, and
+ * trials at limits for each rate; every other search tries the arm at its own rate.
  * @param {Search} search
  * @param {Arm} arm
- * @param {{ whole: number, limits: number, ofOne: number }} counts whole: with all the CPU; limits: at limits; ofOne: of a search
- *   that has no file of services
- * @returns {Arm[]}
+ * @param {{ whole: number, limits: number, ofOne: number }} counts whole: with all the CPU; limits: at limits; ofOne:
+ *   of a search without a file of services
+ * @returns {Arm[]} one for each trial, with its rate
  */
 function listTrials(search, arm, { whole, limits, ofOne }) {
   if (search.kind !== 'services') return Array(ofOne).fill(arm)

@@ -28,8 +28,9 @@ const REQUEST = {
 export const isAnswered = size => size.answer !== undefined
 
 /**
- * Renders the limits of an answer, or the CPU request beside a neighbour, in one line; `no limits`: it has none.
+ * Renders the limits of an answer, or the CPU request beside a neighbour.
  * @param {Answered} size
+ * @returns {string} one line; `no limits`: it has none
  */
 export function renderLimits({ answer: { limits, requestCores }, neighbourCores }) {
   if (limits === null) return 'no limits'
@@ -40,10 +41,11 @@ export function renderLimits({ answer: { limits, requestCores }, neighbourCores 
 }
 
 /**
- * Renders a table of every trial of each plane, with what its sidecars used, and the rules below; []: there are no sizes.
+ * Renders a table of every trial of each plane, with what its sidecars used, and the rules.
  * @param {Answered[]} sizes
+ * @returns {string[]} lines; []: there are no sizes
  */
-export function listTrialRows(sizes) {
+export function renderTrialTables(sizes) {
   if (sizes.length === 0) return []
   const rows = [...groupBy(sizes, renderArmName)].flatMap(([name, sizesOfPlane]) => [
     `${name}: each trial, and the limits that it had`,
@@ -64,7 +66,11 @@ export function listTrialRows(sizes) {
   return [...rows, ...[`${RULE}. ${isTried ? REQUEST.tried : REQUEST.ofUse}`, MEMORY].flatMap(line => wrapText(line))]
 }
 
-/** @param {NonNullable<SizeResult['trials']>[0]} trial */
+/**
+ * Renders the cells of a trial.
+ * @param {NonNullable<SizeResult['trials']>[0]} trial
+ * @returns {string[]}
+ */
 function renderTrial({ trial, ratePerSecond, cpuCores, memoryBytes, state, p99Ms, why }) {
   return [
     trial,
@@ -80,6 +86,7 @@ function renderTrial({ trial, ratePerSecond, cpuCores, memoryBytes, state, p99Ms
 /**
  * Renders what sidecars used, in each measure of memory that was read.
  * @param {NonNullable<SizeAnswer['need']>} need
+ * @returns {string[]} one line
  */
 function renderNeed({ cores, bytes, memory }) {
   const renderMebibytesOrDash = (/** @type {number | null} */ value) =>

@@ -11,10 +11,10 @@ import { WHOLE } from './trial-counts.js'
  */
 
 /**
- * Tries a load with all the CPU until it was met, missed twice, or spoiled six times, or twice if these trials show what sidecars
- * take.
+ * Tries a load with all the CPU until it was met once, missed twice, or not judged six times; two trials that were
+ * not judged are enough if they show what sidecars take.
  * @param {{ template: Arm, cpus: number, tried: Tried[] }} options tried: the caller adds each trial that it measured
- * @returns {Trials}
+ * @returns {Trials} it yields the arms to measure
  */
 export function* tryWithAllCpu({ template, cpus, tried }) {
   for (;;) {
@@ -30,6 +30,7 @@ export function* tryWithAllCpu({ template, cpus, tried }) {
 /**
  * Lists the outcomes of a load with all the CPU.
  * @param {{ template: Arm, cpus: number, tried: Tried[] }} options
+ * @returns {Outcome[]} []: it was not tried
  */
 export function listOutcomesWithAllCpu({ template, cpus, tried }) {
   const { id } = withCpu(template, cpus)
@@ -37,7 +38,7 @@ export function listOutcomesWithAllCpu({ template, cpus, tried }) {
 }
 
 /**
- * Finds what sidecars take: the most of all trials that show it.
+ * Computes what sidecars take: the most of all trials that show it.
  * @param {Outcome[]} whole outcomes with all the CPU
  * @returns {Need | null} null: no trial shows it, or the load was missed twice with all the CPU
  */
@@ -50,8 +51,9 @@ export function findNeed(whole) {
 }
 
 /**
- * Computes the bytes of the largest sidecar, with the pages of its program that its cgroup was not charged for; 0: none was read.
+ * Computes the memory of the largest sidecar, including pages of its program that its cgroup was not charged for.
  * @param {Outcome[]} outcomes
+ * @returns {number} bytes; 0: none was read
  */
 export function findLargestBytes(outcomes) {
   return Math.max(0, ...outcomes.map(o => Math.max(o.peakBytesMost + o.unchargedBytes, o.rssBytesMost)))

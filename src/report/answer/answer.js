@@ -28,11 +28,12 @@ import { listWarnings } from './warnings.js'
  */
 
 /**
- * Makes the answer of a run. It has at least one verdict, if only that nothing was measured.
+ * Creates the answer of a run.
  * @param {Summary} summary
- * @param {{ seconds?: number | null, unfinished?: string[], place?: Answered['place'] }} [run] seconds: its duration; null: not
- *   printed; unfinished: sentences on what it lacks if it was cut short; place: where its sidecars are to run
- * @returns {Answer}
+ * @param {{ seconds?: number | null, unfinished?: string[], place?: Answered['place'] }} [run] seconds: its duration;
+ *   null: not printed; unfinished: sentences on what an interrupted run lacks; place: the nodes that its sidecars
+ *   will run on
+ * @returns {Answer} with at least one verdict, if only that nothing was measured
  */
 export function createAnswer(summary, { seconds = null, unfinished = [], place } = {}) {
   const results = listResults(summary).map(rendered => ({
@@ -43,21 +44,21 @@ export function createAnswer(summary, { seconds = null, unfinished = [], place }
     const isAlone = results.every(other => other.result === result || other.measured.length === 0)
     return sections.answer({ result, summary, measured, isAlone, place }) ?? []
   })
-  const join = (/** @type {'verdicts' | 'basis' | 'notes' | 'warnings'} */ name) =>
+  const joinSentences = (/** @type {'verdicts' | 'basis' | 'notes' | 'warnings'} */ name) =>
     answers.flatMap(answer => answer[name] ?? [])
-  const verdicts = [...join('verdicts'), ...renderThresholds(summary)]
+  const verdicts = [...joinSentences('verdicts'), ...renderThresholds(summary)]
   return {
     conditions: renderConditions(summary),
     pictures: joinPictures(answers.flatMap(({ pictures }) => pictures)).map(dropEmptyCells),
     verdicts: verdicts.length > 0 ? verdicts : [renderNoVerdict(summary)],
-    basis: [...renderEqualWork(summary), ...withDuration(join('basis'), seconds)],
-    notes: join('notes'),
-    warnings: [...unfinished, ...listWarnings(summary), ...join('warnings')],
+    basis: [...renderEqualWork(summary), ...withDuration(joinSentences('basis'), seconds)],
+    notes: joinSentences('notes'),
+    warnings: [...unfinished, ...listWarnings(summary), ...joinSentences('warnings')],
     notMeasured: [...listAbsentProxies(summary), ...answers.flatMap(({ notMeasured = [] }) => notMeasured)],
   }
 }
 
-/** Renders why there is no verdict. @param {Summary} summary */
+/** Renders why there is no verdict. @param {Summary} summary @returns {string} a sentence */
 function renderNoVerdict(summary) {
   const measured = listArms(summary).filter(arm => arm.trials.completed > 0 && arm.repeatOf === null)
   if (measured.length === 0) return 'Nothing was measured.'
@@ -66,9 +67,9 @@ function renderNoVerdict(summary) {
 }
 
 /**
- * Renders that work was equal, but for what the experiment sets aside; []: it was not checked, is not equal (a warning says so), or
- * a plane is as deployed.
+ * Renders that work was equal, except for what the experiment sets aside.
  * @param {Pick<Summary, 'parity' | 'results' | 'relaxes'>} summary
+ * @returns {string[]} sentences; []: it was not checked, is not equal (a warning says so), or a plane is as deployed
  */
 function renderEqualWork({ parity, results, relaxes }) {
   if (parity.length === 0) return []
@@ -76,15 +77,17 @@ function renderEqualWork({ parity, results, relaxes }) {
   if (wrong.length > 0) return []
   const failed = renderScriptNotes({ parity })
   if (failed.length > 0) return failed
-  const but = differing.map(name => name.replace('parity-', ''))
-  if (but.length > 0) return [`Equal work: passed, but for what the experiment sets aside (${but.join(', ')}).`]
+  const exceptions = differing.map(name => name.replace('parity-', ''))
+  if (exceptions.length > 0)
+    return [`Equal work: passed, but for what the experiment sets aside (${exceptions.join(', ')}).`]
   return parity.some(row => row.isDeployed) ? [] : ['Equal work: passed.']
 }
 
 /**
- * Adds the duration to a last sentence on repeats, or as a sentence; nothing below 1 s.
+ * Adds the duration to the last sentence, if that is on repeats; else as a sentence. It adds nothing below 1 s.
  * @param {string[]} basis
- * @param {number | null} seconds
+ * @param {number | null} seconds null: unknown
+ * @returns {string[]} sentences
  */
 function withDuration(basis, seconds) {
   if (seconds === null || seconds < 1) return basis
@@ -94,7 +97,7 @@ function withDuration(basis, seconds) {
   return [...basis.slice(0, -1), `${last.slice(0, -1)}, ${duration}.`]
 }
 
-/** Renders `3 min 6 s`; from an hour on, `2 h 5 min`. @param {number} seconds */
+/** Renders a duration: `3 min 6 s`; from an hour on, `2 h 5 min`. @param {number} seconds @returns {string} */
 function renderDuration(seconds) {
   const whole = Math.round(seconds)
   if (whole < 60) return `${whole} s`
@@ -102,7 +105,11 @@ function renderDuration(seconds) {
   return `${Math.floor(whole / 3600)} h ${Math.round((whole % 3600) / 60)} min`
 }
 
-/** @param {Pick<Summary, 'thresholds'>} summary */
+/**
+ * Renders each threshold: met, not met, or not tested.
+ * @param {Pick<Summary, 'thresholds'>} summary
+ * @returns {string[]} sentences; []: the run has no thresholds
+ */
 function renderThresholds({ thresholds }) {
   return thresholds.map(({ expression, value, held }) => {
     if (held === null) return `Threshold ${expression}: not tested, its quantity was excluded.`
@@ -111,13 +118,14 @@ function renderThresholds({ thresholds }) {
 }
 
 /**
- * Lists proxies that could not be measured, or whose every trial failed, an entry for each reason.
+ * Lists the proxies that could not be measured, or whose every trial failed, with an entry for each reason.
  * @param {Pick<Summary, 'notMeasured' | 'results'>} summary
- * @returns {NotMeasured[]}
+ * @returns {NotMeasured[]} []: all were measured
  */
 function listAbsentProxies({ notMeasured, results }) {
   // On a machine that is too small no program is missing, so `doctor` is no help.
-  const [limits, planes] = [true, false].map(is => notMeasured.filter(row => (row.cpuLimitsCores !== undefined) === is))
+  const limits = notMeasured.filter(row => row.cpuLimitsCores !== undefined)
+  const planes = notMeasured.filter(row => row.cpuLimitsCores === undefined)
   const proxies = groupBy(
     listArms({ results }).filter(arm => arm.hasSidecars && arm.repeatOf === null),
     renderArmName,
@@ -129,8 +137,8 @@ function listAbsentProxies({ notMeasured, results }) {
   })
   const doctor = { command: renderCommand('doctor'), gives: 'what is missing, and how to get it' }
   const list = (/** @type {Summary['notMeasured']} */ missing, /** @type {NotMeasured['commands']} */ commands) =>
-    [...groupBy(missing, ({ reason }) => reason)].map(([why, same]) => ({
-      what: [...new Set(same.map(({ plane }) => plane))].join(', '),
+    [...groupBy(missing, ({ reason }) => reason)].map(([why, rows]) => ({
+      what: [...new Set(rows.map(({ plane }) => plane))].join(', '),
       why: foldTail(why),
       commands,
     }))

@@ -12,9 +12,10 @@ import { DEFAULT_GENERATOR, findGenerator } from '../../model/tools.js'
 const MODEL_LENGTH_MOST = 24
 
 /**
- * Renders the experiment, links, requests and machine, and a neighbour, generator or target if they are not the default.
+ * Renders the experiment, links, requests and machine; neighbour, generator and target only if they are not the
+ * default.
  * @param {Summary} summary
- * @returns {string[]} parts of a line
+ * @returns {string[]} the parts of a line
  */
 export function renderConditions({ run, results, machine, tools }) {
   const arms = listArms({ results })
@@ -28,11 +29,11 @@ export function renderConditions({ run, results, machine, tools }) {
   if (arms.length > 0 && generator !== DEFAULT_GENERATOR) parts.push(`load by ${generator}`)
   if (machine.loadHost) parts.push(`load from ${machine.loadHost.host}`)
   else if (!['local', 'fake'].includes(target)) parts.push(`on ${target}${machine.node ? ` (${machine.node})` : ''}`)
-  // A screen without room cuts the end of the line, and the machine is what matters least.
+  // A narrow screen cuts the end of the line: the machine matters least.
   return [...parts, renderMachine(machine)].filter(Boolean)
 }
 
-/** Renders the values of the neighbour; empty: no arm has one. @param {SummaryArm[]} arms */
+/** Renders the values of the neighbour. @param {SummaryArm[]} arms @returns {string} empty: no arm has one */
 function renderNeighbour(arms) {
   const { of: findValue, render } = AXES.neighbourCores
   return [...new Set(arms.map(findValue))].some(value => value !== null)
@@ -40,13 +41,17 @@ function renderNeighbour(arms) {
     : ''
 }
 
-/** @param {SummaryArm[]} arms */
+/**
+ * Renders the names of the links.
+ * @param {SummaryArm[]} arms
+ */
 const renderLinkNames = arms => [...new Set(arms.map(({ link }) => link))].join(' and ')
 
 /**
- * Renders the sidecars on the way of a request, their TLS, that connections are redirected in some arms, and the protocol and
- * features if all arms share one that is not the default; `no sidecars`: no arm has any.
+ * Renders the sidecars on the way of a request, their TLS, whether connections are redirected in some arms, and the
+ * protocol and features if all arms share one that is not the default.
  * @param {SummaryArm[]} arms
+ * @returns {string} `no sidecars`: no arm has any
  */
 export function renderPath(arms) {
   const withSidecars = arms.filter(arm => arm.hasSidecars)
@@ -72,8 +77,9 @@ export function renderPath(arms) {
 }
 
 /**
- * Renders the TLS of an arm, `mTLS` or `plaintext`: a single sidecar speaks mTLS only with a client that has a certificate.
+ * Renders the TLS of an arm. A single sidecar speaks mTLS only with a client that has a certificate.
  * @param {SummaryArm} arm
+ * @returns {'mTLS' | 'plaintext'}
  */
 export function renderTlsMode({ conditions: { tls }, load, sidecars }) {
   if (tls === 'plaintext') return 'plaintext'
@@ -82,8 +88,9 @@ export function renderTlsMode({ conditions: { tls }, load, sidecars }) {
 }
 
 /**
- * Renders the requests, and their rate or users if all arms share one; `no load` for idle arms.
+ * Renders the requests, and their rate or users if all arms share one.
  * @param {SummaryArm[]} arms at least one
+ * @returns {string} `no load`: the arms are idle
  */
 export function renderRequests(arms) {
   const [{ load }] = arms
@@ -106,8 +113,9 @@ export function renderRequests(arms) {
 }
 
 /**
- * Renders `8 CPUs Intel Xeon Platinum`; empty: the number of CPUs was not recorded.
+ * Renders the CPUs of the machine: `8 CPUs Intel Xeon Platinum`.
  * @param {Summary['machine']} machine
+ * @returns {string} empty: their number was not recorded
  */
 function renderMachine({ cpus, cpuModel }) {
   if (cpus === undefined) return ''
@@ -115,8 +123,9 @@ function renderMachine({ cpus, cpuModel }) {
 }
 
 /**
- * Shortens `Intel(R) Xeon(R) Platinum 8370C CPU @ 2.80GHz` to at most 24 characters, at a word: `Intel Xeon Platinum`.
+ * Shortens the model of a CPU at a word: `Intel(R) Xeon(R) Platinum 8370C CPU @ 2.80GHz` to `Intel Xeon Platinum`.
  * @param {string} model
+ * @returns {string} at most MODEL_LENGTH_MOST characters
  */
 export function shortenModel(model) {
   const words = model

@@ -30,7 +30,7 @@ const TOP = 28
 const WIDTHS = { width: 560, label: 150, value: 150, letters: 20 }
 
 /**
- * Renders the sentences as a header, and pictures, commands and conditions as a body.
+ * Renders the sentences of an answer as a header, and pictures, commands and conditions as a body.
  * @param {Answer} answer
  * @returns {{ title: string, header: Markup, body: Markup }} title: the first verdict
  */
@@ -53,8 +53,10 @@ ${renderNotMeasuredSection(notMeasured)}
 }
 
 /**
- * Renders a picture as a table, below up to two panels of its bars; a panel of more than 12 bars is left out.
+ * Renders a picture as a table, below up to PANELS_MOST panels of its bars. A panel with more than BARS_MOST bars is
+ * left out.
  * @param {Picture} picture
+ * @returns {Markup}
  */
 function renderPicture(picture) {
   const panels = listPanels(picture)
@@ -64,9 +66,9 @@ ${renderTable(picture)}`
 }
 
 /**
- * Lists a panel for each column or group of columns, with a bar for each value; without values, it has no bars.
+ * Lists a panel for each column or group of columns, with a bar for each value.
  * @param {Picture} picture
- * @returns {Panel[]} colour: -1 without sidecars
+ * @returns {Panel[]} colour: -1: without sidecars; bars: []: the column has no values
  */
 export function listPanels({ columns, rows }) {
   const groups = [...new Set(columns.map(({ group, heading }) => group ?? heading))]
@@ -77,9 +79,9 @@ export function listPanels({ columns, rows }) {
       columns.flatMap(({ group, heading }, i) => {
         const cell = row.cells[i]
         if ((group ?? heading) !== title || cell === null || typeof cell.value !== 'number') return []
-        const inGroup = columns.filter(column => column.group === group)
+        const groupColumns = columns.filter(column => column.group === group)
         const colour =
-          group === undefined ? proxies.indexOf(row) : inGroup.findIndex(column => column.heading === heading)
+          group === undefined ? proxies.indexOf(row) : groupColumns.findIndex(column => column.heading === heading)
         return [
           {
             label: group === undefined ? row.label : `${row.label}, ${heading}`,
@@ -93,15 +95,16 @@ export function listPanels({ columns, rows }) {
 }
 
 /**
- * Draws bars with their intervals as an SVG, in the colours of the page's CSS variables. Labels that are too long are cut.
- * @param {Panel} panel
+ * Draws bars with their intervals as an SVG, in the colours of the page's CSS variables. Long labels are cut.
+ * @param {Panel} panel with at least one bar
  * @param {Widths} [widths]
+ * @returns {string} SVG
  */
-export function drawPanel({ title, bars }, { width: all, label: before, value: behind, letters } = WIDTHS) {
-  const most = Math.max(...bars.map(({ cell }) => Math.max(Number(cell.value), cell.high ?? 0)))
-  const scale = (/** @type {number} */ value) => ((all - before - behind) * value) / most
+export function drawPanel({ title, bars }, { width: all, label: labelWidth, value: valueWidth, letters } = WIDTHS) {
+  const largest = Math.max(...bars.map(({ cell }) => Math.max(Number(cell.value), cell.high ?? 0)))
+  const scale = (/** @type {number} */ value) => ((all - labelWidth - valueWidth) * value) / largest
   const height = TOP + ROW * bars.length
-  const described = bars.map(({ label, cell }) => `${label} ${cell.text}`).join('; ')
+  const description = bars.map(({ label, cell }) => `${label} ${cell.text}`).join('; ')
   const rows = bars.map(({ label, colour, cell }, i) => {
     const y = TOP + ROW * i
     const width = Math.max(1, scale(Number(cell.value)))
@@ -110,17 +113,18 @@ export function drawPanel({ title, bars }, { width: all, label: before, value: b
     const whisker =
       low === null || high === null
         ? ''
-        : `<path d="M${before + scale(low)} ${middle}H${before + scale(high)}M${before + scale(low)} ${middle - 5}v10M${before + scale(high)} ${middle - 5}v10" stroke="var(--text)" fill="none"/>`
-    const end = before + Math.max(width, high === null ? 0 : scale(high))
-    return `<g><text x="${before - 8}" y="${middle + 5}" text-anchor="end">${escapeMarkup(shorten(label, letters))}</text><rect x="${before}" y="${y + 3}" width="${width.toFixed(1)}" height="${ROW - 10}" fill="var(--series${colour < 0 ? 0 : 1 + (colour % SERIES)})"/>${whisker}<text x="${(end + 8).toFixed(1)}" y="${middle + 5}">${escapeMarkup(cell.text)}</text></g>`
+        : `<path d="M${labelWidth + scale(low)} ${middle}H${labelWidth + scale(high)}M${labelWidth + scale(low)} ${middle - 5}v10M${labelWidth + scale(high)} ${middle - 5}v10" stroke="var(--text)" fill="none"/>`
+    const end = labelWidth + Math.max(width, high === null ? 0 : scale(high))
+    return `<g><text x="${labelWidth - 8}" y="${middle + 5}" text-anchor="end">${escapeMarkup(shortenLabel(label, letters))}</text><rect x="${labelWidth}" y="${y + 3}" width="${width.toFixed(1)}" height="${ROW - 10}" fill="var(--series${colour < 0 ? 0 : 1 + (colour % SERIES)})"/>${whisker}<text x="${(end + 8).toFixed(1)}" y="${middle + 5}">${escapeMarkup(cell.text)}</text></g>`
   })
-  return `<svg viewBox="0 0 ${all} ${height}" role="img" aria-label="${escapeMarkup(`${title}: ${described}`)}"><title>${escapeMarkup(`${title}: ${described}`)}</title><text x="0" y="16" class="title">${escapeMarkup(title)}</text>${rows.join('')}</svg>`
+  return `<svg viewBox="0 0 ${all} ${height}" role="img" aria-label="${escapeMarkup(`${title}: ${description}`)}"><title>${escapeMarkup(`${title}: ${description}`)}</title><text x="0" y="16" class="title">${escapeMarkup(title)}</text>${rows.join('')}</svg>`
 }
 
-const shorten = (/** @type {string} */ label, /** @type {number} */ most) =>
-  label.length > most ? `${label.slice(0, most - 1)}…` : label
+/** Cuts a label to a number of characters. @type {(label: string, lettersMost: number) => string} */
+const shortenLabel = (label, lettersMost) =>
+  label.length > lettersMost ? `${label.slice(0, lettersMost - 1)}…` : label
 
-/** Renders a picture as a table; columns of one group share a heading. @param {Picture} picture */
+/** Renders a picture as a table. Columns of a group share a heading. @param {Picture} picture @returns {Markup} */
 export function renderTable({ columns, rows }) {
   const spans = listSpans(columns)
   return html`<div class="scroll" role="group" tabindex="0" aria-label="The answer as a table"><table class="answer-table">
@@ -128,12 +132,16 @@ export function renderTable({ columns, rows }) {
 <tbody>${rows.map(({ label, cells }) => html`<tr><th scope="row">${label}</th>${cells.map((cell, i) => html`<td class="${columns[i].align ?? 'right'}">${renderCell(cell)}</td>`)}</tr>\n`)}</tbody></table></div>`
 }
 
-/** @param {Cell | null} cell */
+/**
+ * Renders a cell; `–`: null.
+ * @param {Cell | null} cell
+ */
 const renderCell = cell => cell?.text ?? '–'
 
 /**
- * Renders what was not measured, with the commands that measure it; null: nothing.
+ * Renders what was not measured, with the commands that measure it.
  * @param {Answer['notMeasured']} notMeasured
+ * @returns {Markup | null} null: there is nothing
  */
 function renderNotMeasuredSection(notMeasured) {
   if (notMeasured.length === 0) return null

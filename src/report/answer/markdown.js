@@ -6,18 +6,18 @@
  */
 
 /**
- * Makes tables of the pictures.
+ * Tabulates the pictures.
  * @param {Pick<Answer, 'pictures'>} answer
- * @returns {Table[]}
+ * @returns {Table[]} one for each picture
  */
 export function tabulatePictures({ pictures }) {
   return pictures.map(tabulatePicture)
 }
 
 /**
- * Makes the table of a picture, in which values that other formats draw as bars have their interval.
+ * Tabulates a picture. Values that other formats draw as bars get their interval.
  * @param {Picture} picture
- * @returns {Table}
+ * @returns {Table} `-`: null
  */
 function tabulatePicture({ columns, rows }) {
   return {
@@ -30,28 +30,32 @@ function tabulatePicture({ columns, rows }) {
     ],
     rows: rows.map(({ label, cells }) => [
       label,
-      ...cells.map((cell, i) => (cell === null ? '-' : `${cell.text}${columns[i].isBar ? renderInterval(cell) : ''}`)),
+      ...cells.map((cell, i) =>
+        cell === null ? '-' : `${cell.text}${columns[i].isBar ? renderCellInterval(cell) : ''}`,
+      ),
     ]),
   }
 }
 
 /**
- * Renders an interval with the digits of the value; empty: none.
+ * Renders the interval of a cell, with the digits of its value.
  * @param {import('../../answer/picture.js').Cell} cell
+ * @returns {string} begins with a space; empty: there is none
  */
-function renderInterval({ text, low = null, high = null }) {
+function renderCellInterval({ text, low = null, high = null }) {
   if (low === null || high === null) return ''
   const digits = /\.(\d+)/.exec(text)?.[1].length ?? 0
   return ` [${low.toFixed(digits)}, ${high.toFixed(digits)}]`
 }
 
 /**
- * Lists what was not measured as sentences, each with its reason and commands; []: nothing.
+ * Renders what was not measured, with reasons and commands.
  * @param {Pick<Answer, 'notMeasured'>} answer
+ * @returns {string[]} a sentence for each; []: there is nothing
  */
 export function listNotMeasured({ notMeasured }) {
   return notMeasured.map(({ what, why, commands }) => {
-    const how = commands.map(({ command, gives }) => `${command} (${gives})`).join('; ')
-    return `Not measured: ${what}${why ? ` (${why})` : ''}${how ? `: ${how}` : ''}`
+    const commandTexts = commands.map(({ command, gives }) => `${command} (${gives})`).join('; ')
+    return `Not measured: ${what}${why ? ` (${why})` : ''}${commandTexts ? `: ${commandTexts}` : ''}`
   })
 }

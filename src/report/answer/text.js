@@ -40,19 +40,20 @@ const LAYOUTS = [
 const LAYOUT_OF_MANY_ROWS = LAYOUTS[2]
 
 /**
- * Renders the answer by the first layout that has room for all rows and for the sentences on how sure they are. If none has, rows,
- * verdicts, warnings and commands are cut to 16 lines.
+ * Renders the answer by the first layout that has room for all rows, and for the sentences on how sure they are. If
+ * there is none, rows, verdicts, warnings and commands are cut to LINES_MOST lines.
  * @param {Answer} answer
- * @param {{ more?: string[] }} [options] more: lines at the end, such as the path of the report
+ * @param {{ more?: string[] }} [options] more: last lines, such as the path of the report
+ * @returns {string} at most LINES_MOST lines of COLUMNS_MOST columns
  */
 export function renderAnswerText(answer, { more = [] } = {}) {
   return chooseScreen(answer, more).lines.join('\n')
 }
 
 /**
- * Renders every row of the pictures of an answer if its screen leaves rows out.
+ * Renders every row of the pictures of an answer, if its screen leaves rows out.
  * @param {Answer} answer
- * @param {{ more: string[] }} options more: the lines at the end of that screen
+ * @param {{ more: string[] }} options more: the last lines of that screen
  * @returns {string[][]} the lines of each picture; []: the screen has all rows
  */
 export function renderCutPictures(answer, { more }) {
@@ -61,8 +62,10 @@ export function renderCutPictures(answer, { more }) {
 }
 
 /**
+ * Chooses the first layout that has room for everything, else that for many rows.
  * @param {Answer} answer
- * @param {string[]} more
+ * @param {string[]} more last lines
+ * @returns {ReturnType<typeof composeScreen>}
  */
 function chooseScreen(answer, more) {
   const screens = LAYOUTS.map(layout => composeScreen(answer, more, layout))
@@ -72,10 +75,10 @@ function chooseScreen(answer, more) {
 /**
  * Composes the lines of one layout.
  * @param {Answer} answer
- * @param {string[]} more
+ * @param {string[]} more last lines
  * @param {Layout} layout
- * @returns {{ lines: string[], hasAllRows: boolean, isWhole: boolean }} hasAllRows: it has every row of the pictures; isWhole: and each
- *   sentence on how sure the numbers are
+ * @returns {{ lines: string[], hasAllRows: boolean, isWhole: boolean }} hasAllRows: no row of the pictures is left
+ *   out; isWhole: nor is any sentence on how sure the numbers are
  */
 function composeScreen(answer, more, { hasNotes, gapsMost, titleLinesMost, ...layout }) {
   const isParagraph = layout.isParagraph && answer.verdicts.length === 1
@@ -110,10 +113,12 @@ function composeScreen(answer, more, { hasNotes, gapsMost, titleLinesMost, ...la
 }
 
 /**
- * Shares the lines that title, gaps and end leave among the other parts, and returns the lines of each that have room.
- * @param {number} linesMost
+ * Distributes the lines that title, gaps and end leave among the other parts.
+ * @param {number} linesMost for all parts together
  * @param {{ isParagraph: boolean, pictures: Picture[], verdicts: string[], basis: string[], warnings: string[], commands: string[] }} parts
  *   isParagraph: the basis begins with the verdicts
+ * @returns {Record<'pictures' | 'verdicts' | 'basis' | 'warnings' | 'commands', string[]>} the lines of each part
+ *   that have room
  */
 function allotLines(linesMost, { isParagraph, pictures, verdicts, basis, warnings, commands }) {
   const shared = linesMost - Math.min(1, commands.length) - Math.min(1, warnings.length)
@@ -127,28 +132,29 @@ function allotLines(linesMost, { isParagraph, pictures, verdicts, basis, warning
   const room = shared - verdictLines.length
   const basisLines = cutLines(basis, Math.max(basisLeast, room - pictureLeast))
   const pictureLines = drawPictures(pictures, room - basisLines.length)
-  const left = room - basisLines.length - pictureLines.length
-  const warningLines = warnings.slice(0, Math.min(WARNINGS_MOST, 1 + Math.max(0, left)))
-  const leftForCommands = left - Math.max(0, warningLines.length - 1)
+  const spareLines = room - basisLines.length - pictureLines.length
+  const warningLines = warnings.slice(0, Math.min(WARNINGS_MOST, 1 + Math.max(0, spareLines)))
+  const spareForCommands = spareLines - Math.max(0, warningLines.length - 1)
   return {
     pictures: pictureLines,
     verdicts: verdictLines,
     basis: basisLines,
     warnings: warningLines,
-    commands: commands.slice(0, 1 + Math.max(0, leftForCommands)),
+    commands: commands.slice(0, 1 + Math.max(0, spareForCommands)),
   }
 }
 
 /**
  * Puts an empty line before a part that has lines.
  * @param {string[]} lines
- * @param {boolean} isOpen
+ * @param {boolean} isOpen the layout has this gap
  */
 const separatePart = (lines, isOpen) => (isOpen && lines.length > 0 ? ['', ...lines] : lines)
 
 /**
- * Joins the conditions to lines of at most 100 columns; all but the first are indented.
+ * Joins the conditions to lines of at most COLUMNS_MOST columns. All but the first are indented.
  * @param {string[]} conditions
+ * @returns {string[]} lines
  */
 function joinConditions(conditions) {
   /** @type {string[]} */
@@ -163,20 +169,21 @@ function joinConditions(conditions) {
 }
 
 /**
- * Renders what was not measured in at most two lines, and a line for each command.
+ * Renders what was not measured, and the commands that measure it.
  * @param {Answer} answer
+ * @returns {{ head: string[], commands: string[] }} head: at most WHY_LINES_MOST lines; commands: a line for each
  */
 function renderNotMeasuredLines({ notMeasured }) {
   if (notMeasured.length === 0) return { head: [], commands: [] }
-  const [{ what: only, why: reason, commands: ways }] = notMeasured
-  if (notMeasured.length === 1 && !reason && ways.length === 1) {
-    const line = `Not measured: ${only}: ${ways[0].command}`
+  const [{ what: subject, why: reason, commands: onlyCommands }] = notMeasured
+  if (notMeasured.length === 1 && !reason && onlyCommands.length === 1) {
+    const line = `Not measured: ${subject}: ${onlyCommands[0].command}`
     if (line.length <= COLUMNS_MOST) return { head: [line], commands: [] }
   }
   const whats = notMeasured.map(({ what, why }) => (why ? `${what} (${why})` : what))
   // Several commands of one question look alike on a screen: the first answers it best, and the report has all.
-  const firsts = notMeasured.flatMap(n => n.commands.slice(0, 1))
-  const commands = uniqueBy(firsts, ({ command }) => command)
+  const firstCommands = notMeasured.flatMap(n => n.commands.slice(0, 1))
+  const commands = uniqueBy(firstCommands, ({ command }) => command)
   const width = Math.max(0, ...commands.map(({ command }) => command.length))
   return {
     head: cutLines(wrapText(`Not measured: ${whats.join('; ')}.`), WHY_LINES_MOST),
@@ -187,19 +194,23 @@ function renderNotMeasuredLines({ notMeasured }) {
   }
 }
 
-/** @param {Picture} picture */
+/**
+ * Counts the lines of a whole picture.
+ * @param {Picture} picture
+ */
 const countLines = picture => renderRows(picture, picture.rows.length).length
 
 /**
- * Draws the pictures that fit; the last one may end with the number of its other rows.
+ * Draws the pictures that fit. The last one may end with the number of rows that are left out.
  * @param {Picture[]} pictures
- * @param {number} most lines
+ * @param {number} linesMost number of lines
+ * @returns {string[]} lines
  */
-function drawPictures(pictures, most) {
+function drawPictures(pictures, linesMost) {
   /** @type {string[]} */
   const lines = []
   for (const picture of pictures) {
-    const room = most - lines.length
+    const room = linesMost - lines.length
     const heads = renderRows(picture, 0).length
     // Two rows at least, or the line that says how many there are more.
     if (room < heads + Math.min(2, picture.rows.length)) break
@@ -211,9 +222,10 @@ function drawPictures(pictures, most) {
 }
 
 /**
- * Renders headings and the first rows; columns are as wide as all rows need.
+ * Renders the headings and the first rows of a picture. Columns are as wide as all rows need.
  * @param {Picture} picture
- * @param {number} count of its rows
+ * @param {number} count of the rows
+ * @returns {string[]} lines
  */
 function renderRows(picture, count) {
   const fitted = fitColumns(picture)
@@ -258,14 +270,18 @@ function renderRows(picture, count) {
   ]
 }
 
-/** @param {Picture['rows'][0]['cells'][0]} cell */
+/**
+ * Renders a cell; `-`: null.
+ * @param {Picture['rows'][0]['cells'][0]} cell
+ */
 const renderCellText = cell => cell?.text ?? '-'
 
 /**
- * Adds the widths of columns and of the gaps between them.
+ * Computes the width of neighbouring columns, with the gaps between them.
  * @param {number[]} widths
- * @param {number} from
- * @param {number} to the column after the last
+ * @param {number} from index of the first column
+ * @param {number} to index after the last column
+ * @returns {number} characters
  */
 function computeSpanWidth(widths, from, to) {
   return widths.slice(from, to).reduce((sum, width) => sum + width, 0) + GAP.length * (to - from - 1)
@@ -274,6 +290,7 @@ function computeSpanWidth(widths, from, to) {
 /**
  * Computes the width of each column, which has room for its cells and headings.
  * @param {Picture} picture
+ * @returns {number[]} characters
  */
 function computeWidths({ columns, rows }) {
   const widths = columns.map(({ heading, isBar }, i) => {
@@ -286,9 +303,9 @@ function computeWidths({ columns, rows }) {
 }
 
 /**
- * Leaves out the last columns, and then cuts labels, if a line is too long: 4 columns are indent and gap.
+ * Removes the last columns, and then cuts labels, if a line is too long. Indent and gap take 4 characters.
  * @param {Picture} picture
- * @returns {Picture}
+ * @returns {Picture} with at least one column
  */
 function fitColumns(picture) {
   const keep = (/** @type {number} */ count) => ({
@@ -298,31 +315,33 @@ function fitColumns(picture) {
   })
   const labels = Math.max(...picture.rows.map(({ label }) => label.length))
   for (let count = picture.columns.length; count > 0; count--) {
-    const kept = keep(count)
-    const widths = computeWidths(kept)
-    if (4 + labels + computeSpanWidth(widths, 0, count) <= COLUMNS_MOST) return kept
+    const narrowed = keep(count)
+    const widths = computeWidths(narrowed)
+    if (4 + labels + computeSpanWidth(widths, 0, count) <= COLUMNS_MOST) return narrowed
   }
   const first = keep(1)
   const room = Math.max(8, COLUMNS_MOST - 4 - computeWidths(first)[0])
   return { ...first, rows: first.rows.map(row => ({ ...row, label: clipLine(row.label, room) })) }
 }
 
-/** Draws a bar in eighths of a column, at least one. @param {number} share of the longest bar */
+/** Draws a bar in eighths of a character, at least one. @param {number} share of the longest bar, 0 to 1 @returns {string} */
 function drawBar(share) {
   const eighths = Math.max(1, Math.round(8 * BAR_WIDTH * share))
   return '█'.repeat(Math.floor(eighths / 8)) + EIGHTHS[eighths % 8]
 }
 
 /**
+ * Cuts a line to a number of columns, with an ellipsis.
  * @param {string} line
  * @param {number} [most] columns
  */
 const clipLine = (line, most = COLUMNS_MOST) => (line.length <= most ? line : `${line.slice(0, most - 1).trimEnd()}…`)
 
 /**
- * Keeps the first lines; the last of them ends in … if others are cut (98 columns leave room for it).
+ * Keeps the first lines. If others are cut, the last one ends in an ellipsis (98 columns leave room for it).
  * @param {string[]} lines
- * @param {number} most
+ * @param {number} most number of lines
+ * @returns {string[]}
  */
 function cutLines(lines, most) {
   return lines.length <= most ? lines : [...lines.slice(0, most - 1), clipLine(`${lines[most - 1].slice(0, 98)} …`)]

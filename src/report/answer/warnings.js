@@ -14,13 +14,13 @@ import { isWrong, listDifferingRows } from '../../parity/verdict/rows.js'
  * @import { Result, Summary, SummaryArm, Use } from '../../model/types.ts'
  */
 
-/** A check that excluded a smaller share of an arm's trials is left to the report. */
+/** A check that excluded a smaller share of an arm's trials is only in the report. */
 const SHARE_LEAST = 1 / 3
 
 /**
- * Lists the warnings of a run as sentences, the worst first. Each function below warns of one fact, and returns [] if there is none.
+ * Lists the warnings of a run. Each function below warns of one fact, and returns [] if there is none.
  * @param {Summary} summary
- * @returns {string[]}
+ * @returns {string[]} sentences, the worst first
  */
 export function listWarnings(summary) {
   return [
@@ -38,8 +38,9 @@ export function listWarnings(summary) {
 }
 
 /**
- * Renders the checks in which proxies did not do equal work, but for those that the experiment sets aside.
+ * Renders the checks in which proxies did not do equal work, without those that the experiment sets aside.
  * @param {Summary} summary
+ * @returns {string[]} one sentence, or []
  */
 function warnOfUnequalWork(summary) {
   const wrong = listDifferingRows(summary).wrong.map(name => name.replace('parity-', ''))
@@ -51,6 +52,7 @@ function warnOfUnequalWork(summary) {
 /**
  * Renders that CPU requests decided little, because not all CPUs were in use.
  * @param {Summary} summary
+ * @returns {string[]} one sentence, or []
  */
 function warnOfSpareCpu({ results, machine }) {
   const spare = listArms({ results }).filter(arm => arm.spoiled.some(({ gate }) => gate === 'spare-cpu'))
@@ -62,8 +64,9 @@ function warnOfSpareCpu({ results, machine }) {
 }
 
 /**
- * Renders the proxies that keep an answer until its last chunk: to write it at once costs less.
+ * Renders the proxies that keep an answer until its last chunk, which costs more than passing on each chunk.
  * @param {Summary} summary
+ * @returns {string[]} one sentence, or []
  */
 function warnOfBufferedAnswers(summary) {
   const arms = listArms(summary)
@@ -78,8 +81,9 @@ function warnOfBufferedAnswers(summary) {
 }
 
 /**
- * Renders that the intervals of two measurements exclude each other; the report has the intervals.
- * @param {NonNullable<Summary['carries']>[number]} band
+ * Renders that the intervals of two measurements exclude each other. The report has the intervals.
+ * @param {NonNullable<Summary['carries']>[number]} band of the ratio of a pair
+ * @returns {string} a sentence
  */
 function warnOfContradiction({ a, b, measured }) {
   const amounts = measured.map(({ load }) =>
@@ -96,9 +100,10 @@ function warnOfContradiction({ a, b, measured }) {
 }
 
 /**
- * Renders the checks that excluded at least a third of an arm's trials from what is shown, the largest share first. Those of a search
- * with an outcome are left out: it went on until it had enough trials.
+ * Renders the checks that excluded at least SHARE_LEAST of an arm's trials from what is shown, the largest share
+ * first. Those of a search with an outcome are left out: it ran until it had enough trials.
  * @param {Summary} summary
+ * @returns {string[]} a sentence for each check, or []
  */
 function warnOfSpoiledTrials({ results }) {
   const fired = listArms({ results: results.filter(result => !hasOutcome(result)) }).flatMap(arm => {
@@ -108,10 +113,11 @@ function warnOfSpoiledTrials({ results }) {
       .map(({ gate, trials: spoiled, reason }) => ({ gate, reason, spoiled, trials, name: renderArmName(arm) }))
   })
   return [...groupBy(fired, ({ gate }) => gate).values()]
-    .map(same => {
-      const sum = (/** @type {'spoiled' | 'trials'} */ name) => same.reduce((total, one) => total + one[name], 0)
-      const names = [...new Set(same.map(({ name }) => name))]
-      const [{ gate, reason }] = same
+    .map(firedOfGate => {
+      const sum = (/** @type {'spoiled' | 'trials'} */ name) =>
+        firedOfGate.reduce((total, counts) => total + counts[name], 0)
+      const names = [...new Set(firedOfGate.map(({ name }) => name))]
+      const [{ gate, reason }] = firedOfGate
       const words = gate === 'failed' ? 'trials that failed' : (GATES.get(gate)?.words ?? gate)
       const whose = names.length === 1 ? ` of ${names[0]}` : ''
       return {
@@ -123,10 +129,13 @@ function warnOfSpoiledTrials({ results }) {
     .map(({ text }) => text)
 }
 
-/** Says whether a result is that of a search that has an answer. @param {Result} result */
+/**
+ * Says whether a result is that of a search that has an answer.
+ * @param {Result} result
+ */
 const hasOutcome = result => result.kind === 'search' && result.searches.length + result.sizes.length > 0
 
-/** Renders by how much the memory of sidecars grew with the requests. @param {Summary} summary */
+/** Renders by how much the memory of sidecars grew with the requests. @param {Summary} summary @returns {string[]} */
 function warnOfLeaks(summary) {
   return listArms(summary)
     .filter(({ repeatOf }) => repeatOf === null)
@@ -140,7 +149,7 @@ function warnOfLeaks(summary) {
 
 /**
  * Says whether a check spoils what the answer shows of an arm.
- * @param {string} name
+ * @param {string} name of the check
  * @param {SummaryArm} arm
  */
 function isOfAnswer(name, { load }) {
@@ -151,15 +160,16 @@ function isOfAnswer(name, { load }) {
   return uses.some(use => spoils.includes(use))
 }
 
-/** Renders the proxies that carry bytes and parse no requests. @param {Summary} summary */
+/** Renders the proxies that carry bytes and parse no requests. @param {Summary} summary @returns {string[]} */
 function warnOfByteProxies({ parity }) {
   const planes = [...new Set(parity.filter(({ carriesBytes }) => carriesBytes).map(({ plane }) => plane))]
   return planes.map(plane => `${plane} carries bytes: routes, retries and metrics by request are not its work.`)
 }
 
 /**
- * Renders the checks in which proxies do other work because a mesh deploys them so.
+ * Renders the checks in which proxies do other work, because a mesh deploys them in this way.
  * @param {Summary} summary
+ * @returns {string[]} one sentence, or []
  */
 function warnOfDeployedDifferences({ parity }) {
   const rows = parity.filter(row => row.isDeployed && isWrong(row))
@@ -169,7 +179,7 @@ function warnOfDeployedDifferences({ parity }) {
   return planes.length > 0 ? [`Unequal work, as meshes deploy it, is part of the cost: ${planes.join(', ')}.`] : []
 }
 
-/** Renders the first pair of planes whose ratio drifted over the run. @param {Summary} summary */
+/** Renders the first pair of planes whose ratio drifted over the run. @param {Summary} summary @returns {string[]} */
 function warnOfDrift(summary) {
   const drifts = listComparisons(summary).flatMap(({ a, b, quantity, service, isControl, reasons }) => {
     const drift = reasons.find(reason => reason.startsWith('the ratio drifted'))
@@ -179,8 +189,9 @@ function warnOfDrift(summary) {
 }
 
 /**
- * Renders that the machine was busy before the run (less than 80 % idle); []: it was not, or that was not measured.
+ * Renders that the machine was busy before the run: less than IDLE_LEAST idle.
  * @param {Summary} summary
+ * @returns {string[]} one sentence; []: it was not busy, or that was not measured
  */
 function warnOfBusyMachine({ machine }) {
   const idle = machine.before?.idleFraction

@@ -10,28 +10,31 @@ import {
 } from './style.js'
 
 /**
- * Draws latency by percentile; each step to the right, towards the tail, is ten times as rare. Pure.
+ * Draws latency by percentile. Each step to the right, towards the tail, is ten times as rare. Pure.
  * @typedef {{ label: string, colour: number, grid: [number, number][] }} TimesLine grid: [quantile, ms], rising
  */
 
 const PERCENTILES = [0.5, 0.9, 0.99, 0.999]
-/** Times that differ by more than this factor have a logarithmic axis: on a linear one, short times are one line. */
+/** Times that differ by more than this factor get a logarithmic axis: on a linear one, short times would coincide. */
 const LOGARITHMIC_FROM = 20
 
-/** Counts the nines of a quantile: 0.99 has two. @param {number} quantile */
+/** Counts the nines of a quantile: 0.99 has two. @param {number} quantile @returns {number} may be a fraction */
 const countNines = quantile => roundToFourDigits(-Math.log10(1 - quantile))
 
-/** @param {number} quantile */
+/**
+ * Renders the name of a quantile, such as `p99.9`.
+ * @param {number} quantile
+ */
 const renderQuantileName = quantile => `p${Number((100 * quantile).toFixed(2))}`
 
 /**
- * Compares quantiles, whose last bits differ after arithmetic.
+ * Says whether two quantiles are equal; their last bits differ after arithmetic.
  * @param {number} a
  * @param {number} b
  */
 const isSame = (a, b) => Math.abs(a - b) < 1e-9
 
-// Named percentiles stand in place of the axis's own labels.
+// Named percentiles replace the axis's own labels.
 const MARKS = {
   silent: true,
   symbol: 'none',
@@ -43,12 +46,14 @@ const MARKS = {
 }
 
 /**
- * Draws a line for each grid. Quantiles of 0 and above p99.9 are left out. The axis of times is logarithmic if they are far apart.
+ * Draws a line for each grid. Quantiles of 0 and above p99.9 are left out. The axis of times is logarithmic if times
+ * differ much.
  * @param {{ title: string, name: string, lines: TimesLine[] }} options name: the label of the axis of times, in ms
+ * @returns {import('./style.js').Chart}
  */
 export function drawDistributions({ title, name, lines }) {
-  const most = PERCENTILES.at(-1) ?? 1
-  const drawn = lines.map(line => ({ ...line, grid: line.grid.filter(([q]) => q > 0 && q <= most + 1e-9) }))
+  const largest = PERCENTILES.at(-1) ?? 1
+  const drawn = lines.map(line => ({ ...line, grid: line.grid.filter(([q]) => q > 0 && q <= largest + 1e-9) }))
   const times = drawn.flatMap(({ grid }) => grid.map(([, ms]) => ms)).filter(ms => ms > 0)
   const isLogarithmic = Math.max(...times) > LOGARITHMIC_FROM * Math.min(...times)
   return drawLines(
@@ -57,7 +62,7 @@ export function drawDistributions({ title, name, lines }) {
       bottom: 40,
       tooltip: { trigger: 'item', confine: true, formatter: '{a}: {b}' },
       xAxis: createAxisBelow('percentile', {
-        max: countNines(most),
+        max: countNines(largest),
         axisLabel: { show: false },
         splitLine: { show: false },
       }),
@@ -83,9 +88,10 @@ export function drawDistributions({ title, name, lines }) {
 }
 
 /**
- * Finds the time of a quantile, in milliseconds; undefined: the grid lacks it.
+ * Finds the time of a quantile.
  * @param {TimesLine['grid']} grid
  * @param {number} quantile
+ * @returns {number | undefined} milliseconds; undefined: the grid lacks it
  */
 export function findMs(grid, quantile) {
   return grid.find(([q]) => isSame(q, quantile))?.[1]
@@ -94,6 +100,7 @@ export function findMs(grid, quantile) {
 /**
  * Renders the times of a line at the named percentiles that its grid has.
  * @param {TimesLine} line
+ * @returns {string}
  */
 function renderPercentiles({ label, grid }) {
   const sentences = PERCENTILES.flatMap(quantile => {

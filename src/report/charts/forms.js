@@ -9,7 +9,7 @@ import {
   roundToFourDigits,
 } from './style.js'
 
-/** Draws lines of planes over something else than rounds or time. Pure. */
+/** Draws lines of planes over CPU limits, rates, sidecars and other axes. Pure. */
 
 /**
  * @typedef {object} LimitLine
@@ -36,9 +36,10 @@ import {
  */
 
 /**
- * Draws the rate that sidecars answered at each CPU limit of a sizing: a point is a trial, filled if it held; a diamond
- * is an answer.
+ * Draws the rate that sidecars answered at each CPU limit of a sizing. A point is a trial, filled if it held; a
+ * diamond is an answer.
  * @param {{ title: string, lines: LimitLine[] }} options
+ * @returns {import('./style.js').Chart}
  */
 export function drawOverLimit({ title, lines }) {
   const renderHeldRate = (/** @type {LimitLine['answers'][0]} */ { cores, ratePerSecond, p99Ms }) =>
@@ -70,14 +71,15 @@ export function drawOverLimit({ title, lines }) {
 }
 
 /**
- * Draws the CPU of all sidecars over the rate, with the fitted lines of those that have one.
+ * Draws the CPU of all sidecars over the rate, with the fitted lines.
  * @param {{ title: string, lines: RateLine[] }} options
+ * @returns {import('./style.js').Chart}
  */
 export function drawOverRate({ title, lines }) {
   const fitted = lines.map(({ label, colour, points, fit }) => ({
     label,
     colour,
-    said: points.map(p => `${p.millicores.toFixed(0)} millicores at ${p.ratePerSecond}/s`).join(', '),
+    summary: points.map(p => `${p.millicores.toFixed(0)} millicores at ${p.ratePerSecond}/s`).join(', '),
     points: points.map(({ ratePerSecond: at, millicores: value }) => {
       return { at, value, name: `${label} at ${at}/s: ${value.toFixed(0)} millicores` }
     }),
@@ -89,6 +91,7 @@ export function drawOverRate({ title, lines }) {
 /**
  * Draws the memory of a control plane over the number of its sidecars, with the fitted lines.
  * @param {{ title: string, lines: MemoryLine[] }} options
+ * @returns {import('./style.js').Chart}
  */
 export function drawOverSidecars({ title, lines }) {
   const fitted = lines.map(({ label, colour, memory: { points, baseBytes, bytesPerSidecar } }) => {
@@ -97,7 +100,7 @@ export function drawOverSidecars({ title, lines }) {
     return {
       label,
       colour,
-      said: `${slope}, ${(last.bytes / MIB).toFixed(1)} MiB at ${last.sidecars}`,
+      summary: `${slope}, ${(last.bytes / MIB).toFixed(1)} MiB at ${last.sidecars}`,
       points: points.map(({ sidecars: at, bytes }) => {
         return { at, value: bytes / MIB, name: `${label}, ${at} sidecars: ${(bytes / MIB).toFixed(1)} MiB` }
       }),
@@ -108,8 +111,10 @@ export function drawOverSidecars({ title, lines }) {
 }
 
 /**
- * Draws a quantity over an axis, whose points are joined.
- * @param {{ title: string, axes: [string, string], lines: AxisLine[] }} options axes: what is below, and the unit beside
+ * Draws a quantity over an axis, with lines between the points.
+ * @param {{ title: string, axes: [string, string], lines: AxisLine[] }} options axes: the name of the axis below, and
+ *   the unit beside
+ * @returns {import('./style.js').Chart}
  */
 export function drawOverAxis({ title, axes: [below, beside], lines }) {
   const renderLine = (/** @type {AxisLine} */ { label, points }) =>
@@ -134,19 +139,21 @@ export function drawOverAxis({ title, axes: [below, beside], lines }) {
  * @typedef {object} FittedLine
  * @property {string} label
  * @property {number} colour
- * @property {string} said the line in words
+ * @property {string} summary the line in words
  * @property {{ at: number, value: number, name: string }[]} points
  * @property {((at: number) => number) | null} heightAt of the fitted line; null: there is none
  */
 
 /**
  * Draws points, and the fitted line from the first to the last of them.
- * @param {{ title: string, axes: [string, string], symbolSize: number, lines: FittedLine[] }} options
+ * @param {{ title: string, axes: [string, string], symbolSize: number, lines: FittedLine[] }} options axes: the names
+ *   below and beside
+ * @returns {import('./style.js').Chart}
  */
 function drawFittedLines({ title, axes: [below, beside], symbolSize, lines }) {
   const style = { symbol: 'none', silent: true, lineStyle: { type: 'dashed', width: 1.5 } }
   return drawLines(
-    { title, lines, renderLine: ({ label, said }) => `${label}: ${said}` },
+    { title, lines, renderLine: ({ label, summary }) => `${label}: ${summary}` },
     {
       xAxis: createAxisBelow(below),
       yAxis: createAxisBeside(beside),
@@ -165,6 +172,7 @@ function drawFittedLines({ title, axes: [below, beside], symbolSize, lines }) {
 /**
  * Draws, over seconds, the share of the real sidecars that have a configuration.
  * @param {{ title: string, lines: ShareLine[] }} options
+ * @returns {import('./style.js').Chart}
  */
 export function drawOverShare({ title, lines }) {
   const renderLine = (/** @type {ShareLine} */ { label, curve }) => {

@@ -36,8 +36,9 @@ const LABELS_MOST = 12
  */
 
 /**
- * Draws a line for each arm, across runs without a value; a control is hollow and dotted.
+ * Draws a line for each arm, across runs without a value. A control is hollow and dotted.
  * @param {RunsChart} options
+ * @returns {import('./style.js').Chart}
  */
 export function drawOverRuns({ title, unit, digits, runs, lines, marks }) {
   // `min: undefined` takes back the 0 of createAxisBelow: an axis of categories has no zero.
@@ -78,8 +79,9 @@ export function drawOverRuns({ title, unit, digits, runs, lines, marks }) {
 }
 
 /**
- * Draws the interval of each point as an upright line.
+ * Draws the interval of each point as a vertical line.
  * @param {Pick<DrawnLine, 'colour' | 'points'>} line
+ * @returns {object} a markLine of ECharts
  */
 function drawSpans({ colour, points }) {
   const lineStyle = { color: chooseColour(colour), type: 'solid', width: 1.5, opacity: 0.5 }
@@ -92,8 +94,9 @@ function drawSpans({ colour, points }) {
 }
 
 /**
- * Draws an upright line at each run from which on something changed; many have no labels.
+ * Draws a vertical line at each run from which on something changed. More than LABELS_MOST lines have no labels.
  * @param {{ run: number, label: string }[]} marks
+ * @returns {object} a markLine of ECharts
  */
 function drawMarks(marks) {
   const shared = { show: marks.length <= LABELS_MOST, color: LIMIT, fontSize: 11 }
@@ -110,9 +113,10 @@ function drawMarks(marks) {
 }
 
 /**
- * Describes a line in words: its first and last value.
+ * Renders the first and the last value of a line.
  * @param {DrawnLine} line
  * @param {{ unit: string, digits: number }} quantity
+ * @returns {string}
  */
 function renderLineEnds({ label, points }, { unit, digits }) {
   const values = points.filter(point => point !== null)

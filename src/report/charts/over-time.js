@@ -11,8 +11,8 @@ import {
 } from './style.js'
 
 /**
- * Draws CPU and memory of each sidecar over one trial, with the cap and the times when the quota was used up. Runs in
- * browsers, too. Pure.
+ * Draws CPU and memory of each sidecar over one trial, with the CPU limit and the times when the quota was used up. Also runs in
+ * browsers. Pure.
  * @import { SidecarSeries } from '../../judge/sidecars.js'
  * @import { Chart } from './style.js'
  */
@@ -28,10 +28,10 @@ const ENDS = { showMinLabel: false, showMaxLabel: false }
 export function drawOverTime({ title, sidecars }) {
   const caps = [...new Set(sidecars.flatMap(({ cpuLimitCores }) => cpuLimitCores ?? []))]
   const names = sidecars.map(({ service }) => service)
-  // The axis must reach up to a cap that no sidecar reached.
-  const most = Math.max(...caps, ...sidecars.flatMap(({ cores }) => cores.map(([, v]) => v)))
-  const isUnreached = caps.includes(most)
-  const whole = { min: 'dataMin', max: 'dataMax' }
+  // The axis must include a limit that no sidecar reached.
+  const largestCores = Math.max(...caps, ...sidecars.flatMap(({ cores }) => cores.map(([, v]) => v)))
+  const isUnreached = caps.includes(largestCores)
+  const wholeRange = { min: 'dataMin', max: 'dataMax' }
   const scalePoints = (/** @type {[number, number][]} */ series, scale = 1) =>
     series.map(([seconds, value]) => [roundToFourDigits(seconds), roundToFourDigits(value / scale)])
   return {
@@ -47,10 +47,10 @@ export function drawOverTime({ title, sidecars }) {
       axisPointer: { link: [{ xAxisIndex: 'all' }] },
       tooltip: { trigger: 'axis', confine: true },
       xAxis: [
-        createAxis({ gridIndex: 0, ...whole, axisLabel: { show: false } }),
+        createAxis({ gridIndex: 0, ...wholeRange, axisLabel: { show: false } }),
         createAxis({
           gridIndex: 1,
-          ...whole,
+          ...wholeRange,
           axisLabel: ENDS,
           name: 'seconds from the start of the window',
           nameGap: 26,
@@ -62,7 +62,7 @@ export function drawOverTime({ title, sidecars }) {
           min: 0,
           name: 'CPU cores',
           nameGap: 42,
-          ...(isUnreached && { max: roundToFourDigits(1.1 * most) }),
+          ...(isUnreached && { max: roundToFourDigits(1.1 * largestCores) }),
         }),
         createAxis({ gridIndex: 1, min: 0, name: 'anonymous MiB', nameGap: 42, splitNumber: 3 }),
       ],
@@ -84,7 +84,7 @@ export function drawOverTime({ title, sidecars }) {
   }
 }
 
-/** Draws a dashed line with a label at each cap. @param {number[]} caps cores */
+/** Draws a dashed line with a label at each CPU limit. @param {number[]} caps cores @returns {object} a markLine of ECharts */
 function drawCaps(caps) {
   return {
     silent: true,
@@ -97,14 +97,15 @@ function drawCaps(caps) {
   }
 }
 
-/** Sums stretches of time, in seconds. @param {SidecarSeries['throttled']} stretches */
+/** Sums stretches of time. @param {SidecarSeries['throttled']} stretches @returns {number} seconds */
 export function sumSeconds(stretches) {
   return stretches.reduce((sum, [from, to]) => sum + to - from, 0)
 }
 
 /**
- * Renders the most that a sidecar used, its cap, and the time without quota.
+ * Renders the largest CPU use and memory of a sidecar, its CPU limit, and the time without quota.
  * @param {SidecarSeries} sidecar
+ * @returns {string}
  */
 function renderPeaks({ service, cpuLimitCores, cores, anonBytes, throttled }) {
   const findMost = (/** @type {[number, number][]} */ points) => points.reduce((high, [, v]) => Math.max(high, v), 0)

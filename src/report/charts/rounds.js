@@ -1,7 +1,7 @@
 import { chooseColour, createAxis, createAxisBelow, createOption, roundToFourDigits, TEXT } from './style.js'
 
 /**
- * Draws one quantity of several arms: every round's point, the median, and its interval. Runs in browsers, too. Pure.
+ * Draws one quantity of several arms: every round's point, the median, and its interval. Also runs in browsers. Pure.
  * @import { Quantity } from '../../model/types.ts'
  * @typedef {{ label: string, colour: number, isControl?: boolean, quantity: Quantity }} Row
  */
@@ -19,11 +19,12 @@ const ROW_PIXELS_OF_MANY = 22
 const ROWS_MANY = 7
 const LABEL_PIXELS = 145
 const LETTER_PIXELS = 8
-// Two lines have room for so many letters.
+// The number of letters for which two lines have room.
 const LABEL_MOST = 40
 
 /**
- * Draws a row for each arm, with its median and interval in numbers on the right. Labels above 40 characters are cut.
+ * Draws a row for each arm, with its median and interval in numbers on the right. Labels above LABEL_MOST characters
+ * are cut.
  * @param {Rounds} options
  * @returns {import('./style.js').Chart}
  */
@@ -31,8 +32,11 @@ export function drawRounds({ title, unit, digits, rows }) {
   const formatWithUnit = (/** @type {number} */ value) => `${value.toFixed(digits)} ${unit}`
   const longest = Math.max(0, ...rows.map(({ label }) => label.length))
   const isMany = rows.length >= ROWS_MANY
-  const createCategoryAxis = (/** @type {(row: Row) => string} */ say, /** @type {Record<string, any>} */ options) =>
-    createAxis({ type: 'category', inverse: true, data: rows.map(say), splitLine: { show: false }, ...options })
+  const createCategoryAxis = (
+    /** @type {(row: Row) => string} */ renderLabel,
+    /** @type {Record<string, any>} */ options,
+  ) =>
+    createAxis({ type: 'category', inverse: true, data: rows.map(renderLabel), splitLine: { show: false }, ...options })
   const width = Math.min(LABEL_PIXELS, LETTER_PIXELS * longest)
   const medians = rows.flatMap(({ label, quantity, colour }, i) => {
     if (quantity.median === null) return []
@@ -70,9 +74,10 @@ export function drawRounds({ title, unit, digits, rows }) {
 }
 
 /**
- * Draws the interval of a row, without points if it has none.
+ * Draws the interval of a row.
  * @param {Row} row
- * @param {number} i
+ * @param {number} i index of the row
+ * @returns {object} a series of ECharts; without points, if the row has no interval
  */
 function drawInterval({ quantity: { low, high }, colour, isControl }, i) {
   const ends = low === null || high === null ? [] : [low, high]
@@ -88,8 +93,9 @@ function drawInterval({ quantity: { low, high }, colour, isControl }, i) {
 /**
  * Draws a point for each round that has a value.
  * @param {Row} row a control is drawn hollow
- * @param {number} i
+ * @param {number} i index of the row
  * @param {(value: number) => string} formatWithUnit
+ * @returns {object[]} the data of a series of ECharts
  */
 function drawPoints({ label, colour, isControl = false, quantity }, i, formatWithUnit) {
   const color = chooseColour(colour)
@@ -110,9 +116,10 @@ function drawPoints({ label, colour, isControl = false, quantity }, i, formatWit
 }
 
 /**
- * Renders `184 [180, 189]`, or the median alone if it has no interval; `-`: no median.
+ * Renders a median with its interval: `184 [180, 189]`.
  * @param {Omit<Quantity, 'values'> | null} quantity
- * @param {number} digits
+ * @param {number} digits after the decimal point
+ * @returns {string} `-`: there is no median
  */
 export function renderMedian(quantity, digits) {
   if (quantity === null || quantity.median === null) return '-'
@@ -122,9 +129,10 @@ export function renderMedian(quantity, digits) {
 }
 
 /**
- * Renders the median, interval and number of rounds of a row.
+ * Renders the median, the interval and the number of rounds of a row.
  * @param {Row} row
  * @param {(value: number) => string} formatWithUnit
+ * @returns {string}
  */
 function renderRow({ label, quantity: { median, low, high, values } }, formatWithUnit) {
   const rounds = values.filter(value => value !== null).length

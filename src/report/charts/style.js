@@ -1,4 +1,4 @@
-/** The style that all charts share. Definitions use light colours, which a theme then replaces. Runs in browsers, too. Pure. */
+/** The style that all charts share. Definitions use light colours, which a theme then replaces. Also runs in browsers. Pure. */
 
 /**
  * @typedef {object} Chart
@@ -32,7 +32,7 @@ const FONT = 'system-ui, sans-serif'
 export const WIDTH = 580
 const AXIS_FONT_SIZE = 12
 
-/** Adds to an option of ECharts what all charts share. @param {Record<string, any>} option */
+/** Creates an option of ECharts, with what all charts share. @param {Record<string, any>} option overrides */
 export function createOption(option) {
   return {
     animation: false,
@@ -43,12 +43,12 @@ export function createOption(option) {
 }
 
 /**
- * Draws a chart of labelled lines with a legend above them.
+ * Draws a chart of labelled lines, with a legend above them.
  * @template {{ label: string }} Line
  * @param {{ title: string, about?: string, lines: Line[], renderLine: (line: Line) => string, height?: number }} options about:
  *   begins the description, by default the title; renderLine: renders a line in words; height: in pixels, 340 by default
- * @param {{ top?: number, bottom?: number } & Record<string, any>} option top, bottom: pixels around the grid, 34 and 30 by default;
- *   the others are options of ECharts
+ * @param {{ top?: number, bottom?: number } & Record<string, any>} option top, bottom: pixels around the grid, 34 and
+ *   30 by default; all others are options of ECharts
  * @returns {Chart}
  */
 export function drawLines(
@@ -69,22 +69,23 @@ export function drawLines(
 }
 
 /**
- * Makes a series of ECharts; all but label and colour are its own options.
+ * Creates a series of ECharts.
  * @param {'line' | 'scatter'} type
- * @param {{ label: string, colour: number } & Record<string, any>} line
+ * @param {{ label: string, colour: number } & Record<string, any>} line label, colour (index); all others are options
+ *   of ECharts
  */
 export function createSeries(type, { label, colour, ...overrides }) {
   return { type, name: label, color: chooseColour(colour), ...overrides }
 }
 
-/** Chooses the dashes of a line. @param {number} index of the line */
+/** Chooses the dashes of a line. @param {number} index of the line @returns {string} a line type of ECharts */
 export function chooseDash(index) {
   return ['solid', 'dashed', 'dotted'][index % 3]
 }
 
 /**
- * Makes an axis of ECharts, of type `value` unless the options override it.
- * @param {Record<string, any>} options
+ * Creates an axis of ECharts, of type `value` unless the options override it.
+ * @param {Record<string, any>} options of ECharts
  */
 export function createAxis({ axisLabel = {}, ...overrides }) {
   return {
@@ -100,24 +101,24 @@ export function createAxis({ axisLabel = {}, ...overrides }) {
 }
 
 /**
- * Makes the axis below a chart, from 0.
+ * Creates the axis below a chart, from 0.
  * @param {string} name
- * @param {Record<string, any>} [axis]
+ * @param {Record<string, any>} [axis] options of ECharts
  */
 export function createAxisBelow(name, axis) {
   return createAxis({ min: 0, name, nameGap: 26, ...axis })
 }
 
 /**
- * Makes the axis beside a chart, from 0.
+ * Creates the axis beside a chart, from 0.
  * @param {string} name
- * @param {Record<string, any>} [axis]
+ * @param {Record<string, any>} [axis] options of ECharts
  */
 export function createAxisBeside(name, axis) {
   return createAxis({ min: 0, name, nameGap: 46, ...axis })
 }
 
-/** Makes the legend above a chart, which has arrows if names do not fit. @param {string[]} names */
+/** Creates the legend above a chart, with arrows if the names do not fit. @param {string[]} names */
 export function createLegend(names) {
   return { data: names, top: 0, left: 0, type: 'scroll', textStyle: { color: TEXT, fontSize: AXIS_FONT_SIZE } }
 }
@@ -125,14 +126,16 @@ export function createLegend(names) {
 /**
  * Rounds to four significant digits: a chart shows no more, and its file stays small.
  * @param {number} value
+ * @returns {number}
  */
 export function roundToFourDigits(value) {
   return Number(value.toPrecision(4))
 }
 
 /**
- * Finds the light colour of an index.
- * @param {number} index 0: without sidecars; from 1: planes, which share colours beyond the sixth
+ * Chooses the light colour for an index.
+ * @param {number} index 0: without sidecars; from 1 on: planes, which share colours beyond the sixth
+ * @returns {string} `#rrggbb`
  */
 export function chooseColour(index) {
   const name = SERIES[index === 0 ? 0 : 1 + ((index - 1) % (SERIES.length - 1))]
@@ -140,22 +143,22 @@ export function chooseColour(index) {
 }
 
 /**
- * Replaces the light colours of an option by the dark ones. An option for a light theme is returned as it is.
+ * Replaces the light colours of an option by the dark ones.
  * @template T
  * @param {T} option
  * @param {boolean} isDark
- * @returns {T}
+ * @returns {T} the same option, if the theme is light
  */
 export function withPalette(option, isDark) {
   return isDark ? JSON.parse(replaceColours(JSON.stringify(option), name => COLOURS[name].dark)) : option
 }
 
-/** Makes a drawn chart take the colours of the page, by CSS variables. @param {string} svg */
+/** Replaces the colours of a drawn chart by the CSS variables of the page. @param {string} svg @returns {string} SVG */
 export function withVariables(svg) {
   return replaceColours(svg, name => `var(--${name})`)
 }
 
-/** Renders the variables of a theme, as CSS declarations. @param {'light' | 'dark'} theme */
+/** Renders the variables of a theme, as CSS declarations. @param {'light' | 'dark'} theme @returns {string} */
 export function renderVariables(theme) {
   return Object.entries(COLOURS)
     .map(([name, colour]) => `--${name}: ${colour[theme]};`)
@@ -163,9 +166,10 @@ export function renderVariables(theme) {
 }
 
 /**
- * Replaces each light colour in a text; other colours stay.
+ * Replaces each light colour in a text. Other colours stay.
  * @param {string} text
- * @param {(name: string) => string} colourFor
+ * @param {(name: string) => string} colourFor gives the text for the name of a colour
+ * @returns {string}
  */
 function replaceColours(text, colourFor) {
   const names = new Map(Object.entries(COLOURS).map(([name, { light }]) => [light, name]))

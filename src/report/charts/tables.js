@@ -21,9 +21,9 @@ import { roundToFourDigits } from './style.js'
 const SHARES = [0.25, 0.5, 0.75, 0.95, 1]
 
 /**
- * Lists the median, the interval and every round of each arm; `-`: no value.
+ * Tabulates the median, the interval and every round of each arm.
  * @param {import('./rounds.js').Rounds} options
- * @returns {Table}
+ * @returns {Table} `-`: no value
  */
 export function tabulateRounds({ title, unit, digits, rows }) {
   const formatOrDash = (/** @type {number | null} */ value) => (value === null ? '-' : value.toFixed(digits))
@@ -38,9 +38,9 @@ export function tabulateRounds({ title, unit, digits, rows }) {
 }
 
 /**
- * Lists the times of each line, in ms, at the usual percentiles; `-`: its grid lacks one.
+ * Tabulates the times of each line, in ms, at the usual percentiles.
  * @param {{ title: string, lines: TimesLine[] }} options
- * @returns {Table}
+ * @returns {Table} `-`: the grid lacks the percentile
  */
 export function tabulateLines({ title, lines }) {
   const quantiles = Object.values(QUANTILES)
@@ -52,9 +52,9 @@ export function tabulateLines({ title, lines }) {
 }
 
 /**
- * Lists the least and most of each sidecar's series, and for how many seconds its quota was used up; `-`: no samples, or no cap.
+ * Tabulates the least and most of each sidecar's series, and for how many seconds its quota was used up.
  * @param {{ title: string, sidecars: SidecarSeries[] }} options
- * @returns {Table}
+ * @returns {Table} `-`: no samples, or no CPU limit
  */
 export function tabulateSeries({ title, sidecars }) {
   const range = (/** @type {[number, number][]} */ points, scale = 1) => {
@@ -69,15 +69,16 @@ export function tabulateSeries({ title, sidecars }) {
     caption: title,
     columns: [...alignLeft('sidecar'), ...alignRight('cap', ...ranges, 'seconds with quota used up')],
     rows: sidecars.map(({ service, cpuLimitCores, cores, anonBytes, throttled }) => {
-      const stopped = `${roundToFourDigits(sumSeconds(throttled))}`
-      return [service, `${cpuLimitCores ?? '-'}`, ...range(cores), ...range(anonBytes, MIB), stopped]
+      const throttledSeconds = `${roundToFourDigits(sumSeconds(throttled))}`
+      return [service, `${cpuLimitCores ?? '-'}`, ...range(cores), ...range(anonBytes, MIB), throttledSeconds]
     }),
   }
 }
 
 /**
- * Lists the millicores of each line at each rate.
+ * Tabulates the millicores of each line at each rate.
  * @param {{ title: string, lines: import('./forms.js').RateLine[] }} options
+ * @returns {Table}
  */
 export function tabulateRates({ title, lines }) {
   const points = lines.map(({ label, points }) => ({
@@ -88,8 +89,9 @@ export function tabulateRates({ title, lines }) {
 }
 
 /**
- * Lists the MiB of each line at each number of sidecars.
+ * Tabulates the MiB of each line at each number of sidecars.
  * @param {{ title: string, lines: MemoryLine[] }} options
+ * @returns {Table}
  */
 export function tabulateMemory({ title, lines }) {
   const points = lines.map(({ label, memory }) => ({
@@ -100,23 +102,24 @@ export function tabulateMemory({ title, lines }) {
 }
 
 /**
- * Lists the values of each line at each value of an axis.
- * @param {{ title: string, axes: [string, string], lines: import('./forms.js').AxisLine[] }} options axes: the first heads the rows
+ * Tabulates the values of each line at each value of an axis.
+ * @param {{ title: string, axes: [string, string], lines: import('./forms.js').AxisLine[] }} options axes: the first
+ *   is the heading of the rows
  * @returns {Table}
  */
 export function tabulateOverAxis({ title, axes: [name], lines }) {
-  const valued = lines.map(({ label, points }) => ({
+  const renderedLines = lines.map(({ label, points }) => ({
     label,
     points: points.map(({ at, value }) => ({ at, value: `${roundToFourDigits(value)}` })),
   }))
-  return tabulatePoints({ caption: title, name, lines: valued })
+  return tabulatePoints({ caption: title, name, lines: renderedLines })
 }
 
 /**
- * Makes a row of each place and a column of each line; `-`: the line has no point there.
- * @param {{ caption: string, name: string, lines: { label: string, points: { at: number, value: string }[] }[] }} options
- * name: of the places
- * @returns {Table}
+ * Creates a row for each place, and a column for each line.
+ * @param {{ caption: string, name: string, lines: { label: string, points: { at: number, value: string }[] }[] }}
+ *   options name: of the places
+ * @returns {Table} `-`: the line has no point there
  */
 function tabulatePoints({ caption, name, lines }) {
   const places = [...new Set(lines.flatMap(({ points }) => points.map(({ at }) => at)))].sort((a, b) => a - b)
@@ -128,9 +131,9 @@ function tabulatePoints({ caption, name, lines }) {
 }
 
 /**
- * Lists the seconds after which each line reached the shares of SHARES; `-`: it did not.
+ * Tabulates the seconds after which each line reached the shares of SHARES.
  * @param {{ title: string, lines: ShareLine[] }} options
- * @returns {Table}
+ * @returns {Table} `-`: it did not reach the share
  */
 export function tabulateShares({ title, lines }) {
   return {
@@ -144,7 +147,7 @@ export function tabulateShares({ title, lines }) {
 }
 
 /**
- * Lists the trials of each line from the lowest CPU limit on, then its answers with their p99 if one was measured.
+ * Tabulates the trials of each line by rising CPU limit, then its answers, with their p99 if one was measured.
  * @param {{ title: string, lines: LimitLine[] }} options
  * @returns {Table}
  */

@@ -9,17 +9,17 @@ const dark = matchMedia('(prefers-color-scheme: dark)')
 const drawn = new Map()
 
 /**
- * Draws a chart into an element, in place of the chart that it has.
- * @param {HTMLElement} at
+ * Draws a chart into an element, and replaces the chart that it has.
+ * @param {HTMLElement} element
  * @param {{ option: any, height: number }} chart height: pixels
  */
-function draw(at, { option, height }) {
-  at.style.height = `${height}px`
-  let entry = drawn.get(at)
+function draw(element, { option, height }) {
+  element.style.height = `${height}px`
+  let entry = drawn.get(element)
   if (!entry) {
-    at.replaceChildren()
-    entry = { instance: /** @type {any} */ (window).echarts.init(at, null, { renderer: 'svg' }), option }
-    drawn.set(at, entry)
+    element.replaceChildren()
+    entry = { instance: /** @type {any} */ (window).echarts.init(element, null, { renderer: 'svg' }), option }
+    drawn.set(element, entry)
   }
   entry.option = option
   entry.instance.setOption(withPalette(option, dark.matches), true)

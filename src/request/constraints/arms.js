@@ -22,19 +22,28 @@ const NODE_POD_CORES_LEAST = 0.02
  * @property {string} version of the plane's program
  * @property {number} cpus of the machine
  * @property {number} pinnableCpus to which processes can be pinned
- * @property {{ control?: string, scripts?: string }} lacks why a program of its control plane, or scripts or a program of its profile, are not here
- * @property {() => string | null | undefined} findShortage finds what the machine has too little of for so many sidecars
- * @property {() => string | null} findUnsupported finds why the plane itself cannot have this arm
+ * @property {{ control?: string, scripts?: string }} lacks reasons why the program of its control plane (control), or the scripts or program of its profile (scripts), are missing
+ * @property {() => string | null | undefined} findShortage finds the resource that the machine has too little of for its sidecars; null, undefined: there is enough
+ * @property {() => string | null} findUnsupported finds the reason why the plane itself cannot run this arm; null: it can
  */
 
-/** @param {PlacedArm} placed */
+/**
+ * Says whether the load consists of gRPC calls.
+ * @param {PlacedArm} placed
+ */
 const isGrpc = ({ arm }) => arm.conditions.protocol === 'grpc'
-/** @param {PlacedArm} placed */
+/**
+ * Says whether the sidecars pass on bytes, and see no requests.
+ * @param {PlacedArm} placed
+ */
 const isOfBytes = ({ arm, plane }) => arm.conditions.protocol === 'tcp' || plane.carriesBytesOnly === true
 /** @param {PlacedArm} placed */
-const pickConditions = ({ arm }) => arm.conditions
-/** @param {PlacedArm} placed */
-const listArmFeatures = ({ arm }) => listFeatures(arm.conditions.features).join(', ')
+const readConditions = ({ arm }) => arm.conditions
+/**
+ * Renders the names of an arm's features, separated by commas.
+ * @param {PlacedArm} placed
+ */
+const renderArmFeatures = ({ arm }) => listFeatures(arm.conditions.features).join(', ')
 
 /** The kit probes a sidecar that changes or ends by a POST that the application echoes. @type {Constraint<PlacedArm>[]} */
 const ECHOES = /** @type {const} */ (['changesPerMinute', 'ending']).map(on => ({
@@ -70,20 +79,20 @@ const PROTOCOLS = [
     on: 'features',
     conflict: isGrpc,
     message: placed =>
-      `${listArmFeatures(placed)}: tried with requests of HTTP/1.1 only, and with --protocol grpc sidecars take calls`,
+      `${renderArmFeatures(placed)}: tried with requests of HTTP/1.1 only, and with --protocol grpc sidecars take calls`,
   },
   {
     on: 'protocol',
     conflict: placed =>
       isGrpc(placed) &&
-      (pickConditions(placed).changesPerMinute !== null || pickConditions(placed).ending !== undefined),
+      (readConditions(placed).changesPerMinute !== null || readConditions(placed).ending !== undefined),
     message: () => 'a sidecar that changes or ends is asked by HTTP/1.1, and with --protocol grpc sidecars take calls',
   },
   {
     on: 'features',
     conflict: isOfBytes,
     message: placed =>
-      `${listArmFeatures(placed)}: of requests, and ${placed.plane.carriesBytesOnly ? 'its' : 'with --protocol tcp'} sidecars see bytes`,
+      `${renderArmFeatures(placed)}: of requests, and ${placed.plane.carriesBytesOnly ? 'its' : 'with --protocol tcp'} sidecars see bytes`,
   },
   {
     on: 'configuredServices',
@@ -105,7 +114,7 @@ const PROTOCOLS = [
     on: 'interception',
     conflict: placed =>
       isOfBytes(placed) &&
-      isRedirected(pickConditions(placed)) &&
+      isRedirected(readConditions(placed)) &&
       placed.topology.services.some(({ calls }) => calls.length > 1),
     message: () =>
       'a service calls several, whose redirected connections mean one port: bytes have no host to tell them by',
@@ -122,24 +131,24 @@ const ENDINGS = /** @type {Omit<Constraint<PlacedArm>, 'on'>[]} */ ([
     message: () => 'a sidecar ends under a load of its own arm alone',
   },
   {
-    conflict: placed => pickConditions(placed).interception !== undefined,
+    conflict: placed => readConditions(placed).interception !== undefined,
     message: () => 'the sidecar that follows it would be outside of its network namespace',
   },
   {
     conflict: placed =>
-      pickConditions(placed).services > 1 && placed.topology.services.every(({ calls }) => calls.length === 0),
+      readConditions(placed).services > 1 && placed.topology.services.every(({ calls }) => calls.length === 0),
     message: () => 'the last copy ends, which nobody calls: give a link with a client, such as pair',
   },
   {
-    conflict: placed => pickConditions(placed).ending !== 'sigterm' && !placed.plane.endGracefully,
+    conflict: placed => readConditions(placed).ending !== 'sigterm' && !placed.plane.endGracefully,
     message: () => 'the kit knows no graceful end of it',
   },
   {
-    conflict: placed => pickConditions(placed).ending === 'told' && pickConditions(placed).changesPerMinute !== 0,
+    conflict: placed => readConditions(placed).ending === 'told' && readConditions(placed).changesPerMinute !== 0,
     message: () => 'its client is told by one change of configuration alone: give the experiment changesPerMinute: [0]',
   },
   {
-    conflict: placed => pickConditions(placed).ending === 'told' && pickConditions(placed).services < 2,
+    conflict: placed => readConditions(placed).ending === 'told' && readConditions(placed).services < 2,
     message: () => 'its client is told to call another copy: give services: [2]',
   },
 ]).map(row => ({ on: 'ending', ...row }))
@@ -150,13 +159,13 @@ const CHANGES = /** @type {Omit<Constraint<PlacedArm>, 'on'>[]} */ ([
     message: () => 'it takes no other configuration while it serves',
   },
   {
-    conflict: placed => isRedirected(pickConditions(placed)),
+    conflict: placed => isRedirected(readConditions(placed)),
     message: () =>
       'whether a change is in effect is asked at its outbound address, where redirected connections alone are served',
   },
   {
     // Permissive is the mode of a link's first sidecar, where the load calls it.
-    conflict: placed => pickConditions(placed).changed === 'certificate' && !placed.modes.includes('permissive'),
+    conflict: placed => readConditions(placed).changed === 'certificate' && !placed.modes.includes('permissive'),
     message: () =>
       'its certificate is looked at from outside: give a link whose first service is called, such as gateway-ratings, and mTLS',
   },

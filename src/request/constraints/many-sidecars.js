@@ -12,43 +12,50 @@ import { isOverridden, readValues, renderSource } from '../part-request.js'
 /** @import { PartRequest } from '../part-request.js' */
 
 /**
+ * Finds the largest value of an axis.
  * @param {PartRequest} request
  * @param {AxisName} axis
  * @param {number} fallback if the request has no values of the axis
  */
 const findLargest = (request, axis, fallback) => Math.max(...(readValues(request, axis) ?? [fallback]))
 /**
+ * Finds the smallest value of an axis.
  * @param {PartRequest} request
  * @param {AxisName} axis
  * @param {number} fallback if the request has no values of the axis
  */
 const findSmallest = (request, axis, fallback) => Math.min(...(readValues(request, axis) ?? [fallback]))
-/** @param {PartRequest} request */
+/**
+ * Says whether sidecars are reconfigured under load.
+ * @param {PartRequest} request
+ */
 const isReconfigured = ({ axes }) => axes.changesPerMinute !== undefined
 
 /**
- * Finds an axis that nothing here can vary: one of the command line that no kind of the run has, or one of the file that no kind of
- * the experiment or of the run has; undefined: there is none.
+ * Finds an axis that this run cannot vary: one of the command line that no kind of the run has, or one of the file
+ * that no kind of the experiment or of the run has.
  * @param {PartRequest} request
+ * @returns {AxisName | undefined} undefined: there is none
  */
 function findForeignAxis(request) {
   const { experiment, axes, kinds } = request
   const hasMany = kinds.some(kind => KINDS[kind].hasControlPlane)
   // Every file has a link and a CPU limit, and one of many sidecars says that they have no TLS.
-  const ofEvery = ['link', 'cpuLimitCores', ...(hasMany ? ['tls'] : [])]
-  const isTaken = (/** @type {AxisName} */ axis, /** @type {TrialKind[]} */ by) =>
-    by.some(kind => AXES[axis].kinds.includes(kind))
+  const axesOfEveryFile = ['link', 'cpuLimitCores', ...(hasMany ? ['tls'] : [])]
+  const isVariedBy = (/** @type {AxisName} */ axis, /** @type {TrialKind[]} */ kinds) =>
+    kinds.some(kind => AXES[axis].kinds.includes(kind))
   return AXIS_NAMES.find(axis => {
-    if (isOverridden(request, axis) && !isTaken(axis, kinds)) return true
-    const isOfFile = axes[/** @type {'link'} */ (axis)] !== undefined && !ofEvery.includes(axis)
-    return isOfFile && !isTaken(axis, [...listKinds({ ...experiment, axes }), ...kinds])
+    if (isOverridden(request, axis) && !isVariedBy(axis, kinds)) return true
+    const isOfFile = axes[/** @type {'link'} */ (axis)] !== undefined && !axesOfEveryFile.includes(axis)
+    return isOfFile && !isVariedBy(axis, [...listKinds({ ...experiment, axes }), ...kinds])
   })
 }
 
 /**
- * Renders why the kinds of the run cannot vary an axis, and what to do.
+ * Renders why the kinds of the run cannot vary an axis, and what to change.
  * @param {PartRequest} request
  * @param {AxisName} axis
+ * @returns {string}
  */
 function renderForeignAxis(request, axis) {
   const { name } = request.experiment
@@ -64,8 +71,9 @@ function renderForeignAxis(request, axis) {
 
 /**
  * Renders that an option needs a control plane of many sidecars.
- * @param {string} option
+ * @param {string} option as the user wrote it
  * @param {PartRequest} request
+ * @returns {string}
  */
 function renderControlNeeded(option, { experiment: { name } }) {
   return `${option} needs an experiment with a control plane of many sidecars, such as rollout: ${name} has none`

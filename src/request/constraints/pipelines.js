@@ -23,14 +23,15 @@ export const LINK = 'ratings'
  */
 
 /**
+ * Creates the constraint that an axis has no other value than one.
  * @param {'link' | 'features'} axis
- * @param {string} value the only one that it may have
- * @param {string} why
+ * @param {string} value the only one allowed
+ * @param {string} why the end of the message
  * @returns {Constraint<PipelineRequest>}
  */
 const createOnlyConstraint = (axis, value, why) => ({
   on: 'always',
-  conflict: ({ axes }) => axes[axis]?.find(one => one !== value),
+  conflict: ({ axes }) => axes[axis]?.find(candidate => candidate !== value),
   message: ({ file }, other) => `${file}: --${axis} ${other}: ${why}`,
 })
 
@@ -48,7 +49,7 @@ export const PIPELINES = [
   },
   {
     on: 'always',
-    conflict: ({ axes }) => axes.protocol?.find(one => !CARRIED.includes(one)),
+    conflict: ({ axes }) => axes.protocol?.find(protocol => !CARRIED.includes(protocol)),
     message: ({ file }, protocol) =>
       `${file}: --protocol ${protocol}: the load is HTTP/1.1 where a pipeline.yaml describes the proxy: leave it out, or give tcp for one that passes bytes on`,
   },

@@ -52,8 +52,9 @@ export const PARTS = [
  */
 
 /**
- * Finds the first arm whose load the generator cannot make, and why; undefined: it can make all.
+ * Finds the first arm whose load the generator cannot make, with the reason.
  * @param {PlacedPlan} plan
+ * @returns {{ arm: Arm, reason: string } | undefined} undefined: it can make all loads
  */
 function findUnloadableArm({ arms, load }) {
   return arms
@@ -67,6 +68,7 @@ function findUnloadableArm({ arms, load }) {
 /**
  * Renders the CPU quota that all processes of a run share, as a clause.
  * @param {NonNullable<PlacedPlan['quota']>} quota
+ * @returns {string}
  */
 export function renderQuota({ cores, folder }) {
   return `this job or container may use ${cores} cores in all (the quota of ${folder})`

@@ -10,15 +10,19 @@ import { isOverridden, readValues, renderSource } from '../part-request.js'
  * @import { PartRequest } from '../part-request.js'
  */
 
-/** @param {PartRequest} request */
+/**
+ * Says whether the experiment has no load.
+ * @param {PartRequest} request
+ */
 const isIdle = ({ experiment: { load } }) => load.kind === 'idle'
 
 /**
- * @param {string} option
+ * Renders that an experiment cannot have an option, and to leave the option out.
+ * @param {string} option as the user wrote it
  * @param {PartRequest} request
- * @param {string} reason
+ * @param {string} reason continues the name of the experiment: `has no load`
  */
-const refuse = (option, { experiment: { name } }, reason) => `${option}: ${name} ${reason}: leave it out`
+const renderRefusal = (option, { experiment: { name } }, reason) => `${option}: ${name} ${reason}: leave it out`
 
 /** Options of a load, which idle arms do not have. @type {Constraint<PartRequest>[]} */
 const OF_LOAD = /** @type {const} */ ([
@@ -35,7 +39,7 @@ const OF_LOAD = /** @type {const} */ ([
 ]).map(([on, option]) => ({
   on,
   conflict: isIdle,
-  message: request => refuse(option, request, 'has no load'),
+  message: request => renderRefusal(option, request, 'has no load'),
 }))
 
 /** A payload is the size of both bodies, and excludes a size of one of them. @type {Constraint<PartRequest>[]} */
@@ -45,7 +49,7 @@ const SIZES = /** @type {const} */ (['requestBytes', 'responseBytes']).map(on =>
   message: request =>
     isOverridden(request, 'payloadBytes')
       ? `--payload is the size of a request and of its answer: leave it out beside ${renderSource(request, on)}`
-      : refuse(renderSource(request, on), request, 'varies the payload, which is the size of both bodies'),
+      : renderRefusal(renderSource(request, on), request, 'varies the payload, which is the size of both bodies'),
 }))
 
 /** A mix sets the parts of a request for each of its kinds, and excludes options that set them for all. @type {Constraint<PartRequest>[]} */
@@ -84,9 +88,10 @@ const BODIES = [
 ]
 
 /**
- * Finds requests whose application alone takes as long as the p99 of a search allows; undefined: there are none.
+ * Finds requests for which the application alone takes as long as the p99 of a search allows.
  * @param {PartRequest} request
- * @returns {{ source: 'serviceTime' | 'chunks' | 'traffic', p99Ms: number } | undefined}
+ * @returns {{ source: 'serviceTime' | 'chunks' | 'traffic', p99Ms: number } | undefined} source: the axis of the
+ *   requests; p99Ms: of the application alone; undefined: there are none
  */
 function findSlowRequest(request) {
   const listAxisValues = (/** @type {import('../../model/types.ts').AxisName} */ axis) =>
@@ -106,8 +111,9 @@ function findSlowRequest(request) {
 }
 
 /**
- * Finds the lowest p99 that a search has to meet, in milliseconds; infinity: no search, or one without a p99.
+ * Finds the lowest p99 that a search has to hold.
  * @param {PartRequest} request
+ * @returns {number} in milliseconds; infinity: there is no search, or one without a p99
  */
 function findP99Ms({ experiment: { search } }) {
   if (search === null) return Number.POSITIVE_INFINITY
@@ -136,7 +142,8 @@ export const REQUESTS = [
   {
     on: 'samples',
     conflict: ({ overrides: { samples }, axes }) => samples === 'kubelet' && axes.sidecars,
-    message: request => refuse('--samples kubelet', request, 'needs the reader on the node, which asks the sidecars'),
+    message: request =>
+      renderRefusal('--samples kubelet', request, 'needs the reader on the node, which asks the sidecars'),
   },
   {
     on: 'measure',
@@ -146,7 +153,7 @@ export const REQUESTS = [
       isIdle(request) ||
       request.experiment.keepsServices ||
       (request.experiment.mostOfCapacity !== null && request.overrides.measure?.includes('cost')),
-    message: request => refuse(`--measure ${request.overrides.measure}`, request, 'measures something else'),
+    message: request => renderRefusal(`--measure ${request.overrides.measure}`, request, 'measures something else'),
   },
   {
     on: 'cpuLimits',
@@ -176,12 +183,12 @@ export const REQUESTS = [
   {
     on: 'burstFactor',
     conflict: ({ axes }) => axes.burstSeconds === undefined,
-    message: request => refuse('--burst', request, 'has no bursts, as the experiment burst has'),
+    message: request => renderRefusal('--burst', request, 'has no bursts, as the experiment burst has'),
   },
   {
     on: 'generator',
     conflict: ({ axes }) => axes.sidecars,
-    message: request => refuse('--generator', request, 'has no load'),
+    message: request => renderRefusal('--generator', request, 'has no load'),
   },
   {
     on: 'p99Ms',
@@ -191,17 +198,17 @@ export const REQUESTS = [
   {
     on: 'rounds',
     conflict: ({ kind }) => KINDS[kind].choosesTrials,
-    message: request => refuse('--rounds', request, 'is a search, and has no rounds'),
+    message: request => renderRefusal('--rounds', request, 'is a search, and has no rounds'),
   },
   {
     on: 'pairs',
     conflict: ({ kind }) => kind === 'cost',
-    message: request => refuse('--pairs', request, 'has a load in turns, which would go to one pair alone'),
+    message: request => renderRefusal('--pairs', request, 'has a load in turns, which would go to one pair alone'),
   },
   {
     on: 'services',
     conflict: request => readValues(request, 'pairs')?.some(Boolean),
-    message: request => refuse('--services', request, 'has pairs, each with one server'),
+    message: request => renderRefusal('--services', request, 'has pairs, each with one server'),
   },
   {
     on: 'ending',
@@ -213,7 +220,7 @@ export const REQUESTS = [
     conflict: ({ experiment: { search }, planes, hasSidecars }) =>
       search?.kind !== 'knee' && planes.find(({ plane }) => !hasSidecars(plane)),
     message: (request, { plane }) =>
-      refuse(`--planes ${plane}`, request, 'looks for a limit of sidecars, and it has none'),
+      renderRefusal(`--planes ${plane}`, request, 'looks for a limit of sidecars, and it has none'),
   },
   ...IMPRECISE,
   {

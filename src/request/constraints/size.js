@@ -24,8 +24,11 @@ const MEASURING = [
 ]
 const OF_PRODUCTION = ['namespace', 'container', 'for', 'plane', 'ratios', 'queryTimeout']
 
-/** @param {string} name in camel case */
-const toFlag = name => `--${name.replaceAll(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`
+/**
+ * Renders the flag of an option: `serviceTime` as `--service-time`.
+ * @param {string} name of the option, in camel case
+ */
+const renderFlag = name => `--${name.replaceAll(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`
 
 /**
  * Renders the --rate of the options, or an example if there is none.
@@ -51,7 +54,7 @@ export const SIZE_OPTIONS = [
     on: 'fromPrometheus',
     conflict: options => MEASURING.find(name => options[name] !== undefined),
     message: (_, name) =>
-      `--from-prometheus reads what runs already, and measures nothing: leave out ${toFlag(name)}${name === 'planes' ? ', or name one to compare with as --plane' : ''}`,
+      `--from-prometheus reads what runs already, and measures nothing: leave out ${renderFlag(name)}${name === 'planes' ? ', or name one to compare with as --plane' : ''}`,
   },
   {
     on: 'fromPrometheus',
@@ -61,7 +64,7 @@ export const SIZE_OPTIONS = [
   ...OF_PRODUCTION.map(name => ({
     on: name,
     conflict: (/** @type {Record<string, any>} */ { fromPrometheus }) => fromPrometheus === undefined,
-    message: () => `${toFlag(name)} needs --from-prometheus http://localhost:9090, from where it is read`,
+    message: () => `${renderFlag(name)} needs --from-prometheus http://localhost:9090, from where it is read`,
   })),
   {
     on: 'plane',

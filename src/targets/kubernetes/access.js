@@ -9,8 +9,8 @@
  * @property {string} why the need for it
  */
 
-/** The least that a run needs. No single namespace bounds it: every run makes its own. */
-export const ACCESS = createAccessTable({
+/** The access that a run needs. It is not limited to one namespace: every run creates its own. */
+export const ACCESS = parseAccessTable({
   namespaces: [
     'create get list patch delete',
     'every run makes two and removes them; cleanup looks for those left behind; rules of redirected connections need another level',
@@ -35,14 +35,14 @@ export const ACCESS = createAccessTable({
 export const ROLES = {
   'sidecar-bench': ACCESS,
   // This role is for clusters that admit no reader.
-  'sidecar-bench-kubelet': createAccessTable({ 'nodes/proxy': ['get', "the kubelet's counters and configuration"] }),
+  'sidecar-bench-kubelet': parseAccessTable({ 'nodes/proxy': ['get', "the kubelet's counters and configuration"] }),
 }
 
 /**
- * Lists the access that a run needs and the user of the kubeconfig lacks, each with the verbs denied.
+ * Checks which access a run needs and the user of the kubeconfig lacks.
  * @param {Api} api
- * @returns {Promise<Access[]>} []: nothing is denied
- * @throws {BenchError} if the API server does not say
+ * @returns {Promise<Access[]>} each with the denied verbs; []: nothing is denied
+ * @throws {BenchError} if the API server does not answer
  */
 export async function checkAccess(api) {
   const authorization = api.config.makeApiClient(api.k8s.AuthorizationV1Api)
@@ -68,10 +68,11 @@ export async function checkAccess(api) {
 }
 
 /**
- * @param {Record<string, [verbs: string, why: string]>} rows by `resource.group`, or the resource alone for the core
+ * Parses a table of access.
+ * @param {Record<string, [verbs: string, why: string]>} rows by `resource.group`; the core has no group
  * @returns {Access[]}
  */
-function createAccessTable(rows) {
+function parseAccessTable(rows) {
   return Object.entries(rows).map(([name, [verbs, why]]) => {
     const [resource, group = ''] = name.split('.')
     return { group, resource, verbs: verbs.split(' '), why }

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { BenchError } from '../../lib/errors.js'
 import { PROBER } from '../../model/sidecar-contract.js'
-import { converse } from '../converse.js'
+import { startSession } from '../converse.js'
 import { awaitPods } from './await-pods.js'
 import { KIT, readAgentCode } from './files.js'
 import { renderFiles, renderProber, renderReader } from './manifests.js'
@@ -14,6 +14,7 @@ import { findObstacle, isReady } from './pod-status.js'
  */
 /** @import { Session } from '../converse.js' */
 
+/** The name of the kit's own pod on each node, which reads counters. */
 export const READER = 'reader'
 const AGENT = 'src/agent/main.js'
 const PINGS = 5
@@ -35,8 +36,11 @@ const PINGS = 5
  */
 
 /**
- * Starts the kit's own pods, and waits until they are ready: the prober beside the services, and a reader on each node.
+ * Starts the kit's own pods, and waits until they are ready: the prober beside the services, and a reader on each
+ * node.
  * @param {AgentOptions} options
+ * @returns proberAddress: the address of the prober; session: opens a session with the agent on a node; close: closes
+ *   all sessions
  * @throws {BenchError} if one does not become ready; the signal's reason when it aborts
  */
 export async function startAgents({ api, pods, namespace, readerNamespace, signal, ...options }) {
@@ -54,11 +58,19 @@ export async function startAgents({ api, pods, namespace, readerNamespace, signa
     await awaitPods({ api, pods, namespace, signal, find, isDone, maker: name, what: `the kit's own ${name}` })
   }
   const prober = renderProber({ ...common, name: PROBER, namespace, where })
-  const at = { name: READER, namespace: `${readerNamespace}`, wheres: [where, loadWhere], hasRecursiveReadOnly }
-  await Promise.all([start(prober), readerNamespace === null ? null : start(renderReader({ ...common, ...at }))])
+  const readerOptions = {
+    name: READER,
+    namespace: `${readerNamespace}`,
+    wheres: [where, loadWhere],
+    hasRecursiveReadOnly,
+  }
+  await Promise.all([
+    start(prober),
+    readerNamespace === null ? null : start(renderReader({ ...common, ...readerOptions })),
+  ])
 
   return {
-    /** Returns the address of the prober's pod. @throws {BenchError} without a ready pod */
+    /** Finds the address of the prober's pod. @returns {string} @throws {BenchError} if no pod of it is ready */
     proberAddress() {
       const pod = findReadyPod({ pods, name: PROBER, node: null })
       if (pod.status?.podIP) return pod.status.podIP
@@ -66,18 +78,19 @@ export async function startAgents({ api, pods, namespace, readerNamespace, signa
     },
 
     /**
-     * Returns the session with the agent on a node; one that was lost is opened anew.
+     * Opens a session with the agent on a node, unless one is open.
      * @param {string} name READER or PROBER
      * @param {string | null} node null: any
-     * @throws {BenchError} if it has no ready pod there
+     * @returns {Promise<Session>}
+     * @throws {BenchError} if no pod of it is ready there
      */
     async session(name, node) {
       const pod = findReadyPod({ pods, name, node })
       const key = `${pod.metadata?.uid}`
-      const kept = await sessions.get(key)?.catch(() => null)
-      if (kept?.isOpen()) return kept
-      const at = { namespace: `${pod.metadata?.namespace}`, pod: `${pod.metadata?.name}` }
-      const session = openSession({ api, ...at, container: name })
+      const openedSession = await sessions.get(key)?.catch(() => null)
+      if (openedSession?.isOpen()) return openedSession
+      const place = { namespace: `${pod.metadata?.namespace}`, pod: `${pod.metadata?.name}` }
+      const session = openSession({ api, ...place, container: name })
       sessions.set(key, session)
       return session
     },
@@ -89,9 +102,11 @@ export async function startAgents({ api, pods, namespace, readerNamespace, signa
 }
 
 /**
- * Finds a ready pod of the kit's own on a node (null: any).
- * @param {{ pods: Pick<PodWatch, 'find'>, name: string, node: string | null }} options name: READER or PROBER
- * @throws {BenchError} without one
+ * Finds a ready pod of the kit's own on a node.
+ * @param {{ pods: Pick<PodWatch, 'find'>, name: string, node: string | null }} options name: READER or PROBER; node:
+ *   null: any
+ * @returns {import('@kubernetes/client-node').V1Pod}
+ * @throws {BenchError} if there is none, with the reason
  */
 function findReadyPod({ pods, name, node }) {
   const nodePods = pods.find(name).filter(p => node === null || p.spec?.nodeName === node)
@@ -104,23 +119,25 @@ function findReadyPod({ pods, name, node }) {
 /**
  * Starts the agent in a pod.
  * @param {{ api: Api, namespace: string, pod: string, container: string }} options
+ * @returns {Promise<Session>}
+ * @throws {BenchError} if the API server refuses
  */
 async function openSession({ api, namespace, pod, container }) {
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
-  let said = ''
+  let stderrTail = ''
   stderr.on('data', chunk => {
-    said = (said + chunk).slice(-2000)
+    stderrTail = (stderrTail + chunk).slice(-2000)
   })
   const command = ['node', `${KIT}/${AGENT}`]
   const exec = new api.k8s.Exec(api.config)
   const socket = await api.request(`start the agent in ${namespace}/${pod}`, () =>
     exec.exec(namespace, pod, container, command, stdout, stderr, stdin, false),
   )
-  return converse({
+  return startSession({
     stdin,
     stdout,
     closed: new Promise(resolve => {
-      socket.on('close', () => resolve(said.trim()))
+      socket.on('close', () => resolve(stderrTail.trim()))
       socket.on('error', (/** @type {Error} */ error) => resolve(error.message))
     }),
     end: () => socket.close(),
@@ -129,24 +146,25 @@ async function openSession({ api, namespace, pod, container }) {
 }
 
 /**
- * Measures how many milliseconds a pod's clock is ahead of ours, to half of a round trip: by the fastest of some answers,
- * as in NTP (RFC 5905, 8).
+ * Measures the lead of a pod's clock over ours, to half of a round trip, by the fastest of PINGS answers, as in NTP
+ * (RFC 5905, 8).
  * @param {Session} session
+ * @returns {Promise<number>} milliseconds; negative: it lags
  */
 export async function measureClockOffset(session) {
   let best = { roundTripMs: Number.POSITIVE_INFINITY, offsetMs: 0 }
   for (let i = 0; i < PINGS; i++) {
     const sent = Date.now()
-    const there = await session.call('now', null)
+    const remoteMs = await session.call('now', null)
     const roundTripMs = Date.now() - sent
-    if (roundTripMs < best.roundTripMs) best = { roundTripMs, offsetMs: Number(there) - (sent + roundTripMs / 2) }
+    if (roundTripMs < best.roundTripMs) best = { roundTripMs, offsetMs: Number(remoteMs) - (sent + roundTripMs / 2) }
   }
   return best.offsetMs
 }
 
 /**
- * Has the reader of a node poll the sidecars of a rollout there: it sees their processes start.
- * @param {{ agents: Pick<Agents, 'session'>, node: string }} options node: of all the sidecars
+ * Lets the reader of a node probe the sidecars of a rollout there: it sees their processes start.
+ * @param {{ agents: Pick<Agents, 'session'>, node: string }} options node: on which all sidecars run
  * @returns {Promise<import('../../model/types.ts').Asking>}
  */
 export async function openAsking({ agents, node }) {

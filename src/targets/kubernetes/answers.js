@@ -5,9 +5,9 @@ import { findFault } from '../../lib/schema-issue.js'
 /** The parts of a cluster's answers that the kit relies on. Pure. */
 /** @import { V1Node, V1Pod } from '@kubernetes/client-node' */
 
-/** Makes the schema of an object that may be absent. @param {z.ZodRawShape} shape */
+/** Creates the schema of an object that may be absent. @param {z.ZodRawShape} shape */
 const createObjectSchema = shape => z.looseObject(shape).nullish()
-/** Makes the schema of a list that may be absent. @param {z.ZodRawShape} shape of each */
+/** Creates the schema of a list that may be absent. @param {z.ZodRawShape} shape of each */
 const createListSchema = shape => z.looseObject(shape).array().nullish()
 const text = z.string()
 const words = text.nullish()
@@ -57,32 +57,35 @@ const kubeletSummary = z.looseObject({
 
 /**
  * Checks the members of a pod that the kit relies on.
- * @param {unknown} answer
+ * @param {unknown} answer of the API server
  * @returns {V1Pod} the answer itself
- * @throws {BenchError} with the member that is not as it must be
+ * @throws {BenchError} with the member that does not fit
  */
 export const readPod = answer => assertAnswer(pod, 'a pod', answer)
 
 /**
- * Checks a node, as `readPod` a pod.
- * @param {unknown} answer
- * @returns {V1Node}
- * @throws {BenchError} likewise
+ * Checks the members of a node that the kit relies on.
+ * @param {unknown} answer of the API server
+ * @returns {V1Node} the answer itself
+ * @throws {BenchError} with the member that does not fit
  */
 export const readNode = answer => assertAnswer(node, 'a node', answer)
 
 /**
- * Checks the kubelet's stats/summary, as `readPod` a pod.
- * @param {unknown} answer
- * @throws {BenchError} likewise
+ * Checks the members of the kubelet's stats/summary that the kit relies on.
+ * @param {unknown} answer of the kubelet
+ * @returns {any} the answer itself
+ * @throws {BenchError} with the member that does not fit
  */
 export const readKubeletSummary = answer => assertAnswer(kubeletSummary, "the kubelet's counters", answer)
 
 /**
+ * Asserts that an answer fits a schema.
  * @param {z.ZodType} schema
- * @param {string} what
+ * @param {string} what the noun for it, for the error
  * @param {unknown} answer
- * @returns {any}
+ * @returns {any} the answer itself
+ * @throws {BenchError} with the member that does not fit
  */
 function assertAnswer(schema, what, answer) {
   const fault = findFault(schema, answer)

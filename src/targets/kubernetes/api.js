@@ -10,7 +10,7 @@ import { withTimeout } from '../../lib/wait.js'
 /** @import { KubeConfig, KubernetesObject } from '@kubernetes/client-node' */
 
 const FIELD_MANAGER = 'sidecar-bench'
-// On a small node the server shares the CPUs with the pods that a run starts: dozens at once keep it silent for over 30 s.
+// On a small node the server shares the CPUs with the pods that a run starts: dozens at once delay its answers for over 30 s.
 const LOST_AFTER_SECONDS = 90
 const ANSWER_SECONDS = 10
 const RETRY_MS = 500
@@ -22,9 +22,11 @@ const RBAC = 'k8s/rbac.yaml names the least that a run needs'
 /** @typedef {Awaited<ReturnType<typeof connect>>} Api */
 
 /**
- * Creates the client of the API server that a kubeconfig names; it sends nothing yet.
- * @param {{ context: string | null, environment?: NodeJS.ProcessEnv, home?: string }} options context: null: the current one
- * @throws {UsageError} if there is no kubeconfig that can be read, or no such context
+ * Creates the client of the API server that a kubeconfig names. It sends no request yet.
+ * @param {{ context: string | null, environment?: NodeJS.ProcessEnv, home?: string }} options context: null: the
+ *   current one; home: the user's folder
+ * @returns apply, create, tryApply, remove, list, readNamespace, readLog: requests; request: sends any other
+ * @throws {UsageError} if no kubeconfig can be read, or it has no such context
  */
 export async function connect({ context, environment = process.env, home = locateHomeFolder() }) {
   const k8s = await import('@kubernetes/client-node')
@@ -63,15 +65,17 @@ export async function connect({ context, environment = process.env, home = locat
     readContext: () => config.getCurrentContext(),
 
     /**
-     * Makes or changes an object; resolves with it as the server has it.
+     * Creates or changes an object.
      * @template {KubernetesObject} T
      * @param {T} object
+     * @returns {Promise<T>} as the server has it
      */
     apply: object => request(`apply ${renderObject(object)}`, () => patch(object)),
 
     /**
-     * Creates an object; the error has the code 409 if it is there.
+     * Creates an object.
      * @param {KubernetesObject} object
+     * @throws {BenchError} with the code 409, if it exists
      */
     create: object =>
       request(`create ${renderObject(object)}`, () => objects.create(object, undefined, undefined, FIELD_MANAGER)),
@@ -83,7 +87,7 @@ export async function connect({ context, environment = process.env, home = locat
     tryApply: object => request(`apply ${renderObject(object)}`, () => patch(object, 'All')),
 
     /**
-     * Deletes an object, if it is there, and in the background all that it owns; it does not wait until that is gone.
+     * Deletes an object, if it exists, and in the background all that it owns. It does not wait until that is gone.
      * @param {KubernetesObject} object
      * @param {{ lostAfterSeconds?: number }} [options] as for `request`
      */
@@ -104,13 +108,14 @@ export async function connect({ context, environment = process.env, home = locat
       return /** @type {any[]} */ ((await request(`list ${kind.toLowerCase()}s`, ask)).items)
     },
 
-    /** @param {string} name of a namespace; null when it is not there */
+    /** Reads a namespace; null: it does not exist. @param {string} name */
     readNamespace: name => request(`read namespace ${name}`, () => core.readNamespace({ name }).catch(ignoreGone)),
 
     /**
+     * Reads the log of a container.
      * @param {{ namespace: string, pod: string, container: string, tailLines?: number, isPrevious?: boolean }} options
-     * isPrevious: of the container before its last restart
-     * @returns {Promise<string>} empty when there is none
+     *   isPrevious: of the container before its last restart
+     * @returns {Promise<string>} empty: there is none
      */
     readLog: ({ namespace, pod, container, tailLines, isPrevious }) =>
       request(`read the log of ${namespace}/${pod}`, () =>
@@ -126,18 +131,19 @@ export async function connect({ context, environment = process.env, home = locat
   }
 }
 
-/** Makes the function that sends requests to an API server. @param {string} server */
+/** Creates the function that sends requests to an API server. @param {string} server its address, for errors */
 function createRequest(server) {
   let isLost = false
 
   /**
-   * Sends a request. While the server does not answer, or says that it cannot now, the request is retried for
-   * `lostAfterSeconds`; once the server was lost, later requests are tried only once.
+   * Sends a request. While the server does not answer, or reports a temporary error, the request is retried for
+   * `lostAfterSeconds`. Once the server was lost, later requests are tried only once.
    * @template T
-   * @param {string} what for errors, after "cannot"
+   * @param {string} what the request in words, for errors, after "cannot"
    * @param {() => Promise<T>} ask
    * @param {{ lostAfterSeconds?: number }} [options]
-   * @throws {SiteLostError} if it does not answer; {BenchError}, with the HTTP status as its code, if it refuses
+   * @returns {Promise<T>} the result of `ask`
+   * @throws {SiteLostError} if the server does not answer; {BenchError}, with the HTTP status as its code, if it refuses
    */
   return async function request(what, ask, { lostAfterSeconds = LOST_AFTER_SECONDS } = {}) {
     // After a timeout, later requests (removing, closing) are tried once only.
@@ -167,8 +173,8 @@ function createRequest(server) {
 
 /**
  * Parses an error of the API into a message.
- * @param {unknown} error
- * @returns {{ isPassing: boolean, message: string }} isPassing: a retry may help
+ * @param {unknown} error of the client
+ * @returns {{ isPassing: boolean, message: string }} isPassing: a retry may succeed
  */
 export function parseApiError(error) {
   const { body, message, cause, ...rest } = /** @type {any} */ (error)
@@ -177,12 +183,12 @@ export function parseApiError(error) {
   const refused = /Unexpected server response: (\d+)/.exec(text)?.[1]
   const code = refused ? Number(refused) : rest.code
   if (typeof code === 'number') {
-    const said = readStatusMessage(body) ?? text
+    const statusMessage = readStatusMessage(body) ?? text
     if (code === 401) return { isPassing: false, message: 'the credentials of the kubeconfig are not accepted (401)' }
-    const isForbidden = code === 403 && (refused || /cannot \S+ (resource|path)/.test(said))
-    if (isForbidden) return { isPassing: false, message: `${said} (${RBAC})` }
-    const isPassing = code === 429 || (code >= 500 && !/admission webhook|failed calling webhook/.test(said))
-    return { isPassing, message: said }
+    const isForbidden = code === 403 && (refused || /cannot \S+ (resource|path)/.test(statusMessage))
+    if (isForbidden) return { isPassing: false, message: `${statusMessage} (${RBAC})` }
+    const isPassing = code === 429 || (code >= 500 && !/admission webhook|failed calling webhook/.test(statusMessage))
+    return { isPassing, message: statusMessage }
   }
   // Without an HTTP status, the connection was refused or broken, or the error has nothing to do with connections.
   const detail = rest.code ?? cause?.code ?? ''
@@ -190,17 +196,20 @@ export function parseApiError(error) {
   return { isPassing, message: `${text}${detail && !text.includes(detail) ? ` (${detail})` : ''}` }
 }
 
-/** @param {KubernetesObject} object */
+/**
+ * Renders the kind, namespace and name of an object.
+ * @param {KubernetesObject} object
+ */
 function renderObject({ kind, metadata }) {
   const { name, namespace } = metadata ?? {}
   return `${kind} ${namespace ? `${namespace}/` : ''}${name}`
 }
 
 /**
- * Loads the files of KUBECONFIG, else ~/.kube/config, else the account of this pod.
- * @param {KubeConfig} config
+ * Loads the files of KUBECONFIG, else ~/.kube/config, else the service account of this pod.
+ * @param {KubeConfig} config is changed
  * @param {NodeJS.ProcessEnv} environment
- * @param {string} home
+ * @param {string} home the user's folder
  * @throws {UsageError} if there is none of these, or a file is missing or cannot be read
  */
 function loadConfig(config, environment, home) {
@@ -227,12 +236,21 @@ function loadConfig(config, environment, home) {
   }
 }
 
-/** @param {any} error */
+/**
+ * Returns null for the error that an object does not exist.
+ * @param {any} error
+ * @returns {null}
+ * @throws any other error
+ */
 function ignoreGone(error) {
   if (error.code === 404) return null
   throw error
 }
 
-/** @param {any} body of an error: a Status object, or its text */
+/**
+ * Reads the message of an error's body.
+ * @param {any} body of an error: a Status object, or its text
+ * @returns {string | undefined} undefined: there is none
+ */
 const readStatusMessage = body =>
   typeof body === 'string' ? (parseJson(body)?.message ?? body.slice(0, 500)) : body?.message

@@ -9,7 +9,7 @@ import { findObstacle } from './pod-status.js'
 /** @import { PodWatch } from './pod-watch.js' */
 
 const READY_SECONDS = 120
-// An obstacle that can pass by itself may last this long.
+// A temporary obstacle may last this long.
 const OBSTACLE_SECONDS = 10
 const LOOK_SECONDS = 2
 
@@ -18,19 +18,20 @@ const LOOK_SECONDS = 2
  * @property {Api} api
  * @property {PodWatch} pods
  * @property {string} namespace
- * @property {string} what is waited for, for errors
+ * @property {string} what the noun for the pods, for errors
  * @property {() => V1Pod[]} find returns the pods so far
  * @property {() => boolean} isDone
- * @property {string} maker the beginning of the name of the pods' controller
+ * @property {string} maker the prefix of the name of the pods' controller
  * @property {number} [deadlineSeconds] READY_SECONDS by default
  * @property {AbortSignal} signal
  */
 
 /**
- * Waits until `isDone` holds, or a status of the pods says why it will not. An obstacle that may pass counts after OBSTACLE_SECONDS.
+ * Waits until `isDone` holds, or a status of the pods says that it will not. A temporary obstacle counts after
+ * OBSTACLE_SECONDS.
  * @param {PodWait} options
- * @throws {BenchError} with the reason, and the end of the log of the container that ended; or if the deadline passes; the signal's
- *   reason when it aborts
+ * @throws {BenchError} with the reason, and the end of the log of the container that exited; or if the deadline
+ *   passes; the signal's reason when it aborts
  */
 export async function awaitPods({ api, pods, namespace, what, find, isDone, maker, signal, ...options }) {
   const { deadlineSeconds = READY_SECONDS } = options
@@ -53,7 +54,7 @@ export async function awaitPods({ api, pods, namespace, what, find, isDone, make
     if (state === 'done') return
     if (state === 'stuck') {
       const { pod, obstacle } = stuck.find(s => s.obstacle.isFinal) ?? stuck[0]
-      const log = obstacle.container ? await readLastWords({ api, namespace, pod, container: obstacle.container }) : ''
+      const log = obstacle.container ? await renderLogTail({ api, namespace, pod, container: obstacle.container }) : ''
       throw new BenchError(`${what} does not start: ${obstacle.why}${log}`)
     }
     // If no pod is made, an event of its controller has the reason.
@@ -68,11 +69,11 @@ export async function awaitPods({ api, pods, namespace, what, find, isDone, make
 }
 
 /**
- * Renders the end of a container's log to end a sentence: of the log before its last restart, if there was one.
+ * Renders the end of a container's log, as the end of a sentence. After a restart, it is the log before that.
  * @param {{ api: Api, namespace: string, pod: V1Pod, container: string }} options
- * @returns {Promise<string>} empty: it has no log
+ * @returns {Promise<string>} empty: there is no log
  */
-export async function readLastWords({ api, namespace, pod, container }) {
-  const at = { namespace, pod: `${pod.metadata?.name}`, container, tailLines: LOG_LINES }
-  return renderTail((await api.readLog({ ...at, isPrevious: true })) || (await api.readLog(at)))
+export async function renderLogTail({ api, namespace, pod, container }) {
+  const logOptions = { namespace, pod: `${pod.metadata?.name}`, container, tailLines: LOG_LINES }
+  return renderTail((await api.readLog({ ...logOptions, isPrevious: true })) || (await api.readLog(logOptions)))
 }

@@ -3,7 +3,7 @@ import http from 'node:http'
 import path from 'node:path'
 import { Duplex, PassThrough } from 'node:stream'
 import { BenchError } from '../../lib/errors.js'
-import { awaitPods, readLastWords } from './await-pods.js'
+import { awaitPods, renderLogTail } from './await-pods.js'
 import { findContainerId, findContainerStatus, findEnding, isReady } from './pod-status.js'
 
 /**
@@ -26,13 +26,14 @@ const ADMIN_SECONDS = 5
  * @property {number} restarts
  */
 /**
- * The handle of a container. `watched` throws a BenchError if there is no container; `saveLog` writes the log, after that of before a
- * restart, to the folder.
+ * The handle of a container. `watched` throws a BenchError if there is no container. `saveLog` writes the log to the folder; after a
+ * restart, the log before it comes first.
  * @typedef {Handle & { watched: () => Watched, saveLog: () => Promise<void> }} ContainerHandle
  */
 
 /**
- * Creates the handle of a container, whose pod may not be there yet. A pod that replaces its first one is another process.
+ * Creates the handle of a container, whose pod may not exist yet. A pod that replaces the first one is another
+ * process.
  * @param {{ api: Api, pods: PodWatch, namespace: string, spec: ProcessSpec, start: string, folder: string }} options
  *   start: the value of its label; folder: for its log
  * @returns {ContainerHandle}
@@ -63,17 +64,17 @@ export function createHandle({ api, pods, namespace, spec, start, folder }) {
   }
   const renderFailure = async (/** @type {string} */ what) => {
     const pod = findPod()
-    return pod === null || isGone ? what : `${what}${await readLastWords({ api, namespace, pod, container })}`
+    return pod === null || isGone ? what : `${what}${await renderLogTail({ api, namespace, pod, container })}`
   }
 
   return {
     spec,
     exited: new Promise(resolve => {
       const stop = pods.onChange(() => {
-        const how = ending()
-        if (how === null) return
+        const containerEnding = ending()
+        if (containerEnding === null) return
         stop()
-        resolve(how)
+        resolve(containerEnding)
       })
     }),
     ending,
@@ -91,7 +92,7 @@ export function createHandle({ api, pods, namespace, spec, start, folder }) {
     async readAdmin(path = spec.admin?.path ?? '/') {
       const pod = findPod()
       if (spec.admin === null || pod === null) return null
-      return askThroughForward({ api, namespace, pod: `${pod.metadata?.name}`, port: spec.admin.port, path })
+      return getThroughForward({ api, namespace, pod: `${pod.metadata?.name}`, port: spec.admin.port, path })
     },
 
     watched() {
@@ -99,8 +100,8 @@ export function createHandle({ api, pods, namespace, spec, start, folder }) {
       const id = pod && findContainerId(pod, container)
       if (!pod || !id) throw new BenchError(`${name} has no container that can be read`)
       const restarts = countRestarts(pod, container)
-      const at = { node: `${pod.spec?.nodeName}`, namespace, pod: `${pod.metadata?.name}`, container }
-      return { id, ...at, listens: spec.listens, restarts }
+      const place = { node: `${pod.spec?.nodeName}`, namespace, pod: `${pod.metadata?.name}`, container }
+      return { id, ...place, listens: spec.listens, restarts }
     },
 
     async saveLog() {
@@ -113,8 +114,10 @@ export function createHandle({ api, pods, namespace, spec, start, folder }) {
 }
 
 /**
+ * Counts the restarts of a container.
  * @param {import('@kubernetes/client-node').V1Pod} pod
  * @param {string} container
+ * @returns {number} 0: also if the container has no status yet
  */
 function countRestarts(pod, container) {
   return findContainerStatus(pod, container)?.restartCount ?? 0
@@ -124,9 +127,9 @@ function countRestarts(pod, container) {
  * Gets a path from a listener on a pod's own loopback, by a forwarded port.
  * @param {{ api: Api, namespace: string, pod: string, port: number, path: string }} options
  * @returns {Promise<string>} the body
- * @throws {BenchError} when it does not answer 200 in time
+ * @throws {BenchError} if it does not answer 200 in time
  */
-async function askThroughForward({ api, namespace, pod, port, path: adminPath }) {
+async function getThroughForward({ api, namespace, pod, port, path: adminPath }) {
   const [input, output, errors] = [new PassThrough(), new PassThrough(), new PassThrough()]
   const forward = new api.k8s.PortForward(api.config)
   const what = `port ${port} of ${namespace}/${pod}`

@@ -19,24 +19,27 @@ const GONE = { seconds: 60, perProcessSeconds: 1 }
 /**
  * Creates `deploy` of the target.
  * @param {import('./index.js').ClusterOptions & { labels: Record<string, string>, files: ReturnType<typeof
- *   import('./files.js').createFiles>, openPods: () => Promise<PodWatch>, rulesImage: () => string | undefined }} options
- *   openPods: makes the namespaces when they are first needed; rulesImage: returns the image that has iptables-restore
+ *   import('./files.js').createFiles>, openPods: () => Promise<PodWatch>, rulesImage: () => string | undefined }}
+ *   options openPods: creates the namespaces when they are first needed; rulesImage: gives the image that has
+ *   iptables-restore; undefined: no rules are needed
  * @returns {Target['deploy']}
  */
 export function createDeploy({ api, namespace, labels, files, openPods, rulesImage, signal, ...options }) {
   const { where, loadWhere, nodeLabel, hasNativeSidecars } = options
 
   /**
+   * Creates the name, namespace and labels of a service's objects.
    * @param {string} service
-   * @param {number} start
+   * @param {number} start its number
    */
   const createMetadata = (service, start) => {
     const startLabels = { ...labels, [LABELS.start]: `${start}` }
     return { service, name: `${service}-${start}`, namespace, labels: startLabels }
   }
   /**
+   * Applies the files of a process.
    * @param {ProcessSpec} spec
-   * @param {{ start: number, folder: string }} at
+   * @param {{ start: number, folder: string }} at folder: for the rendered files, here
    */
   const applyFiles = (spec, { start, folder }) => {
     const { name, labels } = createMetadata(spec.service, start)
@@ -57,7 +60,7 @@ export function createDeploy({ api, namespace, labels, files, openPods, rulesIma
       if (onStart) {
         for (const process of processes) {
           signal.throwIfAborted()
-          onStart({ ...process, pod: await makePod(process, at) })
+          onStart({ ...process, pod: await createPod(process, at) })
         }
         return deployment
       }
@@ -78,8 +81,9 @@ export function createDeploy({ api, namespace, labels, files, openPods, rulesIma
   }
 
   /**
-   * @param {ProcessSpec[]} specs of one service
-   * @param {{ start: number, folder: string }} at
+   * Applies a service: the files of its processes, and its controller.
+   * @param {ProcessSpec[]} specs of the service
+   * @param {{ start: number, folder: string }} at folder: for the rendered files, here
    */
   async function applyService(specs, at) {
     const rules = renderServiceRules(specs)
@@ -94,11 +98,12 @@ export function createDeploy({ api, namespace, labels, files, openPods, rulesIma
   }
 
   /**
+   * Creates the pod of a sidecar of a rollout.
    * @param {Handle} process
-   * @param {{ start: number, folder: string }} at
-   * @returns {Promise<NonNullable<Handle['pod']>>}
+   * @param {{ start: number, folder: string }} at folder: for the rendered files, here
+   * @returns {Promise<NonNullable<Handle['pod']>>} its id, and when it was requested
    */
-  async function makePod({ spec }, at) {
+  async function createPod({ spec }, at) {
     const container = await applyFiles(spec, at)
     const pod = renderSidecarPod({ ...createMetadata(spec.service, at.start), container, where: nodeLabel })
     const createdMs = readNowMs()
@@ -108,10 +113,10 @@ export function createDeploy({ api, namespace, labels, files, openPods, rulesIma
 }
 
 /**
- * Saves the logs, removes services of a start with their addresses, and waits until their pods are gone.
+ * Saves the logs, removes the services of a start with their addresses, and waits until their pods are gone.
  * @param {import('./container.js').ContainerHandle[]} processes
- * @param {{ api: Api, namespace: string, pods: PodWatch, start: number, services: string[], arePods: boolean }} options arePods: no
- *   controllers made the pods
+ * @param {{ api: Api, namespace: string, pods: PodWatch, start: number, services: string[], arePods: boolean }}
+ *   options arePods: the pods have no controllers
  * @throws {BenchError} if they are not gone in time
  */
 async function removeStart(processes, { api, namespace, pods, start, services, arePods }) {

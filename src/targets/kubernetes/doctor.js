@@ -40,21 +40,21 @@ const IMPORT =
 const READ_BACK = 'every run reads its quotas back from the kernel anyway'
 
 /**
- * Checks all that a default run needs on a cluster, and makes nothing there. A refusal is a finding; what a denied request would show
- * is not checked.
- * @param {{ api: Api, node: Where, loadNode: Where, images: Record<string, string>, specs: ToolSpec[] }} options
- *   as for a run; loadNode: null: with the services; images: by the tool's name, in place of its default
+ * Checks all that a default run needs on a cluster, and creates nothing there. A refusal is a finding; what needs a
+ * denied request is not checked.
+ * @param {{ api: Api, node: Where, loadNode: Where, images: Record<string, string>, specs: ToolSpec[] }} options as
+ *   for a run; loadNode: null: that of the services; images: by the tool's name, instead of its default
  * @returns {Promise<Finding[]>}
  */
-export async function examineCluster({ api, node, loadNode, images, specs }) {
+export async function checkCluster({ api, node, loadNode, images, specs }) {
   /** @type {Finding[]} */
   const findings = []
   try {
     const { minor, gitVersion } = await readVersion(api)
     const isOld = minor < NATIVE_SIDECARS_SINCE
-    const old = `: sidecars are ordinary containers; native ones came with 1.${NATIVE_SIDECARS_SINCE}`
+    const oldNote = `: sidecars are ordinary containers; native ones came with 1.${NATIVE_SIDECARS_SINCE}`
     const text = `API server: Kubernetes ${gitVersion} at ${api.server} (context ${api.readContext()})`
-    findings.push(isOld ? createWarning(`${text}${old}`) : createOkFinding(text))
+    findings.push(isOld ? createWarning(`${text}${oldNote}`) : createOkFinding(text))
     const denied = await checkAccess(api).catch(error => {
       findings.push(createWarning(`access: ${error.message}`))
       return null
@@ -70,17 +70,19 @@ export async function examineCluster({ api, node, loadNode, images, specs }) {
       findings.push(await checkReader(api, images.node ?? nodeTool.image))
     if (isPermitted('nodes')) {
       /** @type {V1Node[]} */
-      const all = await api.list('v1', 'Node')
-      const services = chooseNode(all, node, '--node')
-      const load = loadNode === null ? services : chooseNode(all, loadNode, '--load-node')
+      const allNodes = await api.list('v1', 'Node')
+      const services = chooseNode(allNodes, node, '--node')
+      const load = loadNode === null ? services : chooseNode(allNodes, loadNode, '--load-node')
       const places = [services, load].map(({ where }) => parseNodeLabel(where))
-      const used = all.filter(({ metadata }) => places.some(({ label, value }) => metadata?.labels?.[label] === value))
+      const usedNodes = allNodes.filter(({ metadata }) =>
+        places.some(({ label, value }) => metadata?.labels?.[label] === value),
+      )
       const cpus = Math.floor(parseQuantity(services.node.status.capacity.cpu))
-      const largest = `largest cap at which two sidecars can bind on the ${cpus} CPUs of ${findNodeName(services.node)}`
+      const largest = `largest cap at which two sidecars can bind on the ${cpus} CPUs of ${readNodeName(services.node)}`
       findings.push(
-        ...used.map(node => checkNode(node, minor)),
-        ...checkImages(used, chooseImages({ specs, images })),
-        ...(await Promise.all(used.map(node => checkCpuLimits(api, node)))),
+        ...usedNodes.map(node => checkNode(node, minor)),
+        ...checkImages(usedNodes, chooseImages({ specs, images })),
+        ...(await Promise.all(usedNodes.map(node => checkCpuLimits(api, node)))),
         createOkFinding(`${largest}: ${findLargestBindingCpuLimit(cpus)} cores`),
       )
     }
@@ -92,9 +94,9 @@ export async function examineCluster({ api, node, loadNode, images, specs }) {
 }
 
 /**
- * Checks in a dry run whether the reader would be admitted.
+ * Checks, in a dry run, whether the API server would admit the reader.
  * @param {Api} api
- * @param {string} image
+ * @param {string} image of Node
  * @returns {Promise<Finding>}
  */
 async function checkReader(api, image) {
@@ -123,14 +125,15 @@ async function checkReader(api, image) {
 }
 
 /**
- * Checks a node. A defect only warns: chooseNode has found a node without one for each place.
+ * Checks a node. A defect is only a warning: `chooseNode` has found a node without one for each place.
  * @param {V1Node} node
- * @param {number} minor
+ * @param {number} minor version of the API server
+ * @returns {Finding}
  */
 function checkNode(node, minor) {
   const { capacity = {}, allocatable = {}, nodeInfo } = node.status ?? {}
   const text = [
-    `node ${findNodeName(node)}: ${parseQuantity(capacity.cpu)} CPUs (${parseQuantity(allocatable.cpu)} allocatable), ${(parseQuantity(capacity.memory) / 2 ** 30).toFixed(1)} GiB`,
+    `node ${readNodeName(node)}: ${parseQuantity(capacity.cpu)} CPUs (${parseQuantity(allocatable.cpu)} allocatable), ${(parseQuantity(capacity.memory) / 2 ** 30).toFixed(1)} GiB`,
     `kubelet ${nodeInfo?.kubeletVersion}, ${nodeInfo?.containerRuntimeVersion}`,
   ].join(', ')
   const defect = findDefect(node)
@@ -143,8 +146,8 @@ function checkNode(node, minor) {
 /**
  * Checks which nodes lack each image. The last warning says how to import images.
  * @param {V1Node[]} nodes
- * @param {{ name: string, image: string }[]} chosen
- * @returns {Finding[]}
+ * @param {{ name: string, image: string }[]} chosen the images of the run
+ * @returns {Finding[]} one for each image
  */
 function checkImages(nodes, chosen) {
   const findings = chosen.map(({ name, image }) => {
@@ -152,17 +155,17 @@ function checkImages(nodes, chosen) {
     const text = `image of ${name}: ${image}`
     const why = `because its tag is latest or none: give --image ${name}=… with a tag`
     if (isAlwaysPulled(image)) return createWarning(`${text} will be pulled at every start, ${why}`)
-    if (without.length === 0) return createOkFinding(`${text}, on ${nodes.map(findNodeName).join(', ')}`)
+    if (without.length === 0) return createOkFinding(`${text}, on ${nodes.map(readNodeName).join(', ')}`)
     const isCut = without.some(({ status }) => (status?.images?.length ?? 0) >= LISTED_IMAGES)
-    const cut = isCut ? ` (a node lists its ${LISTED_IMAGES} largest images only: it may be there)` : ''
-    const who = `${without.map(findNodeName).join(', ')}${cut}`
+    const cutNote = isCut ? ` (a node lists its ${LISTED_IMAGES} largest images only: it may be there)` : ''
+    const nodeNames = `${without.map(readNodeName).join(', ')}${cutNote}`
     // The kit builds this image, so no registry has it.
     if (isBuilt(name) && image === formatImageName(name))
-      return createWarning(`${text} is not on ${who}: ${renderCommand('images', `--${name} FILE`)} writes it`)
-    return createWarning(`${text} will be pulled by ${who}`)
+      return createWarning(`${text} is not on ${nodeNames}: ${renderCommand('images', `--${name} FILE`)} writes it`)
+    return createWarning(`${text} will be pulled by ${nodeNames}`)
   })
-  const last = findings.findLast(({ level }) => level === 'warning')
-  if (last) last.more = [IMPORT]
+  const lastWarning = findings.findLast(({ level }) => level === 'warning')
+  if (lastWarning) lastWarning.more = [IMPORT]
   return findings
 }
 
@@ -170,11 +173,11 @@ function checkImages(nodes, chosen) {
  * Checks whether a node's kubelet enforces CPU limits.
  * @param {Api} api
  * @param {V1Node} node
- * @returns {Promise<Finding>} missing: cpuCFSQuota is off; warning: its configuration cannot be read, or the static CPU manager
- *   gives some pods whole CPUs
+ * @returns {Promise<Finding>} missing: cpuCFSQuota is off; warning: its configuration cannot be read, or the static
+ *   CPU manager gives some pods exclusive CPUs
  */
 async function checkCpuLimits(api, node) {
-  const name = findNodeName(node)
+  const name = readNodeName(node)
   const what = `CPU caps on ${name}`
   /** @type {any} */
   let answer
@@ -200,18 +203,25 @@ async function checkCpuLimits(api, node) {
 }
 
 /**
+ * Creates a finding of something that is as needed.
  * @param {string} text
  * @returns {Finding}
  */
 const createOkFinding = text => ({ level: 'ok', text })
 /**
+ * Creates a finding that does not prevent a run.
  * @param {string} text
  * @returns {Finding}
  */
 const createWarning = text => ({ level: 'warning', text })
-const findNodeName = (/** @type {V1Node} */ { metadata }) => `${metadata?.name}`
+/** Reads the name of a node. @param {V1Node} node */
+const readNodeName = ({ metadata }) => `${metadata?.name}`
 
-/** @param {V1Node} node */
+/**
+ * Parses the minor version of a node's kubelet.
+ * @param {V1Node} node
+ * @returns {number} NaN: it is unknown
+ */
 function parseKubeletMinor({ status }) {
   return Number(/^v\d+\.(\d+)/.exec(status?.nodeInfo?.kubeletVersion ?? '')?.[1])
 }

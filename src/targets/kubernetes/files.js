@@ -18,6 +18,7 @@ const KIT_FOLDERS = ['src/agent', 'src/node', 'src/parity/beside', 'src/lib']
 /**
  * Creates the functions that bring folders of this machine into pods, as ConfigMaps and Secrets.
  * @param {{ api: Api, namespace: string, labels: Record<string, string> }} options
+ * @returns locate: gives the path at which processes see a folder; apply: applies what a process sees
  */
 export function createFiles({ api, namespace, labels }) {
   /** The paths at which processes see folders, by the folder of this machine. @type {Map<string, string>} */
@@ -25,15 +26,15 @@ export function createFiles({ api, namespace, labels }) {
   /** @type {Map<string, Promise<unknown>>} */
   const applied = new Map()
 
-  /** @param {string} at */
+  /** Finds the folder of this machine that processes see at a path. @param {string} at */
   const findSource = at => {
     for (const [source, place] of located) if (place === at) return source
     throw new Error(`nothing is at ${at}`)
   }
 
   /**
-   * Brings the scripts of a folder as a ConfigMap: once a run, named after its content.
-   * @param {string} at
+   * Applies the scripts of a folder as a ConfigMap: once a run, named after its content.
+   * @param {string} at the path at which processes see the folder
    */
   async function applyScripts(at) {
     const files = readTextFiles(findSource(at))
@@ -48,8 +49,9 @@ export function createFiles({ api, namespace, labels }) {
 
   return {
     /**
-     * Returns the path at which a process sees a folder: under its own name, or with a number if another has that path.
-     * @param {string} source
+     * Chooses the path at which a process sees a folder: with its own name, and with a number if another folder has that path.
+     * @param {string} source a folder of this machine
+     * @returns {string} the same one for each call
      */
     locate(source) {
       const taken = new Set([...located.values(), KIT])
@@ -61,10 +63,10 @@ export function createFiles({ api, namespace, labels }) {
     },
 
     /**
-     * Brings what a process sees: its scripts, its rendered files, its credentials.
+     * Applies what a process sees: its scripts, its rendered files, its credentials.
      * @param {ProcessSpec} spec
      * @param {{ name: string, labels: Record<string, string>, folder: string }} at
-     * folder: where rendered files are kept
+     *   folder: here, for copies of the rendered files
      * @returns {Promise<import('./pod.js').Container>}
      */
     async apply(spec, { name, labels, folder }) {
@@ -72,27 +74,27 @@ export function createFiles({ api, namespace, labels }) {
       if (spec.files.length > 0) {
         const files = Object.fromEntries(spec.files.map(f => [f.name, f.content]))
         for (const { name, content } of spec.files) {
-          const kept = path.join(folder, spec.service, name)
-          mkdirSync(path.dirname(kept), { recursive: true })
-          writeFileSync(kept, content)
+          const copy = path.join(folder, spec.service, name)
+          mkdirSync(path.dirname(copy), { recursive: true })
+          writeFileSync(copy, content)
         }
         await api.apply(renderFiles({ name, namespace, labels, files }))
         folders.push({ path: spec.folder, configMap: name, names: Object.keys(files) })
       }
       if (spec.credentials.length === 0) return { spec, folders }
-      const credentialsAt = path.posix.dirname(spec.credentials[0])
+      const credentialsPath = path.posix.dirname(spec.credentials[0])
       const names = spec.credentials.map(file => path.posix.basename(file))
-      const read = (/** @type {string} */ file) => readFileSync(path.join(findSource(credentialsAt), file), 'utf8')
+      const read = (/** @type {string} */ file) => readFileSync(path.join(findSource(credentialsPath), file), 'utf8')
       const files = Object.fromEntries(names.map(file => [file, read(file)]))
       await api.apply(renderFiles({ name, namespace, labels, files, isSecret: true }))
-      return { spec, folders: [...folders, { path: credentialsAt, secret: name, names }] }
+      return { spec, folders: [...folders, { path: credentialsPath, secret: name, names }] }
     },
   }
 }
 
 /**
- * Reads the kit's own code that runs in pods, by its path; package.json has Node read it as modules.
- * @returns {Record<string, string>}
+ * Reads the kit's own code that runs in pods. A package.json makes Node read it as modules.
+ * @returns {Record<string, string>} text by path
  */
 export function readAgentCode() {
   const files = KIT_FOLDERS.flatMap(folder =>

@@ -12,18 +12,20 @@ import { isBuilt } from '../../tools/sources.js'
 const ARCHIVE = 'images.tar'
 
 /**
- * Finds a tool's image: the user's, else the one that the kit builds, else its own; null: there is none.
+ * Finds a tool's image: that of the user, else the one that the kit builds, else the tool's own.
  * @param {Pick<ToolSpec, 'name' | 'image'>} tool
- * @param {Record<string, string>} images the user's, by the tool's name
+ * @param {Record<string, string>} images of the user, by the tool's name
+ * @returns {string | null} null: there is none
  */
 export function findImage({ name, image }, images) {
   return images[name] ?? (isBuilt(name) ? formatImageName(name) : image)
 }
 
 /**
- * Chooses the image of each tool, once by name; the kit's own pods need Node's in every run. Tools without an image are left out.
- * @param {{ specs: ToolSpec[], images: Record<string, string> }} options images: the user's, by the tool's name
- * @returns {{ name: string, image: string }[]}
+ * Chooses the image of each tool. The kit's own pods need that of Node in every run. Tools without an image are left
+ * out.
+ * @param {{ specs: ToolSpec[], images: Record<string, string> }} options images: of the user, by the tool's name
+ * @returns {{ name: string, image: string }[]} one for each name of a tool
  */
 export function chooseImages({ specs, images }) {
   const distinct = new Map([...specs, nodeTool].map(spec => [spec.name, spec]))
@@ -34,10 +36,11 @@ export function chooseImages({ specs, images }) {
 }
 
 /**
- * Renders, as lines, the images of a run and the commands that bring them to a node without a registry.
+ * Renders the images of a run, and the commands that bring them to a node without a registry.
  * @param {Parameters<typeof chooseImages>[0]} options
+ * @returns {string[]} lines
  */
-export function listImages({ specs, images }) {
+export function renderImages({ specs, images }) {
   const chosen = chooseImages({ specs, images })
   const built = chosen.filter(({ name }) => isBuilt(name) && !Object.hasOwn(images, name))
   const distinct = [...new Set(chosen.filter(choice => !built.includes(choice)).map(({ image }) => image))]
@@ -48,7 +51,7 @@ export function listImages({ specs, images }) {
     "Where a registry is reached, on a machine of the node's architecture:",
     ...distinct.map(image => `  docker pull ${image}`),
     `  docker save -o ${ARCHIVE} ${distinct.join(' ')}`,
-    ...listImports(ARCHIVE),
+    ...renderImports(ARCHIVE),
     ...built.flatMap(({ name }) => [
       `For --control ${name}, on a machine of the node's architecture; it says how a node imports that archive:`,
       `  ${renderCommand('images', `--${name} ${name}.tar`)}`,
@@ -57,10 +60,11 @@ export function listImages({ specs, images }) {
 }
 
 /**
- * Renders, as lines, the commands that import an archive of images on a node.
- * @param {string} archive
+ * Renders the commands that import an archive of images on a node.
+ * @param {string} archive its file name
+ * @returns {string[]} lines
  */
-export function listImports(archive) {
+export function renderImports(archive) {
   return [
     'Then once for every node of the run, the one that fits:',
     `  ctr -n k8s.io images import ${archive}   (containerd, on the node)`,
@@ -70,7 +74,7 @@ export function listImports(archive) {
 }
 
 /**
- * Says whether a node lists an image; false may mean that it is not among the 50 largest, which the kubelet lists.
+ * Says whether a node lists an image. False: it may also be missing from the 50 largest, which the kubelet lists.
  * @param {V1Node} node
  * @param {string} image
  */
@@ -80,7 +84,7 @@ export function hasImage({ status }, image) {
 }
 
 /**
- * Says whether a node pulls an image at every start, as it does without a tag or with `latest`.
+ * Says whether a node pulls an image at every start, as it does without a tag, or with `latest`.
  * @param {string} image
  */
 export function isAlwaysPulled(image) {
@@ -90,6 +94,7 @@ export function isAlwaysPulled(image) {
 /**
  * Completes an image's name as nodes list it: with its registry, and its digest or its tag (`latest` by default).
  * @param {string} image
+ * @returns {string}
  */
 function expandImage(image) {
   const [named, digest] = image.split('@', 2)

@@ -35,12 +35,12 @@ import { watchPods } from './pod-watch.js'
 /** @typedef {Awaited<ReturnType<typeof openNamespaces>>} Opened */
 
 /**
- * Creates the target that runs every service in a pod. Its namespaces are made when they are first needed, and `close` removes them,
- * unless they are retained.
+ * Creates the target that runs every service in a pod. Its namespaces are created when they are first needed; `close`
+ * removes them, unless they are retained.
  * @param {ClusterOptions} options
- * @returns {Target & { open: () => Promise<Opened>, namespace: string,
- *   allowRules: (image: string) => Promise<void> }} allowRules: makes the namespace privileged, so that the image may set rules in
- *   its pods
+ * @returns {Target & { open: () => Promise<Opened>, namespace: string, allowRules: (image: string) => Promise<void>
+ *   }} open: creates the namespaces, with the kit's own pods; allowRules: makes the namespace privileged, so that the
+ *   image may set rules in its pods
  */
 export function createKubernetesTarget(options) {
   const { api, ledger, namespace, sampleSource, cpus, node } = options
@@ -127,7 +127,8 @@ export function createKubernetesTarget(options) {
 }
 
 /**
- * @param {string} reach
+ * Creates the addresses of a service in a pod.
+ * @param {string} reach the address by which others reach it
  * @returns {Place}
  */
 function createPodPlace(reach) {
@@ -135,26 +136,30 @@ function createPodPlace(reach) {
 }
 
 /**
- * Makes the namespaces with the kit's own pods. created: changed: the names of the namespaces that were made
- * @param {ClusterOptions & Pick<import('./manifests.js').Meta, 'labels'> & { created: string[] }} options
+ * Creates the namespaces, with the kit's own pods.
+ * @param {ClusterOptions & Pick<import('./manifests.js').Meta, 'labels'> & { created: string[] }} options created:
+ *   the names of created namespaces, to which this adds
+ * @returns {Promise<{ pods: Awaited<ReturnType<typeof watchPods>>, agents: Awaited<ReturnType<typeof startAgents>>
+ *   }>}
+ * @throws {BenchError} if a namespace is refused, or a pod does not become ready
  */
 async function openNamespaces({ nodeImage, created, ...options }) {
   const { api, ledger, namespace } = options
   const readerNamespace = options.sampleSource === 'kubelet' ? null : `${namespace}-reader`
-  const make = async (/** @type {string} */ name, /** @type {'restricted' | 'privileged'} */ level) => {
-    const held = `${name} of ${api.server}`
-    ledger.hold('namespace', held)
+  const create = async (/** @type {string} */ name, /** @type {'restricted' | 'privileged'} */ level) => {
+    const holding = `${name} of ${api.server}`
+    ledger.hold('namespace', holding)
     try {
       await createNamespace({ api, name, runId: ledger.runId, level })
     } catch (error) {
       // A refused namespace is not there, or not this run's. Without an answer it may be there, so it stays in the ledger.
-      if (!(error instanceof SiteLostError)) ledger.release('namespace', held)
+      if (!(error instanceof SiteLostError)) ledger.release('namespace', holding)
       throw error
     }
     created.push(name)
   }
-  await make(namespace, 'restricted')
-  if (readerNamespace !== null) await make(readerNamespace, 'privileged')
+  await create(namespace, 'restricted')
+  if (readerNamespace !== null) await create(readerNamespace, 'privileged')
   const pods = await watchPods({ api, namespaces: created })
   try {
     return { pods, agents: await startAgents({ ...options, pods, readerNamespace, image: nodeImage }) }
@@ -164,7 +169,10 @@ async function openNamespaces({ nodeImage, created, ...options }) {
   }
 }
 
-/** @param {Handle[]} processes of this target */
+/**
+ * Casts handles of this target to their own type.
+ * @param {Handle[]} processes of this target
+ */
 function toContainerHandles(processes) {
   return /** @type {import('./container.js').ContainerHandle[]} */ (processes)
 }

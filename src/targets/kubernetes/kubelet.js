@@ -9,7 +9,7 @@ import { readKubeletSummary } from './answers.js'
 /** @import { Api } from './api.js' */
 /** @import { Watched } from './container.js'  */
 
-// The kubelet is polled more often than it counts, so that no counter near an edge is missed.
+// The kubelet is polled more often than it updates its counters, so that no counter near an edge is missed.
 const POLL_MS = 5000
 // The last answer is awaited this long after the window: the load goes on for longer (TAIL_MS, run/generator.js).
 const LAST_POLL_MS = 500
@@ -48,9 +48,10 @@ const TICKS_PER_SECOND = 100
  */
 
 /**
- * Takes CPU time and memory of a node's containers from the kubelet's counters, from now to the end of the window.
+ * Observes the CPU time and memory of a node's containers by the kubelet's counters, from now to the end of the
+ * window.
  * @param {KubeletOptions} options
- * @returns {Promise<Observation>}
+ * @returns {Promise<Observation>} after an abort, with null edges
  * @throws {import('../../lib/errors.js').BenchError} if counters cover too little of the window, or may not be read
  */
 export async function observeByKubelet({ readSummary, containers, cpus, window, signal, ...clock }) {
@@ -106,18 +107,18 @@ export async function observeByKubelet({ readSummary, containers, cpus, window, 
       }
     }
     const [start, end] = [createEdge('start', 'first', before), createEdge('end', 'last', after)]
-    const samples = [...findSamples(polls), start.sample, end.sample].sort((a, b) => a.epochMs - b.epochMs)
+    const samples = [...pickSamples(polls), start.sample, end.sample].sort((a, b) => a.epochMs - b.epochMs)
     return { samples, start, end, after, clockOffsetMs: 0 }
   } catch (error) {
     if (!signal.aborted) throw error
-    return { samples: findSamples(polls), start: null, end: null, after: null, clockOffsetMs: 0 }
+    return { samples: pickSamples(polls), start: null, end: null, after: null, clockOffsetMs: 0 }
   }
 }
 
 /**
- * Makes the looks at containers, of which the kubelet offers only the identity: memory and workers are null.
+ * Creates the looks at containers, of which the kubelet shows only the identity.
  * @param {Container[]} containers
- * @returns {Look[]}
+ * @returns {Look[]} memory, workers: null
  */
 export function lookByKubelet(containers) {
   const watched = containers.map(c => c.watched())
@@ -125,10 +126,10 @@ export function lookByKubelet(containers) {
 }
 
 /**
- * Finds a container's counters in the kubelet's summary; null: it lacks one, as in a container's first seconds.
- * @param {any[] | undefined} pods
+ * Finds a container's counters in the kubelet's summary.
+ * @param {any[] | undefined} pods of the summary
  * @param {Pick<Watched, 'namespace' | 'pod' | 'container'>} container
- * @returns {ContainerCounter | null}
+ * @returns {ContainerCounter | null} null: the summary lacks a counter, as in a container's first seconds
  */
 export function findCounter(pods, { namespace, pod, container }) {
   const stats = pods
@@ -141,7 +142,7 @@ export function findCounter(pods, { namespace, pod, container }) {
 }
 
 /**
- * Parses CPU time so far, and its stamp.
+ * Parses the CPU time so far, and its timestamp.
  * @param {any} cpu of a container, or of the node, in the summary
  * @returns {Counter | null} null: there is none yet
  */
@@ -151,9 +152,10 @@ export function parseCpu(cpu) {
 }
 
 /**
- * Reads the counters of a node's kubelet; this takes `get` on `nodes/proxy`.
+ * Reads the counters of a node's kubelet, which requires `get` on `nodes/proxy`.
  * @param {Api} api
- * @param {string} node
+ * @param {string} node its name
+ * @returns {Promise<any>} the kubelet's stats/summary
  * @throws {BenchError} if they may not be read, or lack a member
  */
 export function readSummary(api, node) {
@@ -163,11 +165,11 @@ export function readSummary(api, node) {
 }
 
 /**
- * Picks the polls with a counter of every container, at least one of them new.
+ * Picks the polls that have a counter of every container, with at least one new counter.
  * @param {Poll[]} polls
  * @returns {Sample[]}
  */
-function findSamples(polls) {
+function pickSamples(polls) {
   const renderTimestamps = (/** @type {Poll} */ { containers }) => containers.map(c => c?.epochMs).join()
   return polls
     .filter(({ containers }) => !containers.includes(null))
@@ -176,10 +178,12 @@ function findSamples(polls) {
 }
 
 /**
- * Finds the first and the last counter in the window, and the rate between them, in cores.
+ * Fits a line through the first and the last counter in the window.
  * @template {Counter} T
- * @param {{ name: string, counters: (T | null)[], window: Window }} options counters: in the order they were read
- * @throws {BenchError} when they cover too little of the window, or the CPU time fell
+ * @param {{ name: string, counters: (T | null)[], window: Window }} options name: for errors; counters: in the order
+ *   of the polls; null: missing
+ * @returns {{ first: T, last: T, cores: number }} first, last: the counters; cores: the mean CPU use between them
+ * @throws {BenchError} if they cover too little of the window, or the CPU time fell
  */
 function fitLine({ name, counters, window: { startMs, endMs } }) {
   const inside = counters.filter(c => c !== null).filter(c => c.epochMs >= startMs && c.epochMs <= endMs)
@@ -200,6 +204,7 @@ function fitLine({ name, counters, window: { startMs, endMs } }) {
 }
 
 /**
+ * Converts a counter to a reading.
  * @param {ContainerCounter} counter
  * @returns {Reading} null: the kubelet does not count it
  */

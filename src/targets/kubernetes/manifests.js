@@ -3,7 +3,7 @@ import { renderFileKey, renderKitPod, renderPod, renderVolumes } from './pod.js'
 /** The objects that a run creates in a cluster. Pure. */
 /** @import { Container, Where } from './pod.js' */
 
-/** Labels of the objects of a run; `start` tells the pods of a service's starts apart. */
+/** Labels of the objects of a run; `start` distinguishes the pods of a service's starts. */
 export const LABELS = {
   managed: 'app.kubernetes.io/managed-by',
   service: 'app.kubernetes.io/name',
@@ -26,8 +26,8 @@ const DAEMON_SET = { apiVersion: 'apps/v1', kind: 'DaemonSet' }
 
 /**
  * Renders a namespace of a run.
- * @param {{ name: string, runId: string, level: 'restricted' | 'privileged', annotations?: Record<string, string> }} options
- *   level: of the Pod Security Standards that its pods must meet
+ * @param {{ name: string, runId: string, level: 'restricted' | 'privileged', annotations?: Record<string, string> }}
+ *   options level: the Pod Security Standard that its pods must meet
  */
 export function renderNamespace({ name, runId, level, annotations }) {
   const labels = { [LABELS.managed]: MANAGER, [LABELS.run]: runId, 'pod-security.kubernetes.io/enforce': level }
@@ -36,8 +36,8 @@ export function renderNamespace({ name, runId, level, annotations }) {
 
 /**
  * Renders a ConfigMap, or a Secret, of files.
- * @param {Meta & { files: Record<string, string>, isSecret?: boolean }} options
- *   files: by path; a key of a ConfigMap has no slashes, so renderVolumes puts them back
+ * @param {Meta & { files: Record<string, string>, isSecret?: boolean }} options files: text by path; a key of a
+ *   ConfigMap has no slashes, so `renderVolumes` restores them
  */
 export function renderFiles({ name, namespace, labels, files, isSecret = false }) {
   const entries = Object.fromEntries(Object.entries(files).map(([file, text]) => [renderFileKey(file), text]))
@@ -50,7 +50,7 @@ export function renderFiles({ name, namespace, labels, files, isSecret = false }
 }
 
 /**
- * Renders a Service: an address is there before anything listens at it.
+ * Renders a Service, whose address exists before anything listens there.
  * @param {OfService & { ports: number[] }} options
  */
 export function renderService({ service, name, namespace, labels, ports }) {
@@ -66,9 +66,10 @@ export function renderService({ service, name, namespace, labels, ports }) {
 }
 
 /**
- * Renders a service: its application and, before it, its sidecar.
- * @param {OfService & { containers: Container[], where: Where, hasNativeSidecars: boolean, rulesImage?: string }} options
- *   hasNativeSidecars: the cluster has init containers that go on running (Kubernetes 1.29)
+ * Renders a Deployment with a service's application and, before it, its sidecar.
+ * @param {OfService & { containers: Container[], where: Where, hasNativeSidecars: boolean, rulesImage?: string }}
+ *   options hasNativeSidecars: the cluster supports native sidecars: init containers that keep running (Kubernetes
+ *   1.29)
  */
 export function renderDeployment({ containers, where, hasNativeSidecars, rulesImage, ...at }) {
   const spec = {
@@ -82,8 +83,9 @@ export function renderDeployment({ containers, where, hasNativeSidecars, rulesIm
 }
 
 /**
- * Renders a sidecar of a rollout: a pod that no controller makes, so that its time is that of scheduler and kubelet. It has no
- * readiness probe: that would ask the sidecar, too, and hold Ready until it has its configuration.
+ * Renders the pod of a sidecar of a rollout. It has no controller, so that its start takes only the time of scheduler
+ * and kubelet. It has no readiness probe, which would also probe the sidecar, and delay Ready until it has its
+ * configuration.
  * @param {OfService & { container: Container, where: Where }} options
  */
 export function renderSidecarPod({ service, name, namespace, labels, container, where }) {
@@ -106,7 +108,7 @@ export function renderJob({ container, where, ...at }) {
 }
 
 /**
- * Renders the prober, a pod that is idle until `exec` starts the agent in it.
+ * Renders the prober: a pod that is idle until `exec` starts the agent in it.
  * @param {KitPod & { where: Where }} options
  */
 export function renderProber({ folder, where, ...meta }) {
@@ -117,8 +119,9 @@ export function renderProber({ folder, where, ...meta }) {
 }
 
 /**
- * Renders the reader: a pod on every node of the run that sees the node's processes and, to read only, its cgroups.
- * @param {KitPod & { wheres: Where[], hasRecursiveReadOnly: boolean }} options wheres: of services and load
+ * Renders the reader: a pod on every node of the run, which sees the node's processes and, read-only, its cgroups.
+ * @param {KitPod & { wheres: Where[], hasRecursiveReadOnly: boolean }} options wheres: the places of services and
+ *   load
  */
 export function renderReader({ folder, wheres, hasRecursiveReadOnly, ...meta }) {
   const { volumes, mounts } = renderVolumes([folder])
@@ -156,7 +159,7 @@ export function renderVersionJob({ command, where, ...meta }) {
 }
 
 /**
- * Renders a pod of the kit's own with its controller.
+ * Renders a pod of the kit's own, with its controller.
  * @param {{ type: typeof JOB, workload: Meta & { image: string }, spec: object } &
  *   Omit<Parameters<typeof renderKitPod>[0], 'name' | 'image'>} options
  */
@@ -166,10 +169,10 @@ function renderKitController({ type, workload: { image, ...meta }, spec, ...of }
 }
 
 /**
- * Renders a controller of pods; it and its pods carry the labels of the service.
+ * Renders a controller of pods. It and its pods have the label of the service.
  * @template {object} Spec
  * @template {object} Pod
- * @param {{ type: typeof JOB, at: OfService, spec: Spec, pod: Pod }} options spec: all but the template
+ * @param {{ type: typeof JOB, at: OfService, spec: Spec, pod: Pod }} options spec: without the template
  */
 function renderController({ type, at: { service, name, namespace, labels }, spec, pod }) {
   const serviceLabels = { ...labels, [LABELS.service]: service }

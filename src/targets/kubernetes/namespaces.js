@@ -8,14 +8,15 @@ import { LABELS, MANAGER, renderNamespace } from './manifests.js'
 /** @import { Api } from './api.js' */
 
 const GONE_SECONDS = 90
-// A run without its API server has already failed: the close gives up soon, and names what is left.
+// A run without its API server has already failed: closing gives up soon, and reports what remains.
 const LOST_SECONDS = 5
 const OWNER = 'sidecar-bench/owner'
 
 /**
- * Makes a namespace, annotated with this process, by which `cleanup` knows whether its run goes on.
+ * Creates a namespace, annotated with this process, by which `cleanup` finds out whether its run is still in
+ * progress.
  * @param {{ api: Api, name: string, runId: string, level: 'restricted' | 'privileged' }} options
- * @throws {BenchError} when another run has made one of this name
+ * @throws {BenchError} if another run has a namespace of this name
  */
 export async function createNamespace({ api, name, runId, level }) {
   const [host, ...place] = renderPlaceId().split(' ')
@@ -25,8 +26,8 @@ export async function createNamespace({ api, name, runId, level }) {
   } catch (error) {
     if (/** @type {any} */ (error).code !== 409) throw error
     // An earlier try of this request may have made it, with its answer lost.
-    const there = await api.readNamespace(name)
-    if (there?.metadata?.annotations?.[OWNER] === owner && there.metadata.labels?.[LABELS.run] === runId) return
+    const existing = await api.readNamespace(name)
+    if (existing?.metadata?.annotations?.[OWNER] === owner && existing.metadata.labels?.[LABELS.run] === runId) return
     throw new BenchError(
       `the namespace ${name} is already there: give --namespace another, or remove what a killed run left: ${renderCommand('cleanup', '--target kubernetes')}`,
       { cause: error },
@@ -35,9 +36,9 @@ export async function createNamespace({ api, name, runId, level }) {
 }
 
 /**
- * Deletes namespaces with all that is in them, and waits until they are gone.
+ * Deletes namespaces with everything in them, and waits until they are gone.
  * @param {{ api: Api, names: string[] }} options
- * @throws {BenchError} when they are not gone in time
+ * @throws {BenchError} if they are not gone in time
  */
 export async function removeNamespaces({ api, names }) {
   for (const name of names) {
@@ -52,12 +53,12 @@ export async function removeNamespaces({ api, names }) {
 }
 
 /**
- * Removes the namespaces of runs that have ended. It leaves those of a run that goes on, of a run that was retained,
- * and of runs of other machines, which may go on.
- * @param {{ api: Api, isAll: boolean, run?: string | null, retained?: string[] }} options
- *   isAll: remove those of other machines, too; run: only its own, even if it was retained; null (by default): of all runs;
- *   retained: ids of retained runs
- * @returns {Promise<{ removed: string[], left: string[] }>} sentences; left: with the reason
+ * Removes the namespaces of runs that have ended. It leaves those of a run in progress, of a retained run, and of
+ * runs of other machines, which may be in progress.
+ * @param {{ api: Api, isAll: boolean, run?: string | null, retained?: string[] }} options isAll: also remove those of
+ *   other machines; run: only its namespaces, even if it was retained; null (by default): of all runs; retained: ids
+ *   of retained runs
+ * @returns {Promise<{ removed: string[], left: string[] }>} lines; left: with the reason
  * @throws {BenchError} if they are not gone in time
  */
 export async function cleanUpCluster({ api, isAll, run = null, retained = [] }) {
@@ -69,21 +70,21 @@ export async function cleanUpCluster({ api, isAll, run = null, retained = [] }) 
     if (run !== null && runId !== run) continue
     const [host, pid, ticks, ...place] = (metadata.annotations?.[OWNER] ?? '').split(' ')
     const isHere = [host, ...place].join(' ') === renderPlaceId()
-    const what = `namespace ${metadata.name}`
-    if (isHere && processStartTicks(Number(pid)) === Number(ticks)) left.push(`${what}: its run goes on`)
+    const label = `namespace ${metadata.name}`
+    if (isHere && processStartTicks(Number(pid)) === Number(ticks)) left.push(`${label}: its run goes on`)
     else if (!isHere && !isAll)
       left.push(
-        `${what}: its run was started on ${host || 'another machine'}, in a container of it or before it was booted; remove it with --all`,
+        `${label}: its run was started on ${host || 'another machine'}, in a container of it or before it was booted; remove it with --all`,
       )
     else if (run === null && retained.includes(runId))
-      left.push(`${what}: it was retained; remove it with --retained, or with the id of its run: ${runId}`)
+      left.push(`${label}: it was retained; remove it with --retained, or with the id of its run: ${runId}`)
     else names.push(metadata.name)
   }
   await removeNamespaces({ api, names })
   return { removed: names.map(name => `namespace ${name}`), left }
 }
 
-/** Names this place by host, boot and pid namespace: machines, or containers, may share a hostname. */
+/** Renders an id of this place: host, boot and pid namespace, as machines or containers may share a hostname. @returns {string} */
 function renderPlaceId() {
   const { bootId, pidNamespace } = readPlace()
   return [os.hostname(), bootId, pidNamespace].join(' ')

@@ -9,13 +9,12 @@ import { HOST_LABEL, parseNodeLabel } from './pod.js'
 const PREFIXES = 'kMGTPE'
 
 /**
- * Chooses the first node that takes pods.
+ * Chooses the first node that accepts pods.
  * @param {any[]} nodes
  * @param {import('./pod.js').Where} nodeLabel a node's name, or label=value; null: any
- * @param {string} option for
- *   errors
- * @returns {{ node: any, where: string }} where: the place for pods: the label as wanted, else the node's name
- * @throws {UsageError} if the cluster has no such node; {BenchError} if none takes pods
+ * @param {string} option for errors
+ * @returns {{ node: any, where: string }} where: the place for pods: `label=value` as requested, else the node's name
+ * @throws {UsageError} if the cluster has no such node; {BenchError} if none accepts pods
  */
 export function chooseNode(nodes, nodeLabel, option) {
   const { label, value } = nodeLabel === null ? { label: '', value: '' } : parseNodeLabel(nodeLabel)
@@ -39,7 +38,7 @@ export function chooseNode(nodes, nodeLabel, option) {
   }
 }
 
-/** Finds why a node takes no pods of a run, in words; null: it does. @param {V1Node} node */
+/** Finds the reason why a node accepts no pods of a run. @param {V1Node} node @returns {string | null} null: it accepts them */
 export function findDefect({ spec, status }) {
   const ready = status?.conditions?.find(({ type }) => type === 'Ready')
   if (ready?.status !== 'True') return `it is not ready: ${ready?.message ?? 'it does not say why'}`
@@ -48,7 +47,7 @@ export function findDefect({ spec, status }) {
   return taint ? `its taint ${taint.key}:${taint.effect} keeps pods away: name another with --node` : null
 }
 
-/** Reads facts about a node for the manifest. @param {any} node */
+/** Reads facts about a node, for the manifest of a run. @param {any} node as the API server describes it */
 export function readNodeFacts({ metadata, status }) {
   const { nodeInfo, allocatable, capacity } = status
   return {
@@ -66,11 +65,12 @@ export function readNodeFacts({ metadata, status }) {
 }
 
 /**
- * Counts what a node offers to pods and what its pods request, as its scheduler does; pods that have ended do not count.
- * @param {{ node: V1Node, pods: V1Pod[] }} options pods: of the cluster
+ * Computes what a node offers to pods and what its pods request, as its scheduler does. Pods that have ended do not
+ * count.
+ * @param {{ node: V1Node, pods: V1Pod[] }} options pods: of the whole cluster
  * @returns {NodeLimits}
  */
-export function findLimits({ node: { metadata, status }, pods }) {
+export function computeNodeLimits({ node: { metadata, status }, pods }) {
   const name = `${metadata?.name}`
   const nodePods = pods.filter(
     ({ spec, status }) => spec?.nodeName === name && !/Succeeded|Failed/.test(`${status?.phase}`),
@@ -92,12 +92,16 @@ export function findLimits({ node: { metadata, status }, pods }) {
   }
 }
 
-/** @param {import('@kubernetes/client-node').V1Container} container */
+/**
+ * Says whether an init container is a native sidecar, which keeps running.
+ * @param {import('@kubernetes/client-node').V1Container} container
+ */
 const isNativeSidecar = ({ restartPolicy }) => restartPolicy === 'Always'
 
 /**
- * Parses a quantity of Kubernetes, such as `2`, `1930m`, `24684092Ki`, `129M` or `129e6`; NaN: it is none.
+ * Parses a quantity of Kubernetes, such as `2`, `1930m`, `24684092Ki`, `129M` or `129e6`.
  * @param {string} text
+ * @returns {number} NaN: it is none
  */
 export function parseQuantity(text) {
   const [, number, unit = '', binary] = /^(\d+(?:\.\d+)?(?:e\d+)?)(?:([mkKMGTPE])(i?))?$/.exec(text) ?? []

@@ -19,7 +19,7 @@ const TICK_MS = 100
  * Reads containers once, by the readers of their nodes.
  * @param {Agents} agents
  * @param {ContainerHandle[]} containers
- * @returns in their order
+ * @returns {Promise<Look[]>} in the order of the containers
  */
 export async function lookByReaders(agents, containers) {
   /** @type {Look[]} */
@@ -34,12 +34,12 @@ export async function lookByReaders(agents, containers) {
 }
 
 /**
- * Observes containers by the readers of their nodes, whose clocks are measured first.
+ * Observes containers by the readers of their nodes, after measuring the clocks of these.
  * @param {Agents} agents
  * @param {ContainerHandle[]} containers
  * @param {{ window: Window, signal: AbortSignal }} options
- * @returns {Promise<Observation>} as `mergeObservations` makes it; after an abort with what was read
- * @throws {BenchError} if a container or a reader is not there
+ * @returns {Promise<Observation>} as of `mergeObservations`; after an abort, with what was read
+ * @throws {BenchError} if a container or a reader does not exist
  */
 export async function observeByReaders(agents, containers, { window, signal }) {
   const observed = await Promise.all(
@@ -55,25 +55,27 @@ export async function observeByReaders(agents, containers, { window, signal }) {
 }
 
 /**
- * Groups containers by node, with their places among all. Without containers it makes one group, on any node (null).
+ * Groups containers by node.
  * @param {ContainerHandle[]} containers
+ * @returns {{ node: string | null, watched: Watched[], places: number[] }[]} places: the index of each container;
+ *   without containers, one group with node null (any)
  */
 function groupByNode(containers) {
-  const all = containers.map((container, place) => ({ watched: container.watched(), place }))
-  if (all.length === 0) return [{ node: null, watched: /** @type {Watched[]} */ ([]), places: [] }]
-  return [...new Set(all.map(({ watched }) => watched.node))].map(node => {
-    const ofNode = all.filter(({ watched }) => watched.node === node)
-    return { node, watched: ofNode.map(({ watched }) => watched), places: ofNode.map(({ place }) => place) }
+  const entries = containers.map((container, place) => ({ watched: container.watched(), place }))
+  if (entries.length === 0) return [{ node: null, watched: /** @type {Watched[]} */ ([]), places: [] }]
+  return [...new Set(entries.map(({ watched }) => watched.node))].map(node => {
+    const nodeEntries = entries.filter(({ watched }) => watched.node === node)
+    return { node, watched: nodeEntries.map(({ watched }) => watched), places: nodeEntries.map(({ place }) => place) }
   })
 }
 
 /**
- * Merges the observations of nodes. Samples of a moment become one, and a moment that a node lacks is dropped.
- * @param {{ places: number[], offsetMs: number, observation: NodeObservation }[]} observations places: of a node's processes, among
- *   all; offsetMs: how far the node's clock is ahead of ours
+ * Merges the observations of nodes. Samples of the same moment are joined; a moment that a node lacks is dropped.
+ * @param {{ places: number[], offsetMs: number, observation: NodeObservation }[]} observations places: the indexes of
+ *   a node's processes, among all; offsetMs: the lead of the node's clock over ours
  * @param {{ processes: Pick<Handle, 'spec'>[] }} options
- * @returns {Observation} its host is that of the first sidecar or application; an edge is null if one node lacks it; clockOffsetMs:
- *   the largest lead, or lag, of a node's clock over that of the load's node
+ * @returns {Observation} host: of the node of the first sidecar or application; start, end: null: a node lacks it;
+ *   clockOffsetMs: the largest lead or lag of a node's clock, against that of the load's node
  */
 export function mergeObservations(observations, { processes }) {
   const isLoad = (/** @type {number} */ place) => processes[place].spec.role === 'generator'
@@ -85,7 +87,7 @@ export function mergeObservations(observations, { processes }) {
 
   /**
    * @template T
-   * @param {(T[] | null | undefined)[]} lists a node's each
+   * @param {(T[] | null | undefined)[]} lists one for each node
    * @returns {T[]} in the order of the processes
    */
   const orderResults = lists => {
@@ -121,8 +123,9 @@ export function mergeObservations(observations, { processes }) {
 }
 
 /**
- * Creates the key under which samples of several nodes are merged: the name of an edge, or the number of the tick.
+ * Creates the key by which samples of several nodes are joined: the name of an edge, or the number of the tick.
  * @param {{ epochMs: number, edge?: string }} sample
+ * @returns {string | number}
  */
 function createMomentKey({ epochMs, edge }) {
   return edge ?? Math.round(epochMs / TICK_MS)

@@ -3,14 +3,14 @@
 
 // The kubelet's reasons for an image that it cannot have.
 const PULL = /^(ErrImagePull|ImagePullBackOff|InvalidImageName|ErrImageNeverPull|ImageInspectError)$/
-// Reasons that may pass: the kubelet tries again by itself.
+// Temporary reasons: the kubelet retries by itself.
 const PASSING = /^(ErrImagePull|ContainerCreating|PodInitializing)$/
 
 /**
- * Finds how a container ended, also one that was restarted: `status N` (by itself), `signal N`, or in words.
+ * Finds how a container ended, also one that was restarted.
  * @param {V1Pod} pod
  * @param {string} container
- * @returns {string | null} null: it has not ended
+ * @returns {string | null} `status N` (by itself), `signal N`, or a cause in words; null: it has not ended
  */
 export function findEnding(pod, container) {
   const { status, metadata } = pod
@@ -26,10 +26,10 @@ export function findEnding(pod, container) {
 }
 
 /**
- * Finds why a pod does not become ready.
+ * Finds the reason why a pod does not become ready.
  * @param {V1Pod} pod
- * @returns {{ why: string, isFinal: boolean, container: string | null } | null} null: there is no reason yet; isFinal: the obstacle
- *   does not pass by itself; container: whose log may have the reason, null: none has
+ * @returns {{ why: string, isFinal: boolean, container: string | null } | null} isFinal: the obstacle does not pass
+ *   by itself; container: whose log may have the cause, null: none has; null: there is no obstacle so far
  */
 export function findObstacle(pod) {
   const { status, metadata } = pod
@@ -50,8 +50,8 @@ export function findObstacle(pod) {
     const last = terminated ?? containerStatus.lastState?.terminated
     if (last && (containerStatus.restartCount > 0 || last.exitCode !== 0)) {
       const status = `status ${last.exitCode}${last.message ? ` (${last.message})` : ''}`
-      const how = last.reason === 'OOMKilled' ? 'OOMKilled' : status
-      return createObstacle(`${what} ended with ${how}`, true, containerStatus.name)
+      const ending = last.reason === 'OOMKilled' ? 'OOMKilled' : status
+      return createObstacle(`${what} ended with ${ending}`, true, containerStatus.name)
     }
     if (reason && !PASSING.test(reason))
       return createObstacle(`${what} does not start: ${reasonText}`, false, containerStatus.name)
@@ -60,9 +60,10 @@ export function findObstacle(pod) {
 }
 
 /**
- * @param {string} why
- * @param {boolean} isFinal
- * @param {string | null} [container]
+ * Creates an obstacle.
+ * @param {string} why in words
+ * @param {boolean} isFinal it does not pass by itself
+ * @param {string | null} [container] whose log may have the cause
  */
 const createObstacle = (why, isFinal, container = null) => ({ why, isFinal, container })
 
@@ -73,24 +74,29 @@ export function isReady({ status, metadata }) {
 }
 
 /**
- * Finds the status of a container, init containers among them; undefined: it has none yet.
+ * Finds the status of a container, which may be an init container.
  * @param {V1Pod} pod
  * @param {string} container
+ * @returns {import('@kubernetes/client-node').V1ContainerStatus | undefined} undefined: it has none yet
  */
 export function findContainerStatus(pod, container) {
   return listContainerStatuses(pod).find(status => status.name === container)
 }
 
 /**
- * Finds the id that a container's cgroup is named after; null: none yet.
+ * Finds the id after which a container's cgroup is named.
  * @param {V1Pod} pod
  * @param {string} container
+ * @returns {string | null} null: it has none yet
  */
 export function findContainerId(pod, container) {
   return findContainerStatus(pod, container)?.containerID?.split('://')[1] ?? null
 }
 
-/** @param {V1Pod} pod */
+/**
+ * Lists the statuses of all containers of a pod, init containers first.
+ * @param {V1Pod} pod
+ */
 function listContainerStatuses({ status }) {
   return [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
 }

@@ -14,14 +14,14 @@ const AGAIN_MS = 300
  *   calls look at each change, and once a second, until it returns a value; null: the deadline passed; it rejects with the signal's
  *   reason when that aborts
  * @property {(listener: () => void) => () => void} onChange returns a function that removes the listener
- * @property {() => void} close
+ * @property {() => void} close ends the watch
  */
 
 /**
  * Starts to watch the pods of namespaces, until `close`.
  * @param {{ api: import('./api.js').Api, namespaces: string[] }} options
  * @returns {Promise<PodWatch>}
- * @throws {import('../../lib/errors.js').BenchError} when they may not be listed
+ * @throws {import('../../lib/errors.js').BenchError} if the pods may not be listed
  */
 export async function watchPods({ api, namespaces }) {
   /** @type {Map<string, V1Pod>} */
@@ -29,7 +29,7 @@ export async function watchPods({ api, namespaces }) {
   /** @type {Set<() => void>} */
   const listeners = new Set()
   const closing = new AbortController()
-  const tell = () => {
+  const notify = () => {
     for (const listener of [...listeners]) listener()
   }
 
@@ -37,7 +37,7 @@ export async function watchPods({ api, namespaces }) {
     const { items } = await api.request('list pods', () => api.core.listNamespacedPod({ namespace }))
     items.map(readPod)
   }
-  for (const namespace of namespaces) followPods({ api, namespace, pods, tell, signal: closing.signal })
+  for (const namespace of namespaces) followPods({ api, namespace, pods, notify, signal: closing.signal })
 
   return {
     find: (service, start) =>
@@ -66,8 +66,9 @@ export async function watchPods({ api, namespaces }) {
   }
 
   /**
-   * @param {number} mostMs
-   * @param {AbortSignal} [signal]
+   * Waits for a change of a pod. It does not throw.
+   * @param {number} mostMs after which it returns without a change
+   * @param {AbortSignal} [signal] ends the wait
    */
   async function awaitChange(mostMs, signal) {
     const changed = new AbortController()
@@ -81,10 +82,10 @@ export async function watchPods({ api, namespaces }) {
 
 /**
  * Follows the pods of a namespace until the signal aborts.
- * @param {{ api: import('./api.js').Api, namespace: string, pods: Map<string, V1Pod>, tell: () => void,
- *   signal: AbortSignal }} options pods: by namespace/name, which this keeps up to date; tell: calls the listeners
+ * @param {{ api: import('./api.js').Api, namespace: string, pods: Map<string, V1Pod>, notify: () => void, signal:
+ *   AbortSignal }} options pods: by namespace/name, which this keeps up to date; notify: calls the listeners
  */
-async function followPods({ api, namespace, pods, tell, signal }) {
+async function followPods({ api, namespace, pods, notify, signal }) {
   const watch = new api.k8s.Watch(api.config)
   let abort = () => {}
   signal.addEventListener('abort', () => abort(), { once: true })
@@ -93,13 +94,13 @@ async function followPods({ api, namespace, pods, tell, signal }) {
       const { items, metadata } = await api.core.listNamespacedPod({ namespace })
       for (const key of [...pods.keys()]) if (key.startsWith(`${namespace}/`)) pods.delete(key)
       for (const pod of items.map(readPod)) pods.set(createPodKey(pod), pod)
-      tell()
+      notify()
       await new Promise((resolve, reject) => {
         const onEvent = (/** @type {string} */ type, /** @type {V1Pod} */ pod) => {
           if (type === 'ADDED' || type === 'MODIFIED') pods.set(createPodKey(pod), readPod(pod))
           else if (type === 'DELETED') pods.delete(createPodKey(pod))
           else if (type === 'ERROR') return
-          tell()
+          notify()
         }
         const path = `/api/v1/namespaces/${namespace}/pods`
         const started = watch.watch(path, { resourceVersion: metadata?.resourceVersion }, onEvent, error =>
@@ -117,7 +118,10 @@ async function followPods({ api, namespace, pods, tell, signal }) {
   }
 }
 
-/** @param {V1Pod} pod */
+/**
+ * Creates the key of a pod: `namespace/name`.
+ * @param {V1Pod} pod
+ */
 function createPodKey({ metadata }) {
   return `${metadata?.namespace}/${metadata?.name}`
 }

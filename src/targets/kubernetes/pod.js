@@ -23,7 +23,7 @@ export const RULES = 'iptables.rules'
 
 const USER = 65532
 const IDLE = ['node', '-e', 'setInterval(() => {}, 1e9)']
-// Pipy as PID 1 ignores SIGTERM, so waiting is of no use.
+// Pipy as PID 1 ignores SIGTERM: a longer grace period would only be waited out.
 const GRACE_SECONDS = 1
 // A volume's name is a DNS label (RFC 1123).
 const VOLUME_NAME_MOST = 63
@@ -57,11 +57,11 @@ const OWN_POD_DEFAULTS = { ...POD_DEFAULTS, terminationGracePeriodSeconds: 0 }
  * @property {Container[]} containers one for each process
  * @property {Where} where
  * @property {boolean} hasNativeSidecars the cluster has init containers that go on running: a sidecar beside others is one
- * @property {boolean} [isProbed] has readiness probes; by default it has
- * @property {string} [rulesImage] has iptables-restore
+ * @property {boolean} [isProbed] the pod has readiness probes (default)
+ * @property {string} [rulesImage] with iptables-restore, to set rules
  */
 
-/** Renders the spec of a pod. @param {PodOptions} options */
+/** Renders the spec of a pod. @param {PodOptions} options @returns a PodSpec */
 export function renderPod({ containers, where, hasNativeSidecars, isProbed = true, rulesImage = '' }) {
   const { volumes, mounts } = renderVolumes(containers.flatMap(c => c.folders))
   const isNative = (/** @type {Container} */ { spec }) =>
@@ -131,33 +131,37 @@ export function renderPod({ containers, where, hasNativeSidecars, isProbed = tru
   }
 }
 
-/** @param {number} cores */
+/**
+ * Renders cores in millicores, such as `250m`.
+ * @param {number} cores
+ */
 const renderCpu = cores => `${Math.round(cores * 1000)}m`
 
 /**
- * Renders the volumes and the read-only mounts of folders, each path once. Their names are distinct.
+ * Renders the volumes and the read-only mounts of folders, each path once.
  * @param {Folder[]} folders all of one pod
+ * @returns the entries of a pod's `volumes` and of a container's `volumeMounts`, with distinct names
  */
 export function renderVolumes(folders) {
-  const distinct = uniqueBy(folders, ({ path }) => path)
-  const volumeNames = nameVolumes(distinct.map(({ path }) => path))
+  const distinctFolders = uniqueBy(folders, ({ path }) => path)
+  const volumeNames = createVolumeNames(distinctFolders.map(({ path }) => path))
   return {
-    volumes: distinct.map(({ configMap, secret, names, path }) => {
+    volumes: distinctFolders.map(({ configMap, secret, names, path }) => {
       const items = names.map(name => ({ key: renderFileKey(name), path: name }))
       const source = configMap
         ? { configMap: { name: configMap, items } }
         : { secret: { secretName: secret, items, defaultMode: 0o440 } }
       return { name: volumeNames.get(path), ...source }
     }),
-    mounts: distinct.map(({ path }) => ({ name: volumeNames.get(path), mountPath: path, readOnly: true })),
+    mounts: distinctFolders.map(({ path }) => ({ name: volumeNames.get(path), mountPath: path, readOnly: true })),
   }
 }
 
 /**
- * Renders a pod of the kit's own, idle until `exec` starts something in it.
- * @param {{ name: string, image: string, wheres: Where[], pod?: object, container: any }} options wheres: the pod goes to any of
- *   them; pod, container: fields beside the defaults
- * @returns {any}
+ * Renders a pod of the kit's own, which is idle until `exec` starts something in it.
+ * @param {{ name: string, image: string, wheres: Where[], pod?: object, container: any }} options wheres: the pod may
+ *   run at any of them; pod, container: fields beside the defaults
+ * @returns {any} a PodSpec
  */
 export function renderKitPod({ name, image, wheres, pod, container }) {
   const { securityContext, ...rest } = container
@@ -172,8 +176,9 @@ export function renderKitPod({ name, image, wheres, pod, container }) {
 }
 
 /**
- * Renders the affinity to nodes; {}: one of the places is null, or there are none.
- * @param {Where[]} wheres any of which a node must match
+ * Renders the affinity to nodes.
+ * @param {Where[]} wheres a node must match any of them
+ * @returns an affinity, or {}: one of the places is null (any node), or there are none
  */
 function renderNodeAffinity(wheres) {
   const nodeSelectorTerms = wheres.flatMap(where => {
@@ -186,32 +191,33 @@ function renderNodeAffinity(wheres) {
 }
 
 /**
- * Parses a place to the label that a node must have: its own, or that of a node's name.
- * @param {string} where
+ * Parses a place to the label that a node must have: the given one, or that of a node's name.
+ * @param {string} where `label=value`, or a node's name
+ * @returns {{ label: string, value: string }}
  */
 export function parseNodeLabel(where) {
   const [label, value] = where.includes('=') ? where.split('=', 2) : [HOST_LABEL, where]
   return { label, value }
 }
 
-/** Makes a key of a ConfigMap or Secret, which has no slashes. @param {string} file */
+/** Renders the key of a file in a ConfigMap or Secret, without slashes. @param {string} file its path @returns {string} */
 export function renderFileKey(file) {
   return file.replaceAll('/', '__')
 }
 
 /**
- * Names a volume after each path, in what Kubernetes allows: a–z, 0–9 and hyphens, 63 at most. A name that another volume has gets a
- * number.
+ * Creates a name for a volume of each path, as Kubernetes allows it: a–z, 0–9 and hyphens, at most 63. A duplicate
+ * name gets a number.
  * @param {string[]} paths
  * @returns {Map<string, string>} names by path
  */
-function nameVolumes(paths) {
+function createVolumeNames(paths) {
   const names = new Map()
   const taken = new Set([TMP_VOLUME.name])
   for (const path of paths) {
     const base = (path.toLowerCase().match(/[a-z0-9]+/g) ?? ['folder']).join('-')
-    let name = cut(base, VOLUME_NAME_MOST)
-    for (let n = 2; taken.has(name); n++) name = `${cut(base, VOLUME_NAME_MOST - `-${n}`.length)}-${n}`
+    let name = cutName(base, VOLUME_NAME_MOST)
+    for (let n = 2; taken.has(name); n++) name = `${cutName(base, VOLUME_NAME_MOST - `-${n}`.length)}-${n}`
     taken.add(name)
     names.set(path, name)
   }
@@ -219,8 +225,8 @@ function nameVolumes(paths) {
 }
 
 /**
- * Cuts a name to a length; it does not end in a hyphen.
+ * Cuts a name to a length, without a hyphen at its end.
  * @param {string} name
- * @param {number} most
+ * @param {number} most characters
  */
-const cut = (name, most) => name.slice(0, most).replace(/-$/, '')
+const cutName = (name, most) => name.slice(0, most).replace(/-$/, '')

@@ -13,11 +13,11 @@ import { findImage } from './images.js'
 import { createKubernetesTarget } from './index.js'
 import { readSummary } from './kubelet.js'
 import { LABELS, MANAGER, renderVersionJob } from './manifests.js'
-import { chooseNode, findLimits, readNodeFacts } from './nodes.js'
+import { chooseNode, computeNodeLimits, readNodeFacts } from './nodes.js'
 import { HOST_LABEL } from './pod.js'
 import { findContainerId, findContainerStatus } from './pod-status.js'
 
-/** Minor version of Kubernetes 1. */
+/** The minor version of Kubernetes 1 that introduced native sidecars. */
 export const NATIVE_SIDECARS_SINCE = 29
 const RECURSIVE_READ_ONLY_SINCE = 31
 // KEP-2837, pod-level resources: beta, and so on by default.
@@ -37,7 +37,7 @@ const ASK_MS = 200
  * @property {string | null} context of the kubeconfig; null: the current one
  * @property {Where} node for the services
  * @property {Where} loadNode null: that of the services
- * @property {string | null} namespace null: one named after the run
+ * @property {string | null} namespace of the services; null: one named after the run
  * @property {string} loadTool the generator's program
  * @property {Record<string, string>} images by the tool's name
  * @property {import('../../model/types.ts').SampleSource} sampleSource
@@ -45,10 +45,11 @@ const ASK_MS = 200
  */
 
 /**
- * Opens a cluster as a site; nothing is made there yet.
+ * Opens a cluster as a site. It creates nothing there yet.
  * @param {ClusterChoice & { runId: string }} options
  * @returns {Promise<Site>}
- * @throws {BenchError} if it cannot be reached, has no such node, or refuses the kubelet's counters that were asked for
+ * @throws {BenchError} if it cannot be reached, has no such node, or refuses the kubelet's counters that options
+ *   request
  */
 export async function openKubernetesSite({ runId, context, node, loadNode, ...options }) {
   const { namespace, images, loadTool, sampleSource, signal } = options
@@ -86,7 +87,7 @@ export async function openKubernetesSite({ runId, context, node, loadNode, ...op
     cpus: machine.cpus,
     machine: { ...machine, cluster: api.server, kubernetes: gitVersion },
     sampleSource,
-    limits: findLimits({ node: readNode(where.node), pods: (await api.list('v1', 'Pod')).map(readPod) }),
+    limits: computeNodeLimits({ node: readNode(where.node), pods: (await api.list('v1', 'Pod')).map(readPod) }),
     cores: [],
     assertCpuSettings: conditions => assertPodResources(conditions, { minor, gitVersion, kubelet: machine.kubelet }),
     async assertInterception() {
@@ -99,10 +100,12 @@ export async function openKubernetesSite({ runId, context, node, loadNode, ...op
 }
 
 /**
- * Asserts that pods may have resources of their own if an arm needs that; containers may have requests in any cluster.
+ * Asserts that pods may have resources of their own, if an arm needs that. Containers may have requests in any
+ * cluster.
  * @param {Conditions[]} conditions of all arms
- * @param {{ minor: number, gitVersion: string, kubelet: string }} versions
- * @throws {BenchError} if the API server or the kubelet is too old for them
+ * @param {{ minor: number, gitVersion: string, kubelet: string }} versions of the API server (minor, gitVersion) and
+ *   the kubelet
+ * @throws {BenchError} if the API server or the kubelet is too old
  */
 export function assertPodResources(conditions, { minor, gitVersion, kubelet }) {
   const [cores] = conditions.flatMap(({ podCpuCores }) => podCpuCores ?? [])
@@ -115,7 +118,8 @@ export function assertPodResources(conditions, { minor, gitVersion, kubelet }) {
 /**
  * Reads the version of the API server.
  * @param {Api} api
- * @throws {BenchError} when it does not answer for 5 s
+ * @returns {Promise<{ minor: number, gitVersion: string }>}
+ * @throws {BenchError} if it does not answer for 5 s
  */
 export async function readVersion(api) {
   const version = api.config.makeApiClient(api.k8s.VersionApi)
@@ -130,11 +134,12 @@ export async function readVersion(api) {
 }
 
 /**
- * Makes the function that finds programs in images. A Job has each print its version: that shows a missing or a wrong image before
- * anything is measured, and pulls a good one.
- * @param {{ api: Api, target: ReturnType<typeof createKubernetesTarget>, images: Record<string, string>, whereOf: (name: string) => Where,
- *   signal: AbortSignal }} options images: the user's, by the tool's name; whereOf: the place of a tool
- * @returns {(spec: ToolSpec) => Promise<Tool | { missing: string }>}
+ * Creates the function that finds programs in images. A Job prints the version of each program: that shows a missing
+ * or wrong image before anything is measured, and pulls a good one.
+ * @param {{ api: Api, target: ReturnType<typeof createKubernetesTarget>, images: Record<string, string>, whereOf:
+ *   (name: string) => Where, signal: AbortSignal }} options images: of the user, by the tool's name; whereOf: gives
+ *   the place of a tool
+ * @returns {(spec: ToolSpec) => Promise<Tool | { missing: string }>} missing: the reason, with advice
  */
 export function createImageTools({ api, target, images, whereOf, signal }) {
   return async spec => {
@@ -156,21 +161,21 @@ export function createImageTools({ api, target, images, whereOf, signal }) {
     const readLog = () => api.readLog({ namespace, pod: `${find()[0]?.metadata?.name}`, container: name })
     let text = ''
     // Some programs print their version and go on.
-    const isSaid = () => isVersionPrinted(spec, text)
+    const isPrinted = () => isVersionPrinted(spec, text)
     const reading = setInterval(async () => {
       const [pod] = find()
       if (pod && findContainerId(pod, name)) text = await readLog().catch(() => text)
     }, ASK_MS)
     try {
-      const isDone = () => isSaid() || find().some(pod => pod.status?.phase === 'Succeeded')
+      const isDone = () => isPrinted() || find().some(pod => pod.status?.phase === 'Succeeded')
       const what = `the image of ${spec.name}`
       await awaitPods({ api, pods, namespace, find, isDone, maker: name, signal, what, deadlineSeconds: PULL_SECONDS })
-      if (!isSaid()) text = await readLog()
+      if (!isPrinted()) text = await readLog()
       const version = spec.parseVersion(text)
       const digest = findContainerStatus(find()[0], name)?.imageID.replace(/^.*sha256:/, '') ?? ''
-      const said = listLastLines(text, 3).join(' | ') || 'it printed nothing'
+      const output = listLastLines(text, 3).join(' | ') || 'it printed nothing'
       if (version === null)
-        return { missing: `the image ${image} has no ${spec.name} that says its version: ${said}; ${advice}` }
+        return { missing: `the image ${image} has no ${spec.name} that says its version: ${output}; ${advice}` }
       if (!spec.isAccepted(version))
         return { missing: `the image ${image} has ${spec.name} ${version}, wanted ${spec.wanted}: ${advice}` }
       const origin = { sha256: digest, source: `image ${image}`, image }

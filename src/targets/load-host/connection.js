@@ -14,7 +14,7 @@ import { withTimeout } from '../../lib/wait.js'
  */
 
 /** @typedef {Awaited<ReturnType<typeof openConnection>>} Connection */
-/** @typedef {{ exitCode: number | undefined, stdout: string, said: string }} Answer said: the last lines on stderr */
+/** @typedef {{ exitCode: number | undefined, stdout: string, said: string }} Answer said: the last lines of stderr */
 /** @typedef {{ said: RegExp, why: string, advice: (host: string) => string }} Refusal said: matches what ssh prints */
 
 const KEEP = readFileSync(new URL('keep.sh', import.meta.url), 'utf8')
@@ -22,17 +22,17 @@ const RUN = readFileSync(new URL('run.sh', import.meta.url), 'utf8')
 const CONNECT_SECONDS = 10
 const OPEN_SECONDS = 30
 const BEAT_MS = 2000
-// The connection is lost after so many pings without an answer: sooner than keep.sh ends by itself, after SILENT_SECONDS.
+// The connection is lost after this number of pings without an answer: before keep.sh ends by itself, after SILENT_SECONDS.
 const UNANSWERED_MOST = 5
 const SILENT_SECONDS = 20
 const CLOSE_SECONDS = 5
-/** Time until a network that is silently gone is noticed. */
+/** The time until the loss of a silent network is noticed. */
 export const NOTICE_SECONDS = ((UNANSWERED_MOST + 1) * BEAT_MS) / 1000
 // ssh's exit status when the connection breaks, or cannot be made (EXIT STATUS, ssh(1)).
 const SSH_FAILED = 255
 // BatchMode: a run must not wait for somebody to type.
 const COMMON = ['-oBatchMode=yes', '-oClearAllForwardings=yes', '-oRemoteCommand=none', '-T']
-// ssh has a process group of its own: a Ctrl-C of the terminal reaches only us, and we end it in order.
+// ssh has a process group of its own: a Ctrl-C of the terminal reaches only this process, which ends ssh in order.
 const OWN_GROUP = /** @type {const} */ ({ detached: true, cleanup: false, reject: false })
 const PIPED = /** @type {const} */ ({ buffer: false, stdin: 'pipe', stdout: 'pipe', stderr: 'pipe' })
 
@@ -75,35 +75,37 @@ const REFUSALS = [
 /**
  * @typedef {object} ConnectionOptions
  * @property {string} host as for ssh
- * @property {string} folder of this user alone, for the socket
+ * @property {string} folder for the socket, which only this user can access
  * @property {Record<string, string>} environment of ssh, beside ours
- * @property {AbortSignal} signal ends every command
- * @property {number} [beatMs] from ping to ping; BEAT_MS by default
+ * @property {AbortSignal} signal aborts every command
+ * @property {number} [beatMs] the interval between pings; BEAT_MS by default
  */
 
 /**
- * Connects to another machine, and makes a folder there for the run.
+ * Connects to another machine, and creates a folder there for the run.
  * @param {ConnectionOptions} options
- * @throws {BenchError} if no connection is made: why, and what to do; the signal's reason when it aborts
+ * @returns run: runs a program there to its end; start: starts one; folder: that of the run there; ask, assertOpen,
+ *   assertKept, close: of the connection (`keepConnection`)
+ * @throws {BenchError} if there is no connection, with the reason and advice; the signal's reason when it aborts
  */
 export async function openConnection({ host, folder, environment, signal, beatMs = BEAT_MS }) {
   signal.throwIfAborted()
-  const at = ['-S', path.join(folder, 'ssh'), '--', host]
+  const destination = ['-S', path.join(folder, 'ssh'), '--', host]
   // REFUSALS match the messages of ssh in English.
   const env = { ...environment, LC_ALL: 'C' }
   const options = [`-oConnectTimeout=${CONNECT_SECONDS}`, '-oControlMaster=yes', '-oControlPersist=no']
   const holding = renderShellCommand(['/bin/sh', '-c', KEEP, 'keep', `${SILENT_SECONDS}`])
-  const master = execa('ssh', [...COMMON, ...options, ...at, holding], { ...OWN_GROUP, ...PIPED, env })
+  const master = execa('ssh', [...COMMON, ...options, ...destination, holding], { ...OWN_GROUP, ...PIPED, env })
   const kept = await keepConnection(master, { host, signal, beatMs })
-  // If this connection is gone, ssh must fail, not make one of its own: a proxy of `false` ends at once.
-  const inside = [...COMMON, '-oProxyCommand=false', '-oControlMaster=no', ...at]
+  // If this connection is lost, ssh must fail instead of opening another: a proxy of `false` ends at once.
+  const inside = [...COMMON, '-oProxyCommand=false', '-oControlMaster=no', ...destination]
   return {
     host,
     ...kept,
 
     /**
      * Runs a program there to its end, whatever its exit code.
-     * @param {string[]} command
+     * @param {string[]} command its argv
      * @param {{ input?: import('node:stream').Readable }} [options] input: its stdin; absent: none
      * @returns {Promise<Answer>}
      * @throws {SiteLostError} if the connection is lost; the signal's reason when it aborts
@@ -120,8 +122,8 @@ export async function openConnection({ host, folder, environment, signal, beatMs
 
     /**
      * Starts a program that run.sh kills when stdin closes.
-     * @param {{ command: string[], log: number }} options log: the descriptor that takes its output
-     * @returns the process of ssh, whose stderr has the readings
+     * @param {{ command: string[], log: number }} options command: its argv; log: the file descriptor for its output
+     * @returns the process of ssh; its stderr has the readings
      * @throws {SiteLostError} if the connection is lost
      */
     start({ command, log }) {
@@ -144,9 +146,12 @@ export async function openConnection({ host, folder, environment, signal, beatMs
 }
 
 /**
- * Waits until the connection is made, and keeps it by pings.
+ * Waits until the connection is open, and keeps it by pings.
  * @param {Master} master
  * @param {{ host: string, signal: AbortSignal, beatMs: number }} options
+ * @returns folder: of the run there; ask: sends a word to keep.sh; assertOpen, assertKept: throw if the connection is
+ *   lost; close: ends everything there
+ * @throws {BenchError} if there is no connection, with the reason and advice; the signal's reason when it aborts
  */
 async function keepConnection(master, { host, signal, beatMs }) {
   let said = ''
@@ -189,7 +194,7 @@ async function keepConnection(master, { host, signal, beatMs }) {
    * Sends a word to keep.sh.
    * @param {'ping' | 'time'} word
    * @returns {Promise<string>} the line that answers it
-   * @throws {SiteLostError} when the connection is lost
+   * @throws {SiteLostError} if the connection is lost
    */
   async function ask(word) {
     assertOpen()
@@ -201,7 +206,7 @@ async function keepConnection(master, { host, signal, beatMs }) {
     return answer
   }
 
-  /** @throws {SiteLostError} when the connection has ended by itself */
+  /** Asserts that the connection is open, or was closed on purpose. @throws {SiteLostError} if it is lost */
   function assertOpen() {
     if (isOpen || isClosing) return
     const why = listLastLines(said, 2).join(' | ')
@@ -217,14 +222,14 @@ async function keepConnection(master, { host, signal, beatMs }) {
     assertOpen,
 
     /**
-     * Pings: a lost connection ends programs, and their end may be reported first, so only an answer shows that it holds.
-     * @throws {SiteLostError} when it is lost
+     * Asserts, by a ping, that the connection is open. A lost connection ends programs, and their end may be reported first.
+     * @throws {SiteLostError} if it is lost
      */
     async assertKept() {
       if (!isClosing) await ask('ping')
     },
 
-    /** Ends everything there, and removes the folder. */
+    /** Ends everything there, and removes the folder there. */
     async close() {
       isClosing = true
       clearInterval(beating)
@@ -235,10 +240,10 @@ async function keepConnection(master, { host, signal, beatMs }) {
 }
 
 /**
- * Waits for the line in which keep.sh names its folder.
+ * Waits for the line in which keep.sh prints its folder.
  * @param {Master} master
  * @param {{ ended: Promise<unknown>, signal: AbortSignal }} options
- * @returns {Promise<string | null>} the folder there; null: no connection was made
+ * @returns {Promise<string | null>} the path of the folder there; null: there is no connection
  */
 async function awaitFolder(master, { ended, signal }) {
   const stop = () => master.kill('SIGKILL')
@@ -261,21 +266,24 @@ async function awaitFolder(master, { ended, signal }) {
 }
 
 /**
- * Renders why there is no connection, and what to do.
+ * Renders why there is no connection, with advice.
  * @param {string} host
- * @param {string} said by ssh
+ * @param {string} said the last lines of ssh
+ * @returns {string}
  */
 function renderConnectionRefusal(host, said) {
-  const known = REFUSALS.find(refusal => refusal.said.test(said))
+  const refusal = REFUSALS.find(candidate => candidate.said.test(said))
   const what = `--load-host ${host}: no connection`
   const quoted = said && said !== 'ENOENT' ? ` (ssh says: ${said})` : ''
-  if (!known) return `${what}${quoted}: it needs a POSIX shell and a folder for temporary files there; try: ssh ${host}`
-  return `${what}, ${known.why}${quoted}: ${known.advice(host)}`
+  if (!refusal)
+    return `${what}${quoted}: it needs a POSIX shell and a folder for temporary files there; try: ssh ${host}`
+  return `${what}, ${refusal.why}${quoted}: ${refusal.advice(host)}`
 }
 
 /**
- * Renders a command line for the login shell there, which the command replaces.
- * @param {string[]} words
+ * Renders a command line for the login shell there. The command replaces the shell.
+ * @param {string[]} words its argv
+ * @returns {string}
  */
 export function renderShellCommand(words) {
   return `exec ${words.map(quoteWord).join(' ')}`

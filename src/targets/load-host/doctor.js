@@ -25,7 +25,7 @@ import { chooseAddress, claimAddress } from './site.js'
  * @returns {Promise<Finding[]>}
  * @throws the signal's reason when it aborts
  */
-export async function examineLoadHost({ host, requestedAddress, loads, findHere, say, signal }) {
+export async function checkLoadHost({ host, requestedAddress, loads, findHere, say, signal }) {
   const ledger = openLedger({ runId: `doctor-${Date.now()}-${process.pid}` })
   const { folder } = ledger
   /** @type {Finding[]} */

@@ -34,16 +34,18 @@ const APART_MOST_MS = 1000
 
 /**
  * @typedef {object} Clock
- * @property {number} aheadMs lead of the clock there over ours, ± uncertaintyMs
+ * @property {number} aheadMs the lead of the clock there over ours, ± uncertaintyMs; negative: it lags
  * @property {number} uncertaintyMs
  * @property {number} roundTripMs of a ping
  */
 
 /**
- * Connects to another machine, reads facts about it and measures its clock.
+ * Connects to another machine, reads facts about it, and measures its clock.
  * @param {Parameters<typeof openConnection>[0] & { findHere: (spec: ToolSpec) => Promise<Tool | { missing: string }>,
  *   say: (line: string) => void }} options findHere: looks for a program on this machine
- * @throws {BenchError} when no load can be made there: why, and what to do
+ * @returns machine: facts; clientAddress: of this machine, as sshd there sees it, null: unknown; clock: as measured
+ *   now; findTool, locate, start: run the generator there; close: ends everything there
+ * @throws {BenchError} if no load can be made there, with the reason and advice
  */
 export async function openLoadHost({ host, folder, environment, signal, findHere, say, beatMs }) {
   const connection = await openConnection({ host, folder, environment, signal, beatMs })
@@ -54,9 +56,9 @@ export async function openLoadHost({ host, folder, environment, signal, findHere
     /** Paths there by the folder of this machine. @type {Map<string, string>} */
     const located = new Map()
     /** @type {Map<string, Promise<void>>} */
-    const sent = new Map()
+    const transfers = new Map()
     /** @type {Map<string, ReturnType<typeof findRemoteTool>>} */
-    const fetched = new Map()
+    const searches = new Map()
 
     const send = async (/** @type {string} */ at, /** @type {string[]} */ names) => {
       const [source] = [...located].find(([, place]) => place === at) ?? []
@@ -70,8 +72,8 @@ export async function openLoadHost({ host, folder, environment, signal, findHere
     }
     const sendFilesOnce = (/** @type {string} */ at, /** @type {string[]} */ names) => {
       const key = [at, ...names].join(' ')
-      const sending = sent.get(key) ?? send(at, names)
-      sent.set(key, sending)
+      const sending = transfers.get(key) ?? send(at, names)
+      transfers.set(key, sending)
       return sending
     }
 
@@ -83,17 +85,18 @@ export async function openLoadHost({ host, folder, environment, signal, findHere
       measureClock: () => measureClock(connection),
       close: connection.close,
 
-      /** Finds a program there, once for each name. @param {ToolSpec} spec */
+      /** Finds a program there, once for each name (`findRemoteTool`). @param {ToolSpec} spec */
       findTool(spec) {
         const { architecture } = machine
-        const finding = fetched.get(spec.name) ?? findRemoteTool(spec, { connection, architecture, findHere, say })
-        fetched.set(spec.name, finding)
+        const finding = searches.get(spec.name) ?? findRemoteTool(spec, { connection, architecture, findHere, say })
+        searches.set(spec.name, finding)
         return finding
       },
 
       /**
-       * Returns the path that a folder has there once `start` has sent it.
+       * Chooses the path that a folder will have there; `start` sends it.
        * @param {string} source a folder of this machine
+       * @returns {string} the same one for each call
        */
       locate(source) {
         const at = located.get(source) ?? path.posix.join(connection.folder, `${located.size}`, path.basename(source))
@@ -125,7 +128,8 @@ export async function openLoadHost({ host, folder, environment, signal, findHere
 /**
  * Reads facts about the machine.
  * @param {Pick<Connection, 'run' | 'host'>} connection
- * @throws {BenchError} if it is no Linux, or lacks a program
+ * @returns clientAddress: of this machine, as sshd there sees it; null: it is not known
+ * @throws {BenchError} if it is not Linux, or lacks a program
  */
 async function readRemoteMachine({ run, host }) {
   const { stdout } = await run(['/bin/sh', '-c', ASK])
@@ -156,10 +160,11 @@ async function readRemoteMachine({ run, host }) {
 }
 
 /**
- * Measures the clock of another machine by the fastest of some answers, as in NTP (RFC 5905, 8). The round trip is that of
- * a ping: keep.sh starts a program for `time`.
+ * Measures the clock of another machine by the fastest of PINGS answers, as in NTP (RFC 5905, 8). The round trip is
+ * that of a ping, since keep.sh starts a program for `time`.
  * @param {Pick<Connection, 'ask' | 'host'>} connection
- * @throws {BenchError} when the clock cannot be read
+ * @returns {Promise<Clock>}
+ * @throws {BenchError} if the clock cannot be read
  */
 export async function measureClock({ ask, host }) {
   let roundTripMs = Number.POSITIVE_INFINITY
@@ -184,10 +189,10 @@ export async function measureClock({ ask, host }) {
 }
 
 /**
- * Asserts that clocks are at most a second apart, as NTP keeps them; a smaller difference is subtracted.
+ * Asserts that clocks differ by at most a second, as NTP keeps them. A smaller difference is subtracted.
  * @param {Clock} clock
- * @param {string} host
- * @throws {BenchError} if they are further apart
+ * @param {string} host for the error
+ * @throws {BenchError} if they differ more
  */
 function assertClocksAgree({ aheadMs }, host) {
   if (Math.abs(aheadMs) <= APART_MOST_MS) return

@@ -10,9 +10,9 @@ import { findNearestSample, interpolateReading } from './samples.js'
  */
 
 /**
- * Makes the target that runs services on one target, and their generator on another machine.
+ * Creates the target that runs services on one target, and their generator on another machine.
  * @param {{ target: Target, loadHost: LoadHost, address: string, ledger: Ledger }} options target: of the services;
- * address: of this machine, at which the entry listens for the load; ledger: holds the address
+ *   address: of this machine, at which the entry listens for the load; ledger: which holds the address
  * @returns {Target}
  */
 export function createLoadHostTarget({ target, loadHost, address, ledger }) {
@@ -60,7 +60,7 @@ export function createLoadHostTarget({ target, loadHost, address, ledger }) {
       const { window } = options
       const isWhole = observed.end !== null && generator.ending() === null
       if (isWhole) await awaitSample(generator, window.endMs)
-      const now = isWhole ? await loadHost.measureClock() : generator.clock
+      const endClock = isWhole ? await loadHost.measureClock() : generator.clock
       const completeEdge = (/** @type {Edge | null} */ edge) =>
         edge && {
           ...edge,
@@ -77,7 +77,7 @@ export function createLoadHostTarget({ target, loadHost, address, ledger }) {
         end: completeEdge(observed.end),
         after: observed.after && mergeValues(processes, { here: observed.after, far: lookAtProcess }),
         // The rest of the offset: run/generator.js has moved the window by the lead that was measured before the start.
-        clockOffsetMs: Math.abs(now.aheadMs - generator.clock.aheadMs) + generator.clock.uncertaintyMs,
+        clockOffsetMs: Math.abs(endClock.aheadMs - generator.clock.aheadMs) + generator.clock.uncertaintyMs,
         ...(observed.received && { received: mergeValues(processes, { here: observed.received, far: () => null }) }),
         ...(observed.closedConnections && {
           closedConnections: mergeValues(processes, { here: observed.closedConnections, far: () => null }),
@@ -106,6 +106,7 @@ export function createLoadHostTarget({ target, loadHost, address, ledger }) {
 }
 
 /**
+ * Says whether a process runs on the other machine.
  * @param {Handle} process
  * @returns {process is FarProcess}
  */
@@ -113,23 +114,30 @@ function isFar(process) {
   return 'samples' in process
 }
 
-/** @param {Handle[]} processes */
+/**
+ * Splits processes by the machine on which they run.
+ * @param {Handle[]} processes
+ * @returns {{ here: Handle[], far: FarProcess[] }} far: on the other machine
+ */
 function splitProcesses(processes) {
   return { here: processes.filter(p => !isFar(p)), far: processes.filter(isFar) }
 }
 
 /**
- * Joins the values of all processes, in their order.
+ * Merges the values of all processes.
  * @template T
  * @param {Handle[]} processes
- * @param {{ here: T[], far: (process: FarProcess) => T }} values
+ * @param {{ here: T[], far: (process: FarProcess) => T }} values here: of the processes of the services' target, in
+ *   their order; far: gives the value of a process of the other machine
+ * @returns {T[]} in the order of `processes`
  */
 function mergeValues(processes, { here, far }) {
-  let next = 0
-  return processes.map(p => (isFar(p) ? far(p) : here[next++]))
+  let index = 0
+  return processes.map(p => (isFar(p) ? far(p) : here[index++]))
 }
 
 /**
+ * Creates the look at a process of the other machine, of which only the identity is known.
  * @param {FarProcess} process
  * @returns {Look}
  */
@@ -137,5 +145,9 @@ function lookAtProcess(process) {
   return { memory: null, identity: listIdentities(process), workers: null }
 }
 
-/** @param {FarProcess} process */
+/**
+ * Lists the identity of a process.
+ * @param {FarProcess} process
+ * @returns {string[]} one; []: no sample has come yet
+ */
 const listIdentities = ({ samples }) => samples.slice(-1).map(({ identity }) => identity)

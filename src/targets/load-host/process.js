@@ -17,19 +17,20 @@ import { parseFarSample } from './samples.js'
  */
 
 /**
- * A process on another machine, with the clock as it was measured before the start, and the readings so far, which keep growing.
+ * A process on another machine. clock: as measured before the start; samples: its readings so far, to which more are added.
  * @typedef {Handle & { clock: Clock, samples: FarSample[], assertConnected: () => void, stop: () => Promise<void> }} FarProcess
  */
 
-// Longer than a lost network takes to notice, so that it is reported first: the run can be resumed, and the trial has not failed.
+// Longer than NOTICE_SECONDS, so that a lost network is reported first: then the run can be resumed, and the trial has not failed.
 const SAMPLE_SECONDS = NOTICE_SECONDS + 5
 const STOP_SECONDS = 5
 const PRINTED_MOST = 10
 
 /**
- * Starts a process on another machine; its log comes back to a folder here as it is printed.
+ * Starts a process on another machine. Its log is written to a folder here as it comes.
  * @param {{ spec: ProcessSpec, folder: string, connection: Connection, clock: Clock, hostCpus: number }} options
- * @returns {Promise<FarProcess>}
+ *   folder: of its log, here; clock: as measured before the start; hostCpus: CPUs there
+ * @returns {Promise<FarProcess>} whether it started shows in `ending`
  */
 export async function startRemoteProcess({ spec, folder, connection, clock, hostCpus }) {
   await mkdir(folder, { recursive: true })
@@ -42,12 +43,12 @@ export async function startRemoteProcess({ spec, folder, connection, clock, host
   /** @type {FarSample[]} */
   const samples = []
   /** @type {string[]} */
-  const said = []
+  const stderrLines = []
   readline.createInterface({ input: child.stderr }).on('line', line => {
     const sample = parseFarSample(line, { epochMs: Date.now() - clock.roundTripMs / 2, hostCpus })
     if (sample) samples.push(sample)
-    else said.push(line)
-    if (said.length > PRINTED_MOST) said.shift()
+    else stderrLines.push(line)
+    if (stderrLines.length > PRINTED_MOST) stderrLines.shift()
   })
   /** @type {string | null} */
   let ending = null
@@ -73,7 +74,7 @@ export async function startRemoteProcess({ spec, folder, connection, clock, host
 
     async renderFailure(what) {
       await connection.assertKept()
-      const words = listLastLines(said.join('\n'), 2).join(' | ')
+      const words = listLastLines(stderrLines.join('\n'), 2).join(' | ')
       return `${what} on ${connection.host}${words ? `: ${words}` : ''}${renderTail(await readLog(), logFile)}`
     },
 
@@ -87,8 +88,8 @@ export async function startRemoteProcess({ spec, folder, connection, clock, host
 /**
  * Waits until there is a reading at a moment or after it, or the process has ended.
  * @param {FarProcess} process
- * @param {number} epochMs by our clock; 0: any reading will do
- * @throws {import('../../lib/errors.js').SiteLostError} when the connection is lost meanwhile; a TimeoutError without a reading
+ * @param {number} epochMs by our clock; 0: any reading
+ * @throws {import('../../lib/errors.js').SiteLostError} if the connection is lost; {TimeoutError} if no reading comes
  */
 export async function awaitSample({ samples, ending, spec, assertConnected }, epochMs) {
   const isRead = () => {

@@ -39,10 +39,11 @@ const LOAD = {
  */
 
 /**
- * Has the generator make a moment of load from the other machine on an echo at the entry's address, port by port: this finds
- * what would fail every trial.
+ * Lets the generator send a short load from the other machine to an echo server at the entry's address, port by port.
+ * This finds what would fail every trial.
  * @param {Rehearsal} options
- * @throws {BenchError} if no request comes through at one of the ports: why, and what to do; the signal's reason when it aborts
+ * @throws {BenchError} if no request reaches one of the ports, with the reason and advice; the signal's reason when
+ *   it aborts
  */
 export async function rehearseLoad({ loadHost, load, tool, scripts, address, ports, folder, signal }) {
   const { host } = loadHost
@@ -73,11 +74,11 @@ export async function rehearseLoad({ loadHost, load, tool, scripts, address, por
     try {
       const process = await loadHost.start(spec, folder)
       try {
-        const how = await withTimeout(process.exited, { seconds: END_SECONDS, late: () => 'late', signal })
-        const result = how === 'status 0' ? load.parseResult(await process.readLog()) : null
+        const ending = await withTimeout(process.exited, { seconds: END_SECONDS, late: () => 'late', signal })
+        const result = ending === 'status 0' ? load.parseResult(await process.readLog()) : null
         if (result !== null && result.verified > 0) continue
-        if (how !== 'late' && result === null)
-          throw new BenchError(await process.renderFailure(`${load.name} ended with ${how}`))
+        if (ending !== 'late' && result === null)
+          throw new BenchError(await process.renderFailure(`${load.name} ended with ${ending}`))
         if (isReached)
           throw new BenchError(await process.renderFailure(`no request of ${load.name} at ${where} came back`))
       } finally {

@@ -20,8 +20,8 @@ const TICKS_PER_SECOND = 100
 /**
  * Parses a line of run.sh.
  * @param {string} line `@ uptime|the first line of /proc/stat|/proc/PID/stat`
- * @param {{ epochMs: number, hostCpus: number }} known
- * @returns {FarSample | null} null: it is something else
+ * @param {{ epochMs: number, hostCpus: number }} known epochMs: by our clock; hostCpus: CPUs there
+ * @returns {FarSample | null} null: the line is no reading
  */
 export function parseFarSample(line, { epochMs, hostCpus }) {
   const [, uptime, host, pid, rest] = /^@ ([\d.]+)\|(cpu .*)\|(\d+) \(.*\) (\S.*)$/.exec(line) ?? []
@@ -40,10 +40,10 @@ export function parseFarSample(line, { epochMs, hostCpus }) {
 }
 
 /**
- * Interpolates the generator's CPU time at a moment; outside of the samples it is that of the nearest one.
- * @param {FarSample[]} samples
+ * Interpolates the generator's CPU time at a moment. Outside of the samples it is that of the nearest one.
+ * @param {FarSample[]} samples by rising time
  * @param {number} epochMs
- * @returns a reading, with NaN without samples, and null for what a cgroup counts
+ * @returns {import('../../model/types.ts').Reading} NaN: there are no samples; null: only a cgroup counts it
  */
 export function interpolateReading(samples, epochMs) {
   // The generator has no cgroup of its own there.
@@ -61,6 +61,7 @@ export function interpolateReading(samples, epochMs) {
  * Finds the sample nearest to a moment.
  * @param {FarSample[]} samples at least one
  * @param {number} epochMs
+ * @returns {FarSample}
  */
 export function findNearestSample(samples, epochMs) {
   const computeDistance = (/** @type {FarSample} */ s) => Math.abs(s.epochMs - epochMs)

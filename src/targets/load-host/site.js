@@ -23,7 +23,7 @@ import { rehearseLoad } from './rehearse.js'
  * Opens this machine for the services, and another one for their load.
  * @param {LoadHostChoice} options
  * @returns {Promise<Site>}
- * @throws {BenchError} if the load cannot be made there: why, and what to do
+ * @throws {BenchError} if no load can be made there, with the reason and advice
  */
 export async function openLoadHostSite({ site, host, requestedAddress, load, say, signal }) {
   const { ledger } = site
@@ -62,11 +62,13 @@ export async function openLoadHostSite({ site, host, requestedAddress, load, say
 }
 
 /**
- * Chooses the address of this machine at which the load reaches the entry: the one of --address, else the one that the
+ * Chooses the address of this machine at which the load reaches the entry: that of --address, else the one that the
  * other machine sees.
- * @param {{ requestedAddress: string | null, clientAddress: string | null, host: string, localAddresses?: string[] }} options
- *   requestedAddress: null: none was named; clientAddress: that the other machine sees, null: unknown; localAddresses: of this machine
- * @throws {UsageError} if it is none of this machine's
+ * @param {{ requestedAddress: string | null, clientAddress: string | null, host: string, localAddresses?: string[] }}
+ *   options requestedAddress: of --address; null: not set; clientAddress: as the other machine sees it; null:
+ *   unknown; localAddresses: of this machine
+ * @returns {string}
+ * @throws {UsageError} if this machine does not have the address
  */
 export function chooseAddress({ requestedAddress, clientAddress, host, localAddresses = listLocalAddresses() }) {
   if (requestedAddress !== null) {
@@ -85,7 +87,7 @@ export function chooseAddress({ requestedAddress, clientAddress, host, localAddr
  * Claims an address for this run, since its ports look free between trials.
  * @param {Ledger} ledger
  * @param {string} address
- * @throws {UsageError} if another run has it
+ * @throws {UsageError} if another run has claimed it
  */
 export function claimAddress(ledger, address) {
   const holder = ledger.claim('addresses', address)
@@ -95,6 +97,7 @@ export function claimAddress(ledger, address) {
   )
 }
 
+/** Lists the IPv4 addresses of this machine. @returns {string[]} */
 function listLocalAddresses() {
   return Object.values(os.networkInterfaces())
     .flatMap(list => list ?? [])

@@ -21,18 +21,18 @@ cat >"$1.$$" && chmod 755 "$1.$$" && arrived=$(sha256sum <"$1.$$") && echo "$arr
 `
 
 /**
- * Finds a program there: on PATH, else a copy of this machine's in the kit's cache there, else copies it. A program that can be
- * neither found nor copied is `missing`, with the reason.
+ * Finds a program on another machine: on PATH, else in the kit's cache there; else it copies the program of this machine.
  * @param {ToolSpec} spec
- * @param {{ connection: Connection, architecture: string | null, findHere: (spec: ToolSpec) => Promise<Tool | {
- * missing: string }>, say: (line: string) => void }} options @returns {Promise<Tool | { missing: string }>}
- * @throws {BenchError} when the program there prints no version or a wrong one, or a copy does not arrive whole
+ * @param {{ connection: Connection, architecture: string | null, findHere: (spec: ToolSpec) => Promise<Tool | { missing: string }>,
+ *   say: (line: string) => void }} options architecture: of the other machine; findHere: looks for a program on this machine
+ * @returns {Promise<Tool | { missing: string }>} missing: the reason why it can be neither found nor copied
+ * @throws {BenchError} if the program there prints no version or a wrong one, or a copy is damaged
  */
 export async function findRemoteTool(spec, { connection, architecture, findHere, say }) {
   const { name } = spec
   const { host } = connection
-  const onPath = await ask(FIND, name)
-  if (onPath.sha256 !== null) return probe(onPath, `PATH of ${host}`)
+  const onPath = await findFile(FIND, name)
+  if (onPath.sha256 !== null) return readTool(onPath, `PATH of ${host}`)
   const none = `no ${name} on the PATH of ${host}`
   if (spec.package) return { missing: `${none}: apt install ${spec.package} there` }
   if (architecture !== os.machine()) {
@@ -42,7 +42,7 @@ export async function findRemoteTool(spec, { connection, architecture, findHere,
   }
   const here = await findHere(spec)
   if ('missing' in here) return { missing: `${none}, and none here to copy: ${here.missing}` }
-  let copy = await ask(FIND_COPY, name, here.sha256)
+  let copy = await findFile(FIND_COPY, name, here.sha256)
   if (copy.sha256 !== here.sha256) {
     say(`copying ${name} ${here.version} to ${host}:${copy.path}`)
     const sent = await connection.run(createShellArgv(COPY, copy.path, here.sha256), {
@@ -55,22 +55,24 @@ export async function findRemoteTool(spec, { connection, architecture, findHere,
       )
     }
   }
-  return probe(copy, `copied to ${host}`)
+  return readTool(copy, `copied to ${host}`)
 
   /**
+   * Runs a script that prints a path and a hash.
    * @param {string} script
-   * @param {string[]} words
+   * @param {string[]} args of the script
    */
-  async function ask(script, ...words) {
-    const { stdout } = await connection.run(createShellArgv(script, ...words))
+  async function findFile(script, ...args) {
+    const { stdout } = await connection.run(createShellArgv(script, ...args))
     return { path: stdout.split('\n')[0], sha256: parseHash(stdout) }
   }
 
   /**
+   * Reads the version of the program there.
    * @param {{ path: string, sha256: string | null }} options
-   * @param {string} source
+   * @param {string} source where it was found, in words
    */
-  async function probe({ path, sha256 }, source) {
+  async function readTool({ path, sha256 }, source) {
     const { stdout, said } = await connection.run([path, ...spec.versionArgv])
     const version = spec.parseVersion(`${stdout}\n${said}`)
     const advice = `install ${name} ${spec.wanted} on its PATH`
@@ -83,16 +85,18 @@ export async function findRemoteTool(spec, { connection, architecture, findHere,
 }
 
 /**
+ * Creates the argv that runs a script with arguments.
  * @param {string} script
- * @param {string[]} words
+ * @param {string[]} args
  */
-function createShellArgv(script, ...words) {
-  return ['/bin/sh', '-c', script, 'sh', ...words]
+function createShellArgv(script, ...args) {
+  return ['/bin/sh', '-c', script, 'sh', ...args]
 }
 
 /**
- * Parses a hash; null: there is none. A backslash precedes it if the path has special characters.
- * @param {string} text as sha256sum prints
+ * Parses a hash. A backslash precedes it if the path has special characters.
+ * @param {string} text printed by sha256sum
+ * @returns {string | null} null: there is none
  */
 function parseHash(text) {
   return /^\\?([0-9a-f]{64}) /m.exec(text)?.[1] ?? null

@@ -14,9 +14,10 @@ const BLOCKS = Array.from({ length: 253 }, (_, i) => `127.${i + 2}`)
 const LAST = 0xfffe
 
 /**
- * Returns a function that gives a block's addresses in order. They begin again after 65534, as after 130 starts of 500 services,
- * when connections of the first have ended.
+ * Creates a function that gives the addresses of a block in order. After 65534, as after 130 starts of 500 services,
+ * it begins again: by then, connections of the first have ended.
  * @param {string} block its first two bytes, such as 127.7
+ * @returns {() => string} it gives another address at each call
  */
 export function createAddresses(block) {
   let last = 0
@@ -27,7 +28,8 @@ export function createAddresses(block) {
 }
 
 /**
- * Enters a free block of addresses in the ledger: one in which nothing listens and that no other run holds.
+ * Chooses a free block of addresses, and enters it in the ledger. Nothing listens in a free block, and no other run
+ * holds it.
  * @param {Ledger} ledger
  * @returns {string} its first two bytes, such as 127.7
  * @throws {BenchError} if none is free
@@ -50,10 +52,10 @@ export function holdBlock(ledger) {
 }
 
 /**
- * Asserts that nothing listens at the addresses of processes.
+ * Asserts that nothing listens at the endpoints of processes.
  * @param {import('../../model/types.ts').ProcessSpec[]} specs
  * @param {ReturnType<typeof listListeners>} [listeners] of this machine
- * @throws {BenchError} that names the owner of the first port that is taken
+ * @throws {BenchError} for the first port that is in use, with its owner
  */
 export function assertPortsFree(specs, listeners = listListeners()) {
   const taken = new Map(listeners.map(listener => [`${listener.address}:${listener.port}`, listener]))

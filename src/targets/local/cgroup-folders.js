@@ -16,15 +16,15 @@ const SHARES_PER_CORE = 1024
 const SHARES = { least: 2, most: 262_144 }
 const WEIGHT_MOST = 10_000
 const REMOVE_SECONDS = 30
-// Killed processes take a moment to go; this process may be out of file descriptors for a moment.
-const AGAIN = ['EBUSY', 'EMFILE', 'ENFILE']
+// Temporary errors: killed processes take a moment to exit, and this process may be out of file descriptors.
+const TEMPORARY = ['EBUSY', 'EMFILE', 'ENFILE']
 const GONE = ['ENOENT', 'ENODEV']
 
 /**
- * Makes a subtree in each hierarchy of cpu, cpuacct and memory, some of which may share a mount: in v2 all do.
- * @param {{ way: TreeWay, name: string }} options name: of the subtree, below `way.parents`, in which v2 must have the
- *   controllers on
- * @returns {Promise<CgroupTree['create']>} which throws a BenchError when a limit cannot be set
+ * Creates a subtree in each hierarchy of cpu, cpuacct and memory. Some of them may share a mount: in v2 all do.
+ * @param {{ way: TreeWay, name: string }} options name: of the subtree below `way.parents`; in v2 the controllers
+ *   must be on there
+ * @returns {Promise<CgroupTree['create']>} it throws a BenchError if a limit cannot be set
  */
 export async function createFolders({ way, name }) {
   const isV1 = way.how === 'v1'
@@ -33,9 +33,9 @@ export async function createFolders({ way, name }) {
   if (!isV1) await writeFile(path.join(bases.cpu, 'cgroup.subtree_control'), renderControllers(way))
 
   /**
-   * Makes the group of a pod, unless another process of it has.
+   * Creates the group of a pod, unless it exists.
    * @param {NonNullable<Limits['pod']>} pod
-   * @param {boolean} hasRequests
+   * @param {boolean} hasRequests processes have CPU requests
    */
   const openPod = async (pod, hasRequests) => {
     const folders = locateChild(bases, pod.name)
@@ -48,8 +48,8 @@ export async function createFolders({ way, name }) {
   }
 
   return async (group, { cpuLimitCores, cpuRequestCores, memoryLimitBytes, pod }) => {
-    const above = pod === undefined ? null : await openPod(pod, cpuRequestCores !== undefined)
-    const folders = locateChild(above ?? bases, group)
+    const podFolders = pod === undefined ? null : await openPod(pod, cpuRequestCores !== undefined)
+    const folders = locateChild(podFolders ?? bases, group)
     for (const folder of listDistinctFolders(folders)) await mkdir(folder)
     if (cpuLimitCores !== null) await writeQuota(folders.cpu, { cores: cpuLimitCores, isV1 })
     if (cpuRequestCores !== undefined) await writeWeight(folders.cpu, { cores: cpuRequestCores, isV1 })
@@ -65,13 +65,14 @@ export async function createFolders({ way, name }) {
       async remove() {
         for (const folder of listDistinctFolders(folders)) await removeCgroup(folder)
         // The pod's group goes with its last process: rmdir fails before.
-        if (above) for (const folder of listDistinctFolders(above)) await rmdir(folder).catch(() => {})
+        if (podFolders) for (const folder of listDistinctFolders(podFolders)) await rmdir(folder).catch(() => {})
       },
     }
   }
 }
 
 /**
+ * Writes the weight of a CPU request.
  * @param {string} folder of the controller cpu
  * @param {{ cores: number, isV1: boolean }} request
  */
@@ -81,8 +82,10 @@ function writeWeight(folder, { cores, isV1 }) {
 }
 
 /**
+ * Writes the quota of a CPU limit.
  * @param {string} folder of the controller cpu
  * @param {{ cores: number, isV1: boolean }} quota
+ * @throws {BenchError} if the kernel refuses it, with the largest that fits
  */
 async function writeQuota(folder, { cores, isV1 }) {
   const quotaUs = Math.round(cores * PERIOD_US)
@@ -94,25 +97,26 @@ async function writeQuota(folder, { cores, isV1 }) {
 }
 
 /**
- * Makes the error for a quota that cgroup v1 refuses, with the largest that fits, which it finds by setting quotas.
- * @param {string} folder
+ * Creates the error for a quota that cgroup v1 refuses, with the largest that fits, which it finds by setting quotas.
+ * @param {string} folder of the controller cpu, whose quota is changed
  * @param {number} cores
  * @param {Error} cause
+ * @returns {BenchError}
  */
 function createQuotaError(folder, cores, cause) {
-  const most = findLargestQuota(folder, cores)
+  const fittingCores = findLargestQuota(folder, cores)
   const what = `the kernel refused a cap of ${cores} cores for ${folder} (EINVAL)`
   const why = 'a group above it, of this job or container, has a smaller quota'
   const advice =
-    most > 0
-      ? `at most ${most} cores fit: give --cpu ${most}, or raise that quota`
+    fittingCores > 0
+      ? `at most ${fittingCores} cores fit: give --cpu ${fittingCores}, or raise that quota`
       : 'raise that quota, or measure without a cap: --cpu none'
   return new BenchError(`${what}: ${why}, which may not be visible from here; ${advice}`, { cause })
 }
 
 /**
- * Turns the controllers on for the children of a group of cgroup v2; processes in it are moved to a leaf first (the rule
- * of no internal processes, Documentation/admin-guide/cgroup-v2.rst).
+ * Turns the controllers on for the children of a group of cgroup v2. Processes in it are moved to a leaf first (the
+ * rule of no internal processes, Documentation/admin-guide/cgroup-v2.rst).
  * @param {TreeWay} way
  */
 export async function enableControllers(way) {
@@ -128,13 +132,16 @@ export async function enableControllers(way) {
   await writeFile(control, renderControllers(way))
 }
 
-/** @param {TreeWay} way */
+/**
+ * Renders the controllers to turn on.
+ * @param {TreeWay} way
+ */
 const renderControllers = ({ lacksMemory }) => (lacksMemory ? '+cpu' : '+cpu +memory')
 
 /**
- * Kills every process in a cgroup and below it, and removes them all; nothing happens if it is gone.
+ * Kills every process in a cgroup and below it, and removes them all. It does nothing if the cgroup does not exist.
  * @param {string} folder
- * @throws {TimeoutError} if processes do not end in time; the system's error if it may not be removed
+ * @throws {TimeoutError} if processes do not exit in time; the system's error if it may not be removed
  */
 export async function removeCgroup(folder) {
   const what = `the processes of ${folder} to end`
@@ -142,9 +149,9 @@ export async function removeCgroup(folder) {
 }
 
 /**
- * Kills and removes what it can.
+ * Kills processes and removes cgroups, as far as possible.
  * @param {string} folder
- * @returns {Promise<boolean>} whether it is gone; false: try again
+ * @returns {Promise<boolean>} whether the cgroup is gone; false: try again
  */
 async function tryRemove(folder) {
   try {
@@ -157,37 +164,46 @@ async function tryRemove(folder) {
   } catch (error) {
     const code = `${/** @type {NodeJS.ErrnoException} */ (error).code}`
     if (GONE.includes(code)) return true
-    if (AGAIN.includes(code)) return false
+    if (TEMPORARY.includes(code)) return false
     throw error
   }
 }
 
 /**
+ * Locates the folders of a group below others.
  * @param {TreeWay['parents']} folders
- * @param {string} name
+ * @param {string} name of the group
+ * @returns {TreeWay['parents']}
  */
 function locateChild({ cpu, cpuacct, memory }, name) {
   return { cpu: path.join(cpu, name), cpuacct: path.join(cpuacct, name), memory: path.join(memory, name) }
 }
 
-/** @param {TreeWay['parents']} folders */
+/**
+ * Lists the folders of a group, each once.
+ * @param {TreeWay['parents']} folders
+ */
 function listDistinctFolders(folders) {
   return [...new Set(Object.values(folders))]
 }
 
 /**
- * Converts a CPU request to `cpu.shares` of cgroup v1: MilliCPUToShares in pkg/kubelet/cm/helpers_linux.go of Kubernetes.
+ * Converts a CPU request to `cpu.shares` of cgroup v1, as MilliCPUToShares in pkg/kubelet/cm/helpers_linux.go of
+ * Kubernetes.
  * @param {number} cores
+ * @returns {number} 2 to 262144
  */
 export function toCpuShares(cores) {
   return Math.min(SHARES.most, Math.max(SHARES.least, Math.floor(cores * SHARES_PER_CORE)))
 }
 
 /**
- * Converts a CPU request to `cpu.weight` of cgroup v2: ConvertCPUSharesToCgroupV2Value of github.com/opencontainers/cgroups, which
- * runc has since 1.3.2: a curve through the least, the default (1024 shares, weight 100) and the most. Runtimes before it had
- * a line, `1 + (shares - 2) * 9999 / 262142`, on which one core has the weight 39.
+ * Converts a CPU request to `cpu.weight` of cgroup v2, as ConvertCPUSharesToCgroupV2Value of
+ * github.com/opencontainers/cgroups, which runc has since 1.3.2: a curve through the least, the default (1024 shares,
+ * weight 100) and the most. Older runtimes had a line, `1 + (shares - 2) * 9999 / 262142`, on which one core has the
+ * weight 39.
  * @param {number} cores
+ * @returns {number} 1 to 10000
  */
 export function toCpuWeight(cores) {
   const shares = toCpuShares(cores)

@@ -12,29 +12,29 @@ import { createFolders, enableControllers, removeCgroup } from './cgroup-folders
  */
 
 /**
- * Processes that are counted, and capped, together; a process joins by writing its pid into each of joinFiles.
+ * Processes that are counted, and limited, together. A process joins by writing its pid into each of joinFiles.
  * @typedef {Counters & { joinFiles: string[], remove: () => Promise<void> }} Group
  * @typedef {Pick<ProcessSpec, 'cpuLimitCores' | 'cpuRequestCores' | 'memoryLimitBytes'> &
  *   { pod?: { name: string, cpuLimitCores: number } }} Limits
  * @typedef {object} CgroupTree
- * @property {(name: string, limits: Limits) => Promise<Group>} create makes a group of this name; `pod` is the group above it, which a
- *   service's processes share
+ * @property {(name: string, limits: Limits) => Promise<Group>} create creates a group of this name; `pod` is its parent group,
+ *   which the processes of a service share
  * @property {() => Promise<void>} remove kills all processes in the tree, and removes it
  */
 
 /**
- * A way in which the kit makes groups itself.
+ * A way in which the kit creates groups itself.
  * @typedef {object} TreeWay
  * @property {'v1' | 'v2'} how
  * @property {1 | 2} version of cgroups
- * @property {Folders} parents folders in which the tree is made
- * @property {boolean} isRoot with cgroup v2: the tree is made at the root of the hierarchy; with v1 always
+ * @property {Folders} parents folders in which the tree is created
+ * @property {boolean} isRoot the tree is created at the root of the hierarchy; always true with v1
  * @property {true} [lacksMemory] the memory controller is off, so memory is read from /proc, and `parents.memory` is the folder
  *   of cpu
  */
 /**
- * A way to cap processes: groups of the kit's own, a scope of systemd that has a delegated group, or none, with the reason. The
- * version is null if no hierarchy with cpu is mounted.
+ * A way to limit the CPU of processes: groups of the kit's own, a scope of systemd that has a delegated group, or none, with the
+ * reason. The version is null if no hierarchy with cpu is mounted.
  * @typedef {TreeWay | { how: 'systemd-run', version: 2 } | { how: 'none', version: 1 | 2 | null, reason: string }} CapWay
  */
 
@@ -45,8 +45,8 @@ export const MEMORY_OFF =
 const WAYS_OUT = 'run as root; or in a cgroup v2 subtree delegated to this user; or measure without a cap: --cpu none'
 
 /**
- * Finds how processes can be capped: in writable hierarchies, in a delegated subtree, or by systemd.
- * @returns {Promise<CapWay>}
+ * Finds how the CPU of processes can be limited: in writable hierarchies, in a delegated subtree, or by systemd.
+ * @returns {Promise<CapWay>} `none`: it cannot
  */
 export async function findCapWay({
   mountinfo = readProcFile('/proc/self/mountinfo'),
@@ -81,16 +81,16 @@ export async function findCapWay({
 }
 
 /**
- * Makes the cgroups of a run.
+ * Creates the cgroups of a run, and enters them in its ledger.
  * @param {{ way: TreeWay, ledger: Ledger }} options
  * @returns {Promise<CgroupTree>}
- * @throws {BenchError} if its folder exists already
+ * @throws {BenchError} if a folder exists already, or a controller cannot be turned on
  */
 export async function createTree({ way, ledger }) {
   const name = `${PREFIX}${ledger.runId}`
   const folders = listTreeParents(way).map(parent => path.join(parent, name))
-  const there = folders.find(folder => existsSync(folder))
-  if (there) throw new BenchError(`the cgroup ${there} is already there, and is not of this run: start it again`)
+  const existing = folders.find(folder => existsSync(folder))
+  if (existing) throw new BenchError(`the cgroup ${existing} is already there, and is not of this run: start it again`)
   for (const folder of folders) ledger.hold('cgroup', folder)
   const remove = async () => {
     const removing = folders.map(async folder => {
@@ -110,35 +110,42 @@ export async function createTree({ way, ledger }) {
 }
 
 /**
- * Renders the argv that runs a command in a delegated scope of the user's systemd.
- * @param {string[]} command
+ * Creates the argv that runs a command in a delegated scope of the user's systemd.
+ * @param {string[]} command its argv
+ * @returns {string[]}
  */
 export function wrapInSystemdScope(command) {
   return ['systemd-run', '--user', '--scope', '--quiet', '--property=Delegate=yes', '--', ...command]
 }
 
 /**
- * Lists the folders in which trees of runs are made, for `cleanup`; []: no tree can be made.
+ * Lists the folders in which trees of runs are created, for `cleanup`.
  * @param {CapWay} way
+ * @returns {string[]} []: no tree can be created
  */
 export function listTreeParents(way) {
   return way.how === 'v1' || way.how === 'v2' ? [...new Set(Object.values(way.parents))] : []
 }
 
 /**
- * Parses a run's id from the name of its cgroup; null: it is none of a run.
+ * Parses a run's id from the name of its cgroup.
  * @param {string} name of a folder in a cgroup hierarchy
+ * @returns {string | null} null: the cgroup is not of a run
  */
 export function parseRunId(name) {
   return name.startsWith(PREFIX) ? name.slice(PREFIX.length) : null
 }
 
+/** Says whether a systemd of this user runs. */
 async function hasUserSystemd() {
   const probe = await execa('systemctl', ['--user', 'is-system-running'], { reject: false, timeout: 2000 })
   return ['running', 'degraded'].includes(probe.stdout?.trim() ?? '')
 }
 
-/** @param {string} file */
+/**
+ * Says whether this user may write a file or folder.
+ * @param {string} file
+ */
 function isWritable(file) {
   try {
     accessSync(file, constants.W_OK)

@@ -18,7 +18,7 @@ import { listNetworkRuns } from './network-runs.js'
 const CGROUP_FILESYSTEMS = [0x27e0eb, 0x63677270]
 
 /**
- * Lines of what became of each thing.
+ * The outcomes of a cleanup, as lines.
  * @typedef {object} Cleaned
  * @property {string[]} removed
  * @property {string[]} left with the reason
@@ -26,11 +26,13 @@ const CGROUP_FILESYSTEMS = [0x27e0eb, 0x63677270]
  */
 
 /**
- * Removes what ended runs left on this machine. It touches nothing of a run whose owner lives, may live in another
- * container, or is not known; each step is taken, also after one failed.
- * @param {{ way: CapWay, run?: string | null, hasRetained?: boolean, root?: string,
- *   isNamespaceGone?: (namespace: string) => Promise<boolean> }} options run: only this one, even if it was retained or has
- *   no ledger; hasRetained: retained runs, too; root: of ledgers; isNamespaceGone: absent: no namespace of a cluster counts as gone
+ * Removes what ended runs left on this machine. It touches nothing of a run whose owner is alive, may be alive in
+ * another container, or is unknown. It runs each step, even after one failed.
+ * @param {{ way: CapWay, run?: string | null, hasRetained?: boolean, root?: string, isNamespaceGone?: (namespace:
+ *   string) => Promise<boolean> }} options run: only this one, even if it was retained or has no ledger; hasRetained:
+ *   retained runs, too; root: of ledgers; isNamespaceGone: says whether a namespace of a cluster is gone; absent:
+ *   none is
+ * @returns {Promise<Cleaned>}
  */
 export async function cleanUpLocal({ way, run = null, hasRetained = false, isNamespaceGone, root }) {
   /** @type {Cleaned} */
@@ -40,12 +42,14 @@ export async function cleanUpLocal({ way, run = null, hasRetained = false, isNam
   const ledgers = new Map(readLedgers(root).map(ledger => [ledger.runId, ledger]))
   const processes = groupBy(listMarkedProcesses(), ({ runId }) => runId)
   // Cgroups of runs are in the folders of this way of capping, or their ledgers name them.
-  const here = listTreeParents(way).flatMap(parent => readdirSync(parent).map(name => path.join(parent, name)))
-  const named = [...ledgers.values()].flatMap(({ holdings }) =>
+  const foldersHere = listTreeParents(way).flatMap(parent => readdirSync(parent).map(name => path.join(parent, name)))
+  const foldersOfLedgers = [...ledgers.values()].flatMap(({ holdings }) =>
     holdings.flatMap(({ kind, name }) => (kind === 'cgroup' ? [name] : [])),
   )
-  const ofRuns = [...new Set([...here, ...named.filter(isCgroup)])].filter(folder => parseRunId(path.basename(folder)))
-  const trees = groupBy(ofRuns, folder => `${parseRunId(path.basename(folder))}`)
+  const runFolders = [...new Set([...foldersHere, ...foldersOfLedgers.filter(isCgroup)])].filter(folder =>
+    parseRunId(path.basename(folder)),
+  )
+  const trees = groupBy(runFolders, folder => `${parseRunId(path.basename(folder))}`)
   const networks = listNetworkRuns()
   for (const runId of new Set([...ledgers.keys(), ...processes.keys(), ...trees.keys(), ...networks])) {
     if (run !== null && runId !== run) continue
@@ -65,32 +69,37 @@ export async function cleanUpLocal({ way, run = null, hasRetained = false, isNam
         ? [{ what: `network namespaces of run ${runId}`, take: () => removeNetworks(runId) }]
         : []),
     ]
-    const hasFailed = await takeSteps(steps, cleaned)
+    const hasFailed = await runCleanupSteps(steps, cleaned)
     if (ledger === null || hasFailed) continue
     const namespaces = ledger.holdings.flatMap(({ kind, name }) => (kind === 'namespace' ? [name] : []))
-    const there = []
-    for (const name of namespaces) if (!(await isNamespaceGone?.(name))) there.push(name)
-    if (there.length > 0) {
+    const remaining = []
+    for (const name of namespaces) if (!(await isNamespaceGone?.(name))) remaining.push(name)
+    if (remaining.length > 0) {
       cleaned.left.push(
-        `namespace ${there.join(', ')} of run ${runId}: ${renderCommand('cleanup', '--target kubernetes')} removes it (--context names the cluster); where that cluster is gone: ${renderCommand('cleanup', `${runId} --cluster-gone`)}`,
+        `namespace ${remaining.join(', ')} of run ${runId}: ${renderCommand('cleanup', '--target kubernetes')} removes it (--context names the cluster); where that cluster is gone: ${renderCommand('cleanup', `${runId} --cluster-gone`)}`,
       )
     } else {
-      await takeSteps([{ what: `folder ${ledger.folder}`, take: () => removeLedger(ledger.folder) }], cleaned)
+      await runCleanupSteps([{ what: `folder ${ledger.folder}`, take: () => removeLedger(ledger.folder) }], cleaned)
     }
   }
   removeHalfMadeLedgers(root)
   return cleaned
 }
 
-/** @param {string} runId */
+/**
+ * Removes the network namespaces of a run. The code is loaded only if there are any.
+ * @param {string} runId
+ */
 async function removeNetworks(runId) {
   const { removeNamespaces } = await import('./networks.js')
   await removeNamespaces(runId)
 }
 
 /**
- * @param {{ ledger: LedgerEntry | null, runId: string, isNamed: boolean, hasRetained: boolean }} options
- * @returns {string | null} why a run's things are left, in words; null: they are removed
+ * Finds the reason why a run is not cleaned up.
+ * @param {{ ledger: LedgerEntry | null, runId: string, isNamed: boolean, hasRetained: boolean }} options ledger:
+ *   null: it has none; isNamed: the user named this run
+ * @returns {string | null} null: it is cleaned up
  */
 function findReasonLeft({ ledger, runId, isNamed, hasRetained }) {
   const byName = `${renderCommand('cleanup', runId)} removes it`
@@ -103,18 +112,18 @@ function findReasonLeft({ ledger, runId, isNamed, hasRetained }) {
 }
 
 /**
- * Says whether a folder that a ledger names is a cgroup, because its processes are killed with it.
+ * Says whether a folder that a ledger names is a cgroup, since its processes are killed with it.
  * @param {string} folder
  */
 const isCgroup = folder => callSafely(() => CGROUP_FILESYSTEMS.includes(statfsSync(folder).type), false)
 
 /**
- * Takes every step, also after one failed, and adds the outcomes to `cleaned`.
- * @param {{ what: string, take: () => unknown }[]} steps
- * @param {Cleaned} cleaned
- * @returns {Promise<boolean>} whether any failed
+ * Runs every step, even after one failed, and adds the outcomes to `cleaned`.
+ * @param {{ what: string, take: () => unknown }[]} steps what: the noun for it; take: removes it
+ * @param {Cleaned} cleaned is changed
+ * @returns {Promise<boolean>} whether any step failed
  */
-export async function takeSteps(steps, cleaned) {
+export async function runCleanupSteps(steps, cleaned) {
   let hasFailed = false
   for (const { what, take } of steps) {
     try {

@@ -24,14 +24,15 @@ import { countReceivedConnections } from './received.js'
  */
 /** @import { RunningProcess } from './process.js' */
 
-// A rig mostly waits for timeouts, so several stand at once; each leaves a hundred MiB, so they are few.
+// A rig mostly waits for timeouts, so several run at once; each leaves a hundred MiB behind, so they are few.
 const RIGS_MOST = 3
 
 /**
- * Opens this machine as a site: what runs, limits and measures processes here.
- * @param {{ runId: string, way: CapWay, findTool: (spec: ToolSpec) => Promise<Tool | { missing: string }>,
- *   say?: (line: string) => void }} options
+ * Opens this machine as a site.
+ * @param {{ runId: string, way: CapWay, findTool: (spec: ToolSpec) => Promise<Tool | { missing: string }>, say?:
+ *   (line: string) => void }} options say: prints a warning
  * @returns {Promise<Site>} closing its target closes its ledger
+ * @throws {BenchError} if no addresses are free, or no cgroups can be created
  */
 export async function openLocalSite({ runId, way, findTool, say }) {
   const hasTaskset = (await findOnPath('taskset', process.env.PATH ?? '')) !== null
@@ -69,12 +70,12 @@ export async function openLocalSite({ runId, way, findTool, say }) {
 }
 
 /**
- * Makes the target that runs every process on this machine, each in a cgroup of its own, each service at a loopback address
- * that no trial before it had, or in a network namespace.
- * @param {{ ledger: Ledger, way: CapWay, networks?: Networks, say?: (line: string) => void }} options
- *   ledger: of the run; closing the target closes it; say: prints a warning
+ * Creates the target that runs every process on this machine. Each process has a cgroup of its own; each service has
+ * a loopback address that no earlier trial had, or a network namespace.
+ * @param {{ ledger: Ledger, way: CapWay, networks?: Networks, say?: (line: string) => void }} options ledger: of the
+ *   run; closing the target closes it; say: prints a warning
  * @returns {Promise<Target>}
- * @throws {BenchError} when no addresses are free, or no cgroups can be made
+ * @throws {BenchError} if no addresses are free, or no cgroups can be created
  */
 export async function createLocalTarget({ ledger, way, networks = createNetworks({ ledger }), say = () => {} }) {
   const { runId } = ledger
@@ -97,13 +98,13 @@ export async function createLocalTarget({ ledger, way, networks = createNetworks
   }
   const leaveAll = runAtExit(killMarkedProcesses)
   const { call, close: closeProber } = createLocalProber({ runId, enter: networks.enterProber })
-  const flooding = new Set()
+  const warnedNames = new Set()
   const limitProcessLog = async (/** @type {RunningProcess} */ { spec, boundLog }) => {
     const name = `${spec.service}'s ${spec.role}`
-    if (!(await boundLog().catch(() => false)) || flooding.has(name)) return
-    flooding.add(name)
-    const how = spec.role === 'generator' ? 'it was ended' : 'what it logs costs CPU and disk'
-    say(`the log of ${name} is over ${LOG_MOST}: only its end is kept, and ${how}`)
+    if (!(await boundLog().catch(() => false)) || warnedNames.has(name)) return
+    warnedNames.add(name)
+    const consequence = spec.role === 'generator' ? 'it was ended' : 'what it logs costs CPU and disk'
+    say(`the log of ${name} is over ${LOG_MOST}: only its end is kept, and ${consequence}`)
   }
   const bounding = setInterval(() => {
     for (const process of running) limitProcessLog(process)
@@ -137,9 +138,9 @@ export async function createLocalTarget({ ledger, way, networks = createNetworks
       const bytes = (await received) ?? processes.map(() => null)
       return {
         ...observed,
-        received: bytes.map(one => one?.bytes ?? null),
-        receivedByPod: bytes.map(one => (one && one.byPod.length > 0 ? one.byPod : null)),
-        closedConnections: bytes.map(one => one?.closed ?? null),
+        received: bytes.map(counts => counts?.bytes ?? null),
+        receivedByPod: bytes.map(counts => (counts && counts.byPod.length > 0 ? counts.byPod : null)),
+        closedConnections: bytes.map(counts => counts?.closed ?? null),
         clockOffsetMs: 0,
       }
     },
@@ -165,8 +166,9 @@ export async function createLocalTarget({ ledger, way, networks = createNetworks
 }
 
 /**
- * @param {{ runId: string, tree: CgroupTree, networks: Networks, running: Set<RunningProcess>, call: Target['call'] }} options
- *   running: the processes of all deployments, which this changes
+ * Creates `deploy` of the target.
+ * @param {{ runId: string, tree: CgroupTree, networks: Networks, running: Set<RunningProcess>, call: Target['call']
+ *   }} options running: the processes of all deployments, which this changes; call: calls a procedure of the prober
  * @returns {Target['deploy']}
  */
 function createDeploy({ runId, tree, networks, running, call }) {
@@ -205,7 +207,10 @@ function createDeploy({ runId, tree, networks, running, call }) {
   }
 }
 
-/** @param {import('../../model/types.ts').Handle[]} processes of this target */
+/**
+ * Lists the probes of processes of this target.
+ * @param {import('../../model/types.ts').Handle[]} processes of this target
+ */
 function listProbes(processes) {
   return processes.map(p => /** @type {RunningProcess} */ (p).probe)
 }

@@ -18,7 +18,7 @@ export function renderMarks(marks) {
 
 /**
  * Lists the processes of every run on this machine whose environment this user may read.
- * @returns {(Marks & { pid: number })[]}
+ * @returns {(Marks & { pid: number })[]} []: there are none
  */
 export function listMarkedProcesses() {
   return listPids().flatMap(pid => {
@@ -31,8 +31,9 @@ export function listMarkedProcesses() {
 }
 
 /**
- * Kills a process, or the group of a negative id, if it has not ended by itself.
+ * Kills a process, or the process group of a negative id. It does nothing if the process has exited.
  * @param {number} pid
+ * @throws the system's error if it may not be killed
  */
 export function killProcess(pid) {
   try {

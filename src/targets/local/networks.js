@@ -24,7 +24,7 @@ import { FOLDER, PREFIX } from './network-runs.js'
 
 /** @typedef {ReturnType<typeof createNetworks>} Networks */
 /**
- * Runs a command with text as its stdin; resolves with its stdout, and rejects with a BenchError if it fails.
+ * Runs a command with a text as its stdin. It resolves with its stdout, and rejects with a BenchError if it fails.
  * @typedef {(argv: string[], input?: string) => Promise<string>} Run
  */
 
@@ -35,8 +35,11 @@ const TRANSLATED = '198.19.0.0/16'
 const PROGRAMS = { ip: 'iproute2', nsenter: 'util-linux', setpriv: 'util-linux', iptables: 'iptables' }
 
 /**
- * Makes the networks of a run: its namespaces, and their bridge when it is first needed.
+ * Creates the network namespaces of a run; it opens their bridge when it is first needed.
  * @param {{ ledger: Ledger, run?: Run, iptables?: string }} options iptables: the command whose `-restore` sets rules
+ * @returns placesFor: reserves addresses; has, prepare, remove: of the namespaces of a start; enter, enterProber:
+ *   argv that enters a namespace; listPodNetworks: files of namespaces; assertPossible: throws if they cannot be
+ *   created; close: removes all
  */
 export function createNetworks({ ledger, run = runCommand, iptables = process.env.IPTABLES || 'iptables' }) {
   const nextAddress = createAddresses(BLOCK)
@@ -45,7 +48,7 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
   /** Addresses by the name of the namespace. @type {Map<string, string>} */
   const addresses = new Map()
   /** @type {Map<string, Promise<void>>} */
-  const made = new Map()
+  const creations = new Map()
   const renderNamespaceName = (/** @type {number} */ start, /** @type {string} */ service) =>
     `${hub.name}.${start}.${service}`
 
@@ -82,33 +85,36 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
       ),
 
     /**
-     * Makes the namespaces of processes that are about to start.
+     * Creates the namespaces of processes that are about to start.
      * @param {number} start
      * @param {ProcessSpec[]} specs
      */
     async prepare(start, specs) {
       const placed = [...specs.filter(({ role }) => role !== 'generator'), ...listPods(specs)]
       const services = new Set(placed.map(({ service }) => service))
-      const making = [...services].map(service => {
+      const namespaces = [...services].map(service => {
         const name = renderNamespaceName(start, service)
-        const ofService = specs.filter(spec => spec.service === service)
+        const serviceSpecs = specs.filter(spec => spec.service === service)
         const pod = listPods(specs).find(pod => pod.service === service)
-        const hasTranslations = [...ofService, ...(pod ? [pod] : [])].some(({ redirects }) => redirects?.translations)
-        const rules = pod ? renderRules(pod.redirects, pod.ports) : renderServiceRules(ofService)
-        const making = made.get(name) ?? hub.make(name, addresses.get(name) ?? '', { rules, hasTranslations })
-        made.set(name, making)
-        return making
+        const hasTranslations = [...serviceSpecs, ...(pod ? [pod] : [])].some(
+          ({ redirects }) => redirects?.translations,
+        )
+        const rules = pod ? renderRules(pod.redirects, pod.ports) : renderServiceRules(serviceSpecs)
+        const creation = creations.get(name) ?? hub.make(name, addresses.get(name) ?? '', { rules, hasTranslations })
+        creations.set(name, creation)
+        return creation
       })
-      await Promise.all(making)
+      await Promise.all(namespaces)
     },
 
     /**
-     * Returns the argv that brings a process into its namespace, and a sidecar to its user.
+     * Creates the argv prefix by which a process enters its namespace; a sidecar also changes to its user.
      * @param {number} start
      * @param {Pick<ProcessSpec, 'service' | 'role' | 'pods'>} spec
+     * @returns {string[]}
      */
     enter: (start, { service, role, pods }) => [
-      ...enter(role === 'generator' ? `${hub.name}.${GENERATOR}` : renderNamespaceName(start, service)),
+      ...createEnterArgv(role === 'generator' ? `${hub.name}.${GENERATOR}` : renderNamespaceName(start, service)),
       ...(role === 'sidecar' ? (pods ? AS_NODE_PROXY : AS_SIDECAR) : []),
     ],
 
@@ -116,12 +122,13 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
      * Lists the files of the namespaces of a process' pods.
      * @param {number} start
      * @param {Pick<ProcessSpec, 'pods'>} spec
+     * @returns {string[]} []: it has no pods
      */
     listPodNetworks: (start, { pods = [] }) =>
       pods.map(({ service }) => `${FOLDER}/${renderNamespaceName(start, service)}`),
 
-    /** Returns the argv that brings a process into the prober's namespace; null: the run has none. */
-    enterProber: () => (hub.isOpen() ? enter(`${hub.name}.${PROBER}`) : null),
+    /** Creates the argv prefix by which a process enters the prober's namespace. @returns {string[] | null} null: the run has none */
+    enterProber: () => (hub.isOpen() ? createEnterArgv(`${hub.name}.${PROBER}`) : null),
 
     /**
      * Removes the namespaces of processes of a start.
@@ -130,15 +137,15 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
      */
     async remove(start, specs) {
       for (const name of [...specs, ...listPods(specs)].map(({ service }) => renderNamespaceName(start, service))) {
-        await made.get(name)?.catch(() => {})
-        if (made.delete(name)) await removeNamespace(name, run)
+        await creations.get(name)?.catch(() => {})
+        if (creations.delete(name)) await removeNamespace(name, run)
         addresses.delete(name)
       }
     },
 
     /**
-     * Looks for the programs, and rehearses a namespace.
-     * @throws {BenchError} when a program is missing, or this user may not
+     * Asserts that namespaces can be created: looks for the programs, and creates one for a test.
+     * @throws {BenchError} if a program is missing, or this user may not
      */
     async assertPossible() {
       for (const [program, needed] of Object.entries(PROGRAMS)) {
@@ -158,9 +165,11 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
 }
 
 /**
- * Makes the bridge of a run when it is first needed, and namespaces on it. common: addresses of prober and generator, which
- * all starts share.
- * @param {{ ledger: Ledger, common: Record<string, string>, run: Run, iptables: string }} options
+ * Creates the bridge of a run when it is first needed, and namespaces on it.
+ * @param {{ ledger: Ledger, common: Record<string, string>, run: Run, iptables: string }} options common: the
+ *   addresses of prober and generator, which all starts share
+ * @returns name: of the bridge's namespace; open: creates the bridge; make: creates a namespace on it; rehearse:
+ *   tests one; close: removes all
  */
 function createHub({ ledger, common, run, iptables }) {
   const hub = `${PREFIX}${ledger.runId}`
@@ -172,12 +181,13 @@ function createHub({ ledger, common, run, iptables }) {
     run(['ip', '-n', namespace, '-batch', '-'], `${lines.join('\n')}\n`)
 
   /**
-   * Makes a namespace with an address on the bridge.
+   * Creates a namespace with an address on the bridge.
    * @param {string} name
    * @param {string} address
-   * @param {{ rules: string | null, hasTranslations?: boolean }} options rules: null: none
+   * @param {{ rules: string | null, hasTranslations?: boolean }} options rules: for iptables-restore; null: none;
+   *   hasTranslations: rules translate addresses, which need a route
    */
-  async function makeNamespace(name, address, { rules, hasTranslations = false }) {
+  async function createNamespace(name, address, { rules, hasTranslations = false }) {
     const link = `v${++links}`
     await run(['ip', 'netns', 'add', name])
     await runIp(hub, [
@@ -186,18 +196,19 @@ function createHub({ ledger, common, run, iptables }) {
     ])
     const routes = hasTranslations ? [`route add ${TRANSLATED} dev eth0`] : []
     await runIp(name, ['link set lo up', `address add ${address}/16 dev eth0`, 'link set eth0 up', ...routes])
-    if (rules !== null) await run([...enter(name), `${iptables}-restore`, '-w'], rules)
+    if (rules !== null) await run([...createEnterArgv(name), `${iptables}-restore`, '-w'], rules)
   }
 
-  async function makeCommon() {
+  /** Creates the bridge, and the namespaces of prober and generator. */
+  async function createBridge() {
     ledger.hold('netns', hub)
     await run(['ip', 'netns', 'add', hub])
     await runIp(hub, [`link add ${BRIDGE} type bridge`, `link set ${BRIDGE} up`])
     for (const [service, address] of Object.entries(common))
-      await makeNamespace(`${hub}.${service}`, address, { rules: null })
+      await createNamespace(`${hub}.${service}`, address, { rules: null })
   }
 
-  const open = () => (opening ??= makeCommon())
+  const open = () => (opening ??= createBridge())
 
   /** Removes all namespaces of the run. */
   async function close() {
@@ -209,15 +220,16 @@ function createHub({ ledger, common, run, iptables }) {
   }
 
   /**
-   * Makes a namespace with rules, runs a program in it as a sidecar, and removes it.
-   * @param {string} address
+   * Creates a namespace with rules, runs a program in it as a sidecar, and removes it.
+   * @param {string} address of the namespace
+   * @throws {BenchError} if that fails, with advice
    */
   async function rehearse(address) {
     const name = `${hub}.0.rehearsal`
     try {
       await open()
-      await makeNamespace(name, address, { rules: renderRules({ inbound: 1, outbound: 2 }, [3]) })
-      await run([...enter(name), ...AS_SIDECAR, 'true'])
+      await createNamespace(name, address, { rules: renderRules({ inbound: 1, outbound: 2 }, [3]) })
+      await run([...createEnterArgv(name), ...AS_SIDECAR, 'true'])
       await removeNamespace(name, run)
     } catch (error) {
       await close()
@@ -226,7 +238,7 @@ function createHub({ ledger, common, run, iptables }) {
     }
   }
 
-  return { name: hub, open, isOpen: () => opening !== null, make: makeNamespace, rehearse, close }
+  return { name: hub, open, isOpen: () => opening !== null, make: createNamespace, rehearse, close }
 }
 
 // Messages of iptables, legacy and nf_tables, for a kernel module that is missing.
@@ -234,9 +246,10 @@ const LACKS_MODULE =
   /no chain\/target\/match|missing kernel module|table does not exist|insmod|rule_append failed|couldn't load (?:match|target)|extension \w+ /i
 
 /**
- * Renders, as the end of a sentence, why no rules could be set.
- * @param {string} why as the command printed it
- * @param {boolean} [isRoot]
+ * Renders why no rules could be set, as the end of a sentence.
+ * @param {string} why the message of the command
+ * @param {boolean} [isRoot] this user is root
+ * @returns {string}
  */
 export function renderRulesFailure(why, isRoot = process.getuid?.() === 0) {
   if (LACKS_MODULE.test(why))
@@ -246,8 +259,8 @@ export function renderRulesFailure(why, isRoot = process.getuid?.() === 0) {
 }
 
 /**
- * Removes every namespace of a run, whose processes have ended.
- * @param {string} runId
+ * Removes every network namespace of a run whose processes have ended.
+ * @param {string} runId its id
  * @param {Run} [run]
  */
 export async function removeNamespaces(runId, run = runCommand) {
@@ -257,7 +270,7 @@ export async function removeNamespaces(runId, run = runCommand) {
 }
 
 /**
- * Removes a namespace, if it is there.
+ * Removes a network namespace, if it exists.
  * @param {string} name
  * @param {Run} run
  */
@@ -270,6 +283,7 @@ async function removeNamespace(name, run) {
 /**
  * Lists the pods of proxies, each once: the process that hands the pods to a proxy names them, too.
  * @param {Pick<ProcessSpec, 'pods'>[]} specs
+ * @returns {NonNullable<ProcessSpec['pods']>}
  */
 function listPods(specs) {
   return uniqueBy(
@@ -278,15 +292,18 @@ function listPods(specs) {
   )
 }
 
-/** @param {string} namespace */
-function enter(namespace) {
+/**
+ * Creates the argv prefix by which a process enters a namespace.
+ * @param {string} namespace its name
+ */
+function createEnterArgv(namespace) {
   return ['nsenter', `--net=${FOLDER}/${namespace}`, '--']
 }
 
 // iptables waits for a lock that another program may hold.
 const DEADLINE_MS = 60_000
 
-/** @type {Run} */
+/** Runs a command, with a timeout. @type {Run} */
 async function runCommand([program, ...argv], input = '') {
   const { failed, stdout, stderr, shortMessage } = await execa(program, argv, {
     input,

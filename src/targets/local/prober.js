@@ -4,29 +4,30 @@ import { SiteLostError } from '../../lib/errors.js'
 import { ROOT } from '../../lib/paths.js'
 import { withTimeout } from '../../lib/wait.js'
 import { createProber } from '../../node/prober.js'
-import { converse } from '../converse.js'
+import { startSession } from '../converse.js'
 import { killProcess, renderMarks } from './marks.js'
 
 /** @import { Session } from '../converse.js' */
 
 const AGENT = path.join(ROOT, 'src/agent/main.js')
-const SAID_MOST = 2000
+const STDERR_MOST = 2000
 const CLOSE_SECONDS = 5
-// Only these go to a rig's agent: `lab --watch` starts services during the corpus, and their calls go on after it.
+// Says whether a procedure runs in a rig's agent. All others stay outside: `lab --watch` starts services during the corpus, and their
+// calls continue after it.
 const isOfCorpus = (/** @type {string} */ procedure) => /^(open$|close$|probe)/.test(procedure)
 
 /**
- * Creates the prober of this machine. From `open` to `close`, a rig's procedures of the parity corpus run in a process of their own:
- * its bodies leave a hundred MiB behind, which would count as the kit's in every window. If services have network namespaces,
- * a process in one of these runs the other procedures.
- * @param {{ runId: string, enter?: () => string[] | null }} options enter: returns the argv that enters the namespace; null:
- *   services are reached from here
+ * Creates the prober of this machine. From `open` to `close`, the procedures of a rig's parity corpus run in a
+ * process of their own: the corpus leaves a hundred MiB behind, which would count as the kit's in every window. If
+ * services have network namespaces, a process in one of these runs the other procedures.
+ * @param {{ runId: string, enter?: () => string[] | null }} options enter: creates the argv that enters the
+ *   namespace; null: services are reached from here
  * @returns {{ call: import('../../model/types.ts').Target['call'], close: () => void }} close: ends the process in the namespace
  */
 export function createLocalProber({ runId, enter = () => null }) {
   const prober = createProber()
   /** @type {Session | null} */
-  let inside = null
+  let agentInside = null
   /** Agents by the number of their rig. @type {Map<number, Session & { ended: Promise<string> }>} */
   const sessions = new Map()
   const end = async (/** @type {number} */ rig) => {
@@ -44,10 +45,10 @@ export function createLocalProber({ runId, enter = () => null }) {
     if (session === undefined && isOfCorpus(procedure)) throw new Error('the rig is not open')
     if (session === undefined || !isOfCorpus(procedure)) {
       if (entering === null) return /** @type {any} */ (prober)[procedure](args, signal)
-      if (!inside?.isOpen()) inside = startAgent({ runId, enter: entering })
-      return /** @type {any} */ (inside.call(procedure, args, { signal }))
+      if (!agentInside?.isOpen()) agentInside = startAgent({ runId, enter: entering })
+      return /** @type {any} */ (agentInside.call(procedure, args, { signal }))
     }
-    // Another call may close the session meanwhile.
+    // Another call may close the session before the answer.
     const { call: ask, isOpen } = session
     const answer = ask(procedure, args, { signal })
     if (procedure === 'close') {
@@ -65,36 +66,37 @@ export function createLocalProber({ runId, enter = () => null }) {
       throw error
     }
   }
-  return { call, close: () => inside?.close() }
+  return { call, close: () => agentInside?.close() }
 }
 
 /**
- * Starts an agent.
- * @param {{ runId: string, enter: string[] }} options enter: the argv that enters a namespace; []: none
- * @returns {Session & { ended: Promise<string> }} ended: resolves with its last words, also if it could not be started
+ * Starts an agent in a process of its own.
+ * @param {{ runId: string, enter: string[] }} options enter: argv prefix that enters a namespace; []: none
+ * @returns {Session & { ended: Promise<string> }} ended: resolves with the last lines of its stderr, or the error if
+ *   it could not be started
  */
 function startAgent({ runId, enter }) {
   const [program, ...argv] = [...enter, process.execPath, AGENT]
   const agent = spawn(program, argv, {
     env: { PATH: process.env.PATH, ...renderMarks({ runId }) },
     stdio: ['pipe', 'pipe', 'pipe'],
-    // The agent has a process group of its own: a Ctrl-C of the terminal reaches only us, and we end it in order.
+    // The agent has a process group of its own: a Ctrl-C of the terminal reaches only this process, which ends the agent in order.
     detached: true,
   })
-  let said = ''
+  let stderrTail = ''
   agent.stderr.setEncoding('utf8').on('data', text => {
-    said = (said + text).slice(-SAID_MOST)
+    stderrTail = (stderrTail + text).slice(-STDERR_MOST)
   })
   // Writing to an agent that has ended fails; its calls reject by themselves.
   agent.stdin.on('error', () => {})
   /** @type {Promise<string>} */
   const ended = new Promise(resolve => {
     agent.once('error', error => resolve(error.message))
-    agent.once('close', (_, killedBy) => resolve(said.trim() || (killedBy ? `it ended by ${killedBy}` : '')))
+    agent.once('close', (_, killedBy) => resolve(stderrTail.trim() || (killedBy ? `it ended by ${killedBy}` : '')))
   })
   const { stdin, stdout, pid } = agent
   // An upstream that the agent started and that stopped itself (SIGSTOP) would outlive it.
   const end = () => pid && killProcess(-pid)
   agent.once('exit', end)
-  return { ...converse({ stdin, stdout, closed: ended, what: `process ${pid}`, end }), ended }
+  return { ...startSession({ stdin, stdout, closed: ended, what: `process ${pid}`, end }), ended }
 }

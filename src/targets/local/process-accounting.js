@@ -5,8 +5,8 @@ import { hasEnded, listProcEntries, sumStatusBytes } from '../../node/kernel/pro
 import { killProcess, listMarkedProcesses } from './marks.js'
 
 /**
- * Creates groups that read processes one by one in /proc, if there are no cgroups (only under `--cpu none`). Nothing can be
- * capped, and counters that only a cgroup has are null.
+ * Creates groups that read processes one by one in /proc, for machines without cgroups (only under `--cpu none`).
+ * They limit nothing, and counters that only a cgroup has are null.
  * @param {{ runId: string }} options
  * @returns {import('./cgroups.js').CgroupTree}
  */
@@ -41,7 +41,7 @@ export function createProcessAccounting({ runId }) {
         pids: listKnownPids,
         listOutside: () => [],
         close() {},
-        // The search is repeated: a process may have started another meanwhile, which outlives it.
+        // The search is repeated: a process may have started another in between, which outlives it.
         async remove() {
           /** @type {Set<number>} */
           const killed = new Set()

@@ -22,17 +22,17 @@ import { renderMarks } from './marks.js'
  * @property {Probe} probe
  * @property {() => number[]} pids in its cgroup
  * @property {string[]} podNetworks files of the namespaces of its pods
- * @property {() => Promise<boolean>} boundLog bounds the log, and resolves with whether it was too large
+ * @property {() => Promise<boolean>} boundLog limits the log; resolves to true if it was too large
  * @property {() => Promise<void>} stop kills all in its cgroup
  * @property {() => void} unref lets the kit exit while it runs
  */
 /** @typedef {Handle & Local} RunningProcess */
 
-// As long as on a cluster: it only guards against a process that hangs.
+// The same as on a cluster: it only detects a process that hangs.
 const READY_SECONDS = 120
-// A process that has listened this long, but nowhere it should, fails: a program opens all its listeners at about the same time.
-// One that meanwhile computes or waits for a CPU for more than this share of a core is still starting, as under valgrind; but not
-// for ever.
+// A process that has listened for ELSEWHERE_MS, but only at wrong endpoints, fails: a program opens all its listeners at about the
+// same time. If it computes or waits for a CPU for more than ELSEWHERE_BUSY_SHARE of a core, it is still starting, as under
+// valgrind, for at most ELSEWHERE_MOST_MS.
 const ELSEWHERE_MS = 2000
 const ELSEWHERE_BUSY_SHARE = 0.2
 const ELSEWHERE_MOST_MS = 30_000
@@ -55,9 +55,9 @@ const LAUNCHER = 'n=$1; shift; while [ "$n" -gt 0 ]; do echo 0 >"$1" || exit 126
  * @property {ProcessSpec} spec
  * @property {string} folder for its files and its log
  * @property {CgroupTree} tree
- * @property {number} start
+ * @property {number} start its number
  * @property {string} runId
- * @property {string[]} [enter] the command that brings it into its network namespace; by default it has none
+ * @property {string[]} [enter] argv prefix that enters its network namespace; by default it has none
  * @property {string[]} [podNetworks] files of the namespaces of its pods, in their order
  * @property {Target['call']} [call] reaches it in its namespace
  */
@@ -65,8 +65,8 @@ const LAUNCHER = 'n=$1; shift; while [ "$n" -gt 0 ]; do echo 0 >"$1" || exit 126
 /**
  * Starts a process in a cgroup of its own, in a folder of its own with its files and its log.
  * @param {ProcessStart} options
- * @returns {Promise<RunningProcess>} which may not listen yet, or have failed to start: its `ending` says so
- * @throws {BenchError} if its cgroup cannot be made
+ * @returns {Promise<RunningProcess>} it may not listen yet, or may have failed to start, which its `ending` shows
+ * @throws {BenchError} if its cgroup cannot be created
  */
 export async function startProcess({ spec, folder, tree, start, runId, enter = [], podNetworks = [], call }) {
   const name = `${spec.service}-${spec.role}`
@@ -83,24 +83,24 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
   let ending = null
   let isFlooding = false
   const exited = awaitExit(child)
-  exited.then(how => {
-    ending = how
+  exited.then(outcome => {
+    ending = outcome
   })
 
   // The process that starts a batch does not belong to it.
   const listPidsOfGroup = () => group.pids().filter(pid => spec.batchOf === undefined || pid !== child.pid)
-  const whole = createProbe({ group: { ...group, pids: listPidsOfGroup }, listens: spec.listens })
+  const groupProbe = createProbe({ group: { ...group, pids: listPidsOfGroup }, listens: spec.listens })
   /** @type {Probe} */
-  const probe = spec.batchOf === undefined ? whole : { ...whole, readThreads: () => [], readUsage: () => [] }
+  const probe = spec.batchOf === undefined ? groupProbe : { ...groupProbe, readThreads: () => [], readUsage: () => [] }
   const isOutOfMemory = () => (probe.read().oomKills ?? 0) > 0
   const findHostLimit = () => {
-    const { memoryLimitBytes: most } = spec
+    const { memoryLimitBytes: limitBytes } = spec
     if (isOutOfMemory()) {
-      if (most === null) return 'the machine had no memory left'
+      if (limitBytes === null) return 'the machine had no memory left'
       // The kernel kills for a limit only when all of it is used.
-      const peak = probe.read().peakBytes ?? most
-      return peak < USED_UP * most
-        ? `the machine had no memory left: it had used ${renderMebibytes(peak)} of its ${renderMebibytes(most)} MiB`
+      const peakBytes = probe.read().peakBytes ?? limitBytes
+      return peakBytes < USED_UP * limitBytes
+        ? `the machine had no memory left: it had used ${renderMebibytes(peakBytes)} of its ${renderMebibytes(limitBytes)} MiB`
         : null
     }
     return listPidsOfGroup().map(findFileLimit).find(Boolean) ?? null
@@ -195,14 +195,15 @@ async function writeFiles({ folder, files }) {
 }
 
 /**
- * Spawns the program of a process in its cgroups; what it prints goes to the log.
+ * Spawns the program of a process in its cgroups. Its output goes to the log.
  * @param {Required<Pick<ProcessStart, 'spec' | 'enter' | 'podNetworks'>> & { group: Awaited<ReturnType<CgroupTree['create']>>,
  *   logFile: string, marks: Parameters<typeof renderMarks>[0] }} options
+ * @returns {import('node:child_process').ChildProcess}
  */
 function spawnInGroup({ spec, group, logFile, enter, podNetworks, marks }) {
   const log = openLog(logFile)
   const pinned = spec.cpuSet ? ['taskset', '-c', spec.cpuSet.join(',')] : []
-  const command = [...pinned, ...enter, ...locateProgram(spec)]
+  const command = [...pinned, ...enter, ...createArgv(spec)]
   const argv = ['-c', LAUNCHER, 'sh', `${group.joinFiles.length}`, ...group.joinFiles, ...command]
   const child = spawn('/bin/sh', argv, {
     cwd: spec.folder,
@@ -213,7 +214,7 @@ function spawnInGroup({ spec, group, logFile, enter, podNetworks, marks }) {
       ...renderMarks(marks),
     },
     stdio: ['ignore', log, log],
-    // The process has a group of its own: a Ctrl-C of the terminal reaches only us, and we stop it in order.
+    // The process has a group of its own: a Ctrl-C of the terminal reaches only this process, which stops it in order.
     detached: true,
   })
   closeSync(log)
@@ -221,9 +222,9 @@ function spawnInGroup({ spec, group, logFile, enter, podNetworks, marks }) {
 }
 
 /**
- * Waits until a process ends; resolves with its signal or status, or with why it did not start.
+ * Waits until a process exits.
  * @param {import('node:child_process').ChildProcess} child
- * @returns {Promise<string>}
+ * @returns {Promise<string>} `signal N`, `status N`, or the error if it did not start
  */
 function awaitExit(child) {
   return new Promise(resolve => {
@@ -233,20 +234,21 @@ function awaitExit(child) {
 }
 
 /**
- * Makes the argv of a process; KIT_NODE and KIT_PYTHON are replaced by the path of the runtime.
+ * Creates the argv of a process. KIT_NODE and KIT_PYTHON are replaced by the path of the runtime.
  * @param {ProcessSpec} spec
+ * @returns {string[]}
  */
-function locateProgram({ program, argv: [first, ...rest] }) {
+function createArgv({ program, argv: [first, ...rest] }) {
   const runtime = { [KIT_NODE]: process.execPath, [KIT_PYTHON]: process.env.PYTHON || 'python3' }[program]
   if (runtime === undefined) return [program, ...(first === undefined ? [] : [first]), ...rest]
   return [runtime, path.join(ROOT, first), ...rest]
 }
 
 /**
- * Says whether a process listens, but at none of the addresses of its spec, as with a port that is fixed in a script. The
- * administration port may open before the others, so it does not count.
+ * Says whether a process listens, but at none of the endpoints of its spec, as with a port that is fixed in a script.
+ * The administration port does not count, since it may open before the others.
  * @param {ProcessSpec} spec
- * @param {Endpoint[]} listening
+ * @param {Endpoint[]} listening the endpoints at which it listens
  */
 function isListeningElsewhere({ listens, admin }, listening) {
   const others = listening.filter(socket => socket.port !== admin?.port)
@@ -254,8 +256,8 @@ function isListeningElsewhere({ listens, admin }, listening) {
 }
 
 /**
- * Returns a function that says whether a process has listened without a break, but nowhere it should: for `patienceMs` in which it
- * was idle, or for ELSEWHERE_MOST_MS.
+ * Creates a function that says whether a process has listened at wrong endpoints only, without a break: for
+ * `patienceMs` in which it was idle, or for ELSEWHERE_MOST_MS.
  * @param {{ spec: ProcessSpec, probe: Probe, patienceMs: number }} options
  * @returns {() => boolean}
  */
@@ -281,17 +283,19 @@ function createElsewhereDetector({ spec, probe, patienceMs }) {
 }
 
 /**
- * Sums the CPU time of processes, with that of threads and children that have ended.
+ * Sums the CPU time of processes, including threads and children that have ended.
  * @param {ProcessUsage[]} usage
+ * @returns {number} seconds
  */
 function sumCpuSeconds(usage) {
   return usage.reduce((sum, { cpuSeconds, childrenSeconds }) => sum + cpuSeconds + childrenSeconds, 0)
 }
 
 /**
- * Computes how long threads waited for a CPU between two readings; those that have ended do not count.
+ * Computes how long threads waited for a CPU between two readings. Threads that have ended do not count.
  * @param {{ threads: ThreadCpu[] }} before
  * @param {{ threads: ThreadCpu[] }} after
+ * @returns {number} seconds
  */
 function computeWaitSeconds(before, after) {
   const waitedBefore = new Map(before.threads.map(({ id, waitSeconds = 0 }) => [id, waitSeconds]))
@@ -302,9 +306,10 @@ function computeWaitSeconds(before, after) {
 }
 
 /**
- * Returns a function that says whether a process hangs: it has logged that it cannot start, has not ended, and has used no CPU
- * time for HANGING_MS. A slow start, as under valgrind, uses CPU time.
- * @param {{ spec: ProcessSpec, probe: Probe, readText: () => Promise<string> }} options readText: reads the end of its log
+ * Creates a function that says whether a process hangs: it has logged that it cannot start, has not exited, and has
+ * used no CPU time for HANGING_MS. A slow start, as under valgrind, uses CPU time.
+ * @param {{ spec: ProcessSpec, probe: Probe, readText: () => Promise<string> }} options readText: reads the end of
+ *   its log
  * @returns {() => Promise<boolean>}
  */
 function createHangDetector({ spec: { startErrorText }, probe, readText }) {
@@ -323,9 +328,10 @@ function createHangDetector({ spec: { startErrorText }, probe, readText }) {
 }
 
 /**
- * Renders where a process listens beside where it should.
+ * Renders where a process listens, and where it should.
  * @param {ProcessSpec} spec
- * @param {Endpoint[]} listening
+ * @param {Endpoint[]} listening the endpoints at which it listens
+ * @returns {string} a predicate: `listens at …, and not at …`
  */
 function renderSockets({ listens }, listening) {
   const join = (/** @type {Endpoint[]} */ endpoints) => {
@@ -340,21 +346,25 @@ function renderSockets({ listens }, listening) {
 }
 
 /**
- * Opens an empty file to append to, so that writing begins at its start after a cut.
+ * Creates an empty file and opens it for appending, so that writes begin at its start after it was truncated.
  * @param {string} file
+ * @returns {number} the file descriptor
  */
 export function openLog(file) {
   writeFileSync(file, '')
   return openSync(file, 'a')
 }
 
-/** @param {string} file */
+/**
+ * Says whether a log is larger than MOST_BYTES.
+ * @param {string} file
+ */
 const isLarge = file => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > MOST_BYTES
 
 /**
- * Cuts a log that is larger than `mostBytes` (MOST_BYTES by default) down to its end, and says so at its start.
- * @param {string} file
- * @returns {Promise<boolean>} whether it was; false also: there is no such file
+ * Truncates a log that is larger than `mostBytes` to its end, with a note at its start.
+ * @param {string} file its path
+ * @returns {Promise<boolean>} true: it was larger; false: it was not, or does not exist
  */
 export async function limitLog(file, mostBytes = MOST_BYTES) {
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0
@@ -365,5 +375,5 @@ export async function limitLog(file, mostBytes = MOST_BYTES) {
   return true
 }
 
-/** The most that a log may grow to, in words. */
+/** The largest size of a log, in words. */
 export const LOG_MOST = `${renderMebibytes(MOST_BYTES)} MiB`

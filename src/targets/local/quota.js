@@ -15,9 +15,9 @@ const PERIOD_US = 100_000
 const STEP_US = 1000
 
 /**
- * Finds the least quota of the groups above those of a run, as far as they can be seen.
+ * Finds the smallest quota of the groups above those of a run, as far as they are visible.
  * @param {CapWay} way
- * @returns {NonNullable<Limits['quota']> | null} null: none has one, or no group can be made
+ * @returns {NonNullable<Limits['quota']> | null} null: none has a quota, or no group can be created
  */
 export function findQuota(way) {
   if (way.how !== 'v1' && way.how !== 'v2') return null
@@ -32,36 +32,36 @@ export function findQuota(way) {
 }
 
 /**
- * Finds, by bisection, the largest quota that cgroup v1 takes for a group: at most that of any group above it, also of one
- * that cannot be seen from here.
+ * Finds, by bisection, the largest quota that cgroup v1 accepts for a group: at most that of any group above it,
+ * visible or not.
  * @param {string} folder of the group, whose quota is changed
- * @param {number} mostCores
- * @returns {number} cores, to 0.01; 0: not even that
+ * @param {number} mostCores the largest to try
+ * @returns {number} cores, to 0.01; 0: none is accepted
  */
 export function findLargestQuota(folder, mostCores) {
-  const isQuotaTaken = (/** @type {number} */ steps) =>
+  const isQuotaAccepted = (/** @type {number} */ steps) =>
     callSafely(() => {
       writeFileSync(path.join(folder, 'cpu.cfs_quota_us'), `${steps * STEP_US}`)
       return true
     }, false)
   let [fits, tooMuch] = [0, Math.ceil((mostCores * PERIOD_US) / STEP_US)]
-  if (isQuotaTaken(tooMuch)) return mostCores
+  if (isQuotaAccepted(tooMuch)) return mostCores
   while (tooMuch - fits > 1) {
     const middle = Math.floor((fits + tooMuch) / 2)
-    if (isQuotaTaken(middle)) fits = middle
+    if (isQuotaAccepted(middle)) fits = middle
     else tooMuch = middle
   }
   return (fits * STEP_US) / PERIOD_US
 }
 
 /**
- * Finds the largest cap that this machine takes, with a group that is removed at once: no file shows a quota of a group that
- * cannot be seen.
+ * Finds the largest CPU limit that this machine accepts, with a group that it removes at once. No file shows the
+ * quota of an invisible group.
  * @param {CapWay} way
- * @param {number} mostCores
- * @returns {number} cores; mostCores in v2, which takes any quota
+ * @param {number} mostCores the largest to try
+ * @returns {number} cores; mostCores in v2, which accepts any quota
  */
-export function tryLargestCap(way, mostCores) {
+export function findLargestCap(way, mostCores) {
   if (way.how !== 'v1') return mostCores
   const folder = path.join(way.parents.cpu, `sidecar-bench-doctor-${process.pid}`)
   mkdirSync(folder)

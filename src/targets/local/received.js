@@ -6,14 +6,14 @@ import { listSocketInodes, parseTcpCounters } from '../../node/kernel/sockets.js
 /** Counts the bytes that processes receive over a window, at their own sockets: bytes that bypassed a sidecar are not among them. */
 /** @import { ClosedConnections } from '../../model/types.ts' */
 
-// Connections are read this long before the window, so that the CPU time of reading falls in the warm-up: longer for each namespace.
-// 50 of them took 1.8 s while eight other processes filled two CPUs.
+// Connections are read this long before the window, and NAMESPACE_MS longer for each namespace, so that the CPU time of reading falls
+// in the warm-up. 50 namespaces took 1.8 s while eight other processes filled two CPUs.
 const BEFORE_MS = 500
 const NAMESPACE_MS = 40
 const DEADLINE_MS = 10_000
 const LIST_SOCKETS = 'ss --tcp --info --numeric --extended --oneline --no-header state established state listening'
 const MARK = '-- next namespace'
-// One shell reads all namespaces: to start a process takes milliseconds of the kit's own thread, which samples meanwhile.
+// One shell reads all namespaces: starting a process takes milliseconds of the kit's own thread, which also takes samples.
 const LIST_ALL = `set -e; for file; do echo '${MARK}'; nsenter --net="$file" sh -ec '${LIST_SOCKETS}; cat /proc/self/net/snmp'; done`
 
 /**
@@ -28,7 +28,7 @@ const LIST_ALL = `set -e; for file; do echo '${MARK}'; nsenter --net="$file" sh 
 /** Established connections by the socket's inode. @typedef {Map<string, Connection>} Connections */
 
 /**
- * Connections opened so far in a network namespace, by any process; null: it is the kit's own, in which others open many.
+ * Connections opened so far in a network namespace, by any process; null: it is the kit's own, in which other programs open many.
  * @typedef {ClosedConnections | null} Opened
  */
 /**
@@ -43,10 +43,12 @@ const LIST_ALL = `set -e; for file; do echo '${MARK}'; nsenter --net="$file" sh 
  */
 
 /**
- * Reads connections just before the window, and again when the returned function is called.
- * @param {(Counted | null)[]} processes null: it is not counted
+ * Counts what processes receive over a window: reads connections just before it, and again when the returned function
+ * is called.
+ * @param {(Counted | null)[]} processes null: is not counted
  * @param {{ window: { startMs: number }, signal: AbortSignal }} options
- * @returns {() => Promise<(ReceivedBytes | null)[]>} to be called just after the window; null: they could not be counted
+ * @returns {() => Promise<(ReceivedBytes | null)[]>} to be called just after the window; null: the process was not
+ *   counted, or could not be
  */
 export function countReceivedConnections(processes, { window, signal }) {
   const beforeMs = BEFORE_MS + NAMESPACE_MS * listNamespaces(processes.flatMap(listNetworks)).size
@@ -57,12 +59,12 @@ export function countReceivedConnections(processes, { window, signal }) {
     .catch(() => null)
   return async () => {
     const after = readConnections(processes).catch(() => null)
-    const [first, last] = [await before, await after]
+    const [start, end] = [await before, await after]
     return processes.map((process, i) => {
-      if (!process || !first || !last) return null
+      if (!process || !start || !end) return null
       // Its own namespace is first.
-      const [unnamed, ...byPod] = last[i].map((edge, j) => sumGrowth(first[i][j].connections, edge.connections))
-      const closed = last[i].map((edge, j) => countClosedConnections(first[i][j], edge))
+      const [unnamed, ...byPod] = end[i].map((edge, j) => sumGrowth(start[i][j].connections, edge.connections))
+      const closed = end[i].map((edge, j) => countClosedConnections(start[i][j], edge))
       const sum = (/** @type {number[]} */ numbers) => numbers.reduce((total, number) => total + number, 0)
       return {
         bytes: sum([unnamed, ...byPod]),
@@ -79,10 +81,10 @@ export function countReceivedConnections(processes, { window, signal }) {
 /**
  * Reads the connections of processes, each namespace once.
  * @param {(Counted | null)[]} processes
- * @returns {Promise<AtEdge[][]>} of each process in its own namespace and in its pods
+ * @returns {Promise<AtEdge[][]>} of each process: in its own namespace, then in its pods
  */
 async function readConnections(processes) {
-  // Sockets first: the load ends soon after the window, and takes them along.
+  // Sockets first: the load ends soon after the window, and closes them.
   const sockets = processes.map(process => ({
     inodes: listSocketInodes(process?.pids() ?? []),
     networks: listNetworks(process),
@@ -103,8 +105,8 @@ async function readConnections(processes) {
  */
 
 /**
- * Lists the networks of a process: its own, and those of its pods.
- * @param {Counted | null} process
+ * Lists the networks of a process: its own, then those of its pods.
+ * @param {Counted | null} process null: is not counted
  * @returns {Network[]}
  */
 function listNetworks(process) {
@@ -115,18 +117,20 @@ function listNetworks(process) {
 }
 
 /**
- * Lists the namespaces that can be read, each once, with a file of it.
+ * Lists the namespaces that can be read, each once.
  * @param {Network[]} networks
- * @returns {Map<string, string>}
+ * @returns {Map<string, string>} a file of each
  */
 function listNamespaces(networks) {
   return new Map(networks.flatMap(({ network, file }) => (file === null ? [] : [[network, file]])))
 }
 
 /**
- * Runs a command of the shell with arguments; resolves with its stdout.
+ * Runs a command of the shell with arguments.
  * @param {string} command
  * @param {string[]} argv
+ * @returns {Promise<string>} its stdout
+ * @throws an error of execa, if it fails or takes too long
  */
 async function runShell(command, ...argv) {
   const timeout = DEADLINE_MS + NAMESPACE_MS * argv.length
@@ -135,10 +139,10 @@ async function runShell(command, ...argv) {
 
 /**
  * Reads the connections of all processes in namespaces.
- * @param {Map<string, string>} namespaces with a file of each
+ * @param {Map<string, string>} namespaces a file of each
  * @param {{ run?: typeof runShell, here?: string }} [options] here: the kit's own namespace
- * @returns {Promise<Map<string, Omit<AtEdge, 'connections'>>>}
- * @throws if one cannot be read
+ * @returns {Promise<Map<string, Omit<AtEdge, 'connections'>>>} by namespace
+ * @throws an error, if one cannot be read
  */
 export async function readNamespaces(namespaces, { run = runShell, here = readProcLink('/proc/self/ns/net') } = {}) {
   const others = [...namespaces].filter(([network]) => network !== here)
@@ -162,9 +166,9 @@ export async function readNamespaces(namespaces, { run = runShell, here = readPr
 }
 
 /**
- * Reads established connections; one is accepted if its local port listens, too.
- * @param {string} text of `ss --info --extended --oneline`, with states (ss(8))
- * @returns {Connections}
+ * Parses established connections. A connection is accepted if its local port also listens.
+ * @param {string} text printed by `ss --info --extended --oneline`, with states (ss(8))
+ * @returns {Connections} by the socket's inode
  */
 export function parseConnections(text) {
   const sockets = text.split('\n').flatMap(line => {
@@ -182,7 +186,7 @@ export function parseConnections(text) {
 }
 
 /**
- * Reads the numbers of connections opened so far.
+ * Parses the numbers of connections opened so far.
  * @param {string} text of /proc/net/snmp
  * @returns {ClosedConnections}
  */
@@ -192,17 +196,18 @@ export function parseOpenedCounts(text) {
 }
 
 /**
- * Sums the bytes received between two readings at connections that are in the second.
+ * Sums the bytes received between two readings, at connections of the second reading.
  * @param {Connections} before
  * @param {Connections} after
+ * @returns {number} bytes
  */
 export function sumGrowth(before, after) {
   return [...after].reduce((sum, [inode, { bytes }]) => sum + bytes - (before.get(inode)?.bytes ?? 0), 0)
 }
 
 /**
- * Counts connections of a process that closed between two edges and, in a namespace other than the kit's, those that both
- * opened and closed, which may be its neighbours': bytes are then not reliable.
+ * Counts the connections of a process that closed between two edges and, in a namespace other than the kit's, those
+ * that both opened and closed. The latter may be its neighbours', so that bytes are not reliable.
  * @param {AtEdge} before
  * @param {AtEdge} after
  * @returns {ClosedConnections}

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readNode } from '../../../src/kinds/search/nodes.js'
 import { createResultSoFar, startSearch } from '../../../src/kinds/search/searches.js'
-import { listTrialRows } from '../../../src/kinds/search/trial-rows.js'
+import { renderTrialTables } from '../../../src/kinds/search/trial-rows.js'
 import { renderFindings } from '../../../src/kinds/sections.js'
 import { createRequestKind } from '../../../src/model/requests.js'
 import { createAnswer } from '../../../src/report/answer/answer.js'
@@ -71,7 +71,7 @@ describe('the answer of a size', () => {
       `${tried}: the neighbour left 1 of 2 CPUs to all, whatever they request (--neighbour 2c fills this machine).`,
     ])
     expect(requests(answer([pipy]))).toEqual([])
-    expect(listTrialRows([sizeOf('pipy', truth, 2)]).join(' ')).toContain(
+    expect(renderTrialTables([sizeOf('pipy', truth, 2)]).join(' ')).toContain(
       'CPU: the request of each sidecar, without a CPU limit, beside the neighbour.',
     )
   })
@@ -143,7 +143,7 @@ describe('the report of a size', () => {
     const lines = renderFindings(summaryOf([pipy, busy]))
     for (const { trial, why } of [...(pipy.trials ?? []), ...(busy.trials ?? [])])
       expect(lines.some(line => line.includes(` ${trial} `) && line.includes(why))).toBe(true)
-    expect(listTrialRows([busy]).filter(line => line.includes('not judged'))).toHaveLength(6)
+    expect(renderTrialTables([busy]).filter(line => line.includes('not judged'))).toHaveLength(6)
   })
 
   it('has an answer for a search that was cut short after any trial', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { pipyTool } from '../../../src/dataplanes/pipy/index.js'
 import { BenchError, SiteLostError } from '../../../src/lib/errors.js'
-import { examineCluster } from '../../../src/targets/kubernetes/doctor.js'
+import { checkCluster } from '../../../src/targets/kubernetes/doctor.js'
 
 const IMAGES = ['docker.io/flomesh/pipy:1.5.18', 'docker.io/library/node:20.20.2-slim']
 
@@ -63,7 +63,7 @@ function fakeApi({
 /** @param {Parameters<typeof fakeApi>[0]} [cluster] @param {object} [options] */
 async function examine(cluster, options) {
   const request = { node: null, loadNode: null, images: {}, specs: [pipyTool], ...options }
-  const findings = await examineCluster({ api: fakeApi(cluster), ...request })
+  const findings = await checkCluster({ api: fakeApi(cluster), ...request })
   return {
     isReady: findings.every(({ level }) => level !== 'missing'),
     text: findings.flatMap(({ level, text, more = [] }) => [`${level.padEnd(8)} ${text}`, ...more]).join('\n'),
@@ -73,7 +73,7 @@ const refuse = (/** @type {Error} */ error) => () => {
   throw error
 }
 
-describe('examineCluster', () => {
+describe('checkCluster', () => {
   it('says of a cluster that has everything what it is', async () => {
     expect(await examine()).toEqual({
       isReady: true,
@@ -108,7 +108,7 @@ describe('examineCluster', () => {
   })
 })
 
-describe('examineCluster, of access', () => {
+describe('checkCluster, of access', () => {
   it('names what is denied, and where it stands what is needed', async () => {
     const { text, isReady } = await examine({ denied: ['create jobs', 'patch jobs', 'get pods/exec'] })
     expect(isReady).toBe(false)
@@ -125,7 +125,7 @@ describe('examineCluster, of access', () => {
   })
 })
 
-describe('examineCluster, of the reader', () => {
+describe('checkCluster, of the reader', () => {
   it('misses a cluster that refuses privileged namespaces or the DaemonSet', async () => {
     const namespace = await examine({
       createNamespace: refuse(refusal('admission webhook "policy" denied the request')),
@@ -152,7 +152,7 @@ describe('examineCluster, of the reader', () => {
   })
 })
 
-describe('examineCluster, of nodes', () => {
+describe('checkCluster, of nodes', () => {
   it('misses a node that is not there, or is cordoned', async () => {
     expect((await examine({}, { node: 'm1' })).text).toMatch(/missing {2}--node m1: .*n1/)
     const { text, isReady } = await examine({ nodes: [createNode('n1', { spec: { unschedulable: true } })] })
@@ -191,7 +191,7 @@ describe('examineCluster, of nodes', () => {
   })
 })
 
-describe('examineCluster, of images', () => {
+describe('checkCluster, of images', () => {
   it('warns of those that will be pulled, and says once how a node without a registry gets them', async () => {
     const { text, isReady } = await examine({ nodes: [createNode('n1', { images: [] })] })
     expect(isReady).toBe(true)
@@ -211,7 +211,7 @@ describe('examineCluster, of images', () => {
   })
 })
 
-describe('examineCluster, of CPU caps', () => {
+describe('checkCluster, of CPU caps', () => {
   it('misses a kubelet that enforces no limits', async () => {
     const { text, isReady } = await examine({ configz: () => ({ cpuCFSQuota: false }) })
     expect(isReady).toBe(false)

@@ -3,7 +3,7 @@ import { adsTool } from '../../../src/dataplanes/envoy/ads-control.js'
 import { pipyTool } from '../../../src/dataplanes/pipy/index.js'
 import { k6Tool } from '../../../src/loads/k6/index.js'
 import { wrkTool } from '../../../src/loads/wrk/index.js'
-import { chooseImages, hasImage, isAlwaysPulled, listImages } from '../../../src/targets/kubernetes/images.js'
+import { chooseImages, hasImage, isAlwaysPulled, renderImages } from '../../../src/targets/kubernetes/images.js'
 
 const specs = [pipyTool, pipyTool, k6Tool]
 const node = /** @type {any} */ ({
@@ -66,9 +66,9 @@ describe('isAlwaysPulled', () => {
   ])('of %s says %s', (image, expected) => expect(isAlwaysPulled(image)).toBe(expected))
 })
 
-describe('listImages', () => {
+describe('renderImages', () => {
   it('names every image, and how it gets to a node without a registry', () => {
-    expect(listImages({ specs, images: { pipy: 'registry.example/pipy:1' } })).toEqual([
+    expect(renderImages({ specs, images: { pipy: 'registry.example/pipy:1' } })).toEqual([
       'pipy  registry.example/pipy:1',
       'k6    grafana/k6:1.1.0',
       'node  node:20.20.2-slim',
@@ -87,19 +87,19 @@ describe('listImages', () => {
 
   it('says how the image that the kit builds is made, unless another was requested', () => {
     const all = [...specs, adsTool]
-    const lines = listImages({ specs: all, images: {} })
+    const lines = renderImages({ specs: all, images: {} })
     expect(lines.filter(line => line.includes('ads'))).toEqual([
       expect.stringMatching(/^ads {3}localhost\/sidecar-bench-ads:[0-9a-f]{12}$/),
       "For --control ads, on a machine of the node's architecture; it says how a node imports that archive:",
       '  npm run images -- --ads ads.tar',
     ])
-    const imageLines = listImages({ specs: all, images: { ads: 'registry.example/ads:1' } })
+    const imageLines = renderImages({ specs: all, images: { ads: 'registry.example/ads:1' } })
     expect(imageLines).toContain('  docker pull registry.example/ads:1')
     expect(imageLines.join()).not.toContain('ads.tar')
   })
 
   it('carries an image that serves for two tools once', () => {
-    const lines = listImages({ specs, images: { pipy: 'all:1', k6: 'all:1', node: 'all:1' } })
+    const lines = renderImages({ specs, images: { pipy: 'all:1', k6: 'all:1', node: 'all:1' } })
     expect(lines.filter(line => line.includes('docker pull'))).toEqual(['  docker pull all:1'])
     expect(lines).toContain('  docker save -o images.tar all:1')
   })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { findLimits } from '../../../src/targets/kubernetes/nodes.js'
+import { computeNodeLimits } from '../../../src/targets/kubernetes/nodes.js'
 
 /** @import { V1Pod } from '@kubernetes/client-node' */
 
@@ -28,7 +28,7 @@ it('a node has what its pods that run have not requested', () => {
     { metadata: { name: 'waits' }, status: { phase: 'Pending' } },
   ]
   const node = { metadata: { name: 'n1' }, status: { allocatable: { cpu: '3920m', memory: '15Gi', pods: '110' } } }
-  expect(findLimits({ node, pods })).toEqual({
+  expect(computeNodeLimits({ node, pods })).toEqual({
     ...{ node: 'n1', pods: 110, podsUsed: 2, cpus: 3.92, cpusRequested: 1.35 },
     ...{ memoryBytes: 15 * 2 ** 30, memoryRequestedBytes: 64 * 2 ** 20 + 1e6 },
   })

@@ -6,7 +6,7 @@ import { writeCertificates } from '../../../src/lib/certificates.js'
 import { renderSpiffeId } from '../../../src/model/sidecar-contract.js'
 import { openLedger } from '../../../src/node/ledger.js'
 import { ACCESS, ROLES } from '../../../src/targets/kubernetes/access.js'
-import { examineCluster } from '../../../src/targets/kubernetes/doctor.js'
+import { checkCluster } from '../../../src/targets/kubernetes/doctor.js'
 import { createKubernetesTarget } from '../../../src/targets/kubernetes/index.js'
 import { cleanUpCluster } from '../../../src/targets/kubernetes/namespaces.js'
 import { createImageTools } from '../../../src/targets/kubernetes/site.js'
@@ -43,7 +43,7 @@ beforeAll(async () => {
     nodeLabel: 'n1',
     ...{ hasNativeSidecars: true, hasRecursiveReadOnly: true, sampleSource: 'cgroup', signal },
   })
-  await examineCluster({ api, node: null, loadNode: null, images: {}, specs: [pipyTool] })
+  await checkCluster({ api, node: null, loadNode: null, images: {}, specs: [pipyTool] })
   await target.open()
   const forbidden = createImageTools({ api, target, images: {}, whereOf: () => null, signal })
   expect(await forbidden({ ...pipyTool, name: FORBIDDEN.replace('version-', '') })).toEqual({

@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { decode, encode } from '../../../src/agent/messages.js'
 import { AgentError, BenchError } from '../../../src/lib/errors.js'
-import { converse } from '../../../src/targets/converse.js'
+import { startSession } from '../../../src/targets/converse.js'
 import { measureClockOffset } from '../../../src/targets/kubernetes/agents.js'
 import { readAgentCode } from '../../../src/targets/kubernetes/files.js'
 import { makeFolder } from '../../fakes/scratch.js'
@@ -28,7 +28,7 @@ function startAgent({ aheadMs = 0 } = {}) {
   const child = spawn(process.execPath, argv, { stdio: ['pipe', 'pipe', 'inherit'] })
   onTestFinished(() => void child.kill('SIGKILL'))
   const closed = new Promise(resolve => child.on('exit', () => resolve('it was killed')))
-  return { child, session: converse({ ...child, closed, end: () => child.kill(), what: 'a pod' }) }
+  return { child, session: startSession({ ...child, closed, end: () => child.kill(), what: 'a pod' }) }
 }
 
 describe('a conversation with the agent', () => {
@@ -102,7 +102,7 @@ describe('a conversation with the agent', () => {
 
   it('takes answers however they are cut', async () => {
     const [stdin, stdout] = [new PassThrough(), new PassThrough()]
-    const session = converse({ stdin, stdout, closed: new Promise(() => {}), end() {}, what: 'a pod' })
+    const session = startSession({ stdin, stdout, closed: new Promise(() => {}), end() {}, what: 'a pod' })
     const answers = [session.call('a', null), session.call('b', null)]
     const text = `${encode({ id: 1, result: 'β' })}\n${encode({ id: 0, result: Number.NaN })}\n`
     for (const byte of Buffer.from(text)) stdout.write(Buffer.from([byte]))
@@ -112,7 +112,7 @@ describe('a conversation with the agent', () => {
   it.each(['null', '{"id":0', '7', ''])('ends with an error if an answer is invalid: %j', async line => {
     const stdout = new PassThrough()
     const closed = new Promise(() => {})
-    const session = converse({ stdin: new PassThrough(), stdout, closed, end() {}, what: 'a pod' })
+    const session = startSession({ stdin: new PassThrough(), stdout, closed, end() {}, what: 'a pod' })
     const answer = session.call('a', null)
     stdout.write(`${line}\n`)
     await expect(answer).rejects.toThrow('the connection to the agent in a pod was lost: it sent what is no message')

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { k6 } from '../../../src/loads/k6/index.js'
 import { openLedger } from '../../../src/node/ledger.js'
-import { examineLoadHost } from '../../../src/targets/load-host/doctor.js'
+import { checkLoadHost } from '../../../src/targets/load-host/doctor.js'
 import { installFakeSsh } from '../../fakes/fake-ssh.js'
 
 /** @import { LoadGenerator } from '../../../src/model/types.ts' */
@@ -36,7 +36,7 @@ function createLoad(name, closed) {
 
 /** @param {LoadGenerator[]} loads */
 const examine = loads =>
-  examineLoadHost({
+  checkLoadHost({
     ...{ host: 'there.test', requestedAddress: ADDRESS, loads, say: () => {}, signal: new AbortController().signal },
     findHere: async () => ({ missing: 'nothing is here' }),
   })

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync }
 import path from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { findDistrust, openLedger } from '../../../src/node/ledger.js'
-import { cleanUpLocal, takeSteps } from '../../../src/targets/local/cleanup.js'
+import { cleanUpLocal, runCleanupSteps } from '../../../src/targets/local/cleanup.js'
 import { renderMarks } from '../../../src/targets/local/marks.js'
 import { makeOwnFolder } from '../../fakes/scratch.js'
 
@@ -126,7 +126,7 @@ describe('cleanUpLocal', () => {
   })
 })
 
-describe('takeSteps', () => {
+describe('runCleanupSteps', () => {
   it('goes on after a step that failed, and says which', async () => {
     const cleaned = { removed: [], left: [], failed: [] }
     const fail = () => {
@@ -136,7 +136,7 @@ describe('takeSteps', () => {
       { what: 'a', take: fail },
       { what: 'b', take: () => {} },
     ]
-    expect(await takeSteps(steps, cleaned)).toBe(true)
+    expect(await runCleanupSteps(steps, cleaned)).toBe(true)
     expect(cleaned).toEqual({ removed: ['b'], left: [], failed: ['a: busy'] })
   })
 })

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createFolders } from '../../../src/targets/local/cgroup-folders.js'
 import { findCapWay } from '../../../src/targets/local/cgroups.js'
-import { findQuota, tryLargestCap } from '../../../src/targets/local/quota.js'
+import { findLargestCap, findQuota } from '../../../src/targets/local/quota.js'
 import { makeOwnFolder } from '../../fakes/scratch.js'
 
 const here = await findCapWay()
@@ -49,8 +49,8 @@ describe.skipIf(here.how !== 'v1')('a quota of the job under cgroup v1', () => {
     writeFileSync(path.join(parents.cpu, 'cpu.cfs_quota_us'), '50000')
     const way = { ...here, parents }
     expect(findQuota(way)).toEqual({ cores: 0.5, folder: parents.cpu })
-    expect(tryLargestCap(way, 2)).toBe(0.5)
-    expect(tryLargestCap(way, 0.25)).toBe(0.25)
+    expect(findLargestCap(way, 2)).toBe(0.5)
+    expect(findLargestCap(way, 0.25)).toBe(0.25)
     const create = await createFolders({ way, name: 'run' })
     await expect(create('group', { cpuLimitCores: 1, memoryLimitBytes: null })).rejects.toThrow(
       /^the kernel refused a cap of 1 cores for .*\/run\/group \(EINVAL\): a group above it, of this job or container, has a smaller quota, which may not be visible from here; at most 0\.5 cores fit: give --cpu 0\.5, or raise that quota$/,

@@ -14,22 +14,23 @@ import { findLargestBytes } from '../whole.js'
 const TRIES_MOST = 6
 
 /**
- * Finds what sidecars took in the trials of a step.
+ * Computes what sidecars took in the trials of a step.
  * @param {Pick<TriedStep, 'outcomes'>} step
- * @returns {Need}
+ * @returns {Need} the most of all trials
  */
 export function computeStepNeed({ outcomes }) {
   return { cores: Math.max(...outcomes.map(o => o.coresMost)), bytes: findLargestBytes(outcomes) }
 }
 
 /**
- * Finds the first limits from an estimate upwards that hold: each try has two places of the grid more CPU, or half
- * as much memory again if the kernel killed for it.
- * @param {{ template: Arm, cpus: number, need: Need }} options need: estimated
- * @returns {Search<{ limits: Need | null, last: TriedStep, steps: TriedStep[] }>} limits: null: none that was tried held; steps: of the CPU
+ * Finds limits that hold, from an estimate upwards. Each try has two places of the CPU grid more, or, if the kernel
+ * killed for memory, half as much memory again.
+ * @param {{ template: Arm, cpus: number, need: Need }} options need: the estimate
+ * @returns {Search<{ limits: Need | null, last: TriedStep, steps: TriedStep[] }>} limits: null: none held within
+ *   TRIES_MOST; last: the last step; steps: those that show whether the CPU suffices
  */
 export function* findHoldingLimits({ template, cpus, need }) {
-  const most = findCapIndex(cpus)
+  const lastPlace = findCapIndex(cpus)
   const steps = []
   let { place, bytes } = suggestLimits({ need, cpus })
   for (let tries = 1; ; tries++) {
@@ -39,16 +40,17 @@ export function* findHoldingLimits({ template, cpus, need }) {
     const isKilled = last.outcomes.some(o => o.survived === false)
     if (!isKilled) steps.push(last)
     if (last.held) return { limits: { cores, bytes }, last, steps }
-    if (last.held === null || tries === TRIES_MOST || (!isKilled && place === most))
+    if (last.held === null || tries === TRIES_MOST || (!isKilled && place === lastPlace))
       return { limits: null, last, steps }
     if (isKilled) bytes = roundUp(bytes * ROOM.ofMemory)
-    else place = Math.min(most, place + ROOM.places)
+    else place = Math.min(lastPlace, place + ROOM.places)
   }
 }
 
 /**
- * Finds the highest p99 of the trials of a step that held, in milliseconds; null: none has one.
+ * Finds the highest p99 of the trials of a step that held.
  * @param {TriedStep} step
+ * @returns {number | null} milliseconds; null: none has one
  */
 export function findHighestP99({ outcomes }) {
   const known = outcomes.flatMap(o => (o.held && o.p99Ms !== null ? [o.p99Ms] : []))

@@ -47,9 +47,9 @@ export function* findServices({ template, spec, cpus }) {
 }
 
 /**
- * Makes the result of a load.
- * @param {{ template: Arm, cell: Cell, line: SizeResult['line'], limits: Need | null, last: TriedStep,
- *   steps: TriedStep[] }} options
+ * Creates the result of a load.
+ * @param {{ template: Arm, cell: Cell, line: SizeResult['line'], limits: Need | null, last: TriedStep, steps:
+ *   TriedStep[] }} options last: the last step; steps: those that show whether the CPU suffices
  * @returns {SizeResult}
  */
 function createCellResult({ template, cell, line, limits, last, steps }) {

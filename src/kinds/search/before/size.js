@@ -14,8 +14,9 @@ const LINE_POINTS = 5
 const LINE_REACH = 50
 
 /**
- * Finds the smallest CPU and memory limit at which the load holds, and checks them: the load must hold there again, and must not
- * with 0.7 of either. A limit that fails its check is looked for again, in four rounds at most.
+ * Finds the smallest CPU and memory limits at which the load holds, and checks them: the load must hold there again,
+ * and must not hold with LESS times either. If a limit fails its check, the search for it goes on, in at most
+ * CHECK_ROUNDS_MOST rounds.
  * @param {SearchOptions & { spec: Extract<SearchSpec, { kind: 'size' }> }} options
  * @returns {Search<SizeResult>}
  */
@@ -86,7 +87,7 @@ export function* findSize({ template, spec, cpus }) {
 }
 
 /**
- * Tries all the CPU and, if that held, limits with room.
+ * Tries the load with all the CPU and, if that held, limits with room.
  * @param {Pick<SearchOptions, 'template' | 'cpus'>} options
  * @returns {Search<Map<number, TriedStep>>} the steps that show whether the load holds at a CPU limit, by their place on the grid
  */
@@ -100,8 +101,8 @@ function* findFirstLimits({ template, cpus }) {
 }
 
 /**
- * Looks for a memory floor of which 0.7 does not hold: a limit above may have failed by chance, since a sidecar takes more when
- * more requests wait in it.
+ * Finds a memory floor of which LESS times as much does not hold. A limit above may have failed by chance, since a
+ * sidecar takes more memory when more requests wait in it.
  * @param {Pick<SearchOptions, 'template' | 'spec'> & { memory: SearchResult }} options
  * @returns {Search<{ memory: SearchResult, less: SizeResult['checks'][0] | null }>} less: the check; null: no floor was found
  */
@@ -118,9 +119,9 @@ function* refuteSmallerMemory({ template, spec, memory }) {
 }
 
 /**
- * Estimates the busiest sidecar's CPU by a line through lower rates; null: fewer than three held.
+ * Estimates the CPU of the busiest sidecar by a line through lower rates.
  * @param {{ template: Arm, cpus: number }} options
- * @returns {Search<SizeResult['extrapolated']>}
+ * @returns {Search<SizeResult['extrapolated']>} null: fewer than three rates held
  */
 function* extrapolateTemplate({ template, cpus }) {
   const fullRate = template.load.ratePerSecond ?? 0
@@ -136,8 +137,8 @@ function* extrapolateTemplate({ template, cpus }) {
 
 /**
  * Checks that the answer holds.
- * @param {Arm} arm
- * @returns {Search<SizeResult['checks'][0] & { p99Ms: number | null }>}
+ * @param {Arm} arm at the limits of the answer
+ * @returns {Search<SizeResult['checks'][0] & { p99Ms: number | null }>} p99Ms: the highest; null: none was measured
  */
 function* checkAnswer(arm) {
   const step = yield* tryStep({ ...arm, id: `${arm.id}-check` }, 0)
@@ -148,8 +149,8 @@ function* checkAnswer(arm) {
 /**
  * Checks whether an arm holds.
  * @param {Arm} arm
- * @param {string} what words of the check
- * @param {boolean} mustHold
+ * @param {string} what is checked, in words
+ * @param {boolean} mustHold the outcome that the check expects
  * @returns {Search<SizeResult['checks'][0]>}
  */
 function* checkArm(arm, what, mustHold) {
