@@ -17,6 +17,7 @@ const COLUMNS = alignRight('old', 'new', 'difference', 'of the old')
  * Formats a number, with blanks between thousands, and never as -0.
  * @param {number} value
  * @param {number} [digits] after the point
+ * @returns {string} such as `12 345`
  */
 export const formatCount = (value, digits = 0) => {
   const options = { minimumFractionDigits: digits, maximumFractionDigits: digits }
@@ -26,10 +27,15 @@ export const formatCount = (value, digits = 0) => {
  * Formats a difference, with its sign.
  * @param {number} value
  * @param {number} [digits] after the point
+ * @returns {string} such as `+1 234`, `-5` or `0`
  */
 export const formatDifference = (value, digits) =>
   `${Number(value.toFixed(digits)) > 0 ? '+' : ''}${formatCount(value, digits)}`
-/** Formats a change as `+1.23 %`. @param {number} share a fraction */
+/**
+ * Formats a change as `+1.23 %`.
+ * @param {number} share a fraction
+ * @returns {string} with two decimals below 10 %, else one
+ */
 export const formatChange = share => `${share > 0 ? '+' : ''}${(100 * share).toFixed(Math.abs(share) < 0.1 ? 2 : 1)} %`
 
 /**
@@ -134,7 +140,11 @@ function renderNoiseFloor(rows) {
   return `apart: how far two counts of one side are apart, at most ${parts.join(', ')}; a smaller difference of that quantity is none`
 }
 
-/** Renders a spread in percent: with three decimals if it is small, else with none. @param {number} spread a fraction */
+/**
+ * Renders a spread in percent: with three decimals if it is small, else with none.
+ * @param {number} spread a fraction
+ * @returns {string}
+ */
 function renderSpread(spread) {
   return `${(100 * spread).toFixed(spread < NOISY ? 3 : 0)} %`
 }

@@ -290,6 +290,7 @@ function readExperimentOfHelp(command) {
 /**
  * Finds the experiment that a command names; by default DEFAULT_EXPERIMENT.
  * @param {Command} command
+ * @returns {string}
  */
 const findExperimentName = command => command.args.find(word => !word.startsWith('-')) ?? DEFAULT_EXPERIMENT
 

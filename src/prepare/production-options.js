@@ -101,6 +101,7 @@ function parseName(text) {
 /**
  * Parses a list of names.
  * @param {string} text
+ * @returns {string[]}
  * @throws {InvalidArgumentError} as `parseName`
  */
 const parseNames = text => text.split(',').map(parseName)

@@ -87,5 +87,6 @@ function readOrSuggest(file, { name, what, folder }) {
 /**
  * Lists the names of the YAML files in a folder of the kit, without their endings.
  * @param {string} folder its path in the kit
+ * @returns {string[]}
  */
 const listNames = folder => readdirSync(path.join(ROOT, folder)).map(file => file.replace(/\.yaml$/, ''))

@@ -30,6 +30,7 @@ import { assertKnownPlanes } from './supported.js'
  * Runs an experiment: opens a site and the views, measures, reports, and closes both, even after an error.
  * @param {ExperimentRun} options
  * @param {Context} context
+ * @returns {Promise<void>} resolves when the site and the views are closed
  * @throws any error of the run; the signal's reason if it is interrupted
  */
 export async function runExperiment({ experiment, options, interrupted, ...hooks }, context) {

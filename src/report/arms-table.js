@@ -51,6 +51,7 @@ export function tabulateArms({ arms }) {
 /**
  * Renders the heading of a quantity's column.
  * @param {string} name of a quantity
+ * @returns {string} its short label, else its label
  */
 const renderHeader = name => QUANTITIES[name].short ?? QUANTITIES[name].label
 
@@ -103,6 +104,7 @@ export function renderLinks(arms) {
 /**
  * Lists the links of arms, each once.
  * @param {SummaryArm[]} arms
+ * @returns {string[]} in the order of the arms
  */
 function listLinks(arms) {
   return [...new Set(arms.map(arm => arm.link))]

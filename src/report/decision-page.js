@@ -115,6 +115,7 @@ function cutPictures(pictures) {
 /**
  * Counts the rows of pictures.
  * @param {Picture[]} pictures
+ * @returns {number}
  */
 const sumRows = pictures => pictures.reduce((sum, { rows }) => sum + rows.length, 0)
 
@@ -282,6 +283,7 @@ function listDefinedWords(markup) {
 /**
  * Extracts the text of HTML.
  * @param {string} markup
+ * @returns {string} every tag, and every run of blanks, is one blank
  */
 const extractText = markup => markup.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')
 
@@ -289,5 +291,6 @@ const extractText = markup => markup.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+
  * Cuts a text to a number of characters, with an ellipsis.
  * @param {string} text
  * @param {number} [most]
+ * @returns {string} at most `most` characters, with the ellipsis
  */
 const clipText = (text, most = LENGTH_MOST) => (text.length <= most ? text : `${text.slice(0, most - 1).trimEnd()}…`)

@@ -160,6 +160,7 @@ function tabulateLeftRuns({ left, reference }) {
 /**
  * Renders a change: `kit, 1.0 → 1.1`.
  * @param {{ label: string, old: string, next: string }} change
+ * @returns {string}
  */
 function renderRunChange({ label, old, next }) {
   return `${label}, ${old} → ${next}`

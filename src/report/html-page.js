@@ -105,6 +105,7 @@ function renderBlock(block) {
  * Renders a sentence as a paragraph.
  * @param {string} line
  * @param {'strong' | 'muted'} [tone]
+ * @returns {Markup}
  */
 function renderSentence(line, tone) {
   if (tone === 'strong') return html`<p><strong>${line}</strong></p>`
@@ -173,6 +174,7 @@ export function renderTable({ caption, columns, rows }, kind = '') {
 /**
  * Renders the heading of a column.
  * @param {Table['columns'][0]} column without a name: an empty cell, and no header
+ * @returns {Markup}
  */
 function renderHead([name, align]) {
   return name ? html`<th scope="col" class="${align}">${name}</th>` : html`<td></td>`
@@ -182,6 +184,7 @@ function renderHead([name, align]) {
  * Renders a cell.
  * @param {Table['rows'][0][0]} cell
  * @param {string} align a CSS class
+ * @returns {Markup} a heading over several columns, or a cell whose lines are kept
  */
 function renderCell(cell, align) {
   if (typeof cell === 'object') return html`<th scope="rowgroup" colspan="${cell.colSpan}">${cell.content}</th>`
@@ -192,6 +195,7 @@ function renderCell(cell, align) {
  * Renders a folded table.
  * @param {Table} table
  * @param {string} [kind] a CSS class
+ * @returns {Markup}
  */
 function renderDetails(table, kind) {
   return html`<details><summary>${table.caption} (${table.rows.length} rows)</summary>${renderTable(table, kind)}</details>`
@@ -208,7 +212,11 @@ export function renderList(lines, heading) {
   return [html`${heading ? html`<p>${heading}:</p>` : null}<ul>${lines.map(line => html`<li>${line}</li>`)}</ul>`]
 }
 
-/** Renders JSON that cannot end its script element. @param {unknown} value */
+/**
+ * Renders JSON that cannot end its script element.
+ * @param {unknown} value
+ * @returns {string}
+ */
 const renderJson = value => JSON.stringify(value).replaceAll('<', '\\u003c')
 
 /**

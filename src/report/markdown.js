@@ -72,6 +72,7 @@ function renderBlock(block) {
 /**
  * Joins the parts that are not empty.
  * @param {string[]} parts
+ * @returns {string} with an empty line between them, and a newline at the end
  */
 const joinParts = parts => `${parts.filter(Boolean).join('\n\n')}\n`
 
@@ -99,7 +100,11 @@ function foldTable(table) {
   return `<details><summary>${escapeText(table.caption)}</summary>\n\n${renderTable({ ...table, caption: '' })}\n\n</details>`
 }
 
-/** Renders a list. @param {string[]} lines */
+/**
+ * Renders a list.
+ * @param {string[]} lines
+ * @returns {string} a line for each
+ */
 const renderList = lines => lines.map(line => `- ${escapeText(line)}`).join('\n')
 
 /**

@@ -61,6 +61,7 @@ export function listRunFacts({ target, machine, tools, settings }, records) {
 /**
  * Renders the idle and stolen shares of the CPUs before a run.
  * @param {{ idleFraction: number, stealFraction: number }} before
+ * @returns {string} both in percent
  */
 const renderIdleShare = ({ idleFraction, stealFraction }) =>
   `${renderPercent(idleFraction)} idle, ${renderPercent(stealFraction)} stolen by its host`

@@ -126,6 +126,7 @@ function createSharedAxes({ link, users, features, interception, protocol, tls, 
 /**
  * Renders the names of the limits that are searched; beside a neighbour, the CPU request replaces the CPU limit.
  * @param {Pick<SizeAxes, 'neighbourCores'>} options
+ * @returns {string}
  */
 const renderLimitNames = ({ neighbourCores }) =>
   neighbourCores ? 'CPU request and memory limit' : 'CPU and memory limit'

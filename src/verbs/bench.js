@@ -36,6 +36,7 @@ export function addBench(verb, context) {
 /**
  * Opens an interrupted run. The code of --resume is loaded only if it is needed.
  * @param {string} folder of the run
+ * @returns {Promise<import('../run/resume.js').Interrupted>}
  * @throws {import('../lib/errors.js').BenchError} if the run cannot be resumed
  */
 async function openResumedRun(folder) {

@@ -104,6 +104,7 @@ export const HELP = {
  * @param {string} does what the verb does, in one line
  * @param {(keyof typeof EXIT_MEANINGS)[]} statuses
  * @param {[string, string][]} examples the words after the verb, and what they do
+ * @returns an entry of HELP
  */
 function createVerbHelp(does, statuses, ...examples) {
   return { does, statuses, examples }

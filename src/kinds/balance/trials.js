@@ -78,6 +78,7 @@ export function renderBalanceTrial({ algorithm, sizes, seed }) {
 /**
  * Computes the distance between the least and the most.
  * @param {number[]} values
+ * @returns {number} in the unit of the values
  */
 function computeRange(values) {
   return Math.max(...values) - Math.min(...values)

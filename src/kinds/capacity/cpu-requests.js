@@ -100,17 +100,20 @@ export function renderTooFewRequests({ load: { ratePerSecond = 0, windowSeconds 
 /**
  * Renders the p99 and the CPU request of a point.
  * @param {Point} point
+ * @returns {string} such as `2.1 ms at 250m`
  */
 const renderPoint = ({ cores, p99Ms }) => `${renderMs(p99Ms)} ms at ${renderRequest(cores)}`
 
 /**
  * Renders a CPU request in millicores, such as `250m`.
  * @param {number} cores
+ * @returns {string}
  */
 const renderRequest = cores => `${toMillicores(cores)}m`
 
 /**
  * Renders milliseconds with the digits of the p99, without a unit.
  * @param {number} ms
+ * @returns {string}
  */
 const renderMs = ms => formatValue(QUANTITIES.p99, ms)

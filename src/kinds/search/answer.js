@@ -200,6 +200,7 @@ function renderAnsweredSizes(sizes, { nodes = null }) {
  * Renders a difference as `30m less`, or `30m more` if it is negative.
  * @param {number} less how much less it is
  * @param {string} unit
+ * @returns {string}
  */
 const renderSignedDifference = (less, unit) => `${Math.abs(less)}${unit} ${less < 0 ? 'more' : 'less'}`
 

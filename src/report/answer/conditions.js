@@ -44,6 +44,7 @@ function renderNeighbour(arms) {
 /**
  * Renders the names of the links.
  * @param {SummaryArm[]} arms
+ * @returns {string} joined by `and`
  */
 const renderLinkNames = arms => [...new Set(arms.map(({ link }) => link))].join(' and ')
 

@@ -135,6 +135,7 @@ export function renderTable({ columns, rows }) {
 /**
  * Renders a cell; `–`: null.
  * @param {Cell | null} cell
+ * @returns {string} without markup
  */
 const renderCell = cell => cell?.text ?? '–'
 

@@ -148,6 +148,7 @@ function allotLines(linesMost, { isParagraph, pictures, verdicts, basis, warning
  * Puts an empty line before a part that has lines.
  * @param {string[]} lines
  * @param {boolean} isOpen the layout has this gap
+ * @returns {string[]} the lines; [] stays []
  */
 const separatePart = (lines, isOpen) => (isOpen && lines.length > 0 ? ['', ...lines] : lines)
 
@@ -197,6 +198,7 @@ function renderNotMeasuredLines({ notMeasured }) {
 /**
  * Counts the lines of a whole picture.
  * @param {Picture} picture
+ * @returns {number}
  */
 const countLines = picture => renderRows(picture, picture.rows.length).length
 
@@ -273,6 +275,7 @@ function renderRows(picture, count) {
 /**
  * Renders a cell; `-`: null.
  * @param {Picture['rows'][0]['cells'][0]} cell
+ * @returns {string}
  */
 const renderCellText = cell => cell?.text ?? '-'
 

@@ -32,7 +32,11 @@ const FONT = 'system-ui, sans-serif'
 export const WIDTH = 580
 const AXIS_FONT_SIZE = 12
 
-/** Creates an option of ECharts, with what all charts share. @param {Record<string, any>} option overrides */
+/**
+ * Creates an option of ECharts, with what all charts share.
+ * @param {Record<string, any>} option overrides
+ * @returns {Record<string, any>}
+ */
 export function createOption(option) {
   return {
     animation: false,
@@ -73,6 +77,7 @@ export function drawLines(
  * @param {'line' | 'scatter'} type
  * @param {{ label: string, colour: number } & Record<string, any>} line label, colour (index); all others are options
  *   of ECharts
+ * @returns {Record<string, any>}
  */
 export function createSeries(type, { label, colour, ...overrides }) {
   return { type, name: label, color: chooseColour(colour), ...overrides }
@@ -86,6 +91,7 @@ export function chooseDash(index) {
 /**
  * Creates an axis of ECharts, of type `value` unless the options override it.
  * @param {Record<string, any>} options of ECharts
+ * @returns {Record<string, any>}
  */
 export function createAxis({ axisLabel = {}, ...overrides }) {
   return {
@@ -104,6 +110,7 @@ export function createAxis({ axisLabel = {}, ...overrides }) {
  * Creates the axis below a chart, from 0.
  * @param {string} name
  * @param {Record<string, any>} [axis] options of ECharts
+ * @returns {Record<string, any>}
  */
 export function createAxisBelow(name, axis) {
   return createAxis({ min: 0, name, nameGap: 26, ...axis })
@@ -113,12 +120,17 @@ export function createAxisBelow(name, axis) {
  * Creates the axis beside a chart, from 0.
  * @param {string} name
  * @param {Record<string, any>} [axis] options of ECharts
+ * @returns {Record<string, any>}
  */
 export function createAxisBeside(name, axis) {
   return createAxis({ min: 0, name, nameGap: 46, ...axis })
 }
 
-/** Creates the legend above a chart, with arrows if the names do not fit. @param {string[]} names */
+/**
+ * Creates the legend above a chart, with arrows if the names do not fit.
+ * @param {string[]} names
+ * @returns a `legend` of ECharts
+ */
 export function createLegend(names) {
   return { data: names, top: 0, left: 0, type: 'scroll', textStyle: { color: TEXT, fontSize: AXIS_FONT_SIZE } }
 }

@@ -37,11 +37,16 @@ const isGrpc = ({ arm }) => arm.conditions.protocol === 'grpc'
  * @param {PlacedArm} placed
  */
 const isOfBytes = ({ arm, plane }) => arm.conditions.protocol === 'tcp' || plane.carriesBytesOnly === true
-/** @param {PlacedArm} placed */
+/**
+ * Reads the conditions of a placed arm.
+ * @param {PlacedArm} placed
+ * @returns {Arm['conditions']}
+ */
 const readConditions = ({ arm }) => arm.conditions
 /**
  * Renders the names of an arm's features, separated by commas.
  * @param {PlacedArm} placed
+ * @returns {string} empty: it has none
  */
 const renderArmFeatures = ({ arm }) => listFeatures(arm.conditions.features).join(', ')
 

@@ -16,6 +16,7 @@ import { isOverridden, readValues, renderSource } from '../part-request.js'
  * @param {PartRequest} request
  * @param {AxisName} axis
  * @param {number} fallback if the request has no values of the axis
+ * @returns {number}
  */
 const findLargest = (request, axis, fallback) => Math.max(...(readValues(request, axis) ?? [fallback]))
 /**
@@ -23,6 +24,7 @@ const findLargest = (request, axis, fallback) => Math.max(...(readValues(request
  * @param {PartRequest} request
  * @param {AxisName} axis
  * @param {number} fallback if the request has no values of the axis
+ * @returns {number}
  */
 const findSmallest = (request, axis, fallback) => Math.min(...(readValues(request, axis) ?? [fallback]))
 /**

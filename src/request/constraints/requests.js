@@ -21,6 +21,7 @@ const isIdle = ({ experiment: { load } }) => load.kind === 'idle'
  * @param {string} option as the user wrote it
  * @param {PartRequest} request
  * @param {string} reason continues the name of the experiment: `has no load`
+ * @returns {string}
  */
 const renderRefusal = (option, { experiment: { name } }, reason) => `${option}: ${name} ${reason}: leave it out`
 

@@ -27,12 +27,14 @@ const OF_PRODUCTION = ['namespace', 'container', 'for', 'plane', 'ratios', 'quer
 /**
  * Renders the flag of an option: `serviceTime` as `--service-time`.
  * @param {string} name of the option, in camel case
+ * @returns {string}
  */
 const renderFlag = name => `--${name.replaceAll(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`
 
 /**
  * Renders the --rate of the options, or an example if there is none.
  * @param {Record<string, any>} options
+ * @returns {string}
  */
 const renderRate = ({ rate = 500 }) => `--rate ${rate}`
 

@@ -199,6 +199,7 @@ export function parseApiError(error) {
 /**
  * Renders the kind, namespace and name of an object.
  * @param {KubernetesObject} object
+ * @returns {string} such as `Pod bench-1/cart`; the namespace is left out if it has none
  */
 function renderObject({ kind, metadata }) {
   const { name, namespace } = metadata ?? {}

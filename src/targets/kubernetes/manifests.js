@@ -28,6 +28,7 @@ const DAEMON_SET = { apiVersion: 'apps/v1', kind: 'DaemonSet' }
  * Renders a namespace of a run.
  * @param {{ name: string, runId: string, level: 'restricted' | 'privileged', annotations?: Record<string, string> }}
  *   options level: the Pod Security Standard that its pods must meet
+ * @returns a Namespace
  */
 export function renderNamespace({ name, runId, level, annotations }) {
   const labels = { [LABELS.managed]: MANAGER, [LABELS.run]: runId, 'pod-security.kubernetes.io/enforce': level }
@@ -38,6 +39,7 @@ export function renderNamespace({ name, runId, level, annotations }) {
  * Renders a ConfigMap, or a Secret, of files.
  * @param {Meta & { files: Record<string, string>, isSecret?: boolean }} options files: text by path; a key of a
  *   ConfigMap has no slashes, so `renderVolumes` restores them
+ * @returns a ConfigMap; a Secret if `isSecret`
  */
 export function renderFiles({ name, namespace, labels, files, isSecret = false }) {
   const entries = Object.fromEntries(Object.entries(files).map(([file, text]) => [renderFileKey(file), text]))
@@ -52,6 +54,7 @@ export function renderFiles({ name, namespace, labels, files, isSecret = false }
 /**
  * Renders a Service, whose address exists before anything listens there.
  * @param {OfService & { ports: number[] }} options
+ * @returns a Service with a port `p<number>` for each port
  */
 export function renderService({ service, name, namespace, labels, ports }) {
   return {
@@ -70,6 +73,7 @@ export function renderService({ service, name, namespace, labels, ports }) {
  * @param {OfService & { containers: Container[], where: Where, hasNativeSidecars: boolean, rulesImage?: string }}
  *   options hasNativeSidecars: the cluster supports native sidecars: init containers that keep running (Kubernetes
  *   1.29)
+ * @returns a Deployment of one replica
  */
 export function renderDeployment({ containers, where, hasNativeSidecars, rulesImage, ...at }) {
   const spec = {
@@ -87,6 +91,7 @@ export function renderDeployment({ containers, where, hasNativeSidecars, rulesIm
  * and kubelet. It has no readiness probe, which would also probe the sidecar, and delay Ready until it has its
  * configuration.
  * @param {OfService & { container: Container, where: Where }} options
+ * @returns a Pod
  */
 export function renderSidecarPod({ service, name, namespace, labels, container, where }) {
   const pod = renderPod({ containers: [container], where, hasNativeSidecars: false, isProbed: false })
@@ -101,6 +106,7 @@ export function renderSidecarPod({ service, name, namespace, labels, container, 
 /**
  * Renders a Job for a process that ends: the load.
  * @param {OfService & { container: Container, where: Where }} options
+ * @returns a Job, which is not retried
  */
 export function renderJob({ container, where, ...at }) {
   const pod = { ...renderPod({ containers: [container], where, hasNativeSidecars: false }), restartPolicy: 'Never' }
@@ -110,6 +116,7 @@ export function renderJob({ container, where, ...at }) {
 /**
  * Renders the prober: a pod that is idle until `exec` starts the agent in it.
  * @param {KitPod & { where: Where }} options
+ * @returns a Deployment
  */
 export function renderProber({ folder, where, ...meta }) {
   const { volumes, mounts } = renderVolumes([folder])
@@ -122,6 +129,7 @@ export function renderProber({ folder, where, ...meta }) {
  * Renders the reader: a pod on every node of the run, which sees the node's processes and, read-only, its cgroups.
  * @param {KitPod & { wheres: Where[], hasRecursiveReadOnly: boolean }} options wheres: the places of services and
  *   load
+ * @returns a DaemonSet
  */
 export function renderReader({ folder, wheres, hasRecursiveReadOnly, ...meta }) {
   const { volumes, mounts } = renderVolumes([folder])
@@ -145,6 +153,7 @@ export function renderReader({ folder, wheres, hasRecursiveReadOnly, ...meta }) 
 /**
  * Renders a Job whose command prints a program's version.
  * @param {Meta & { image: string, command: string[], where: Where }} options
+ * @returns a Job, which is not retried
  */
 export function renderVersionJob({ command, where, ...meta }) {
   const pod = { restartPolicy: 'Never' }
@@ -162,6 +171,7 @@ export function renderVersionJob({ command, where, ...meta }) {
  * Renders a pod of the kit's own, with its controller.
  * @param {{ type: typeof JOB, workload: Meta & { image: string }, spec: object } &
  *   Omit<Parameters<typeof renderKitPod>[0], 'name' | 'image'>} options
+ * @returns an object of the given type
  */
 function renderKitController({ type, workload: { image, ...meta }, spec, ...of }) {
   const pod = renderKitPod({ name: meta.name, image, ...of })
@@ -173,6 +183,7 @@ function renderKitController({ type, workload: { image, ...meta }, spec, ...of }
  * @template {object} Spec
  * @template {object} Pod
  * @param {{ type: typeof JOB, at: OfService, spec: Spec, pod: Pod }} options spec: without the template
+ * @returns an object of the given type
  */
 function renderController({ type, at: { service, name, namespace, labels }, spec, pod }) {
   const serviceLabels = { ...labels, [LABELS.service]: service }

@@ -47,7 +47,11 @@ export function findDefect({ spec, status }) {
   return taint ? `its taint ${taint.key}:${taint.effect} keeps pods away: name another with --node` : null
 }
 
-/** Reads facts about a node, for the manifest of a run. @param {any} node as the API server describes it */
+/**
+ * Reads facts about a node, for the manifest of a run.
+ * @param {any} node as the API server describes it
+ * @returns its name, boot, kernel, CPUs (`cpus` of the machine, `allocatableCpus` for pods) and memory in bytes
+ */
 export function readNodeFacts({ metadata, status }) {
   const { nodeInfo, allocatable, capacity } = status
   return {

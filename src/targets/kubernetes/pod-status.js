@@ -64,6 +64,7 @@ export function findObstacle(pod) {
  * @param {string} why in words
  * @param {boolean} isFinal it does not pass by itself
  * @param {string | null} [container] whose log may have the cause
+ * @returns {{ why: string, isFinal: boolean, container: string | null }}
  */
 const createObstacle = (why, isFinal, container = null) => ({ why, isFinal, container })
 
@@ -96,6 +97,7 @@ export function findContainerId(pod, container) {
 /**
  * Lists the statuses of all containers of a pod, init containers first.
  * @param {V1Pod} pod
+ * @returns [] while the pod has none
  */
 function listContainerStatuses({ status }) {
   return [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]

@@ -121,6 +121,7 @@ async function followPods({ api, namespace, pods, notify, signal }) {
 /**
  * Creates the key of a pod: `namespace/name`.
  * @param {V1Pod} pod
+ * @returns {string}
  */
 function createPodKey({ metadata }) {
   return `${metadata?.namespace}/${metadata?.name}`

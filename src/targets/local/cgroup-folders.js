@@ -135,6 +135,7 @@ export async function enableControllers(way) {
 /**
  * Renders the controllers to turn on.
  * @param {TreeWay} way
+ * @returns {string} for `cgroup.subtree_control`
  */
 const renderControllers = ({ lacksMemory }) => (lacksMemory ? '+cpu' : '+cpu +memory')
 
@@ -182,6 +183,7 @@ function locateChild({ cpu, cpuacct, memory }, name) {
 /**
  * Lists the folders of a group, each once.
  * @param {TreeWay['parents']} folders
+ * @returns {string[]} one for cgroup v2
  */
 function listDistinctFolders(folders) {
   return [...new Set(Object.values(folders))]

@@ -295,6 +295,7 @@ function listPods(specs) {
 /**
  * Creates the argv prefix by which a process enters a namespace.
  * @param {string} namespace its name
+ * @returns {string[]} without the process's own argv
  */
 function createEnterArgv(namespace) {
   return ['nsenter', `--net=${FOLDER}/${namespace}`, '--']
