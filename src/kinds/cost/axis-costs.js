@@ -162,7 +162,7 @@ function renderVerdict({ low, high }) {
 /**
  * Renders a difference in µs, with its interval.
  * @param {Quantity} difference
- * @returns {string} such as `+12.3 (10.1–14.5)`; without the interval if there is none
+ * @returns {string} such as `+12.3 [+10.1, +14.5]`; without the interval if there is none
  */
 function renderDifference(difference) {
   return `${renderMicros(Number(difference.median))}${renderInterval(difference, renderMicros)}`
