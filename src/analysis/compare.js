@@ -11,7 +11,7 @@ import { areSpoiled, chooseRoundsLeast, computeGapLeast, GAP_LEAST_BESIDE, judge
 /** @import { QuantityRow } from '../judge/record/quantity-row.js' */
 
 /**
- * What is compared: the arms of a run with their records.
+ * The arms of a run that are compared, with their records.
  * @typedef {object} ComparisonInput
  * @property {Arm[]} arms
  * @property {TrialRecord[]} records

@@ -66,7 +66,7 @@ export async function startGenerator({ testbed, trials, start, folder }, service
  * @param {Arm} arm
  * @returns {number} milliseconds
  */
-export function chooseTailMs({ load: { isInterleaved }, conditions: { pairs = 1 } }) {
+function chooseTailMs({ load: { isInterleaved }, conditions: { pairs = 1 } }) {
   return (isInterleaved ? TAIL_MS.besideOthers : TAIL_MS.alone) + TAIL_MS.furtherPair * (pairs - 1)
 }
 

@@ -98,8 +98,14 @@ describe('an application that answers what is asked for', { timeout: 60_000 }, (
       expect(result.verified).toBeGreaterThan(50)
       expect(judge(result, requests)).toEqual([])
       expect(result.waited !== undefined).toBe(options.serviceTime !== undefined)
-      // Alone it is late by less than 1 ms, where both CPUs are busy by up to 1.2.
-      if (options.serviceTime === '30ms') expect(result.waited?.lateP50Ms).toBeLessThan(3)
+      if (options.serviceTime !== '30ms') return
+      // What else runs on a busy machine makes an application later, and nothing makes it earlier.
+      let lateMs = Number(result.waited?.lateP50Ms)
+      for (let i = 0; i < 4 && lateMs >= 1; i++) {
+        const { waited } = await drive(GENERATORS[generatorName], { port, requests })
+        lateMs = Math.min(lateMs, Number(waited?.lateP50Ms))
+      }
+      expect(lateMs).toBeLessThan(1)
     })
   })
 

@@ -203,19 +203,18 @@ async function isSplitRight(rig) {
   const agent = new http.Agent({ keepAlive: true })
   /** @type {EchoedRequest[]} */
   const answers = []
-  let hasFailed = false
+  let unsent = SPLIT_REQUESTS
   // Each gRPC call has a connection of its own: all at once would be 400 handshakes between sidecars that do not multiplex.
   const sendInTurn = async () => {
-    for (let i = 0; i < SPLIT_REQUESTS / SPLIT_CLIENTS && !hasFailed; i++)
-      answers.push(await requestEcho(rig, { host: 'split' }, agent))
-  }
-  const sendAndStopOthers = () =>
-    sendInTurn().catch(error => {
-      hasFailed = true
+    try {
+      while (unsent-- > 0) answers.push(await requestEcho(rig, { host: 'split' }, agent))
+    } catch (error) {
+      unsent = 0
       throw error
-    })
+    }
+  }
   // No request may be under way when this returns: a later check counts resets of the kernel.
-  const outcomes = await Promise.allSettled(Array.from({ length: SPLIT_CLIENTS }, sendAndStopOthers))
+  const outcomes = await Promise.allSettled(Array.from({ length: SPLIT_CLIENTS }, sendInTurn))
   agent.destroy()
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
   const counts = [answers.filter(a => a.upstream === 'a').length, answers.filter(a => a.upstream === 'b').length]

@@ -262,22 +262,22 @@ function isListeningElsewhere({ listens, admin }, listening) {
  * @returns {() => boolean}
  */
 function createElsewhereDetector({ spec, probe, patienceMs }) {
-  let firstMs = Number.NaN
-  /** @type {{ ms: number, usage: ProcessUsage[], threads: ThreadCpu[] } | null} */
-  let since = null
+  const readNow = () => ({ ms: performance.now(), usage: probe.readUsage(), threads: probe.readThreads() })
+  /** @type {{ firstMs: number, last: ReturnType<typeof readNow> } | null} */
+  let elsewhere = null
   return () => {
     if (!isListeningElsewhere(spec, probe.listListening())) {
-      since = null
-      firstMs = Number.NaN
+      elsewhere = null
       return false
     }
-    const now = { ms: performance.now(), usage: probe.readUsage(), threads: probe.readThreads() }
-    if (Number.isNaN(firstMs)) firstMs = now.ms
-    since ??= now
-    if (now.ms - since.ms <= patienceMs) return false
-    const busySeconds = sumCpuSeconds(now.usage) - sumCpuSeconds(since.usage) + computeWaitSeconds(since, now)
-    const isBusy = (busySeconds * 1000) / (now.ms - since.ms) >= ELSEWHERE_BUSY_SHARE
-    since = now
+    elsewhere ??= { firstMs: performance.now(), last: readNow() }
+    const { firstMs, last } = elsewhere
+    // A starting process is polled often: its threads are read again only when the time is over.
+    if (performance.now() - last.ms <= patienceMs) return false
+    const now = readNow()
+    const busySeconds = sumCpuSeconds(now.usage) - sumCpuSeconds(last.usage) + computeWaitSeconds(last, now)
+    const isBusy = (busySeconds * 1000) / (now.ms - last.ms) >= ELSEWHERE_BUSY_SHARE
+    elsewhere.last = now
     return !isBusy || now.ms - firstMs > ELSEWHERE_MOST_MS
   }
 }
