@@ -432,12 +432,12 @@ async function probeInRig({ testbed, arm, index, slot = createSlots(1)[0], signa
  * @throws {BenchError} if a sidecar exits
  */
 export async function probeRig(rig, slot = createSlots(1)[0]) {
-  const { call, sidecars } = rig
+  const { call, sidecars, requestSeconds } = rig
   const sumLogs = async () => {
     const logs = await Promise.all(sidecars.processes.map(p => p.readLog()))
     return logs.reduce((sum, log) => sum + log.length, 0)
   }
-  const answers = await call('probeAnswers', undefined)
+  const answers = await call('probeAnswers', { requestSeconds })
   await assertAllRun(sidecars.processes, 'parity')
   const before = await sumLogs()
   const { row, requests } = await call('probePooling', undefined)

@@ -76,6 +76,7 @@ const HOSTS = new Set([...AUTHORISED, ...ROUTES].flatMap(({ host }) => host ?? [
  * @property {Target['call']} call
  * @property {(ask: Ask, how?: { endpoint?: Endpoint, timeoutSeconds?: number }) => Promise<Answer>} send to the client's sidecar
  *   unless an endpoint is given; rejects if nothing answers in time
+ * @property {number} requestSeconds the sidecars' timeout of a request
  * @property {Endpoint} permissive of the sidecar that takes plaintext, too
  * @property {Measured} measured
  * @property {DataPlane} plane
@@ -165,7 +166,8 @@ export async function createRig({ target, index, plane, folder, measured, signal
     const { client, permissive } = sidecarsAt
     /** @type {Rig['send']} */
     const send = (ask, { endpoint = client, ...how } = {}) => call('send', { endpoint, ask, ...how })
-    return { sidecars, call, send, permissive, measured, plane, signal, close }
+    const { requestSeconds } = timeouts
+    return { sidecars, call, send, requestSeconds, permissive, measured, plane, signal, close }
   } catch (error) {
     await close()
     throw error

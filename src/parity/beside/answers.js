@@ -23,6 +23,10 @@ const SPLIT_SHARE = 0.8
 const CHI_SQUARE_MOST = 7.879
 /** The prober waits for an answer this long, longer than the sidecars' own timeouts, also on a slow machine. */
 export const ANSWER_SECONDS = 120
+// Upstreams that never answer: only a timeout of the sidecar ends a request to them. One that comes after this many times the
+// timeout is none of the rig's: a sidecar as it is deployed may have no timeout, and would be waited for in vain.
+const SILENT = new Set(['slow', 'full'])
+const SILENT_TIMES = 3
 // A request without a host is malformed (400; RFC 9112, 3.2), or has no route (404).
 const NO_HOST = [400, 404]
 // Two connect timeouts take half of a request's time, more on a busy machine; without a connect timeout, connecting takes all of it.
@@ -160,11 +164,15 @@ export function createLoneRetry(sendToRefusing) {
  */
 export async function requestEcho(rig, request, agent) {
   const endpoint = chooseHostEndpoint(rig, `${request.host}`)
-  const { protocol } = rig.configuration
+  const { configuration, requestSeconds } = rig
+  const { protocol } = configuration
   const message = { ...request, protocol }
   const { status, body, headers, localPort } = await sendRequest(endpoint, message, {
     agent,
-    timeoutSeconds: ANSWER_SECONDS,
+    timeoutSeconds:
+      SILENT.has(`${request.host}`) && requestSeconds
+        ? Math.min(SILENT_TIMES * requestSeconds, ANSWER_SECONDS)
+        : ANSWER_SECONDS,
   })
   const get = (/** @type {string} */ name) => /** @type {string | undefined} */ (headers[name])
   return {

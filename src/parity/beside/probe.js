@@ -35,6 +35,7 @@ const POOL_ENTRIES = ['client', 'permissive']
  * @property {Record<string, Endpoint>} sidecars where each listens, by service
  * @property {Record<string, Credentials>} credentials by name
  * @property {Configuration} configuration
+ * @property {number} [requestSeconds] the sidecars' timeout of a request; absent: the answers were not probed yet
  * @property {string[]} [answered] the differences of the answers; absent: they were not probed yet
  */
 /**

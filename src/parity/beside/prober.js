@@ -7,7 +7,7 @@ import { startUpstreams } from './upstreams.js'
 /** Procedures of the equal-work check that run beside the services. They take and return plain data. */
 /**
  * @import { Answer } from '../../node/send.js'
- * @import { Probed } from './probe.js'
+ * @import { Probed, Row } from './probe.js'
  */
 
 /** The expected statuses by caller and host: the routes of these hosts list one caller, the other, or neither. */
@@ -39,7 +39,15 @@ export function createParityProber() {
       const upstreams = await startUpstreams({ address, ca, credentials, tls, protocol, group })
       rig = { ...upstreams, configuration, credentials, sidecars }
     },
-    probeAnswers: () => probeAnswers(assertRigOpen()),
+    /**
+     * Probes the answers of the rig.
+     * @param {Pick<Probed, 'requestSeconds'>} args
+     * @returns {Promise<Row[]>}
+     */
+    probeAnswers({ requestSeconds }) {
+      rig = { ...assertRigOpen(), requestSeconds }
+      return probeAnswers(rig)
+    },
     probeLoneRetry: () => probeLoneRetry(assertRigOpen()),
     probeAccess: () => probeAccess(assertRigOpen()),
     probeCallers: () => probeCallers(assertRigOpen()),

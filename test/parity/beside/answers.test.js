@@ -91,6 +91,14 @@ describe('a request', () => {
     return ANSWERS.find(check => check.name === name)?.run({ ...rig, sidecars: { ...rig.sidecars, client } })
   }
 
+  it('to an upstream that never answers is waited for three times as long as the sidecars wait', async () => {
+    const rig = await createRig(() => {})
+    const client = await serve(() => {})
+    const check = ANSWERS.find(({ name }) => name === 'an upstream that does not answer in time')
+    const waited = check?.run({ ...rig, sidecars: { ...rig.sidecars, client }, requestSeconds: 0.1 })
+    await expect(waited).rejects.toThrow(/^no answer within 0\.3\d* s$/)
+  })
+
   it('has all that differs, and not the first thing only', async () => {
     const respond404 = (/** @type {unknown} */ _, /** @type {http.ServerResponse} */ response) =>
       void response.writeHead(404, { powered: 'x' }).end()

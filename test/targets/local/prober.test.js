@@ -97,7 +97,7 @@ describe('the prober of this machine', () => {
     const { call } = createLocalProber({ runId })
     await expect(call('open', { ...rig, address: '192.0.2.1' })).rejects.toThrow('EADDRNOTAVAIL')
     expect(listProcesses()).toEqual([])
-    await expect(call('probeAnswers', undefined)).rejects.toThrow('the rig is not open')
+    await expect(call('probeAnswers', { requestSeconds: 4 })).rejects.toThrow('the rig is not open')
   })
 
   it('says at once why the upstream that takes no connections cannot start', async () => {
