@@ -46,14 +46,22 @@ const SKIPPED = [
   [/--(live|metrics) /, 'test/integration/watched.test.js watches a run by both'],
   [/ bench .*--generator wrk/, 'generators.test.js runs every generator'],
   [/ bench --cpu \S+ --rate/, 'bench.test.js measures at a rate'],
+  [/ bench .*--protocol grpc/, 'bench.test.js carries calls of gRPC, parity.test.js tries these planes'],
+  [
+    / bench .*--planes pipy,envoy,haproxy,nginx/,
+    'parity.test.js tries these planes, reload in experiments.test.js runs them',
+  ],
+  [/ bench .*--threshold/, 'bench.test.js holds thresholds to their exit status'],
+  [/ bench .*--chunks/, 'requests.test.js reads answers in chunks of these planes'],
   [/ bench as-deployed/, 'as-deployed.test.js runs it'],
   [/ bench node-proxy-loud/, 'takes minutes; interception.test.js runs it at its smallest size'],
   [/ bench (interception|.*--interception)/, 'interception.test.js redirects connections'],
   [/ bench .*--precision/, 'measures until it is precise: test/run/precision.test.js'],
   [/^node src\/cli\.js traffic/, 'test/verbs/traffic.test.js reads logs'],
   [/^node src\/cli\.js lab/, 'test/integration/lab.test.js counts with these options, test/lab makes a copy'],
+  [/^node src\/cli\.js (size|bench drain)/, 'test/integration/quiet-experiments.test.js runs it'],
   [
-    /^node src\/cli\.js (size|bench (idle|cpu-request|drain|hops|cap-ladder|soak|rollout|reload|rotation|churn|workers|grow|open-mesh|memory-of-services|shards|feature-ladder|protocol|kept-connections|load-curve))/,
+    /^node src\/cli\.js bench (idle|cpu-request|hops|cap-ladder|soak|rollout|reload|rotation|churn|workers|grow|open-mesh|memory-of-services|shards|feature-ladder|protocol|kept-connections|load-curve)/,
     'test/integration/experiments.test.js runs it',
   ],
   [
@@ -90,9 +98,10 @@ describe('a command of the documentation', { timeout: 600_000 }, () => {
     const [program, ...args] = fill(argv)
     const isCli = args[0] === 'src/cli.js'
     const shorten = (isCli && !args.includes('--help') && SMOKE[args[1]]) || (same => same)
-    const { exitCode, all } = await execa(program, shorten(args), { all: true, reject: false })
+    const child = execa(program, shorten(args), { all: true, reject: false })
+    const { exitCode, all } = await child
     expect(isCli ? MEASURED : [0], `${[program, ...shorten(args)].join(' ')}\n${all}`).toContain(exitCode)
-    expectNothingLeft()
+    expectNothingLeft(child.pid)
   })
 })
 

@@ -1,30 +1,25 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { execa } from 'execa'
-import { afterAll, describe, expect, it } from 'vitest'
-import { parse } from 'yaml'
+import { describe, expect, it } from 'vitest'
 import { adsTool } from '../../src/dataplanes/envoy/ads-control.js'
 import { loadPlanes } from '../../src/dataplanes/registry.js'
-import { findResult, listArms, listSizes } from '../../src/model/results.js'
-import { readRun, readSummary } from '../../src/records/records.js'
+import { listArms } from '../../src/model/results.js'
 import { findTool } from '../../src/tools/find.js'
-import { makeFolder } from '../fakes/scratch.js'
-import { expectNothingLeft } from './leftovers.js'
+import { cli, folder, run, tryExperiment } from './experiment-runs.js'
 import { need, sidecarPlanes, tools } from './real-tools.js'
 
 const dataPlanes = Object.values(await loadPlanes())
 
 /** @import { Summary, TrialRecord } from '../../src/model/types.ts' */
 
-const folder = makeFolder('experiments-test')
-afterAll(() => expectNothingLeft())
-const cli = (/** @type {string[]} */ ...argv) => execa('node', ['src/cli.js', ...argv], { reject: false })
+const QUIET = 'quiet-experiments.test.js'
 /**
  * Experiments that do not run here, and the runs that do all that they do. test/plan/experiment.test.js plans each of them, in
  * every profile.
  * @type {Record<string, string>}
  */
 const ELSEWHERE = {
+  ...{ burst: QUIET, drain: QUIET, knee: QUIET, 'memory-floor': QUIET, 'rate-ladder': QUIET },
   'as-deployed': 'as-deployed.test.js',
   'as-deployed-latency': 'as-deployed.test.js for its planes, rate-ladder for its quantities',
   balance: 'test/verbs/computed.test.js: it starts nothing',
@@ -45,11 +40,9 @@ const ELSEWHERE = {
   'open-mesh': 'memory-of-services, which also removes the services',
   payload: 'AXES',
 }
-// Their numbers are looked at: nothing runs beside them.
-const QUIET = ['drain', 'memory-floor', 'knee', 'rate-ladder', 'burst']
-const BESIDE = readdirSync('bench/experiments')
+const HERE = readdirSync('bench/experiments')
   .map(file => file.replace('.yaml', ''))
-  .filter(name => !(name in ELSEWHERE || QUIET.includes(name)))
+  .filter(name => !(name in ELSEWHERE))
 
 /** The ends of axes whose experiments differ in nothing else, both kinds of trial. */
 const AXES = `name: axes
@@ -61,18 +54,6 @@ const ads = await findTool(adsTool)
 const other = sidecarPlanes.find(({ plane }) => plane.name.startsWith('pipy-2.'))?.tool
 // Every plane that takes another configuration while it serves, and whose program is here.
 const reloadable = dataPlanes.flatMap(({ name, tool, controls }) => (tool && controls && tools[tool.name] ? name : []))
-let runs = 0
-
-/** @param {string[]} argv @param {Record<string, string>} [env] */
-async function run(argv, env = {}) {
-  const out = path.join(folder, `run-${++runs}`)
-  const child = execa('node', ['src/cli.js', ...argv, '--out', out], { reject: false, env })
-  const { stdout, stderr, exitCode } = await child
-  // 3: noise has spoiled what could be compared; that everything ran is seen in the records.
-  expect([0, 3], `${stdout}\n${stderr}`).toContain(exitCode)
-  expectNothingLeft(child.pid)
-  return { out, stdout, stderr, records: readRun(out).records, summary: /** @type {Summary} */ (readSummary(out)) }
-}
 
 /** @param {TrialRecord[]} records @returns {Set<string>} the planes that were changed */
 function expectChanges(records) {
@@ -92,10 +73,6 @@ function expectChanges(records) {
  * @type {Record<string, (seen: { records: TrialRecord[], summary: Summary, stdout: string }) => void>}
  */
 const SHOWN = {
-  'rate-ladder': ({ summary, stdout }) => {
-    expect(summary.calibrations.map(c => c.ratePerSecond)).toEqual([expect.any(Number), expect.any(Number)])
-    expect(stdout).toMatch(/^ +\d+ requests\/s /m)
-  },
   churn: ({ records }) => {
     const bytesOf = (/** @type {string} */ tls) => {
       const record = records.find(({ trial: { arm } }) => arm.plane === 'envoy' && arm.conditions.tls === tls)
@@ -118,22 +95,6 @@ const SHOWN = {
         expect(b, plane).toBeGreaterThan(1.5 * Number(a))
       }
     }
-  },
-  burst: ({ records }) => {
-    for (const { load, trial } of records) {
-      const at = (/** @type {number} */ seconds) => Number(load?.series?.find(p => p.atSeconds === seconds)?.count)
-      const each = Number(trial.arm.load.ratePerSecond) / 2
-      expect(at(0.5) / each).toBeCloseTo(1, 0)
-      expect(at(2.5) / each).toBeGreaterThan(1.5)
-    }
-  },
-  'memory-floor': ({ summary, records }) => {
-    const [search] = findResult(summary, 'search')?.searches ?? []
-    expect(search.isFound).toBe(true)
-    expect(Number(search.failed)).toBeLessThan(Number(search.held))
-    expect(records.flatMap(r => r.ended)).toContainEqual(
-      expect.objectContaining({ role: 'sidecar', isOutOfMemory: true }),
-    )
   },
   rollout: ({ records }) => {
     for (const { rollout, processes } of records) {
@@ -178,36 +139,6 @@ const SHOWN = {
       ])
     }
   },
-  drain: ({ records }) => {
-    expect(
-      new Set(records.map(r => `${r.trial.arm.plane} ${r.trial.arm.conditions.ending}`)).size,
-    ).toBeGreaterThanOrEqual(3)
-    for (const { ending, load, processes, trial } of records) {
-      expect(Number(load?.verified), trial.id).toBeGreaterThan(0)
-      expect(Number(ending?.answerSeconds), trial.id).toBeGreaterThan(0)
-      // By itself, and it is followed.
-      if (trial.arm.conditions.ending === 'graceful') expect(Number(ending?.goneSeconds), trial.id).toBeGreaterThan(0)
-      // The sidecar that ended had served.
-      expect(processes.filter(p => p.role === 'sidecar' && p.cpuSeconds > 0)).toHaveLength(3)
-    }
-    const lost = (/** @type {string} */ plane, /** @type {string} */ ending) =>
-      Math.max(
-        ...records
-          .filter(({ trial: { arm } }) => arm.plane === plane && arm.conditions.ending === ending)
-          .map(({ load }) => Number(load?.failed)),
-      )
-    expect(lost('envoy', 'told')).toBeLessThan(lost('envoy', 'sigterm'))
-    // Connections of Pipy that stand lead to the copy that ends: it loses as many as by SIGTERM. Untold it loses 130 and more.
-    expect(lost('pipy', 'told')).toBeLessThan(65)
-  },
-  knee: ({ summary, records }) => {
-    const [search] = findResult(summary, 'search')?.searches ?? []
-    const { looksFor, held, failed, steps } = search
-    expect(looksFor).toBe('knee')
-    // On a busy machine every step may be spoiled: then no knee is claimed.
-    if (search.isFound && held !== null) expect(held).toBeLessThan(Number(failed))
-    expect(new Set(records.map(r => r.trial.arm.load.ratePerSecond))).toEqual(new Set(steps.map(s => s.value)))
-  },
   soak: ({ records, summary }) => {
     const idsOf = (/** @type {number} */ round) =>
       new Set(
@@ -241,38 +172,22 @@ const PIPY = ['--planes', 'pipy']
  * @type {Record<string, string[]>}
  */
 const PLANES = {
-  ...{ axes: PIPY, burst: PIPY, 'feature-ladder': PIPY, 'kept-connections': PIPY, knee: PIPY, 'memory-floor': PIPY },
-  ...{ soak: PIPY, 'rate-ladder': ['--planes', 'none,pipy'], reload: ['--planes', reloadable.join()] },
+  ...{ axes: PIPY, 'feature-ladder': PIPY, 'kept-connections': PIPY, soak: PIPY },
+  reload: ['--planes', reloadable.join()],
 }
-// A smoke run has the ends of an axis; all three ways of an ending are looked at.
-/** @type {Record<string, string[]>} */
-const LENGTHS = { drain: ['--profile', 'quick', '--rounds', '1'] }
 
 describe('an experiment', { timeout: 300_000 }, () => {
   it('that does not run here is one that there is', () => {
-    for (const name of [...Object.keys(ELSEWHERE), ...QUIET])
-      expect(readdirSync('bench/experiments')).toContain(`${name}.yaml`)
+    for (const name of Object.keys(ELSEWHERE)) expect(readdirSync('bench/experiments')).toContain(`${name}.yaml`)
   })
 
-  const title = '%s runs on the real tools, and its numbers can be computed again'
-  it.concurrent.for([...BESIDE, 'axes'])(title, tryExperiment)
-  it.for(QUIET)(title, tryExperiment)
-
-  /** @param {string} name @param {import('vitest').TestContext} context */
-  async function tryExperiment(name, context) {
-    need(context, 'pipy', 'envoy', 'k6', 'caps')
-    const argv = ['bench', fileOf(name), ...(LENGTHS[name] ?? ['--profile', 'smoke']), ...(PLANES[name] ?? [])]
-    const { out, records, summary, stdout, stderr } = await run(argv)
-    expect(stderr).not.toContain('Warning')
-    expect(records.length).toBeGreaterThan(0)
-    // In a search a trial may fail: that is what it looks for.
-    const isSearch = (findResult(summary, 'search')?.searches ?? []).length > 0
-    for (const { outcome, reasons, trial } of isSearch ? [] : records)
-      expect(outcome, `${trial.id}: ${reasons.join()}`).not.toBe('failed')
-    SHOWN[name]?.({ records, summary, stdout })
-    const { stdout: verified, exitCode } = await cli('verify', out)
-    expect(exitCode, verified).toBe(0)
-  }
+  it.concurrent.for([
+    ...HERE,
+    'axes',
+  ])('%s runs on the real tools, and its numbers can be computed again', async (name, context) => {
+    const argv = [fileOf(name), '--profile', 'smoke', ...(PLANES[name] ?? [])]
+    await tryExperiment(argv, context, SHOWN[name])
+  })
 
   /** @param {string} name */
   function fileOf(name) {
@@ -368,50 +283,5 @@ describe('bad input', () => {
     const { stderr, exitCode } = await cli('size', '--rate', '100', '--p99', '50ms', '--node', '2x4')
     expect(exitCode).toBe(2)
     expect(stderr).toContain('--node 2x4: write cores and GiB, such as 2c4g, or the name of a known node')
-  })
-})
-
-describe('size', { timeout: 900_000 }, () => {
-  /** The run whose trials the next one takes. @type {string[]} */
-  const sized = []
-
-  it('gives limits with their state, which counts every trial at them', async context => {
-    need(context, 'pipy', 'k6', 'caps')
-    const options = ['--rate', '400', '--p99', '100ms', '--link', 'ratings', '--planes', 'pipy', '--users', '16']
-    const { summary, stdout, out } = await run(['size', ...options, '--node', '2c4g', '--nodes', '300'])
-    sized.push('--from', out)
-    const [{ answer, trials = [] }] = listSizes(summary)
-    const { limits, state, met = 0, missed, notJudged, requestCores } = answer ?? {}
-    // In a noisy hour others may spoil every trial: then it is an estimate.
-    expect(['confirmed', 'estimated']).toContain(state)
-    const atLimits = trials.filter(t => t.cpuCores === limits?.cores && t.memoryBytes === limits?.bytes)
-    const counted = ['met', 'missed', 'not judged'].map(name => atLimits.filter(t => t.state === name).length)
-    expect([met, missed, notJudged]).toEqual(counted)
-    if (state === 'confirmed') expect([met >= 3, missed]).toEqual([true, 0])
-    expect(Number(requestCores)).toBeLessThanOrEqual(Number(limits?.cores))
-    expect((await cli('verify', out)).exitCode).toBe(0)
-    expect(stdout).toMatch(/CPU request +CPU limit +memory limit +(p99 ≤ 100 ms +)?met +pods on 2c4g/)
-    expect(stdout).toMatch(/pipy +\d+m +\d+m +\d+Mi /)
-    expect(stdout).toContain(state)
-    expect(stdout).toMatch(/On 300 nodes, one such pod each: pipy [\d.]+ cores and [\d.]+ GiB/)
-    expect((await cli('report', out, '--details')).stdout).toContain(trials[0].trial)
-  })
-
-  it('sizes the services of a file, and prints limits to paste', async context => {
-    need(context, 'pipy', 'k6', 'caps')
-    const file = `${folder}/services.yaml`
-    writeFileSync(file, 'services:\n  - { name: orders, requestsPerSecond: 400, p99: 100ms }\n')
-    const options = '--link ratings --planes pipy --users 16 --node pi4'.split(' ')
-    const argv = ['-f', file, ...options, ...sized.slice(-2)]
-    const out = `${folder}/services-${++runs}`
-    const { stdout, stderr, exitCode } = await cli('size', ...argv, '--format', 'compose', '--out', out)
-    expect([0, 3], stderr).toContain(exitCode)
-    // In a noisy hour others may spoil every trial: then it is an estimate, with limits all the same.
-    expect(stdout).toMatch(exitCode === 0 ? /ms: confirmed: met in/ : /ms: estimated: met in \d of \d trials/)
-    const { limits } = parse(stdout).services['orders-sidecar'].deploy.resources
-    expect(Number(limits.cpus)).toBeGreaterThan(0)
-    expect(limits.memory).toMatch(/^\d+m$/)
-    expect(stderr).toMatch(/pipy: the sidecars of all services together fit \d+ times, by/)
-    expect((await cli('verify', out)).exitCode).toBe(0)
   })
 })

@@ -23,15 +23,17 @@ const listAlive = () => readLedgers().flatMap(({ runId, state }) => (state === '
 
 /**
  * Asserts that no ended run that began with this file of tests left a process, cgroup, ledger or network namespace.
- * @param {number} [pid] of the program whose runs are checked, by their names; without it, those of all
+ * @param {number | string} [owner] the process whose runs are checked, or the id of one run; absent: those of all, beside which no
+ *   other file may run: it may kill a run, and clean up after it later
  */
-export function expectNothingLeft(pid) {
-  const isOfPid = (/** @type {string} */ runId) => pid === undefined || runId.includes(`-${pid}-`)
+export function expectNothingLeft(owner) {
+  const isChecked = (/** @type {string} */ runId) =>
+    owner === undefined || runId === owner || runId.includes(`-${owner}-`)
   // One run may end, and another begin, while they are listed.
   const aliveBefore = listAlive()
   const runs = listRuns()
   const alive = [...aliveBefore, ...listAlive()]
-  expect(runs.filter(runId => isOfPid(runId) && !before.includes(runId) && !alive.includes(runId))).toEqual([])
+  expect(runs.filter(runId => isChecked(runId) && !before.includes(runId) && !alive.includes(runId))).toEqual([])
 }
 
 /**

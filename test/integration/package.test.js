@@ -65,16 +65,14 @@ describe('the packed kit', { timeout: 120_000 }, () => {
     const run = path.join(folder, 'results/run')
     expect(readdirSync(run)).toContain('report.html')
     expect(readFileSync(path.join(run, 'report.md'), 'utf8')).not.toContain('npm run bench --')
-    expect(JSON.parse(readFileSync(path.join(run, 'manifest.json'), 'utf8')).kit).toMatchObject({
-      git: null,
-      sha256: hashKit(),
-    })
+    const manifest = JSON.parse(readFileSync(path.join(run, 'manifest.json'), 'utf8'))
+    expect(manifest.kit).toMatchObject({ git: null, sha256: hashKit() })
 
     // The file of the run is verified elsewhere, by this checkout.
     expect((await kit(['report', 'results/run', '--bundle', 'run.tar.gz'])).exitCode).toBe(0)
     const verified = await execa('node', ['src/cli.js', 'verify', path.join(folder, 'run.tar.gz')])
     expect(verified.stdout).toContain('all of them agree')
-    expectNothingLeft()
+    expectNothingLeft(manifest.run.id)
   })
 
   it('measures as another user, from a folder without write permission', async context => {

@@ -64,7 +64,7 @@ const cases = sidecarPlanes.flatMap(plane =>
 )
 
 // Most of the time of a case is spent on timeouts. As many go on together as the project of this file allows.
-describe.for(splitIntoGroups(cases, 2))('group %$ of cases that go on together', group => {
+describe.for(splitIntoGroups(cases, 6))('group %$ of cases that go on together', group => {
   /** One for each case that was chosen. @type {Slot[]} */
   let slots = []
   /** Each case has its slot, also when it is tried again. @type {Map<string, Slot>} */
@@ -72,7 +72,7 @@ describe.for(splitIntoGroups(cases, 2))('group %$ of cases that go on together',
 
   it.concurrent.for(group)(
     'the sidecar of $plane.name with $measured.tls, $measured.protocol, the policy $measured.trafficPolicy and the features $with does what it must in every row',
-    { timeout: 120_000 },
+    { timeout: 240_000 },
     async ({ plane, tool, measured }, context) => {
       const { id, suite } = context.task
       if (slots.length === 0) slots = createSlots(suite?.tasks.filter(({ mode }) => mode === 'run').length ?? 1)

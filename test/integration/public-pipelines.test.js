@@ -44,11 +44,12 @@ describe('a public pipeline', { timeout: 120_000 }, () => {
     await needNamespaces(context)
     if ('missing' in (await findTool(valgrindTool))) context.skip('needs valgrind, which cannot be had here')
     const argv = ['src/cli.js', 'lab', path.join(FOLDER, name), '--requests', '100', '--json']
-    const { stdout, stderr, exitCode } = await execa('node', argv, { reject: false })
+    const child = execa('node', argv, { reject: false })
+    const { stdout, stderr, exitCode } = await child
     const { least = 30_000, most = 300_000, refused, notes } = OTHERWISE[name] ?? {}
     if (refused) {
       expect(stderr).toMatch(refused)
-      return expectNothingLeft()
+      return expectNothingLeft(child.pid)
     }
     expect(exitCode, stderr).toBe(0)
     if (notes) expect(stderr).toMatch(notes)
@@ -58,6 +59,6 @@ describe('a public pipeline', { timeout: 120_000 }, () => {
     // Passing a request on takes tens of thousands: fewer would be no answer of the script.
     expect(instructions).toBeGreaterThan(least)
     expect(instructions).toBeLessThan(most)
-    await expectNothingLeft()
+    expectNothingLeft(child.pid)
   })
 })
