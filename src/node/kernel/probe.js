@@ -25,7 +25,6 @@ export function createProbe({ group, listens, listSockets = listListeners }) {
     const pids = group.pids()
     if (pids.length === 0) return []
     const inodes = listSocketInodes(pids)
-    // The kernel takes milliseconds for its table of all sockets, and a starting process is polled fifty times a second.
     if (inodes.size === 0) return []
     return listSockets(pids[0]).flatMap(({ address, port, inode }) => (inodes.has(inode) ? [{ address, port }] : []))
   }

@@ -1,10 +1,14 @@
-import { readFileSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
+import { callSafely } from '../../lib/call-safely.js'
 import { listPids, listProcEntries, readProcFile, readProcLink } from './proc-files.js'
 
 /** @import { Endpoint } from '../../model/types.ts' */
 
 const LISTEN = '0A'
 const ESTABLISHED = '01'
+const NOT_LISTENING = /^ *\d+: \S+ \S+ (?!0A)[0-9A-F]{2} /m
+// The kernel gives a page at a time.
+const PAGE_BYTES = 4096
 // Fraction of ports in use that counts as a shortage: the kernel gives up before it has tried every port.
 const PORTS_USED_UP = 0.9
 /** Advice against a shortage of local ports. */
@@ -16,7 +20,32 @@ export const MORE_PORTS = 'wait a minute, or widen the range: sysctl -w net.ipv4
  * @returns {ReturnType<typeof parseListeners>} []: none, or the process has ended
  */
 export function listListeners(pid = 'self') {
-  return parseListeners({ tcp: readProcFile(`/proc/${pid}/net/tcp`), tcp6: readProcFile(`/proc/${pid}/net/tcp6`) })
+  return parseListeners({ tcp: readListening(`/proc/${pid}/net/tcp`), tcp6: readListening(`/proc/${pid}/net/tcp6`) })
+}
+
+/**
+ * Reads the beginning of a table of TCP sockets: at least all that listen. The kernel writes these first
+ * (Documentation/networking/proc_net_tcp.rst), and takes milliseconds for the thousands that may follow on a busy machine, where
+ * a starting process is polled fifty times a second.
+ * @param {string} file
+ * @returns {string} empty: its process has ended, or it cannot be read
+ */
+export function readListening(file) {
+  return callSafely(() => {
+    const fd = openSync(file, 'r')
+    try {
+      const page = Buffer.alloc(PAGE_BYTES)
+      let text = ''
+      for (let length = readSync(fd, page); length > 0; length = readSync(fd, page)) {
+        const part = page.toString('latin1', 0, length)
+        text += part
+        if (NOT_LISTENING.test(part)) break
+      }
+      return text
+    } finally {
+      closeSync(fd)
+    }
+  }, '')
 }
 
 /**
