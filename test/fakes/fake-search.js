@@ -17,6 +17,7 @@ import { readCpuCores } from '../../src/kinds/search/step.js'
  * @property {number} [peakBytes] what it takes without a limit
  * @property {number} [unchargedBytes]
  * @property {number} [spoiledEvery] every so-manieth trial is spoiled by others
+ * @property {boolean} [isBeside] others use the CPUs in every trial, and spoil nothing else
  * @property {(trial: { arm: Arm, nth: number }) => boolean | null | 'killed' | undefined} [disturb] what comes of a trial whatever is
  *   true; undefined: the truth
  */
@@ -24,7 +25,8 @@ import { readCpuCores } from '../../src/kinds/search/step.js'
 /** @param {Truth} truth @returns {(arm: Arm) => Outcome} */
 export function createFakeSidecar(truth) {
   const { capacityPerSecond = Number.POSITIVE_INFINITY, cores = 0, coresPerRequestPerSecond = 0 } = truth
-  const { bytes = 0, peakBytes = bytes, unchargedBytes = 0, spoiledEvery = 0, disturb = () => undefined } = truth
+  const { bytes = 0, peakBytes = bytes, unchargedBytes = 0, spoiledEvery = 0, isBeside = false } = truth
+  const { disturb = () => undefined } = truth
   let nth = 0
   return arm => {
     nth++
@@ -33,7 +35,15 @@ export function createFakeSidecar(truth) {
     const needed = cores + coresPerRequestPerSecond * ratePerSecond
     const cap = readCpuCores(arm) ?? Number.POSITIVE_INFINITY
     const outcome = (/** @type {boolean | null} */ held, /** @type {string} */ why, isClear = false) => ({
-      ...{ trial: `t${nth}`, held, isClear, why, coresMost: Math.min(cap, needed), p99Ms: held ? 5 : null },
+      ...{
+        trial: `t${nth}`,
+        held,
+        isClear,
+        isDisturbed: isBeside,
+        why,
+        coresMost: Math.min(cap, needed),
+        p99Ms: held ? 5 : null,
+      },
       ...{ peakBytesMost: Math.min(memoryLimitBytes ?? peakBytes, peakBytes), unchargedBytes },
       ...{ rssBytesMost: 0, isNeedSeen: held !== false },
       survived: why === 'killed for memory' ? false : held === null ? null : true,

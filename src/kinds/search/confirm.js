@@ -33,15 +33,24 @@ export function predictP99Ms(p99s) {
  * @typedef {object} Judgement
  * @property {number} met trials that met the p99
  * @property {number} missed
+ * @property {number} proofs trials that met the p99, without those beside other programs if one beside them was not judged
  * @property {number} notJudged
  * @property {number | null} p99Ms the highest of the judged trials; null: none was measured
- * @property {number | null} boundMs the prediction bound of the next trial; null: fewer than three met the p99
+ * @property {number | null} boundMs the prediction bound of the next trial; null: fewer than three proofs
  * @property {boolean} isConfirmed
  * @property {string | undefined} why undefined: there is nothing to say
  */
 
 /**
- * Judges limits by all trials at them.
+ * Says whether a trial met the p99, and none missed it.
+ * @param {Pick<Judgement, 'proofs' | 'missed'>} judgement
+ * @returns {boolean}
+ */
+export const isMet = ({ proofs, missed }) => proofs > 0 && missed === 0
+
+/**
+ * Judges limits by all trials at them. Beside other programs, trials that missed the p99 are not judged: those that met it prove
+ * nothing if there is one, since chance chose them.
  * @param {Outcome[]} outcomes
  * @param {number} p99LimitMs
  * @returns {Judgement}
@@ -50,11 +59,14 @@ export function judgeLimits(outcomes, p99LimitMs) {
   const met = outcomes.filter(({ held }) => held === true)
   const missed = outcomes.filter(({ held }) => held === false)
   const p99s = [...met, ...missed].flatMap(({ p99Ms }) => p99Ms ?? [])
-  const boundMs = predictP99Ms(met.flatMap(({ p99Ms }) => p99Ms ?? []))
-  const isConfirmed = missed.length === 0 && met.length >= TRIALS.least && boundMs !== null && boundMs <= p99LimitMs
+  const isAnyLost = outcomes.some(({ held, isDisturbed }) => held === null && isDisturbed)
+  const proofs = isAnyLost ? met.filter(({ isDisturbed }) => !isDisturbed) : met
+  const boundMs = predictP99Ms(proofs.flatMap(({ p99Ms }) => p99Ms ?? []))
+  const isConfirmed = missed.length === 0 && proofs.length >= TRIALS.least && boundMs !== null && boundMs <= p99LimitMs
   return {
     met: met.length,
     missed: missed.length,
+    proofs: proofs.length,
     notJudged: outcomes.length - met.length - missed.length,
     p99Ms: p99s.length > 0 ? Math.max(...p99s) : null,
     boundMs,

@@ -19,6 +19,7 @@ const OWN_GATES = ['answers', 'errors', 'hung-users', 'overflow', 'oom', 'drops'
  * @property {boolean | null} held null: something else than the sidecar spoiled it
  * @property {boolean | null} survived nothing was killed for memory; null: not known
  * @property {boolean} isClear no second trial is needed
+ * @property {boolean} isDisturbed of limits: other programs used the CPUs, and nothing else spoiled the trial
  * @property {string} why the reason, for reports
  * @property {string} [cause] of a trial that is not judged; `why` may be only an effect of it
  * @property {boolean} isNeedSeen its CPU and memory were read, and are what the whole rate takes
@@ -37,9 +38,12 @@ const OWN_GATES = ['answers', 'errors', 'hung-users', 'overflow', 'oom', 'drops'
  * the memory count.
  * @param {TrialRecord} record
  * @param {number | null} p99Ms null: no p99 is required
+ * @param {{ isOfLimits?: boolean }} [options] isOfLimits: a p99 that was met beside other programs counts, since they can only make
+ *   requests longer. Only `judgeLimits` may count such trials: those that missed the p99 are not judged, so that what is left
+ *   meets it more often than it would
  * @returns {Outcome}
  */
-export function judgeOutcome(record, p99Ms) {
+export function judgeOutcome(record, p99Ms, { isOfLimits = false } = {}) {
   const sidecars = listSidecars(record)
   const findMost = (/** @type {(p: typeof sidecars[0]) => number | null} */ measure) =>
     Math.max(0, ...sidecars.map(p => measure(p) ?? 0))
@@ -65,7 +69,7 @@ export function judgeOutcome(record, p99Ms) {
     ),
   }
   const end = (/** @type {boolean | null} */ held, /** @type {string} */ why) => {
-    return { ...fields, survived: true, held, isClear: false, why }
+    return { ...fields, survived: true, held, isClear: false, isDisturbed: false, why }
   }
 
   const killed =
@@ -89,10 +93,16 @@ export function judgeOutcome(record, p99Ms) {
   )
   // If the `neighbour` gate fired, the other gates are effects of it.
   const cause = foreign.find(g => g.gate === 'neighbour') ?? foreign[0]
-  if (cause) return { ...end(null, foreign[0].reason), cause: cause.reason }
   const missedByGate = gates.find(g => OWN_GATES.includes(g.gate) || g.gate === 'knee')
-  if (missedByGate && (p99Ms !== null || isSpoiled(record, 'memory'))) return end(false, missedByGate.reason)
   const p99 = fields.p99Ms
+  if (cause) {
+    const isDisturbed = isOfLimits && p99Ms !== null && foreign.every(g => g.gate === 'neighbour')
+    const isMet = !missedByGate && p99 !== null && p99 <= Number(p99Ms)
+    if (isDisturbed && isMet)
+      return { ...end(true, `held: p99 ${p99.toFixed(1)} ms, and ${cause.reason}`), isDisturbed }
+    return { ...end(null, foreign[0].reason), isDisturbed, cause: cause.reason }
+  }
+  if (missedByGate && (p99Ms !== null || isSpoiled(record, 'memory'))) return end(false, missedByGate.reason)
   if (p99Ms !== null && p99 === null) return end(null, 'no p99 was measured')
   if (p99Ms !== null && Number(p99) > p99Ms) return end(false, `p99 ${p99?.toFixed(1)} ms, over ${p99Ms} ms`)
   return end(true, p99 === null ? 'held' : `held: p99 ${p99.toFixed(1)} ms`)

@@ -76,7 +76,8 @@ export function createResultSoFar({ template, spec, cpus, tried, isOver }) {
  * @returns {ReturnType<typeof judgeOutcome>}
  */
 export function judgeSearchTrial(spec, record) {
-  return judgeOutcome(record, spec.kind === 'services' ? findP99Limit(spec, record.trial.arm) : spec.p99Ms)
+  const p99Ms = spec.kind === 'services' ? findP99Limit(spec, record.trial.arm) : spec.p99Ms
+  return judgeOutcome(record, p99Ms, { isOfLimits: isAnsweredByTrials(spec) })
 }
 
 /**

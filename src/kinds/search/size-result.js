@@ -1,6 +1,7 @@
 import { groupBy } from '../../lib/group-by.js'
 import { pickChoice } from '../../model/arms.js'
-import { judgeLimits } from './confirm.js'
+import { isMet, judgeLimits } from './confirm.js'
+import { findCapIndex } from './cpu-limit.js'
 import { extrapolateCpu } from './lower-rates.js'
 import { ROOM, suggestLimits } from './size.js'
 import { createSearchResult, isByRequest, readCpuCores } from './step.js'
@@ -119,14 +120,16 @@ function groupByLimits(tried, p99Ms) {
 }
 
 /**
- * Chooses the limits of the answer: the smallest that are confirmed; else the smallest that no trial refutes; if no
- * trial had limits, those that the CPU and memory of the load suggest; else none, with the state `none`.
+ * Chooses the limits of the answer: the smallest that are confirmed, with one step less that met the p99, too, if there are such;
+ * else the smallest that no trial refutes; if no trial had limits, those that the CPU and memory of the load suggest; else none,
+ * with the state `none`.
  * @param {{ template: Arm, cpus: number, p99Ms: number, tried: Tried[], groups: Judged[], isOver: boolean }} options
  * @returns {Answer}
  */
 function chooseAnswer({ template, cpus, p99Ms, tried, groups, isOver }) {
   const whole = listOutcomesWithAllCpu({ template, cpus, tried })
-  const best = pickSmallest(groups.filter(group => group.isConfirmed)) ?? pickUnrefuted(groups)
+  const confirmed = groups.filter(group => group.isConfirmed)
+  const best = pickSmallest(listWithRoom(confirmed, groups)) ?? pickSmallest(confirmed) ?? pickUnrefuted(groups)
   const answerFields = { template, whole }
   if (best)
     return createSizeAnswer({
@@ -169,8 +172,22 @@ function chooseAnswer({ template, cpus, p99Ms, tried, groups, isOver }) {
 const pickSmallest = groups => groups.toSorted((a, b) => a.cores - b.cores || a.bytes - b.bytes).at(0)
 
 /**
+ * Lists the limits whose CPU may be a step less: a trial met the p99 with that, and none missed it.
+ * @template {Judged} T
+ * @param {T[]} limits
+ * @param {Judged[]} groups all that were tried
+ * @returns {T[]} []: there are none
+ */
+function listWithRoom(limits, groups) {
+  const placeOf = (/** @type {Judged} */ { cores }) => findCapIndex(cores)
+  return limits.filter(group =>
+    groups.some(other => other.bytes === group.bytes && placeOf(other) === placeOf(group) - 1 && isMet(other)),
+  )
+}
+
+/**
  * Picks the smallest limits such that no trial missed the p99 at them, or at larger limits. Limits at which a trial
- * met the p99 come first.
+ * met the p99 come first, of these those whose CPU may be a step less.
  * @param {Judged[]} groups
  * @returns {Judged | undefined} undefined: all are refuted
  */
@@ -179,8 +196,8 @@ function pickUnrefuted(groups) {
   const unrefuted = groups.filter(
     ({ cores, bytes }) => !missed.some(other => other.cores >= cores && other.bytes >= bytes),
   )
-  const met = unrefuted.filter(group => group.met > 0)
-  return pickSmallest(met.length > 0 ? met : unrefuted)
+  const met = unrefuted.filter(group => group.proofs > 0)
+  return pickSmallest(listWithRoom(met, groups)) ?? pickSmallest(met.length > 0 ? met : unrefuted)
 }
 
 /**
@@ -189,16 +206,16 @@ function pickUnrefuted(groups) {
  * @param {boolean} isOver false: the search was interrupted
  * @returns {string} a clause
  */
-function renderLackingProof({ met, boundMs, outcomes }, isOver) {
+function renderLackingProof({ proofs, boundMs, outcomes }, isOver) {
   const unjudged = outcomes.filter(o => o.held === null)
   const cause = findMostFrequentCause(unjudged)
-  if (met >= TRIALS.least && boundMs !== null) return `the next trial may take up to ${boundMs.toFixed(0)} ms`
+  if (boundMs !== null) return `the next trial may take up to ${boundMs.toFixed(0)} ms`
   const spoiledMs = outcomes.flatMap(o => (o.held === null && o.p99Ms !== null ? [o.p99Ms] : []))
   const spoiledRange = spoiledMs.length > 0 ? ` (p99 up to ${Math.max(...spoiledMs).toFixed(0)} ms)` : ''
   const count =
-    met === 0
+    proofs === 0
       ? `no trial at these limits could be judged${spoiledRange}`
-      : `${met} of the ${TRIALS.least} trials needed met the p99`
+      : `${proofs} of the ${TRIALS.least} trials needed met the p99`
   if (!isOver) return `${count} before the search was cut short`
   return cause === null ? count : `${count}: ${cause}`
 }

@@ -1,4 +1,4 @@
-import { judgeLimits } from './confirm.js'
+import { isMet, judgeLimits } from './confirm.js'
 import { computeCapAt, findCapIndex } from './cpu-limit.js'
 import { tryLowerRates } from './lower-rates.js'
 import { roundUp } from './memory-floor.js'
@@ -57,8 +57,9 @@ const computeCoresAt = (place, cpus) => Math.min(cpus, computeCapAt(place))
 
 /**
  * Tries limits. After a trial that misses the p99, it adds CPU in growing steps, or memory if the kernel killed for
- * it. For the smallest limits, after a trial that meets the p99, it returns half way to those that missed it. It ends
- * with confirmed limits, if all the CPU is too little, after AT_LIMITS_MOST trials, or on a machine that is too busy.
+ * it. For the smallest limits, after a trial that meets the p99, it returns half way to those that missed it, and confirms
+ * those one step above the smallest that met it: at the smallest themselves, chance and the hour decide. It ends with
+ * confirmed limits, if all the CPU is too little, after AT_LIMITS_MOST trials, or on a machine that is too busy.
  * @param {{ template: Arm, cpus: number, p99Ms: number, tried: Tried[], need: Need, isSmallest: boolean }} options
  *   need: what sidecars took with all the CPU; isSmallest: find the smallest limits; false: confirm the first that
  *   hold
@@ -76,10 +77,12 @@ export function* tryLimits({ template, cpus, p99Ms, tried, need, isSmallest }) {
   const listOutcomesAt = (/** @type {number} */ i) =>
     tried.filter(({ arm }) => arm.id === createArmAt(i).id).map(t => t.outcome)
   for (let trials = 0; trials < AT_LIMITS_MOST; ) {
-    const { met, missed, isConfirmed } = judgeLimits(listOutcomesAt(place), p99Ms)
+    const { proofs, missed, isConfirmed } = judgeLimits(listOutcomesAt(place), p99Ms)
     const isLowest = place - 1 <= failed
-    if (isConfirmed && isLowest) return
-    if (missed > 0 || (met >= TRIALS.most && !isConfirmed)) {
+    const isStepAbove = place - 2 <= failed && isMet(judgeLimits(listOutcomesAt(place - 1), p99Ms))
+    const isAnswer = isStepAbove || (isLowest && (!isSmallest || place === last))
+    if (isConfirmed && isAnswer) return
+    if (missed > 0 || (proofs >= TRIALS.most && !isConfirmed)) {
       if (listOutcomesAt(place).some(o => o.survived === false)) {
         bytes = roundUp(bytes * ROOM.ofMemory)
         continue
@@ -93,13 +96,14 @@ export function* tryLimits({ template, cpus, p99Ms, tried, need, isSmallest }) {
       stride *= 2
       continue
     }
-    if (met > 0 && !isLowest) {
-      place = Math.floor((failed + place) / 2)
+    if (proofs > 0 && !isAnswer) {
+      place = isLowest ? place + 1 : Math.floor((failed + place) / 2)
       continue
     }
     yield createArmAt(place)
     trials++
-    lost = listOutcomesAt(place).at(-1)?.held === null ? lost + 1 : 0
+    const judged = judgeLimits(listOutcomesAt(place), p99Ms)
+    lost = judged.proofs > proofs || judged.missed > missed ? 0 : lost + 1
     if (lost === LOST_MOST) return
   }
 }

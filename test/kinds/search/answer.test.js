@@ -52,9 +52,9 @@ describe('the answer of a size', () => {
       ...['CPU request', 'CPU limit', 'memory limit', 'p99 ≤ 80 ms', 'met', 'pods on 2c4g', ''],
     ])
     expect(rows.map(({ label, cells }) => [label, ...cells.map(cell => cell?.text)])).toEqual([
-      // 0.04 × 1.15, and place 6 of the grid, the first that is more than 15 % above; 1000 / 47 pods.
-      ['pipy', '46m', '47m', '30Mi', '5.0 ms', '3 of 3', '21', 'confirmed'],
-      ['envoy', '173m', '188m', '105Mi', '5.0 ms', '3 of 3', '5', 'confirmed'],
+      // 0.04 × 1.15, and place 7 of the grid: the one below is the first that is more than 15 % above; 1000 / 54 pods.
+      ['pipy', '46m', '54m', '30Mi', '5.0 ms', '3 of 3', '18', 'confirmed'],
+      ['envoy', '173m', '216m', '105Mi', '5.0 ms', '3 of 3', '4', 'confirmed'],
     ])
   })
 
@@ -62,7 +62,7 @@ describe('the answer of a size', () => {
     const truth = { cores: 0.04, peakBytes: 20 * MIB }
     const beside = answer([sizeOf('pipy', truth, 2)], fleet)
     expect(beside.pictures[0].rows[0].cells.map(cell => cell?.text)).toEqual([
-      ...['47m', 'no limit', '30Mi', '5.0 ms', '3 of 3', '21', 'confirmed'],
+      ...['54m', 'no limit', '30Mi', '5.0 ms', '3 of 3', '18', 'confirmed'],
     ])
     const requests = (/** @type {typeof beside} */ { basis }) => basis.filter(line => line.startsWith('CPU requests'))
     const tried = 'CPU requests were tried without a CPU limit'
@@ -79,11 +79,11 @@ describe('the answer of a size', () => {
   it('says what the first plane saves a pod, and on the nodes of a fleet', () => {
     // 188 - 47 and 105 - 30; times 300.
     expect(answer([pipy, envoy], fleet).verdicts).toEqual([
-      'pipy needs 141m less CPU and 75Mi less memory a pod than envoy: 42.3 cores and 22.0 GiB less on 300 nodes.',
-      'On 300 nodes, one such pod each: pipy 14.1 cores and 8.8 GiB; envoy 56.4 cores and 30.8 GiB.',
+      'pipy needs 162m less CPU and 75Mi less memory a pod than envoy: 48.6 cores and 22.0 GiB less on 300 nodes.',
+      'On 300 nodes, one such pod each: pipy 16.2 cores and 8.8 GiB; envoy 64.8 cores and 30.8 GiB.',
     ])
     expect(answer([pipy]).verdicts).toEqual([
-      'pipy needs 47m CPU and 30Mi memory: confirmed: 3 of 3 trials at these limits met the p99; the next will below 5 ms.',
+      'pipy needs 54m CPU and 30Mi memory: confirmed: 3 of 3 trials at these limits met the p99; the next will below 5 ms.',
     ])
   })
 

@@ -3,12 +3,15 @@ import { judgeLimits, predictP99Ms } from '../../../src/kinds/search/confirm.js'
 
 /** @import { Outcome } from '../../../src/kinds/search/outcome.js' */
 
-/** @param {(number | [boolean | null, number | null])[]} trials p99s that were met, or the outcome and its p99 */
+/**
+ * @param {(number | [boolean | null, number | null, isDisturbed?: boolean])[]} trials p99s that were met, or the outcome, its
+ *   p99, and whether others disturbed it
+ */
 const outcomes = trials =>
   trials.map((trial, i) => {
-    const [held, p99Ms] = typeof trial === 'number' ? [true, trial] : trial
+    const [held, p99Ms, isDisturbed = false] = typeof trial === 'number' ? [true, trial] : trial
     return /** @type {Outcome} */ (
-      /** @type {unknown} */ ({ trial: `t${i}`, held, p99Ms, why: held ? '' : `why ${i}` })
+      /** @type {unknown} */ ({ trial: `t${i}`, held, isDisturbed, p99Ms, why: held ? '' : `why ${i}` })
     )
   })
 
@@ -45,5 +48,14 @@ describe('judgeLimits', () => {
       isConfirmed: false,
     })
     expect(judgeLimits(outcomes([3, 3, 3, spoiled]), 50)).toMatchObject({ notJudged: 1, isConfirmed: true })
+  })
+
+  it('confirms some by trials beside other programs if all of these met the p99, and not by those alone that did', () => {
+    const beside = /** @type {[true, number, true]} */ ([true, 3, true])
+    const lost = /** @type {[null, number, true]} */ ([null, 90, true])
+    expect(judgeLimits(outcomes([beside, 3, beside]), 50)).toMatchObject({ met: 3, proofs: 3, isConfirmed: true })
+    const chosen = judgeLimits(outcomes([beside, beside, beside, lost]), 50)
+    expect(chosen).toMatchObject({ met: 3, proofs: 0, missed: 0, notJudged: 1, boundMs: null, isConfirmed: false })
+    expect(judgeLimits(outcomes([3, 3, 3, beside, lost]), 50)).toMatchObject({ met: 4, isConfirmed: true })
   })
 })

@@ -79,6 +79,7 @@ describe('findMemoryFloor', () => {
         trial: 'u',
         held,
         isClear: false,
+        isDisturbed: false,
         why: '',
         coresMost: 0,
         peakBytesMost,

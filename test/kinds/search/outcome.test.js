@@ -49,6 +49,7 @@ describe('judgeOutcome', () => {
         survived: true,
         held: true,
         isClear: false,
+        isDisturbed: false,
         why: 'held: p99 9.9 ms',
         isNeedSeen: true,
         p99Ms: expect.closeTo(9.9, 6),
@@ -64,6 +65,24 @@ describe('judgeOutcome', () => {
     expect(judgeOutcome(createTrial({ gates }), 50)).toMatchObject({
       ...{ held: null, why: 'generator failed', cause: 'neighbour failed' },
     })
+  })
+
+  it('counts for limits a p99 that was met beside other programs, and does not judge one that was missed', () => {
+    const neighbour = gate('neighbour', ['throughput', 'capacity', 'latency'])
+    /** @param {Parameters<typeof createRecord>[0]} fields @param {number | null} [p99Ms] */
+    const judgeBeside = (fields, p99Ms = 50) =>
+      judgeOutcome(createTrial({ gates: [neighbour], ...fields }), p99Ms, { isOfLimits: true })
+    expect(judgeBeside({})).toMatchObject({
+      ...{ held: true, isDisturbed: true, why: 'held: p99 9.9 ms, and neighbour failed' },
+    })
+    const missed = { held: null, isDisturbed: true, why: 'neighbour failed' }
+    expect(judgeBeside({}, 5)).toMatchObject(missed)
+    expect(judgeBeside({ gates: [neighbour, gate('drops', ALL)] })).toMatchObject(missed)
+    expect(judgeBeside({ load: { distribution: null } })).toMatchObject(missed)
+    // Only survival is asked: nothing is said of how fast it was.
+    expect(judgeBeside({}, null)).toMatchObject({ held: null, isDisturbed: false })
+    const gates = [neighbour, gate('generator', ['latency'])]
+    expect(judgeBeside({ gates })).toMatchObject({ held: null, isDisturbed: false })
   })
 
   it('fails a p99 over the limit, not clearly, and holds one at it', () => {

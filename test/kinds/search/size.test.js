@@ -37,24 +37,24 @@ const atAnswer = run => {
 const truth = { cores: 0.3, bytes: 5e6, peakBytes: 1e7, unchargedBytes: 3e6 }
 
 describe('the search of size', () => {
-  it('tries all the CPU, limits with room, and smaller ones down to the smallest, which it confirms', () => {
+  it('tries all the CPU, limits with room, and smaller ones, and confirms those one step above the smallest that hold', () => {
     const run = search(truth)
     // 0.3 cores are place 20 of the grid, 0.3273: within 15 % of it nothing is tried. Two above it is 0.4329.
-    expect(run.trials.map(({ arm }) => arm.cpuLimitCores)).toEqual([2, 0.4329, 0.3764, 0.3764, 0.3764])
+    expect(run.trials.map(({ arm }) => arm.cpuLimitCores)).toEqual([2, 0.4329, 0.3764, 0.4329, 0.4329])
     expect(answerOf(run)).toMatchObject({ state: 'confirmed', met: 3, missed: 0, notJudged: 0, p99Ms: 5 })
-    expect(answerOf(run).limits).toEqual({ cores: 0.3764, bytes: 75 * (MIB / 4) })
-    expect(run.size).toMatchObject({ isChecked: true, isOver: true, cpu: { held: 0.3764, isFound: true } })
+    expect(answerOf(run).limits).toEqual({ cores: 0.4329, bytes: 75 * (MIB / 4) })
+    expect(run.size).toMatchObject({ isChecked: true, isOver: true, cpu: { held: 0.4329, isFound: true } })
   })
 
-  it('tries CPU requests without a limit beside a neighbour, and gives the smallest that is confirmed', () => {
+  it('tries CPU requests without a limit beside a neighbour, and gives one step above the smallest that holds', () => {
     const run = search(truth, { neighbourCores: 2 })
     expect(run.trials.map(({ arm }) => [arm.cpuLimitCores, arm.conditions.cpuRequestCores])).toEqual(
-      [2, 0.4329, 0.3764, 0.3764, 0.3764].map(cores => [null, cores]),
+      [2, 0.4329, 0.3764, 0.4329, 0.4329].map(cores => [null, cores]),
     )
     expect(run.trials.every(({ arm }) => arm.conditions.neighbourCores === 2)).toBe(true)
-    expect(answerOf(run)).toMatchObject({ state: 'confirmed', met: 3, requestCores: 0.3764 })
-    expect(run.size).toMatchObject({ neighbourCores: 2, cpu: { held: 0.3764 } })
-    expect(run.size.trials?.map(({ cpuCores }) => cpuCores)).toEqual([2, 0.4329, 0.3764, 0.3764, 0.3764])
+    expect(answerOf(run)).toMatchObject({ state: 'confirmed', met: 3, requestCores: 0.4329 })
+    expect(run.size).toMatchObject({ neighbourCores: 2, cpu: { held: 0.4329 } })
+    expect(run.size.trials?.map(({ cpuCores }) => cpuCores)).toEqual([2, 0.4329, 0.3764, 0.4329, 0.4329])
     expect(search(truth).size).not.toHaveProperty('neighbourCores')
   })
 
@@ -91,18 +91,21 @@ describe('the search of size', () => {
     let trials = 0
     const run = search({
       ...truth,
-      disturb: ({ arm }) => (arm.cpuLimitCores === 0.3764 && ++trials === 2 ? false : undefined),
+      disturb: ({ arm }) => (arm.cpuLimitCores === 0.4329 && ++trials === 2 ? false : undefined),
     })
+    expect(run.trials.map(({ arm }) => arm.cpuLimitCores)).toEqual([
+      ...[2, 0.4329, 0.3764, 0.4329, 0.5725, 0.4978, 0.5725, 0.5725],
+    ])
     expect(answerOf(run)).toMatchObject({ state: 'confirmed', met: 3, missed: 0 })
-    expect(answerOf(run).limits?.cores).toBe(0.4329)
-    expect(run.size.cpu.failed).toBe(0.3764)
+    expect(answerOf(run).limits?.cores).toBe(0.5725)
+    expect(run.size.cpu.failed).toBe(0.4329)
   })
 
   it('gives more memory, and not more CPU, if the kernel kills for memory', () => {
     // It needs 40 MiB, and without a limit showed 10 MB.
     const run = search({ ...truth, bytes: 40 * MIB, peakBytes: 1e7 })
     expect(answerOf(run)).toMatchObject({ state: 'confirmed' })
-    expect(answerOf(run).limits?.cores).toBe(0.3764)
+    expect(answerOf(run).limits?.cores).toBe(0.4329)
     expect(Number(answerOf(run).limits?.bytes)).toBeGreaterThanOrEqual(40 * MIB)
   })
 
@@ -120,6 +123,27 @@ describe('the search of size', () => {
     expect(
       search({ capacityPerSecond: 60 }, { ratePerSecond: 2000, isExtrapolated: true }).size.extrapolated,
     ).toBeNull()
+  })
+})
+
+describe('an answer beside a program that uses a CPU all the time', () => {
+  const beside = (/** @type {number} */ cores) =>
+    search({ ...truth, disturb: ({ arm }) => (Number(arm.cpuLimitCores) < cores ? null : true), isBeside: true })
+
+  it('is confirmed if every trial at its limits met the p99 all the same', () => {
+    expect(answerOf(beside(0))).toMatchObject({ state: 'confirmed', met: 3, missed: 0, notJudged: 0 })
+  })
+
+  it('is an estimate if none did at the limits that were tried', () => {
+    expect(answerOf(beside(1))).toMatchObject({ state: 'estimated', met: 0, notJudged: 4 })
+  })
+
+  it('is no smaller for trials that missed the p99 and were not judged', () => {
+    let nth = 0
+    const run = search({ ...truth, disturb: () => (++nth % 2 === 0 ? null : true), isBeside: true })
+    expect(answerOf(run)).toMatchObject({ state: 'estimated' })
+    expect(answerOf(run).limits?.cores).toBe(0.4329)
+    expect(run.trials.length).toBeLessThan(8)
   })
 })
 
