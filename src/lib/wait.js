@@ -1,6 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { TimeoutError } from './errors.js'
 
+// A check that keeps this thread busy is made again after so many times as long, at most LONGEST_MS later: else polling would take
+// the CPU from what is waited for.
+const REST_TIMES = 9
+const LONGEST_MS = 250
+
 /**
  * Polls until the condition holds.
  * @param {() => boolean | Promise<boolean>} isDone
@@ -13,19 +18,23 @@ export async function waitForCondition(isDone, { what, ...limit }) {
 }
 
 /**
- * Polls until the condition holds or the deadline passes; says whether it held. It is checked at least once.
+ * Polls until the condition holds or the deadline passes; says whether it held. It is checked at least once, and less often if
+ * checking keeps this thread busy.
  * @param {() => boolean | Promise<boolean>} isDone
  * @param {{ deadlineSeconds: number, intervalMs?: number, signal?: AbortSignal }} options
  * @throws the signal's reason when it aborts
  */
 export async function isInTime(isDone, { deadlineSeconds, intervalMs = 20, signal }) {
   const deadline = performance.now() + deadlineSeconds * 1000
-  while (!(await isDone())) {
+  for (;;) {
+    const began = performance.now()
+    const checking = isDone()
+    const restMs = Math.min(REST_TIMES * (performance.now() - began), LONGEST_MS)
+    if (await checking) return true
     signal?.throwIfAborted()
     if (performance.now() > deadline) return false
-    await sleep(intervalMs, signal)
+    await sleep(Math.max(intervalMs, restMs), signal)
   }
-  return true
 }
 
 /**

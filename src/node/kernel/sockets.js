@@ -20,7 +20,13 @@ export const MORE_PORTS = 'wait a minute, or widen the range: sysctl -w net.ipv4
  * @returns {ReturnType<typeof parseListeners>} []: none, or the process has ended
  */
 export function listListeners(pid = 'self') {
-  return parseListeners({ tcp: readListening(`/proc/${pid}/net/tcp`), tcp6: readListening(`/proc/${pid}/net/tcp6`) })
+  const folder = `/proc/${pid}/net`
+  // Without a socket of IPv6 the kernel would still go through the table of all sockets.
+  const hasIpv6 = !/^TCP6: inuse 0$/m.test(readProcFile(`${folder}/sockstat6`))
+  return parseListeners({
+    tcp: readListening(`${folder}/tcp`),
+    tcp6: hasIpv6 ? readListening(`${folder}/tcp6`) : '',
+  })
 }
 
 /**
