@@ -46,6 +46,7 @@ export function answerSearches({ result: { sizes, searches, arms }, summary: { m
     ],
     warnings: [
       ...answeredSizes.flatMap(warnOfUnconfirmedSize),
+      ...warnOfOtherPrograms(answeredSizes),
       ...olderSizes.flatMap(warnOfSize),
       ...searches.flatMap(warnOfSearch),
     ],
@@ -260,6 +261,20 @@ function warnOfUnconfirmedSize(size) {
   const { answer } = size
   if (answer.state === 'confirmed') return []
   return [`${renderArmName(size)}: ${answer.state === 'none' ? 'no limits' : answer.state}: ${answer.why}.`]
+}
+
+/**
+ * Renders the warning that trials at the limits met the p99 while other programs used the CPUs.
+ * @param {Answered[]} sizes
+ * @returns {string[]} one sentence; []: none did
+ */
+function warnOfOtherPrograms(sizes) {
+  const disturbed = sizes.filter(({ answer }) => answer.besideOthers !== undefined)
+  if (disturbed.length === 0) return []
+  const counts = disturbed.map(size => `${renderArmName(size)} in ${size.answer.besideOthers} of ${size.answer.met}`)
+  return [
+    `Other programs used the CPUs in trials that met the p99 all the same (${counts.join(', ')}): on a quiet node less may do.`,
+  ]
 }
 
 /**

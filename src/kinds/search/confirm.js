@@ -32,6 +32,7 @@ export function predictP99Ms(p99s) {
  * The judgement of limits.
  * @typedef {object} Judgement
  * @property {number} met trials that met the p99
+ * @property {number} besideOthers trials of these while other programs used the CPUs
  * @property {number} missed
  * @property {number} proofs trials that met the p99, without those beside other programs if one beside them was not judged
  * @property {number} notJudged
@@ -65,6 +66,7 @@ export function judgeLimits(outcomes, p99LimitMs) {
   const isConfirmed = missed.length === 0 && proofs.length >= TRIALS.least && boundMs !== null && boundMs <= p99LimitMs
   return {
     met: met.length,
+    besideOthers: met.filter(({ isDisturbed }) => isDisturbed).length,
     missed: missed.length,
     proofs: proofs.length,
     notJudged: outcomes.length - met.length - missed.length,

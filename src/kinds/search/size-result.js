@@ -238,7 +238,7 @@ function findMostFrequentCause(unjudged) {
  * @returns {Answer} requestCores, need: null: no trial shows what sidecars take
  */
 function createSizeAnswer({ template, judged, whole, why }) {
-  const { cores, bytes, outcomes, met, missed, notJudged, p99Ms, boundMs } = judged
+  const { cores, bytes, outcomes, met, besideOthers, missed, notJudged, p99Ms, boundMs } = judged
   const measured = outcomes.filter(o => o.held && o.isNeedSeen)
   const needOutcomes = measured.length > 0 ? measured : whole.filter(o => o.isNeedSeen)
   const used = Math.max(...needOutcomes.map(o => o.coresMost))
@@ -259,6 +259,7 @@ function createSizeAnswer({ template, judged, whole, why }) {
         ? { cores: used, bytes: findLargestBytes(needOutcomes), ...(largest?.memory && { memory: largest.memory }) }
         : null,
     met,
+    ...(besideOthers > 0 && { besideOthers }),
     missed,
     notJudged,
     p99Ms,

@@ -98,6 +98,7 @@ export const sizeResult = planeChoice.extend({
         .nullable()
         .describe('CPU of the busiest sidecar at the rate, and memory of the largest'),
       met: count.describe('trials at these limits that met the p99'),
+      besideOthers: count.optional().describe('of these, while other programs used the CPUs; absent: none'),
       missed: count,
       notJudged: count.describe('something else than the sidecar spoiled them'),
       p99Ms: nullable.describe('the highest of the judged trials at these limits'),

@@ -131,6 +131,15 @@ describe('the answer of a size', () => {
     expect(warnings).toEqual(['envoy: estimated: no trial at these limits could be judged: a busy neighbour.'])
   })
 
+  it('says that limits were confirmed while other programs used the CPUs', () => {
+    const beside = sizeOf('envoy', { cores: 0.15, peakBytes: 70 * MIB, isBeside: true })
+    expect(beside.answer).toMatchObject({ state: 'confirmed', met: 3, besideOthers: 3 })
+    expect(answer([pipy, beside]).warnings).toEqual([
+      'Other programs used the CPUs in trials that met the p99 all the same (envoy in 3 of 3): on a quiet node less may do.',
+    ])
+    expect(pipy.answer).not.toHaveProperty('besideOthers')
+  })
+
   it('says of a load that this machine cannot show why it has no limits', () => {
     const { pictures, warnings } = answer([pipy, tooMuch], fleet)
     expect(pictures[0].rows[1].cells.at(-1)).toEqual({ text: 'no limits here' })
