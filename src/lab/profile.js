@@ -19,8 +19,7 @@ const SYMBOLS = /operator(<<=?|>>=?|<=>?|>=?|->\*?|<|\(\)|\[\])/g
  * @returns {Profile} costs: instructions
  */
 export function parseProfile(text) {
-  /** @type {Map<string, Stack>} */
-  const stacks = new Map()
+  const { stacks, findOrAdd } = createStacks()
   const names = { fn: new Map(), ob: new Map() }
   let object = ''
   /** @type {Stack | null} */
@@ -29,7 +28,7 @@ export function parseProfile(text) {
   for (const line of text.split('\n')) {
     const [, key, value] = /^(fn|ob|cfn|cob|calls)=(.*)$/.exec(line) ?? []
     if (key === 'ob') object = parseName(names.ob, value)
-    else if (key === 'fn') current = findOrAddStack(stacks, { name: parseName(names.fn, value), object })
+    else if (key === 'fn') current = findOrAdd(object, parseName(names.fn, value))
     else if (key === 'cfn') parseName(names.fn, value)
     else if (key === 'cob') parseName(names.ob, value)
     else if (key === 'calls') isCall = true
@@ -40,7 +39,7 @@ export function parseProfile(text) {
       isCall = false
     }
   }
-  const stacksWithSelf = [...stacks.values()].filter(({ self }) => self > 0)
+  const stacksWithSelf = stacks.filter(({ self }) => self > 0)
   return { total: sumSelf(stacksWithSelf), stacks: stacksWithSelf }
 }
 
@@ -68,18 +67,41 @@ function parseName(known, value) {
 }
 
 /**
- * Finds the stack of a name such as `memcpy'caller'main`, or adds it with a cost of 0.
- * @param {Map<string, Stack>} stacks by object and name; is changed
- * @param {{ name: string, object: string }} of
- * @returns {Stack}
+ * Creates the stacks of a profile. A profile of Pipy has thousands of them, of a few hundred functions, and names each many times:
+ * a name is split, and a function's name shortened, once.
+ * @returns {{ stacks: Stack[], findOrAdd: (object: string, name: string) => Stack }} stacks: those that were added, in their
+ *   order; findOrAdd: the stack of an object and a name such as `memcpy'caller'main`, which has no cost if it is new
  */
-function findOrAddStack(stacks, { name, object }) {
-  const key = `${object} ${name}`
-  // A part that is a number marks recursion: a call within another call of the same function.
-  const callers = name.split("'").filter(part => !/^\d+$/.test(part))
-  const stack = stacks.get(key) ?? { frames: callers.map(shortenName), object, self: 0 }
-  stacks.set(key, stack)
-  return stack
+function createStacks() {
+  /** @type {Stack[]} */
+  const stacks = []
+  /** @type {Map<string, Map<string, Stack>>} */
+  const byObject = new Map()
+  /** @type {Map<string, string>} */
+  const shortNames = new Map()
+  const shortenOnce = (/** @type {string} */ name) => {
+    const known = shortNames.get(name)
+    if (known !== undefined) return known
+    const short = shortenName(name)
+    shortNames.set(name, short)
+    return short
+  }
+  return {
+    stacks,
+    findOrAdd(object, name) {
+      /** @type {Map<string, Stack>} */
+      const byName = byObject.get(object) ?? new Map()
+      byObject.set(object, byName)
+      const known = byName.get(name)
+      if (known) return known
+      // A part that is a number marks recursion: a call within another call of the same function.
+      const callers = name.split("'").filter(part => !/^\d+$/.test(part))
+      const stack = { frames: callers.map(shortenOnce), object, self: 0 }
+      byName.set(name, stack)
+      stacks.push(stack)
+      return stack
+    },
+  }
 }
 
 /**
