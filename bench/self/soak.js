@@ -17,7 +17,7 @@ import {
   createAxisBelow,
   createAxisBeside,
   createSeries,
-  drawLines,
+  createLineChart,
   roundToFourDigits,
 } from '../../src/report/charts/style.js'
 import { listMarkedProcesses } from '../../src/targets/local/marks.js'
@@ -152,7 +152,7 @@ function readSamples(file) {
 /** Draws memory over time. @param {Sample[]} samples @returns {string} SVG */
 function drawSoak(samples) {
   const lines = [...groupBy(samples, ({ name }) => name)].map(([label, points]) => ({ label, points }))
-  const { option } = drawLines(
+  const { option } = createLineChart(
     {
       title: 'Memory over time',
       lines,

@@ -1,5 +1,5 @@
 import { computeSpread } from './count.js'
-import { findStackFilter, findStackGroup, sumCostsBy, sumInclusive } from './groups.js'
+import { classifyStack, findStackFilter, sumCostsBy, sumInclusive } from './groups.js'
 import { sumSelf } from './profile.js'
 
 /** Compares the costs of two folders of scripts. Pure. */
@@ -62,7 +62,7 @@ export function compareCounts(counts) {
  */
 export function breakDown(counts, { functions }) {
   return pairSidecars(counts).map(([old, next]) => {
-    const compareCostsBy = (/** @type {typeof findStackGroup} */ chooseGroup) =>
+    const compareCostsBy = (/** @type {typeof classifyStack} */ chooseGroup) =>
       joinCosts(sumCostsBy(old.stacks, chooseGroup), sumCostsBy(next.stacks, chooseGroup)).sort((a, b) => b.new - a.new)
     const inclusive = sumInclusive(next.stacks)
     const goneShare = old.samples === undefined ? GONE_SHARE.counted : GONE_SHARE.sampled
@@ -73,7 +73,7 @@ export function breakDown(counts, { functions }) {
     return {
       link: next.link,
       service: next.service,
-      groups: compareCostsBy(findStackGroup),
+      groups: compareCostsBy(classifyStack),
       filters: compareCostsBy(findStackFilter),
       calls: joinCosts(indexCalls(old), indexCalls(next)).sort((a, b) => b.new - a.new),
       unit: next.cpu ? 'CPU nanoseconds a request' : 'instructions a request',

@@ -32,11 +32,11 @@ const GROUPS = [
 const OTHER = 'other'
 
 /**
- * Finds the purpose of a stack, by its innermost function that matches a pattern.
+ * Classifies a stack by its innermost function that matches the pattern of a group.
  * @param {Pick<Stack, 'frames'>} stack
- * @returns {string} `other`: none matches
+ * @returns {string} the group; `other`: no function matches
  */
-export function findStackGroup({ frames }) {
+export function classifyStack({ frames }) {
   for (const frame of frames) {
     const group = GROUPS.find(([, pattern]) => pattern.test(frame))?.[0]
     if (group) return group

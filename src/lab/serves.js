@@ -35,16 +35,16 @@ export async function assertServes({ requests, say, ...options }, look) {
     const ask = createRequestSender({ ...options, ...services, timeoutSeconds: ANSWER_SECONDS })
     const sidecars = services.deployment.processes.filter(({ spec }) => spec.role === 'sidecar')
     const partRequests = Math.ceil(requests / PARTS)
-    /** @type {number[][]} of each sidecar, after each part */
-    const resident = sidecars.map(() => [])
+    /** By sidecar, then by part. @type {number[][]} */
+    const residentBytes = sidecars.map(() => [])
     for (let part = 0; part < PARTS; part++) {
       await ask(partRequests, 1, { before: part * partRequests, total: PARTS * partRequests })
       const looks = await options.testbed.site.target.look(sidecars)
-      for (const [i, { memory }] of looks.entries()) resident[i].push(memory?.rssBytes ?? Number.NaN)
+      for (const [i, { memory }] of looks.entries()) residentBytes[i].push(memory?.rssBytes ?? Number.NaN)
     }
     for (const [i, { spec }] of sidecars.entries()) {
       // The first part fills pools and caches.
-      const bytes = computeSteadyGrowth(resident[i])
+      const bytes = computeSteadyGrowth(residentBytes[i])
       if (bytes !== null)
         say(
           `${spec.service}'s sidecar of ${options.arm.link} keeps memory of each request: it grew by ${renderGrowth(bytes / ((PARTS - 1) * partRequests))}`,

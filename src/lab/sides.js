@@ -26,10 +26,11 @@ const DEADLINE_MS = 120_000
  */
 
 /**
- * Says whether scripts are those of the kit.
- * @param {string} scripts their folder
+ * Says whether a folder of scripts is that of the kit.
+ * @param {string} scripts the folder
+ * @returns {boolean}
  */
-export function isKit(scripts) {
+export function isKitScripts(scripts) {
   return path.resolve(scripts) === KIT
 }
 
@@ -41,7 +42,7 @@ export function isKit(scripts) {
  * @returns {string} a folder, or `git:COMMIT`
  */
 export function chooseOldSide(against, scripts) {
-  return against ?? (isKit(scripts) ? `${GIT}HEAD` : KIT)
+  return against ?? (isKitScripts(scripts) ? `${GIT}HEAD` : KIT)
 }
 
 /**

@@ -106,17 +106,18 @@ function listSchemaKeys(schema, path) {
 }
 
 /**
- * Finds the line of a path, or of the nearest part above it that is there, which may be the first line of the file.
+ * Finds the line of the deepest part of a path that the document has.
  * @param {import('yaml').Document} document
- * @param {LineCounter} lines
+ * @param {LineCounter} lineCounter of the document
  * @param {(string | number)[]} path
+ * @returns {number} from 1; 1 also: the document has no part of it
  */
-function findPathLine(document, lines, path) {
+function findPathLine(document, lineCounter, path) {
   for (let length = path.length; length > 0; length--) {
-    const parent = /** @type {any} */ (document.getIn(path.slice(0, length - 1), true) ?? document.contents)
+    const parent = /** @type {any} */ (document.getIn(path.slice(0, length - 1), true))
     const pair = parent?.items?.find?.((/** @type {any} */ item) => item.key?.value === path[length - 1])
     const node = pair?.key ?? /** @type {any} */ (document.getIn(path.slice(0, length), true))
-    if (node?.range) return lines.linePos(node.range[0]).line
+    if (node?.range) return lineCounter.linePos(node.range[0]).line
   }
   return 1
 }

@@ -21,8 +21,8 @@ const COLUMNS = [
 const NUMBERS = ['requests/s', 'µs/request', 'p99 ms']
 
 /**
- * Creates the list of sidecars.
- * @returns {{ update: (sidecars: SidecarNow[]) => void }} update: shows sidecars
+ * Creates the list of sidecars in the elements `sidecars-section` and `sidecars` of the page, which must be there.
+ * @returns {{ update: (sidecars: SidecarNow[]) => void }} update: draws the list again
  */
 export function createSidecarList() {
   const section = findElement('sidecars-section')

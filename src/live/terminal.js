@@ -99,7 +99,7 @@ function renderBars(rows, columns) {
 }
 
 /**
- * Renders the arm, what each of its first sidecars uses, and the requests of the trial.
+ * Renders the arm, what the first SIDECARS_SHOWN sidecars use, the number of the others, and the rate and failures of the trial.
  * @param {RunSnapshot} snapshot
  * @returns {string[]} lines, some empty
  */

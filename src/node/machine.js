@@ -48,7 +48,7 @@ export function parseBracketed(text) {
  * is less.
  * @returns {number} bytes
  */
-export function readRoomBytes() {
+export function readAvailableBytes() {
   const limit = process.constrainedMemory()
   return limit > 0 ? Math.min(os.freemem(), limit) : os.freemem()
 }
@@ -97,7 +97,7 @@ export function readLimits() {
   // Only processes that this user may look into show their open files; inotify instances of others are not counted.
   const openFiles = listPids().flatMap(pid => listProcEntries(`/proc/${pid}/fd`).map(fd => `/proc/${pid}/fd/${fd}`))
   return {
-    memoryBytes: readRoomBytes(),
+    memoryBytes: readAvailableBytes(),
     ...rows.reduce((least, row) => (row.threads - row.threadsUsed < least.threads - least.threadsUsed ? row : least)),
     files: readLimit('Max open files') ?? Number.MAX_SAFE_INTEGER,
     ports: last - first + 1,

@@ -101,29 +101,29 @@ function listNodeResources({ needs: { sidecarBytes, controlBytes }, limits, simu
   const { shards = 1, controlCpuLimitCores, controlMemoryBytes } = conditions
   // A control plane with a limit takes no more than that.
   const controlBytesPerSidecar = controlMemoryBytes ? 0 : controlBytes
-  const bytes = Math.max(REQUESTED.bytes, sidecarBytes + controlBytesPerSidecar + POD_BYTES)
+  const sidecarPodBytes = Math.max(REQUESTED.bytes, sidecarBytes + controlBytesPerSidecar + POD_BYTES)
   // Simulated sidecars share one pod.
-  const others = OTHER_PODS + Math.sign(simulated.count)
+  const otherPods = OTHER_PODS + Math.sign(simulated.count)
   // A pod with a limit requests that.
-  const millicoresOfShard = controlCpuLimitCores ? Math.round(1000 * controlCpuLimitCores) : REQUESTED.millicores
+  const shardMillicores = controlCpuLimitCores ? Math.round(1000 * controlCpuLimitCores) : REQUESTED.millicores
+  const shardBytes = controlMemoryBytes ?? REQUESTED.bytes
+  const fixedBytes = otherPods * REQUESTED.bytes + shards * shardBytes
+  const simulatedBytes = simulated.count * (simulated.bytes + controlBytesPerSidecar)
+  const fixedMillicores = otherPods * REQUESTED.millicores + shards * shardMillicores
   return [
-    { what: 'pods', each: 1, fixed: podsUsed + others + shards, offered: offered.pods },
+    { what: 'pods', each: 1, fixed: podsUsed + otherPods + shards, offered: offered.pods },
     {
       what: 'memory',
-      each: bytes,
+      each: sidecarPodBytes,
+      fixed: memoryRequestedBytes + fixedBytes + simulatedBytes,
       offered: offered.memoryBytes,
       render: formatMemory,
-      fixed:
-        memoryRequestedBytes +
-        others * REQUESTED.bytes +
-        shards * (controlMemoryBytes ?? REQUESTED.bytes) +
-        simulated.count * (simulated.bytes + controlBytesPerSidecar),
     },
     {
       what: 'CPU requests',
       each: REQUESTED.millicores,
       offered: Math.round(1000 * offered.cpus),
-      fixed: Math.round(1000 * cpusRequested) + others * REQUESTED.millicores + shards * millicoresOfShard,
+      fixed: Math.round(1000 * cpusRequested) + fixedMillicores,
       render: millicores => `${millicores}m`,
     },
   ]

@@ -90,11 +90,12 @@ export function createPlan({ experiment, overrides, cpus, missing, ...known }) {
 }
 
 /**
- * Plans the arms, rounds and trials of one kind.
+ * Plans the arms, calibrations, rounds and trials of one kind.
  * @param {Question} question
  * @param {Omit<Parameters<typeof createPlan>[0], 'experiment' | 'overrides'>} options
  * @returns {import('../model/types.ts').Plan['parts'][number] & { notMeasured: Missing[], notes: string[] }} trials:
  *   []: the kind chooses them while it runs
+ * @throws {UsageError} for what cannot be measured together, and for too many trials
  */
 function planPart(question, { cpus, missing, hasSidecars, ...known }) {
   const { experiment, overrides, kind } = question

@@ -307,7 +307,7 @@ export function readAxes(options) {
 }
 
 /**
- * Creates the option --image, which may be repeated. Its value is checked by `assertImages`.
+ * Creates the option --image, which may be repeated. Its value is checked by `assertImageTools`.
  * @param {string} where the beginning of its help
  * @returns {Option} its value is the image by the name of the tool
  */

@@ -52,11 +52,11 @@ export async function loadControlToolSpecs() {
 }
 
 /**
- * Asserts that the tools of --image have images.
+ * Asserts that --image names only tools of the kit. The images themselves are not looked at.
  * @param {Record<string, string>} images by the name of the tool
  * @throws {UsageError} for an unknown tool
  */
-export async function assertImages(images) {
+export async function assertImageTools(images) {
   const names = [...(await loadToolSpecs()), ...(await loadControlToolSpecs()), iptablesTool].map(({ name }) => name)
   for (const [tool, image] of Object.entries(images))
     if (!names.includes(tool))

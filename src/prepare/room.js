@@ -1,7 +1,7 @@
 import { BenchError } from '../lib/errors.js'
 import { MIB } from '../lib/units.js'
 import { MORE_PORTS, readPortRange } from '../node/kernel/sockets.js'
-import { readRoomBytes } from '../node/machine.js'
+import { readAvailableBytes } from '../node/machine.js'
 
 /** The resident memory that a run needs, in MiB, as measured during the equal-work check: docs/sizing.md, "On a small machine". */
 const NEEDED = { 'the kit': 80, 'the parity corpus': 140, 'three sidecars': 60 }
@@ -15,7 +15,7 @@ const NEEDED_MIB = Object.values(NEEDED).reduce((a, b) => a + b)
  * @param {number} [bytes] available; by default read from the machine
  * @returns {{ isEnough: boolean, text: string }} text: the finding
  */
-export function checkRoom(bytes = readRoomBytes()) {
+export function checkRoom(bytes = readAvailableBytes()) {
   const parts = Object.entries(NEEDED).map(([name, mebibytes]) => `${name} ${mebibytes}`)
   const needed = `a run needs at least ${NEEDED_MIB} MiB (${parts.join(', ')})`
   return { isEnough: bytes >= NEEDED_MIB * MIB, text: `memory: ${Math.floor(bytes / MIB)} MiB can be had; ${needed}` }

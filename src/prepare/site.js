@@ -8,7 +8,7 @@ import { assertWritableFolder } from '../records/files.js'
 import { SITE_OPTIONS } from '../request/constraints/site.js'
 import { assertCombination } from '../request/constraints.js'
 import { findTool } from '../tools/find.js'
-import { assertImages } from './programs.js'
+import { assertImageTools } from './programs.js'
 import { assertRoom } from './room.js'
 
 /**
@@ -66,7 +66,7 @@ async function openSite(options, context) {
   const { findCapWay } = await import('../targets/local/cgroups.js')
   const way = await findCapWay()
   if (isOnCluster) {
-    await assertImages(options.image ?? {})
+    await assertImageTools(options.image ?? {})
     await removeLeftovers(way, context)
     const { context: name = null, node = null, loadNode = null, namespace = null } = options
     const { image: images = {}, samples: sampleSource = 'cgroup' } = options

@@ -149,7 +149,7 @@ async function readRequests(prometheus, { scope, steps }) {
 const createContainerKey = ({ pod, container, resource = '' }) => `${pod}/${container}/${resource}`
 
 /**
- * Joins the answers into one entry for each container that has CPU.
+ * Joins the answers into one entry for each container with samples of its CPU. Without a p95 or peak these are the mean.
  * @param {object} read
  * @param {Record<keyof ReturnType<typeof renderUsageQueries>, Sample[]>} read.usage
  * @param {Record<keyof ReturnType<typeof renderStateQueries>, Sample[]>} read.state

@@ -135,8 +135,8 @@ function renderWholeMedian(arm, name) {
   return `${renderArmMedian(arm, name)}\n[${[low, high].map(value => formatValue(QUANTITIES[name], value)).join(', ')}]`
 }
 
-// The only quantity that a pivot also shows for each sidecar.
-const OF_EACH = 'cpuCores'
+// A pivot also shows this for each sidecar, up to SIDECARS_MOST: the busiest one is what a CPU limit binds.
+const QUANTITY_OF_SIDECARS = 'cpuCores'
 const SIDECARS_MOST = 3
 const NO_VALUE = { median: null, low: null, high: null }
 
@@ -191,7 +191,8 @@ function tabulatePivot(arms, { across, quantities }) {
     const row = QUANTITIES[name]
     const formatQuantity = (/** @type {number} */ value) => formatValue(row, value)
     for (const plane of planes) {
-      const services = name === OF_EACH ? listServices(arms.filter(arm => renderArmName(arm) === plane)) : []
+      const services =
+        name === QUANTITY_OF_SIDECARS ? listServices(arms.filter(arm => renderArmName(arm) === plane)) : []
       for (const service of services.length > 1 ? [null, ...services] : [null]) {
         const cells = values.map(value => {
           const arm = findArm(plane, value)

@@ -275,9 +275,9 @@ function findLine({ results }, name, points) {
 }
 
 /**
- * Draws the percentiles of each link, CPU limit and load: of the sidecars and their baseline, if there are sidecars.
+ * Draws one chart of percentiles for each group of arms that differ in the plane alone, with their baselines.
  * @param {Pick<ChartInput, 'arms' | 'recordsOf' | 'colourFor'>} options
- * @returns {import('./charts/tables.js').ReportChart[]}
+ * @returns {import('./charts/tables.js').ReportChart[]} []: no distribution was recorded
  */
 function drawPercentiles({ arms, recordsOf, colourFor }) {
   const loaded = arms.filter(arm => arm.load.kind !== 'idle')

@@ -68,7 +68,7 @@ export function createClaimsAnswer(results, experiments) {
 }
 
 /**
- * Renders the number of claims by answer, and the ids of contradicted ones.
+ * Renders the number of claims by status, and the ids of contradicted ones.
  * @param {ClaimResult[]} results
  * @returns {string[]} sentences; []: there are no claims
  */

@@ -139,16 +139,18 @@ async function assertCpuRead(processes, { sample: { readings, edge } }, phase) {
 }
 
 /**
- * Reads how many requests each sidecar refused at a limit.
+ * Reads how often each sidecar reached a limit of its own, as `parseOverflows` of its plane counts.
  * @param {Course} course
  * @param {Handle[]} processes
- * @returns {Promise<(number | null)[]>} by process; null: it is no sidecar, ends in the window, or does not count them
+ * @returns {Promise<(number | null)[]>} by process; null: it is no sidecar, ends in the window, or has no administration port or
+ *   no such counter
  * @throws {BenchError} if a counter cannot be read
  */
 function readOverflows({ testbed, trials, clock }, processes) {
   return Promise.all(
     processes.map(async process => {
       const { spec, readAdmin, renderFailure } = process
+      // Only processes of several arms at a time name theirs.
       const { arm } = trials.find(trial => trial.arm.id === spec.armId) ?? trials[0]
       const { parseOverflows } = testbed.programs.planes[arm.plane]
       if (spec.role !== 'sidecar' || spec.ends || parseOverflows === null) return null

@@ -14,7 +14,7 @@ import { renderEndpoint } from '../model/sidecar-contract.js'
  * @property {Endpoint[]} [others] more endpoints at which it listens; none by default
  * @property {ReturnType<typeof import('../lib/certificate-files.js').locateCredentials>} [credentials] of a `tls-echo`
  * @property {(Endpoint & { host: string }) | null} next the hop that a `forward` calls; null: none
- * @property {RequestKind[]} [requests] that an `answer` answers
+ * @property {RequestKind[]} [requests] kinds that `answer` and `grpc-answer` serve; none by default
  * @property {Tool} runtime pipy or node
  * @property {string} scripts the path of the folder `echo/`
  * @property {string} folder of the process

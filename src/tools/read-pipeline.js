@@ -86,11 +86,11 @@ function renderContents(contents, encoding) {
 }
 
 /**
- * Reads the files of a folder of scripts, sorted by path. Links are followed if they lead to a place in the folder.
+ * Reads the files of a folder of scripts, each folder's sorted by name. Links are followed if they lead to a place in the folder.
  * @param {string} folder
  * @param {string} file the document's path, which errors name
  * @returns {[string, Buffer][]} by path below the folder
- * @throws {UsageError} for a link that leads out of the folder or to a folder above itself, and for more than 16 MiB
+ * @throws {UsageError} for a link that is dead, or leads out of the folder or to a folder above itself, and for more than 16 MiB
  */
 function readFiles(folder, file) {
   const root = realpathSync(folder)

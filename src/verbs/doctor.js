@@ -5,7 +5,7 @@ import { EXIT } from '../lib/errors.js'
 import { loadGenerator, loadGenerators } from '../loads/registry.js'
 import { checkMachine } from '../prepare/local-doctor.js'
 import { withOptions } from '../prepare/options.js'
-import { assertImages, loadToolSpecs } from '../prepare/programs.js'
+import { assertImageTools, loadToolSpecs } from '../prepare/programs.js'
 import { readExperiment } from '../prepare/read-experiment.js'
 import { SITE_OPTIONS } from '../request/constraints/site.js'
 import { assertCombination } from '../request/constraints.js'
@@ -26,7 +26,7 @@ export async function addDoctor(verb, { print, say, end, signal }) {
     .addOption(new Option('--control <name>', help).choices(withPrograms.map(({ name }) => name)))
     .action(async ({ target, context = null, node = null, loadNode = null, image, loadHost, address, control }) => {
       assertCombination(SITE_OPTIONS, verb.opts())
-      await assertImages(image)
+      await assertImageTools(image)
       const findHere = (/** @type {import('../model/types.ts').ToolSpec} */ spec) => findTool(spec, { say, signal })
       const byDefault = readExperiment('cap').axes.plane
       const needed = dataPlanes.flatMap(({ name, tool }) => (tool && byDefault.includes(name) ? tool : []))

@@ -111,8 +111,9 @@ function createVerbHelp(does, statuses, ...examples) {
 }
 
 /**
- * Adds to each verb what it does, examples, and its exit statuses.
+ * Adds to each verb its description, examples and exit statuses, and to the program how to start.
  * @param {import('commander').Command} program
+ * @throws {TypeError} if HELP lacks a verb
  */
 export function addHelp(program) {
   for (const command of program.commands) {
@@ -121,9 +122,14 @@ export function addHelp(program) {
     // The examples of completion are whole lines for a shell, with the name of the program in them.
     const renderExampleCommand = (/** @type {string} */ words) =>
       /sidecar-bench /.test(words) ? words : renderCommand(name, words)
-    const exampleLines = examples.flatMap(([words, result]) => [`  ${renderExampleCommand(words)}`, `      ${result}`])
-    const ends = statuses.map(status => `  ${`${status}`.padEnd(4)} ${EXIT_MEANINGS[status]}`)
-    const lines = ['', 'Examples:', ...exampleLines, ...(ends.length > 0 ? ['', 'Exit statuses:', ...ends] : [])]
+    const exampleLines = examples.flatMap(([words, effect]) => [`  ${renderExampleCommand(words)}`, `      ${effect}`])
+    const statusLines = statuses.map(status => `  ${`${status}`.padEnd(4)} ${EXIT_MEANINGS[status]}`)
+    const lines = [
+      '',
+      'Examples:',
+      ...exampleLines,
+      ...(statusLines.length > 0 ? ['', 'Exit statuses:', ...statusLines] : []),
+    ]
     command.description(does).addHelpText('after', lines.join('\n'))
   }
   program.addHelpText(

@@ -3,7 +3,7 @@ import { Option } from 'commander'
 import { adsTool } from '../dataplanes/envoy/ads-control.js'
 import { BenchError, UsageError } from '../lib/errors.js'
 import { createImageOption } from '../prepare/options.js'
-import { assertImages, loadControlToolSpecs, loadToolSpecs } from '../prepare/programs.js'
+import { assertImageTools, loadControlToolSpecs, loadToolSpecs } from '../prepare/programs.js'
 import { renderImages, renderImports } from '../targets/kubernetes/images.js'
 import { ARCHITECTURES } from '../tools/build.js'
 import { findTool } from '../tools/find.js'
@@ -20,7 +20,7 @@ export function addImages(verb, { print, say, signal }) {
     .action(async ({ image: images, ads: file }) => {
       if (file !== undefined && platform !== 'linux')
         throw new UsageError(`--ads ${file}: images are of Linux: run it on a Linux machine of the node's architecture`)
-      await assertImages(images)
+      await assertImageTools(images)
       const specs = [...(await loadToolSpecs()), ...(await loadControlToolSpecs())]
       print((file === undefined ? renderImages({ specs, images }) : await writeAds(file)).join('\n'))
     })

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { chooseOldSide, isKit, locateOldSide } from '../lab/sides.js'
+import { chooseOldSide, isKitScripts, locateOldSide } from '../lab/sides.js'
 import { withTemporaryFolder } from '../lib/temporary-folder.js'
 import { PARITY_NAMES } from '../parity/verdict/checks.js'
 import { renderRequestOptions } from '../prepare/options.js'
@@ -37,7 +37,7 @@ export async function timeSides({ side, against: requestedSide, pipy, count, par
     // A verdict compares the first plane with the second: the new side comes first.
     const old = side.pipeline !== null && requestedSide === undefined ? [] : [locateOldSide({ against, into })]
     const sides = pipy.length > 0 ? pipy : [side.scripts, ...old]
-    const planes = sides.map(scripts => (isKit(scripts) ? 'pipy' : `pipy=${scripts}`))
+    const planes = sides.map(scripts => (isKitScripts(scripts) ? 'pipy' : `pipy=${scripts}`))
     const words = listBenchArguments({ planes, ...load })
     // Scripts that were counted without the equal-work check are measured without it, too.
     const relaxes = parity ? [] : PARITY_NAMES.map(gate => ({ gate, why: '--no-parity' }))

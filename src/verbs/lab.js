@@ -5,7 +5,7 @@ import { pipyTool } from '../dataplanes/pipy/index.js'
 import { createLabAnswer } from '../lab/answer.js'
 import { breakDown, compareCounts } from '../lab/comparison.js'
 import { copyScripts, copyShortest, SHORTEST } from '../lab/new-scripts.js'
-import { findSide, isKit } from '../lab/sides.js'
+import { findSide, isKitScripts } from '../lab/sides.js'
 import { renderChangedRows, renderLabDetails, renderSaves } from '../lab/text.js'
 import { judgeThresholds, parseLabThreshold } from '../lab/threshold.js'
 import { BenchError, EXIT, UsageError } from '../lib/errors.js'
@@ -138,7 +138,7 @@ export function addLab(verb, context) {
       assertCombination(LAB_OPTIONS, {
         ...options,
         flags: named.filter(name => verb.getOptionValueSource(name) === 'cli'),
-        side: { ...side, isKit: isKit(side.scripts) },
+        side: { ...side, isKit: isKitScripts(side.scripts) },
         isSame,
       })
       const count = (/** @type {string | undefined} */ into) =>

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { findStackFilter, findStackGroup, sumCostsBy } from '../../src/lab/groups.js'
+import { classifyStack, findStackFilter, sumCostsBy } from '../../src/lab/groups.js'
 import { assertSamples, parsePerfScript, renderPerfRefusal, samplePids } from '../../src/lab/perf.js'
 import { joinStacks } from '../../src/lab/profile.js'
 import { joinWindows } from '../../src/lab/sample.js'
@@ -45,7 +45,7 @@ describe('samples of perf', () => {
     })
     expect(profiles.get(8)?.stacks[0].frames).toEqual(['asm_exc_page_fault_[k]'])
     const [call] = profiles.get(7)?.stacks ?? []
-    expect([findStackGroup(call), findStackFilter(call)]).toEqual(['kernel', 'connect'])
+    expect([classifyStack(call), findStackFilter(call)]).toEqual(['kernel', 'connect'])
   })
 
   it('of a process that the kernel hides itself from say so', () => {
@@ -57,7 +57,7 @@ describe('samples of perf', () => {
     expect(events).toEqual(['cpu-clock'])
     const all = joinStacks([...profiles.values()].flatMap(({ stacks }) => stacks))
     expect(all.reduce((sum, { self }) => sum + self, 0)).toBe(20)
-    expect(Object.fromEntries(sumCostsBy(all, findStackGroup))).toEqual({
+    expect(Object.fromEntries(sumCostsBy(all, classifyStack))).toEqual({
       kernel: 9,
       'event loop and sockets': 4,
       'filters and pipelines': 3,

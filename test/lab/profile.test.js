@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { findStackGroup, sumCostsBy, sumInclusive } from '../../src/lab/groups.js'
+import { classifyStack, sumCostsBy, sumInclusive } from '../../src/lab/groups.js'
 import { joinStacks, parseProfile, shortenName } from '../../src/lab/profile.js'
 
 const TEXT = `# callgrind format
@@ -53,7 +53,7 @@ describe("callgrind's output", () => {
     const text = readFileSync('test/fixtures/callgrind-3.19-pipy-1.5.18.out', 'utf8')
     const { total, stacks } = parseProfile(text)
     expect(total).toBe(Number(/^summary: (\d+)$/m.exec(text)?.[1]))
-    const groups = sumCostsBy(stacks, findStackGroup)
+    const groups = sumCostsBy(stacks, classifyStack)
     expect([...groups.keys()].sort()).toEqual([
       'HTTP decode and encode',
       'TLS',
@@ -87,7 +87,7 @@ it.each([
   ['TLS', 'SSL_read aesni_ctr32_encrypt_blocks WPACKET_put_bytes__ ssl3_read_bytes __ecp_nistz256_mul_montq'],
   ['other', 'tolower yajl_lex_lex inflate_fast sqlite3VdbeExec __tls_get_addr __tls_init main'],
 ])('the group %s has, if no caller is known: %s', (group, names) => {
-  for (const name of names.split(' ')) expect(findStackGroup({ frames: [name] }), name).toBe(group)
+  for (const name of names.split(' ')) expect(classifyStack({ frames: [name] }), name).toBe(group)
 })
 
 it.each([
@@ -96,5 +96,5 @@ it.each([
   ['inflate_fast', 'pipy::DecompressorImpl::process', 'filters and pipelines'],
   ['mem_read', 'bio_read_intern', 'TLS'],
 ])('library code works for its caller: %s for %s', (name, caller, group) => {
-  expect(findStackGroup({ frames: [name, caller] })).toBe(group)
+  expect(classifyStack({ frames: [name, caller] })).toBe(group)
 })

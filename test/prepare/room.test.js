@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readRoomBytes } from '../../src/node/machine.js'
+import { readAvailableBytes } from '../../src/node/machine.js'
 import { assertRoom, checkPorts, checkRoom } from '../../src/prepare/room.js'
 
 const MIB = 2 ** 20
@@ -23,7 +23,7 @@ describe('assertRoom', () => {
   })
 
   it('asks this machine if no number is given', () => {
-    expect(readRoomBytes()).toBeGreaterThan(10 * MIB)
+    expect(readAvailableBytes()).toBeGreaterThan(10 * MIB)
     expect(checkRoom().text).toMatch(/^memory: \d+ MiB can be had/)
   })
 })

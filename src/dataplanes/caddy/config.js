@@ -81,7 +81,7 @@ function listProtocols(inbound, { carriesGrpc }) {
   return ['h1', inbound?.mtls === 'strict' ? 'h2' : 'h2c']
 }
 
-/** Renders the mTLS of a strict listener. @param {SidecarModel} model */
+/** Renders the TLS of a strict listener, which closes plaintext connections and requires a certificate of clients. @param {SidecarModel} model */
 function renderTls({ trust, tls, inbound, identity }) {
   const name = identity.slice(identity.lastIndexOf('/') + 1)
   return {

@@ -1,4 +1,4 @@
-/** The path of the administration port, in the format of Prometheus, without the counters of every server. */
+/** The path of Prometheus' metrics at the administration port: the global ones and those of frontends. */
 export const METRICS_PATH = '/metrics?scope=global&scope=frontend'
 
 /**

@@ -133,7 +133,7 @@ function renderStream(model) {
  * @returns {Directive[]}
  */
 function renderExit(model, { cluster: { name, mtls }, ...listener }) {
-  const tls = mtls ? ['proxy_ssl on', ...renderClientTls(model, findCertificateName(mtls))] : []
+  const tls = mtls ? ['proxy_ssl on', ...renderClientTls(model, { dnsName: findCertificateName(mtls) })] : []
   return [['server', `${renderListen(listener)} reuseport`, ...tls, `proxy_pass ${name}`]]
 }
 

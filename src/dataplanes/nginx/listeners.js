@@ -83,7 +83,7 @@ function renderExit(name, { model: { trust, tls, carriesGrpc }, clusters, target
   if (secured.length === 0) return { maps: [], directives: [] }
   return {
     maps: [[`map ${target} $${name}_name`, ...secured.map(({ url, dnsName }) => `"${url}" ${dnsName}`)]],
-    directives: renderClientTls({ trust, tls }, `$${name}_name`, carriesGrpc ? 'grpc' : 'proxy'),
+    directives: renderClientTls({ trust, tls }, { dnsName: `$${name}_name`, module: carriesGrpc ? 'grpc' : 'proxy' }),
   }
 }
 
@@ -105,22 +105,23 @@ export function renderServerTls({ trust, tls }) {
 /**
  * Renders the mTLS of calls to upstreams.
  * @param {Pick<SidecarModel, 'trust' | 'tls'>} model
- * @param {string} name the DNS name of the upstream, or a variable
- * @param {'proxy' | 'grpc'} [by] the module that calls it
+ * @param {{ dnsName: string, module?: 'proxy' | 'grpc' }} options dnsName: of the upstream, or a variable; module: of nginx, which
+ *   calls it: `proxy` by default
+ * @returns {string[]} directives without semicolons
  */
-export function renderClientTls({ trust, tls }, name, by = 'proxy') {
+export function renderClientTls({ trust, tls }, { dnsName, module = 'proxy' }) {
   return [
     `certificate ${trust.certificatePath}`,
     `certificate_key ${trust.keyPath}`,
     `trusted_certificate ${trust.caPath}`,
     'verify on',
-    `name ${name}`,
+    `name ${dnsName}`,
     'server_name on',
     'protocols TLSv1.3',
     `conf_command Ciphersuites ${tls.suite}`,
     `conf_command Groups ${tls.groups.join(':')}`,
     'session_reuse off',
-  ].map(directive => `${by}_ssl_${directive}`)
+  ].map(directive => `${module}_ssl_${directive}`)
 }
 
 /**

@@ -162,7 +162,7 @@ export function computeLoadSeconds({ load, window }) {
 }
 
 /**
- * Says whether a machine had less than 5 % of idle CPU time.
+ * Says whether the idle part of a machine's CPU time was below HOST_IDLE_LEAST.
  * @param {{ idleFraction: number }} host
  * @returns {boolean}
  */

@@ -173,13 +173,14 @@ export function findLargestValue(processes, measure) {
  * Computes the CPU time of processes in microseconds for each verified request of the window, those of a loud pair included.
  * @param {TrialRecord} record
  * @param {ProcessRecord[]} processes
- * @returns {number | null} null: no request was verified, or the CPU of one process was not read
+ * @returns {number | null} null: there was no load or no window, no request was verified, there are no processes, or the CPU of
+ *   one was not read
  */
 export function computeCpuPerRequestMicros(record, processes) {
   const { load, window } = record
-  const rate = load && window ? (load.verified + (load.loud?.verified ?? 0)) / window.seconds : null
+  const ratePerSecond = load && window ? (load.verified + (load.loud?.verified ?? 0)) / window.seconds : null
   const cores = sumValues(processes, p => p.cpuCores)
-  return rate && cores !== null ? (1e6 * cores) / rate : null
+  return ratePerSecond && cores !== null ? (1e6 * cores) / ratePerSecond : null
 }
 
 /**

@@ -35,15 +35,16 @@ export function renderLoudPairs(arms) {
  */
 function renderLoudRate(group, { measured, varied }) {
   const withP99 = group.filter(arm => findP99(arm) !== null)
-  const place = renderVaried(group[0], varied)
-  const start = `Quiet pairs beside ${readLoudRate(group[0])} requests/s to one${place ? ` (${place})` : ''}`
+  const axesText = renderVaried(group[0], varied)
+  const start = `Quiet pairs beside ${readLoudRate(group[0])} requests/s to one${axesText ? ` (${axesText})` : ''}`
   const p99s = withP99.map(arm => {
     const remarks = [...renderLoudEffect(arm, measured), ...renderDeliveredRate(arm)]
     const remark = remarks.length > 0 ? ` (${remarks.join('; ')})` : ''
     return `${renderArmName(arm)} ${formatValue(QUANTITIES.p99, Number(findP99(arm)))} ms${remark}`
   })
-  const lacks = renderMissingByProxy(group.filter(arm => !withP99.includes(arm)))
-  return `${start}: ${[...(p99s.length > 0 ? [`p99 ${p99s.join(', ')}`] : []), ...lacks].join('; ')}.`
+  const missing = renderMissingByProxy(group.filter(arm => !withP99.includes(arm)))
+  const p99Part = p99s.length > 0 ? [`p99 ${p99s.join(', ')}`] : []
+  return `${start}: ${[...p99Part, ...missing].join('; ')}.`
 }
 
 /**

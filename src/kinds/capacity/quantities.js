@@ -246,7 +246,8 @@ function computeRecoverySeconds({ trial, load }) {
     const recovered = after[isBad.lastIndexOf(true) + 1]
     return recovered ? recovered.atSeconds - endSeconds : null
   }
-  // The p99 of half a second is its slowest request: only two bad half seconds in a row delay the recovery.
+  // The p99 of half a second is its slowest request: only two bad half seconds in a row delay the recovery, or one right after the
+  // burst, which goes on in it.
   const lastBad = isBad.findLastIndex((bad, i) => bad && (isBad[i - 1] ?? true))
   const first = after[lastBad + 1] ?? { atSeconds: endSeconds + after.reduce((sum, p) => sum + p.seconds, 0) }
   return first.atSeconds - endSeconds

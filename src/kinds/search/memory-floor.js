@@ -72,7 +72,7 @@ function* bisectMemory({ template, spec, unchargedBytes, steps, from, most, held
     if (step.held === null) return end({ held, failed, why: step.why, isFound: false })
     if (step.held) held = bytes
     else failed = bytes
-    // Both are whole steps, so a range that is wider than a step has a middle to try.
+    // `held` and `failed` are multiples of MEMORY_STEP_BYTES: a wider range has another multiple in it.
     const least = failed ?? 0
     if (held !== null && (held / Math.max(1, least) <= 1 + spec.precision || held - least <= MEMORY_STEP_BYTES)) break
     if (held === null && bytes > most) return end({ held, failed, why: step.why, isFound: false })

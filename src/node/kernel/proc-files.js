@@ -85,7 +85,7 @@ export function hasEnded(pid) {
 
 /**
  * Reads the clock ticks of all CPUs since the boot, from /proc/stat.
- * @returns {HostCpu} idle: with iowait; busy: without interrupts; total: with interrupts
+ * @returns {HostCpu} busy: of user, nice and system; idle: with iowait; total: of busy, idle, interrupts and steal
  * @throws when the file cannot be read
  */
 export function readHostCpu() {

@@ -38,7 +38,7 @@ export function isWrong({ found, expected }) {
  */
 export function findDisparities(pair) {
   return pairRows(pair).flatMap(({ rows: [x, y], check }) => {
-    if (x.isDeployed || y.isDeployed || haveSameLacks([x, y])) return []
+    if (x.isDeployed || y.isDeployed || haveSameDeclaredResult([x, y])) return []
     // Two folders of the user are compared with each other, by the answers to their load.
     if (x.isOwn && y.isOwn && !OF_LOAD.includes(check)) return []
     const wrongRows = [x, y].filter(isWrong)
@@ -81,7 +81,7 @@ export function listWrongRows({ judged, relaxed }) {
   const names = PARITY_NAMES.filter(name => !relaxed.includes(name))
   const rows = names.flatMap(check => {
     const rows = judged.flatMap(arm => findRow(arm, check) ?? [])
-    return haveSameLacks(rows) ? [] : rows
+    return haveSameDeclaredResult(rows) ? [] : rows
   })
   return [...new Set(rows.filter(row => isWrong(row) && !row.isDeployed && !row.isOwn).map(renderShortfall))]
 }
@@ -117,11 +117,12 @@ function findRow({ arm, rows, name }, check) {
 }
 
 /**
- * Says whether planes fall short in the same things and declare them, so that their work is equal.
- * @param {ParityRow[]} rows
- * @returns {boolean}
+ * Says whether planes have the same result in a check, and each declares that it lacks something there, so that their work is
+ * equal. What they declare need not be the same.
+ * @param {ParityRow[]} rows of one check
+ * @returns {boolean} false also: fewer than two rows
  */
-function haveSameLacks(rows) {
+function haveSameDeclaredResult(rows) {
   const shortfalls = new Set(rows.map(({ found, differences }) => JSON.stringify([found, differences])))
   return rows.length > 1 && shortfalls.size === 1 && rows.every(({ lacks = [] }) => lacks.length > 0)
 }

@@ -2,8 +2,8 @@ import {
   chooseDash,
   createAxis,
   createAxisBelow,
+  createLineChart,
   createSeries,
-  drawLines,
   GRID,
   MUTED,
   roundToFourDigits,
@@ -56,7 +56,7 @@ export function drawDistributions({ title, name, lines }) {
   const drawn = lines.map(line => ({ ...line, grid: line.grid.filter(([q]) => q > 0 && q <= largest + 1e-9) }))
   const times = drawn.flatMap(({ grid }) => grid.map(([, ms]) => ms)).filter(ms => ms > 0)
   const isLogarithmic = Math.max(...times) > LOGARITHMIC_FROM * Math.min(...times)
-  return drawLines(
+  return createLineChart(
     { title, lines: drawn, renderLine: renderPercentiles },
     {
       bottom: 40,

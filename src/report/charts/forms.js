@@ -4,8 +4,8 @@ import {
   createAxis,
   createAxisBelow,
   createAxisBeside,
+  createLineChart,
   createSeries,
-  drawLines,
   roundToFourDigits,
 } from './style.js'
 
@@ -46,7 +46,7 @@ export function drawOverLimit({ title, lines }) {
     `${cores} cores hold ${ratePerSecond} requests/s${p99Ms === null ? '' : ` with a p99 of ${p99Ms.toFixed(1)} ms`}`
   const renderLine = (/** @type {LimitLine} */ { label, points, answers }) =>
     `${label}: ${points.length} trials, ${answers.map(renderHeldRate).join(', ') || 'no answer'}`
-  return drawLines(
+  return createLineChart(
     { title, lines, renderLine },
     {
       xAxis: createAxis({ type: 'log', name: 'CPU limit of each sidecar, cores', nameGap: 26 }),
@@ -119,7 +119,7 @@ export function drawOverSidecars({ title, lines }) {
 export function drawOverAxis({ title, axes: [below, beside], lines }) {
   const renderLine = (/** @type {AxisLine} */ { label, points }) =>
     `${label}: ${points.map(({ at, value }) => `${roundToFourDigits(value)} at ${at}`).join(', ')}`
-  return drawLines(
+  return createLineChart(
     { title, lines, renderLine },
     {
       xAxis: createAxisBelow(below),
@@ -152,7 +152,7 @@ export function drawOverAxis({ title, axes: [below, beside], lines }) {
  */
 function drawFittedLines({ title, axes: [below, beside], symbolSize, lines }) {
   const style = { symbol: 'none', silent: true, lineStyle: { type: 'dashed', width: 1.5 } }
-  return drawLines(
+  return createLineChart(
     { title, lines, renderLine: ({ label, summary }) => `${label}: ${summary}` },
     {
       xAxis: createAxisBelow(below),
@@ -179,7 +179,7 @@ export function drawOverShare({ title, lines }) {
     const last = curve.at(-1)
     return `${label}: ${last ? `${roundToFourDigits(100 * last[1])} % after ${roundToFourDigits(last[0])} s` : 'none'}`
   }
-  return drawLines(
+  return createLineChart(
     { title, lines, renderLine },
     {
       xAxis: createAxisBelow('seconds'),

@@ -3,8 +3,8 @@ import {
   chooseColour,
   createAxisBelow,
   createAxisBeside,
+  createLineChart,
   createSeries,
-  drawLines,
   LIMIT,
   MUTED,
   roundToFourDigits,
@@ -43,7 +43,7 @@ const LABELS_MOST = 12
 export function drawOverRuns({ title, unit, digits, runs, lines, marks }) {
   // `min: undefined` takes back the 0 of createAxisBelow: an axis of categories has no zero.
   const axis = { type: 'category', min: undefined, data: runs, boundaryGap: true, splitLine: { show: false } }
-  return drawLines(
+  return createLineChart(
     {
       title,
       about: `${title}, of ${runs.length} runs`,

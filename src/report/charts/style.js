@@ -47,7 +47,7 @@ export function createOption(option) {
 }
 
 /**
- * Draws a chart of labelled lines, with a legend above them.
+ * Creates the title, description, legend and grid of a line chart. Its axes and series are in `option`.
  * @template {{ label: string }} Line
  * @param {{ title: string, about?: string, lines: Line[], renderLine: (line: Line) => string, height?: number }} options about:
  *   begins the description, by default the title; renderLine: renders a line in words; height: in pixels, 340 by default
@@ -55,7 +55,7 @@ export function createOption(option) {
  *   30 by default; all others are options of ECharts
  * @returns {Chart}
  */
-export function drawLines(
+export function createLineChart(
   { title, about = title, lines, renderLine, height = 340 },
   { top = 34, bottom = 30, ...option },
 ) {

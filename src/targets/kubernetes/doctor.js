@@ -9,7 +9,7 @@ import { chooseImages, hasImage, isAlwaysPulled } from './images.js'
 import { renderNamespace, renderReader } from './manifests.js'
 import { chooseNode, findDefect, parseQuantity } from './nodes.js'
 import { parseNodeLabel } from './pod.js'
-import { NATIVE_SIDECARS_SINCE, readVersion } from './site.js'
+import { NATIVE_SIDECARS_DEFAULT_SINCE, readVersion } from './site.js'
 
 /**
  * @import { ToolSpec } from '../../model/types.ts'
@@ -51,8 +51,8 @@ export async function checkCluster({ api, node, loadNode, images, specs }) {
   const findings = []
   try {
     const { minor, gitVersion } = await readVersion(api)
-    const isOld = minor < NATIVE_SIDECARS_SINCE
-    const oldNote = `: sidecars are ordinary containers; native ones came with 1.${NATIVE_SIDECARS_SINCE}`
+    const isOld = minor < NATIVE_SIDECARS_DEFAULT_SINCE
+    const oldNote = `: sidecars are ordinary containers; native ones came with 1.${NATIVE_SIDECARS_DEFAULT_SINCE}`
     const text = `API server: Kubernetes ${gitVersion} at ${api.server} (context ${api.readContext()})`
     findings.push(isOld ? createWarning(`${text}${oldNote}`) : createOkFinding(text))
     const denied = await checkAccess(api).catch(error => {
@@ -138,7 +138,7 @@ function checkNode(node, minor) {
   ].join(', ')
   const defect = findDefect(node)
   if (defect !== null) return createWarning(`${text}: ${defect}`)
-  return minor >= NATIVE_SIDECARS_SINCE && parseKubeletMinor(node) < NATIVE_SIDECARS_SINCE
+  return minor >= NATIVE_SIDECARS_DEFAULT_SINCE && parseKubeletMinor(node) < NATIVE_SIDECARS_DEFAULT_SINCE
     ? createWarning(`${text}: it is older than native sidecars, which the API server knows: runs may not start there`)
     : createOkFinding(`${text}, ready`)
 }

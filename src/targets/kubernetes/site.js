@@ -17,8 +17,8 @@ import { chooseNode, computeNodeLimits, readNodeFacts } from './nodes.js'
 import { HOST_LABEL } from './pod.js'
 import { findContainerId, findContainerStatus } from './pod-status.js'
 
-/** The minor version of Kubernetes 1 that introduced native sidecars. */
-export const NATIVE_SIDECARS_SINCE = 29
+/** The first minor version of Kubernetes 1 that has native sidecars by default (KEP-753). */
+export const NATIVE_SIDECARS_DEFAULT_SINCE = 29
 const RECURSIVE_READ_ONLY_SINCE = 31
 // KEP-2837, pod-level resources: beta, and so on by default.
 const POD_RESOURCES_SINCE = 34
@@ -71,7 +71,7 @@ export async function openKubernetesSite({ runId, context, node, loadNode, ...op
     signal,
     namespace: namespace ?? `sidecar-bench-${runId}`,
     where: where.where,
-    hasNativeSidecars: oldestMinor >= NATIVE_SIDECARS_SINCE,
+    hasNativeSidecars: oldestMinor >= NATIVE_SIDECARS_DEFAULT_SINCE,
     hasRecursiveReadOnly: minor >= RECURSIVE_READ_ONLY_SINCE,
     sampleSource,
     cpus: machine.cpus,

@@ -189,7 +189,7 @@ export async function measureClock({ ask, host }) {
 }
 
 /**
- * Asserts that clocks differ by at most a second, as NTP keeps them. A smaller difference is subtracted.
+ * Asserts that clocks differ by at most APART_MOST_MS: more means that NTP does not set them. Callers subtract what they differ.
  * @param {Clock} clock
  * @param {string} host for the error
  * @throws {BenchError} if they differ more
@@ -198,6 +198,6 @@ function assertClocksAgree({ aheadMs }, host) {
   if (Math.abs(aheadMs) <= APART_MOST_MS) return
   const seconds = (Math.abs(aheadMs) / 1000).toFixed(1)
   throw new BenchError(
-    `the clock of ${host} is ${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} this machine's (at most 1 s): have both set by NTP, such as with timedatectl set-ntp true`,
+    `the clock of ${host} is ${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} this machine's (at most ${APART_MOST_MS / 1000} s): have both set by NTP, such as with timedatectl set-ntp true`,
   )
 }

@@ -20,10 +20,12 @@ import { rehearseLoad } from './rehearse.js'
  */
 
 /**
- * Opens this machine for the services, and another one for their load.
+ * Opens this machine for the services and another one for their load, and claims the address of the entry in the ledger. If it
+ * fails, both are closed.
  * @param {LoadHostChoice} options
  * @returns {Promise<Site>}
  * @throws {BenchError} if no load can be made there, with the reason and advice
+ * @throws {UsageError} for an address that is not of this machine, or that another run has claimed
  */
 export async function openLoadHostSite({ site, host, requestedAddress, load, say, signal }) {
   const { ledger } = site

@@ -166,9 +166,10 @@ export async function readNamespaces(namespaces, { run = runShell, here = readPr
 }
 
 /**
- * Parses established connections. A connection is accepted if its local port also listens.
+ * Parses established connections. One is accepted if a socket of the text listens at its local port. Sockets without an inode are
+ * left out.
  * @param {string} text printed by `ss --info --extended --oneline`, with states (ss(8))
- * @returns {Connections} by the socket's inode
+ * @returns {Connections} by the socket's inode; bytes: 0 if `ss` printed no counter
  */
 export function parseConnections(text) {
   const sockets = text.split('\n').flatMap(line => {
