@@ -46,7 +46,11 @@ export function renderListener(name, { model, listens }) {
   ]
 }
 
-/** @param {Endpoint} endpoint */
+/**
+ * Renders the `listen` directive of an endpoint, without parameters.
+ * @param {Endpoint} endpoint
+ * @returns {string}
+ */
 export function renderListen({ address, port }) {
   return `listen ${address}:${port}`
 }
@@ -87,7 +91,11 @@ function renderExit(name, { model: { trust, tls, carriesGrpc }, clusters, target
   }
 }
 
-/** Renders the mTLS of a listener. @param {Pick<SidecarModel, 'trust' | 'tls'>} model */
+/**
+ * Renders the mTLS of a listener: TLS 1.3 without resumption, only for clients with a certificate of the authority.
+ * @param {Pick<SidecarModel, 'trust' | 'tls'>} model
+ * @returns {string[]} directives of a `server` block
+ */
 export function renderServerTls({ trust, tls }) {
   return [
     `ssl_certificate ${trust.certificatePath}`,
@@ -107,6 +115,7 @@ export function renderServerTls({ trust, tls }) {
  * @param {Pick<SidecarModel, 'trust' | 'tls'>} model
  * @param {string} name the DNS name of the upstream, or a variable
  * @param {'proxy' | 'grpc'} [by] the module that calls it
+ * @returns {string[]} directives
  */
 export function renderClientTls({ trust, tls }, name, by = 'proxy') {
   return [
@@ -124,8 +133,9 @@ export function renderClientTls({ trust, tls }, name, by = 'proxy') {
 }
 
 /**
- * Finds the DNS name that the certificate of an upstream must have; if nobody is accepted, a name without a certificate.
+ * Finds the DNS name that the certificate of an upstream must have.
  * @param {NonNullable<Cluster['mtls']>} mtls
+ * @returns {string} a name that no certificate has, if no identity is accepted
  */
 export function findCertificateName({ serverName, acceptedIdentities }) {
   return acceptedIdentities?.length === 0 ? NOBODY : serverName
