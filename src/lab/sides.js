@@ -28,6 +28,7 @@ const DEADLINE_MS = 120_000
 /**
  * Says whether scripts are those of the kit.
  * @param {string} scripts their folder
+ * @returns {boolean}
  */
 export function isKit(scripts) {
   return path.resolve(scripts) === KIT
