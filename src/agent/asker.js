@@ -80,10 +80,11 @@ export function createAsker() {
 }
 
 /**
- * Sees processes of pods start, under the node's own /proc. The API server gives the start of a container to the second only,
- * and the address of its pod up to seconds later: too late for configurations that take less. Looks every 20 ms while a process is
- * awaited, until it is closed.
+ * Watches for processes of pods to start, under the node's own /proc. The API server gives the start of a container to the second
+ * only, and the address of its pod up to seconds later: too late for configurations that take less. It looks every 20 ms while a
+ * process is awaited, until it is closed.
  * @param {{ proc?: string, startOf?: typeof readStartMs }} [options] proc: path of the node's /proc
+ * @returns find: awaits the start of a process; giveUp: settles every wait with null; close: stops the watch, and gives up
  */
 export function createStarts({ proc = '/proc', startOf = readStartMs } = {}) {
   /** @type {Set<Awaited>} */
@@ -142,8 +143,9 @@ export function createStarts({ proc = '/proc', startOf = readStartMs } = {}) {
 }
 
 /**
- * Finds the first IPv4 address of a network namespace that is not of its loopback; null: it has none yet.
+ * Finds the first IPv4 address of a network namespace that is not of its loopback.
  * @param {string} trie of /proc/PID/net/fib_trie
+ * @returns {string | null} null: it has none yet
  */
 export function findAddress(trie) {
   const local = [...trie.matchAll(/\|-- (\d+\.\d+\.\d+\.\d+)\n\s+\/32 host LOCAL/g)].map(([, address]) => address)

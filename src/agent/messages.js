@@ -5,7 +5,11 @@ import { callSafely } from '../lib/call-safely.js'
 // The NUL keeps this apart from any text that a message holds.
 const MISSING = '\u0000NaN'
 
-/** Encodes a message as a line, without the line end. @param {unknown} message */
+/**
+ * Encodes a message as a line, without the line end.
+ * @param {unknown} message
+ * @returns {string}
+ */
 export function encode(message) {
   return JSON.stringify(message, (_, value) => (Number.isNaN(value) ? MISSING : value))
 }

@@ -50,6 +50,7 @@ export function createReader() {
  * `cri-containerd-<id>.scope` under systemd), and the folders above it too; both names contain the container's id.
  * @param {{ id: string, root?: string, mountinfo?: string }} options root: the path of the node's /sys/fs/cgroup; mountinfo:
  *   text of /proc/PID/mountinfo (proc(5)), whose mounts below the root tell cgroup v1 from v2
+ * @returns its counters, of cgroup v1 or v2
  * @throws if the node has no such container, or lacks one of the v1 controllers' folders for it
  */
 export function findContainer({ id, root = ROOT, mountinfo = readFileSync('/proc/self/mountinfo', 'utf8') }) {
@@ -64,9 +65,10 @@ export function findContainer({ id, root = ROOT, mountinfo = readFileSync('/proc
 }
 
 /**
- * Finds the folder nearest to the root whose name contains a container's id; null: there is none.
+ * Finds the folder nearest to the root whose name contains a container's id.
  * @param {string} root
  * @param {string} id
+ * @returns {string | null} its path; null: there is none
  */
 export function findFolder(root, id) {
   let level = [root]

@@ -89,6 +89,7 @@ export function findNoise({ ratio: { low, high }, aaSpread, gapLeast }) {
 /**
  * Says whether a ratio has no interval and is closer to 1 than the smallest gap that counts as a difference.
  * @param {Comparison} comparison
+ * @returns {boolean}
  */
 export function isOpenAndSmall({ verdict, ratio, gapLeast }) {
   return verdict === 'indicative' && Math.abs(Number(ratio.median) - 1) < (gapLeast ?? GAP_LEAST)

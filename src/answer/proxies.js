@@ -49,6 +49,7 @@ export function drawProxies({ arms: allArms, comparisons, quantities, primary = 
  * Says whether arms differ in more than their proxies. An axis in which a proxy has no choice does not count: `none`
  * has no workers, and Linkerd's proxy has one.
  * @param {SummaryArm[]} arms without A/A arms
+ * @returns {boolean}
  */
 export function hasPoints(arms) {
   return listVariedAxes(arms).length > 0 && new Set(arms.map(renderArmName)).size < arms.length
@@ -218,6 +219,7 @@ export function renderQuantity(arm, name) {
 /**
  * Says whether an experiment chooses its quantities: others than the default ones, or the same in another order.
  * @param {Pick<Summary, 'shows'>} summary
+ * @returns {boolean} false also: it chooses none
  */
 export function hasChosenQuantities({ shows: { quantities } }) {
   return quantities.length > 0 && quantities.join() !== SHOWN_BY_DEFAULT.join()

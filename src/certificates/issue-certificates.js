@@ -37,8 +37,9 @@ export async function issueCertificates(issue) {
 }
 
 /**
- * Finds the first line of stderr with the name and message of an error, without its stack; undefined: there is none.
+ * Finds the first line of stderr with the name and message of an error, without its stack.
  * @param {string} stderr
+ * @returns {string | undefined} undefined: there is none
  */
 export function findReason(stderr) {
   return /^(?:\w*Error|DOMException)(?: \[\w+\])?: .*/m.exec(stderr)?.[0]

@@ -34,9 +34,10 @@ export async function loadPlanes(names = PLANE_NAMES) {
 }
 
 /**
- * Asserts that a line of the registry loads a plane of its name, and returns it.
+ * Asserts that a line of the registry loads a plane of its name.
  * @param {string} name
  * @param {DataPlane | undefined} plane
+ * @returns the plane
  * @throws {Error} if there is none, or its name is not that of the line
  */
 export function assertPlaneName(name, plane) {

@@ -111,6 +111,7 @@ export function listResults({ results }) {
  * Says whether any result of a summary has rounds, or windows.
  * @param {Summary} summary
  * @param {'hasRounds' | 'hasWindows'} name
+ * @returns {boolean}
  */
 export function hasAny(summary, name) {
   return listResults(summary).some(({ sections }) => sections[name] !== false)

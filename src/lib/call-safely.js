@@ -1,8 +1,9 @@
 /**
- * Calls `act` and returns its result, or `otherwise` if it throws.
+ * Calls `act`, and catches any error of it.
  * @template T, O
  * @param {() => T} act not async
  * @param {O} otherwise
+ * @returns {T | O} the result of `act`; `otherwise`: it threw
  */
 export function callSafely(act, otherwise) {
   try {

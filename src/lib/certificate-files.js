@@ -18,9 +18,10 @@ export const locateAuthorityKey = folder => `${folder}/ca-key.pem`
 export const renderNextCertificateName = name => `${name}-next`
 
 /**
- * Names the PEM files of a certificate and its private key.
+ * Finds the paths of the PEM files of a certificate and its private key. They need not exist.
  * @param {string} name of a service, or of the load
  * @param {string} folder
+ * @returns {{ certificatePath: string, keyPath: string }}
  */
 export function locateCredentials(name, folder) {
   return { certificatePath: `${folder}/${name}.pem`, keyPath: `${folder}/${name}-key.pem` }

@@ -69,9 +69,9 @@ export async function readAuthority({ certificatePem, keyPem, keyType = 'ecdsa-p
 }
 
 /**
- * Reads a certificate signing request: the key to certify, and the identities it requests, the URIs of its subject alternative
- * name (empty: none).
+ * Reads a certificate signing request.
  * @param {string} pem
+ * @returns publicKey: to certify; identities: the URIs of its subject alternative name; []: it requests none
  * @throws if it is no such request, or was not signed with its own key
  */
 export async function readSigningRequest(pem) {
@@ -87,10 +87,11 @@ export async function readSigningRequest(pem) {
 }
 
 /**
- * Issues a leaf certificate for a SPIFFE identity, and its key, both as PEM. By default it has both usages and new keys, and is
- * valid now. The identity is the URI subject alternative name, as SPIFFE's X.509-SVID requires, and the common name too: Pipy
- * 1.5.18 and 2.0.2 show scripts only the DNS names (src/api/crypto.cpp, Certificate::subject_alt_names).
+ * Issues a leaf certificate for a SPIFFE identity, and its key. By default it has both usages and new keys, and is valid now. The
+ * identity is the URI subject alternative name, as SPIFFE's X.509-SVID requires, and the common name too: Pipy 1.5.18 and 2.0.2
+ * show scripts only the DNS names (src/api/crypto.cpp, Certificate::subject_alt_names).
  * @param {{ authority: Authority, identity: string, dnsName: string, keys?: CryptoKeyPair } & CertificateFlaws} request
+ * @returns certificatePem, and keyPem in PKCS #8
  */
 export async function issueCertificate({ authority, keys, isSelfSigned, ...request }) {
   const leafKeys = keys ?? (await createKeys(authority.keyType))
@@ -170,6 +171,7 @@ export async function writeCertificates({ folder, services, hasAuthorityKey = fa
 /**
  * Generates a key pair for signatures, whose private key can be exported.
  * @param {KeyType} keyType
+ * @returns {Promise<CryptoKeyPair>}
  */
 export function createKeys(keyType) {
   return /** @type {Promise<CryptoKeyPair>} */ (

@@ -5,7 +5,10 @@ import { sleep } from './wait.js'
 const STEP_MS = 250
 const SLEW = 0.001
 
-/** Starts a clock that begins at the wall clock's time, and goes on evenly when the wall clock is set. */
+/**
+ * Starts a clock that begins at the wall clock's time, and runs evenly when the wall clock is set.
+ * @returns now: the time of this clock; assertSteady: throws if the wall clock was set; waitUntil: waits for a time of this clock
+ */
 export function startClock() {
   const startedMs = performance.now()
   const aheadMs = Date.now() - startedMs

@@ -29,9 +29,10 @@ let alive = new Float64Array([1])
 let spent = 0
 
 /**
- * Finds the depth k of the interval of n values, which goes from the k-th smallest to the k-th largest; 0: there is none yet. With
- * a chance of at least 95 %, the intervals of all n contain the median. Exact for any distribution.
+ * Finds the depth k of the interval of n values, which goes from the k-th smallest to the k-th largest. With a chance of at least
+ * 95 %, the intervals of all n contain the median. Exact for any distribution.
  * @param {number} n
+ * @returns {number} 0: there is no interval yet
  */
 export function findSequenceDepth(n) {
   while (depths.length <= n) addDepth()

@@ -18,8 +18,9 @@ export function makeFolder(folder) {
 }
 
 /**
- * Lists the folders that must be made for a folder to exist, the uppermost first; []: it exists.
+ * Lists the folders that must be made for a folder to exist, the uppermost first.
  * @param {string} folder
+ * @returns {string[]} absolute paths; []: it exists
  */
 export function listMissingFolders(folder) {
   const missing = []

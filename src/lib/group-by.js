@@ -3,6 +3,7 @@
  * @template Item, Key
  * @param {Item[]} items
  * @param {(item: Item) => Key} keyOf
+ * @returns {Map<Key, Item[]>} keys in the order of their first items
  */
 export function groupBy(items, keyOf) {
   /** @type {Map<Key, Item[]>} */
@@ -20,6 +21,7 @@ export function groupBy(items, keyOf) {
  * @template Item
  * @param {Item[]} items
  * @param {(item: Item) => unknown} keyOf
+ * @returns a copy without the other items
  */
 export function uniqueBy(items, keyOf) {
   return [...new Map(items.map(item => [keyOf(item), item])).values()]

@@ -4,7 +4,11 @@ import { open } from 'node:fs/promises'
 import path from 'node:path'
 import { MIB } from './units.js'
 
-/** Computes the SHA-256 of a file, in hexadecimal. @param {string} file */
+/**
+ * Computes the SHA-256 of a file of any size, in constant memory.
+ * @param {string} file
+ * @returns {Promise<string>} in hexadecimal
+ */
 export async function hashFile(file) {
   const hash = createHash('sha256')
   // One buffer is used for all reads: the buffers of a stream would stay in memory until the next garbage collection.
@@ -21,14 +25,19 @@ export async function hashFile(file) {
   }
 }
 
-/** Computes the SHA-256 of a text, in hexadecimal. @param {string | Buffer} text */
+/**
+ * Computes the SHA-256 of a text or of bytes.
+ * @param {string | Buffer} text
+ * @returns {string} in hexadecimal
+ */
 export function hashText(text) {
   return createHash('sha256').update(text).digest('hex')
 }
 
 /**
- * Computes the first 64 bits of the BLAKE2b-512 of a text, as a little-endian number.
+ * Computes the first 64 bits of the BLAKE2b-512 of a text.
  * @param {string} text
+ * @returns {bigint} these bits as a little-endian number
  */
 export function hashTo64Bits(text) {
   return createHash('blake2b512').update(text).digest().readBigUInt64LE()
@@ -38,6 +47,7 @@ export function hashTo64Bits(text) {
  * Computes the SHA-256 of the paths and contents below a folder.
  * @param {string} folder
  * @param {(path: string) => boolean} [isIncluded] of a file or folder; by default all are
+ * @returns {string} in hexadecimal
  */
 export function hashFolder(folder, isIncluded = () => true) {
   const files = listFiles(folder, isIncluded)

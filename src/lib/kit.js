@@ -7,7 +7,10 @@ export function readVersion() {
   return JSON.parse(readFileSync(`${ROOT}/package.json`, 'utf8')).version
 }
 
-/** Reads the kit's version, `git describe` of its checkout (null: it is none, or git failed), and the SHA-256 of its code. */
+/**
+ * Reads the kit's version, `git describe` of its checkout, and the SHA-256 of its code.
+ * @returns git: null: the kit is no checkout, or git failed
+ */
 export async function readKit() {
   const { execa } = await import('execa')
   // An installed package may lie in the checkout of another project.
@@ -20,7 +23,10 @@ export async function readKit() {
   return { version: readVersion(), git: git.exitCode === 0 ? git.stdout : null, sha256: hashKit() }
 }
 
-/** Computes the SHA-256 of the kit's code, the folder src. */
+/**
+ * Computes the SHA-256 of the kit's code, the folder src.
+ * @returns {string} in hexadecimal
+ */
 export function hashKit() {
   return hashFolder(`${ROOT}/src`)
 }

@@ -10,6 +10,7 @@ const TAIL_BYTES = 64 * 1024
  * characters.
  * @param {string} text
  * @param {string} [file] of the log, to name
+ * @returns {string}
  */
 export function renderTail(text, file) {
   const at = file ? ` (${file})` : ''
@@ -20,6 +21,7 @@ export function renderTail(text, file) {
 /**
  * Shortens what `renderTail` added to a message to the last two lines, without the file. Other messages stay.
  * @param {string} message
+ * @returns {string}
  */
 export function foldTail(message) {
   const [, head, tail] = /^(.*?); the end of its log(?: \([^\n]*\))?:\n(.*)$/s.exec(message) ?? []
@@ -31,17 +33,19 @@ export function foldTail(message) {
 }
 
 /**
- * Lists the last `count` lines of a text that are not empty; []: there are none.
+ * Lists the last `count` lines of a text that are not empty.
  * @param {string} text
  * @param {number} count
+ * @returns {string[]} []: there are none
  */
 export function listLastLines(text, count) {
   return text.trim().split('\n').filter(Boolean).slice(-count)
 }
 
 /**
- * Reads the last `bytes` of a file of any size, by default 64 KiB.
+ * Reads the last `bytes` of a file of any size, by default 64 KiB, as UTF-8.
  * @param {string} file
+ * @returns {Promise<string>} the whole file if it is smaller
  * @throws the system's error if it cannot be read
  */
 export async function readTail(file, bytes = TAIL_BYTES) {

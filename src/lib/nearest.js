@@ -4,6 +4,7 @@ import { closest, distance } from 'fastest-levenshtein'
  * Renders the valid names, and the nearest one if it is near: `; did you mean "envoy"? (one of: pipy, envoy)`.
  * @param {string} word
  * @param {string[]} names
+ * @returns {string}
  */
 export function renderSuggestion(word, names) {
   const near = names.length > 0 ? closest(word, names) : null

@@ -16,12 +16,13 @@ NumTickets = 0
 `
 
 /**
- * Renders why a program has no post-quantum group, which OpenSSL has from 3.5 on; null: it has one, or its version is not known.
+ * Finds the reason why a program has no post-quantum group, which OpenSSL has from 3.5 on.
  * @param {object} program
  * @param {string} program.name
  * @param {string} program.variable of the environment, which names another program
  * @param {string} program.version empty while a plan is drafted, before programs are found
  * @param {string} [program.library] that it runs with, such as "OpenSSL 3.0.19"; absent: it does not say, and counts as too old
+ * @returns {string | null} null: it has one, or its version is not known
  */
 export function findGroupLack({ name, variable, version, library }) {
   if (version === '') return null

@@ -6,7 +6,11 @@ import { callSafely } from './call-safely.js'
 /** The folder of the kit itself. */
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Returns the folder of fetched tools: SIDECAR_BENCH_CACHE, else one in the user's cache folder. An empty variable counts as unset. */
+/**
+ * Finds the path of the folder of fetched tools: SIDECAR_BENCH_CACHE, else one in the user's cache folder. An empty variable
+ * counts as unset. The folder may not exist.
+ * @returns {string} an absolute path
+ */
 export function locateCacheFolder() {
   const { SIDECAR_BENCH_CACHE, XDG_CACHE_HOME } = process.env
   // A relative path would be another cache to a command that runs in another folder.
@@ -15,7 +19,11 @@ export function locateCacheFolder() {
   )
 }
 
-/** Returns the user's home. For a user without an entry in passwd(5), as in a container, it is the folder of temporary files. */
+/**
+ * Finds the path of the user's home. For a user without an entry in passwd(5), as in a container, it is the folder of temporary
+ * files.
+ * @returns {string}
+ */
 export function locateHomeFolder() {
   return callSafely(() => os.homedir(), '') || callSafely(() => os.userInfo().homedir, '') || os.tmpdir()
 }

@@ -6,6 +6,7 @@ const CONTROLS = /(?!\r?\n|\t)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 /**
  * Escapes the control characters of a text, except line ends and tabs: `\u001b` for an escape, as in JSON.
  * @param {string} text
+ * @returns {string}
  */
 export function escapeControls(text) {
   return text.replace(CONTROLS, character =>
@@ -15,7 +16,11 @@ export function escapeControls(text) {
   )
 }
 
-/** Escapes a text so that a pattern matches it is. @param {string} text */
+/**
+ * Escapes a text so that a regular expression matches it literally.
+ * @param {string} text
+ * @returns {string}
+ */
 export function escapePattern(text) {
   return text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
 }

@@ -2,8 +2,9 @@ import { readFileSync, readlinkSync } from 'node:fs'
 import { callSafely } from './call-safely.js'
 
 /**
- * Reads when a process started, in clock ticks since boot (proc(5), stat, field 22); null: it has ended, or is a zombie.
+ * Reads when a process started (proc(5), stat, field 22).
  * @param {number} pid
+ * @returns {number | null} clock ticks since boot; null: it has ended, or is a zombie
  */
 export function processStartTicks(pid) {
   const stat = callSafely(() => readFileSync(`/proc/${pid}/stat`, 'utf8'), '')
@@ -12,7 +13,8 @@ export function processStartTicks(pid) {
 }
 
 /**
- * Reads where the pids of this process are valid: in its pid namespace, such as `pid:[4026531836]`, and until a reboot.
+ * Reads where the pids of this process are valid: in its pid namespace, and until a reboot.
+ * @returns pidNamespace: such as `pid:[4026531836]`; bootId: another after each boot
  * @throws without /proc
  */
 export function readPlace() {
@@ -21,8 +23,9 @@ export function readPlace() {
 }
 
 /**
- * Makes a key, one word, of the place where a pid is valid: the boot of the machine, whose folders others may share, and the pid
- * namespace. Without /proc it is `unknown`.
+ * Creates a key of the place where a pid is valid: the boot of the machine, whose folders others may share, and the pid
+ * namespace.
+ * @returns {string} one word; `unknown`: there is no /proc
  */
 export function createPlaceKey() {
   return callSafely(() => {

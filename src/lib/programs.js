@@ -1,7 +1,11 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { callSafely } from './call-safely.js'
 
-/** Says whether a path names a file that this user may run. @param {string} file */
+/**
+ * Says whether a path names a file that this user may run.
+ * @param {string} file
+ * @returns {boolean} false also: it does not exist
+ */
 export function isProgram(file) {
   return callSafely(() => {
     accessSync(file, constants.X_OK)

@@ -1,6 +1,7 @@
 /**
- * Creates a generator of numbers in [0, 1), the same for the same seed: mulberry32 by Tommy Ettinger (public domain).
+ * Creates a generator of random numbers, the same for the same seed: mulberry32 by Tommy Ettinger (public domain).
  * @param {number} seed of which 32 bits count
+ * @returns {() => number} returns the next number, in [0, 1)
  */
 export function createRandom(seed) {
   let state = seed >>> 0
@@ -18,6 +19,7 @@ export function createRandom(seed) {
  * @template T
  * @param {T[]} items
  * @param {() => number} random
+ * @returns {T[]}
  */
 export function shuffleItems(items, random) {
   const result = [...items]

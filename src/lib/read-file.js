@@ -25,9 +25,10 @@ const [LINE_END, QUOTE, BACKSLASH, SQUARE, SQUARE_END, CURLY, CURLY_END] = ['\n'
 )
 
 /**
- * Reads a regular file as UTF-8.
+ * Reads a regular file as UTF-8, if it is not larger than a limit.
  * @param {string} file
  * @param {number} [bytesMost] by default 4 MiB
+ * @returns {string}
  * @throws {BenchError} if it is no regular file, or holds more; the system's error if it cannot be opened
  */
 export function readBounded(file, bytesMost = SETTINGS_BYTES_MOST) {
@@ -81,6 +82,7 @@ export function* readLines(file, { bytes, lineBytes, lines } = LINE_LIMITS) {
 /**
  * Says whether a text of JSON is nested deeper than any document of the kit: reading it would use up the stack.
  * @param {string} text
+ * @returns {boolean}
  */
 export function isTooDeep(text) {
   let depth = 0

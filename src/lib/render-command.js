@@ -9,6 +9,7 @@ const isByNpx = ROOT.split(path.sep).includes('node_modules') || path.basename(p
  * Renders a command of the kit as a user types it here: with npx, or with npm run in a checkout.
  * @param {string} verb
  * @param {string} [words] that follow it
+ * @returns {string}
  */
 export function renderCommand(verb, words = '') {
   if (isByNpx) return `npx ${NAME} ${verb}${words && ` ${words}`}`

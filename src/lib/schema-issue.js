@@ -1,6 +1,7 @@
 /**
  * Renders an issue of a schema. If it holds others, as that of a record's key does, the first of them is rendered. Pure.
  * @param {Pick<import('zod').core.$ZodIssue, 'message'> & { issues?: import('zod').core.$ZodIssue[] }} issue
+ * @returns {string}
  */
 export function renderIssue({ message, issues: [ofKey] = [] }) {
   if (ofKey !== undefined) return renderIssue(ofKey)
@@ -8,9 +9,10 @@ export function renderIssue({ message, issues: [ofKey] = [] }) {
 }
 
 /**
- * Finds the first fault of a value by a schema, as `path: words`; null: it has none.
+ * Finds the first fault of a value by a schema.
  * @param {import('zod').ZodType} schema
  * @param {unknown} value
+ * @returns {string | null} `path: words`; null: it has none
  */
 export function findFault(schema, value) {
   const result = schema.safeParse(value)

@@ -23,14 +23,17 @@ const SLOPE_Z = 1.96
 /**
  * Summarises a value per round. From ROUNDS_LEAST values on, the interval is of order statistics (`findDepth`); fewer have none.
  * @param {(number | null)[]} values
+ * @returns {Quantity} median: null: no value is known; low, high: null: there is no interval
  */
 export function summariseValues(values) {
   return summariseAtDepth(values, n => (n >= ROUNDS_LEAST ? findDepth(n) : 0))
 }
 
 /**
- * Summarises a value per round by a confidence sequence, which may end at any round. Fewer than SEQUENCE_LEAST values have no interval.
+ * Summarises a value per round by a confidence sequence, which may end at any round. Fewer than SEQUENCE_LEAST values have no
+ * interval.
  * @param {(number | null)[]} values
+ * @returns {Quantity} median: null: no value is known; low, high: null: there is no interval
  */
 export function summariseSequence(values) {
   return summariseAtDepth(values, findSequenceDepth)
@@ -83,6 +86,7 @@ export function summariseRatios(ratios, seed) {
 /**
  * Computes the median of `summariseRatios`: from ten ratios on, by their logarithms.
  * @param {number[]} ratios at least one, above 0
+ * @returns {number}
  */
 export function computeMedianRatio(ratios) {
   const sorted = sortPresentValues(ratios)
@@ -90,9 +94,10 @@ export function computeMedianRatio(ratios) {
 }
 
 /**
- * Finds the largest k for which the interval from the k-th smallest to the k-th largest of n values covers the median
- * with at least 95 %; 0: none does. Exact (David and Nagaraja, Order Statistics, 7.1).
+ * Finds the largest k for which the interval from the k-th smallest to the k-th largest of n values covers the median with at
+ * least 95 %. Exact (David and Nagaraja, Order Statistics, 7.1).
  * @param {number} n
+ * @returns {number} 0: no interval does
  */
 export function findDepth(n) {
   let tail = 0
@@ -107,8 +112,9 @@ export function findDepth(n) {
 
 /**
  * Says whether values rise or fall: Mann's test of trend at 1 %, two-sided, with continuity correction (Kendall, Rank Correlation
- * Methods, 4). Fewer than ROUNDS_LEAST values have no trend.
+ * Methods, 4).
  * @param {number[]} values in order of time
+ * @returns {boolean} false also: there are fewer than ROUNDS_LEAST values
  */
 export function hasTrend(values) {
   const n = values.length

@@ -22,18 +22,20 @@ export function makeOwnedFolder(parent, name) {
 }
 
 /**
- * Says whether the process that owns a folder has ended; null: its id is not valid here, as in another container.
+ * Says whether the process that owns a folder has ended.
  * @param {{ pid: string, ticks: string, place: string }} owner from the name of the folder
+ * @returns {boolean | null} null: its id is not valid here, as in another container
  */
 export function hasOwnerEnded({ pid, ticks, place }) {
   return place === createPlaceKey() ? processStartTicks(Number(pid)) !== Number(ticks) : null
 }
 
 /**
- * Calls a function with a new folder and returns its result. The folder is removed when it ends or throws, or this process exits.
+ * Calls a function with a new folder. The folder is removed when the function ends or throws, or this process exits.
  * @template T
  * @param {string} name of the folder: sidecar-bench- and a word
  * @param {(folder: string) => T | Promise<T>} use
+ * @returns the result of `use`
  * @throws {BenchError} if no folder can be made
  */
 export async function withTemporaryFolder(name, use) {
@@ -49,8 +51,9 @@ export async function withTemporaryFolder(name, use) {
 }
 
 /**
- * Makes a folder. `cleanup` removes it if this process is killed.
+ * Makes a folder for temporary files. `cleanup` removes it if this process is killed.
  * @param {string} name sidecar-bench- and a word
+ * @returns {string} its path
  * @throws {BenchError} if none can be made
  */
 export function makeTemporaryFolder(name) {

@@ -31,6 +31,7 @@ export const alignRight = (...names) => names.map(name => [name, 'right'])
 /**
  * Joins parts with an empty line between them, without those that have no lines.
  * @param {string[][]} parts
+ * @returns {string} without a line end at its end; empty: no part has lines
  */
 export function joinParts(parts) {
   return parts
@@ -39,7 +40,11 @@ export function joinParts(parts) {
     .join('\n\n')
 }
 
-/** Renders the lines of a table without its caption. @param {Table} table */
+/**
+ * Renders the lines of a table without its caption.
+ * @param {Table} table
+ * @returns {string[]} lines without spaces at their ends
+ */
 export function renderTextTable({ columns, rows }) {
   const table = new CliTable({
     head: columns.map(([name]) => name),
@@ -59,6 +64,7 @@ export function renderTextTable({ columns, rows }) {
  * @param {string} text
  * @param {string} [indent] of the first line
  * @param {string} [hanging] of the others; `indent` by default
+ * @returns {string[]} lines
  */
 export function wrapText(text, indent = '', hanging = indent) {
   /** @type {string[]} */
@@ -76,6 +82,7 @@ export function wrapText(text, indent = '', hanging = indent) {
  * @template {Omit<Table, 'caption'>} T
  * @param {T} table
  * @param {(i: number) => boolean} isKept
+ * @returns a copy of the table
  */
 export function keepColumns(table, isKept) {
   const columns = table.columns.filter((_, i) => isKept(i))

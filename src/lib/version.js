@@ -1,7 +1,9 @@
 /**
- * Says whether a version is at least another, by the parts of `least`: 1.40.0 is at least 1.36. A part that is missing counts as 0.
+ * Says whether a version is at least another, by the parts of `least`: 1.40.0 is at least 1.36. A part that is missing counts as
+ * 0.
  * @param {string} version numbers and dots
  * @param {string} least
+ * @returns {boolean}
  */
 export function isAtLeast(version, least) {
   const [a, b] = [version, least].map(text => text.split('.').map(Number))

@@ -18,10 +18,11 @@ export async function waitForCondition(isDone, { what, ...limit }) {
 }
 
 /**
- * Polls until the condition holds or the deadline passes; says whether it held. It is checked at least once, and less often if
- * checking keeps this thread busy.
+ * Polls until the condition holds or the deadline passes. It is checked at least once, and less often if checking keeps this
+ * thread busy.
  * @param {() => boolean | Promise<boolean>} isDone
  * @param {{ deadlineSeconds: number, intervalMs?: number, signal?: AbortSignal }} options
+ * @returns {Promise<boolean>} false: the deadline has passed
  * @throws the signal's reason when it aborts
  */
 export async function isInTime(isDone, { deadlineSeconds, intervalMs = 20, signal }) {
@@ -53,10 +54,11 @@ export async function sleep(ms, signal) {
 }
 
 /**
- * Settles as a promise does, or rejects with the signal's reason if the signal aborts first. The work of the promise goes on.
+ * Settles as a promise does, or rejects with the signal's reason if the signal aborts first. The work of the promise continues.
  * @template T
  * @param {Promise<T>} promise
  * @param {AbortSignal} signal
+ * @returns {Promise<T>}
  */
 export function withAbort(promise, signal) {
   return new Promise((/** @type {(value: T) => void} */ resolve, reject) => {

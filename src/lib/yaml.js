@@ -13,6 +13,7 @@ const QUOTED_MOST = 200
  * @param {string} source.file its name, for errors
  * @param {import('zod').ZodType<T>} source.schema
  * @param {(written: any) => any} [source.modernise] turns the words of older files into those of the schema
+ * @returns the value, as the schema parses it
  * @throws {UsageError} if the text is empty, no YAML, or not as the schema says
  */
 export function parseYaml({ text, file, schema, modernise = written => written }) {

@@ -42,6 +42,7 @@ export const NODE_CPU_AXES = ['cpuRequestCores', 'neighbourCores', 'podCpuCores'
 /**
  * Lists the axes in which arms with a CPU limit differ, or all arms if none has one.
  * @param {Parameters<Axis['of']>[0][]} arms
+ * @returns {AxisName[]} in the order of AXES; []: they differ in none
  */
 export function listVariedAxes(arms) {
   const capped = arms.filter(arm => arm.cpuLimitCores !== null)
@@ -53,15 +54,18 @@ export function listVariedAxes(arms) {
  * Renders the values of an arm on some axes, joined by commas.
  * @param {Parameters<Axis['of']>[0]} arm
  * @param {AxisName[]} names
+ * @returns {string}
  */
 export function renderAxes(arm, names) {
   return names.map(name => AXES[name].render(AXES[name].of(arm))).join(', ')
 }
 
 /**
- * Says whether the first arm is the baseline of the second: it has no sidecars, and is equal in every axis that is not of sidecars.
+ * Says whether the first arm is the baseline of the second: it has no sidecars, and is equal in every axis that is not of
+ * sidecars.
  * @param {Parameters<Axis['of']>[0] & { hasSidecars: boolean }} none
  * @param {Parameters<Axis['of']>[0]} arm
+ * @returns {boolean} false also: both are the same object
  */
 export function isBaselineOf(none, arm) {
   return none !== arm && !none.hasSidecars && isAlike(none, arm, BASELINE_AXES)
@@ -72,6 +76,7 @@ export function isBaselineOf(none, arm) {
  * @param {Parameters<Axis['of']>[0]} a
  * @param {Parameters<Axis['of']>[0]} b
  * @param {AxisName[]} names
+ * @returns {boolean}
  */
 export function isAlike(a, b, names) {
   return renderLoadKind(a.load) === renderLoadKind(b.load) && renderAxes(a, names) === renderAxes(b, names)
@@ -81,6 +86,7 @@ export function isAlike(a, b, names) {
  * Creates a key that arms share if they differ only in the plane.
  * @param {Parameters<Axis['of']>[0]} arm
  * @param {AxisName | null} [except] an axis in which they may differ, too
+ * @returns {string}
  */
 export function createGroupKey(arm, except = null) {
   const names = AXIS_NAMES.filter(name => name !== except)
@@ -96,9 +102,10 @@ function renderLoadKind({ kind, isInterleaved }) {
 }
 
 /**
- * Renders the name of a plane, profile, control or variant as in `--planes`, with the last part of the variant's path, how many of its
- * sidecars are simulated, and (A/A) for an arm that repeats another: `pipy:fsm@file=folder (A/A)`.
+ * Renders the name of a plane, profile, control or variant as in `--planes`, with the last part of the variant's path, how many
+ * of its sidecars are simulated, and (A/A) for an arm that repeats another: `pipy:fsm@file=folder (A/A)`.
  * @param {PlaneChoice & { repeatOf?: string | null, conditions?: Pick<Conditions, 'sidecars' | 'simulated'> }} arm
+ * @returns {string}
  */
 export function renderArmName({ plane, profile, control, variant, repeatOf, conditions }) {
   const contender = `${plane}${profile ? `:${profile}` : ''}${control ? `@${control}` : ''}`
@@ -110,16 +117,18 @@ export function renderArmName({ plane, profile, control, variant, repeatOf, cond
 /**
  * Renders the name of an arm without the number of simulated sidecars, so that its name is the same at every size.
  * @param {Parameters<typeof renderArmName>[0]} arm
+ * @returns {string}
  */
 export function renderContenderName(arm) {
   return renderArmName({ ...arm, conditions: undefined })
 }
 
 /**
- * Renders the values of an arm on the axes that vary, joined by commas, without those that it cannot have, such as a CPU limit without
- * sidecars. Empty: it has none.
+ * Renders the values of an arm on the axes that vary, joined by commas, without those that it cannot have, such as a CPU limit
+ * without sidecars.
  * @param {Pick<Arm, 'hasSidecars' | 'link' | 'cpuLimitCores' | 'load' | 'conditions'>} arm
  * @param {AxisName[]} varied
+ * @returns {string} empty: it has none
  */
 export function renderVaried(arm, varied) {
   const canHave = (/** @type {AxisName} */ name) => {
@@ -133,6 +142,7 @@ export function renderVaried(arm, varied) {
  * Renders the name of an arm and its values on the axes that vary, joined by commas.
  * @param {Parameters<typeof renderVaried>[0] & PlaneChoice & { repeatOf?: string | null }} arm
  * @param {AxisName[]} varied
+ * @returns {string}
  */
 export function renderArmLabel(arm, varied) {
   return [renderArmName(arm), renderVaried(arm, varied)].filter(Boolean).join(', ')
@@ -155,6 +165,7 @@ export function parseChoice(text) {
 /**
  * Says whether rules redirect the connections of an arm's services.
  * @param {Pick<Conditions, 'interception'>} conditions
+ * @returns {boolean}
  */
 export function isRedirected({ interception }) {
   return interception === 'redirect'
@@ -164,6 +175,7 @@ export function isRedirected({ interception }) {
  * Says whether a process of an arm shares the quota of a pod.
  * @param {Pick<Arm, 'conditions'>} arm
  * @param {import('./types.ts').ProcessSpec['role']} role
+ * @returns {boolean}
  */
 export function isInPod({ conditions }, role) {
   return conditions.podCpuCores !== undefined && (role === 'sidecar' || role === 'application')

@@ -7,6 +7,8 @@
  * Lists a listener for each route: its only cluster takes every connection. The first of a direction is named after it
  * (`inbound`), further ones have a number, too (`inbound_2`).
  * @param {SidecarModel} model
+ * @returns the inbound ones first; port: that of the route, or that of the listener; redirectedPorts: undefined: connections are
+ *   not redirected
  */
 export function listByteListeners({ inbound, outbound, clusters }) {
   const list = (

@@ -22,6 +22,7 @@ export function toLimits({ cores, bytes }) {
 /**
  * Rounds cores up to millicores, after cutting off the error of floating point: 1.5 × 0.1 cores are 150m, not 151m.
  * @param {number} cores
+ * @returns {number} millicores
  */
 export function toMillicores(cores) {
   return Math.ceil(Number((1000 * cores).toFixed(6)))
@@ -30,6 +31,7 @@ export function toMillicores(cores) {
 /**
  * Renders limits as lines of YAML, indented below a container's `resources:`.
  * @param {Limits} limits
+ * @returns {string[]} lines
  */
 export function renderResources(limits) {
   const rows = Object.entries(toResources(limits))
@@ -43,8 +45,10 @@ export function renderResources(limits) {
 }
 
 /**
- * Creates the `resources` of a Kubernetes container, whose memory request is its memory limit.
+ * Creates the `resources` of a Kubernetes container, whose memory request is its memory limit. With `isRequest`, it has no CPU
+ * limit.
  * @param {Limits} limits
+ * @returns requests and limits, as quantities of Kubernetes
  */
 export function toResources({ millicores, mebibytes, requestMillicores = millicores, isRequest }) {
   const memory = `${mebibytes}Mi`

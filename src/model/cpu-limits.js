@@ -11,6 +11,7 @@ const CPUS_PER_CAPPED_CORE_ALONE = 2
  * @param {number} cpuLimit in cores
  * @param {number} cpus of the machine
  * @param {boolean} [isLoadElsewhere] the generator takes none of them
+ * @returns {boolean}
  */
 export function canBind(cpuLimit, cpus, isLoadElsewhere = false) {
   return cpuLimit * (isLoadElsewhere ? CPUS_PER_CAPPED_CORE_ALONE : CPUS_PER_CAPPED_CORE) <= cpus
@@ -22,6 +23,7 @@ const CPUS_PER_CAPPED_CORE_BESIDE_WRK = { one: 1.7, more: 2.6 }
 /**
  * Says whether sidecars can bound the throughput under wrk, but not under k6.
  * @param {{ cpuLimit: number, cpus: number, sidecars: number }} options sidecars: of the link
+ * @returns {boolean}
  */
 export function canBindOnlyBesideWrk({ cpuLimit, cpus, sidecars }) {
   const { one, more } = CPUS_PER_CAPPED_CORE_BESIDE_WRK
@@ -29,9 +31,10 @@ export function canBindOnlyBesideWrk({ cpuLimit, cpus, sidecars }) {
 }
 
 /**
- * Finds the largest of seven CPU limits, in cores, at which sidecars can bound the throughput; 0.1 if none can.
+ * Finds the largest of seven CPU limits at which sidecars can bound the throughput.
  * @param {number} cpus
  * @param {boolean} [isLoadElsewhere]
+ * @returns {number} cores; 0.1 also: none can
  */
 export function findLargestBindingCpuLimit(cpus, isLoadElsewhere = false) {
   return [4, 3, 2, 1, 0.5, 0.25, 0.1].find(cpuLimit => canBind(cpuLimit, cpus, isLoadElsewhere)) ?? 0.1

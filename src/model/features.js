@@ -86,8 +86,9 @@ export const featureSet = z.string().transform((text, context) => {
 })
 
 /**
- * Puts a value of the axis in this kit's order, as records of older kits have another; one that it does not know stays as it is.
+ * Puts a value of the axis in this kit's order, as records of older kits have another.
  * @param {string} text
+ * @returns {string} `text` itself: this kit does not know the value
  */
 export function orderFeatures(text) {
   return featureSet.safeParse(text).data ?? text
@@ -96,6 +97,7 @@ export function orderFeatures(text) {
 /**
  * Lists the features in a value of the axis. An unknown name throws, since its arm would be lean under a wrong label.
  * @param {string} [features] absent: lean, and so none
+ * @returns in the order of FEATURES; []: the arm is lean
  * @throws {BenchError} for a name that this kit does not know
  */
 export function listFeatures(features = LEAN) {
@@ -122,9 +124,10 @@ export function createFeatures(features) {
 }
 
 /**
- * Finds why a plane cannot have the features of an arm, as a sentence; null: it can.
+ * Finds the reason why a plane cannot have the features of an arm.
  * @param {Pick<DataPlane, 'features'>} plane
  * @param {Pick<Conditions, 'features' | 'tls'>} conditions
+ * @returns {string | null} a sentence; null: it can have them
  * @throws {BenchError} for a feature that this kit does not know
  */
 export function findUnsupportedFeatures({ features = [] }, conditions) {

@@ -6,9 +6,10 @@ const PART_LEAST_BYTES = 16 * KIB
 const KIB_LEAST_BYTES = 100
 
 /**
- * Computes the bytes by which memory grew in all parts together; null: it grew by less than 16 KiB in some part, or by less than half
- * of the mean in the last.
+ * Computes the bytes by which memory grew in all parts together, if it grew steadily.
  * @param {number[]} bytes at the start of the first part and at the end of each
+ * @returns {number | null} null: it grew by less than PART_LEAST_BYTES in some part, by less than half of the mean in the last,
+ *   or there is no part
  */
 export function computeSteadyGrowth(bytes) {
   const parts = bytes.slice(1).map((later, i) => later - bytes[i])
@@ -19,7 +20,11 @@ export function computeSteadyGrowth(bytes) {
   return isSteady ? bytes[bytes.length - 1] - bytes[0] : null
 }
 
-/** Renders growth, such as `0.4 KiB a request`. @param {number} bytes of a request */
+/**
+ * Renders growth, such as `0.4 KiB a request`.
+ * @param {number} bytes of a request
+ * @returns {string}
+ */
 export function renderGrowth(bytes) {
   return `${bytes >= KIB_LEAST_BYTES ? `${(bytes / KIB).toFixed(1)} KiB` : `${Math.round(bytes)} bytes`} a request`
 }

@@ -37,9 +37,10 @@ const BY_NAME = ['topologies', 'tools', 'placements', 'phasesSeconds', 'env']
 const AXIS_NAMES = ['across', 'contrasts', 'contrast', 'axis', 'over']
 
 /**
- * Converts a document of a run, such as a manifest, a record or a summary, from schema version 3 or 4 to today's. Returns any
- * other as it is. It does not validate, and may change the comparisons of the input.
+ * Converts a document of a run, such as a manifest, a record or a summary, from schema version 3 or 4 to today's. It does not
+ * validate, and may change the comparisons of the input.
  * @param {any} document
+ * @returns the converted document; one of any other version: the same object
  */
 export function moderniseDocument(document) {
   if (!OLD_SCHEMA_VERSIONS.includes(document?.schemaVersion)) return document
@@ -82,6 +83,7 @@ function renameOneCore(comparisons) {
 /**
  * Converts an experiment file or published claims, which have no schema version, to today's words.
  * @param {any} document
+ * @returns a copy in today's words, not validated
  */
 export function moderniseQuestion(document) {
   const renamed = renameKeys(document)

@@ -11,9 +11,11 @@ import { hasServerTls, hasUpstreamTls, listTexts } from './pipeline-traffic.js'
 const KEY_BY_CONNECTION = /certificate\s*:\s*(?:\(\)|\w+)\s*=>[\s\S]{0,200}?new crypto\.PrivateKey/
 
 /**
- * Lists findings about the TLS of a pipeline that has answered, a sentence each: it verifies no peer, or its scripts
- * parse the key for each connection. Empty: it speaks no TLS, or there is nothing to report.
- * @param {{ pipeline: Pick<Pipeline, 'document' | 'scriptFiles' | 'file'>, keyType?: string }} options keyType: of its private key; absent: not known
+ * Lists findings about the TLS of a pipeline that has answered: it verifies no peer, or its scripts parse the key for each
+ * connection.
+ * @param {{ pipeline: Pick<Pipeline, 'document' | 'scriptFiles' | 'file'>, keyType?: string }} options keyType: of its private
+ *   key; absent: not known
+ * @returns {string[]} sentences; []: it speaks no TLS, or there is nothing to report
  */
 export function listTlsNotes({ pipeline, keyType }) {
   const { file, scriptFiles } = pipeline
@@ -46,9 +48,9 @@ function hasVariable(pipeline, name) {
 const CODEC = /\.(?:decode|encode)(MQTT|Dubbo|Thrift|RESP|BGP|Netlink)\(/
 
 /**
- * Finds the first codec of another protocol than HTTP that is left in the scripts after the replacements of pipeline.yaml. Returns the
- * name of the script, the protocol and the filter, such as `decodeMQTT`; null: there is none.
+ * Finds the first codec of another protocol than HTTP that is left in the scripts after the replacements of pipeline.yaml.
  * @param {Pick<Pipeline, 'scriptFiles' | 'document'>} pipeline
+ * @returns name: of the script; protocol; filter: such as `decodeMQTT`; null: there is no such codec
  */
 export function findForeignCodec({ scriptFiles, document }) {
   for (const [name, text] of Object.entries(scriptFiles)) {
@@ -60,10 +62,10 @@ export function findForeignCodec({ scriptFiles, document }) {
 }
 
 /**
- * Adds to a BenchError that the scripts have a codec of another protocol. Returns any other error, and one of scripts without
- * such a codec, as it is.
+ * Adds to a BenchError that the scripts have a codec of another protocol.
  * @param {unknown} error
  * @param {Pipeline} pipeline
+ * @returns a new error with `error` as its cause; the same error: it is no BenchError, or the scripts have no such codec
  */
 export function addForeignCodec(error, pipeline) {
   const codec = findForeignCodec(pipeline)

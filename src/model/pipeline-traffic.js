@@ -10,14 +10,16 @@ const UPSTREAM = /\{\{\s*upstream\.(port|address|url)\s*\}\}/
 /**
  * Says whether the scripts of a pipeline fix a port, and so need a network namespace of their own.
  * @param {Pick<Pipeline, 'document'>} pipeline
+ * @returns {boolean}
  */
 export function hasFixedPorts({ document: { listen, upstream } }) {
   return listen.port !== undefined || upstream?.ports !== undefined
 }
 
 /**
- * Says whether requests go on to the application.
+ * Says whether requests are forwarded to the application: the file names its ports, or a text has a variable of it.
  * @param {Pick<Pipeline, 'document' | 'scriptFiles'>} pipeline
+ * @returns {boolean}
  */
 export function hasUpstreamCalls(pipeline) {
   return pipeline.document.upstream?.ports !== undefined || listTexts(pipeline).some(text => UPSTREAM.test(text))
@@ -26,6 +28,7 @@ export function hasUpstreamCalls(pipeline) {
 /**
  * Says whether the load speaks TLS to the pipeline.
  * @param {Pick<Pipeline, 'document'>} pipeline
+ * @returns {boolean}
  */
 export function hasServerTls({ document: { listen } }) {
   return listen.scheme === 'https'
@@ -34,6 +37,7 @@ export function hasServerTls({ document: { listen } }) {
 /**
  * Says whether the pipeline speaks TLS to the application.
  * @param {Pick<Pipeline, 'document'>} pipeline
+ * @returns {boolean} false also: it has no upstream
  */
 export function hasUpstreamTls({ document: { upstream } }) {
   return upstream?.scheme === 'https'
@@ -42,6 +46,7 @@ export function hasUpstreamTls({ document: { upstream } }) {
 /**
  * Says whether the payload is posted without headers and echoed by the application.
  * @param {Pick<Pipeline, 'document' | 'scriptFiles'>} pipeline
+ * @returns {boolean}
  */
 export function isEchoed(pipeline) {
   const isUsual = isPayloadPosted(pipeline) && Object.keys(pipeline.document.request.headers).length === 0
@@ -51,6 +56,7 @@ export function isEchoed(pipeline) {
 /**
  * Says whether requests post the payload (--payload), and no body of the pipeline.yaml.
  * @param {Pick<Pipeline, 'document'>} pipeline
+ * @returns {boolean}
  */
 export function isPayloadPosted({ document: { request } }) {
   return request.method === 'POST' && request.body === undefined
@@ -59,6 +65,7 @@ export function isPayloadPosted({ document: { request } }) {
 /**
  * Finds the port at which the pipeline listens: the one that its scripts fix, or the kit's.
  * @param {Pick<Pipeline, 'document'>} pipeline
+ * @returns {number}
  */
 export function findPipelinePort({ document: { listen } }) {
   return listen.port ?? PORTS.inbound
@@ -67,6 +74,7 @@ export function findPipelinePort({ document: { listen } }) {
 /**
  * Lists the texts in which variables are replaced; a missing template counts as empty.
  * @param {Pick<Pipeline, 'document' | 'scriptFiles'>} pipeline
+ * @returns {string[]}
  */
 export function listTexts({ document, scriptFiles }) {
   return [

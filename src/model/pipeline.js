@@ -129,10 +129,10 @@ export function assertVersion({ document: { version }, file }, tool) {
 }
 
 /**
- * Summarises the request of a pipeline for records: method, path, bytes of the body and the expected status. Headers and the body may
- * be secret, and are left out.
+ * Summarises the request of a pipeline for records. Headers and the body may be secret, and are left out.
  * @param {Pick<Pipeline, 'document'>} pipeline
  * @param {number} payloadBytes the body of a POST without one of its own
+ * @returns requestBytes: of the body; status: the expected one
  */
 export function summariseRequest(pipeline, payloadBytes) {
   const { request, answer } = pipeline.document
@@ -203,6 +203,7 @@ export function renderPipeline({ document, file, scriptFiles, binaryFiles = {} }
 /**
  * Lists binary files as files of a process.
  * @param {Record<string, string>} [binaryFiles] contents as latin1, by path
+ * @returns []: there are none
  */
 export function listBinaryFiles(binaryFiles = {}) {
   return Object.entries(binaryFiles).map(([name, content]) => ({

@@ -32,6 +32,7 @@ export function createProcess(overrides) {
  * Creates the process of a sidecar from its model; the overrides of its plane win.
  * @param {SidecarOptions} options
  * @param {Pick<ProcessSpec, 'argv' | 'files' | 'admin'> & Partial<ProcessSpec>} overrides
+ * @returns {ProcessSpec}
  * @throws {BenchError} for a limit of the model that some plane cannot have
  */
 export function createSidecarProcess({ model, folder, tool, cpuLimitCores }, overrides) {
@@ -59,6 +60,7 @@ export function createSidecarProcess({ model, folder, tool, cpuLimitCores }, ove
  * Creates the process of a control plane; the overrides of its plane win.
  * @param {ControlOptions} options
  * @param {Pick<ProcessSpec, 'argv'> & Partial<ProcessSpec>} overrides
+ * @returns {ProcessSpec}
  */
 export function createControlProcess({ control, controlTool, folder }, overrides) {
   return createProcess({

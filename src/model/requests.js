@@ -64,7 +64,11 @@ export function parseServiceTime(text) {
   return { meanMs: Number(number) * (unit === 's' ? 1000 : 1), isExponential: exponential !== undefined }
 }
 
-/** Renders a service time in its one written form: `30ms`, `exp:30ms`. @param {ServiceTime} time */
+/**
+ * Renders a service time in its one written form: `30ms`, `exp:30ms`.
+ * @param {ServiceTime} time
+ * @returns {string}
+ */
 export function renderServiceTime({ meanMs, isExponential }) {
   return `${isExponential ? 'exp:' : ''}${meanMs}ms`
 }
@@ -90,8 +94,9 @@ export function parseChunks(text) {
 }
 
 /**
- * Computes the milliseconds from the first chunk of an answer to the last; 0 without chunks.
+ * Computes the time from the first chunk of an answer to the last.
  * @param {Pick<RequestKind, 'chunks'>} kind
+ * @returns {number} milliseconds; 0: the answer has no chunks
  */
 export function computeChunksMs({ chunks }) {
   const parsed = chunks === undefined ? null : parseChunks(chunks)
@@ -101,23 +106,26 @@ export function computeChunksMs({ chunks }) {
 /**
  * Says whether the application writes some answers in chunks.
  * @param {Pick<Load, 'requests'>} load
+ * @returns {boolean} false also: an echo
  */
 export function hasChunks({ requests = [] }) {
   return requests.some(({ chunks }) => chunks !== undefined)
 }
 
 /**
- * Finds the one kind of request of a load; null: an echo, or a mix.
+ * Finds the kind of request of a load that has only one.
  * @param {Pick<Load, 'requests' | 'traffic'>} load
+ * @returns null: an echo, or a mix
  */
 export function findOnlyKind({ requests, traffic }) {
   return requests?.length === 1 && traffic === undefined ? requests[0] : null
 }
 
 /**
- * Computes the mean body bytes of a request and of a response. The response of a pipeline with its own request counts as 0
- * bytes: the pipeline may make the answer itself, so nobody knows what it receives.
+ * Computes the mean body bytes of a request and of a response. The response of a pipeline with its own request counts as 0 bytes:
+ * the pipeline may make the answer itself, and what it receives is not known.
  * @param {Pick<Load, 'requests' | 'payloadBytes' | 'ownRequest'>} load
+ * @returns {{ requestBytes: number, responseBytes: number }}
  */
 export function computeBodyBytes({ requests, payloadBytes = 0, ownRequest }) {
   if (ownRequest !== undefined) return { requestBytes: ownRequest.requestBytes, responseBytes: 0 }
@@ -129,8 +137,9 @@ export function computeBodyBytes({ requests, payloadBytes = 0, ownRequest }) {
 }
 
 /**
- * Computes the mean time of the application in milliseconds, with that between chunks; 0 for an echo.
+ * Computes the mean time that the application takes for an answer, including the time between chunks.
  * @param {Pick<Load, 'requests'>} load
+ * @returns {number} milliseconds; 0: an echo
  */
 export function computeServiceMs({ requests = [] }) {
   return requests.length === 0 ? 0 : computeMean(requests, kind => readServiceTime(kind).meanMs + computeChunksMs(kind))
@@ -140,8 +149,9 @@ export function computeServiceMs({ requests = [] }) {
 const SLOW_TIMES = 3
 
 /**
- * Computes the seconds that a slow answer of the slowest kind takes; 0 for an echo.
+ * Computes the time that a slow answer of the slowest kind takes: SLOW_TIMES its mean, and the time between chunks.
  * @param {Pick<Load, 'requests'>} load
+ * @returns {number} seconds; 0: an echo
  */
 export function computeSlowSeconds({ requests = [] }) {
   const slowMs = requests.map(kind => SLOW_TIMES * readServiceTime(kind).meanMs + computeChunksMs(kind))
@@ -149,9 +159,10 @@ export function computeSlowSeconds({ requests = [] }) {
 }
 
 /**
- * Computes the users that a rate needs: twice the requests under way if all answers are slow (Little's law); 0 for an echo.
+ * Computes the users that a rate needs: twice the requests under way if all answers are slow (Little's law).
  * @param {Pick<Load, 'requests'>} load
  * @param {number} ratePerSecond
+ * @returns {number} a whole number; 0: an echo
  */
 export function computeUsersLeast(load, ratePerSecond) {
   return Math.ceil(2 * ratePerSecond * computeSlowSeconds(load))
@@ -160,9 +171,10 @@ export function computeUsersLeast(load, ratePerSecond) {
 const P99_SHARE = 0.01
 
 /**
- * Computes the p99 of the application itself over a mix, in milliseconds, to 0.1 ms: the time that 1 % of the requests exceed,
- * found by bisection, since a mix of exponential and fixed times has no formula.
+ * Computes the p99 of the application itself over a mix: the time that 1 % of the requests exceed, found by bisection, since a
+ * mix of exponential and fixed times has no formula.
  * @param {RequestKind[]} requests
+ * @returns {number} milliseconds, to 0.1 ms
  */
 export function computeServiceP99Ms(requests) {
   const weights = requests.reduce((sum, { weight }) => sum + weight, 0)
@@ -219,19 +231,21 @@ export function renderHeaders(bytes) {
 }
 
 /**
- * Renders an answer of so many bytes that begins with the nonce of its request, cut off if too long.
+ * Renders the body of an answer: the nonce of its request, then filler. It is cut off if the nonce is longer than `bytes`.
  * @param {number} bytes
  * @param {string} nonce
+ * @returns {string} of `bytes` characters
  */
 export function renderAnswer(bytes, nonce) {
   return (nonce + 'x'.repeat(bytes)).slice(0, bytes)
 }
 
 /**
- * Creates a request of the first kind of a load, with a nonce, and the body of its correct answer. The body of an echo is the nonce.
+ * Creates a request of the first kind of a load, with a nonce, to check its answer. The body of an echo is the nonce.
  * @param {Pick<Load, 'requests'>} load
  * @param {string} nonce
  * @param {Protocol} [protocol] of gRPC, bodies are messages as latin1
+ * @returns request; answer: the body of its correct answer
  */
 export function createCheck({ requests }, nonce, protocol = 'http/1.1') {
   const headers = { 'x-nonce': nonce }
@@ -259,6 +273,7 @@ function encodeMessage(body) {
 /**
  * Renders a size to a tenth of its unit: `14 KiB`, `1.5 MiB`, `400 bytes`.
  * @param {number} bytes
+ * @returns {string}
  */
 export function renderSize(bytes) {
   if (bytes >= 2 ** 20) return `${Number((bytes / 2 ** 20).toFixed(1))} MiB`
@@ -268,6 +283,7 @@ export function renderSize(bytes) {
 /**
  * Renders a load in the words of a heading: `GET, 14 KiB after 30 ms`.
  * @param {Pick<Load, 'requests' | 'payloadBytes' | 'traffic' | 'ownRequest'>} load
+ * @returns {string}
  */
 export function renderRequest({ requests, payloadBytes, traffic, ownRequest }) {
   if (ownRequest !== undefined) return renderPipelineRequest(ownRequest)

@@ -1,10 +1,11 @@
 /** Facts about routes that hold for every plane. Pure. @import { Route } from './types.ts' */
 
 /**
- * Renders the name of a route for metrics and limits, in letters, digits and underscores only, as statistics of Envoy need. Two routes
- * may get one name: a model that counts or limits by route is then refused (processes.js).
+ * Renders the name of a route for metrics and limits, in letters, digits and underscores only, as statistics of Envoy need. Two
+ * routes may get one name: processes.js then refuses a model that counts or limits by route.
  * @param {'inbound' | 'outbound'} direction
  * @param {Pick<Route, 'host' | 'pathPrefix' | 'headers'>} route
+ * @returns {string}
  */
 export function renderRouteName(direction, { host, pathPrefix, headers }) {
   const matched = Object.entries(headers).map(([name, value]) => `/${name}/${value}`)
@@ -12,15 +13,21 @@ export function renderRouteName(direction, { host, pathPrefix, headers }) {
 }
 
 /**
- * Lists each host, and null for any other, with the routes that requests to it can take, in the order of the model.
+ * Groups routes by host: each host, and null for any other, with the routes that requests to it can take, in the order of the
+ * model.
  * @param {Route[]} routes
+ * @returns each host once; the group of null may have no routes
  */
 export function groupByHost(routes) {
   const hosts = [...new Set([...routes.map(route => route.host), null])]
   return hosts.map(host => ({ host, routes: routes.filter(route => route.host === null || route.host === host) }))
 }
 
-/** Says whether a route takes every request of its host. @param {Route} route */
+/**
+ * Says whether a route takes every request of its host.
+ * @param {Route} route
+ * @returns {boolean}
+ */
 export function isUnconditional({ pathPrefix, headers }) {
   return pathPrefix === '/' && Object.keys(headers).length === 0
 }

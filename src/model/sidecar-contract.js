@@ -35,14 +35,16 @@ const POST_QUANTUM = 'X25519MLKEM768'
 /**
  * Says whether a kind of TLS puts a post-quantum group first.
  * @param {string} tls as `--tls` has it
+ * @returns {boolean}
  */
 export function isPostQuantum(tls) {
   return tls.endsWith(`+${POST_QUANTUM.toLowerCase()}`)
 }
 
 /**
- * Lists the groups of a key exchange in order. X25519 is the last, for peers without the post-quantum group.
+ * Lists the groups of a key exchange, the preferred one first. X25519 is the last, for peers without the post-quantum group.
  * @param {string} tls as `--tls` has it
+ * @returns {string[]}
  */
 export function listKeyExchangeGroups(tls) {
   return isPostQuantum(tls) ? [POST_QUANTUM, TLS.group] : [TLS.group]
@@ -65,7 +67,11 @@ export const NODE_AGENT = 'node-agent'
 /** The name of the place from which services are tried. */
 export const PROBER = 'prober'
 
-/** Renders the SPIFFE ID of a service, the URI name of its certificate. @param {string} service */
+/**
+ * Renders the SPIFFE ID of a service, the URI name of its certificate.
+ * @param {string} service
+ * @returns {string}
+ */
 export function renderSpiffeId(service) {
   return `spiffe://sidecar-bench/ns/bench/sa/${service}`
 }
@@ -73,6 +79,7 @@ export function renderSpiffeId(service) {
 /**
  * Parses a SPIFFE ID of the form of Kubernetes. The service account is the name of the service.
  * @param {string} identity
+ * @returns {{ trustDomain: string, namespace: string, serviceAccount: string }}
  * @throws {TypeError} for another form
  */
 export function parseSpiffeId(identity) {
@@ -82,7 +89,11 @@ export function parseSpiffeId(identity) {
   return { trustDomain, namespace, serviceAccount }
 }
 
-/** Renders an address and port, as command lines have them. @param {Endpoint} endpoint */
+/**
+ * Renders an address and port, as command lines have them.
+ * @param {Endpoint} endpoint
+ * @returns {string} such as `127.0.0.1:8080`
+ */
 export function renderEndpoint({ address, port }) {
   return `${address}:${port}`
 }

@@ -8,6 +8,7 @@ import { renderArmName } from './arms.js'
 /**
  * Creates the key of a variant in the tools of a run, such as `pipy=/usr/local/bin/pipy-2.0`.
  * @param {Variant} variant
+ * @returns {string}
  */
 export function createVariantKey({ tool, variant }) {
   return `${tool.name}=${variant}`
@@ -17,6 +18,7 @@ export function createVariantKey({ tool, variant }) {
  * Finds the program of an arm's sidecars: its variant's own, or the plane's.
  * @param {Record<string, Tool>} tools
  * @param {Variant} variant
+ * @returns the tool; undefined: neither was found
  */
 export function findSidecarTool(tools, variant) {
   return tools[createVariantKey(variant)] ?? tools[variant.tool.name]
@@ -27,17 +29,20 @@ export const GENERATORS = ['k6', 'wrk']
 export const [DEFAULT_GENERATOR] = GENERATORS
 
 /**
- * Finds the generator that made a run's load, by its tools; null: the run had none.
+ * Finds the generator that made a run's load, by its tools.
  * @param {{ tools: Record<string, unknown> }} run
+ * @returns null: the run had none
  */
 export function findGenerator({ tools }) {
   return GENERATORS.find(name => name in tools) ?? null
 }
 
 /**
- * Finds the folder of scripts that another run used in the same place; undefined: it had none. profile null: scripts without one.
+ * Finds the folder of scripts that another run used in the same place.
  * @param {{ scripts: ScriptFolder[] }} manifest
- * @param {Pick<ScriptFolder, 'role' | 'plane' | 'variant'> & { profile?: string | null }} options
+ * @param {Pick<ScriptFolder, 'role' | 'plane' | 'variant'> & { profile?: string | null }} options profile: null or absent:
+ *   scripts without one
+ * @returns undefined: it had none
  */
 export function findRecordedScripts({ scripts }, { role, plane, variant, profile = null }) {
   return scripts.find(
@@ -49,6 +54,7 @@ export function findRecordedScripts({ scripts }, { role, plane, variant, profile
 /**
  * Renders the owner of scripts: `the load`, `the applications`, or a plane with its variant.
  * @param {ScriptFolder} scripts
+ * @returns {string}
  */
 export function renderScriptsOwner({ role, plane, variant, profile = '' }) {
   if (role === 'sidecar') return renderArmName(/** @type {PlaneChoice} */ ({ plane, variant, profile }))

@@ -129,6 +129,7 @@ export function listRequestKinds({ kinds }, payloadBytes) {
 /**
  * Lists the distinct paths of kinds, the longest first: the first that is a prefix of a request's path is its own.
  * @param {RequestKind[]} kinds
+ * @returns {string[]}
  */
 export function listPaths(kinds) {
   return [...new Set(kinds.map(({ path }) => path))].sort((a, b) => b.length - a.length || (a < b ? -1 : 1))

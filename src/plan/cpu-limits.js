@@ -37,7 +37,11 @@ export function countInterleavedWorkers({ overrides, axes }) {
   return cpuLimits === 'none' ? null : Math.max(1, ...cpuLimits.map(Math.ceil))
 }
 
-/** Says whether requests start at a rate (an open loop). @param {Question} question */
+/**
+ * Says whether requests start at a rate (an open loop).
+ * @param {Question} question
+ * @returns {boolean} false: users send requests in closed loops
+ */
 export function isOpenLoop({ overrides, axes }) {
   return (overrides.axes.ratePerSecond ?? axes.ratePerSecond ?? null) !== null
 }

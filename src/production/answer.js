@@ -116,6 +116,7 @@ const clipLabel = label => (label.length <= LABEL_MOST ? label : `${label.slice(
  * Labels a workload by its name. If others have that name, the container is added, and the kind where theirs is another.
  * @param {WorkloadSize} size
  * @param {WorkloadSize[]} sizes all of them
+ * @returns {string}
  */
 export function renderWorkloadLabel({ workload: { name, kind }, container }, sizes) {
   const alike = sizes.filter(other => other.workload.name === name)
@@ -234,8 +235,9 @@ function renderShortRange({ range, seconds, sizes }) {
 }
 
 /**
- * Renders a time in minutes if it is below two hours, in hours below two days, else in days.
+ * Renders a time in minutes if it is below two hours, in hours below two days, else in days, such as `90 min`.
  * @param {number} seconds
+ * @returns {string}
  */
 export function renderSeconds(seconds) {
   if (seconds < 7200) return `${Math.round(seconds / 60)} min`

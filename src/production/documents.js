@@ -22,9 +22,10 @@ const FORMATS = {
 }
 
 /**
- * Renders all workloads.
+ * Renders all workloads in a format for programs.
  * @param {ProductionSize} size
  * @param {string} format json, csv or yaml
+ * @returns {string}
  */
 export function renderProduction(size, format) {
   return FORMATS[format](size)
@@ -112,9 +113,10 @@ function renderYaml({ sizes, production }) {
 }
 
 /**
- * Renders the table of --details, with all numbers of each workload, and notes on how they were read. A number that is not known is
- * `-`.
+ * Renders the table of --details, with all numbers of each workload, and notes on how they were read. A number that is not known
+ * is `-`.
  * @param {ProductionSize} size
+ * @returns {string}
  */
 export function renderProductionDetails({ sizes, production, ratios, plane, warnings }) {
   const { scrapeSeconds, rateSeconds, stepSeconds } = production.steps

@@ -34,13 +34,14 @@ const answerSchema = z.object({
 })
 
 /**
- * Opens a Prometheus; sends nothing yet. Returns its address without credentials, `query`, and the warnings of all its answers.
+ * Opens a Prometheus; sends nothing yet.
  * @param {object} options
- * @param {URL} options.url its base address, with a path prefix where it has one; a user and password in it are sent as basic auth,
- *   and its search and fragment are dropped
+ * @param {URL} options.url its base address, with a path prefix where it has one; a user and password in it are sent as basic
+ *   auth, and its search and fragment are dropped
  * @param {number} options.deadlineSeconds of each query, clamped to a millisecond at least and an hour at most
  * @param {string} [options.token] sent as a bearer token, instead of the user in the URL
  * @param {AbortSignal} [options.signal] ends queries
+ * @returns address: without credentials; query: sends an instant query; warnings: of all answers so far, each once
  */
 export function openPrometheus({ url, deadlineSeconds, token, signal }) {
   // Prometheus takes whole units, and so do timers.

@@ -57,15 +57,17 @@ const POD_LABELS = [
 /**
  * Renders the query for the samples of the container that has most of them in the last twenty minutes.
  * @param {Scope} scope
+ * @returns {string} PromQL
  */
 export function renderScrapeQuery(scope) {
   return `max(count_over_time(${renderContainer('container_cpu_usage_seconds_total', scope)}[20m]))`
 }
 
 /**
- * Computes the interval of scrapes, and the window of rates and the step of subqueries that suit it, all in seconds. The interval
- * is rounded to 5 s and is at least that; the other two are rounded to 30 s, and have minima.
+ * Computes the interval of scrapes, and the window of rates and the step of subqueries that suit it.
  * @param {number | null} samples in twenty minutes; null, or less than one: none, and an interval of 30 s is taken
+ * @returns all in seconds: scrapeSeconds: rounded to 5 s, at least 5; rateSeconds: SCRAPES_OF_RATE scrapes, rounded to 30 s, at
+ *   least RATE_SECONDS_LEAST; stepSeconds: one scrape, rounded to 30 s, at least STEP_SECONDS_LEAST
  */
 export function computeSteps(samples) {
   // One sample more or less is within twenty minutes by chance.
@@ -81,11 +83,12 @@ export function computeSteps(samples) {
 /** @typedef {ReturnType<typeof computeSteps>} Steps */
 
 /**
- * Renders the queries for the usage of containers, by the name of each result: CPU in cores over the time in which a container
- * ran (`meanCores`, `p95Cores`, `peakCores`), the number of these `points`, the `throttledFraction` of CFS periods, the highest
- * working set (`memoryBytes`), and a sample for each container that runs now (`running`). A rate allows for resets of its counter.
+ * Renders the queries for the usage of containers. A rate allows for resets of its counter.
  * @param {Scope} scope
  * @param {Steps} steps
+ * @returns PromQL by the name of its result: CPU in cores over the time in which a container ran (`meanCores`, `p95Cores`,
+ *   `peakCores`), the number of these `points`, the `throttledFraction` of CFS periods, the highest working set (`memoryBytes`),
+ *   and a sample for each container that runs now (`running`)
  */
 export function renderUsageQueries(scope, { rateSeconds, stepSeconds }) {
   const range = `${scope.seconds}s`
@@ -108,6 +111,7 @@ export function renderUsageQueries(scope, { rateSeconds, stepSeconds }) {
  * Renders the queries for resources and owners of pods, from kube-state-metrics. Sidecars that are init containers have metrics
  * of their own. A pod of a StatefulSet keeps its name when its resources change: its older series must not count while it runs.
  * @param {Scope} scope
+ * @returns PromQL by the name of its result
  */
 export function renderStateQueries(scope) {
   const range = `${scope.seconds}s`
@@ -128,6 +132,7 @@ export function renderStateQueries(scope) {
 /**
  * Renders the queries that find the counters of requests of a namespace, one for each form of the labels of a pod.
  * @param {Scope} scope
+ * @returns labels: the form; expression: PromQL
  */
 export function renderCounterSearches({ namespace }) {
   const metrics = REQUEST_COUNTERS.map(({ metric }) => metric).join('|')
@@ -145,6 +150,7 @@ export function renderCounterSearches({ namespace }) {
  * @param {typeof POD_LABELS[number]} counter.labels
  * @param {Scope} counter.scope whose containers count these requests
  * @param {Steps} counter.steps
+ * @returns PromQL by the name of its result: requests a second (`perSecond`), CPU in `cores`, and the number of `points`
  */
 export function renderRequestQueries({ counter: { metric, matchers }, labels, scope, steps }) {
   const { rateSeconds, stepSeconds } = steps

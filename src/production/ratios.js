@@ -132,9 +132,10 @@ function renderRatioConditions(arm) {
 }
 
 /**
- * Scales the computed request and limits by the medians of ratios; bytes null: memory is not known, or was not compared.
+ * Scales the computed request and limits by the medians of ratios.
  * @param {WorkloadSize} size
  * @param {PlaneRatios} ratios
+ * @returns bytes: null: memory is not known, or was not compared
  */
 export function scaleSize({ computed: { requestCores, limitCores, bytes } }, { cpu, memory }) {
   return {

@@ -27,6 +27,7 @@ const SECONDS_LEAST = 7200
 /**
  * Renders how requests and limits are computed, as one line.
  * @param {{ rateSeconds: number }} steps
+ * @returns {string}
  */
 export function renderRule({ rateSeconds }) {
   const renderRoom = (/** @type {number} */ factor) => `+ ${renderPercent(factor - 1)}`

@@ -52,10 +52,11 @@ export function parsePodName(pod) {
 }
 
 /**
- * Groups containers by workload and name, in the order in which they first come.
+ * Groups containers by workload and name.
  * @template {{ pod: string, container: string }} T
  * @param {T[]} containers
  * @param {(pod: string) => Workload} find
+ * @returns the groups, in the order of their first containers
  */
 export function groupByWorkload(containers, find) {
   const ofWorkloads = containers.map(container => ({ container, workload: find(container.pod) }))

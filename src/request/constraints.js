@@ -53,6 +53,7 @@ export function assertRequest(request) {
  * Constraints that other options can lift do not count.
  * @param {string} name of the option or axis
  * @param {import('./experiment.js').Experiment} experiment
+ * @returns {boolean}
  */
 export function isAllowed(name, experiment) {
   const kinds = listKinds(experiment)

@@ -28,16 +28,17 @@ export function readValues({ overrides, axes }, axis) {
  * Says whether the command line has values of an axis.
  * @param {Pick<PartRequest, 'overrides'>} request
  * @param {AxisName} axis
+ * @returns {boolean}
  */
 export function isOverridden({ overrides }, axis) {
   return overrides.axes[/** @type {'link'} */ (axis)] !== undefined
 }
 
 /**
- * Says whether an option, a field of the experiment or an axis is set. A file's default of an axis does not count,
- * nor does a false or empty value.
+ * Says whether an option, a field of the experiment or an axis is set.
  * @param {PartRequest} request
  * @param {string} name
+ * @returns {boolean} false also: only a file's default of an axis, or a false or empty value
  */
 export function isRequested(request, name) {
   if (Object.hasOwn(AXES, name)) {

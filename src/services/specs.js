@@ -134,6 +134,7 @@ function countPassages({ application, calls }) {
  * Says whether one proxy serves all pods of an arm.
  * @param {Planes} planes
  * @param {Pick<Arm, 'plane' | 'profile'>} arm
+ * @returns {boolean}
  */
 export function hasNodeProxy(planes, arm) {
   return findDeployedProfile(planes, arm)?.isOfNode === true
@@ -267,6 +268,7 @@ function createApplicationSpec(service, { arm, places, programs, folders, locate
  * Says whether Node serves an arm's applications: Pipy cannot write an answer in chunks, and crashes if a gRPC call
  * is cancelled.
  * @param {Pick<Arm, 'load' | 'conditions'>} arm
+ * @returns {boolean}
  */
 export function isServedByNode({ load, conditions }) {
   return conditions.protocol === 'grpc' || hasChunks(load)

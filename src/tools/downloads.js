@@ -14,9 +14,10 @@ const NAMELESS = /^\.(?:pipy|envoy|k6)-\w{6}$/
 const FOREIGN_MS = 24 * 3600 * 1000
 
 /**
- * Makes a folder for a download, and returns its path.
+ * Makes a folder for a download. It belongs to this process, so that it can be removed later if this process is killed.
  * @param {string} cache the folder of all tools, which is made if it is missing
  * @param {string} name of the program
+ * @returns {Promise<string>} its path
  */
 export async function openDownload(cache, name) {
   makeFolder(cache)

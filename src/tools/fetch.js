@@ -89,9 +89,10 @@ async function fetchWheel({ requirement, hashes, member }, { work, signal }) {
 }
 
 /**
- * Fetches a release of Pipy into the folder `work`, and returns the program's path with its origin.
+ * Fetches a release of Pipy into the folder `work`.
  * @param {{ work: string, url?: string, expected?: string, signal?: AbortSignal }} options expected: the SHA-256 of the
  *   archive; absent or empty: it is not checked
+ * @returns program: its path; origin: the URL and the SHA-256 of the archive
  * @throws if the download fails, the hash is another, or the archive has no program
  */
 export async function fetchPipy({ work, url = renderPipyUrl(), expected = process.env.PIPY_SHA256, signal }) {
@@ -108,8 +109,9 @@ export async function fetchPipy({ work, url = renderPipyUrl(), expected = proces
 }
 
 /**
- * Makes the address of Pipy's release archive.
+ * Renders the URL of Pipy's release archive.
  * @param {string} [machine] the architecture, as Node names it; that of this machine by default
+ * @returns {string}
  * @throws if Pipy has no release for it
  */
 export function renderPipyUrl(machine = os.arch()) {

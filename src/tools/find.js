@@ -153,9 +153,10 @@ async function probeTool(spec, { program, source, by = spec.variable, sha256, si
 }
 
 /**
- * Finds the absolute path of a program; null: no folder has one that may be run.
+ * Finds the absolute path of a program in the folders of a search path, in their order.
  * @param {string} name
  * @param {string} searchPath as in PATH: an empty part is the current folder
+ * @returns {Promise<string | null>} null: no folder has one that may be run
  */
 export async function findOnPath(name, searchPath) {
   for (const folder of searchPath.split(path.delimiter)) {

@@ -14,6 +14,7 @@ const NO_TIME = new Date(0)
 /**
  * Renders the image's name with the hash of its source, so that a node never runs the image of another version.
  * @param {string} name of the program
+ * @returns {string}
  */
 export function formatImageName(name) {
   return `localhost/sidecar-bench-${name}:${hashSource(name).slice(0, 12)}`

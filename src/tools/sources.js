@@ -5,7 +5,11 @@ import { ROOT } from '../lib/paths.js'
 /** The source folders of programs that the kit builds with Go, by program, relative to the kit's root. @type {Record<string, string>} */
 export const SOURCES = { ads: 'src/dataplanes/envoy/ads' }
 
-/** Says whether the kit builds a program itself. @param {string} name of a program */
+/**
+ * Says whether the kit builds a program itself.
+ * @param {string} name of a program
+ * @returns {boolean}
+ */
 export function isBuilt(name) {
   return Object.hasOwn(SOURCES, name)
 }
@@ -13,6 +17,7 @@ export function isBuilt(name) {
 /**
  * Computes the SHA-256 of a program's source folder. A program of another hash is not used, but built again.
  * @param {string} name a key of SOURCES
+ * @returns {string} in hexadecimal
  */
 export function hashSource(name) {
   return hashFolder(path.join(ROOT, SOURCES[name]))

@@ -75,6 +75,7 @@ export async function askVersion(spec, program, options = {}) {
  * Says whether a program has printed its version, and its library if the spec reads one.
  * @param {ToolSpec} spec
  * @param {string} text
+ * @returns {boolean}
  */
 export function isVersionPrinted({ parseVersion, parseLibrary }, text) {
   return parseVersion(text) !== null && (!parseLibrary || parseLibrary(text) !== null)

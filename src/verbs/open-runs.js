@@ -50,8 +50,9 @@ export async function withRuns(results, use) {
 }
 
 /**
- * Says whether a run is a file, and no folder. False: it is a folder, or does not exist.
+ * Says whether a run is a file, and no folder.
  * @param {string} name its path
+ * @returns {boolean} false also: it does not exist
  */
 export function isBundle(name) {
   return existsSync(name) && statSync(name).isFile()

@@ -7,9 +7,10 @@ import { ABORT, renderRoutes } from './routes.js'
 const MOST_HEADER_BYTES = 64 * 1024
 
 /**
- * Renders the configuration, an object of Caddy's JSON.
+ * Renders the configuration of a sidecar: a server for each direction that it has, and its certificate.
  * @param {SidecarModel} model
  * @param {{ hasAdmin?: boolean }} [options] hasAdmin: the administration port is open, for changes of the configuration
+ * @returns an object of Caddy's JSON
  */
 export function renderConfig(model, { hasAdmin = false } = {}) {
   const { inbound, outbound, admin, trust } = model

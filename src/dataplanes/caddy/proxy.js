@@ -6,9 +6,10 @@ const MOST_IDLE = 65_536
 const NOBODY = 'nobody.invalid'
 
 /**
- * Renders the handler that sends requests to a cluster.
+ * Renders the handler that sends requests to the endpoints of a cluster, over mTLS if the cluster has it.
  * @param {Cluster} cluster
  * @param {SidecarModel} model
+ * @returns an object of Caddy's JSON, with the handler `reverse_proxy`
  */
 export function renderProxy(cluster, { timeouts, retries, trust, tls }) {
   const { endpoints, balancing, mtls, protocol } = cluster
@@ -40,7 +41,7 @@ export function renderProxy(cluster, { timeouts, retries, trust, tls }) {
           ca: { provider: 'file', pem_files: [trust.caPath] },
           client_certificate_file: trust.certificatePath,
           client_certificate_key_file: trust.keyPath,
-          // Caddy compares this name and no identity: all it can do with a list of identities is to accept nobody if that is empty.
+          // Caddy compares this name and no identity. An empty list of identities becomes a name that no certificate has.
           server_name: mtls.acceptedIdentities?.length === 0 ? NOBODY : mtls.serverName,
           curves: tls.groups.map(group => group.toLowerCase()),
           handshake_timeout: connect,
@@ -50,7 +51,11 @@ export function renderProxy(cluster, { timeouts, retries, trust, tls }) {
   }
 }
 
-/** Converts seconds to nanoseconds, the unit of Caddy's durations. @param {number} seconds */
+/**
+ * Converts seconds to nanoseconds, the unit of Caddy's durations.
+ * @param {number} seconds
+ * @returns {number} whole nanoseconds
+ */
 export function toNanoseconds(seconds) {
   return Math.round(seconds * 1e9)
 }

@@ -18,6 +18,7 @@ const FROM_ADS = { resource_api_version: 'V3', ads: {} }
  * Renders a bootstrap with the control plane only, from which listeners and clusters come.
  * @param {SidecarModel} model
  * @param {{ server: Endpoint, apiType: 'GRPC' | 'DELTA_GRPC' }} options server: the control plane's gRPC endpoint
+ * @returns a Bootstrap of Envoy's v3 API
  */
 export function renderAdsBootstrap(model, { server, apiType }) {
   return {
@@ -53,6 +54,7 @@ export function renderAdsBootstrap(model, { server, apiType }) {
  * Renders the resources by type, in the form that ads/main.go reads.
  * @param {SidecarModel} model
  * @param {string | null} profile one of PROFILES; null: the first
+ * @returns clusters without endpoints, the endpoints of each, the listeners, and the route configuration of each direction
  */
 export function renderAdsResources(model, profile) {
   const clusters = model.clusters.map(cluster => renderCluster(model, cluster))

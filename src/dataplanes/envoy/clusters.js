@@ -11,6 +11,7 @@ const UNLIMITED = 1_000_000_000
  * @param {SidecarModel} model
  * @param {Cluster} cluster
  * @param {unknown} [source] of its certificate; absent: files
+ * @returns a Cluster of Envoy's v3 API
  */
 export function renderCluster(model, cluster, source) {
   const { name, endpoints, balancing, mtls, protocol, maxRequests } = cluster

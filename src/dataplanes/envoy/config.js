@@ -19,6 +19,7 @@ export const PROFILES = ['lean', OSM, ISTIO]
  * @param {SidecarModel} model
  * @param {string | null} profile one of PROFILES; null: the first
  * @param {Sources} [sources] of what is not in it
+ * @returns a Bootstrap of Envoy's v3 API
  */
 export function renderBootstrap(model, profile, sources = {}) {
   return {
@@ -33,6 +34,7 @@ export function renderBootstrap(model, profile, sources = {}) {
 /**
  * Renders the part of a bootstrap that is the same wherever the rest comes from.
  * @param {SidecarModel} model
+ * @returns the node, the administration port, and histogram buckets if metrics are on
  */
 export function renderLeanBootstrap(model) {
   return {

@@ -5,6 +5,7 @@ export const OVERFLOW_PATH = '/stats?filter=overflow|overload_close'
  * Counts requests and connections that Envoy refused because a circuit breaker or another limit was reached
  * (Envoy's documentation, "Cluster manager statistics": upstream_rq_pending_overflow, upstream_cx_overflow, ...).
  * @param {string} text lines of `name: value`
+ * @returns {number} 0: no limit was reached
  */
 export function parseOverflows(text) {
   return text

@@ -27,8 +27,9 @@ const OPERATORS = {
 }
 
 /**
- * Renders an access log to the stream, since in a pod a user other than root may not open /dev/stdout; [] without the feature.
+ * Renders an access log to the stream, since in a pod a user other than root may not open /dev/stdout.
  * @param {Features} features
+ * @returns one access log of Envoy's v3 API; []: the feature is off
  */
 export function renderAccessLogs({ 'access-log': log }) {
   if (!log) return []
@@ -39,7 +40,11 @@ export function renderAccessLogs({ 'access-log': log }) {
   ]
 }
 
-/** Renders histograms with the buckets (ms) of the feature. @param {Features} features */
+/**
+ * Renders histograms with the buckets (ms) of the feature.
+ * @param {Features} features
+ * @returns the field `stats_config` of a bootstrap; {}: the feature is off
+ */
 export function renderStatsConfig({ metrics }) {
   if (!metrics) return {}
   const setting = { match: { suffix: 'upstream_rq_time' }, buckets: metrics.bucketsMs }
@@ -52,6 +57,7 @@ const NO_COLLECTOR = { cluster: 'no-collector', uri: 'http://no-collector.test/v
 /**
  * Renders a tracer, without which Envoy makes no spans: OpenTelemetry's writes the W3C header, and reports nothing unsampled.
  * @param {SidecarModel} model
+ * @returns the field `tracing` of a connection manager; {}: the feature is off
  */
 export function renderTracing({ features, service }) {
   if (!features['trace-headers']) return {}
@@ -72,9 +78,10 @@ const RBAC_TYPE = 'envoy.extensions.filters.http.rbac.v3'
 const RATE_LIMIT = 'envoy.filters.http.local_ratelimit'
 
 /**
- * Renders the filters before the router.
+ * Renders the HTTP filters of authorization and of rate limits, which come before the router.
  * @param {Features} features
  * @param {Route[]} routes of the direction
+ * @returns HTTP filters of Envoy's v3 API; []: none is needed
  */
 export function renderFilters(features, routes) {
   const isAuthorised = features.authorization && routes.some(route => route.allowedIdentities)
@@ -86,9 +93,10 @@ export function renderFilters(features, routes) {
 }
 
 /**
- * Renders what a route has beside its clusters: the name of its statistics, rules, limits and changed headers.
+ * Renders what features add to a route: the name of its statistics, rules, limits and changed headers.
  * @param {Features} features
  * @param {{ route: Route, direction: 'inbound' | 'outbound' }} options
+ * @returns fields of a Route of Envoy's v3 API; {}: no feature concerns it
  */
 export function renderRouteFeatures(features, { route, direction }) {
   const { allowedIdentities, limitPerSecond } = route
@@ -116,9 +124,10 @@ export function renderRouteFeatures(features, { route, direction }) {
 const RETURN_INTERVAL = '1s'
 
 /**
- * Renders ejection by failures in a row, and by nothing else. A cluster's own setting goes before that of all (`every`).
+ * Renders ejection by consecutive failures only. A cluster's own setting takes precedence over that of all clusters (`every`).
  * @param {Features} features
  * @param {Cluster} cluster
+ * @returns fields of a cluster; {}: the feature is off
  */
 export function renderOutlierDetection({ 'outlier-ejection': every }, { ejection = every }) {
   if (!ejection || !every) return {}
@@ -139,9 +148,11 @@ export function renderOutlierDetection({ 'outlier-ejection': every }, { ejection
 }
 
 /**
- * Renders a retry budget, a share of a cluster's requests; the cluster's own goes before that of all (every).
+ * Renders a retry budget, a share of a cluster's requests. A cluster's own setting takes precedence over that of all clusters
+ * (`every`).
  * @param {Features} features
  * @param {Cluster} cluster
+ * @returns the field `retry_budget` of a circuit breaker's threshold; {}: the feature is off
  */
 export function renderRetryBudget({ 'retry-budget': every }, { retryBudget = every }) {
   if (!retryBudget || !every) return {}
@@ -176,8 +187,9 @@ function renderRateLimit(name, perSecond) {
 }
 
 /**
- * Renders the rules that allow the requests of these identities alone; []: nobody's.
- * @param {string[]} identities
+ * Renders the rules that allow only the requests of these identities.
+ * @param {string[]} identities []: no request is allowed
+ * @returns an RBAC of Envoy's v3 API
  */
 export function renderRules(identities) {
   const principals = identities.map(exact => ({ authenticated: { principal_name: { exact } } }))

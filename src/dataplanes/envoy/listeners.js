@@ -41,6 +41,7 @@ const CONNECT_TIMEOUT_IS_504 = {
  * @param {SidecarModel} model
  * @param {string | null} profile one of PROFILES; null: the first
  * @param {Sources} sources
+ * @returns listeners of Envoy's v3 API, inbound first
  */
 export function renderListeners(model, profile, sources) {
   if (model.carriesBytes) return renderByteListeners(model)

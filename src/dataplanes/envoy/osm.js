@@ -19,8 +19,10 @@ export const OSM_DEPLOYED = {
 }
 
 /**
- * Renders OSM's filters. Its Wasm filter of statistics is not available: a second Lua script that reads the same headers stands for it.
+ * Renders OSM's HTTP filters. Its Wasm filter of statistics is not available: a second Lua script that reads the same headers
+ * stands for it.
  * @param {SidecarModel} model
+ * @returns HTTP filters of Envoy's v3 API, in the order of the chain
  */
 export function renderOsmFilters({ service }) {
   const add = ['namespace', 'kind', 'name', 'pod'].map(key => `h:add('osm-stats-${key}', '${service}')`).join(' ')

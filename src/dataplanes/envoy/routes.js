@@ -10,6 +10,7 @@ const RETRY_INTERVAL = '0.001s'
  * Renders the routes of a direction, by whose name a listener finds them.
  * @param {SidecarModel} model
  * @param {'inbound' | 'outbound'} direction
+ * @returns a RouteConfiguration of Envoy's v3 API
  */
 export function renderRouteConfig(model, direction) {
   const virtual_hosts = renderHosts(model, direction)

@@ -5,16 +5,21 @@ export const BUFFER_BYTES = 1024 * 1024
 export const HTTP2_OPTIONS = { initial_stream_window_size: 1024 * 1024, initial_connection_window_size: 1024 * 1024 }
 
 /**
- * Renders an extension with its configuration.
+ * Renders a named extension. The type is that of its message, such as `envoy.extensions.filters.http.rbac.v3.RBAC`.
  * @param {string} name
  * @param {string} type
  * @param {object} [config]
+ * @returns name, and typed_config: `config` with the URL of the type
  */
 export function renderExtension(name, type, config) {
   return { name, typed_config: { '@type': `${TYPE}${type}`, ...config } }
 }
 
-/** Renders the HTTP protocol options of a cluster. @param {object} options */
+/**
+ * Renders the HTTP protocol options of a cluster.
+ * @param {object} options
+ * @returns the field `typed_extension_protocol_options` of a cluster
+ */
 export function renderUpstreamHttp(options) {
   const type = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions'
   return { typed_extension_protocol_options: { [type]: { '@type': `${TYPE}${type}`, ...options } } }
@@ -24,6 +29,7 @@ export function renderUpstreamHttp(options) {
  * Copies chains for each port, so that they take connections whose original destination has one of these ports, and no others.
  * @param {{ filter_chain_match?: object, filters: object[] }[]} chains
  * @param {number[]} ports
+ * @returns copies of all chains for the first port, then for the next; []: there are no ports
  */
 export function matchPorts(chains, ports) {
   return ports.flatMap(destination_port =>
@@ -34,12 +40,20 @@ export function matchPorts(chains, ports) {
   )
 }
 
-/** @param {{ address: string, port: number }} endpoint */
+/**
+ * Renders a TCP address.
+ * @param {{ address: string, port: number }} endpoint
+ * @returns an Address of Envoy's v3 API
+ */
 export function renderSocketAddress({ address, port }) {
   return { socket_address: { address, port_value: port } }
 }
 
-/** @param {number} seconds */
+/**
+ * Renders a duration as the JSON of Protocol Buffers has it, such as `0.5s`.
+ * @param {number} seconds
+ * @returns {string}
+ */
 export function renderProtoDuration(seconds) {
   return `${seconds}s`
 }

@@ -9,6 +9,7 @@ const NOBODY = 'spiffe://sidecar-bench/nobody'
  * Renders the transport socket of connections to upstreams or from downstreams.
  * @param {'Upstream' | 'Downstream'} end
  * @param {object} context
+ * @returns a TransportSocket of Envoy's v3 API
  */
 export function renderTransport(end, context) {
   return renderExtension(
@@ -21,8 +22,9 @@ export function renderTransport(end, context) {
 /**
  * Renders a TLS context: TLS 1.3 only, and only peers with a certificate of the authority.
  * @param {SidecarModel} model
- * @param {string[] | null} acceptedIdentities null: any
+ * @param {string[] | null} acceptedIdentities null: any; []: none
  * @param {unknown} [source] of its certificate; absent: files that are read once
+ * @returns a CommonTlsContext of Envoy's v3 API
  */
 export function renderTls({ tls, trust }, acceptedIdentities, source) {
   return {
@@ -41,7 +43,11 @@ export function renderTls({ tls, trust }, acceptedIdentities, source) {
   }
 }
 
-/** @param {SidecarModel['trust']} trust */
+/**
+ * Renders the certificate and key of a sidecar as files that Envoy reads.
+ * @param {SidecarModel['trust']} trust
+ * @returns a TlsCertificate of Envoy's v3 API
+ */
 export function renderCertificate({ certificatePath, keyPath }) {
   return { certificate_chain: { filename: certificatePath }, private_key: { filename: keyPath } }
 }

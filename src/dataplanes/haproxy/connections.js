@@ -73,10 +73,11 @@ export function renderBackend(model, { name, endpoints, balancing, mtls }, { ser
 }
 
 /**
- * Renders the lines of a listener with a socket for each thread. HAProxy reads the original destination of a redirected connection from
- * the kernel by itself (sock_inet_get_dst in its src/sock_inet.c); ports that are not redirected are rejected.
+ * Renders the lines of a listener with a socket for each thread. HAProxy reads the original destination of a redirected
+ * connection from the kernel by itself (sock_inet_get_dst in its src/sock_inet.c); ports that are not redirected are rejected.
  * @param {{ address: string, port: number, redirectedPorts?: number[] }} listener
  * @param {string} [tls]
+ * @returns {string[]} lines of a section
  */
 export function renderBind({ address, port, redirectedPorts }, tls) {
   const portCheck = redirectedPorts
@@ -86,14 +87,19 @@ export function renderBind({ address, port, redirectedPorts }, tls) {
 }
 
 /**
- * Quotes a word with a space; paths of results have no other special character of HAProxy.
+ * Quotes a word that contains a space. Paths of results have no other character that HAProxy treats specially.
  * @param {string} word
+ * @returns {string}
  */
 export function quoteWord(word) {
   return word.includes(' ') ? `"${word}"` : word
 }
 
-/** @param {number} seconds */
+/**
+ * Renders a duration in whole milliseconds, such as `500ms`.
+ * @param {number} seconds
+ * @returns {string}
+ */
 export function renderMilliseconds(seconds) {
   return `${Math.round(seconds * 1000)}ms`
 }

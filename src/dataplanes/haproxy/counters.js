@@ -5,6 +5,7 @@ export const METRICS_PATH = '/metrics?scope=global&scope=frontend'
  * Counts how often HAProxy reached its own limits: failed allocations of memory, internal errors of requests, and listeners that
  * reached their limit of connections (HAProxy's Management Guide, 9.1: pool_failed, eint, smax, slim).
  * @param {string} text lines of `name{labels} value`
+ * @returns {number} failures, and one for each listener that reached its limit; 0: no limit was reached
  */
 export function parseOverflows(text) {
   /** @type {Record<string, number>} */

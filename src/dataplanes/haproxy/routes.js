@@ -32,6 +32,7 @@ export function renderRoutes(routes, mapFile) {
 /**
  * Renders a line for each host: its name, and its backend or the name by which its rules know it.
  * @param {Route[]} routes
+ * @returns {string} lines of `host backend`; empty: every route is for any host
  */
 export function renderMap(routes) {
   return assignBackends(routes)

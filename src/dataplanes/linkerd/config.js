@@ -8,7 +8,7 @@ import { PORTS, renderSpiffeId } from '../../model/sidecar-contract.js'
  * @import { Cluster, Endpoint, Route, SidecarModel } from '../../model/types.ts'
  */
 
-// Nobody has this identity: it stands for that of a cluster that accepts nobody.
+// No workload has this identity: it stands for that of a cluster that accepts no identity.
 const NOBODY = 'nobody'
 // Numbers of Linkerd's own control plane: the timeout for detecting a protocol, the initial load of an endpoint, and the weight
 // that counts as 1.
@@ -27,6 +27,8 @@ const CLOSED = createMessageMetadata('closed')
  * @param {SidecarModel} model
  * @param {{ isDeployed: boolean }} options isDeployed: with the defaults of Linkerd's own control plane: HTTP/1.1 in
  *   HTTP/2 between proxies, short queues, and no timeout of requests
+ * @returns outbound, inbound: policies by original destination or port, that which closes any other connection included;
+ *   destinations: the endpoints of each called cluster, by its name in discovery
  */
 export function renderTables(model, options) {
   return {
@@ -61,7 +63,7 @@ function renderEndpoint({ address, port }, { mtls, protocol }, { isDeployed }) {
     weight: WEIGHT,
     ...(mtls && { tlsIdentity: { uriLikeIdentity: { uri: identity }, serverName: { name: mtls.serverName } } }),
     ...(isHttp2 && { protocolHint: { h2: {} } }),
-    // A server's proxy takes bytes over mTLS only at its own port, behind a header with the port that is meant.
+    // A server's proxy takes bytes over mTLS only at its own port, behind a header with the destination port.
     ...(mtls &&
       protocol === 'tcp' && { protocolHint: { opaque: {}, opaqueTransport: { inboundPort: PORTS.inbound } } }),
   }
@@ -195,6 +197,7 @@ function renderInbound(model) {
 /**
  * Lists the original destination ports of inbound connections, each once.
  * @param {SidecarModel} model
+ * @returns {number[]} []: the sidecar takes no inbound connections
  */
 export function listInboundPorts({ inbound, carriesBytes, clusters }) {
   if (inbound === null) return []

@@ -24,6 +24,7 @@ const NOWHERE = 'nowhere'
 /**
  * Renders nginx.conf. Bytes and permissive ports need nginx's stream module.
  * @param {SidecarModel} model
+ * @returns {string} the text of the file
  */
 export function renderConfig(model) {
   const { inbound, outbound, admin, clusters, carriesBytes } = model

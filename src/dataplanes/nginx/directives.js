@@ -8,7 +8,11 @@
 /** The working directory, to which nginx writes: the folder of its configuration may be read-only. */
 export const HERE = '/proc/self/cwd'
 
-/** @param {number} seconds */
+/**
+ * Renders a duration in whole milliseconds, such as `500ms`.
+ * @param {number} seconds
+ * @returns {string}
+ */
 export function renderMilliseconds(seconds) {
   return `${Math.round(seconds * 1000)}ms`
 }

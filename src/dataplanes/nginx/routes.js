@@ -31,6 +31,7 @@ export function renderRoutes(name, { routes, clusters, carriesGrpc }) {
  * Renders the URL by which `proxy_pass` or `grpc_pass` calls a cluster.
  * @param {Cluster} cluster
  * @param {boolean} [carriesGrpc]
+ * @returns {string} `http`, `https`, `grpc` or `grpcs`, then `://` and the name of the cluster
  */
 export function renderClusterUrl({ name, mtls }, carriesGrpc = false) {
   return `${carriesGrpc ? 'grpc' : 'http'}${mtls ? 's' : ''}://${name}`
@@ -94,6 +95,7 @@ function renderHostKey(host) {
 /**
  * Escapes the bytes that may be special in a pattern or to nginx, by their hexadecimal codes.
  * @param {string} text
+ * @returns {string} letters, digits, `_`, `/` and `-` stay as they are
  */
 export function escapeText(text) {
   const escapeBytes = (/** @type {string} */ character) =>

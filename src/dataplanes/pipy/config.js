@@ -5,6 +5,7 @@ import { renderRouteName } from '../../model/routes.js'
  * route. It becomes JSON, because Pipy's YAML parser makes every scalar a string.
  * @import { SidecarModel } from '../../model/types.ts'
  * @param {SidecarModel} model
+ * @returns the model; with metrics or rate limits, a copy whose routes have a `name`
  */
 export function renderConfig(model) {
   const { inbound, outbound, features } = model
@@ -22,7 +23,11 @@ export function renderConfig(model) {
   }
 }
 
-/** Says whether a sidecar speaks TLS, as a server or as a client. @param {SidecarModel} model */
+/**
+ * Says whether a sidecar speaks TLS, as a server or as a client.
+ * @param {SidecarModel} model
+ * @returns {boolean}
+ */
 export function isUsingTls({ inbound, clusters }) {
   return (inbound !== null && inbound.mtls !== 'disabled') || clusters.some(({ mtls }) => mtls !== null)
 }

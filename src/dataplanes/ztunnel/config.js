@@ -10,7 +10,7 @@ import { parseSpiffeId, renderSpiffeId } from '../../model/sidecar-contract.js'
  */
 
 export const NAMESPACE = 'bench'
-// Nobody has this identity: it stands for that of a workload that accepts nobody.
+// No workload has this identity: it stands for that of a workload that accepts no identity.
 const NOBODY = 'nobody'
 const ANYBODY_IN_IT = { scope: 'Namespace', namespace: NAMESPACE, dryRun: false }
 // A target port of 0 leaves the port to each workload: one that names none is no endpoint of the service.

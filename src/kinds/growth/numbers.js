@@ -112,6 +112,7 @@ export function listMemoryPoints({ steps }) {
 /**
  * Says whether the machine's CPUs were used up in a step.
  * @param {GrowthRecord['steps'][number]['host']} host CPU times at the start and the end of the step
+ * @returns {boolean}
  */
 export function isHostUsedUp(host) {
   return isCpuUsedUp({ idleFraction: computeIdleFraction(host) })
@@ -120,6 +121,7 @@ export function isHostUsedUp(host) {
 /**
  * Says whether all sidecars of a step served in time.
  * @param {GrowthNumbers['steps'][number]} step
+ * @returns {boolean}
  */
 export function hasHeld({ seconds }) {
   return seconds !== null

@@ -86,8 +86,9 @@ export function listPhaseTimes({ seconds, each, censoredSeconds, lastCensoredSec
 }
 
 /**
- * Says whether more than CENSORED_MOST of a time is unknown. False: also for a time without a value.
+ * Says whether more than CENSORED_MOST of a time is unknown.
  * @param {Time} time
+ * @returns {boolean} false also: the time has no value
  */
 export function isCoarse({ seconds, unknownSeconds }) {
   return seconds !== null && (unknownSeconds ?? 0) > CENSORED_MOST * seconds
@@ -97,6 +98,7 @@ export function isCoarse({ seconds, unknownSeconds }) {
  * Says whether the kit sent so many probes that their highest rate may have bound the phase.
  * @param {RolloutNumbers['first']} phase
  * @param {number} askedPerSecondMost the highest rate
+ * @returns {boolean}
  */
 export function isBudgetUsed({ askedPerSecond }, askedPerSecondMost) {
   return askedPerSecond > ASKED_MOST * askedPerSecondMost
@@ -106,6 +108,7 @@ export function isBudgetUsed({ askedPerSecond }, askedPerSecondMost) {
  * Says whether the kit itself used more than OWN_MOST of the machine's CPUs in a phase.
  * @param {RolloutNumbers['first']} phase
  * @param {number} cpus of the machine
+ * @returns {boolean}
  */
 export function isCostly({ ownCores }, cpus) {
   return ownCores > OWN_MOST * cpus
@@ -125,6 +128,7 @@ export function listBoundPhases(atLimit) {
  * Says whether a rollout has a phase, and probes did not stretch its times.
  * @param {RolloutNumbers} numbers
  * @param {Part} part
+ * @returns {boolean}
  */
 export function isMeasured({ cpus, askedPerSecondMost, ...phases }, part) {
   const phase = phases[part]
@@ -165,9 +169,10 @@ export function listInfidelities({ fidelity }) {
 }
 
 /**
- * Says whether simulated sidecars take about as much of a resource as real ones. True: also if none are simulated.
+ * Says whether simulated sidecars take about as much of a resource as real ones.
  * @param {Pick<RolloutNumbers, 'fidelity'>} numbers
  * @param {Resource} resource
+ * @returns {boolean} true also: none are simulated; false also: the resource was not measured
  */
 export function isFaithful(numbers, resource) {
   return listInfidelities(numbers).every(infidelity => infidelity.resource !== resource)

@@ -88,6 +88,7 @@ export async function changeAllSidecars({ members, conditions, seed, version = 1
  * Says whether each sidecar answered by the configuration of a phase.
  * @param {RolloutMember[]} members
  * @param {Pick<Phase, 'times'>} phase
+ * @returns {boolean}
  */
 export function isConverged(members, { times }) {
   return members.every(({ name }) => typeof times.get(name)?.yesMs === 'number')

@@ -46,7 +46,11 @@ export const OF_CONTROL_PLANE = ['rollout', 'growth']
 /** Creates an option that takes a list, such as `--rate <list>`. @type {(name: string, help: string, read?: AxisOption['read']) => AxisOption} */
 export const createListOption = (name, help, read) => ({ flags: `${name} <list>`, help, read })
 
-/** Renders bytes to a hundredth of a MiB: `64 MiB`. @param {number} bytes */
+/**
+ * Renders bytes to a hundredth of a MiB: `64 MiB`.
+ * @param {number} bytes
+ * @returns {string}
+ */
 export function renderMemorySize(bytes) {
   return `${Number((bytes / 2 ** 20).toFixed(2))} MiB`
 }
@@ -56,6 +60,7 @@ export function renderMemorySize(bytes) {
  * @template {Record<string, Pick<Axis, 'schema' | 'render' | 'label'> & Partial<Axis> & { recorded: import('zod').ZodType }>} Axes
  * @param {TrialKind[]} kinds of axes without kinds of their own
  * @param {Axes} axes
+ * @returns the complete axes, by name
  */
 export function createConditionAxes(kinds, axes) {
   const complete = Object.entries(axes).map(([name, axis]) => {
@@ -71,6 +76,7 @@ export function createConditionAxes(kinds, axes) {
 /**
  * Reads a whole number above 0, in decimal digits only.
  * @param {string} text
+ * @returns {number}
  * @throws {UsageError} for any other text
  */
 export function readCount(text) {
@@ -114,6 +120,7 @@ export function readSizeOrNone(text) {
 /**
  * Reads a positive number of cores, such as 0.25 or .5.
  * @param {string} text
+ * @returns {number} cores
  * @throws {UsageError} for any other text
  */
 export function readCores(text) {

@@ -74,9 +74,10 @@ export function renderImports(archive) {
 }
 
 /**
- * Says whether a node lists an image. False: it may also be missing from the 50 largest, which the kubelet lists.
+ * Says whether a node lists an image.
  * @param {V1Node} node
  * @param {string} image
+ * @returns {boolean} false also: the image is not among the 50 largest, which the kubelet lists
  */
 export function hasImage({ status }, image) {
   const fullName = expandImage(image)
@@ -86,6 +87,7 @@ export function hasImage({ status }, image) {
 /**
  * Says whether a node pulls an image at every start, as it does without a tag, or with `latest`.
  * @param {string} image
+ * @returns {boolean}
  */
 export function isAlwaysPulled(image) {
   return expandImage(image).endsWith(':latest')

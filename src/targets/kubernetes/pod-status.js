@@ -68,7 +68,11 @@ export function findObstacle(pod) {
  */
 const createObstacle = (why, isFinal, container = null) => ({ why, isFinal, container })
 
-/** Says whether a pod is ready, and is not being deleted. @param {V1Pod} pod */
+/**
+ * Says whether a pod is ready, and is not being deleted.
+ * @param {V1Pod} pod
+ * @returns {boolean}
+ */
 export function isReady({ status, metadata }) {
   const isTrue = status?.conditions?.some(c => c.type === 'Ready' && c.status === 'True') ?? false
   return isTrue && !metadata?.deletionTimestamp

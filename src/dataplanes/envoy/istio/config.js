@@ -16,6 +16,7 @@ const OWN_SOURCE = '127.0.0.6'
  * Renders a bootstrap with all listeners and clusters in it.
  * @param {SidecarModel} model
  * @param {{ hasIstioFilters: boolean }} options hasIstioFilters: the build has Istio's own filters
+ * @returns a Bootstrap of Envoy's v3 API
  */
 export function renderIstioBootstrap(model, { hasIstioFilters }) {
   const { service, clusters, admin } = model

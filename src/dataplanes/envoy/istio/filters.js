@@ -24,6 +24,7 @@ const ALPN = { HTTP11: ['istio-http/1.1', 'istio', 'http/1.1'], HTTP2: ['istio-h
  * metadata_exchange, and neither istio.alpn nor istio.stats here.
  * @param {SidecarModel} model
  * @param {HttpChain} chain
+ * @returns HTTP filters of Envoy's v3 API, the router last
  */
 export function renderFilters({ service }, { direction, hasIstioFilters, isFromProxy, allowed }) {
   const isOutbound = direction === 'outbound'
@@ -110,6 +111,7 @@ function renderTypedStruct(name, type, value) {
  * Renders the stand-in for istio.stats: an access logger with the same four statistics and labels.
  * @param {SidecarModel} model
  * @param {HttpChain} part
+ * @returns an access log of Envoy's v3 API
  */
 export function renderRequestStats({ service, clusters }, { direction, isFromProxy }) {
   const isOutbound = direction === 'outbound'

@@ -29,6 +29,7 @@ export const ISTIO_DEPLOYED = {
 /**
  * Says whether a build may have Istio's own filters: its proxy is a developers' build, and so ends in -dev.
  * @param {Pick<Tool, 'version'>} tool
+ * @returns {boolean}
  */
 export function hasIstioFilters({ version }) {
   return version.endsWith('-dev')

@@ -21,6 +21,7 @@ const MTLS_ALPN = ['istio', 'istio-peer-exchange', 'istio-http/1.0', 'istio-http
  * Renders the listeners of the directions that a model has.
  * @param {SidecarModel} model
  * @param {boolean} hasIstioFilters the build has Istio's own filters
+ * @returns listeners of Envoy's v3 API, inbound first
  */
 export function renderListeners(model, hasIstioFilters) {
   const { inbound, outbound } = model

@@ -4,12 +4,20 @@ import { PORTS } from '../../../model/sidecar-contract.js'
 
 const NAMESPACE = 'bench'
 
-/** Renders the host of a service in its cluster. @param {string} service */
+/**
+ * Renders the host of a service in its cluster.
+ * @param {string} service
+ * @returns {string} such as `shop.bench.svc.cluster.local`
+ */
 export function renderHost(service) {
   return `${service}.${NAMESPACE}.svc.cluster.local`
 }
 
-/** Renders the server name by which a client's proxy calls a service. @param {string} service */
+/**
+ * Renders the server name by which a client's proxy calls a service.
+ * @param {string} service
+ * @returns {string} such as `outbound_.8080_._.shop.bench.svc.cluster.local`
+ */
 export function renderSni(service) {
   return `outbound_.${PORTS.application}_._.${renderHost(service)}`
 }
@@ -17,6 +25,7 @@ export function renderSni(service) {
 /**
  * Creates the header values by which a proxy describes its pod to its peer, with the size and encoding of Istio's.
  * @param {string} service
+ * @returns id: of the proxy's node; encoded: the pod's metadata, as base64 of JSON
  */
 export function createPeerHeaders(service) {
   const workload = {

@@ -8,7 +8,9 @@ export const TLS_VERSIONS = { tls_minimum_protocol_version: 'TLSv1_2', tls_maxim
 /**
  * Renders a TLS context with the certificate of a sidecar.
  * @param {SidecarModel} model
- * @param {{ tls_params: object, alpn_protocols: string[], sans?: object[] }} options sans: matchers of the peer's names; absent: any
+ * @param {{ tls_params: object, alpn_protocols: string[], sans?: object[] }} options sans: matchers of the peer's names; absent:
+ *   any
+ * @returns a CommonTlsContext of Envoy's v3 API
  */
 export function renderContext(model, { tls_params, alpn_protocols, sans }) {
   const { validation_context } = renderTls(model, null)

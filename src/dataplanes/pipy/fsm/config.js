@@ -31,6 +31,7 @@ const WEIGHT = 100
  * Renders a PipyConf, to be written as JSON.
  * @param {SidecarModel} model
  * @param {Dialect} dialect
+ * @returns Certificate: null: the sidecar speaks no TLS; Inbound, Outbound: null: it lacks that direction
  */
 export function renderFsmConfig(model, dialect) {
   const { identity, timeouts, inbound, outbound } = model
