@@ -16,8 +16,8 @@ import {
   BACKGROUND,
   createAxisBelow,
   createAxisBeside,
-  createSeries,
   createLineChart,
+  createSeries,
   roundToFourDigits,
 } from '../../src/report/charts/style.js'
 import { listMarkedProcesses } from '../../src/targets/local/marks.js'

@@ -53,7 +53,7 @@ const ask = tls =>
   sendRequest(
     { address: '127.0.0.1', port: NOWHERE },
     { host: 'echo', method: 'POST', body: 'a nonce' },
-    { tls, tunnelPort, timeoutSeconds: 3 },
+    { tls, tunnelPort, timeoutSeconds: 30 },
   )
 
 describe('a request through a tunnel', () => {

@@ -34,7 +34,10 @@ function startAgent({ aheadMs = 0 } = {}) {
 describe('a conversation with the agent', () => {
   it('calls procedures, several at once, and hears their errors', async () => {
     const { session } = startAgent()
-    const [now, failed] = await Promise.allSettled([session.call('now', null), session.call('probeAnswers', null)])
+    const [now, failed] = await Promise.allSettled([
+      session.call('now', null),
+      session.call('probeAnswers', { requestSeconds: 4 }),
+    ])
     expect(now).toMatchObject({ status: 'fulfilled', value: expect.any(Number) })
     expect(failed).toMatchObject({ status: 'rejected', reason: { message: 'the rig is not open' } })
     await expect(session.call('nonsense', null)).rejects.toThrow()
@@ -42,7 +45,7 @@ describe('a conversation with the agent', () => {
 
   it('distinguishes a fault of its own from what a sidecar did', async () => {
     const { session } = startAgent()
-    await expect(session.call('probeAnswers', null)).rejects.toBeInstanceOf(AgentError)
+    await expect(session.call('probeAnswers', { requestSeconds: 4 })).rejects.toBeInstanceOf(AgentError)
     const endpoint = { address: '127.0.0.1', port: 1 }
     const refused = await session.call('send', { endpoint, ask: { host: 'a' } }).catch(error => error)
     expect(refused).toBeInstanceOf(BenchError)
