@@ -40,7 +40,7 @@ const failAtExit = () =>
     process.exitCode ||= EXIT.failed
   })
 
-// The reader of stdout and stderr may close them (`| head`), or the terminal may go: the run goes on to its end.
+// The reader of stdout and stderr may close them (`| head`), or the terminal may go: the run continues to its end.
 const UNREAD = ['EPIPE', 'EIO']
 for (const stream of [process.stdout, process.stderr]) {
   stream.once('error', (/** @type {NodeJS.ErrnoException} */ error) => {

@@ -1,4 +1,4 @@
-/** Series that grow for as long as a trial goes on and yet stay small. Runs in browsers, too. Pure. */
+/** Series that grow for as long as a trial runs and yet stay small. Runs in browsers, too. Pure. */
 
 // A trial can be a soak of hours at ten points a second, and a chart shows no more points than it has pixels.
 export const POINTS_MOST = 2000

@@ -111,7 +111,7 @@ export const TOO_DEEP = `nested more than ${DEPTH_MOST} levels deep`
  * @throws {BenchError} if it is no regular file, or holds more than `bytesMost`; the system's error if it cannot be opened
  */
 function* readChunks(file, bytesMost) {
-  // A pipe that nobody writes to would block, and a device has no end.
+  // A pipe without a writer would block, and a device has no end.
   const descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
     if (!fstatSync(descriptor).isFile())

@@ -22,7 +22,7 @@ import { createResults } from './results.js'
  * @property {number} done trials of the plan that ended
  * @property {number | null} nth the number of this trial in the plan
  * @property {number | null} trials planned; null also: the run is a search
- * @property {{ outcome: 'finished' | 'interrupted' | 'failed' } | null} ending null: the run goes on
+ * @property {{ outcome: 'finished' | 'interrupted' | 'failed' } | null} ending null: the run is in progress
  */
 /**
  * The fields that are computed from others.

@@ -3,7 +3,7 @@ import { sleep } from '../lib/wait.js'
 import { isEchoOf } from './convergence.js'
 import { sendRequest } from './send.js'
 
-/** Checks that sidecars which have their configuration go on answering by it. */
+/** Checks that sidecars which have their configuration keep answering by it. */
 
 /** The time between two requests: 50 a second are an eighth of ASKED_PER_SECOND. */
 const EVERY_MS = 20

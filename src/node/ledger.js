@@ -87,7 +87,7 @@ export function openLedger({ runId, root = locateLedgers() }) {
      */
     release(kind, name) {
       held.delete(`${kind} ${name}`)
-      // An entry of a thing that is gone does no harm, and a teardown must go on, even on a full disk.
+      // An entry of a thing that is gone does no harm, and a teardown must continue, even on a full disk.
       callSafely(() => write('-', kind, name), null)
     },
     /** Reads the ledgers of other runs. */

@@ -35,7 +35,7 @@ export async function observeProbes(probes, { window, signal, onSample = () => {
     samples.push(sample)
     onSample(sample)
   }
-  // Sampling starts before the window and goes on through it; the edges come in between, at their own time.
+  // Sampling starts before the window and continues through it; the edges come in between, at their own time.
   const sampleUntil = async (/** @type {number} */ epochMs) => {
     // Times are multiples of the period, so that samples of several machines coincide.
     for (

@@ -21,7 +21,7 @@ import { isWrong } from './verdict/rows.js'
 
 /**
  * Equal-work checks that passed on this machine, each in a file that is named by the SHA-256 of all that it depends on. A
- * file is used only if nobody else could have written it: a check that is skipped wrongly would hide unequal work.
+ * file is used only if no other user could have written it: a check that is skipped wrongly would hide unequal work.
  */
 
 /** The most entries that are kept; the oldest are removed. */

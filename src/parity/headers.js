@@ -13,7 +13,7 @@ const TRACES = 300
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-0[01]$/
 
 /**
- * Checks that a request without a trace gets one of its own, and that a request's trace goes on with a new span.
+ * Checks that a request without a trace gets one of its own, and that a request's trace continues with a new span.
  * @param {Rig} rig
  * @returns {Promise<string[]>} the differences; []: none
  */

@@ -54,7 +54,7 @@ const CROWDED = { share: 0.2, minConcurrent: RETRIES }
 // The ejection of clusters with an endpoint that refuses connections and must keep its turns.
 const NEVER = { ...EJECTION, consecutiveFailures: 1000 }
 
-/** By a route's host, the service that the route lists as its only caller; nobody calls as `stranger`. */
+/** By a route's host, the service that the route lists as its only caller; no service calls as `stranger`. */
 const CALLER_OF = { allowed: 'client', guest: 'server', denied: 'stranger' }
 
 /** @type {Route[]} */

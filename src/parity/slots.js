@@ -1,6 +1,6 @@
 /**
- * The slot of a check among those that go on at the same time. A slot starts its processes while no other does, and has a part
- * beside which nothing may go on, once.
+ * The slot of a check among those that run at the same time. A slot starts its processes while no other does, and has a part
+ * beside which nothing may run, once.
  * @typedef {object} Slot
  * @property {<T>(act: () => Promise<T>) => Promise<T>} inTurn acts when no other slot acts in turn; settles as `act`
  * @property {<T>(act: () => Promise<T>) => Promise<T>} alone waits until every other slot is here too, or has ended; acts in

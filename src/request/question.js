@@ -18,7 +18,7 @@ import { INTERLEAVED_PROFILES, PROFILES } from './experiment.js'
  * @property {Partial<Record<Exclude<AxisName, 'cpuLimitCores'>, any[]>>} axes values instead of the experiment's
  * @property {number | null} rounds
  * @property {('cost' | 'capacity')[]} [measure] instead of what the experiment measures
- * @property {NonNullable<Plan['precision']>} [precision] rounds go on until this is reached
+ * @property {NonNullable<Plan['precision']>} [precision] rounds run until this is reached
  * @property {string} profile
  * @property {number} seed
  * @property {'pipy' | 'node'} app

@@ -1,5 +1,5 @@
 /**
- * Events of a run while it goes on. Moments (`atMs`) are epoch milliseconds.
+ * Events of a run in progress. Moments (`atMs`) are epoch milliseconds.
  * @import { Arm, AxisName, ProcessSpec, Sample, Trial, TrialRecord } from '../model/types.ts'
  * @typedef {'parity' | 'starting' | 'warm-up' | 'window' | 'tail' | 'stopping'} Phase
  */

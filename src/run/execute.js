@@ -45,7 +45,7 @@ export function locateKitScripts({ load }) {
  * @property {Reusable} [reusable] trials of earlier runs that a search may take
  * @property {Interrupted} [interrupted] the run to resume, whose recorded trials are not run again
  * @property {ParityCache} [parityCache] absent: every equal-work check is made
- * @property {Turns} [turns] absent: no other run goes on beside this one
+ * @property {Turns} [turns] absent: no other run is in progress beside this one
  * @property {Assess} [assess] computes after each round how precise the run is
  * @property {string} [echoScripts] the folder of other applications than the kit's
  */

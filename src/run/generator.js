@@ -6,8 +6,8 @@ import { assertAllRun } from './alive.js'
 /** Starts, follows and ends the load of a trial. @import { Course } from './trial.js' */
 /** @import { Arm, Deployment, LoadResult, Look, Window } from '../model/types.ts' */
 
-// The load goes on after the window, so that its end is measured under load and the memory is read there; longer for each further
-// pair of pods, whose connections are read one namespace after the other.
+// The load continues after the window, so that its end is measured under load and the memory is read there; longer for each
+// further pair of pods, whose connections are read one namespace after the other.
 const TAIL_MS = { alone: 1000, besideOthers: 800, furtherPair: 80 }
 const START_SECONDS = 60
 // The deadline is longer than the sidecars' request timeout and the generator's own grace for requests in flight.

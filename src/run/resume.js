@@ -8,7 +8,7 @@ import { removeRaw, renderRawName } from '../records/write.js'
 import { listSettingDifferences, readNamedRun } from './reusable.js'
 
 /**
- * A run that was cut short, to go on with.
+ * A run that was cut short, to resume.
  * @import { Manifest, Plan } from '../model/types.ts'
  * @import { Setting } from './reusable.js'
  * @typedef {ReturnType<typeof openInterruptedRun>} Interrupted

@@ -20,7 +20,7 @@ const WARMUP_MOST_TIMES = 4
 const WARMUP_MOST_MORE_SECONDS = 30
 
 /**
- * The turns of two runs that go on side by side.
+ * The turns of two runs that are in progress side by side.
  * @typedef {object} Turns
  * @property {() => Promise<void>} take resolves when this run may do its checks or a round
  * @property {() => void} pass ends the turn
@@ -122,7 +122,7 @@ async function runRounds({ plan, runTogether, turns, stopping, secondsAfter, wat
       return { ...trial, ...interleaving, id: `${trial.id}-again`, repeats: trial.id, isExclusive: true }
     })
     const repeated = await repeatTrials(again)
-    // If sidecars died again, they also spoiled the repeats of the other arms: go on without them.
+    // If sidecars died again, they also spoiled the repeats of the other arms: continue without them.
     if (listDeadArms(repeated).length > 0) await repeatSpoiledTrials(repeated)
   }
   for (let round = 1; round <= plan.rounds; round++) {
@@ -235,7 +235,7 @@ export function createStopping({ precision, mostRounds, recordedRounds, assess, 
 
     /**
      * Adds a record for the next assessment.
-     * @param {TrialRecord} record of the round that goes on
+     * @param {TrialRecord} record of the current round
      */
     add(record) {
       records.push(record)

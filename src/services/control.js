@@ -99,7 +99,7 @@ export function createControlPlane({ control, ...services }, name = CONTROL) {
  * @param {SidecarOptions & ControlOptions} options
  * @param {number} [firstVersion] with which it starts
  * @returns {Member}
- * @throws {BenchError} for a sidecar that calls nobody
+ * @throws {BenchError} for a sidecar without outbound connections
  */
 export function createMember(control, options, firstVersion = 0) {
   const { service: name, outbound } = options.model
@@ -132,7 +132,7 @@ export function createMember(control, options, firstVersion = 0) {
  * @param {SidecarOptions & ControlOptions} options
  * @param {string} certificates the folder of certificates
  * @returns {Member}
- * @throws {BenchError} for a sidecar that shows nobody its certificate
+ * @throws {BenchError} for a sidecar without inbound connections, which shows its certificate to no client
  */
 export function createRotatedMember(control, { model, ...options }, certificates) {
   const { service: name, inbound } = model

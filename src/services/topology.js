@@ -9,7 +9,7 @@ import { listKeyExchangeGroups, PORTS, renderSpiffeId, TLS } from '../model/side
  * @import { Arm, Cluster, Endpoint, MtlsMode, Place, Route, Protocol, Service, SidecarModel, Tls, Topology, TrafficPolicy } from '../model/types.ts'
  */
 
-// Configured services that nobody calls have addresses of a block for benchmarks (RFC 2544), where nothing listens.
+// Configured services that no service calls have addresses of a block for benchmarks (RFC 2544), where nothing listens.
 const NOWHERE = '198.18'
 // The address to which REDIRECT sends connections that a namespace opens itself (iptables-extensions(8)).
 const REDIRECTED_TO = '127.0.0.1'
@@ -173,7 +173,7 @@ export function findNextHop({ name, calls }, { places, hasSidecars, isRedirected
  * @param {string} options.certificates the folder that lib/certificates.js writes
  * @param {Tls} [options.tls] ecdsa-p256 by default
  * @param {Protocol} [options.protocol] http/1.1 by default
- * @param {number} [options.configuredServices] the number of services that it knows and nobody calls; 0 by default
+ * @param {number} [options.configuredServices] the number of services that it knows and no service calls; 0 by default
  * @param {string | null} [options.client] the name under which the load itself speaks mTLS; null: it does not
  * @param {string} [options.features] names, separated by commas
  * @param {boolean} [options.isRedirected] connections to applications are redirected to their sidecars

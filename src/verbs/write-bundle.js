@@ -36,7 +36,7 @@ export async function bundleRun(
   const files = readFilesToBundle(folder)
   const { hideIn, kept } = createNameHider(files, {
     folders: [folder, '.', ROOT, locateCacheFolder(), locateHomeFolder()].map(at => path.resolve(at)),
-    // A user may have no entry in passwd(5). `root` names nobody.
+    // A user may have no entry in passwd(5). `root` identifies no person.
     names: [os.hostname(), callSafely(() => os.userInfo().username, '')].filter(name => name !== 'root'),
   })
   const bundledFiles = keepsNames

@@ -53,7 +53,7 @@ export function renderCertificate({ certificatePath, keyPath }) {
 }
 
 /**
- * Renders matchers of identities. An empty list would accept everybody: to accept nobody, it gets an identity that nobody has.
+ * Renders matchers of identities. An empty list would accept every peer, so it becomes an identity that no certificate has.
  * @param {string[]} identities
  */
 function renderAcceptedIdentities(identities) {

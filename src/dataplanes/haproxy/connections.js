@@ -117,7 +117,7 @@ function renderAcceptedIdentities(identities) {
  * Renders the option of a `server` line that verifies the name in its certificate. With an SNI HAProxy verifies the name that it
  * sent; without one it verifies `verifyhost`, which is the listed identity.
  * @param {string} cluster
- * @param {NonNullable<Cluster['mtls']>} mtls acceptedIdentities: null: any of the authority; []: nobody
+ * @param {NonNullable<Cluster['mtls']>} mtls acceptedIdentities: null: any of the authority; []: none
  * @throws {Error} for several identities
  */
 function renderServerVerification(cluster, { serverName, acceptedIdentities }) {

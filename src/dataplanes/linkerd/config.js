@@ -186,7 +186,7 @@ function renderInbound(model) {
   }))
   const server = {
     protocol: carriesBytes ? { opaque: {} } : { detect: { timeout: DETECT, httpRoutes } },
-    // A route also permits whatever its server does: rules of routes need a server that permits nobody.
+    // A route also permits whatever its server does: rules of routes need a server that permits no client.
     authorizations: isAuthorised ? [] : admitted,
     labels: { name: 'inbound', kind: 'default' },
   }

@@ -72,7 +72,7 @@ function renderEntry({ acceptedIdentities }, { trust, tls }) {
 
 /**
  * Renders the mTLS of calls to the clusters of a listener. nginx compares only the DNS name of an upstream: a list of identities has an
- * effect only if it is empty, and then nobody is accepted.
+ * effect only if it is empty, and then no upstream is accepted.
  * @param {string} name
  * @param {{ model: SidecarModel, clusters: Cluster[], target: string }} options
  */

@@ -136,7 +136,7 @@ function renderCalledServices(model) {
  */
 /**
  * Renders an endpoint of a cluster as a workload, without services, which the caller adds. If no identity is accepted, its identity is
- * one that nobody has.
+ * one that no workload has.
  * @param {Cluster} cluster
  * @param {Endpoint} endpoint
  * @returns {ReturnType<typeof parseSpiffeId> & WorkloadAddress}

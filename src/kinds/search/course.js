@@ -96,7 +96,7 @@ function createSearch({ template, spec, cpus, reusable, isRecorded, run, adopt, 
 }
 
 /**
- * Creates an estimate of the time left: of the usual trials to come, at the pace so far; a search that goes on after
+ * Creates an estimate of the time left: of the usual trials to come, at the pace so far; a search that continues after
  * them counts with one trial.
  * @param {{ spec: SearchSpec, templates: Arm[], estimateSeconds: (trials: { arm: Arm }[]) => number }} options
  *   templates: the arm from which each search starts; estimateSeconds: estimates trials on a quiet machine

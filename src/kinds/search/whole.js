@@ -22,7 +22,7 @@ export function* tryWithAllCpu({ template, cpus, tried }) {
     const outcomes = listOutcomesWithAllCpu({ template, cpus, tried })
     const count = (/** @type {boolean | null} */ held) => outcomes.filter(o => o.held === held).length
     if (count(true) > 0 || count(false) >= WHOLE.missedMost || count(null) >= WHOLE.lostMost) return
-    // A busy machine spoils the p99, but not what sidecars take: that is enough to go on.
+    // A busy machine spoils the p99, but not what sidecars take: that is enough to continue.
     if (outcomes.filter(o => o.held === null && o.isNeedSeen).length >= WHOLE.busyMost) return
   }
 }

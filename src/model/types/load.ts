@@ -30,7 +30,7 @@ export interface LoadOptions {
   /** The Host header; empty: that of the URL. */
   host: string
   load: Load
-  /** For how long the load goes on after the window. */
+  /** For how long the load continues after the window. */
   tailMs: number
   /** The address of the generator's API, which has its progress; null: it has none. */
   admin: Endpoint | null

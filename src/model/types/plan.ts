@@ -37,7 +37,7 @@ export interface Plan {
   seed: number
   /** The rounds; with a precision: the most rounds. */
   rounds: number
-  /** Rounds go on until ratios are this precise; absent: the number of rounds is fixed. */
+  /** Rounds run until ratios are this precise; absent: the number of rounds is fixed. */
   precision?: { width: number; maxMinutes: number }
   /** The arms of all parts; a search starts from them. */
   arms: Arm[]

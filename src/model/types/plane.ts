@@ -187,13 +187,13 @@ export interface DataPlane {
   /** It carries bytes, whatever applications speak: it renders a model that carries bytes, and is tried with the corpus of bytes. */
   carriesBytesOnly?: true
   /**
-   * The port at which its sidecars take bytes from each other in HTTP/2 CONNECT over mTLS (HBONE), whatever port a client
-   * meant; they take redirected connections only. Absent: TLS is spoken at the port of the listener.
+   * The port at which its sidecars take bytes from each other in HTTP/2 CONNECT over mTLS (HBONE), whatever the original
+   * destination port of a client; they take redirected connections only. Absent: TLS is spoken at the port of the listener.
    */
   tunnelPort?: number
   /**
-   * Its sidecars route at the caller alone: the server's forwards to the port that the client meant, at its own address. They
-   * take redirected connections only.
+   * Its sidecars route at the caller alone: the server's forwards to the client's original destination port, at its own address.
+   * They take redirected connections only.
    */
   routesAtCaller?: true
   /**

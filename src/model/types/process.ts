@@ -26,7 +26,7 @@ export interface ProcessSpec {
   /** Paths of the certificates and keys that it reads. */
   credentials: string[]
   listens: Endpoint[]
-  /** Listening sockets expected on each address: one for each worker, or one if the threads of the program share it; null: nobody knows. */
+  /** Listening sockets expected on each address: one for each worker, or one if threads share it; null: not known. */
   workers: number | null
   /** null: no cap. */
   cpuLimitCores: number | null

@@ -76,7 +76,7 @@ export interface Target {
     options?: {
       /** The number of the rig, if several stand at the same time; by default 0. */
       rig?: number
-      /** Ends the procedures that take a signal (`stream`); the call then rejects. The others go on. */
+      /** Ends the procedures that take a signal (`stream`); the call then rejects. The others continue. */
       signal?: AbortSignal
     },
   ): Promise<Awaited<ReturnType<Prober[Name]>>>

@@ -29,7 +29,7 @@ const SILENT_MS = 3000
 const SEND_SECONDS = 10
 // A port for plaintext and TLS may recognise plaintext by the first bytes of some methods only.
 const METHODS = ['GET', 'DELETE', 'PATCH']
-// Codes of a connection that nobody accepted, or that this machine could not make: neither is a sidecar's refusal.
+// Codes of a connection that no socket accepted, or that this machine could not make: neither is a sidecar's refusal.
 const NOT_REFUSED = /^(ECONNREFUSED|EMFILE|ENFILE|EADDRNOTAVAIL|ETIMEDOUT)$/
 
 /** The row of each direction. */

@@ -24,7 +24,7 @@ const CHI_SQUARE_MOST = 7.879
 /** The prober waits for an answer this long, longer than the sidecars' own timeouts, also on a slow machine. */
 export const ANSWER_SECONDS = 120
 // Upstreams that never answer: only a timeout of the sidecar ends a request to them. One that comes after this many times the
-// timeout is none of the rig's: a sidecar as it is deployed may have no timeout, and would be waited for in vain.
+// timeout is none of the rig's: a sidecar as it is deployed may have no timeout, and no answer would come.
 const SILENT = new Set(['slow', 'full'])
 const SILENT_TIMES = 3
 // A request without a host is malformed (400; RFC 9112, 3.2), or has no route (404).

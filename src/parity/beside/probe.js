@@ -79,7 +79,7 @@ export async function probeAnswers(rig) {
   const tryCheck = async (/** @type {string} */ name, /** @type {Check} */ check, /** @type {Words} */ words) =>
     createRow(name, await runChecks(rig, [check]), words)
   const timedOut = 'given up by the connect timeout'
-  // This check takes as long as the timeout of a request, so the others go on at the same time.
+  // This check takes as long as the timeout of a request, so the others run at the same time.
   const connecting = tryCheck('parity-connect-timeout', connectCheck, { right: timedOut, wrong: `not ${timedOut}` })
   rig.answered = await runChecks(rig, checks)
   const rows = [await tryCheck('parity-early-answers', EARLY_ANSWER, { right: 'passed on whole', wrong: 'cut off' })]

@@ -11,7 +11,7 @@ import { readKubeletSummary } from './answers.js'
 
 // The kubelet is polled more often than it updates its counters, so that no counter near an edge is missed.
 const POLL_MS = 5000
-// The last answer is awaited this long after the window: the load goes on for longer (TAIL_MS, run/generator.js).
+// The last answer is awaited this long after the window: the load continues for longer (TAIL_MS, run/generator.js).
 const LAST_POLL_MS = 500
 
 /** @typedef {{ watched: () => Pick<Watched, 'id' | 'namespace' | 'pod' | 'container' | 'restarts'> }} Container */

@@ -56,7 +56,7 @@ const OWN_POD_DEFAULTS = { ...POD_DEFAULTS, terminationGracePeriodSeconds: 0 }
  * @typedef {object} PodOptions
  * @property {Container[]} containers one for each process
  * @property {Where} where
- * @property {boolean} hasNativeSidecars the cluster has init containers that go on running: a sidecar beside others is one
+ * @property {boolean} hasNativeSidecars the cluster has init containers that keep running: a sidecar beside others is one
  * @property {boolean} [isProbed] the pod has readiness probes (default)
  * @property {string} [rulesImage] with iptables-restore, to set rules
  */

@@ -160,7 +160,7 @@ export function createImageTools({ api, target, images, whereOf, signal }) {
     const find = () => pods.find(name)
     const readLog = () => api.readLog({ namespace, pod: `${find()[0]?.metadata?.name}`, container: name })
     let text = ''
-    // Some programs print their version and go on.
+    // Some programs print their version and keep running.
     const isPrinted = () => isVersionPrinted(spec, text)
     const reading = setInterval(async () => {
       const [pod] = find()

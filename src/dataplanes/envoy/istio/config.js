@@ -81,7 +81,7 @@ function renderIstioCluster(model, cluster) {
   const { name, type, connect_timeout, load_assignment } = renderCluster(model, cluster)
   const limit = { max_connections: MOST, max_pending_requests: MOST, max_requests: MOST, max_retries: MOST }
   const { address, redirectedPorts = [] } = model.inbound ?? {}
-  // A proxy calls its application at the address that the client meant.
+  // A proxy calls its application at the client's original destination address.
   const meansDestination = cluster.endpoints.every(
     endpoint => endpoint.address === address && redirectedPorts.includes(endpoint.port),
   )

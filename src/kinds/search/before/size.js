@@ -15,7 +15,7 @@ const LINE_REACH = 50
 
 /**
  * Finds the smallest CPU and memory limits at which the load holds, and checks them: the load must hold there again,
- * and must not hold with LESS times either. If a limit fails its check, the search for it goes on, in at most
+ * and must not hold with LESS times either. If a limit fails its check, the search for it continues, in at most
  * CHECK_ROUNDS_MOST rounds.
  * @param {SearchOptions & { spec: Extract<SearchSpec, { kind: 'size' }> }} options
  * @returns {Search<SizeResult>}
