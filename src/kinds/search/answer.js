@@ -144,11 +144,12 @@ function drawAnsweredSizes(sizes, { node = null }) {
  * @returns {(Cell | null)[]} five cells; null: an empty one
  */
 function drawCells({ answer, p99LimitMs, neighbourCores }, isSameLimit) {
-  const { limits, state, requestCores, p99Ms, met, missed, notJudged } = answer
+  const { limits, state, requestCores, p99Ms, met, missed, notJudged, besideOthers } = answer
   if (limits === null) return [null, null, null, null, createTextCell(`0 of ${missed}`)]
   const { millicores, mebibytes } = toLimits(limits)
   // Confirmed limits do not depend on trials that were not judged; the report lists those.
-  const beside = notJudged > 0 && state !== 'confirmed' ? `, ${notJudged} not judged` : ''
+  const notJudgedText = notJudged > 0 && state !== 'confirmed' ? `, ${notJudged} not judged` : ''
+  const besideText = besideOthers === undefined ? '' : ', beside others'
   return [
     requestCores === null ? null : createTextCell(`${toMillicores(requestCores)}m`),
     createTextCell(neighbourCores === undefined ? `${millicores}m` : 'no limit'),
@@ -156,7 +157,7 @@ function drawCells({ answer, p99LimitMs, neighbourCores }, isSameLimit) {
     p99Ms === null
       ? null
       : createTextCell(`${p99Ms.toFixed(p99Ms < 10 ? 1 : 0)} ms${isSameLimit ? '' : ` of ${p99LimitMs}`}`),
-    createTextCell(`${met} of ${met + missed}${beside}`),
+    createTextCell(`${met} of ${met + missed}${notJudgedText}${besideText}`),
   ]
 }
 

@@ -134,6 +134,7 @@ describe('the answer of a size', () => {
   it('says that limits were confirmed while other programs used the CPUs', () => {
     const beside = sizeOf('envoy', { cores: 0.15, peakBytes: 70 * MIB, isBeside: true })
     expect(beside.answer).toMatchObject({ state: 'confirmed', met: 3, besideOthers: 3 })
+    expect(answer([beside]).pictures[0].rows[0].cells.map(cell => cell?.text)).toContain('3 of 3, beside others')
     expect(answer([pipy, beside]).warnings).toEqual([
       'Other programs used the CPUs in trials that met the p99 all the same (envoy in 3 of 3): on a quiet node less may do.',
     ])
