@@ -129,7 +129,7 @@ function groupByLimits(tried, p99Ms) {
 function chooseAnswer({ template, cpus, p99Ms, tried, groups, isOver }) {
   const whole = listOutcomesWithAllCpu({ template, cpus, tried })
   const confirmed = groups.filter(group => group.isConfirmed)
-  const best = pickSmallest(listWithRoom(confirmed, groups)) ?? pickSmallest(confirmed) ?? pickUnrefuted(groups)
+  const best = pickWithRoom(confirmed, groups) ?? pickUnrefuted(groups)
   const answerFields = { template, whole }
   if (best)
     return createSizeAnswer({
@@ -172,17 +172,18 @@ function chooseAnswer({ template, cpus, p99Ms, tried, groups, isOver }) {
 const pickSmallest = groups => groups.toSorted((a, b) => a.cores - b.cores || a.bytes - b.bytes).at(0)
 
 /**
- * Lists the limits whose CPU may be a step less: a trial met the p99 with that, and none missed it.
- * @template {Judged} T
- * @param {T[]} limits
+ * Picks the smallest limits whose CPU may be a step less, since a trial met the p99 with that and none missed it; if there are none,
+ * the smallest.
+ * @param {Judged[]} limits
  * @param {Judged[]} groups all that were tried
- * @returns {T[]} []: there are none
+ * @returns {Judged | undefined} undefined: there are no limits
  */
-function listWithRoom(limits, groups) {
+function pickWithRoom(limits, groups) {
   const placeOf = (/** @type {Judged} */ { cores }) => findCapIndex(cores)
-  return limits.filter(group =>
+  const withRoom = limits.filter(group =>
     groups.some(other => other.bytes === group.bytes && placeOf(other) === placeOf(group) - 1 && isMet(other)),
   )
+  return pickSmallest(withRoom.length > 0 ? withRoom : limits)
 }
 
 /**
@@ -197,7 +198,7 @@ function pickUnrefuted(groups) {
     ({ cores, bytes }) => !missed.some(other => other.cores >= cores && other.bytes >= bytes),
   )
   const met = unrefuted.filter(group => group.proofs > 0)
-  return pickSmallest(listWithRoom(met, groups)) ?? pickSmallest(met.length > 0 ? met : unrefuted)
+  return met.length > 0 ? pickWithRoom(met, groups) : pickSmallest(unrefuted)
 }
 
 /**

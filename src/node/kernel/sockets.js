@@ -6,7 +6,7 @@ import { listPids, listProcEntries, readProcFile, readProcLink } from './proc-fi
 
 const LISTEN = '0A'
 const ESTABLISHED = '01'
-const NOT_LISTENING = /^ *\d+: \S+ \S+ (?!0A)[0-9A-F]{2} /m
+const NOT_LISTENING = new RegExp(`^ *\\d+: \\S+ \\S+ (?!${LISTEN})[0-9A-F]{2} `, 'm')
 // The kernel gives a page at a time.
 const PAGE_BYTES = 4096
 // Fraction of ports in use that counts as a shortage: the kernel gives up before it has tried every port.
