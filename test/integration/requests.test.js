@@ -99,13 +99,15 @@ describe('an application that answers what is asked for', { timeout: 60_000 }, (
       expect(judge(result, requests)).toEqual([])
       expect(result.waited !== undefined).toBe(options.serviceTime !== undefined)
       if (options.serviceTime !== '30ms') return
-      // What else runs on a busy machine makes an application later, and nothing makes it earlier.
+      // A tenth of the service time: an application that waited twice or not at all would be off by all of it. What else runs on
+      // a busy machine makes an application later, and nothing makes it earlier.
+      const allowedMs = 3
       let lateMs = Number(result.waited?.lateP50Ms)
-      for (let i = 0; i < 4 && lateMs >= 1; i++) {
+      for (let i = 0; i < 4 && lateMs >= allowedMs; i++) {
         const { waited } = await drive(GENERATORS[generatorName], { port, requests })
         lateMs = Math.min(lateMs, Number(waited?.lateP50Ms))
       }
-      expect(lateMs).toBeLessThan(1)
+      expect(lateMs).toBeLessThan(allowedMs)
     })
   })
 
