@@ -4,7 +4,7 @@ import { callSafely } from '../lib/call-safely.js'
 /** Unary calls of gRPC over HTTP/2, by the protocol's own specification (grpc/grpc, doc/PROTOCOL-HTTP2.md). */
 /**
  * @import { Endpoint } from '../model/types.ts'
- * @import { Answer, Ask } from './send.js'
+ * @import { Ask, Response } from './send.js'
  */
 
 /** Status codes of gRPC (doc/statuscodes.md). */
@@ -32,7 +32,7 @@ export const SESSION_MEGABYTES = 256
  * A call that was answered, or whose stream was refused. `status` is the HTTP status that stands for the code, 500 for codes
  * that only an application gives. `body` is the message, else grpc-message or the bytes of the answer, as latin1. `headers`
  * lacks those whose names begin with `grpc-`.
- * @typedef {Answer & CallFields} Called
+ * @typedef {Response & CallFields} Called
  */
 
 /**

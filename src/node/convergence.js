@@ -8,7 +8,7 @@ import { BenchError, OWN_CODES } from '../lib/errors.js'
  */
 /**
  * @import { ConfigurationTimes, Endpoint, Expected } from '../model/types.ts'
- * @import { Answer, Ask } from './send.js'
+ * @import { Ask, Response } from './send.js'
  */
 
 /** Requests per second to all sidecars together: more would slow down what is measured. */
@@ -143,7 +143,7 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce
 
 /**
  * Says whether the application answered: with status 200, and the nonce in body and header.
- * @param {Omit<Answer, 'localPort' | 'isReused'>} answer
+ * @param {Omit<Response, 'localPort' | 'isReused'>} answer
  * @param {string} nonce
  * @returns {boolean}
  */
@@ -165,7 +165,7 @@ export function readNowMs() {
  * @param {Endpoint} endpoint
  * @param {Pick<Ask, 'host' | 'method' | 'headers' | 'body'>} ask
  * @param {{ timeoutSeconds?: number }} [options]
- * @returns {Promise<Omit<Answer, 'localPort'>>}
+ * @returns {Promise<Omit<Response, 'localPort'>>}
  * @throws when nothing comes for timeoutSeconds (10 by default), or the connection breaks before the whole answer
  */
 export function sendOnce({ address, port }, { host, method = 'GET', headers = {}, body = '' }, options = {}) {
@@ -198,7 +198,7 @@ export function sendOnce({ address, port }, { host, method = 'GET', headers = {}
  * Parses an answer up to the end of its body (RFC 9112, 6.3).
  * @param {string} text received so far
  * @param {boolean} isEnded the peer has closed, which ends a body without a length
- * @returns {Pick<Answer, 'status' | 'headers' | 'body'> | null} null: it is not complete yet
+ * @returns {Pick<Response, 'status' | 'headers' | 'body'> | null} null: it is not complete yet
  */
 function readAnswer(text, isEnded) {
   const end = text.indexOf('\r\n\r\n')

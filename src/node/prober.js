@@ -39,7 +39,7 @@ export function createProber() {
      * (OWN_CODES) stays as it is.
      * @param {{ endpoint: Endpoint, ask: import('./send.js').Ask, timeoutSeconds?: number, credentials?: Credentials | null }}
      *   args
-     * @returns {Promise<import('./send.js').Answer>}
+     * @returns {Promise<import('./send.js').Response>}
      */
     send: ({ endpoint, ask, timeoutSeconds, credentials }) =>
       sendRequest(endpoint, ask, { timeoutSeconds, ...readTls(credentials) }).catch(error => {

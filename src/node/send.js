@@ -44,7 +44,7 @@ import { callEndpoint } from './call.js'
  */
 
 /**
- * @typedef {object} Answer
+ * @typedef {object} Response
  * @property {number} status
  * @property {string} body bytes as latin1
  * @property {http.IncomingHttpHeaders} headers
@@ -59,7 +59,7 @@ import { callEndpoint } from './call.js'
  * @param {Endpoint} endpoint
  * @param {Ask} ask
  * @param {SendOptions} [options]
- * @returns {Promise<Answer>} body: bytes as latin1
+ * @returns {Promise<Response>} body: bytes as latin1
  * @throws when nothing comes for timeoutSeconds (10 by default), or the connection breaks
  */
 export async function sendRequest(
@@ -127,7 +127,7 @@ export async function sendRequest(
 /**
  * Reads the fingerprint and the key type of the peer's certificate.
  * @param {tls.TLSSocket} socket
- * @returns {Pick<Answer, 'fingerprint' | 'keyType'>} keyType: such as RSA 2048; undefined or absent: the peer showed none
+ * @returns {Pick<Response, 'fingerprint' | 'keyType'>} keyType: such as RSA 2048; undefined or absent: the peer showed none
  */
 function readPeerCertificate(socket) {
   const certificate = socket.getPeerX509Certificate()

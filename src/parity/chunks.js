@@ -7,7 +7,7 @@ import { computeChunksMs, createCheck } from '../model/requests.js'
  * @import { Arm } from '../model/types.ts'
  * @import { Testbed } from '../run/kind.js'
  * @import { Started } from '../run/start-services.js'
- * @import { Row } from './beside/probe.js'
+ * @import { ProbedRow } from './beside/probe.js'
  */
 
 const NAME = 'parity-chunks'
@@ -22,7 +22,7 @@ const SPAN_LEAST = 0.5
  * Sends a request of each kind of the load that has chunks to started services, and times the parts of its answer. It is sent at
  * most TRIES times, until the parts come over at least SPAN_LEAST of the time in which they were written; the longest time counts.
  * @param {{ testbed: Testbed, arm: Arm, services: Pick<Started, 'entry'>, signal: AbortSignal }} options
- * @returns {Promise<Row>} differences: one for each kind of request whose chunks were not passed on
+ * @returns {Promise<ProbedRow>} differences: one for each kind of request whose chunks were not passed on
  * @throws {BenchError} if a request fails, or its answer is not 200 with all bytes; the signal's reason when it aborts
  */
 export async function probeChunks({ testbed, arm, services: { entry }, signal }) {

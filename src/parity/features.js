@@ -7,7 +7,7 @@ import { checkMetrics } from './route-metrics.js'
 
 /** Checks whether the sidecars of a plane do the work of their features, beyond routing and mTLS. */
 /** @import { FeatureName } from '../model/types.ts' */
-/** @import { Row } from './beside/probe.js' */
+/** @import { ProbedRow } from './beside/probe.js' */
 /** @import { Rig } from './rig.js' */
 
 /** Each check lists what differs. @type {Record<FeatureName, (rig: Rig) => Promise<string[]>>} */
@@ -26,7 +26,7 @@ const CHECKS = {
 /**
  * Runs the checks of all features of a rig at the same time.
  * @param {Rig} rig
- * @returns {Promise<Row[]>} one row; []: the sidecars have no features
+ * @returns {Promise<ProbedRow[]>} one row; []: the sidecars have no features
  * @throws the error of the first check that fails
  */
 export async function probeFeatures(rig) {

@@ -26,7 +26,7 @@ import { isWrong, splitByLacks } from './verdict/rows.js'
 
 /** @import { Arm, ParityRow, ToolSpec } from '../model/types.ts' */
 /** @import { GateParity, Testbed } from '../run/kind.js' */
-/** @import { Row } from './beside/probe.js' */
+/** @import { ProbedRow } from './beside/probe.js' */
 /**
  * @import { Rig } from './rig.js'
  * @import { Slot } from './slots.js'
@@ -48,7 +48,7 @@ const NOT_CONFIGURED = {
 
 /**
  * A row, with the links that do its work, and the declared reasons why it falls short.
- * @typedef {Row & Pick<ParityRow, 'links' | 'lacks'>} CheckRow
+ * @typedef {ProbedRow & Pick<ParityRow, 'links' | 'lacks'>} CheckRow
  */
 /**
  * Arms whose services did not start, or did not answer, and why.
@@ -371,7 +371,7 @@ export async function probeConfiguration({ testbed, alike, ...options }) {
 /**
  * Probes a plane in a rig of its own, which is removed afterwards.
  * @param {{ testbed: Testbed, arm: Arm, index: number, slot?: Slot, signal: AbortSignal }} options
- * @returns {Promise<Row[]>}
+ * @returns {Promise<ProbedRow[]>}
  * @throws {BenchError} if the plane is not ready within 120 s, or a sidecar exits; the signal's reason when it aborts
  */
 async function probeInRig({ testbed, arm, index, slot = createSlots(1)[0], signal }) {
@@ -428,7 +428,7 @@ async function probeInRig({ testbed, arm, index, slot = createSlots(1)[0], signa
  * Probes the rows of the corpus: all that must be equal and does not depend on a link.
  * @param {Rig} rig
  * @param {Slot} [slot] of this check, if others run at the same time
- * @returns {Promise<Row[]>} without `parity-logging` if the sidecars have an access log
+ * @returns {Promise<ProbedRow[]>} without `parity-logging` if the sidecars have an access log
  * @throws {BenchError} if a sidecar exits
  */
 export async function probeRig(rig, slot = createSlots(1)[0]) {

@@ -10,7 +10,7 @@ import { findScriptFolder } from '../run/scripts.js'
  * @import { Arm } from '../model/types.ts'
  * @import { Testbed } from '../run/kind.js'
  * @import { Started } from '../run/start-services.js'
- * @import { Row } from './beside/probe.js'
+ * @import { ProbedRow } from './beside/probe.js'
  */
 
 // Headers of the program, the moment or the connection, in which two programs that do the same work differ.
@@ -29,7 +29,7 @@ export function hasUserScripts(testbed, arm) {
 /**
  * Sends started services requests like those of their load.
  * @param {{ testbed: Testbed, arm: Arm, services: Pick<Started, 'entry'> }} options
- * @returns {Promise<Row>} found: the distinct answers; expected: null
+ * @returns {Promise<ProbedRow>} found: the distinct answers; expected: null
  * @throws {BenchError} if one is not answered
  */
 export async function probeLoadAnswers({ testbed, arm, services: { entry } }) {
@@ -76,7 +76,7 @@ function listLoadRequests({ arm, entry: { host, request }, path }) {
 /**
  * Renders the status, the headers except those of the program, and the length and hash of the body (bytes as latin1, see
  * send.js).
- * @param {import('../node/send.js').Answer} answer
+ * @param {import('../node/send.js').Response} answer
  * @returns {string}
  */
 function renderAnswer({ status, headers, body }) {

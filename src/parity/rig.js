@@ -20,7 +20,7 @@ import { UPSTREAMS } from './beside/upstreams.js'
 import { adaptModels } from './tunnels.js'
 
 /**
- * @import { Answer, Ask } from '../node/send.js'
+ * @import { Ask, Response } from '../node/send.js'
  * @import { Cluster, Conditions, DataPlane, Deployment, Endpoint, Place, Pod, ProcessSpec, Protocol } from '../model/types.ts'
  * @import { Route, SidecarModel, Target, Tls, Tool, Topology, TrafficPolicy } from '../model/types.ts'
  */
@@ -74,7 +74,7 @@ const HOSTS = new Set([...AUTHORISED, ...ROUTES].flatMap(({ host }) => host ?? [
  * @typedef {object} Rig
  * @property {Deployment} sidecars of client, server and permissive
  * @property {Target['call']} call
- * @property {(ask: Ask, how?: { endpoint?: Endpoint, timeoutSeconds?: number }) => Promise<Answer>} send to the client's sidecar
+ * @property {(ask: Ask, how?: { endpoint?: Endpoint, timeoutSeconds?: number }) => Promise<Response>} send to the client's sidecar
  *   unless an endpoint is given; rejects if nothing answers in time
  * @property {number} requestSeconds the sidecars' timeout of a request
  * @property {Endpoint} permissive of the sidecar that takes plaintext, too

@@ -8,7 +8,7 @@ import { createRig } from './rig.js'
 
 /** Tries one plane with the corpus, in every configuration that changes what a sidecar does. */
 /** @import { DataPlane, Lack, MtlsMode, Site, Tool } from '../model/types.ts' */
-/** @import { Row } from './beside/probe.js' */
+/** @import { ProbedRow } from './beside/probe.js' */
 /** @import { Measured } from './rig.js' */
 
 /** The configurations by the names of `--only`. @type {Record<string, Measured>} */
@@ -64,7 +64,7 @@ export function writeParityCertificates(certificates, { isCertified: hasAuthorit
 /**
  * Probes a plane in one configuration, in a rig that is started for it and then removed.
  * @param {{ site: Pick<Site, 'target'> } & Omit<Parameters<typeof createRig>[0], 'target' | 'interception'>} options
- * @returns {Promise<Row[]>} the rows of the corpus
+ * @returns {Promise<ProbedRow[]>} the rows of the corpus
  * @throws {BenchError} if the plane does not start, or a sidecar exits
  */
 export async function tryPlane({ site, measured, folder, ...options }) {

@@ -21,7 +21,7 @@ const OWN_FILES = 200
 
 /**
  * A resource.
- * @typedef {object} Row
+ * @typedef {object} Resource
  * @property {string} what its name
  * @property {number} each the need of each sidecar
  * @property {number} fixed what is used beside
@@ -64,7 +64,7 @@ export function findShortage({ sidecars, needs, limits, simulated = { count: 0, 
 /**
  * Lists the resources of a machine that runs everything.
  * @param {{ needs: Needs, limits: Limits, simulated: Simulated }} options
- * @returns {Row[]}
+ * @returns {Resource[]}
  */
 function listMachineResources({ needs: { sidecarBytes, controlBytes, threads, inotifyInstances }, limits, simulated }) {
   const { memoryBytes, files, ports } = limits
@@ -94,7 +94,7 @@ function listMachineResources({ needs: { sidecarBytes, controlBytes, threads, in
  * counts with its need.
  * @param {{ needs: Needs, limits: NodeLimits, simulated: Simulated, conditions: Controlled }} options conditions:
  *   limits and shards of the control plane
- * @returns {Row[]}
+ * @returns {Resource[]}
  */
 function listNodeResources({ needs: { sidecarBytes, controlBytes }, limits, simulated, conditions }) {
   const { podsUsed, memoryRequestedBytes, cpusRequested, ...offered } = limits

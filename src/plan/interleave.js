@@ -6,7 +6,7 @@ import { computeSlowSeconds } from '../model/requests.js'
 
 /**
  * Arms that stand at the same time and share one load. Pure.
- * @import { Arm, Trial } from '../model/types.ts'
+ * @import { Arm, Load, Trial } from '../model/types.ts'
  */
 
 /** The most arms in one deployment, for the memory of a small node. Planes under one condition stay together and may be more. */
@@ -43,29 +43,41 @@ const keepForever = () => Number.POSITIVE_INFINITY
  * @returns {Arm[]} the arms with new loads, in the same order
  */
 export function shareLoads(arms, { cpus, idleSecondsOf = keepForever }) {
-  const groups = groupByGenerator(arms).map(group => ({ group, turns: planTurns(group, { cpus, idleSecondsOf }) }))
-  return arms.map(arm => {
+  const sharing = groupByGenerator(arms).flatMap(group => {
     // All arms of a load have the same turns, in whichever deployment they are.
-    const { group, turns } = groups.find(({ group }) => group.includes(arm)) ?? groups[0]
-    const { count, sliceMs } = turns
-    const { load } = arm
+    const { count, sliceMs } = planTurns(group, { cpus, idleSecondsOf })
     // One generator warms all up: as long as the slowest needs, with three answers of each arm in turn.
-    const slowSeconds = Math.max(...group.map(member => computeSlowSeconds(member.load)))
+    const slowSeconds = Math.max(...group.map(({ load }) => computeSlowSeconds(load)))
     const warmupSeconds = Math.max(
-      ...group.map(member => member.load.warmupSeconds),
+      ...group.map(({ load }) => load.warmupSeconds),
       count * WARM_AFTER_REQUESTS * slowSeconds,
     )
-    if (load.ratePerSecond === undefined) {
-      return { ...arm, load: { ...load, sliceMs, ...fitTurns({ ...load, sliceMs, warmupSeconds }, count) } }
-    }
-    if (sliceMs === undefined) return { ...arm, load: { ...load, warmupSeconds } }
-    // With shorter slices an arm still gets as much of the window as with slices of the usual length.
-    const leastSeconds = Math.max(load.windowSeconds, (RATE_SLICES_LEAST * count * RATE_SLICE_MS) / 1000)
-    const windowSeconds = roundToPasses(leastSeconds, count * sliceMs)
-    const cycleSeconds = (count * sliceMs) / 1000
-    const slicesSeconds = Math.ceil((1000 * warmupSeconds) / sliceMs) * cycleSeconds
-    return { ...arm, load: { ...load, sliceMs, windowSeconds, warmupSeconds: slicesSeconds } }
+    return group.map(arm => {
+      const load = shareLoad(arm.load, { count, sliceMs, warmupSeconds })
+      return /** @type {const} */ ([arm, { ...arm, load }])
+    })
   })
+  const sharedOf = new Map(sharing)
+  return arms.map(arm => /** @type {Arm} */ (sharedOf.get(arm)))
+}
+
+/**
+ * Fits a load into the turns of a generator.
+ * @param {Load} load of one of the arms
+ * @param {{ count: number, sliceMs: number | undefined, warmupSeconds: number }} turns count: of the arms that take turns;
+ *   sliceMs: undefined: all have the load at the same time
+ * @returns {Load}
+ */
+function shareLoad(load, { count, sliceMs, warmupSeconds }) {
+  if (load.ratePerSecond === undefined)
+    return { ...load, sliceMs, ...fitTurns({ ...load, sliceMs, warmupSeconds }, count) }
+  if (sliceMs === undefined) return { ...load, warmupSeconds }
+  // With shorter slices an arm still gets as much of the window as with slices of the usual length.
+  const leastSeconds = Math.max(load.windowSeconds, (RATE_SLICES_LEAST * count * RATE_SLICE_MS) / 1000)
+  const windowSeconds = roundToPasses(leastSeconds, count * sliceMs)
+  const cycleSeconds = (count * sliceMs) / 1000
+  const slicesSeconds = Math.ceil((1000 * warmupSeconds) / sliceMs) * cycleSeconds
+  return { ...load, sliceMs, windowSeconds, warmupSeconds: slicesSeconds }
 }
 
 /**

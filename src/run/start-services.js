@@ -296,7 +296,7 @@ export async function sendPipelineRequest({ target, entry, arm, pipeline, timeou
 
 /**
  * Asserts that the load can count answers like this one by their status and bytes.
- * @param {import('../node/send.js').Answer} answer
+ * @param {import('../node/send.js').Response} answer
  * @param {{ what: string, status: number }} options what: the request, for the error; status: that of `pipeline.yaml`
  * @throws {BenchError} if it has another status, or is compressed
  */

@@ -8,7 +8,7 @@ import { finishLoad, followLoad } from './generator.js'
 
 /**
  * The window of a trial: its observation, and its numbers.
- * @import { Deployment, Edge, Handle, Look, Observation, ObservationRecord, Sample, Window } from '../model/types.ts'
+ * @import { Arm, Deployment, Edge, Handle, Look, Observation, ObservationRecord, Sample, Window } from '../model/types.ts'
  * @import { Course } from './trial.js'
  * @typedef {Observation & { names: string[] }} ObservedWindow names: of the processes, in the order of the readings
  */
@@ -150,10 +150,9 @@ function readOverflows({ testbed, trials, clock }, processes) {
   return Promise.all(
     processes.map(async process => {
       const { spec, readAdmin, renderFailure } = process
-      // Only processes of several arms at a time name theirs.
-      const { arm } = trials.find(trial => trial.arm.id === spec.armId) ?? trials[0]
-      const { parseOverflows } = testbed.programs.planes[arm.plane]
-      if (spec.role !== 'sidecar' || spec.ends || parseOverflows === null) return null
+      if (spec.role !== 'sidecar' || spec.ends) return null
+      const { parseOverflows } = testbed.programs.planes[findArm(trials, spec).plane]
+      if (parseOverflows === null) return null
       const text = await readAdmin().catch(async error => {
         await assertStillRun([process], clock.phase())
         const failure = `${spec.service}'s sidecar did not tell its counters after the window`
@@ -162,4 +161,17 @@ function readOverflows({ testbed, trials, clock }, processes) {
       return text === null ? null : parseOverflows(text)
     }),
   )
+}
+
+/**
+ * Finds the arm of a process: only those of several arms at a time name theirs.
+ * @param {Course['trials']} trials
+ * @param {Handle['spec']} spec
+ * @returns {Arm}
+ * @throws {Error} if no trial has the arm
+ */
+function findArm(trials, { armId }) {
+  const trial = armId === undefined ? trials[0] : trials.find(({ arm }) => arm.id === armId)
+  if (!trial) throw new Error(`no trial has the arm ${armId}`)
+  return trial.arm
 }

@@ -14,7 +14,7 @@ const LINES = 3
 
 /**
  * What a program said of its version.
- * @typedef {object} Answer
+ * @typedef {object} VersionOutput
  * @property {string | null} version null: none was printed
  * @property {string} [library] the TLS library, if the spec reads one
  * @property {boolean} failed it did not start, or its exit code is not 0
@@ -27,7 +27,7 @@ const LINES = 3
  * @param {ToolSpec} spec
  * @param {string} program its path
  * @param {{ signal?: AbortSignal, deadlineSeconds?: number }} [options]
- * @returns {Promise<Answer>}
+ * @returns {Promise<VersionOutput>}
  * @throws the signal's reason
  */
 export async function askVersion(spec, program, options = {}) {

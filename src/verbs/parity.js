@@ -18,7 +18,7 @@ import { findDeployedProfile } from '../services/specs.js'
 /** @import { Lack, PlaneChoice, Site } from '../model/types.ts' */
 /** @import { Planes } from '../prepare/programs.js' */
 /**
- * @import { Row } from '../parity/beside/probe.js'
+ * @import { ProbedRow } from '../parity/beside/probe.js'
  * @import { Context } from './program.js'
  */
 
@@ -101,7 +101,7 @@ async function tryConfigurations({ site, planes, choice, names }, { print, say, 
 
 /**
  * Renders a line for each difference between a plane and the contract.
- * @param {Row[]} rows of the plane's check
+ * @param {ProbedRow[]} rows of the plane's check
  * @param {Lack[]} lacks that the plane declares
  * @returns {{ isKnown: boolean, text: string }[]} isKnown: the plane declares the difference; []: there is none
  */

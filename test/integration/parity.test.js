@@ -19,7 +19,7 @@ import { createLocalRig } from './local-rig.js'
 import { sidecarPlanes } from './real-tools.js'
 
 /**
- * @import { DataPlane, Tool } from '../../src/model/types.ts' @import { Row } from '../../src/parity/beside/probe.js'
+ * @import { DataPlane, Tool } from '../../src/model/types.ts' @import { ProbedRow } from '../../src/parity/beside/probe.js'
  * @import { Measured } from '../../src/parity/rig.js' @import { Slot } from '../../src/parity/slots.js'
  */
 
@@ -127,7 +127,7 @@ function splitIntoGroups(list, size) {
 
 /**
  * @param {{ plane: DataPlane, tool: Tool, measured: Measured, slot: Slot }} options
- * @returns {Promise<{ rows: Row[], endings: unknown[] }>} endings: of the sidecars, after all rows; null while one runs
+ * @returns {Promise<{ rows: ProbedRow[], endings: unknown[] }>} endings: of the sidecars, after all rows; null while one runs
  */
 async function tryCorpus({ plane, tool, measured, slot }) {
   const rigFolder = mkdtempSync(path.join(folder, `${plane.name}-`))

@@ -14,7 +14,7 @@ export const STATUSES = /** @type {const} */ (['reproduced', 'direction only', '
 
 /**
  * The answer of a run to a claim.
- * @typedef {object} Answer
+ * @typedef {object} ClaimAnswer
  * @property {typeof STATUSES[number]} status
  * @property {string | null} ours the run's own number with its conditions; null: it has none
  * @property {string} reason empty if the status says all
@@ -24,7 +24,7 @@ export const STATUSES = /** @type {const} */ (['reproduced', 'direction only', '
  * Creates an answer that judges nothing.
  * @param {string} reason why the claim cannot be tested
  * @param {string | null} [ours] the run's own number; null: it has none
- * @returns {Answer}
+ * @returns {ClaimAnswer}
  */
 export function createUntestableAnswer(reason, ours = null) {
   return { status: NOT_TESTABLE, ours, reason }

@@ -6,7 +6,7 @@ import { createUntestableAnswer, formatRatio } from './answers.js'
 /** Judges a published ratio of two assignments by a run of `balance`. Pure. */
 /**
  * @import { BalanceSummary } from '../../model/types.ts'
- * @import { Answer } from './answers.js'
+ * @import { ClaimAnswer } from './answers.js'
  */
 /** @import { BalanceRatio } from './schema.js' */
 
@@ -16,7 +16,7 @@ import { createUntestableAnswer, formatRatio } from './answers.js'
  * an interval, or shows no difference.
  * @param {BalanceRatio} relation
  * @param {BalanceSummary} summary
- * @returns {Answer} ours: null if the run lacks the numbers of the claim, or an interval
+ * @returns {ClaimAnswer} ours: null if the run lacks the numbers of the claim, or an interval
  */
 export function testBalance({ quantity, of: numerator, to, items, shards, ratio: theirs, tolerance }, { form, rows }) {
   if (form.items !== items || form.shards !== shards)

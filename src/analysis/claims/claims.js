@@ -7,7 +7,7 @@ import { testGrowth } from './growth.js'
 import { testPlateau, testRatio, testShape } from './relations.js'
 import { createClaimsSchema } from './schema.js'
 
-/** Published numbers, and the answers of runs here. Pure. @import { Answer } from './answers.js' */
+/** Published numbers, and the answers of runs here. Pure. @import { ClaimAnswer } from './answers.js' */
 /** @import { BalanceSummary, Summary } from '../../model/types.ts' */
 /** @import { BalanceRatio, Relation, Selector, Shape, WrittenClaims } from './schema.js' */
 /** @typedef {Required<WrittenClaims['claims'][string]> & { id: string }} Claim */
@@ -24,7 +24,7 @@ import { createClaimsSchema } from './schema.js'
 
 /**
  * A claim and the answer of runs here.
- * @typedef {Omit<Claim, 'relation'> & Answer & AnsweredClaim} ClaimResult
+ * @typedef {Omit<Claim, 'relation'> & ClaimAnswer & AnsweredClaim} ClaimResult
  */
 
 /**
@@ -102,7 +102,7 @@ function deployRelation({ ratio, shape, plateau }, deployed) {
  * Tests a relation by a run.
  * @param {Relation} relation
  * @param {Summary | BalanceSummary} summary
- * @returns {Answer}
+ * @returns {ClaimAnswer}
  */
 function testRelation({ ratio, shape, plateau, balance, growth }, summary) {
   if ('kind' in summary) return testBalance(/** @type {BalanceRatio} */ (balance), summary)
@@ -114,12 +114,12 @@ function testRelation({ ratio, shape, plateau, balance, growth }, summary) {
 
 /**
  * Chooses the last answer that tests the claim, else the last answer; its reason lists the runs with another status.
- * @param {(Answer & { runId: string })[]} answers of one claim, at least one
- * @returns {Answer & { runId: string }}
+ * @param {(ClaimAnswer & { runId: string })[]} answers of one claim, at least one
+ * @returns {ClaimAnswer & { runId: string }}
  */
 function chooseAnswer(answers) {
   const tested = answers.filter(a => a.status !== NOT_TESTABLE)
-  const best = /** @type {Answer & { runId: string }} */ (tested.at(-1) ?? answers.at(-1))
+  const best = /** @type {ClaimAnswer & { runId: string }} */ (tested.at(-1) ?? answers.at(-1))
   const others = tested.filter(a => a.status !== best.status).map(a => `${a.runId}: ${a.status}, ${a.ours}`)
   return { ...best, reason: [best.reason, ...others].filter(Boolean).join('; ') }
 }

@@ -9,7 +9,7 @@ import { isSelected, renderSelector } from './arms.js'
 /** Judges a published limit, size or time of a control plane by a run of growth. Pure. */
 /**
  * @import { GrowthFit, Summary, SummaryArm } from '../../model/types.ts'
- * @import { Answer } from './answers.js'
+ * @import { ClaimAnswer } from './answers.js'
  */
 /** @import { GrowthClaim } from './schema.js' */
 
@@ -21,7 +21,7 @@ const SLOPES = ['grownPerSidecar']
  * such arm, or fewer rounds than an interval needs, or something else ended its rounds (the machine, too few sidecars).
  * @param {GrowthClaim} claim
  * @param {Summary} summary
- * @returns {Answer} ours: null if the run has no such arm
+ * @returns {ClaimAnswer} ours: null if the run has no such arm
  */
 export function testGrowth(claim, { results, notMeasured }) {
   const arm = listArms({ results }).find(candidate => isSelected(candidate, claim.among))
@@ -46,12 +46,12 @@ export function testGrowth(claim, { results, notMeasured }) {
  * @param {number} failsAt the published number
  * @param {GrowthClaim} claim
  * @param {GrowthFit} growth
- * @returns {Answer} contradicted: no round failed at the published number
+ * @returns {ClaimAnswer} contradicted: no round failed at the published number
  */
 function judgeFailure(failsAt, { reason, tolerance }, growth) {
   const { rounds } = growth
   const ours = renderEndings(growth)
-  const answer = (/** @type {Answer['status']} */ status, why = '') => ({ status, reason: why, ours })
+  const answer = (/** @type {ClaimAnswer['status']} */ status, why = '') => ({ status, reason: why, ours })
   if (rounds.some(round => round.reason !== null && OF_MACHINE.includes(round.reason)))
     return answer(NOT_TESTABLE, 'the machine ended it, not the control plane')
   const failed = rounds.flatMap(({ failedAt }) => failedAt ?? [])
@@ -75,7 +75,7 @@ function judgeFailure(failsAt, { reason, tolerance }, growth) {
  * @param {string} name of the quantity
  * @param {GrowthClaim} claim
  * @param {SummaryArm} arm
- * @returns {Answer} direction only: a slope outside of the tolerance that is above 0; contradicted: any other value outside of
+ * @returns {ClaimAnswer} direction only: a slope outside of the tolerance that is above 0; contradicted: any other value outside of
  *   it
  */
 function judgeSize(name, { value: theirs = 0, tolerance }, arm) {
@@ -95,7 +95,7 @@ function judgeSize(name, { value: theirs = 0, tolerance }, arm) {
  * Judges the median seconds of steps by their published ranges; outside of these, by the rise from the first step to the last.
  * @param {GrowthClaim} claim
  * @param {GrowthFit} growth
- * @returns {Answer} direction only: the times rise, outside of the ranges; contradicted: they fall
+ * @returns {ClaimAnswer} direction only: the times rise, outside of the ranges; contradicted: they fall
  */
 function judgeSteps({ steps: theirs = [] }, growth) {
   const measured = theirs.map(({ sidecars }) => growth.steps.find(step => step.sidecars === sidecars)?.seconds)

@@ -20,7 +20,7 @@ import { findPair, findSeries, readAxisValue, renderArmConditions } from './arms
 
 /**
  * Judges a published ratio, shape over an axis or plateau by a run. Pure.
- * @import { Answer } from './answers.js'
+ * @import { ClaimAnswer } from './answers.js'
  */
 /**
  * @import { Quantity, Summary, SummaryArm } from '../../model/types.ts'
@@ -29,7 +29,7 @@ import { findPair, findSeries, readAxisValue, renderArmConditions } from './arms
 
 /**
  * @typedef {{ at: number | string, arm: SummaryArm, values: (number | null)[] }} Point
- * @typedef {{ status: Answer['status'], why: string }} Finding
+ * @typedef {{ status: ClaimAnswer['status'], why: string }} Finding
  * @typedef {object} Series
  * @property {Point[]} points in the order of the axis
  * @property {number} tolerance a share
@@ -61,7 +61,7 @@ const KINDS = {
  * lacks such arms, or has fewer points or rounds than the shape and an interval need.
  * @param {Shape} relation
  * @param {Summary} summary
- * @returns {Answer} ours: null if no point is left
+ * @returns {ClaimAnswer} ours: null if no point is left
  */
 export function testShape({ shape, quantity, over, among, tolerance }, summary) {
   const listArmValues = (/** @type {SummaryArm} */ arm) => listRoundValues(arm, quantity, among.service)
@@ -148,7 +148,7 @@ function judgeFlat({ points, tolerance, judgePoints }) {
 /**
  * Judges how far rising points are off a straight line. Points that fall, or show no difference, are judged by their direction.
  * @param {Series} series its axis has numbers
- * @param {(off: Record<'median' | 'low' | 'high', number>, most: number) => Answer['status']} judge chooses the status from the
+ * @param {(off: Record<'median' | 'low' | 'high', number>, most: number) => ClaimAnswer['status']} judge chooses the status from the
  *   median distance with its interval, and from the tolerance; all are fractions of the rise
  * @returns {Finding} why: the distance with its interval, or why it is not shown
  */
@@ -197,7 +197,7 @@ function computeMedian({ values }) {
  * the run has no such pair, no difference is shown, or shards were compared that the control plane did not need.
  * @param {Ratio} relation
  * @param {Summary} summary
- * @returns {Answer} ours: null if the pair has no ratio
+ * @returns {ClaimAnswer} ours: null if the pair has no ratio
  */
 export function testRatio(
   { quantity, toQuantity = quantity, of: numerator, to, ratio: theirs, tolerance, otherCaps },
@@ -218,7 +218,7 @@ export function testRatio(
   const conditions = renderArmConditions([a, b], { hasCap: isAtCap })
   const namedLimit = numerator.cpuLimitCores ?? to.cpuLimitCores
   const caveats = renderCaveats({ arms: a === b ? [a] : [a, b], quantity, isAtCap, namedLimit })
-  const answer = (/** @type {Answer['status']} */ status, /** @type {string[]} */ ...reasons) => ({
+  const answer = (/** @type {ClaimAnswer['status']} */ status, /** @type {string[]} */ ...reasons) => ({
     status,
     ours: ratio.median === null ? null : `${formatRatio(ratio)} (${conditions})`,
     reason: [...reasons, ...caveats].join('; '),
@@ -250,7 +250,7 @@ function renderUnboundByShards(pair, quantity) {
  * or too wide, or the control plane did not bind.
  * @param {Plateau} relation
  * @param {Summary} summary
- * @returns {Answer} ours: null if fewer than three values were measured
+ * @returns {ClaimAnswer} ours: null if fewer than three values were measured
  */
 export function testPlateau({ quantity, over, among, before, from }, summary) {
   const listArmValues = (/** @type {SummaryArm} */ arm) => listRoundValues(arm, quantity, among.service)

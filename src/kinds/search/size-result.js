@@ -14,7 +14,7 @@ import { findLargestBytes, findNeed, listOutcomesWithAllCpu } from './whole.js'
  * @import { Arm, SizeResult } from '../../model/types.ts'
  * @import { Outcome } from './outcome.js'
  * @import { Tried } from './whole.js'
- * @typedef {NonNullable<SizeResult['answer']>} Answer
+ * @typedef {NonNullable<SizeResult['answer']>} SizeAnswer
  * @typedef {{ cores: number, bytes: number, outcomes: Outcome[] } & ReturnType<typeof judgeLimits>} Judged
  */
 
@@ -80,7 +80,7 @@ export function createSizeResult({ template, cpus, p99Ms, tried, isOver, service
 
 /**
  * Says whether all judged trials met the p99.
- * @param {Answer} answer
+ * @param {SizeAnswer} answer
  * @returns {boolean | null} null: none was judged
  */
 const isHeld = ({ met, missed }) => (missed > 0 ? false : met > 0 ? true : null)
@@ -124,7 +124,7 @@ function groupByLimits(tried, p99Ms) {
  * else the smallest that no trial refutes; if no trial had limits, those that the CPU and memory of the load suggest; else none,
  * with the state `none`.
  * @param {{ template: Arm, cpus: number, p99Ms: number, tried: Tried[], groups: Judged[], isOver: boolean }} options
- * @returns {Answer}
+ * @returns {SizeAnswer}
  */
 function chooseAnswer({ template, cpus, p99Ms, tried, groups, isOver }) {
   const whole = listOutcomesWithAllCpu({ template, cpus, tried })
@@ -236,7 +236,7 @@ function findMostFrequentCause(unjudged) {
  * Creates the answer from judged limits. The CPU request is at most the CPU limit.
  * @param {{ template: Arm, judged: Judged, whole: Outcome[], why: string | null }} options whole: outcomes with all
  *   the CPU; why: the limits are not confirmed; null: they are
- * @returns {Answer} requestCores, need: null: no trial shows what sidecars take
+ * @returns {SizeAnswer} requestCores, need: null: no trial shows what sidecars take
  */
 function createSizeAnswer({ template, judged, whole, why }) {
   const { cores, bytes, outcomes, met, besideOthers, missed, notJudged, p99Ms, boundMs } = judged

@@ -7,7 +7,7 @@ import { PEERS, SERVERS } from './peers.js'
 import { PEER_PATH } from './upstreams.js'
 
 /** Checks which peers a sidecar accepts, as a server and as a client, under a traffic policy. */
-/** @import { Configuration, Probed, Row } from './probe.js' */
+/** @import { Configuration, Probed, ProbedRow } from './probe.js' */
 /** @import { Peer } from './peers.js' */
 
 /** @typedef {keyof typeof DIRECTIONS} Direction the listener or connection at which a peer meets a sidecar */
@@ -145,7 +145,7 @@ export function hasAcceptedPlaintext({ differences }) {
 /**
  * Tries the peers in each direction.
  * @param {Probed} rig
- * @returns {Promise<Row[]>} one row for each direction
+ * @returns {Promise<ProbedRow[]>} one row for each direction
  */
 export async function probePeers(rig) {
   const { configuration } = rig
@@ -156,14 +156,14 @@ export async function probePeers(rig) {
     const expected = renderAccess(configuration, direction)
     const found = differences.length === 0 ? expected : `${differences.length} peers treated otherwise`
     const mode = direction === 'in permissive mode' && configuration.tls !== 'plaintext' ? { mode: 'permissive' } : {}
-    return /** @type {Row} */ ({ name: DIRECTIONS[direction], ...mode, found, expected, differences })
+    return /** @type {ProbedRow} */ ({ name: DIRECTIONS[direction], ...mode, found, expected, differences })
   })
 }
 
 /**
  * Tries the handshakes of refused peers: each must get an alert in its handshake, before it has sent a request.
  * @param {Probed} rig
- * @returns {Promise<Row>}
+ * @returns {Promise<ProbedRow>}
  */
 export async function probeHandshakes(rig) {
   const { trafficPolicy } = rig.configuration

@@ -59,7 +59,7 @@ export async function negotiateAsServer({ endpoint, credentials, configuration: 
 /**
  * Tries whether the server's sidecar accepts a strong suite other than the one to which it is pinned.
  * @param {{ endpoint: Endpoint, credentials: tls.ConnectionOptions, suite: string }} peer
- * @returns {Promise<import('./probe.js').Row>}
+ * @returns {Promise<import('./probe.js').ProbedRow>}
  */
 export async function probeSuites({ endpoint, credentials, suite }) {
   const another = await renderHandshake(endpoint, { ...credentials, ciphers: OTHER_SUITE })

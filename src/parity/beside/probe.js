@@ -45,7 +45,7 @@ const POOL_ENTRIES = ['client', 'permissive']
 
 /**
  * A row of the parity table, without its arm.
- * @typedef {object} Row
+ * @typedef {object} ProbedRow
  * @property {string} name
  * @property {MtlsMode} [mode] only links with a listener of that mode do this work; absent: every link does
  * @property {string} found
@@ -67,7 +67,7 @@ function chooseChecks({ protocol }) {
  * Probes the answers, refusals and negotiation of a rig. The answers have no row yet: `rig.answered` keeps their differences,
  * to which `probeLoneRetry` adds a check.
  * @param {Probed} rig
- * @returns {Promise<Row[]>} all rows but that of the answers
+ * @returns {Promise<ProbedRow[]>} all rows but that of the answers
  */
 export async function probeAnswers(rig) {
   const { configuration, credentials } = rig
@@ -122,7 +122,7 @@ export async function probeAnswers(rig) {
  * Creates the row of answers from the differences of `probeAnswers` and one further check, which counts resets of the kernel:
  * nothing else may run meanwhile, in this rig or another.
  * @param {Probed} rig
- * @returns {Promise<Row>}
+ * @returns {Promise<ProbedRow>}
  * @throws if `probeAnswers` was not called before
  */
 export async function probeLoneRetry(rig) {
@@ -146,7 +146,7 @@ export async function probeLoneRetry(rig) {
  * @param {string} name of the row
  * @param {string[]} differences
  * @param {Words} words
- * @returns {Row}
+ * @returns {ProbedRow}
  */
 function createRow(name, differences, { right, wrong }) {
   return { name, found: differences.length === 0 ? right : wrong, expected: right, differences }
@@ -156,7 +156,7 @@ function createRow(name, differences, { right, wrong }) {
  * Probes whether requests take at most twice as many connections as there are clients, on both sides of sidecars. If several
  * entries fail, the row has the last one.
  * @param {Probed} rig
- * @returns {Promise<{ row: Row, requests: number }>} requests: how many were sent
+ * @returns {Promise<{ row: ProbedRow, requests: number }>} requests: how many were sent
  */
 export async function probePooling(rig) {
   const requests = POOL_CLIENTS * POOL_REQUESTS

@@ -6,8 +6,8 @@ import { startUpstreams } from './upstreams.js'
 
 /** Procedures of the equal-work check that run beside the services. They take and return plain data. */
 /**
- * @import { Answer } from '../../node/send.js'
- * @import { Probed, Row } from './probe.js'
+ * @import { Response } from '../../node/send.js'
+ * @import { Probed, ProbedRow } from './probe.js'
  */
 
 /** The expected statuses by caller and host: the routes of these hosts list one caller, the other, or neither. */
@@ -42,7 +42,7 @@ export function createParityProber() {
     /**
      * Probes the answers of the rig.
      * @param {Pick<Probed, 'requestSeconds'>} args
-     * @returns {Promise<Row[]>}
+     * @returns {Promise<ProbedRow[]>}
      */
     probeAnswers({ requestSeconds }) {
       rig = { ...assertRigOpen(), requestSeconds }
@@ -70,7 +70,7 @@ async function probeCallers({ sidecars, credentials }) {
     Object.entries(STATUSES).map(async ([caller, statuses]) => {
       const agent = new https.Agent({ keepAlive: true, maxSockets: 1 })
       const tls = { servername: 'server', ...credentials[caller] }
-      /** @type {{ host: string, answer: Answer }[]} */
+      /** @type {{ host: string, answer: Response }[]} */
       const answers = []
       try {
         for (let i = 0; i < TURNS; i++)
@@ -88,7 +88,7 @@ async function probeCallers({ sidecars, credentials }) {
 /**
  * Lists the differences of one caller's answers: other statuses, and more connections than one.
  * @param {{ caller: string, statuses: Record<string, number>,
- *   answers: { host: string, answer: Pick<Answer, 'status' | 'isReused'> }[] }} options
+ *   answers: { host: string, answer: Pick<Response, 'status' | 'isReused'> }[] }} options
  * @returns {string[]} []: none
  */
 export function listCallerDifferences({ caller, statuses, answers }) {
