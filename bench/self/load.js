@@ -40,6 +40,7 @@ async function holdServices() {
   const more = 'profiles: { standard: { rounds: 2, hasControl: false } }'
   const { preparation, site } = prepareFake({
     target,
+    ledgers: path.join(scratch, 'ledgers'),
     axes,
     more,
     planes: ['cheap', 'dear'].map(createFakePlane).concat(none),

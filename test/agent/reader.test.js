@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { findContainer, findFolder } from '../../src/agent/reader.js'
-import { makeOwnFolder } from '../fakes/scratch.js'
+import { makeFolder } from '../fakes/scratch.js'
 
 const ID = 'a1b2'.repeat(16)
 const V1 = {
@@ -39,7 +39,7 @@ const READING = {
 describe('findContainer', () => {
   let root = ''
   beforeEach(() => {
-    root = makeOwnFolder('containers-test')
+    root = makeFolder('containers-test')
   })
 
   /** @param {string} folder @param {Record<string, string>} files */

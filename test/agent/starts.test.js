@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createStarts, findAddress } from '../../src/agent/asker.js'
-import { makeOwnFolder } from '../fakes/scratch.js'
+import { makeFolder } from '../fakes/scratch.js'
 
 // As of Linux 6.1, of a pod.
 const TRIE = `Main:
@@ -24,7 +24,7 @@ let proc = ''
 /** @type {ReturnType<typeof createStarts>} */
 let starts
 beforeEach(() => {
-  proc = makeOwnFolder('proc')
+  proc = makeFolder('proc')
 })
 afterEach(() => {
   starts.close()

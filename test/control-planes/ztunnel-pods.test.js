@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { ROOT } from '../../src/lib/paths.js'
 import { waitForCondition } from '../../src/lib/wait.js'
 import { findOnPath } from '../../src/tools/find.js'
-import { makeOwnFolder } from '../fakes/scratch.js'
+import { makeFolder } from '../fakes/scratch.js'
 
 const SCRIPT = path.join(ROOT, 'src/control-planes/ztunnel/pods.py')
 const SOCKET = 'pods.sock'
@@ -28,7 +28,7 @@ sys.stdin.read()
 
 /** @param {string[]} answers of the proxy, in turn @param {{ input: 'pipe' | 'ignore' }} options input: whether the proxy stays */
 function start(answers, { input }) {
-  const folder = makeOwnFolder('pods')
+  const folder = makeFolder('pods')
   const argv = [SCRIPT, SOCKET, '127.0.0.1:0', 'gateway bench gateway', 'ratings-2 bench ratings']
   const handing = execa('python3', argv, {
     cwd: folder,

@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import os from 'node:os'
+import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { none } from '../../src/dataplanes/none/index.js'
 import { KINDS } from '../../src/kinds/registry.js'
@@ -22,8 +21,6 @@ import { createFakePlan } from './fake-plan.js'
  */
 
 let runs = 0
-const LEDGERS = mkdtempSync(path.join(os.tmpdir(), 'fake-ledgers-'))
-process.once('exit', () => rmSync(LEDGERS, { recursive: true, force: true }))
 
 const AXES = '{ plane: [none, cheap, dear], link: [gateway-ratings], cpuLimitCores: [0.25], users: [10] }'
 
@@ -53,7 +50,7 @@ const AXES = '{ plane: [none, cheap, dear], link: [gateway-ratings], cpuLimitCor
 export async function runFake({ folder, signal = new AbortController().signal, ...options }) {
   const { retain, watch, thresholds = [], gate = async () => [], target = await createFakeTarget() } = options
   createResultsFolder(folder)
-  const { preparation, site } = prepareFake({ ...options, target })
+  const { preparation, site } = prepareFake({ ...options, target, ledgers: path.join(folder, 'ledgers') })
   const { plan, ...prepared } = preparation
   const { arms, rounds, notMeasured, settings, search } = plan
   const manifest = createManifest({ target: 'fake', arms, rounds, notMeasured, settings, search, thresholds })
@@ -70,10 +67,19 @@ export async function runFake({ folder, signal = new AbortController().signal, .
 }
 
 /**
- * @param {Pick<FakeRun, 'target' | 'load' | 'axes' | 'more' | 'text' | 'cores' | 'planes' | 'precision'>} options
+ * @param {Pick<FakeRun, 'target' | 'load' | 'axes' | 'more' | 'text' | 'cores' | 'planes' | 'precision'> & { ledgers: string }} options
+ *   ledgers: the folder of ledgers
  * @returns {{ preparation: Preparation, site: Site }}
  */
-export function prepareFake({ target, load = createFakeLoad(), axes = AXES, more = '', cores = [], ...options }) {
+export function prepareFake({
+  target,
+  ledgers,
+  load = createFakeLoad(),
+  axes = AXES,
+  more = '',
+  cores = [],
+  ...options
+}) {
   const { text = `name: fake\nquestion: q\naxes: ${axes}\n${more}` } = options
   const planes = options.planes ?? [none, createFakePlane('cheap'), createFakePlane('dear')]
   const cpus = Math.max(4, cores.length)
@@ -101,7 +107,7 @@ export function prepareFake({ target, load = createFakeLoad(), axes = AXES, more
       ...{
         target,
         runId,
-        ledger: openLedger({ runId, root: LEDGERS }),
+        ledger: openLedger({ runId, root: ledgers }),
         cpus,
         machine: { cpus },
         sampleSource: 'cgroup',

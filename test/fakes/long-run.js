@@ -12,7 +12,7 @@ const more = `profiles: { standard: { rounds: ${ROUNDS}, warmupSeconds: 20, wind
 
 const folder = path.join(mkdtempSync(path.join(os.tmpdir(), 'long-run-')), 'run')
 const target = await createFakeTarget()
-const { plan } = prepareFake({ target, axes, more }).preparation
+const { plan } = prepareFake({ target, ledgers: path.dirname(folder), axes, more }).preparation
 /** @type {number[]} */
 const heapBytes = []
 let ended = 0

@@ -1,16 +1,20 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { afterAll, onTestFinished } from 'vitest'
+import { afterAll, onTestFinished, TestRunner } from 'vitest'
 
-/** Makes a folder that is removed after the tests of the file. @param {string} name */
+/**
+ * Makes a folder that is removed after the test that makes it, or after the tests of the file. Not in a concurrent test: Vitest does
+ * not know then which one calls.
+ * @param {string} name
+ * @returns {string} its path
+ */
 export function makeFolder(name) {
-  return make(name, afterAll)
-}
-
-/** Makes a folder that is removed after the test. @param {string} name */
-export function makeOwnFolder(name) {
-  return make(name, onTestFinished)
+  const folder = mkdtempSync(path.join(os.tmpdir(), `${name}-`))
+  const remove = () => rmSync(folder, { recursive: true, force: true })
+  if (TestRunner.getCurrentTest()) onTestFinished(remove)
+  else afterAll(remove)
+  return folder
 }
 
 /** Returns a function that copies a folder, to be spoiled. @param {string} folder */
@@ -21,11 +25,4 @@ export function createCopier(folder) {
     cpSync(folder, copy, { recursive: true })
     return copy
   }
-}
-
-/** @param {string} name @param {(remove: () => void) => void} at */
-function make(name, at) {
-  const folder = mkdtempSync(path.join(os.tmpdir(), `${name}-`))
-  at(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
 }

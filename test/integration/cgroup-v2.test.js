@@ -3,7 +3,7 @@ import path from 'node:path'
 import { execa } from 'execa'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { readRun } from '../../src/records/records.js'
-import { makeOwnFolder } from '../fakes/scratch.js'
+import { makeFolder } from '../fakes/scratch.js'
 import { need } from './real-tools.js'
 
 // A command that runs its arguments on a kernel with cgroup v2; what it writes to CGROUP2_OUT comes back.
@@ -11,7 +11,7 @@ const machine = process.env.TEST_CGROUP2
 let out = ''
 // Each try has a folder of its own: an earlier one may have left results.
 beforeEach(() => {
-  out = makeOwnFolder('cgroup2-test')
+  out = makeFolder('cgroup2-test')
 })
 
 // The checkout, in a place that every user may enter. A copy would take minutes here.

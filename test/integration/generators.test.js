@@ -100,7 +100,7 @@ it.concurrent('k6 spreads its rate over all addresses but a loud one, whatever u
 
 it.concurrent('k6 sends a share of a post-quantum group first if sidecars prefer one, and else none', async context => {
   need(context, 'k6')
-  const certificates = makeFolder('generators-certificates')
+  const certificates = path.join(folder, 'certificates')
   await writeCertificates({
     folder: certificates,
     services: [{ name: 'load', identity: 'spiffe://sidecar-bench/load' }],

@@ -4,7 +4,7 @@ import { execa } from 'execa'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { hashKit } from '../../src/lib/kit.js'
 import { locateCacheFolder } from '../../src/lib/paths.js'
-import { makeFolder, makeOwnFolder } from '../fakes/scratch.js'
+import { makeFolder } from '../fakes/scratch.js'
 import { expectNothingLeft } from './leftovers.js'
 import { need, tools } from './real-tools.js'
 
@@ -80,7 +80,7 @@ describe('the packed kit', { timeout: 120_000 }, () => {
     const user = isRoot ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : []
     const probe = await execa('env', [...user, 'node', '--version'], { reject: false })
     if (probe.failed) context.skip(`another user cannot run Node here: ${probe.stderr}`)
-    const home = makeOwnFolder('package-home')
+    const home = makeFolder('package-home')
     // Programs of root's own cache are no other user's.
     const cache = path.join(home, 'cache')
     for (const name of ['pipy', 'k6'].filter(name => tools[name]?.path.startsWith(locateCacheFolder())))

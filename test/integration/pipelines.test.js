@@ -41,16 +41,19 @@ replace:
   main.js: { TLS_CERTIFICATE: '{{tls.certificate}}', TLS_KEY: '{{tls.key}}', TLS_CA: '{{tls.ca}}' }
 `
 
+const folder = makeFolder('pipelines-test')
+let runs = 0
+
 /** @param {string} name @param {{ chain?: string, pipeline?: string, script?: string }} files chain: filters of a request; pipeline: of the file */
 function writePipeline(
   name,
   { chain = MUX, pipeline = FIXED, script = `pipy.listen(8000, $=>$.demuxHTTP().to($=>$.${chain}))\n` },
 ) {
-  const folder = path.join(makeFolder('pipelines'), name)
-  mkdirSync(folder)
-  writeFileSync(path.join(folder, 'main.js'), script)
-  writeFileSync(path.join(folder, 'pipeline.yaml'), pipeline)
-  return folder
+  const pipelineFolder = path.join(folder, name)
+  mkdirSync(pipelineFolder, { recursive: true })
+  writeFileSync(path.join(pipelineFolder, 'main.js'), script)
+  writeFileSync(path.join(pipelineFolder, 'pipeline.yaml'), pipeline)
+  return pipelineFolder
 }
 
 const plain = writePipeline('plain', {})
@@ -62,7 +65,7 @@ const hello = writePipeline('hello', {
 
 /** @param {string} planes @param {string[]} more */
 async function bench(planes, ...more) {
-  const out = path.join(makeFolder('pipelines-run'), 'run')
+  const out = path.join(folder, `run-${++runs}`)
   const argv = ['src/cli.js', 'bench', 'cost', '--planes', planes, '--profile', 'smoke', '--out', out, ...more]
   const { stdout, stderr, exitCode } = await execa('node', argv, { reject: false })
   return { stdout, stderr, exitCode, out }
@@ -131,7 +134,7 @@ describe('folders with a pipeline.yaml', { timeout: 300_000 }, () => {
       chain: `throttleMessageRate(new algo.Quota(20, { per: 1 })).${MUX}`,
     })
     const load = ['--measure', 'capacity', '--cpu', '0.25', '--users', '5', '--profile', 'smoke']
-    const out = path.join(makeFolder('pipelines-run'), 'throttled')
+    const out = path.join(folder, `run-${++runs}`)
     const argv = ['src/cli.js', 'bench', '--planes', `pipy=${throttled}`, ...load, '--out', out]
     const { stdout, stderr } = await execa('node', argv, { reject: false })
     const { records } = readRun(out)

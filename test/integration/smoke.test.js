@@ -5,7 +5,7 @@ import { execa } from 'execa'
 import { expect, it } from 'vitest'
 import { listArms } from '../../src/model/results.js'
 import { readRun } from '../../src/records/records.js'
-import { makeOwnFolder } from '../fakes/scratch.js'
+import { makeFolder } from '../fakes/scratch.js'
 import { expectNothingLeft } from './leftovers.js'
 import { need } from './real-tools.js'
 
@@ -15,7 +15,7 @@ const cli = (/** @type {string[]} */ ...argv) => execa('node', ['src/cli.js', ..
 it('a smoke run measures none, Pipy and Envoy, holds the cap, and leaves nothing behind', async context => {
   need(context, 'pipy', 'envoy', 'k6', 'caps')
   // Each try has its own.
-  const folder = makeOwnFolder('smoke-test')
+  const folder = makeFolder('smoke-test')
   const out = path.join(folder, 'run')
   const running = cli('bench', '--profile', 'smoke', '--cpu', '0.25', '--json', '--out', out)
   const { stdout, stderr, exitCode } = await running

@@ -2,13 +2,13 @@ import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { KIND_NAMES, KINDS } from '../../src/kinds/registry.js'
 import { runFake } from '../fakes/fake-run.js'
-import { makeOwnFolder } from '../fakes/scratch.js'
+import { makeFolder } from '../fakes/scratch.js'
 import { tiny } from '../fakes/tiny-kind/index.js'
 
 describe('the kinds of trials', () => {
   let folder = ''
   beforeEach(() => {
-    folder = path.join(makeOwnFolder('kinds-test'), 'run')
+    folder = path.join(makeFolder('kinds-test'), 'run')
   })
 
   it('are registered by their own names', async () => {

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { createCallCounter, PURPOSES, parseCalls, sumCalls } from '../../src/lab/strace.js'
-import { makeOwnFolder } from '../fakes/scratch.js'
+import { makeFolder } from '../fakes/scratch.js'
 
 // Lines as strace 6.1 writes them of a Pipy with two threads.
 const TEXT = `901 epoll_wait(5, [{events=EPOLLIN, data={u32=1, u64=1}}], 128, -1) = 1
@@ -30,7 +30,7 @@ it('system calls are counted by name, with the bytes that they carried', () => {
 })
 
 it('a count is of what was written since the last one, and a line that is not whole is of the next', async () => {
-  const folder = path.join(makeOwnFolder('strace-test'), 'client')
+  const folder = path.join(makeFolder('strace-test'), 'client')
   mkdirSync(folder)
   const write = (/** @type {string} */ text) => writeFileSync(path.join(folder, 'strace.out'), text, { flag: 'a' })
   const counter = createCallCounter({ folder })

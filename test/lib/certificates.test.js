@@ -3,11 +3,11 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { writeCertificates } from '../../src/lib/certificates.js'
-import { makeOwnFolder } from '../fakes/scratch.js'
+import { makeFolder } from '../fakes/scratch.js'
 
 describe('writeCertificates', () => {
   it('issues leaf certificates of a fresh authority that no other user can read', async () => {
-    const folder = path.join(makeOwnFolder('certificates'), 'c')
+    const folder = path.join(makeFolder('certificates'), 'c')
     await writeCertificates({ folder, services: [{ name: 'gateway', identity: 'spiffe://a/b' }] })
     const ca = new X509Certificate(readFileSync(`${folder}/ca.pem`))
     const leaf = new X509Certificate(readFileSync(`${folder}/gateway.pem`))
@@ -23,7 +23,7 @@ describe('writeCertificates', () => {
   })
 
   it("writes the authority's key if it is asked to", async () => {
-    const folder = path.join(makeOwnFolder('certificates'), 'c')
+    const folder = path.join(makeFolder('certificates'), 'c')
     await writeCertificates({ folder, services: [], hasAuthorityKey: true })
     const ca = new X509Certificate(readFileSync(`${folder}/ca.pem`))
     const key = createPublicKey(createPrivateKey(readFileSync(`${folder}/ca-key.pem`)))

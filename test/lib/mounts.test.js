@@ -2,7 +2,7 @@ import { symlinkSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { findNoexec } from '../../src/lib/mounts.js'
-import { makeOwnFolder } from '../fakes/scratch.js'
+import { makeFolder } from '../fakes/scratch.js'
 
 describe('findNoexec', () => {
   const line = (/** @type {string} */ at, /** @type {string} */ options) =>
@@ -18,7 +18,7 @@ describe('findNoexec', () => {
   })
 
   it('follows links', () => {
-    const folder = makeOwnFolder('mounts')
+    const folder = makeFolder('mounts')
     symlinkSync('/nowhere-here', path.join(folder, 'dangling'))
     symlinkSync('/proc/self', path.join(folder, 'link'))
     expect(findNoexec(path.join(folder, 'link', 'x'), line('/proc', 'rw,noexec'))).toBe('/proc')

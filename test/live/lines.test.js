@@ -8,7 +8,7 @@ import { listArms, listComparisons } from '../../src/model/results.js'
 import { createFakeLoad, createFakeTarget } from '../fakes/fake-bench.js'
 import { createArm, createRecord } from '../fakes/fake-records.js'
 import { runFake } from '../fakes/fake-run.js'
-import { makeOwnFolder } from '../fakes/scratch.js'
+import { makeFolder } from '../fakes/scratch.js'
 import { ARMS, endRepeat, endTrial, plan } from './fake-events.js'
 
 /** @import { ProcessSpec } from '../../src/model/types.ts' @import { RunEvent } from '../../src/run/events.js' */
@@ -61,7 +61,7 @@ describe('a line', () => {
 describe('a number of a line', () => {
   let folder = ''
   beforeEach(() => {
-    folder = path.join(makeOwnFolder('lines-test'), 'run')
+    folder = path.join(makeFolder('lines-test'), 'run')
   })
   const cores = (/** @type {ProcessSpec} */ { role, armId = '', folder }) =>
     role !== 'sidecar' ? 0.05 : `${armId} ${folder}`.includes('dear') ? 0.2 : 0.1

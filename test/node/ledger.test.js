@@ -5,11 +5,11 @@ import path from 'node:path'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { processStartTicks } from '../../src/lib/process-start.js'
 import { openLedger, readLedgers } from '../../src/node/ledger.js'
-import { makeOwnFolder } from '../fakes/scratch.js'
+import { makeFolder } from '../fakes/scratch.js'
 
 let root = ''
 beforeEach(() => {
-  root = makeOwnFolder('ledger-test')
+  root = makeFolder('ledger-test')
 })
 
 /** @param {string} folder @param {object} change */

@@ -7,7 +7,7 @@ import { locateCredentials } from '../../src/lib/certificate-files.js'
 import { writeCertificates } from '../../src/lib/certificates.js'
 import { createProber } from '../../src/node/prober.js'
 import { listenInTest } from '../fakes/listen.js'
-import { makeOwnFolder } from '../fakes/scratch.js'
+import { makeFolder } from '../fakes/scratch.js'
 
 /** @import { TLSSocket } from 'node:tls' */
 
@@ -38,7 +38,7 @@ describe('a change', () => {
   })
 
   it('of a certificate is in effect when a new connection is shown it', async () => {
-    const folder = makeOwnFolder('prober-test')
+    const folder = makeFolder('prober-test')
     const services = ['first', 'next', 'peer'].map(name => ({ name, identity: `spiffe://x/${name}` }))
     await writeCertificates({ folder, services })
     const credentials = (/** @type {string} */ name) => ({
@@ -73,7 +73,7 @@ describe('a change', () => {
 
 describe('requests over TLS', () => {
   it('keep their connections from one batch to the next: a handshake is no part of a request', async () => {
-    const folder = makeOwnFolder('prober-tls')
+    const folder = makeFolder('prober-tls')
     await writeCertificates({ folder, services: [{ name: 'peer', identity: 'spiffe://x/peer' }] })
     const credentials = locateCredentials('peer', folder)
     let handshakes = 0

@@ -12,7 +12,7 @@ import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { hashText } from '../../src/lib/hash.js'
 import { openParityCache } from '../../src/parity/cache.js'
-import { makeOwnFolder } from '../fakes/scratch.js'
+import { makeFolder } from '../fakes/scratch.js'
 
 const DEPENDENCIES = { kit: 'a', tool: { sha256: 'b' } }
 const ROW = { name: 'parity-tls', found: 'TLS 1.3', expected: 'TLS 1.3', differences: [] }
@@ -20,7 +20,7 @@ const ROW = { name: 'parity-tls', found: 'TLS 1.3', expected: 'TLS 1.3', differe
 describe('the cache of equal-work checks', () => {
   let folder = ''
   beforeEach(() => {
-    folder = path.join(makeOwnFolder('parity-cache-test'), 'equal-work')
+    folder = path.join(makeFolder('parity-cache-test'), 'equal-work')
   })
   const open = (isRechecked = false) => openParityCache({ folder, isRechecked })
   const keep = () => {

@@ -15,7 +15,7 @@ import { gateParity } from '../../src/parity/gate.js'
 import { listWrongRows } from '../../src/parity/verdict/rows.js'
 import { createFakePlane, createFakeTarget, fakeTool } from '../fakes/fake-bench.js'
 import { createArm, DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
-import { makeFolder, makeOwnFolder } from '../fakes/scratch.js'
+import { makeFolder } from '../fakes/scratch.js'
 
 /** @import { Arm, DataPlane, ParityRow, SidecarOptions } from '../../src/model/types.ts' */
 /** @import { ParityCache } from '../../src/parity/cache.js' */
@@ -335,7 +335,7 @@ describe('gateParity', () => {
 describe('an equal-work check that passed before', () => {
   /** @param {Awaited<ReturnType<typeof createTestbed>>} rig */
   async function createCached(rig) {
-    const cacheRoot = makeOwnFolder('gate-cache-test')
+    const cacheRoot = makeFolder('gate-cache-test')
     const scripts = path.join(cacheRoot, 'scripts')
     mkdirSync(scripts)
     writeFileSync(path.join(scripts, 'main.js'), 'pipy()')

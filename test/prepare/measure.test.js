@@ -7,7 +7,7 @@ import { listArms } from '../../src/model/results.js'
 import { loadAfterRun, measurePreparation } from '../../src/prepare/measure.js'
 import { createFakeLoad, createFakeTarget } from '../fakes/fake-bench.js'
 import { prepareFake } from '../fakes/fake-run.js'
-import { makeOwnFolder } from '../fakes/scratch.js'
+import { makeFolder } from '../fakes/scratch.js'
 
 const AXES = '{ plane: [cheap], link: [gateway-ratings], cpuLimitCores: [1], ratePerSecond: [10], users: [10] }'
 const MORE = 'mostOfCapacity: 0.8\nprofiles: { standard: { rounds: 2, hasControl: false } }'
@@ -25,12 +25,19 @@ describe('loadAfter', () => {
 describe('measure', () => {
   let out = ''
   beforeEach(() => {
-    out = path.join(makeOwnFolder('measure-test'), 'run')
+    out = path.join(makeFolder('measure-test'), 'run')
   })
 
   /** @param {{ load?: any, signal?: AbortSignal, sampleSource?: 'cgroup' | 'kubelet' }} [options] */
   const measureFake = async ({ load = createFakeLoad(), signal = new AbortController().signal, ...options } = {}) => {
-    const { preparation, site } = prepareFake({ target: await createFakeTarget(), load, axes: AXES, more: MORE, cores })
+    const { preparation, site } = prepareFake({
+      target: await createFakeTarget(),
+      ledgers: path.dirname(out),
+      load,
+      axes: AXES,
+      more: MORE,
+      cores,
+    })
     /** @type {string[]} */
     const finished = []
     const keys = path.join(site.ledger.folder, 'keys')

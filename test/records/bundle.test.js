@@ -11,7 +11,7 @@ import { createNameHider } from '../../src/records/hide-names.js'
 import { withRuns } from '../../src/verbs/open-runs.js'
 import { verifyFolder } from '../../src/verbs/verify.js'
 import { bundleRun } from '../../src/verbs/write-bundle.js'
-import { makeFolder, makeOwnFolder } from '../fakes/scratch.js'
+import { makeFolder } from '../fakes/scratch.js'
 
 const RUNS = 'test/fixtures/runs'
 const KINDS = ['load', 'search', 'rollout', 'growth', 'balance']
@@ -72,7 +72,7 @@ describe('a bundle', () => {
     archive.finalize()
     const file = path.join(folder, 'bad.tar.gz')
     writeFileSync(file, gzipSync(await buffer(archive)))
-    const into = path.join(makeOwnFolder('unpacked'), 'run')
+    const into = path.join(makeFolder('unpacked'), 'run')
     await expect(unpackBundle(file, into)).rejects.toThrow(words)
     await expect(verify(file)).rejects.toThrow(`${file} is not a complete bundle of a run`)
     expect(readdirSync(path.dirname(into))).not.toContain('x.json')
@@ -149,7 +149,7 @@ describe('a bundle', () => {
   })
 
   it('that a killed process had unpacked is removed by cleanup, and that of a living process stays', () => {
-    const parent = makeOwnFolder('temporary')
+    const parent = makeFolder('temporary')
     const living = makeOwnedFolder(parent, 'sidecar-bench-bundle')
     const killed = living.replace(/bundle-\d+/, `bundle-${2 ** 22 + 1}`)
     mkdirSync(killed)

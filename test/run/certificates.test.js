@@ -4,13 +4,13 @@ import path from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { computeLifeMs, openCertificates } from '../../src/run/certificates.js'
 import { createArm, DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
-import { makeOwnFolder } from '../fakes/scratch.js'
+import { makeFolder } from '../fakes/scratch.js'
 
 /** @import { Arm, Trial } from '../../src/model/types.ts' */
 
 let folder = ''
 beforeEach(() => {
-  folder = path.join(makeOwnFolder('certificates-test'), 'keys')
+  folder = path.join(makeFolder('certificates-test'), 'keys')
 })
 
 const NO_TRIALS = { trials: [], calibrations: [], search: null }

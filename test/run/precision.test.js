@@ -13,7 +13,7 @@ import { createStopping } from '../../src/run/rounds.js'
 import { createFakeLoad, createFakePlane, createFakeTarget, createInterruption } from '../fakes/fake-bench.js'
 import { createManifest } from '../fakes/fake-manifest.js'
 import { prepareFake } from '../fakes/fake-run.js'
-import { makeOwnFolder } from '../fakes/scratch.js'
+import { makeFolder } from '../fakes/scratch.js'
 
 /** @import { GateParity } from '../../src/run/kind.js' */
 
@@ -29,7 +29,7 @@ describe('a run that goes on until it is precise', { retry: 3 }, () => {
   /** @type {string[]} */
   let said
   beforeEach(() => {
-    out = path.join(makeOwnFolder('precision-test'), 'run')
+    out = path.join(makeFolder('precision-test'), 'run')
     said = []
   })
 
@@ -49,7 +49,7 @@ describe('a run that goes on until it is precise', { retry: 3 }, () => {
       more: dies ? `measure: [cost]\n${MORE}` : MORE,
       planes: planes?.map(name => createFakePlane(name)),
     }
-    const { preparation, site } = prepareFake({ target, ...fakeOptions })
+    const { preparation, site } = prepareFake({ target, ledgers: path.dirname(out), ...fakeOptions })
     const { summary } = await measurePreparation({
       ...{ preparation, site, out, signal, gate },
       execution: { command: ['bench'], interrupted: isResumed ? openInterruptedRun(out) : undefined },

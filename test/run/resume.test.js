@@ -8,7 +8,7 @@ import { readRun } from '../../src/records/records.js'
 import { openInterruptedRun } from '../../src/run/resume.js'
 import { createFakeLoad, createFakeTarget, createInterruption } from '../fakes/fake-bench.js'
 import { prepareFake } from '../fakes/fake-run.js'
-import { makeOwnFolder } from '../fakes/scratch.js'
+import { makeFolder } from '../fakes/scratch.js'
 
 const AXES = '{ plane: [cheap, dear], link: [gateway-ratings], cpuLimitCores: [1], ratePerSecond: [10], users: [10] }'
 const MORE = 'mostOfCapacity: 0.8\nprofiles: { standard: { rounds: 3, hasControl: false } }'
@@ -18,7 +18,7 @@ const TRIALS = 8
 describe('a run that was cut short', () => {
   let out = ''
   beforeEach(() => {
-    out = path.join(makeOwnFolder('resume-test'), 'run')
+    out = path.join(makeFolder('resume-test'), 'run')
   })
 
   /**
@@ -28,7 +28,11 @@ describe('a run that was cut short', () => {
   async function measureFake({ load, signal = new AbortController().signal, isResumed = false, ...options } = {}) {
     const { axes = AXES, more = MORE, gate = async () => [], say = () => {} } = options
     const fakeOptions = { load: load ?? createFakeLoad(), axes, more }
-    const { preparation, site } = prepareFake({ target: await createFakeTarget(), ...fakeOptions })
+    const { preparation, site } = prepareFake({
+      target: await createFakeTarget(),
+      ledgers: path.dirname(out),
+      ...fakeOptions,
+    })
     return measurePreparation({
       preparation,
       site,
@@ -92,7 +96,12 @@ describe('a run that was cut short', () => {
 
   it('is not resumed while it goes on', async () => {
     await interruptAfter(1)
-    const { site } = prepareFake({ target: await createFakeTarget(), axes: AXES, more: MORE })
+    const { site } = prepareFake({
+      target: await createFakeTarget(),
+      ledgers: path.dirname(out),
+      axes: AXES,
+      more: MORE,
+    })
     site.ledger.hold('results', out)
     await expect(measureFake({ isResumed: true })).rejects.toThrow(
       `the run ${site.runId} (process ${process.pid}) writes into ${out}: wait until it has ended`,

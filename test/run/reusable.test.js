@@ -5,7 +5,7 @@ import { appendTrial, createResultsFolder } from '../../src/records/write.js'
 import { listSettingDifferences, openReusableTrials } from '../../src/run/reusable.js'
 import { createManifest } from '../fakes/fake-manifest.js'
 import { createArm, createRecord } from '../fakes/fake-records.js'
-import { makeOwnFolder } from '../fakes/scratch.js'
+import { makeFolder } from '../fakes/scratch.js'
 
 /** @import { Placement, Tool, Topology, TrialRecord } from '../../src/model/types.ts' */
 
@@ -44,7 +44,7 @@ describe('openReusable', () => {
 
   let root = ''
   beforeEach(() => {
-    root = makeOwnFolder('reusable-test')
+    root = makeFolder('reusable-test')
   })
 
   /** @param {string} name @param {TrialRecord[]} records @param {Record<string, any>} [fields] of the manifest */

@@ -14,7 +14,7 @@ import { renderUnfinishedRun } from '../../src/report/missing.js'
 import { createFakeLoad, createFakePlane, createFakeTarget, createInterruption } from '../fakes/fake-bench.js'
 import { createControlledPlane } from '../fakes/fake-control.js'
 import { runFake } from '../fakes/fake-run.js'
-import { makeOwnFolder } from '../fakes/scratch.js'
+import { makeFolder } from '../fakes/scratch.js'
 
 /** @import { ProcessSpec } from '../../src/model/types.ts' @import { RunEvent } from '../../src/run/events.js' */
 
@@ -24,7 +24,7 @@ const TWO_ROUNDS = 'profiles: { standard: { rounds: 2 } }'
 describe('runPlan', () => {
   let folder = ''
   beforeEach(() => {
-    folder = path.join(makeOwnFolder('run-test'), 'run')
+    folder = path.join(makeFolder('run-test'), 'run')
   })
 
   it('measures every arm in every round, and sums exactly', async () => {
@@ -359,7 +359,7 @@ describe('an interrupted run', () => {
 
   /** @param {number} repeats that end before */
   async function interruptAfter(repeats) {
-    const folder = path.join(makeOwnFolder('interrupted-test'), 'run')
+    const folder = path.join(makeFolder('interrupted-test'), 'run')
     const cores = (/** @type {ProcessSpec} */ { role, armId }) =>
       role !== 'sidecar' ? 0.05 : armId?.includes('dear') ? 0.2 : 0.1
     const stop = new AbortController()

@@ -4,11 +4,11 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { hashFolder } from '../../src/lib/hash.js'
 import { hashScripts } from '../../src/run/scripts.js'
 import { fakeTool } from '../fakes/fake-bench.js'
-import { makeOwnFolder } from '../fakes/scratch.js'
+import { makeFolder } from '../fakes/scratch.js'
 
 let root = ''
 beforeEach(() => {
-  root = makeOwnFolder('scripts-test')
+  root = makeFolder('scripts-test')
   for (const name of ['pipy', 'echo', 'k6', 'variant', 'fsm']) write(`${name}/main.js`, name)
 })
 

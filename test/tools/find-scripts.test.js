@@ -3,11 +3,11 @@ import path from 'node:path'
 import { beforeEach, expect, it } from 'vitest'
 import { FSM_DEPLOYED } from '../../src/dataplanes/pipy/fsm/index.js'
 import { findScripts } from '../../src/tools/find-scripts.js'
-import { makeOwnFolder } from '../fakes/scratch.js'
+import { makeFolder } from '../fakes/scratch.js'
 
 let root = ''
 beforeEach(() => {
-  root = makeOwnFolder('find-scripts')
+  root = makeFolder('find-scripts')
 })
 
 const spec = /** @type {NonNullable<typeof FSM_DEPLOYED.scripts>} */ (FSM_DEPLOYED.scripts)

@@ -4,10 +4,10 @@ import path from 'node:path'
 import { execa } from 'execa'
 import { expect, it } from 'vitest'
 import { formatImageName, writeImage } from '../../src/tools/image.js'
-import { makeOwnFolder } from '../fakes/scratch.js'
+import { makeFolder } from '../fakes/scratch.js'
 
 it('writes an image of one layer, with the program on its PATH, the same each time', async () => {
-  const folder = makeOwnFolder('image-test')
+  const folder = makeFolder('image-test')
   const [program, file, again] = ['program', 'image.tar', 'again.tar'].map(name => path.join(folder, name))
   writeFileSync(program, 'a static program')
   await writeImage({ name: 'ads', program, file })

@@ -3,14 +3,14 @@ import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createPipelineDocument } from '../../src/model/pipeline.js'
 import { createPipeline } from '../../src/tools/read-pipeline.js'
-import { makeOwnFolder } from '../fakes/scratch.js'
+import { makeFolder } from '../fakes/scratch.js'
 
 const createFrom = (/** @type {string} */ scripts) =>
   createPipeline({ document: createPipelineDocument({ listen: { port: 1 } }), file: 'pipeline.yaml', scripts })
 
 describe('createPipeline', () => {
   it('reads texts as texts, and other files byte by byte', () => {
-    const folder = makeOwnFolder('pipeline')
+    const folder = makeFolder('pipeline')
     writeFileSync(path.join(folder, 'main.js'), "'é'")
     writeFileSync(path.join(folder, 'ca.der'), Buffer.from([0x30, 0xff, 0xfe, 0]))
     const { scriptFiles, binaryFiles = {} } = createFrom(folder)
@@ -19,7 +19,7 @@ describe('createPipeline', () => {
   })
 
   it('follows links within the folder', () => {
-    const folder = makeOwnFolder('pipeline')
+    const folder = makeFolder('pipeline')
     mkdirSync(path.join(folder, 'lib'))
     writeFileSync(path.join(folder, 'lib/a.js'), 'a')
     symlinkSync('lib/a.js', path.join(folder, 'main.js'))
@@ -32,7 +32,7 @@ describe('createPipeline', () => {
     ['missing.js', 'main.js is a link to nothing'],
     ['.', 'main.js is a link to a folder that it lies in'],
   ])('refuses a link to %s', (target, message) => {
-    const folder = makeOwnFolder('pipeline')
+    const folder = makeFolder('pipeline')
     symlinkSync(target, path.join(folder, 'main.js'))
     expect(() => createFrom(folder)).toThrow(message)
   })

@@ -4,14 +4,14 @@ import { listComparisons } from '../../../src/model/results.js'
 import { createAnswer } from '../../../src/report/answer/answer.js'
 import { createFakeTarget } from '../../fakes/fake-bench.js'
 import { runFake } from '../../fakes/fake-run.js'
-import { makeOwnFolder } from '../../fakes/scratch.js'
+import { makeFolder } from '../../fakes/scratch.js'
 
 /** @import { ProcessSpec } from '../../../src/model/types.ts' */
 
 describe('the answer of windows at several CPU limits', () => {
   let folder = ''
   beforeEach(() => {
-    folder = path.join(makeOwnFolder('capacity-answer-test'), 'run')
+    folder = path.join(makeFolder('capacity-answer-test'), 'run')
   })
   // Sidecars use a quarter of a core: only the smaller limit is reached.
   const cores = (/** @type {ProcessSpec} */ { role }) => (role === 'sidecar' ? 0.25 : 0.05)

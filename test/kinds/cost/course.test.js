@@ -7,7 +7,7 @@ import { createAnswer } from '../../../src/report/answer/answer.js'
 import { renderDetailsText } from '../../../src/report/details.js'
 import { createFakeLoad, createFakeTarget } from '../../fakes/fake-bench.js'
 import { runFake } from '../../fakes/fake-run.js'
-import { makeOwnFolder } from '../../fakes/scratch.js'
+import { makeFolder } from '../../fakes/scratch.js'
 
 /** @import { ProcessSpec } from '../../../src/model/types.ts' */
 
@@ -18,7 +18,7 @@ const cores = (/** @type {ProcessSpec} */ { role, armId }) =>
 describe('arms side by side', () => {
   let folder = ''
   beforeEach(() => {
-    folder = path.join(makeOwnFolder('turns-test'), 'run')
+    folder = path.join(makeFolder('turns-test'), 'run')
   })
 
   it('stand at once without a cap, share one load, and give one ratio a deployment', async () => {

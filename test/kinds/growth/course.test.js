@@ -7,7 +7,7 @@ import { findFault, SCHEMAS } from '../../../src/model/schemas.js'
 import { createFakeLoad, createFakeTarget } from '../../fakes/fake-bench.js'
 import { createControlledPlane } from '../../fakes/fake-control.js'
 import { runFake } from '../../fakes/fake-run.js'
-import { makeOwnFolder } from '../../fakes/scratch.js'
+import { makeFolder } from '../../fakes/scratch.js'
 
 /** @import { Control, ProcessSpec } from '../../../src/model/types.ts' */
 
@@ -42,7 +42,7 @@ function killInSecond() {
 }
 let folder = ''
 beforeEach(() => {
-  folder = makeOwnFolder('growth')
+  folder = makeFolder('growth')
 })
 
 /**
@@ -120,7 +120,7 @@ describe('a growth', () => {
     const findHostLimit = (/** @type {ProcessSpec} */ spec) => (isDead(spec) ? 'the machine had no memory left' : null)
     const killed = await grow({ ...options, isOutOfMemory: isDead, findHostLimit }, enrolling)
     expect(killed.record.growth).toMatchObject({ sidecars: 20, ended: { sidecars: 40, reason: 'host-memory' } })
-    folder = makeOwnFolder('growth-files')
+    folder = makeFolder('growth-files')
     const why = 'process 7 has 64 files open, and may have 64 (ulimit -n)'
     const { record, summary } = await grow(
       {

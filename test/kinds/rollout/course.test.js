@@ -13,7 +13,7 @@ import { createAsking } from '../../../src/node/asking.js'
 import { createFakeLoad, createFakeTarget } from '../../fakes/fake-bench.js'
 import { createControlledPlane } from '../../fakes/fake-control.js'
 import { runFake } from '../../fakes/fake-run.js'
-import { makeOwnFolder } from '../../fakes/scratch.js'
+import { makeFolder } from '../../fakes/scratch.js'
 
 /** @import { IncomingMessage } from 'node:http' */
 /** @import { Control, Endpoint, Handle, Target } from '../../../src/model/types.ts' */
@@ -33,7 +33,7 @@ const few = withAxes('sidecars: [2]')
 const LANES = 4
 let folder = ''
 beforeEach(() => {
-  folder = makeOwnFolder('rollout')
+  folder = makeFolder('rollout')
 })
 
 /**

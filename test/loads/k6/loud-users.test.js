@@ -3,7 +3,7 @@ import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { ROOT } from '../../../src/lib/paths.js'
-import { makeOwnFolder } from '../../fakes/scratch.js'
+import { makeFolder } from '../../fakes/scratch.js'
 
 /** @type {any} */
 const k6 = globalThis
@@ -65,7 +65,7 @@ async function createUser(folder, number) {
 }
 
 it('loads each quiet address alike, for any user numbers that a loud pair leaves to the others', async () => {
-  const folder = makeOwnFolder('loud-users')
+  const folder = makeFolder('loud-users')
   /** @type {Record<string, number>} */
   const sent = {}
   k6.answer = (/** @type {string} */ url, /** @type {string} */ body) => {
@@ -85,7 +85,7 @@ it('loads each quiet address alike, for any user numbers that a loud pair leaves
 
 it('counts failed requests to a loud pair apart from those of the others', async () => {
   const log = vi.spyOn(console, 'error').mockImplementation(() => {})
-  const user = await createUser(makeOwnFolder('loud-users'), 1)
+  const user = await createUser(makeFolder('loud-users'), 1)
   user.askLoud(edges)
   k6.answer = (/** @type {string} */ url, /** @type {string} */ body) => ({ status: 503, body, error: url })
   user.askLoud(edges)

@@ -16,7 +16,7 @@ import { findPortShortage, parseListeners, parseTcpCounters } from '../../../src
 import { parseBracketed } from '../../../src/node/machine.js'
 import { createFolders } from '../../../src/targets/local/cgroup-folders.js'
 import { findCapWay, wrapInSystemdScope } from '../../../src/targets/local/cgroups.js'
-import { makeOwnFolder } from '../../fakes/scratch.js'
+import { makeFolder } from '../../fakes/scratch.js'
 
 const read = (/** @type {string} */ name) => readFileSync(`test/fixtures/${name}`, 'utf8')
 const UNWRITABLE = '31 23 0:28 / /nowhere rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n'
@@ -98,7 +98,7 @@ describe('parseMounts', () => {
 
 describe('openCounterFile', () => {
   it('reads what the file holds now, again and again', () => {
-    const file = path.join(makeOwnFolder('counter'), 'counter')
+    const file = path.join(makeFolder('counter'), 'counter')
     writeFileSync(file, '1\n')
     const counter = openCounterFile(file)
     expect(counter.read()).toBe('1\n')
@@ -143,7 +143,7 @@ describe('readUsage', () => {
 
 describe('createProbe', () => {
   it('goes on reading a process that has left its group, and lists the controllers that lack it', async () => {
-    const at = makeOwnFolder('probe')
+    const at = makeFolder('probe')
     const folders = { cpu: `${at}/cpu`, cpuacct: `${at}/cpuacct`, memory: `${at}/memory` }
     const child = execa('sleep', ['60'], { reject: false })
     for (const folder of Object.values(folders)) {
@@ -185,7 +185,7 @@ describe('createProbe', () => {
   })
 
   it('says that a group was removed, and which', () => {
-    const at = makeOwnFolder('gone')
+    const at = makeFolder('gone')
     const gone = Object.assign(new Error('ENODEV: no such device, read'), { code: 'ENODEV' })
     expect(() =>
       readCgroup(at, () => {
@@ -204,7 +204,7 @@ describe('findCapWay', () => {
   })
 
   it('caps without the memory controller, whose numbers are then those of the processes', async () => {
-    const at = makeOwnFolder('no-memory')
+    const at = makeFolder('no-memory')
     writeFileSync(`${at}/cgroup.controllers`, 'cpuset cpu io pids\n')
     writeFileSync(`${at}/cgroup.subtree_control`, '')
     const mountinfo = `31 23 0:28 / ${at} rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n`
@@ -225,7 +225,7 @@ describe('findCapWay', () => {
   })
 
   it('names the controller cpu if the kernel does not offer it', async () => {
-    const at = makeOwnFolder('no-cpu')
+    const at = makeFolder('no-cpu')
     writeFileSync(`${at}/cgroup.controllers`, 'io pids\n')
     writeFileSync(`${at}/cgroup.subtree_control`, '')
     const mountinfo = `31 23 0:28 / ${at} rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n`

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { createFiles } from '../../../src/targets/kubernetes/files.js'
-import { makeOwnFolder } from '../../fakes/scratch.js'
+import { makeFolder } from '../../fakes/scratch.js'
 
 it('brings files in folders of their own, and keeps what it brought', async () => {
-  const folder = makeOwnFolder('files-test')
+  const folder = makeFolder('files-test')
   /** @type {any[]} */
   const applied = []
   const api = /** @type {any} */ ({ apply: async (/** @type {any} */ object) => applied.push(object) })

@@ -13,7 +13,7 @@ import {
 import { connectTo } from '../../fakes/fake-api-server.js'
 import { createRecord } from '../../fakes/fake-records.js'
 import { listenInTest } from '../../fakes/listen.js'
-import { makeOwnFolder } from '../../fakes/scratch.js'
+import { makeFolder } from '../../fakes/scratch.js'
 
 const captured = readFileSync('test/fixtures/kubelet-1.34.3-stats-summary.json', 'utf8')
 const START_MS = Date.parse('2026-11-21T14:00:03.400Z')
@@ -171,7 +171,7 @@ describe('readSummary', () => {
   /** @param {http.RequestListener} answer */
   async function connectToServer(answer) {
     const { port } = await listenInTest(http.createServer(answer))
-    return connectTo({ server: `http://127.0.0.1:${port}`, folder: makeOwnFolder('kubelet') })
+    return connectTo({ server: `http://127.0.0.1:${port}`, folder: makeFolder('kubelet') })
   }
 
   it('asks the kubelet through the API server', async () => {

@@ -16,7 +16,7 @@ import { renderShellCommand } from '../../../src/targets/load-host/connection.js
 import { openLoadHost } from '../../../src/targets/load-host/host.js'
 import { awaitSample } from '../../../src/targets/load-host/process.js'
 import { installFakeSsh } from '../../fakes/fake-ssh.js'
-import { makeOwnFolder } from '../../fakes/scratch.js'
+import { makeFolder } from '../../fakes/scratch.js'
 
 /** @import { ProcessSpec } from '../../../src/model/types.ts' */
 
@@ -29,7 +29,7 @@ let ssh
 let folder = ''
 beforeEach(() => {
   ssh = installFakeSsh()
-  folder = makeOwnFolder('load-host-test')
+  folder = makeFolder('load-host-test')
 })
 afterEach(() => ssh.close())
 

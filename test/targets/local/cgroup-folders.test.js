@@ -2,10 +2,10 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { createFolders } from '../../../src/targets/local/cgroup-folders.js'
-import { makeOwnFolder } from '../../fakes/scratch.js'
+import { makeFolder } from '../../fakes/scratch.js'
 
 it('writes the CPU request of a process and of its pod as weights, and none where there is no request', async () => {
-  const home = path.join(makeOwnFolder('weights'), 'home')
+  const home = path.join(makeFolder('weights'), 'home')
   mkdirSync(home)
   writeFileSync(path.join(home, 'cgroup.procs'), '')
   const parents = { cpu: home, cpuacct: home, memory: home }

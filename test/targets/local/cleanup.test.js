@@ -5,14 +5,14 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { findDistrust, openLedger } from '../../../src/node/ledger.js'
 import { cleanUpLocal, runCleanupSteps } from '../../../src/targets/local/cleanup.js'
 import { renderMarks } from '../../../src/targets/local/marks.js'
-import { makeOwnFolder } from '../../fakes/scratch.js'
+import { makeFolder } from '../../fakes/scratch.js'
 
 /** @type {import('../../../src/targets/local/cgroups.js').CapWay} */
 const way = { how: 'none', version: null, reason: 'a test' }
 const RUN = `cleanup-test-${process.pid}`
 let root = ''
 beforeEach(() => {
-  root = makeOwnFolder('cleanup-test')
+  root = makeFolder('cleanup-test')
 })
 
 function startChild(marks = {}) {

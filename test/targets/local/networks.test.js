@@ -3,7 +3,7 @@ import { BenchError } from '../../../src/lib/errors.js'
 import { createProcess } from '../../../src/model/processes.js'
 import { openLedger, readLedgers } from '../../../src/node/ledger.js'
 import { createNetworks, renderRulesFailure } from '../../../src/targets/local/networks.js'
-import { makeOwnFolder } from '../../fakes/scratch.js'
+import { makeFolder } from '../../fakes/scratch.js'
 
 /** @import { ProcessSpec } from '../../../src/model/types.ts' */
 
@@ -13,7 +13,7 @@ let root = ''
 /** @type {string[]} */
 let commands
 beforeEach(() => {
-  root = makeOwnFolder('networks-test')
+  root = makeFolder('networks-test')
   commands = []
 })
 

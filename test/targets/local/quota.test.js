@@ -4,13 +4,13 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { createFolders } from '../../../src/targets/local/cgroup-folders.js'
 import { findCapWay } from '../../../src/targets/local/cgroups.js'
 import { findLargestCap, findQuota } from '../../../src/targets/local/quota.js'
-import { makeOwnFolder } from '../../fakes/scratch.js'
+import { makeFolder } from '../../fakes/scratch.js'
 
 const here = await findCapWay()
 
 /** Makes a group of cgroup v2 as files, below one that has a quota. @param {string} quota */
 function makeV2(quota) {
-  const job = path.join(makeOwnFolder('quota'), 'job')
+  const job = path.join(makeFolder('quota'), 'job')
   const home = path.join(job, 'home')
   mkdirSync(home, { recursive: true })
   for (const folder of [job, home]) writeFileSync(path.join(folder, 'cgroup.procs'), '')

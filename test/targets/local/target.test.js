@@ -7,7 +7,7 @@ import { listListeners } from '../../../src/node/kernel/sockets.js'
 import { openLedger } from '../../../src/node/ledger.js'
 import { createBatch } from '../../../src/services/control.js'
 import { createLocalTarget } from '../../../src/targets/local/index.js'
-import { makeOwnFolder } from '../../fakes/scratch.js'
+import { makeFolder } from '../../fakes/scratch.js'
 
 /** @import { Target } from '../../../src/model/types.ts' */
 
@@ -17,7 +17,7 @@ const signal = new AbortController().signal
 let target
 let folder = ''
 beforeEach(async () => {
-  folder = makeOwnFolder('local-target')
+  folder = makeFolder('local-target')
   target = await createLocalTarget({
     ledger: openLedger({ runId: `local-test-${process.pid}`, root: path.join(folder, 'ledgers') }),
     way: { how: 'none', version: null, reason: 'a test' },
