@@ -20,11 +20,12 @@ const FEW_PODS = ['--planes', 'pipy,ztunnel:node', '--pairs', '1,2']
 // 3: no verdict; 5: a threshold was crossed. One short round on a busy machine ends with either.
 const MEASURED = [0, 3, 5]
 
+const isOfNode = (/** @type {string} */ word) => word.startsWith('node-proxy')
+
 /** How a verb that takes long is made short. @type {Record<string, (argv: string[]) => string[]>} */
 const SMOKE = {
   bench: argv => {
-    const isOfNode = argv.some(word => word.startsWith('node-proxy'))
-    const short = argv.includes('balance') ? [] : [...SHORT, ...(isOfNode ? FEW_PODS : [])]
+    const short = argv.includes('balance') ? [] : [...SHORT, ...(argv.some(isOfNode) ? FEW_PODS : [])]
     return [...without(argv, short), ...short, '--out', path.join(folder, `run-${++count}`)]
   },
   // Without a folder it reads results/, which need not be there.
@@ -94,7 +95,7 @@ describe('a command of the documentation', { timeout: 600_000 }, () => {
   it.for(commands.filter(isFirst))('$where: `$text` runs', async ({ argv }, context) => {
     const [, why] = SKIPPED.find(([pattern]) => pattern.test(argv.join(' '))) ?? []
     if (why) return context.skip(why)
-    need(context, 'pipy', 'envoy', 'k6', 'caps')
+    need(context, 'pipy', 'envoy', 'k6', 'caps', ...(argv.some(isOfNode) ? /** @type {const} */ (['ztunnel']) : []))
     const [program, ...args] = fill(argv)
     const isCli = args[0] === 'src/cli.js'
     const shorten = (isCli && !args.includes('--help') && SMOKE[args[1]]) || (same => same)
