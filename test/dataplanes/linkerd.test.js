@@ -205,6 +205,7 @@ describe("the process of Linkerd's proxy", () => {
   it.each([
     ['INFO ThreadId(01) linkerd2_proxy: release 2.360.0 (45780d0f9) by linkerd on 2026-07-01T05:05:08Z', '2.360.0'],
     ['INFO ThreadId(01) linkerd2_proxy: release 0.0.0-dev (45780d0f9) by  on 2026-11-26T05:05:08Z', '45780d0f9'],
+    ['INFO ThreadId(01) linkerd2_proxy: release 0.0.0-dev () by  on 2026-11-28T06:28:08Z', '0.0.0-dev'],
     ['Invalid configuration: no destination service configured', null],
   ])('is of the version that it prints: %s', (printed, version) =>
     expect(linkerd.tool?.parseVersion(printed)).toBe(version))

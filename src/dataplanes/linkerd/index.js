@@ -43,10 +43,10 @@ export const linkerd = {
     image: null,
     // It has no such option, but prints its version in its first line, before it fails for lack of a configuration.
     versionArgv: ['--version'],
-    // A build that is no release is known by the hash of its commit.
+    // A build that is no release is known by the hash of its commit; one outside of a repository has neither.
     parseVersion: text => {
-      const [, version, hash] = /linkerd2_proxy: \w+ (\S+) \(([0-9a-f]{7,})\)/.exec(text) ?? []
-      return version && !version.startsWith('0.0.0') ? version : (hash ?? null)
+      const [, version = null, hash] = /linkerd2_proxy: \w+ (\S+) \(([0-9a-f]*)\)/.exec(text) ?? []
+      return version?.startsWith('0.0.0') ? hash || version : version
     },
     wanted: 'of release v2.360 or newer',
     isAccepted: () => true,
