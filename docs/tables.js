@@ -1,5 +1,5 @@
 import { QUANTITIES } from '../src/judge/quantities.js'
-import { tabulateBalanceWords } from '../src/kinds/balance/document.js'
+import { tabulateBalanceDefinitions } from '../src/kinds/balance/document.js'
 import { EXIT_MEANINGS } from '../src/lib/errors.js'
 import { listExperiments, readAnyExperiment } from '../src/prepare/read-experiment.js'
 import { tabulateDictionary } from '../src/report/dictionary.js'
@@ -35,7 +35,7 @@ export function fillTables(text) {
 
 /** @returns {Map<string, string[][]>} by name: a header, and rows */
 function createTables() {
-  const words = [...tabulateDictionary(), ...tabulateBalanceWords()].map(
+  const words = [...tabulateDictionary(), ...tabulateBalanceDefinitions()].map(
     ({ caption, columns, rows }) =>
       /** @type {[string, string[][]]} */ ([
         caption.split(':')[0],

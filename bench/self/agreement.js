@@ -5,7 +5,7 @@ import {
   divideRounds,
   findRoundValue,
   listMeasuredSidecars,
-  splitRounds,
+  groupByRound,
 } from '../../src/judge/record/measures.js'
 import { ROUNDS_LEAST, summariseRatios, summariseValues } from '../../src/lib/stats.js'
 import { renderPercent } from '../../src/lib/units.js'
@@ -34,7 +34,7 @@ export function compareTargets({ local, other }) {
   const computeAgreement = (/** @type {Arm} */ arm, /** @type {typeof computeSidecarMicros} */ measure) => {
     const [a, b] = [local, other].map(({ records, rounds }) => {
       const armRecords = records.filter(r => r.trial.arm.id === arm.id)
-      return splitRounds(armRecords, rounds).map(trials => findRoundValue(trials, 'cpuPerRequest', measure))
+      return groupByRound(armRecords, rounds).map(trials => findRoundValue(trials, 'cpuPerRequest', measure))
     })
     const ratio = summariseRatios(divideRounds(b, a), local.seed)
     const spoiled = ratio.values.some(value => value === null)

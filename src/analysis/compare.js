@@ -1,6 +1,6 @@
 import { GATES } from '../judge/gates.js'
 import { chooseRequiredUse, listComparedQuantities, measureRound } from '../judge/quantities.js'
-import { listSidecars, splitRounds } from '../judge/record/measures.js'
+import { groupByRound, listSidecars } from '../judge/record/measures.js'
 import { groupBy } from '../lib/group-by.js'
 import { hasTrend } from '../lib/stats.js'
 import { AXES, createGroupKey, renderArmName, renderAxes, renderContenderName } from '../model/arms.js'
@@ -222,7 +222,7 @@ function checkSums(a, b) {
  *   values are null for rounds without a value of both arms
  */
 export function compareQuantity({ a, b, row, service, contrast = null, aaSpread, disparities, unequal = [], ...pair }) {
-  const split = [a, b].map(({ records }) => splitRounds(records, pair.rounds))
+  const split = [a, b].map(({ records }) => groupByRound(records, pair.rounds))
   const rounds = Array.from({ length: pair.rounds }, (_, i) => {
     const candidates = pairUp(split[0][i], split[1][i]).map(together => {
       const sides = together.map((trials, side) => {

@@ -1,5 +1,5 @@
 import { chooseRequiredUse, findQuantity, QUANTITIES } from '../judge/quantities.js'
-import { divideRounds, findRoundValue, splitRounds } from '../judge/record/measures.js'
+import { divideRounds, findRoundValue, groupByRound } from '../judge/record/measures.js'
 import { groupBy } from '../lib/group-by.js'
 import { findSlopeInterval, fitLine, summariseRatios } from '../lib/stats.js'
 import { AXES, createGroupKey, pickChoice, renderArmName, renderContenderName } from '../model/arms.js'
@@ -77,7 +77,7 @@ export function fitSlopes({ arms, records }) {
  */
 function fitSlope({ arm, row, records: trials }) {
   const { values } = findQuantity(arm, row.name)
-  const points = splitRounds(trials, values.length).flatMap((trials, i) => {
+  const points = groupByRound(trials, values.length).flatMap((trials, i) => {
     const startMs = findRoundValue(trials, chooseRequiredUse(row, arm.load), r => r.window?.startMs ?? null)
     const value = values[i]
     return value === null || startMs === null ? [] : [/** @type {[number, number]} */ ([startMs / MS_PER_HOUR, value])]

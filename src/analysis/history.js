@@ -1,5 +1,5 @@
 import { measureRound, PRIMARY, QUANTITIES } from '../judge/quantities.js'
-import { splitRounds } from '../judge/record/measures.js'
+import { groupByRound } from '../judge/record/measures.js'
 import { summariseValues } from '../lib/stats.js'
 import { createGroupKey, isAlike, listVariedAxes, renderArmName } from '../model/arms.js'
 import { CONTROL, CONTROL_AXES, listBaselines, listComparedArms } from './compare-runs.js'
@@ -172,7 +172,7 @@ function findArm(run, reference, { arm, list }) {
  */
 function measureRun({ manifest, records }, { row, arm }) {
   const counted = records.filter(r => r.trial.arm.id === arm?.id && r.takenFrom === undefined)
-  const values = splitRounds(counted, manifest.rounds).map(trials => measureRound(row, trials))
+  const values = groupByRound(counted, manifest.rounds).map(trials => measureRound(row, trials))
   return { ...summariseValues(values), rounds: values.filter(value => value !== null).length }
 }
 

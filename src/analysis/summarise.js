@@ -3,11 +3,11 @@ import { measureRound, nestQuantities, QUANTITIES } from '../judge/quantities.js
 import { findLeftOutArms } from '../judge/record/deaths.js'
 import {
   countGoodUses,
+  groupByRound,
   hasTail,
   listAnswerBytes,
   listCountedTrials,
   listSidecars,
-  splitRounds,
 } from '../judge/record/measures.js'
 import { findSections } from '../kinds/sections.js'
 import { groupBy, uniqueBy } from '../lib/group-by.js'
@@ -158,10 +158,10 @@ function summariseArm({ arm, arms, byArm, manifest }) {
     isCutShort: isCutShort(manifest),
   })
   const splitArmRounds = (/** @type {Arm | undefined} */ other) =>
-    other && other !== arm ? splitRounds(byArm[other.id], roundsRun) : []
+    other && other !== arm ? groupByRound(byArm[other.id], roundsRun) : []
   const rounds = {
     summarise: manifest.precision || isSequence ? summariseSequence : summariseValues,
-    arm: splitRounds(records, roundsRun),
+    arm: groupByRound(records, roundsRun),
     baseline: splitArmRounds(arms.find(other => isBaselineOf(other, arm))),
     unchanged: splitArmRounds(arms.find(other => isWithout('changesPerMinute', other, arm))),
     unconfigured: splitArmRounds(arms.find(other => isWithout('configuredServices', other, arm))),

@@ -29,7 +29,7 @@ export function renderSureness({ comparisons, arms }, { primary = PRIMARY.name, 
   const repeats = Math.max(0, ...(pairs.length > 0 ? pairs.map(countValues) : ofArms))
   return {
     basis: [
-      ...(controls.length > 0 ? [renderFloor(controls)] : []),
+      ...(controls.length > 0 ? [renderNoiseFloor(controls)] : []),
       ...(repeats > 0 ? [`${renderNounCount(repeats, noun)}.`] : []),
     ],
     notes:
@@ -44,7 +44,7 @@ export function renderSureness({ comparisons, arms }, { primary = PRIMARY.name, 
  * @param {Comparison[]} controls A/A pairs with a ratio
  * @returns {string} a sentence
  */
-function renderFloor(controls) {
+function renderNoiseFloor(controls) {
   const floor = Math.max(...controls.map(({ ratio }) => Math.abs(Number(ratio.median) - 1)))
   const isFromOne = controls.every(control => countValues(control) === 1)
   return `Noise floor (A/A): ${(100 * floor).toFixed(1)} %${isFromOne ? ', from one repeat' : ''}.`

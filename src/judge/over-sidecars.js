@@ -37,8 +37,8 @@ export function fitCpu(pairs) {
 /**
  * Fits a line through the median at each number of sidecars.
  * @param {Points} pairs
- * @returns base, slope: of the line; low, high: the interval of the slope; points: sidecars, median and residual; null: fewer
- *   than three numbers of sidecars
+ * @returns base, slope: of the line; low, high: the interval of the slope, null as `findSlopeInterval` says; points: sidecars,
+ *   median and residual; null: fewer than three numbers of sidecars
  */
 function fitOverSidecars(pairs) {
   const points = [...groupBy(pairs, ([sidecars]) => sidecars)]

@@ -33,7 +33,7 @@ export class BenchError extends Error {
   }
 }
 
-/** The command line or an experiment file is wrong. */
+/** What the user gave is wrong: options, or a file. */
 export class UsageError extends BenchError {
   exitStatus = EXIT.usage
 }

@@ -50,12 +50,12 @@ export function* readLines(file, { bytes, lineBytes, lines } = LINE_LIMITS) {
   let restBytes = 0
   let count = 0
   const assertCount = () => {
-    if (++count > lines) throw new BenchError(`${file} has more than ${lines} lines: it is no file that the kit wrote`)
+    if (++count > lines) throw new BenchError(`${file} has more than ${lines} lines, the most that are read`)
   }
   const assertLength = () => {
     if (restBytes > lineBytes)
       throw new BenchError(
-        `${file}:${count + 1} is longer than ${renderMebibytes(lineBytes)} MiB: it is no line that the kit wrote`,
+        `${file}:${count + 1} is longer than ${renderMebibytes(lineBytes)} MiB, the most that is read of a line`,
       )
   }
   const append = (/** @type {Buffer} */ part) => {

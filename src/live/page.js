@@ -13,7 +13,7 @@ import {
 } from './words.js'
 
 /**
- * The page of a run: keeps the events of the server, which stream.js defines, and shows them. Runs in browsers.
+ * The page of a run: keeps the server-sent events that stream.js defines, and shows them. Runs in browsers.
  * @import { LiveResult, LiveRow } from './results.js'
  * @import { SidecarSeries } from '../judge/sidecars.js'
  */

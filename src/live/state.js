@@ -154,7 +154,7 @@ export function createRunState() {
 }
 
 /**
- * Creates the fields as they are before the first event.
+ * Creates the state of a run before its first event.
  * @returns {Kept}
  */
 function createInitialFields() {

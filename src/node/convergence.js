@@ -160,36 +160,38 @@ export function readNowMs() {
 }
 
 /**
- * Sends one request over a connection of its own, with half of the CPU that Node's client takes: the sender shares the machine
- * with hundreds of sidecars that it polls. A character of a body is a byte (latin1); the last of repeated headers wins.
+ * Sends one request to `/` over a connection of its own, with half of the CPU that Node's client takes: the sender shares the
+ * machine with hundreds of sidecars that it polls. A character of a body is a byte (latin1); the last of repeated headers wins.
  * @param {Endpoint} endpoint
  * @param {Pick<Ask, 'host' | 'method' | 'headers' | 'body'>} ask
  * @param {{ timeoutSeconds?: number }} [options]
  * @returns {Promise<Omit<Response, 'localPort'>>}
- * @throws when nothing comes for timeoutSeconds (10 by default), or the connection breaks before the whole answer
+ * @throws the system's error if it cannot connect, such as ECONNREFUSED; when the connection is idle for timeoutSeconds (10 by
+ *   default), or is closed before the whole answer
  */
 export function sendOnce({ address, port }, { host, method = 'GET', headers = {}, body = '' }, options = {}) {
   const { timeoutSeconds = 10 } = options
-  const head = { host, ...headers, 'content-length': Buffer.byteLength(body, 'latin1'), connection: 'close' }
-  const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`)
+  const length = Buffer.byteLength(body, 'latin1')
+  const requestHeaders = { host, ...headers, 'content-length': length, connection: 'close' }
+  const headerLines = Object.entries(requestHeaders).map(([name, value]) => `${name}: ${value}\r\n`)
   return new Promise((resolve, reject) => {
     const socket = net.connect({ host: address, port })
     let received = ''
-    const read = (/** @type {boolean} */ isEnded) => {
-      const answer = readAnswer(received, isEnded)
+    const resolveIfComplete = (/** @type {boolean} */ isEnded) => {
+      const answer = parseAnswer(received, isEnded)
       if (answer) resolve({ ...answer, isReused: false })
       return answer !== null
     }
     socket.setEncoding('latin1')
     socket.setTimeout(timeoutSeconds * 1000, () => socket.destroy(new Error(`no answer within ${timeoutSeconds} s`)))
-    socket.on('connect', () => socket.write(`${method} / HTTP/1.1\r\n${lines.join('')}\r\n${body}`, 'latin1'))
+    socket.on('connect', () => socket.write(`${method} / HTTP/1.1\r\n${headerLines.join('')}\r\n${body}`, 'latin1'))
     socket.on('data', (/** @type {string} */ text) => {
       received += text
-      if (read(false)) socket.destroy()
+      if (resolveIfComplete(false)) socket.destroy()
     })
     socket.on('error', reject)
     socket.on('close', () => {
-      if (!read(true)) reject(new Error('the connection was closed before the whole answer'))
+      if (!resolveIfComplete(true)) reject(new Error('the connection was closed before the whole answer'))
     })
   })
 }
@@ -200,7 +202,7 @@ export function sendOnce({ address, port }, { host, method = 'GET', headers = {}
  * @param {boolean} isEnded the peer has closed, which ends a body without a length
  * @returns {Pick<Response, 'status' | 'headers' | 'body'> | null} null: it is not complete yet
  */
-function readAnswer(text, isEnded) {
+function parseAnswer(text, isEnded) {
   const end = text.indexOf('\r\n\r\n')
   if (end < 0) return null
   const [statusLine, ...lines] = text.slice(0, end).split('\r\n')

@@ -60,7 +60,7 @@ export async function checkAccessLog(rig) {
  */
 async function checkRetriedRequest(rig) {
   const path = '/retried'
-  // The endpoints of `half` have turns, and one refuses: one of two requests is tried again.
+  // The cluster `half` is round-robin, and one of its two endpoints refuses connections: one of two requests is retried.
   for (let i = 0; i < 2; i++) await rig.send({ host: 'half', path })
   const lines = await readLines(rig, { service: 'server', path, least: 2 })
   const codes = lines.map(line => line.response_code).join(', ')

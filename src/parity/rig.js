@@ -296,7 +296,7 @@ function createModels({ places, certificates, measured, timeouts, isRedirected, 
 }
 
 /**
- * Creates the route of bytes to a host, which its port selects.
+ * Creates a TCP route. TCP has no Host header, so that each host has a port of its own.
  * @param {number} first the first port of the listener
  * @param {{ host: string, cluster?: string }} to cluster: the host's name by default
  * @returns {Route}

@@ -311,7 +311,7 @@ export function leaveOutUnreachable({ plan, calibrations }) {
 }
 
 /**
- * Creates A/A repeats: of the first arm with sidecars of each group that is compared.
+ * Repeats the first arm with sidecars of each compared group, as its A/A control.
  * @param {Arm[]} arms
  * @param {boolean} areTogether arms that share a generator have one repeat together
  * @returns {Arm[]} only the repeats; []: no arms are compared

@@ -6,7 +6,7 @@ import { loadGenerators } from '../loads/registry.js'
 import { createVariantKey } from '../model/tools.js'
 import { findScriptFolder } from '../run/scripts.js'
 import { findControl } from '../services/control.js'
-import { findDeployedProfile, formatDeployedName } from '../services/specs.js'
+import { findDeployedProfile, renderProfileName } from '../services/specs.js'
 import { findScripts } from '../tools/find-scripts.js'
 import { iptablesTool } from '../tools/iptables.js'
 import { nodeTool } from '../tools/node.js'
@@ -135,7 +135,7 @@ export async function findPrograms({ load, planes, chosen, pipelines = {}, isPla
     if (spec === undefined || missing.some(({ plane }) => plane === choice.plane)) continue
     const tool = await findTool(spec)
     if ('missing' in tool)
-      lacks[formatDeployedName(choice)] = `it needs ${spec.name} ${spec.wanted} beside it: ${tool.missing}`
+      lacks[renderProfileName(choice)] = `it needs ${spec.name} ${spec.wanted} beside it: ${tool.missing}`
     else tools[spec.name] = tool
   }
   return { tools, missing, scripts, lacks }
@@ -239,8 +239,8 @@ function findVariantScripts(planes, chosen, into = { scripts: {}, lacks: {} }) {
   for (const choice of chosen) {
     const spec = findDeployedProfile(planes, choice)?.scripts
     const scripts = spec && findScripts(spec)
-    if (scripts && 'missing' in scripts) into.lacks[formatDeployedName(choice)] = scripts.missing
-    else if (scripts) into.scripts[formatDeployedName(choice)] = scripts.folder
+    if (scripts && 'missing' in scripts) into.lacks[renderProfileName(choice)] = scripts.missing
+    else if (scripts) into.scripts[renderProfileName(choice)] = scripts.folder
   }
   return into
 }

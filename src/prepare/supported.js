@@ -11,7 +11,7 @@ import { PLANES } from '../request/constraints/planes.js'
 import { PLANS_AT_PLACE } from '../request/constraints/plans.js'
 import { assertCombination, findUnmeasurableReason } from '../request/constraints.js'
 import { findControl } from '../services/control.js'
-import { countWorkers, findDeployedProfile, formatDeployedName, hasNodeProxy } from '../services/specs.js'
+import { countWorkers, findDeployedProfile, hasNodeProxy, renderProfileName } from '../services/specs.js'
 import { listModes } from '../services/topology.js'
 import { findPipelineFile } from '../tools/pipeline-file.js'
 
@@ -170,7 +170,7 @@ export function findUnsupported({ planes, arm, kind, topology, tools, lacks, cpu
     pinnableCpus,
     isOnNode: limits !== undefined && 'node' in limits,
     isOfNode: hasNodeProxy(planes, arm),
-    lacks: { control: lacks[control?.tool?.name ?? ''], scripts: lacks[formatDeployedName(arm)] },
+    lacks: { control: lacks[control?.tool?.name ?? ''], scripts: lacks[renderProfileName(arm)] },
     findShortage: () => (limits ? findArmShortage({ arm, control, workers: sidecarWorkers, limits, hasMany }) : null),
     findUnsupported: () =>
       plane.findUnsupported({ conditions, entrance, profile, sidecarWorkers, version, library, cpus }),

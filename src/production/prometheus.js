@@ -159,8 +159,7 @@ async function readBody({ body }, address) {
 }
 
 /**
- * Finds the reason of an error of `fetch`, which has it in its cause: a code such as ECONNREFUSED, else a message, else the message
- * of the first of its errors.
+ * Finds why `fetch` failed: the code of its cause, such as ECONNREFUSED, else its message, else that of the first error in it.
  * @param {unknown} error
  */
 function findReason(error) {

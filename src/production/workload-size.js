@@ -21,7 +21,10 @@ const BYTES_LEAST = 2 ** 20
 const THROTTLED_LEAST = 0.01
 const NEAR_LIMIT = 0.9
 const TOO_LARGE = 10
-/** Seconds of samples below which the answer says that they are few: KRR's 100 points of 75 s are about as long. */
+/**
+ * Seconds of samples below which the answer says that they are few, and a container has no part in percentiles: KRR's 100 points of
+ * 75 s are about as long.
+ */
 const SECONDS_LEAST = 7200
 
 /**
@@ -99,7 +102,7 @@ function computeWorkloadSize({ workload, containers }) {
   // Pods of older revisions count for use only: the limit that throttled them may be another than today's.
   const running = containers.filter(({ isRunning }) => isRunning)
   const current = running.length > 0 ? running : containers
-  // A pod of two minutes has no percentile: its start is all that it did.
+  // A short-lived container has no meaningful percentile: its start is most of what it did.
   const lasting = containers.filter(({ seconds }) => seconds >= SECONDS_LEAST)
   const set = { request: findMostResources(current, 'requests'), limit: findMostResources(current, 'limits') }
   const requests = containers.map(({ counted }) => counted).filter(counted => counted !== null)

@@ -36,8 +36,8 @@ export function readText(file, bytesMost = DOCUMENT_BYTES_MOST) {
  * Reads a file line by line.
  * @param {string} file
  * @param {Partial<import('../lib/read-file.js').LineLimits>} [limits] that replace those of LINE_LIMITS
- * @returns {Generator<string>} empty if there is no file
- * @throws {BenchError} when it is unreadable, no file, or beyond a limit
+ * @returns {Generator<string>} empty if the file does not exist; the last line is empty if the file ends in a line end
+ * @throws {BenchError} if it cannot be read, is no regular file, or is beyond a limit
  */
 export function* readTextLines(file, limits = {}) {
   try {

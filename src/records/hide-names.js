@@ -1,7 +1,7 @@
 import { parseJson } from '../lib/json.js'
 import { escapePattern } from '../lib/printable.js'
 
-/** Takes names of machines and people, and the paths of folders, out of the files of a run. */
+/** Replaces the names of machines and people in the files of a run, and shortens absolute paths. */
 
 // Options whose value names a host, a node, a user or a namespace.
 const HOST_OPTIONS = /^--(?:load-host|address|context|node|load-node|namespace|live|metrics)(?:=(.+))?$/

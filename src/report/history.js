@@ -34,7 +34,7 @@ export function createHistoryDocument(history) {
     title: `History of ${history.runs.length} comparable runs`,
     answer: renderHistoryAnswer(history),
     sections: [
-      createLineSection(history),
+      createChartSection(history),
       ...tables.map(({ id, name, table }) => {
         return /** @type {Section} */ ({ id, name, blocks: [{ type: 'table', form: 'prose', table }] })
       }),
@@ -52,7 +52,7 @@ export function createHistoryDocument(history) {
  * @param {History} history
  * @returns {Section} without blocks: no line has a value
  */
-function createLineSection(history) {
+function createChartSection(history) {
   const charts = drawHistory(history)
   const blocks = /** @type {Section['blocks']} */ ([
     { type: 'charts', charts },

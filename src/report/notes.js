@@ -49,7 +49,7 @@ export function renderNotes(summary) {
 }
 
 /**
- * Renders the notes on one result.
+ * Renders the notes on one result: what its medians, times and capacity are, and are not.
  * @param {RenderedResult} rendered
  * @param {{ summary: Pick<Summary, 'precision' | 'shows'>, place: number }} run place: index of the result
  * @returns {string[]} sentences; []: it has no values
@@ -167,9 +167,9 @@ export function summarisePrecision({ width: widthLimit, rounds, isReached, pairs
 }
 
 /**
- * Renders why a run ended, if its precision decided the number of rounds.
+ * Renders why a run with a precision to reach ended, and what that means for its intervals.
  * @param {{ precision?: Precision }} summary
- * @returns {string[]} sentences; []: the number was fixed
+ * @returns {string[]} sentences; []: the number of rounds was fixed
  */
 function renderPrecision({ precision }) {
   if (!precision) return []

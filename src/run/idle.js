@@ -36,7 +36,7 @@ export async function lookIdle(processes, { loads, look, wait }) {
     const cores = nextLooks.map((after, i) => computeCpuCores(lastLooks[i].cpu, after.cpu))
     lastLooks = nextLooks
     const isSettled =
-      leastCores !== null && sidecars.every(i => isIdle(cores[i]) && areSpansAlike(cores[i], leastCores?.[i] ?? null))
+      leastCores !== null && sidecars.every(i => isIdle(cores[i]) && isCpuStable(cores[i], leastCores?.[i] ?? null))
     leastCores = cores.map((now, i) => computeLeast(now, leastCores?.[i] ?? null))
     if (isSettled) break
   }
@@ -64,12 +64,12 @@ function computeLeast(a, b) {
 }
 
 /**
- * Says whether the CPU of a span agrees with that of the smallest span before it.
+ * Says whether the CPU of a span of a second is at most 25 % or 0.5 millicores, whichever is more, from the least one so far.
  * @param {number | null} cores
  * @param {number | null} leastCores
  * @returns {boolean} true also: one of the two is not known
  */
-function areSpansAlike(cores, leastCores) {
+function isCpuStable(cores, leastCores) {
   return (
     cores === null ||
     leastCores === null ||

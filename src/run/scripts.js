@@ -1,6 +1,6 @@
 import { hashFolder, hashText } from '../lib/hash.js'
 import { createVariantKey } from '../model/tools.js'
-import { formatDeployedName } from '../services/specs.js'
+import { renderProfileName } from '../services/specs.js'
 
 /**
  * Hashes the scripts that a run uses, since a path does not show an edit.
@@ -27,7 +27,7 @@ export function findScriptFolder({ programs, folders }, arm) {
   if (pipeline) return pipeline.scripts
   const { tool } = programs.planes[arm.plane]
   const isProgram = tool !== null && createVariantKey({ tool, variant: arm.variant }) in programs.tools
-  return programs.scripts?.[formatDeployedName(arm)] ?? (isProgram ? null : arm.variant) ?? folders.pipyScripts
+  return programs.scripts?.[renderProfileName(arm)] ?? (isProgram ? null : arm.variant) ?? folders.pipyScripts
 }
 
 /**
@@ -40,7 +40,7 @@ export function hashScripts({ arms, programs, folders }) {
   const scripted = arms.filter(({ plane }) => programs.planes[plane].hasVariants)
   const byFolder = new Map(
     scripted.map(({ plane, variant, profile }) => {
-      const deployed = programs.scripts?.[formatDeployedName({ plane, profile })] ? { profile: `${profile}` } : {}
+      const deployed = programs.scripts?.[renderProfileName({ plane, profile })] ? { profile: `${profile}` } : {}
       const folder = findScriptFolder({ programs, folders }, { plane, variant, profile })
       const pipeline = findArmPipeline(programs, { variant })
       const sha256 = pipeline ? hashPipeline(pipeline) : hashFolder(folder)

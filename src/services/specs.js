@@ -380,9 +380,9 @@ export function findDeployedProfile(planes, { plane, profile }) {
  *   []: no arm has one
  */
 export function listDeployedProfiles(planes, arms) {
-  const names = [...new Set(arms.map(formatDeployedName))]
+  const names = [...new Set(arms.map(renderProfileName))]
   return names.flatMap(name => {
-    const arm = arms.find(candidate => formatDeployedName(candidate) === name)
+    const arm = arms.find(candidate => renderProfileName(candidate) === name)
     const deployed = arm && findDeployedProfile(planes, arm)
     return deployed ? [{ plane: name, from: deployed.from, deviations: deployed.deviations }] : []
   })
@@ -393,6 +393,6 @@ export function listDeployedProfiles(planes, arms) {
  * @param {Pick<Arm, 'plane' | 'profile'>} arm
  * @returns {string}
  */
-export function formatDeployedName({ plane, profile }) {
+export function renderProfileName({ plane, profile }) {
   return profile === null ? plane : `${plane}:${profile}`
 }

@@ -11,7 +11,7 @@ import { askVersion } from './version.js'
 
 /** @import { Tool, ToolSpec } from '../model/types.ts' */
 
-// A fetch without a network fails sooner than this, and is then reported once, by the reason why the program is missing.
+// When a fetch is reported. One without a network fails sooner: then only the reason why the program is missing is said.
 const SAY_SECONDS = 6
 
 /**

@@ -1,9 +1,7 @@
-import { createReadStream } from 'node:fs'
 import path from 'node:path'
-import { createInterface } from 'node:readline'
 import { stringify } from 'yaml'
 import { EXIT, UsageError } from '../lib/errors.js'
-import { readBounded } from '../lib/read-file.js'
+import { DOCUMENT_BYTES_MOST, readBounded, readLines } from '../lib/read-file.js'
 import { renderNounCount } from '../lib/units.js'
 import { parseLogLine } from '../traffic/access-log.js'
 import { parseHar } from '../traffic/har.js'
@@ -13,14 +11,16 @@ import { createMixCounter } from '../traffic/mix.js'
 
 // The most unread lines that a message names.
 const NAMED_MOST = 3
+// A log of any length is read; a file without line ends is none.
+const LOG_LIMITS = { bytes: Infinity, lineBytes: 2 ** 20, lines: Infinity }
 
 /** Adds `traffic`, which makes a file for `--traffic` of an access log. @type {import('./program.js').AddVerb} */
 export function addTraffic(verb, { print, say, end }) {
   verb
     .argument('<log>', 'an access log of Envoy, Istio or nginx (combined), or a HAR')
-    .action(async (/** @type {string} */ file) => {
+    .action((/** @type {string} */ file) => {
       const mix = createMixCounter()
-      const unread = file.endsWith('.har') ? readHar(file, mix) : await readLog(file, mix)
+      const unread = file.endsWith('.har') ? addHarRequests(file, mix) : addLogRequests(file, mix)
       const name = path
         .basename(file)
         .replace(/\.(log|har|txt|json|gz)$/, '')
@@ -47,20 +47,18 @@ export function addTraffic(verb, { print, say, end }) {
  * Adds the requests of an access log to a mix. Empty lines are skipped.
  * @param {string} file its path
  * @param {ReturnType<typeof createMixCounter>} mix
- * @returns {Promise<Unread>}
- * @throws {UsageError} if it cannot be read
+ * @returns {Unread}
+ * @throws {UsageError} if it cannot be read, or has a line of more than 1 MiB
  */
-async function readLog(file, mix) {
+function addLogRequests(file, mix) {
   /** @type {Unread} */
   const unread = { count: 0, lines: [], of: 'line' }
   let number = 0
   try {
-    for await (const line of createInterface({
-      input: createReadStream(file, 'utf8'),
-      crlfDelay: Number.POSITIVE_INFINITY,
-    })) {
+    for (const line of readLines(file, LOG_LIMITS)) {
       number++
-      if (line.trim() !== '') addRequest(mix, { unread, number, request: parseLogLine(line) })
+      const text = line.trim()
+      if (text !== '') addRequest(mix, { unread, number, request: parseLogLine(text) })
     }
   } catch (error) {
     throw new UsageError(`${file} cannot be read: ${/** @type {Error} */ (error).message}`)
@@ -69,19 +67,19 @@ async function readLog(file, mix) {
 }
 
 /**
- * Adds the requests of a HAR to a mix.
+ * Adds the requests of a HAR of at most 64 MiB to a mix.
  * @param {string} file its path
  * @param {ReturnType<typeof createMixCounter>} mix
  * @returns {Unread}
- * @throws {UsageError} if it cannot be read, or is no HAR
+ * @throws {UsageError} if it cannot be read, is larger, or is no HAR
  */
-function readHar(file, mix) {
+function addHarRequests(file, mix) {
   /** @type {Unread} */
   const unread = { count: 0, lines: [], of: 'entry' }
   /** @type {string} */
   let text
   try {
-    text = readBounded(file)
+    text = readBounded(file, DOCUMENT_BYTES_MOST)
   } catch (error) {
     throw new UsageError(`${file} cannot be read: ${/** @type {Error} */ (error).message}`)
   }

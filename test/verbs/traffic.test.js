@@ -38,6 +38,16 @@ it('says what it reads if it could read nothing', async () => {
   expect((await cli('traffic', path.join(folder, 'none.log'))).stderr).toContain('none.log cannot be read')
 })
 
+it('reads no device, and no file without line ends', async () => {
+  for (const name of ['/dev/zero', '/dev/stdin']) {
+    const { stderr, exitCode } = await cli('traffic', name)
+    expect(stderr).toContain(`cannot read ${name}: it is a directory, a pipe or a device`)
+    expect(exitCode).toBe(2)
+  }
+  const { stderr } = await cli('traffic', write('one-line.log', 'x'.repeat(2 ** 21)))
+  expect(stderr).toContain('one-line.log:1 is longer than 1.0 MiB, the most that is read of a line')
+})
+
 it('calls a traffic like its file, and refuses what is none', () => {
   const kinds = 'kinds: [{ weight: 1, method: GET, path: / }]'
   expect(readTraffic(write('my shop.yaml', kinds)).name).toBe('my-shop')

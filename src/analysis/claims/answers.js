@@ -110,7 +110,7 @@ export function judgeRatios({ summary, quantity, a, b, ratios }) {
 }
 
 /**
- * Formats a ratio with its interval, if it has one: `0.52 [0.50, 0.55]`.
+ * Renders a ratio with its interval, if it has one: `0.52 [0.50, 0.55]`.
  * @param {Quantity} ratio
  * @returns {string} `-` without a median
  */

@@ -19,8 +19,8 @@ export function renderRoutes(routes) {
 }
 
 /**
- * Renders one of Caddy's routes for each cluster of a route. The first matching one takes a request, so each matches its share plus those
- * before it, and the last matches all.
+ * Renders a split as one route of Caddy for each cluster. The first route that matches takes a request, so that each matches its
+ * share and those before it, and the last one all.
  * @param {Route} route
  */
 function renderRoute({ host, pathPrefix, headers, split }) {

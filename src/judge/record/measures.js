@@ -34,7 +34,7 @@ export function createRowFactory(form) {
  * @param {number} count of rounds
  * @returns {TrialRecord[][]} by round, from the first on; []: the round has no records
  */
-export function splitRounds(records, count) {
+export function groupByRound(records, count) {
   return Array.from({ length: count }, (_, i) => records.filter(r => r.trial.round === i + 1))
 }
 

@@ -77,7 +77,7 @@ export function createBalanceDocument({ manifest, summary, claims }) {
         name: 'Provenance',
         blocks: [{ type: 'table', on: 'documents', form: 'prose', table: tabulateProvenance(manifest) }],
       },
-      createWordSection(tabulateBalanceWords()),
+      createWordSection(tabulateBalanceDefinitions()),
     ],
   }
 }
@@ -211,7 +211,7 @@ function drawBalance({ form, rows }) {
  * Tabulates the definitions of algorithms and quantities.
  * @returns {Table[]} two tables
  */
-export function tabulateBalanceWords() {
+export function tabulateBalanceDefinitions() {
   return [
     {
       caption: 'Assignment algorithms',

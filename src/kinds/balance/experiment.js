@@ -12,7 +12,7 @@ const schema = z
     question: z.string(),
     kind: z.literal('balance'),
     ...balanceForm.shape,
-    /** Names of the files of bench/claims that a run of it can test. */
+    /** Names of the files in bench/claims whose claims this experiment can test. */
     claims: z.array(z.string()).default([]),
   })
   .refine(({ items, seeds }) => items * seeds <= PLACED_MOST, {

@@ -7,7 +7,7 @@ import { renderResources, toLimits } from '../../model/container-limits.js'
 /** The CPU and memory that a control plane needs for a number of sidecars, from rollouts of several sizes. Pure. */
 /** @import { ControlNeed, TrialRecord } from '../../model/types.ts' */
 
-/** Limits are these times the measured or predicted use. */
+/** Factors: a limit is the measured or predicted use times its factor. */
 const ROOM = { ofMemory: 1.25, ofCpu: 1.5 }
 // The kernel refuses a CPU quota below 1 ms, which is this share of a period of 100 ms.
 const CORES_LEAST = 0.01

@@ -51,8 +51,8 @@ export function judgeRollout(rollout) {
     ...(members.some(({ pod }) => pod) && { pods: judgePods(members) }),
     cpus,
     askedPerSecondMost,
-    first: judgePhase({ members, simulated, of: 'first', phase: rollout.first }),
-    ...(rollout.change && { change: judgePhase({ members, simulated, of: 'change', phase: rollout.change }) }),
+    first: judgePhase({ members, simulated, name: 'first', phase: rollout.first }),
+    ...(rollout.change && { change: judgePhase({ members, simulated, name: 'change', phase: rollout.change }) }),
     ...(rollout.withdrawal && { withdrawal: judgeWithdrawal(rollout) }),
     ...(rollout.removal && { removal: judgeRemoval(members, rollout.removal) }),
     controlAnonBytes: {
@@ -208,7 +208,7 @@ function judgeFidelity(fidelity) {
 function judgeRemoval(members, phase) {
   const moved = members.filter(({ movedTo }) => movedTo !== undefined)
   const stayed = members.flatMap(({ name, stayed }) => (stayed ? [{ name, ...stayed }] : []))
-  const ofMoved = judgePhase({ members: moved, of: 'moved', phase, fromMs: phase.endedMs })
+  const ofMoved = judgePhase({ members: moved, name: 'moved', phase, fromMs: phase.endedMs })
   const requestsToStayed = stayed.reduce((sum, { asked }) => sum + asked, 0)
   return {
     ...ofMoved,
@@ -227,38 +227,35 @@ function judgeRemoval(members, phase) {
 function judgeWithdrawal({ members, withdrawal: phase }) {
   if (!phase) return undefined
   const { sidecarBytes, controlBytes } = phase
-  return { ...judgePhase({ members, of: 'withdrawn', phase }), sidecarBytes, controlBytes }
+  return { ...judgePhase({ members, name: 'withdrawn', phase }), sidecarBytes, controlBytes }
 }
 
 /**
  * Computes the numbers of a phase.
- * @param {Pick<RolloutRecord, 'members' | 'simulated'> & { of: 'first' | 'change' | 'withdrawn' | 'moved', phase:
- *   RolloutRecord['first'], fromMs?: number }} options of: which times of the members; fromMs: the start of each
- *   sidecar's time, in epoch ms; absent: each has its own `sinceMs`
- * @returns {RolloutNumbers['first']} seconds: null: a sidecar lacks the configuration, or one outside of the sample
- *   had it later; missing: at most NAMED_MOST names
+ * @param {Pick<RolloutRecord, 'members' | 'simulated'> & { name: 'first' | 'change' | 'withdrawn' | 'moved', phase:
+ *   RolloutRecord['first'], fromMs?: number }} options name: of the phase, by which members have their times; fromMs: the start of
+ *   each sidecar's time, in epoch ms; absent: each has its own `sinceMs`
+ * @returns {RolloutNumbers['first']} seconds: null: a sidecar lacks the configuration, one outside of the sample was late, or none
+ *   is configured; toldSeconds: 0 if no sidecar was timed; missing: at most NAMED_MOST names
  */
-function judgePhase({ members, simulated, of, phase, fromMs }) {
+function judgePhase({ members, simulated, name: phaseName, phase, fromMs }) {
   const { startMs, endMs, host, control, ownCpuSeconds, sample } = phase
   const timed = sample ? members.filter(({ name }) => sample.includes(name)) : members
-  const late = members.filter(member => {
-    const probe = timed.includes(member) ? null : member[of]
-    return probe && (typeof probe.lastNoMs === 'number' || probe.asked > 1)
-  }).length
-  const missing = members.filter(member => typeof member[of]?.yesMs !== 'number')
-  const probes = timed.flatMap(member => member[of] ?? [])
+  const late = members.filter(member => !timed.includes(member) && isLate(member[phaseName])).length
+  const missing = members.filter(member => typeof member[phaseName]?.yesMs !== 'number')
+  const probes = timed.flatMap(member => member[phaseName] ?? [])
   const configured = probes.filter(isConfigured).sort((a, b) => a.yesMs - b.yesMs)
   const last = configured.at(-1)
   const phaseSeconds = (endMs - startMs) / 1000
   const sinceMs = probes.map(probe => probe.sinceMs)
-  const beganMs = fromMs ?? Math.min(...sinceMs)
+  const beganMs = fromMs ?? (sinceMs.length === 0 ? startMs : Math.min(...sinceMs))
   const seconds = numericSort(configured.map(probe => (probe.yesMs - (fromMs ?? probe.sinceMs)) / 1000))
   const censored = numericSort(configured.map(computeCensoredSeconds))
   const [before, after] = [control.start, control.end]
   return {
     converged: members.length - missing.length,
     seconds: missing.length + late > 0 || !last ? null : (last.yesMs - beganMs) / 1000,
-    toldSeconds: (Math.max(...sinceMs) - beganMs) / 1000,
+    toldSeconds: (Math.max(beganMs, ...sinceMs) - beganMs) / 1000,
     // The p99 and the maximum of a sample are not those of all sidecars.
     each: sample ? { ...computePercentiles(seconds), p99: null, max: null } : computePercentiles(seconds),
     ...(sample && { sampled: timed.length, late }),
@@ -272,8 +269,19 @@ function judgePhase({ members, simulated, of, phase, fromMs }) {
     ownCores: ownCpuSeconds / phaseSeconds,
     missing: missing.slice(0, NAMED_MOST).map(({ name }) => name),
     ...(simulated &&
-      (of === 'first' || of === 'change') && { isOfSimulated: typeof simulated[of]?.yesMs === 'number' }),
+      (phaseName === 'first' || phaseName === 'change') && {
+        isOfSimulated: typeof simulated[phaseName]?.yesMs === 'number',
+      }),
   }
+}
+
+/**
+ * Says whether a sidecar outside of the sample did not have its configuration yet when it was first asked.
+ * @param {RolloutRecord['members'][number]['first'] | undefined} probe
+ * @returns {boolean} false: it was not asked
+ */
+function isLate(probe) {
+  return !!probe && (typeof probe.lastNoMs === 'number' || probe.asked > 1)
 }
 
 /**

@@ -34,8 +34,8 @@ import { startSidecars, withName } from '../../run/start-sidecars.js'
 const SAMPLE = 30
 
 /**
- * Starts the sidecars, and waits until each has its first configuration or the deadline passes. If all have it, it
- * also waits until all pods are ready.
+ * Starts the sidecars, and waits until each has its first configuration or the deadline passes. If all have it, and they are
+ * pods, it also waits until all pods are ready.
  * @param {PhaseOptions & { batches: Rollout['batches'], deploy: Deploy, arePods: boolean, fail: (error: Error) =>
  *   void }} all fail: aborts the rollout with an error
  * @returns {Promise<{ first: Phase, pods: Map<string, PodTimes> }>} pods: empty on one machine
@@ -51,8 +51,8 @@ export async function startAllSidecars({ batches, deploy, arePods, fail, ...opti
   const { pods, allReady } = /** @type {NonNullable<typeof started>} */ (started)
   if (first.times.size === 0)
     throw new BenchError(`no sidecar was seen to start within ${options.deadlineSeconds} s, though its pod was made`)
-  const hasAll = [...first.times.values()].filter(({ yesMs }) => yesMs !== null).length === pods.size
-  if (hasAll) await allReady
+  const areAllConfigured = [...first.times.values()].filter(({ yesMs }) => yesMs !== null).length === pods.size
+  if (areAllConfigured) await allReady
   options.signal.throwIfAborted()
   return { first, pods }
 }

@@ -240,7 +240,7 @@ function createTimeMeasureOfAll(part) {
 }
 
 /**
- * Creates the measure of a time of a phase.
+ * Creates the `measure` of a quantity that is a time of a phase.
  * @param {Part} part
  * @param {string} name of `listPhaseTimes`
  * @returns {QuantityRow['measure']} in seconds; it gives null without that phase, or if the time is too coarse, or

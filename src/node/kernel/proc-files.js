@@ -18,7 +18,7 @@ export const listProcEntries = folder => callSafely(() => readdirSync(folder), /
 export const readProcFile = file => callSafely(() => readFileSync(file, 'utf8'), '')
 
 /**
- * Reads a link of /proc.
+ * Reads the target of a symbolic link in /proc.
  * @param {string} file
  * @returns {string} empty: its process has ended, or it cannot be read
  */

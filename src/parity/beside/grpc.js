@@ -73,7 +73,7 @@ export const UNARY = [
   }),
   createCallCheck('a call that the client cancels, and one after it', async rig => {
     const { differences } = await cancelCall(rig)
-    return [...differences, ...(await listDifferencesAfter(rig.ask))]
+    return [...differences, ...(await checkNextCall(rig.ask))]
   }),
   ...[
     [GRPC_PATHS.reset, 'a stream that the upstream resets, and one after it'],
@@ -81,7 +81,7 @@ export const UNARY = [
   ].map(([path, name]) =>
     createCallCheck(name, async ({ ask }) => {
       const failed = await ask(path, { body: 'b'.repeat(1024) }).catch(() => null)
-      return [...(failed?.code === CODES.ok ? ['answered OK'] : []), ...(await listDifferencesAfter(ask))]
+      return [...(failed?.code === CODES.ok ? ['answered OK'] : []), ...(await checkNextCall(ask))]
     }),
   ),
 ]
@@ -164,11 +164,12 @@ function isNoted(rig, path) {
 }
 
 /**
- * Lists the differences of one more call over the same connection, which must survive a failed call.
+ * Checks that the connection still serves calls after one that failed.
  * @param {AskOne} ask
- * @returns {Promise<string[]>} []: none
+ * @returns {Promise<string[]>} the differences; []: none
+ * @throws what `ask` throws
  */
-async function listDifferencesAfter(ask) {
+async function checkNextCall(ask) {
   const { code, body } = await ask('/', { body: 'after' })
   return listFieldDifferences({ code, body }, { code: CODES.ok, body: 'after' }).map(line => `after it ${line}`)
 }

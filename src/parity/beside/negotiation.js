@@ -57,14 +57,15 @@ export async function negotiateAsServer({ endpoint, credentials, configuration: 
 }
 
 /**
- * Tries whether the server's sidecar accepts a strong suite other than the one to which it is pinned.
+ * Checks whether the server's sidecar accepts a strong suite other than the one to which it is pinned. Any handshake that fails
+ * counts as refused.
  * @param {{ endpoint: Endpoint, credentials: tls.ConnectionOptions, suite: string }} peer
  * @returns {Promise<import('./probe.js').ProbedRow>}
  */
 export async function probeSuites({ endpoint, credentials, suite }) {
-  const another = await renderHandshake(endpoint, { ...credentials, ciphers: OTHER_SUITE })
+  const session = await renderHandshake(endpoint, { ...credentials, ciphers: OTHER_SUITE })
   const expected = `no suite but ${suite}`
-  const suites = another === NO_TLS ? expected : `${OTHER_SUITE} too`
+  const suites = session === NO_TLS ? expected : `${OTHER_SUITE} too`
   return { name: 'parity-suites', found: suites, expected, differences: [] }
 }
 

@@ -91,7 +91,7 @@ function composeScreen(answer, more, { hasNotes, gapsMost, titleLinesMost, ...la
   const pictureLines = answer.pictures.reduce((sum, picture) => sum + countLines(picture), 0)
   const isOpen = { sentences: gapsMost >= 1, picture: gapsMost >= 2, end: gapsMost >= 3 }
   const gaps = [isOpen.sentences, isOpen.picture && pictureLines > 0, isOpen.end && head.length + ends.length > 0]
-  const screen = allotLines(LINES_MOST - title.length - head.length - ends.length - gaps.filter(Boolean).length, {
+  const screen = allocateLines(LINES_MOST - title.length - head.length - ends.length - gaps.filter(Boolean).length, {
     isParagraph,
     pictures: answer.pictures,
     verdicts: answer.verdicts.flatMap(line => wrapText(line, '  ')),
@@ -113,26 +113,28 @@ function composeScreen(answer, more, { hasNotes, gapsMost, titleLinesMost, ...la
 }
 
 /**
- * Distributes the lines that title, gaps and end leave among the other parts.
+ * Allocates the lines that title, gaps and end leave to the other parts. First one command and one warning have a line, then the
+ * first rows of the picture and of the basis, then the verdicts, the rest of the basis and of the pictures, and last the further
+ * warnings and commands.
  * @param {number} linesMost for all parts together
  * @param {{ isParagraph: boolean, pictures: Picture[], verdicts: string[], basis: string[], warnings: string[], commands: string[] }} parts
  *   isParagraph: the basis begins with the verdicts
  * @returns {Record<'pictures' | 'verdicts' | 'basis' | 'warnings' | 'commands', string[]>} the lines of each part
- *   that have room
+ *   that have room; verdicts: [] with `isParagraph`
  */
-function allotLines(linesMost, { isParagraph, pictures, verdicts, basis, warnings, commands }) {
-  const shared = linesMost - Math.min(1, commands.length) - Math.min(1, warnings.length)
+function allocateLines(linesMost, { isParagraph, pictures, verdicts, basis, warnings, commands }) {
+  const availableLines = linesMost - Math.min(1, commands.length) - Math.min(1, warnings.length)
   // The picture is the answer: its first rows have lines before the last verdicts and before the basis.
   const [first] = pictures
   const pictureLeast = first ? renderRows(first, Math.min(ROWS_LEAST, first.rows.length)).length : 0
   const verdictsLeast = isParagraph ? Math.min(VERDICT_LINES_MOST, verdicts.length) : 0
   const basisLeast = Math.min(verdictsLeast + BASIS_LINES_LEAST, basis.length)
-  const verdictRoom = Math.max(1, shared - pictureLeast - basisLeast)
+  const verdictRoom = Math.max(1, availableLines - pictureLeast - basisLeast)
   const verdictLines = cutLines(isParagraph ? [] : verdicts, Math.min(VERDICT_LINES_MOST, verdictRoom))
-  const room = shared - verdictLines.length
-  const basisLines = cutLines(basis, Math.max(basisLeast, room - pictureLeast))
-  const pictureLines = drawPictures(pictures, room - basisLines.length)
-  const spareLines = room - basisLines.length - pictureLines.length
+  const remainingLines = availableLines - verdictLines.length
+  const basisLines = cutLines(basis, Math.max(basisLeast, remainingLines - pictureLeast))
+  const pictureLines = drawPictures(pictures, remainingLines - basisLines.length)
+  const spareLines = remainingLines - basisLines.length - pictureLines.length
   const warningLines = warnings.slice(0, Math.min(WARNINGS_MOST, 1 + Math.max(0, spareLines)))
   const spareForCommands = spareLines - Math.max(0, warningLines.length - 1)
   return {

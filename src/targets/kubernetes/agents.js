@@ -53,9 +53,18 @@ export async function startAgents({ api, pods, namespace, readerNamespace, signa
     const { name, namespace } = object.metadata
     await api.apply(renderFiles({ name: 'kit', namespace, labels, files }))
     await api.apply(object)
-    const find = () => pods.find(name)
-    const isDone = () => find().length > 0 && find().every(isReady)
-    await awaitPods({ api, pods, namespace, signal, find, isDone, maker: name, what: `the kit's own ${name}` })
+    const listPods = () => pods.find(name)
+    const isDone = () => listPods().length > 0 && listPods().every(isReady)
+    await awaitPods({
+      api,
+      pods,
+      namespace,
+      signal,
+      listPods,
+      isDone,
+      controllerPrefix: name,
+      noun: `the kit's own ${name}`,
+    })
   }
   const prober = renderProber({ ...common, name: PROBER, namespace, where })
   const readerOptions = {

@@ -18,30 +18,39 @@ const LOOK_SECONDS = 2
  * @property {Api} api
  * @property {PodWatch} pods
  * @property {string} namespace
- * @property {string} what the noun for the pods, for errors
- * @property {() => V1Pod[]} find returns the pods so far
+ * @property {string} noun names the pods in errors
+ * @property {() => V1Pod[]} listPods returns the pods so far
  * @property {() => boolean} isDone
- * @property {string} maker the prefix of the name of the pods' controller
+ * @property {string} controllerPrefix the beginning of the name of the pods' controller
  * @property {number} [deadlineSeconds] READY_SECONDS by default
  * @property {AbortSignal} signal
  */
 
 /**
- * Waits until `isDone` holds, or a status of the pods says that it will not. A temporary obstacle counts after
- * OBSTACLE_SECONDS.
+ * Waits until `isDone` holds. An obstacle that may pass fails the wait after OBSTACLE_SECONDS.
  * @param {PodWait} options
- * @throws {BenchError} with the reason, and the end of the log of the container that exited; or if the deadline
- *   passes; the signal's reason when it aborts
+ * @throws {BenchError} if a pod cannot start, with the reason and the end of the log of the container that exited; if the
+ *   controller is not allowed to make pods; if the deadline passes; the signal's reason when it aborts
  */
-export async function awaitPods({ api, pods, namespace, what, find, isDone, maker, signal, ...options }) {
+export async function awaitPods({
+  api,
+  pods,
+  namespace,
+  noun,
+  listPods,
+  isDone,
+  controllerPrefix,
+  signal,
+  ...options
+}) {
   const { deadlineSeconds = READY_SECONDS } = options
   const deadline = performance.now() + deadlineSeconds * 1000
   let stuckSince = Number.POSITIVE_INFINITY
   /** @type {{ pod: V1Pod, obstacle: NonNullable<ReturnType<typeof findObstacle>> }[]} */
   let stuck = []
-  const settle = () => {
+  const checkPods = () => {
     if (isDone()) return 'done'
-    stuck = find().flatMap(pod => {
+    stuck = listPods().flatMap(pod => {
       const obstacle = findObstacle(pod)
       return obstacle ? { pod, obstacle } : []
     })
@@ -50,22 +59,29 @@ export async function awaitPods({ api, pods, namespace, what, find, isDone, make
     return isFinal || performance.now() - stuckSince > OBSTACLE_SECONDS * 1000 ? 'stuck' : null
   }
   while (performance.now() < deadline) {
-    const state = await pods.until(settle, { signal, deadlineSeconds: LOOK_SECONDS })
+    const state = await pods.until(checkPods, { signal, deadlineSeconds: LOOK_SECONDS })
     if (state === 'done') return
     if (state === 'stuck') {
       const { pod, obstacle } = stuck.find(s => s.obstacle.isFinal) ?? stuck[0]
       const log = obstacle.container ? await renderLogTail({ api, namespace, pod, container: obstacle.container }) : ''
-      throw new BenchError(`${what} does not start: ${obstacle.why}${log}`)
+      throw new BenchError(`${noun} does not start: ${obstacle.why}${log}`)
     }
-    // If no pod is made, an event of its controller has the reason.
-    if (find().length > 0) continue
-    const events = await api.list('v1', 'Event', { namespace })
-    const refused = events.findLast(
-      e => e.type === 'Warning' && e.reason === 'FailedCreate' && e.involvedObject?.name?.startsWith(maker),
-    )
-    if (refused?.message) throw new BenchError(`${what} does not start: no pod is made: ${refused.message}`)
+    if (listPods().length === 0) await assertNotRefused({ api, namespace, noun, controllerPrefix })
   }
-  throw new BenchError(`${what} was not ready within ${deadlineSeconds} s`)
+  throw new BenchError(`${noun} was not ready within ${deadlineSeconds} s`)
+}
+
+/**
+ * Asserts that no event of a controller says that it may not create its pods.
+ * @param {Pick<PodWait, 'api' | 'namespace' | 'noun' | 'controllerPrefix'>} options
+ * @throws {BenchError} with the message of the last such event
+ */
+async function assertNotRefused({ api, namespace, noun, controllerPrefix }) {
+  const events = await api.list('v1', 'Event', { namespace })
+  const failedCreate = events.findLast(
+    e => e.type === 'Warning' && e.reason === 'FailedCreate' && e.involvedObject?.name?.startsWith(controllerPrefix),
+  )
+  if (failedCreate?.message) throw new BenchError(`${noun} does not start: no pod is made: ${failedCreate.message}`)
 }
 
 /**

@@ -84,9 +84,18 @@ export function createHandle({ api, pods, namespace, spec, start, folder }) {
     readLog: () => readLog(),
 
     waitUntilReady(signal) {
-      const find = () => [findPod()].filter(pod => pod !== null)
-      const isDone = () => find().some(isReady)
-      return awaitPods({ api, pods, namespace, signal, what: name, maker: `${spec.service}-${start}`, find, isDone })
+      const listPods = () => [findPod()].filter(pod => pod !== null)
+      const isDone = () => listPods().some(isReady)
+      return awaitPods({
+        api,
+        pods,
+        namespace,
+        signal,
+        noun: name,
+        controllerPrefix: `${spec.service}-${start}`,
+        listPods,
+        isDone,
+      })
     },
 
     async readAdmin(path = spec.admin?.path ?? '/') {

@@ -69,9 +69,18 @@ export function createDeploy({ api, namespace, labels, files, openPods, rulesIma
       const generator = processes.find(({ spec }) => spec.role === 'generator')
       if (generator) {
         const { service, role } = generator.spec
-        const find = () => pods.find(service, `${start}`)
-        const isDone = () => find().some(pod => findContainerId(pod, role) !== null)
-        await awaitPods({ api, pods, namespace, signal, find, isDone, what: 'the load', maker: `${service}-${start}` })
+        const listPods = () => pods.find(service, `${start}`)
+        const isDone = () => listPods().some(pod => findContainerId(pod, role) !== null)
+        await awaitPods({
+          api,
+          pods,
+          namespace,
+          signal,
+          listPods,
+          isDone,
+          noun: 'the load',
+          controllerPrefix: `${service}-${start}`,
+        })
       }
       return deployment
     } catch (error) {

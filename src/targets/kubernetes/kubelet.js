@@ -16,7 +16,7 @@ const LAST_POLL_MS = 500
 
 /** @typedef {{ watched: () => Pick<Watched, 'id' | 'namespace' | 'pod' | 'container' | 'restarts'> }} Container */
 
-// Fraction of the window that lies between the first and the last counter in it.
+// Least fraction of the window between the first and the last counter in it: below it the CPU is not known.
 const LEAST_COVERED = 0.75
 // The unit of HostCpu is USER_HZ (proc(5)).
 const TICKS_PER_SECOND = 100

@@ -157,22 +157,32 @@ export function createImageTools({ api, target, images, whereOf, signal }) {
     const command = [spec.name, ...spec.versionArgv]
     const job = renderVersionJob({ name, namespace, labels, image, command, where: whereOf(spec.name) })
     await api.apply(job)
-    const find = () => pods.find(name)
-    const readLog = () => api.readLog({ namespace, pod: `${find()[0]?.metadata?.name}`, container: name })
+    const listPods = () => pods.find(name)
+    const readLog = () => api.readLog({ namespace, pod: `${listPods()[0]?.metadata?.name}`, container: name })
     let text = ''
     // Some programs print their version and keep running.
     const isPrinted = () => isVersionPrinted(spec, text)
     const reading = setInterval(async () => {
-      const [pod] = find()
+      const [pod] = listPods()
       if (pod && findContainerId(pod, name)) text = await readLog().catch(() => text)
     }, ASK_MS)
     try {
-      const isDone = () => isPrinted() || find().some(pod => pod.status?.phase === 'Succeeded')
-      const what = `the image of ${spec.name}`
-      await awaitPods({ api, pods, namespace, find, isDone, maker: name, signal, what, deadlineSeconds: PULL_SECONDS })
+      const isDone = () => isPrinted() || listPods().some(pod => pod.status?.phase === 'Succeeded')
+      const noun = `the image of ${spec.name}`
+      await awaitPods({
+        api,
+        pods,
+        namespace,
+        listPods,
+        isDone,
+        controllerPrefix: name,
+        signal,
+        noun,
+        deadlineSeconds: PULL_SECONDS,
+      })
       if (!isPrinted()) text = await readLog()
       const version = spec.parseVersion(text)
-      const digest = findContainerStatus(find()[0], name)?.imageID.replace(/^.*sha256:/, '') ?? ''
+      const digest = findContainerStatus(listPods()[0], name)?.imageID.replace(/^.*sha256:/, '') ?? ''
       const output = listLastLines(text, 3).join(' | ') || 'it printed nothing'
       if (version === null)
         return { missing: `the image ${image} has no ${spec.name} that says its version: ${output}; ${advice}` }

@@ -151,7 +151,7 @@ export async function createLocalTarget({ ledger, way, networks = createNetworks
       closeProber()
       if (!retain) {
         await tree.remove()
-        // Without its ledger, `cleanup` would not find what is left: end all first.
+        // `cleanup` finds what is left by the ledger: kill all before it is closed.
         killMarkedProcesses()
         await networks.close()
         ledger.release('addresses', block)

@@ -100,20 +100,24 @@ async function readConnections(processes) {
 }
 
 /**
- * A network namespace, and a file of it; null: its process has ended, or is not counted.
- * @typedef {{ network: string, file: string | null }} Network
+ * A network namespace.
+ * @typedef {object} Network
+ * @property {string} network names it: the target of the link in /proc of the process's own, the path of the file of a pod's; empty:
+ *   there is no process
+ * @property {string | null} file enters it; null: its process has ended, or is not counted
  */
 
 /**
- * Lists the networks of a process: its own, then those of its pods.
+ * Lists the network namespaces of a process: its own, then those of its pods.
  * @param {Counted | null} process null: is not counted
- * @returns {Network[]}
+ * @returns {Network[]} at least one, whose file is null without a process
  */
 function listNetworks(process) {
   const [pid] = process?.pids() ?? []
   const pods = process?.podNetworks ?? []
-  const [network, file] = pid === undefined ? ['', null] : [readProcLink(`/proc/${pid}/ns/net`), `/proc/${pid}/ns/net`]
-  return [{ network, file }, ...pods.map(pod => ({ network: pod, file: pid === undefined ? null : pod }))]
+  if (pid === undefined) return ['', ...pods].map(network => ({ network, file: null }))
+  const ownFile = `/proc/${pid}/ns/net`
+  return [{ network: readProcLink(ownFile), file: ownFile }, ...pods.map(pod => ({ network: pod, file: pod }))]
 }
 
 /**

@@ -7,11 +7,11 @@ import {
   findLargestValue,
   findQuantileMs,
   findRoundValue,
+  groupByRound,
   hasTail,
   listCountedTrials,
   listSidecars,
   readStartSeconds,
-  splitRounds,
   sumValues,
 } from '../../../src/judge/record/measures.js'
 import { createFakeProcess, createRecord } from '../../fakes/fake-records.js'
@@ -89,10 +89,10 @@ describe('valueOfRound', () => {
   })
 })
 
-describe('splitRounds', () => {
+describe('groupByRound', () => {
   it('gives each round its trials, and an empty list to one that has none', () => {
     const records = [createRecord({ round: 3 }), createRecord({ round: 1 }), createRecord({ round: 3 })]
-    expect(splitRounds(records, 3).map(trials => trials.length)).toEqual([1, 0, 2])
+    expect(groupByRound(records, 3).map(trials => trials.length)).toEqual([1, 0, 2])
   })
 })
 
