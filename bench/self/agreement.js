@@ -4,8 +4,8 @@ import {
   computeCpuPerRequestMicros,
   divideRounds,
   findRoundValue,
-  listMeasuredSidecars,
   groupByRound,
+  listMeasuredSidecars,
 } from '../../src/judge/record/measures.js'
 import { ROUNDS_LEAST, summariseRatios, summariseValues } from '../../src/lib/stats.js'
 import { renderPercent } from '../../src/lib/units.js'
