@@ -164,7 +164,8 @@ export async function probePooling(rig) {
   const exceeding = []
   for (const entry of POOL_ENTRIES) {
     const opened = await countOpenedConnections(rig, entry)
-    if (opened > 2 * POOL_CLIENTS) exceeding.push(`${opened} connections for ${requests} requests at ${entry}'s sidecar`)
+    if (opened > 2 * POOL_CLIENTS)
+      exceeding.push(`${opened} connections for ${requests} requests at ${entry}'s sidecar`)
   }
   const pooling = rig.countConnections() === 0 ? 'the application was never connected' : exceeding.join(' and ')
   const row = { name: 'parity-pooling', found: pooling || pooledText, expected: pooledText, differences: [] }
