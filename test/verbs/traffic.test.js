@@ -39,7 +39,7 @@ it('says what it reads if it could read nothing', async () => {
 })
 
 it('reads no device, and no file without line ends', async () => {
-  for (const name of ['/dev/zero', '/dev/stdin']) {
+  for (const name of ['/dev/zero', '/dev/null']) {
     const { stderr, exitCode } = await cli('traffic', name)
     expect(stderr).toContain(`cannot read ${name}: it is a directory, a pipe or a device`)
     expect(exitCode).toBe(2)
