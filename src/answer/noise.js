@@ -41,13 +41,13 @@ export function renderSureness({ comparisons, arms }, { primary = PRIMARY.name, 
 
 /**
  * Renders the noise floor: the largest distance of an A/A ratio from 1, in percent.
- * @param {Comparison[]} controls A/A pairs with a ratio
- * @returns {string} a sentence
+ * @param {Comparison[]} controls A/A pairs with a ratio, at least one
+ * @returns {string} a sentence, which says so if each has one repeat alone
  */
 function renderNoiseFloor(controls) {
   const floor = Math.max(...controls.map(({ ratio }) => Math.abs(Number(ratio.median) - 1)))
-  const isFromOne = controls.every(control => countValues(control) === 1)
-  return `Noise floor (A/A): ${(100 * floor).toFixed(1)} %${isFromOne ? ', from one repeat' : ''}.`
+  const hasSingleRepeat = controls.every(control => countValues(control) === 1)
+  return `Noise floor (A/A): ${(100 * floor).toFixed(1)} %${hasSingleRepeat ? ', from one repeat' : ''}.`
 }
 
 /**

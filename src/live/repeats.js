@@ -6,8 +6,8 @@ import { computeMedianRatio, summariseSequence } from '../lib/stats.js'
 import { listVariedAxes, renderArmLabel, renderArmName, renderAxes } from '../model/arms.js'
 
 /**
- * Values and ratios of the repeats of a run so far. They are computed as the report computes them, and each interval is that of
- * a confidence sequence, so it holds after whichever repeat a viewer ends the run. Pure.
+ * Values and ratios of the repeats of a run so far. Medians are those of the report; each interval is of a confidence sequence,
+ * so that it holds after whichever repeat a viewer ends the run. Pure.
  * @import { Arm, AxisName, TrialRecord } from '../model/types.ts'
  * @import { QuantityRow } from '../judge/record/quantity-row.js'
  */

@@ -163,7 +163,7 @@ export function readNowMs() {
  * Sends one request to `/` over a connection of its own, with half of the CPU that Node's client takes: the sender shares the
  * machine with hundreds of sidecars that it polls. A character of a body is a byte (latin1); the last of repeated headers wins.
  * @param {Endpoint} endpoint
- * @param {Pick<Ask, 'host' | 'method' | 'headers' | 'body'>} ask
+ * @param {Pick<Ask, 'method' | 'headers' | 'body'> & { host: string }} ask
  * @param {{ timeoutSeconds?: number }} [options]
  * @returns {Promise<Omit<Response, 'localPort'>>}
  * @throws the system's error if it cannot connect, such as ECONNREFUSED; when the connection is idle for timeoutSeconds (10 by

@@ -161,6 +161,7 @@ async function readBody({ body }, address) {
 /**
  * Finds why `fetch` failed: the code of its cause, such as ECONNREFUSED, else its message, else that of the first error in it.
  * @param {unknown} error
+ * @returns {string | undefined}
  */
 function findReason(error) {
   const { cause = error } = /** @type {Error} */ (error)

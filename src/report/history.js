@@ -50,7 +50,7 @@ export function createHistoryDocument(history) {
 /**
  * Creates the section of charts.
  * @param {History} history
- * @returns {Section} without blocks: no line has a value
+ * @returns {Section} without blocks: no line of an arm has a value; the terminal, which draws no charts, has no legend
  */
 function createChartSection(history) {
   const charts = drawHistory(history)

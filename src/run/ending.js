@@ -74,7 +74,7 @@ async function endSidecar({ testbed, signal }, { ending, window, graceMs = GRACE
   const answeredMs = await withAbort(answering, signal)
   if (answeredMs === null)
     throw new BenchError(await successor.renderFailure(`the successor of ${sidecarName} never answered`))
-  // The successor has to serve until the window ends.
+  // The successor has to run until the window ends.
   await waitUntilEpoch(window.endMs, signal)
   await assertAllRun([successor], 'window')
   const answerSeconds = (answeredMs - Number(successor.startedMs)) / 1000

@@ -389,7 +389,7 @@ export function listDeployedProfiles(planes, arms) {
 }
 
 /**
- * Renders the name of an arm's profile: `plane:profile`, or `plane` alone for its first profile.
+ * Renders the name of an arm's profile: `plane:profile`, or `plane` alone for its first profile (null).
  * @param {Pick<Arm, 'plane' | 'profile'>} arm
  * @returns {string}
  */

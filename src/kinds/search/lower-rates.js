@@ -8,9 +8,9 @@ import { listOutcomesWithAllCpu, tryWithAllCpu } from './whole.js'
  * @import { Tried, Trials } from './whole.js'
  */
 
-// The number of rates through which the line is drawn.
+// The number of met rates through which the line is fitted: the search ends at `most`.
 const POINTS = { most: 5, least: 3 }
-// Lower rates end at the first below this fraction of the rate.
+// Lower rates end at the first below the rate divided by this.
 const REACH = 50
 
 /**

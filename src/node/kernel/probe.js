@@ -28,7 +28,7 @@ export function createProbe({ group, listens, listSockets = listListeners }) {
     if (inodes.size === 0) return []
     return listSockets(pids[0]).flatMap(({ address, port, inode }) => (inodes.has(inode) ? [{ address, port }] : []))
   }
-  // A process that was moved out of the group is still measured, until it ends or its pid is reused.
+  // The CPU time and threads of a process that was moved out of the group are still read, until it ends or its pid is reused.
   /** @type {Map<number, number | null>} */
   const started = new Map()
   const listAlive = () => {
