@@ -68,7 +68,8 @@ export function* readLines(file, { bytes, lineBytes, lines } = LINE_LIMITS) {
     for (let at = chunk.indexOf(LINE_END); at >= 0; at = chunk.indexOf(LINE_END, from)) {
       append(chunk.subarray(from, at))
       assertCount()
-      yield rest
+      // A character that is cut off at the end of a line is damage of that line.
+      yield rest + decoder.end()
       rest = ''
       restBytes = 0
       from = at + 1

@@ -1,4 +1,5 @@
 import path from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { stringify } from 'yaml'
 import { EXIT, UsageError } from '../lib/errors.js'
 import { DOCUMENT_BYTES_MOST, readBounded, readLines } from '../lib/read-file.js'
@@ -13,14 +14,16 @@ import { createMixCounter } from '../traffic/mix.js'
 const NAMED_MOST = 3
 // A log of any length is read; a file without line ends is none.
 const LOG_LIMITS = { bytes: Infinity, lineBytes: 2 ** 20, lines: Infinity }
+// Reading is synchronous: between so many lines an interrupt is seen.
+const LINES_AT_ONCE = 10_000
 
 /** Adds `traffic`, which makes a file for `--traffic` of an access log. @type {import('./program.js').AddVerb} */
-export function addTraffic(verb, { print, say, end }) {
+export function addTraffic(verb, { print, say, end, signal }) {
   verb
     .argument('<log>', 'an access log of Envoy, Istio or nginx (combined), or a HAR')
-    .action((/** @type {string} */ file) => {
+    .action(async (/** @type {string} */ file) => {
       const mix = createMixCounter()
-      const unread = file.endsWith('.har') ? addHarRequests(file, mix) : addLogRequests(file, mix)
+      const unread = file.endsWith('.har') ? addHarRequests(file, mix) : await addLogRequests(file, { mix, signal })
       const name = path
         .basename(file)
         .replace(/\.(log|har|txt|json|gz)$/, '')
@@ -46,11 +49,11 @@ export function addTraffic(verb, { print, say, end }) {
 /**
  * Adds the requests of an access log to a mix. Empty lines are skipped.
  * @param {string} file its path
- * @param {ReturnType<typeof createMixCounter>} mix
- * @returns {Unread}
- * @throws {UsageError} if it cannot be read, or has a line of more than 1 MiB
+ * @param {{ mix: ReturnType<typeof createMixCounter>, signal: AbortSignal }} options
+ * @returns {Promise<Unread>}
+ * @throws {UsageError} if it cannot be read, or has a line of more than 1 MiB; the signal's reason when it aborts
  */
-function addLogRequests(file, mix) {
+async function addLogRequests(file, { mix, signal }) {
   /** @type {Unread} */
   const unread = { count: 0, lines: [], of: 'line' }
   let number = 0
@@ -59,8 +62,11 @@ function addLogRequests(file, mix) {
       number++
       const text = line.trim()
       if (text !== '') addRequest(mix, { unread, number, request: parseLogLine(text) })
+      if (number % LINES_AT_ONCE === 0) await setImmediate()
+      signal.throwIfAborted()
     }
   } catch (error) {
+    signal.throwIfAborted()
     throw new UsageError(`${file} cannot be read: ${/** @type {Error} */ (error).message}`)
   }
   return unread

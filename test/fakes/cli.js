@@ -3,7 +3,10 @@ import { createProgram, findExitStatus, renderErrorMessage } from '../../src/ver
 import { openWatchers } from '../../src/verbs/watchers.js'
 
 /** The command line in this process. @param {string[]} argv */
-export async function cli(...argv) {
+export const cli = (...argv) => runCli(argv, new AbortController().signal)
+
+/** The command line in this process, which a signal may interrupt. @param {string[]} argv @param {AbortSignal} signal */
+export async function runCli(argv, signal) {
   /** @type {string[]} */
   const printed = []
   /** @type {string[]} */
@@ -17,7 +20,7 @@ export async function cli(...argv) {
     end: status => {
       exitCode = status
     },
-    signal: new AbortController().signal,
+    signal,
     watch: options => openWatchers(options, { stream, say: context.say }),
   }
   try {

@@ -42,6 +42,11 @@ describe('readLines', () => {
     }
   })
 
+  it('keeps a character that is cut off to its own line', () => {
+    writeFileSync(at('lines'), Buffer.from('caf\xe9\nb', 'latin1'))
+    expect([...readLines(at('lines'), LIMITS)]).toEqual(['caf\ufffd', 'b'])
+  })
+
   it.each([
     ['lines', '\n\n\n\n', /has more than 4 lines/],
     ['bytes in a line', `\n${'a'.repeat(2 ** 21 + 1)}\n`, /lines:2 is longer than 2\.0 MiB/],

@@ -1,8 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
+import { BenchError, EXIT } from '../../src/lib/errors.js'
 import { readTraffic } from '../../src/prepare/read-traffic.js'
-import { cli } from '../fakes/cli.js'
+import { cli, runCli } from '../fakes/cli.js'
 import { makeFolder } from '../fakes/scratch.js'
 
 const folder = makeFolder('traffic-test')
@@ -36,6 +37,13 @@ it('says what it reads if it could read nothing', async () => {
     'no request was read: a text or JSON access log of Envoy or Istio, nginx combined, or a file.har',
   )
   expect((await cli('traffic', path.join(folder, 'none.log'))).stderr).toContain('none.log cannot be read')
+})
+
+it('ends when it is interrupted, however long the log is', async () => {
+  const stopping = new AbortController()
+  const reading = runCli(['traffic', write('long.log', `${line('/')}\n`.repeat(30_000))], stopping.signal)
+  setImmediate(() => stopping.abort(new BenchError('interrupted by SIGINT', { exitStatus: EXIT.interrupted })))
+  expect(await reading).toMatchObject({ exitCode: EXIT.interrupted, stdout: '' })
 })
 
 it('reads no device, and no file without line ends', async () => {
