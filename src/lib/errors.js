@@ -33,7 +33,7 @@ export class BenchError extends Error {
   }
 }
 
-/** What the user gave is wrong: options, or a file. */
+/** The user's input is wrong: options, or a file. */
 export class UsageError extends BenchError {
   exitStatus = EXIT.usage
 }

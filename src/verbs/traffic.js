@@ -62,8 +62,7 @@ async function addLogRequests(file, { mix, signal }) {
       number++
       const text = line.trim()
       if (text !== '') addRequest(mix, { unread, number, request: parseLogLine(text) })
-      if (number % LINES_AT_ONCE === 0) await setImmediate()
-      signal.throwIfAborted()
+      if (number % LINES_AT_ONCE === 0) await setImmediate(undefined, { signal })
     }
   } catch (error) {
     signal.throwIfAborted()

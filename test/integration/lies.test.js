@@ -467,7 +467,7 @@ describe('is caught:', { timeout: 180_000 }, () => {
     )
     const { stdout } = await lie(['--planes', `pipy=${variant},envoy`, '--cpu', '0.5'])
     expect(stdout).toMatch(
-      /parity-pooling: pipy=unkept: .*\d+ connections for \d+ requests at permissive's sidecar, kept and used again is expected/,
+      /parity-pooling: pipy=unkept: \d+ connections for \d+ requests at client's sidecar and \d+ connections for \d+ requests at permissive's sidecar, kept and used again is expected/,
     )
   })
 

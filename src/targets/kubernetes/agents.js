@@ -53,17 +53,12 @@ export async function startAgents({ api, pods, namespace, readerNamespace, signa
     const { name, namespace } = object.metadata
     await api.apply(renderFiles({ name: 'kit', namespace, labels, files }))
     await api.apply(object)
-    const listPods = () => pods.find(name)
-    const isDone = () => listPods().length > 0 && listPods().every(isReady)
     await awaitPods({
-      api,
-      pods,
-      namespace,
-      signal,
-      listPods,
-      isDone,
-      controllerPrefix: name,
+      ...{ api, pods, namespace, signal },
       noun: `the kit's own ${name}`,
+      controllerPrefix: name,
+      listPods: () => pods.find(name),
+      isDone: started => started.length > 0 && started.every(isReady),
     })
   }
   const prober = renderProber({ ...common, name: PROBER, namespace, where })

@@ -20,7 +20,7 @@ const LOOK_SECONDS = 2
  * @property {string} namespace
  * @property {string} noun names the pods in errors
  * @property {() => V1Pod[]} listPods returns the pods so far
- * @property {() => boolean} isDone
+ * @property {(pods: V1Pod[]) => boolean} isDone
  * @property {string} controllerPrefix the beginning of the name of the pods' controller
  * @property {number} [deadlineSeconds] READY_SECONDS by default
  * @property {AbortSignal} signal
@@ -49,8 +49,9 @@ export async function awaitPods({
   /** @type {{ pod: V1Pod, obstacle: NonNullable<ReturnType<typeof findObstacle>> }[]} */
   let stuck = []
   const checkPods = () => {
-    if (isDone()) return 'done'
-    stuck = listPods().flatMap(pod => {
+    const started = listPods()
+    if (isDone(started)) return 'done'
+    stuck = started.flatMap(pod => {
       const obstacle = findObstacle(pod)
       return obstacle ? { pod, obstacle } : []
     })

@@ -84,17 +84,12 @@ export function createHandle({ api, pods, namespace, spec, start, folder }) {
     readLog: () => readLog(),
 
     waitUntilReady(signal) {
-      const listPods = () => [findPod()].filter(pod => pod !== null)
-      const isDone = () => listPods().some(isReady)
       return awaitPods({
-        api,
-        pods,
-        namespace,
-        signal,
+        ...{ api, pods, namespace, signal },
         noun: name,
         controllerPrefix: `${spec.service}-${start}`,
-        listPods,
-        isDone,
+        listPods: () => [findPod()].filter(pod => pod !== null),
+        isDone: started => started.some(isReady),
       })
     },
 

@@ -69,17 +69,12 @@ export function createDeploy({ api, namespace, labels, files, openPods, rulesIma
       const generator = processes.find(({ spec }) => spec.role === 'generator')
       if (generator) {
         const { service, role } = generator.spec
-        const listPods = () => pods.find(service, `${start}`)
-        const isDone = () => listPods().some(pod => findContainerId(pod, role) !== null)
         await awaitPods({
-          api,
-          pods,
-          namespace,
-          signal,
-          listPods,
-          isDone,
+          ...{ api, pods, namespace, signal },
           noun: 'the load',
           controllerPrefix: `${service}-${start}`,
+          listPods: () => pods.find(service, `${start}`),
+          isDone: started => started.some(pod => findContainerId(pod, role) !== null),
         })
       }
       return deployment

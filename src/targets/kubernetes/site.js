@@ -167,17 +167,12 @@ export function createImageTools({ api, target, images, whereOf, signal }) {
       if (pod && findContainerId(pod, name)) text = await readLog().catch(() => text)
     }, ASK_MS)
     try {
-      const isDone = () => isPrinted() || listPods().some(pod => pod.status?.phase === 'Succeeded')
-      const noun = `the image of ${spec.name}`
       await awaitPods({
-        api,
-        pods,
-        namespace,
-        listPods,
-        isDone,
+        ...{ api, pods, namespace, signal },
+        noun: `the image of ${spec.name}`,
         controllerPrefix: name,
-        signal,
-        noun,
+        listPods,
+        isDone: started => isPrinted() || started.some(pod => pod.status?.phase === 'Succeeded'),
         deadlineSeconds: PULL_SECONDS,
       })
       if (!isPrinted()) text = await readLog()
